@@ -1,0 +1,88 @@
+"""Where the lab finds its data and keeps its files, and the environment variables that it reads.
+
+GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder
+GEMM_LAB_BACKEND     auto (default), gpu or emulator
+GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default 20
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .errors import ConfigError, LabError
+
+DATA_FOLDERS = ("kernels", "images", "results", "notebooks")
+BACKENDS = ("auto", "gpu", "emulator")
+DEFAULT_TIMEOUT_S = 20.0
+
+PACKAGE = Path(__file__).resolve().parent
+
+
+def data_dir(name: str) -> Path:
+    """The folder of shipped data called `name`: kernels, images, results or notebooks.
+
+    A wheel carries them in `gemm_lab/data`; a checkout has them beside `gemm_lab`. The checkout counts only
+    if a `pyproject.toml` stands there too, so that a stray `results` folder next to an installed package is not
+    taken for ours. Raises `ConfigError` for another name and `LabError` if the folder is in neither place.
+    """
+    if name not in DATA_FOLDERS:
+        raise ConfigError(f"There is no data folder {name!r}; choose one of {', '.join(DATA_FOLDERS)}.")
+    root = PACKAGE.parent
+    installed, checkout = PACKAGE / "data" / name, root / name
+    if installed.is_dir():
+        return installed
+    if checkout.is_dir() and ((root / "pyproject.toml").is_file() or (root / ".git").exists()):
+        return checkout
+    raise LabError(
+        f"The folder {name!r} is missing: it is neither in the installed package nor beside it. "
+        "Install gemm_lab again, or work in a full checkout of the repository."
+    )
+
+
+def cache_dir() -> Path:
+    """The folder for compiled kernels, made if needed. It can be deleted at any time."""
+    chosen = os.environ.get("GEMM_LAB_CACHE")
+    return _made(Path(chosen).expanduser() if chosen else _home("XDG_CACHE_HOME", ".cache"), "GEMM_LAB_CACHE")
+
+
+def state_dir() -> Path:
+    """The folder for what a learner wants to keep (predictions, solved exercises), made if needed."""
+    return _made(_home("XDG_STATE_HOME", ".local/state"), "XDG_STATE_HOME")
+
+
+def backend() -> str:
+    """GEMM_LAB_BACKEND: "auto", "gpu" or "emulator"."""
+    chosen = os.environ.get("GEMM_LAB_BACKEND", "").strip().lower() or "auto"
+    if chosen not in BACKENDS:
+        raise ConfigError(f"GEMM_LAB_BACKEND is {chosen!r}; set it to {', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}.")
+    return chosen
+
+
+def timeout_s() -> float:
+    """GEMM_LAB_TIMEOUT_S: seconds, more than 0."""
+    text = os.environ.get("GEMM_LAB_TIMEOUT_S", "").strip()
+    if not text:
+        return DEFAULT_TIMEOUT_S
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds < float("inf"):
+        raise ConfigError(f"GEMM_LAB_TIMEOUT_S is {text!r}; set it to a number of seconds such as 20.")
+    return seconds
+
+
+def _home(variable: str, default: str) -> Path:
+    base = os.environ.get(variable)
+    return (Path(base) if base else Path.home() / default) / "gemm_lab"
+
+
+def _made(folder: Path, variable: str) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"The folder {folder} cannot be made ({error.strerror}); set {variable} to a folder you can write to."
+        ) from error
+    return folder
