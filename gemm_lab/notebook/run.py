@@ -1,0 +1,141 @@
+"""`make run`: every notebook headless, top to bottom; the executed copies land in a build folder.
+
+    python -m gemm_lab.notebook.run [NOTEBOOK ...] [--into build/notebooks] [--limit 600]
+
+A notebook that fails is reported with its cell and its error, the others still run, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from tqdm import tqdm
+
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+
+LIMIT_S = 600.0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why one notebook stopped.
+
+    `cell` counts the code cells from 1, as the [n] beside a cell does; 0 is before the first.
+    """
+
+    notebook: Path
+    cell: int
+    line: str
+    error: str
+
+    def __str__(self) -> str:
+        where = f"cell [{self.cell}] `{self.line}`" if self.cell else "before the first cell"
+        return f"{self.notebook.name}, {where}: {self.error}"
+
+
+def find(folder: Path) -> list[Path]:
+    """The notebooks under `folder` in reading order, Jupyter's own checkpoints left out."""
+    return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+
+
+def code_cells(path: Path) -> int:
+    """How many cells of a notebook will run; an empty cell does not."""
+    return sum(_runs(cell) for cell in _read(path).cells)
+
+
+def execute(
+    path: Path, target: Path, *, limit_s: float = LIMIT_S, advance: Callable[[], object] = lambda: None
+) -> Failure | None:
+    """Runs one notebook in its own folder and writes the executed copy to `target`, also when a cell fails.
+
+    `limit_s` bounds the whole notebook, in seconds. `advance` is called after each code cell. Returns what
+    went wrong, or None. A cell tagged `raises-exception` may raise, as in Jupyter.
+    """
+    notebook = _read(path)
+    end = time.monotonic() + limit_s
+    current = [0, ""]  # the code cell at hand and its first line
+
+    def started(cell, cell_index):
+        if _runs(cell):
+            current[:] = current[0] + 1, cell.source.strip().splitlines()[0]
+
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        timeout_func=lambda cell: max(end - time.monotonic(), 0.1),
+        resources={"metadata": {"path": str(path.parent)}},
+        on_cell_start=started,
+        on_cell_executed=lambda **_: advance(),
+    )
+    try:
+        client.execute()
+        error = None
+    except CellExecutionError as raised:
+        error = f"{raised.ename}: {raised.evalue}"
+    except CellTimeoutError:
+        error = f"still running when the notebook's limit of {limit_s:g} s was reached."
+    except (DeadKernelError, RuntimeError) as raised:
+        error = f"the kernel died ({raised})."
+    target.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, target)
+    return None if error is None else Failure(path, current[0], current[1], error)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command line; returns 0 only when every notebook ran to its end."""
+    parser = argparse.ArgumentParser(description="Run notebooks headless and keep the executed copies.")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="what to run (default: the whole series)")
+    parser.add_argument("--into", type=Path, default=Path("build/notebooks"), help="folder of the copies")
+    parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="S", help="seconds for one notebook")
+    options = parser.parse_args(argv)
+    try:
+        folder = None if options.notebooks else data_dir("notebooks")
+        paths = find(folder) if folder else [path.resolve() for path in options.notebooks]
+        if not paths:
+            raise LabError(f"There is no notebook in {folder}.")
+        for path in paths:
+            if not path.is_file():
+                raise LabError(f"There is no notebook {path}; give the path of an .ipynb file.")
+    except LabError as error:
+        print(error, file=sys.stderr)
+        return 2
+    copies = {path: options.into / (path.relative_to(folder) if folder else path.name) for path in paths}
+    failures = _run_all(copies, options.limit)
+    for failure in failures:
+        print(failure)
+    print(f"{len(paths) - len(failures)} of {len(paths)} notebooks ran to the end; copies in {options.into}")
+    return 1 if failures else 0
+
+
+def _run_all(copies: dict[Path, Path], limit_s: float) -> list[Failure]:
+    failures = []
+    with tqdm(total=sum(map(code_cells, copies)), unit="cell") as bar:
+        for path, copy in copies.items():
+            bar.set_description(path.stem)
+            start = time.monotonic()
+            failure = execute(path, copy, limit_s=limit_s, advance=bar.update)
+            failures += [failure] if failure else []
+            verdict = "FAILED" if failure else "ok"
+            bar.write(f"{verdict:6} {path.stem} ({time.monotonic() - start:.1f} s)", file=sys.stdout)
+    return failures
+
+
+def _read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def _runs(cell: nbformat.NotebookNode) -> bool:
+    return cell.cell_type == "code" and bool(cell.source.strip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

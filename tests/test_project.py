@@ -1,0 +1,230 @@
+"""The project's own files agree with each other: packaging, environment, Makefile, README, container, CI."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from gemm_lab.notebook import run
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DATA = ("kernels", "images", "results", "notebooks")
+USERS_LIST = {"jupyterlab", "cupy", "numpy", "matplotlib", "ipywidgets", "torch"}
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def distribution(requirement: str) -> str:
+    """The name in a requirement, spelt one way; every CUDA build of CuPy counts as cupy."""
+    name = re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-")
+    return "cupy" if name.startswith("cupy-cuda") else name
+
+
+def extra(name: str) -> set[str]:
+    return {distribution(requirement) for requirement in PROJECT["optional-dependencies"][name]}
+
+
+CORE = {distribution(requirement) for requirement in PROJECT["dependencies"]}
+
+
+# ---- pyproject.toml ----
+
+
+def test_extras():
+    assert set(PROJECT["optional-dependencies"]) == {"cuda12", "cuda13", "torch", "test"}
+    assert not CORE & {"torch", "cupy", "nvidia-ml-py"}, "a machine with no GPU needs none of these"
+    for major in ("12", "13"):
+        assert {"cupy", "nvidia-ml-py"} <= extra(f"cuda{major}")
+        pinned = [r for r in PROJECT["optional-dependencies"][f"cuda{major}"] if r.startswith("cuda-")]
+        assert len(pinned) == 2 and all(f"=={major}.*" in requirement for requirement in pinned)
+
+
+def test_the_constraint_is_one_exact_torch_that_the_extra_allows():
+    assert re.fullmatch(r"torch==2\.\d+\.\d+\n", read("constraints.txt"))
+    oldest = PROJECT["optional-dependencies"]["torch"][0].removeprefix("torch>=")
+    exact = read("constraints.txt").strip().removeprefix("torch==")
+    assert tuple(map(int, exact.split("."))) >= tuple(map(int, oldest.split(".")))
+
+
+def test_console_script_is_installed_and_loads():
+    (script,) = metadata.entry_points(group="console_scripts", name="gemm-lab")
+    assert script.value == PROJECT["scripts"]["gemm-lab"] == "gemm_lab.cli:main"
+    assert callable(script.load())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_wheel_ships_the_package_and_its_data(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert "gemm_lab/__init__.py" in names
+    for folder in DATA:
+        assert any(name.startswith(f"gemm_lab/data/{folder}/") for name in names), folder
+    for path in (ROOT / "kernels").rglob("*.cu*"):
+        assert f"gemm_lab/data/{path.relative_to(ROOT).as_posix()}" in names
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"gemm_lab", f"gemm_lab-{PROJECT['version']}.dist-info"}, "nothing beside the package"
+
+
+def test_an_unpacked_wheel_finds_its_own_data(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    code = f"from gemm_lab.config import data_dir\nprint(*map(data_dir, {DATA}), sep='\\n')"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:-1] == [str(tmp_path / "gemm_lab" / "data" / name) for name in DATA]
+
+
+# ---- environment.yml ----
+
+
+def test_environment_agrees_with_pyproject():
+    environment = yaml.safe_load(read("environment.yml"))
+    assert environment["name"] == "gemm-lab"
+    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    plain = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
+    assert {re.match(r"\w+", entry)[0] for entry in plain} == {"python", "pip"}
+
+    (package,) = [entry for entry in pip if entry.startswith("-e")]
+    chosen = re.fullmatch(r"-e \.\[([\w,]+)\]", package)[1].split(",")
+    assert set(chosen) == {"cuda13", "torch", "test"}
+    offered = CORE.union(*map(extra, chosen))
+    listed = {distribution(entry) for entry in pip if entry != package}
+    assert listed <= offered, "listed in environment.yml, but no dependency in pyproject.toml"
+    assert listed >= USERS_LIST
+
+
+# ---- Makefile, README, CI ----
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z]+):", read("Makefile"), re.M))
+
+
+def test_make_has_the_targets_that_the_documents_name():
+    assert targets() >= {"help", "lab", "test", "run", "record", "clean"}
+    phony = set(re.search(r"^\.PHONY: (.*)$", read("Makefile"), re.M)[1].split())
+    assert phony == targets()
+    for document in ("README.md", "CONTRIBUTING.md"):
+        named = set(re.findall(r"(?:^|`)make ([a-z]+)", read(document), re.M))
+        assert named and named <= targets(), document
+    assert re.search(r"^make lab$", read("README.md"), re.M)
+    assert re.search(r"^make test$", read("README.md"), re.M)
+
+
+def test_ci_runs_the_readmes_test_command_in_an_environment_of_its_own():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert "set -euo pipefail" in read(".ci/run")
+    environment = re.search(r"^make test VENV=(\S+)$", read(".ci/run"), re.M)[1]
+    assert environment.startswith("build/") and f"rm -rf {environment}" in read(".ci/run")
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(["make", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="there make names the container first")
+def test_a_missing_python_is_a_sentence(tmp_path):
+    done = make("lab", "PYTHON=python-that-is-not-here", f"VENV={tmp_path / 'venv'}")
+    assert done.returncode != 0
+    assert "There is no 'python-that-is-not-here' here; install Python 3.10 or newer" in done.stderr
+    assert not (tmp_path / "venv" / ".stamp-made").exists()
+
+
+@pytest.mark.parametrize(
+    ("variables", "extras"),
+    [
+        (["EXTRA="], None),
+        (["EXTRA=", "TORCH=1"], "torch"),
+        (["EXTRA=cuda12"], "cuda12"),
+        (["EXTRA=cuda13"], "cuda13,torch"),
+        (["EXTRA=cuda13", "TORCH=0"], "cuda13"),
+    ],
+)
+def test_lab_installs_the_extra_for_the_driver(variables, extras, tmp_path):
+    plan = make("-n", "lab", f"VENV={tmp_path}", *variables).stdout
+    (install,) = re.findall(r"--editable (.*)", plan)
+    assert install.strip('"') == (f".[{extras}]" if extras else ".")
+
+
+def test_tests_take_torch_by_version_before_the_package(tmp_path):
+    plan = make("-n", "test", "EXTRA=", "TORCH=", f"VENV={tmp_path}").stdout
+    assert plan.index("--requirement constraints.txt") < plan.index("--constraint constraints.txt --editable")
+    assert "--requirement" not in make("-n", "test", "EXTRA=", "TORCH=0", f"VENV={tmp_path}").stdout
+
+
+# ---- The container ----
+
+
+def test_devcontainer_and_dockerfile_agree():
+    devcontainer = json.loads(read(".devcontainer/devcontainer.json"))
+    build = devcontainer["build"]
+    dockerfile = (ROOT / ".devcontainer" / build["dockerfile"]).resolve()
+    assert dockerfile == ROOT / "Dockerfile"
+    assert (ROOT / ".devcontainer" / build["context"]).resolve() == ROOT
+    user = re.search(r"^USER (\w+)$", read("Dockerfile"), re.M)[1]
+    assert user != "root" and devcontainer["remoteUser"] == user
+    assert f"useradd --create-home --uid 1000 {user}" in read("Dockerfile")
+    named = re.findall(r"notebooks/(\w+\.ipynb)", read("Dockerfile") + read("Makefile"))
+    assert set(named) == {"00_start_here.ipynb"}
+    assert (ROOT / "notebooks" / "00_start_here.ipynb").is_file()
+
+
+# ---- make run ----
+
+
+def notebook(path: Path, *sources: str) -> Path:
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path
+
+
+def test_run_reports_the_cell_and_keeps_the_copy(tmp_path, capsys):
+    good = notebook(tmp_path / "good.ipynb", "6 * 7", "", "print('done')")
+    bad = notebook(tmp_path / "bad.ipynb", "x = 0", "", "y = 1\n1 / x", "print('never')")
+    assert run.main([str(good), str(bad), "--into", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().out
+    assert "bad.ipynb, cell [2] `y = 1`: ZeroDivisionError: division by zero" in said
+    assert "1 of 2 notebooks ran to the end" in said
+    copy = nbformat.read(tmp_path / "out" / "good.ipynb", as_version=4)
+    assert copy.cells[0].outputs[0]["data"]["text/plain"] == "42"
+    assert nbformat.read(tmp_path / "out" / "bad.ipynb", as_version=4).cells[3].outputs == []
+    assert nbformat.read(bad, as_version=4).cells[2].outputs == [], "the original stays as it was"
+
+
+def test_run_stops_a_notebook_at_its_limit(tmp_path):
+    endless = notebook(tmp_path / "endless.ipynb", "import time\nwhile True: time.sleep(1)")
+    failure = run.execute(endless, tmp_path / "out.ipynb", limit_s=3)
+    assert failure.cell == 1 and "limit of 3 s" in failure.error
+
+
+def test_run_refuses_a_notebook_that_is_not_there(tmp_path, capsys):
+    assert run.main([str(tmp_path / "nothing.ipynb")]) == 2
+    assert "There is no notebook" in capsys.readouterr().err
