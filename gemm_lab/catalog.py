@@ -1,0 +1,370 @@
+"""The kernels on the shelf: every ladder.toml and the regions of every source, read as data.
+
+Floor 1. Nothing here compiles or runs; a `KernelSpec` says what a rung computes, on which tile
+sizes, over which grid, and for which architectures it exists.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import operator
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
+
+from gemm_lab.config import data_dir
+from gemm_lab.errors import ConfigError, LabError, SizeError, UnknownKernel
+
+OPERANDS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
+DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+
+
+# ---- What a ladder computes -------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The operation that all rungs of a ladder share.
+
+    `arguments` lists the kernel's parameters in order, each one of a b c d m n k alpha beta.
+    Row-major A is stored as (M, K) and row-major B as (K, N); column-major operands are stored
+    transposed, A as (K, M) and B as (N, K). C and D are row-major (M, N).
+    """
+
+    formula: str
+    dtype_in: str
+    dtype_acc: str
+    dtype_out: str
+    layout_a: str
+    layout_b: str
+    arguments: tuple[str, ...]
+
+    @property
+    def uses_c(self) -> bool:
+        """True when the operation reads C (and so takes alpha and beta)."""
+        return "c" in self.arguments
+
+    def shape(self, operand: str, m: int, n: int, k: int) -> tuple[int, int]:
+        """How `operand` (a, b, c or d) lies in memory for an m by n by k product."""
+        logical = {"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[operand]
+        layout = {"a": self.layout_a, "b": self.layout_b}.get(operand, "row")
+        return logical if layout == "row" else logical[::-1]
+
+    def flops(self, m: int, n: int, k: int) -> int:
+        """Floating-point operations of the product: 2·M·N·K (the epilogue is not counted)."""
+        return 2 * m * n * k
+
+
+# ---- Expressions of ladder.toml ---------------------------------------------
+
+_OPERATORS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.USub: operator.neg,
+}
+_FUNCTIONS = {"min": min, "max": max, "cdiv": lambda a, b: -(-a // b)}
+
+
+def evaluate(expression: str | int, names: Mapping[str, int]) -> int:
+    """The integer value of an expression such as `"cdiv(N, BLOCK_N)"`.
+
+    Integers, names, + - * // %, min, max and cdiv (division rounded up) are all there is;
+    anything else is a `ConfigError`.
+    """
+
+    def value(node: ast.AST) -> int:
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return node.value
+        if isinstance(node, ast.Name) and node.id in names:
+            return int(names[node.id])
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            return _OPERATORS[type(node.op)](value(node.left), value(node.right))
+        if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
+            return _OPERATORS[type(node.op)](value(node.operand))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
+            return _FUNCTIONS[node.func.id](*[value(argument) for argument in node.args])
+        raise ConfigError(
+            f"“{expression}” uses {ast.unparse(node)!r}; known names are {', '.join(sorted(names))}, "
+            f"known functions {', '.join(_FUNCTIONS)}."
+        )
+
+    if isinstance(expression, int):
+        return expression
+    try:
+        return value(ast.parse(expression, mode="eval").body)
+    except (SyntaxError, ZeroDivisionError) as error:
+        raise ConfigError(f"“{expression}” is not an expression over tile sizes: {error}.") from None
+
+
+# ---- Regions of a source ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Region:
+    """A marked part of a kernel file; `first_line` is the 1-based line of its first text line."""
+
+    name: str
+    first_line: int
+    text: str
+
+    @property
+    def last_line(self) -> int:
+        return self.first_line + self.text.count("\n")
+
+
+_REGION = re.compile(r"^[ \t]*// region: (?P<name>\w+)[^\n]*\n(?P<text>.*?)\n[ \t]*// end region", re.M | re.S)
+
+
+def find_regions(source: str) -> dict[str, Region]:
+    """The `// region: name` … `// end region` parts of a source, in order."""
+    regions: dict[str, Region] = {}
+    for match in _REGION.finditer(source):
+        name, text = match["name"], match["text"]
+        if name in regions or "// region:" in text:
+            raise ConfigError(f"Region “{name}” appears twice or is not closed with “// end region”.")
+        regions[name] = Region(name, source.count("\n", 0, match.start("text")) + 1, text)
+    return regions
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The learner's text for one region, and where in their file or cell it starts."""
+
+    text: str
+    file: str = "cell"
+    first_line: int = 1
+
+
+def splice(source: str, file: str, edits: Mapping[str, Edit]) -> str:
+    """`source` with the regions in `edits` replaced.
+
+    `#line` directives keep every diagnostic and every line table at the learner's own line of
+    `edit.file` inside the region and at the original line of `file` outside it.
+    """
+    regions = find_regions(source)
+    for name in edits:
+        if name not in regions:
+            raise ConfigError(f"{file} has no region “{name}”; it has {listed(regions)}.")
+    parts, position = [f'#line 1 "{file}"\n'], 0
+    for name, region in regions.items():
+        if name not in edits:
+            continue
+        start = source.index(region.text, offset_of_line(source, region.first_line))
+        edit = edits[name]
+        parts += [source[position:start], f'#line {edit.first_line} "{edit.file}"\n', edit.text.rstrip("\n")]
+        parts += [f'\n#line {region.last_line + 1} "{file}"\n']
+        position = start + len(region.text) + 1
+    return "".join([*parts, source[position:]])
+
+
+def offset_of_line(text: str, line: int) -> int:
+    """Character offset at which 1-based `line` begins."""
+    offset = 0
+    for _ in range(line - 1):
+        offset = text.index("\n", offset) + 1
+    return offset
+
+
+def listed(names) -> str:
+    """Names as they are read in a sentence."""
+    names = [f"“{name}”" for name in names]
+    return ", ".join(names) if names else "none"
+
+
+# ---- One rung, one ladder ---------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """One rung of a ladder as its ladder.toml describes it.
+
+    `grid` holds three expressions over M, N, K, SMS and the configuration; `multiples` maps m, n, k
+    to the expression that each size must be a multiple of (absent: any size). A ceiling is no GEMM but a
+    register-only loop; `flops_per_thread` says how much arithmetic one of its threads does.
+    """
+
+    name: str
+    ladder: str
+    title: str
+    summary: str
+    extends: str | None
+    path: Path
+    source: str
+    targets: tuple[str, ...]
+    problem: Problem
+    grid: tuple[str, str, str]
+    config: Mapping[str, int]
+    configs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    multiples: Mapping[str, str] = field(default_factory=dict)
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    ceiling: bool = False
+    flops_per_thread: str = ""
+
+    @property
+    def file(self) -> str:
+        return self.path.name
+
+    @property
+    def number(self) -> str:
+        return self.file.split("_")[0]
+
+    @property
+    def regions(self) -> dict[str, Region]:
+        return find_regions(self.source)
+
+    def configure(self, gpu_key: str | None = None, **changes: int) -> dict[str, int]:
+        """The configuration for a GPU with `changes` applied; unknown names are a `ConfigError`."""
+        config = {**self.config, **self.configs.get(gpu_key or "", {})}
+        for name, value in changes.items():
+            if name not in config:
+                near = difflib.get_close_matches(name, config, n=1)
+                hint = f" Did you mean {near[0]}?" if near else ""
+                raise ConfigError(f"{self.name} has no setting {name}; it has {', '.join(config)}.{hint}")
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise ConfigError(f"{name} must be a whole number ≥ 0, not {value!r}.")
+            config[name] = value
+        return config
+
+    def launch_grid(self, config: Mapping[str, int], m: int, n: int, k: int, sms: int) -> tuple[int, int, int]:
+        """Blocks in x, y and z for an m by n by k product on a GPU with `sms` multiprocessors."""
+        names = {**config, "M": m, "N": n, "K": k, "SMS": sms}
+        x, y, z = (evaluate(expression, names) for expression in self.grid)
+        return x, y, z
+
+    def size_multiples(self, config: Mapping[str, int]) -> dict[str, int]:
+        """What m, n and k must be multiples of, 1 where any size works."""
+        return {axis: evaluate(self.multiples.get(axis, 1), config) for axis in "mnk"}
+
+    def require_size(self, config: Mapping[str, int], m: int, n: int, k: int) -> None:
+        """Raise `SizeError`, naming the nearest size that works, when this rung cannot do m × n × k."""
+        sizes, steps = {"m": m, "n": n, "k": k}, self.size_multiples(config)
+        for axis, size in sizes.items():
+            if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+                raise SizeError(f"{axis.upper()} must be a whole number ≥ 1, not {size!r}.")
+            if size > 65536:
+                raise SizeError(f"{axis.upper()} = {size:,} is too large for one GEMM here; 65,536 is the limit.")
+        nearest = {axis: max(step, round(sizes[axis] / step) * step) for axis, step in steps.items()}
+        wrong = [axis for axis in sizes if sizes[axis] % steps[axis]]
+        if wrong:
+            needs = ", ".join(f"{axis.upper()} a multiple of {steps[axis]}" for axis in wrong)
+            works = ", ".join(f"{axis.upper()} = {nearest[axis]}" for axis in "mnk")
+            raise SizeError(f"{self.name} needs {needs}. Nearest size that works: {works}.")
+
+
+@dataclass(frozen=True)
+class LadderSpec:
+    """A folder of kernels: one problem, several rungs."""
+
+    name: str
+    title: str
+    gpu: str
+    notebook: str
+    ceiling: str | None
+    baselines: tuple[str, ...]
+    kernels: tuple[KernelSpec, ...]
+
+    @property
+    def problem(self) -> Problem:
+        return self.kernels[0].problem
+
+
+_RUNG_KEYS = {"file", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",
+              "flops_per_thread"}
+_LADDER_KEYS = {"title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid",
+                "multiples", "kind", "rung"}
+
+
+def read_ladder(folder: Path) -> LadderSpec:
+    """Read `folder`/ladder.toml; a missing file, an unknown key or a bad value is a `ConfigError`."""
+    path = folder / "ladder.toml"
+    try:
+        data = tomllib.loads(path.read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{folder.name}/ladder.toml cannot be read: {error}.") from None
+    _known(data, _LADDER_KEYS, f"{folder.name}/ladder.toml")
+    problem = Problem(**{**data["problem"], "arguments": tuple(data["problem"]["arguments"])})
+    unknown = set(problem.arguments) - set(OPERANDS)
+    if unknown:
+        raise ConfigError(f"{folder.name}/ladder.toml: unknown arguments {listed(sorted(unknown))}.")
+    kernels = tuple(_rung(folder, data, problem, rung) for rung in data["rung"])
+    return LadderSpec(folder.name, data["title"], data.get("gpu", ""), data.get("notebook", ""),
+                      data.get("ceiling"), tuple(data.get("baselines", ())), kernels)
+
+
+def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
+    _known(rung, _RUNG_KEYS, f"{folder.name}/ladder.toml, rung {rung.get('file', '?')}")
+    source_path = folder / rung["file"]
+    if not source_path.is_file():
+        raise ConfigError(f"{folder.name}/ladder.toml names {rung['file']}, which is not there.")
+    grid = tuple(str(expression) for expression in rung.get("grid", data.get("grid")))
+    extends = rung.get("extends")
+    return KernelSpec(
+        name=f"{folder.name}/{source_path.stem}",
+        ladder=folder.name,
+        title=rung.get("title", source_path.stem.split("_", 1)[-1].replace("_", " ")),
+        summary=rung["summary"],
+        extends=extends and (extends if "/" in extends else f"{folder.name}/{extends}"),
+        path=source_path,
+        source=source_path.read_text(),
+        targets=tuple(rung.get("targets", data["targets"])),
+        problem=problem,
+        grid=(*grid, *("1",) * (3 - len(grid))),
+        config={**data.get("config", {}), **rung.get("config", {})},
+        configs=rung.get("on", {}),
+        multiples=rung.get("multiples", data.get("multiples", {})),
+        cluster=tuple(rung.get("cluster", (1, 1, 1))),
+        ceiling=data.get("kind") == "ceiling",
+        flops_per_thread=rung.get("flops_per_thread", ""),
+    )
+
+
+def _known(table: dict, keys: set[str], where: str) -> None:
+    unknown = set(table) - keys
+    if unknown:
+        raise ConfigError(f"{where}: unknown keys {listed(sorted(unknown))}; known are {', '.join(sorted(keys))}.")
+
+
+@lru_cache(maxsize=1)
+def ladders() -> dict[str, LadderSpec]:
+    """Every ladder by name, in the order in which the series teaches them."""
+    order = ["simt", "t4", "ampere", "rtx5090", "wmma", "hopper", "b200", "ceilings"]
+    folders = [path.parent for path in data_dir("kernels").glob("*/ladder.toml")]
+    folders.sort(key=lambda f: (order.index(f.name) if f.name in order else len(order), f.name))
+    return {folder.name: read_ladder(folder) for folder in folders}
+
+
+def ladder(name: str) -> LadderSpec:
+    """One ladder; an unknown name is an `UnknownKernel` that lists what there is."""
+    if name not in ladders():
+        raise UnknownKernel(f"There is no ladder “{name}”; there are {listed(ladders())}.")
+    return ladders()[name]
+
+
+def kernels() -> dict[str, KernelSpec]:
+    """Every rung of every ladder by name, ceilings left out."""
+    return {k.name: k for spec in ladders().values() for k in spec.kernels if not k.ceiling}
+
+
+def kernel(name: str) -> KernelSpec:
+    """One rung by full name (`t4/03_swizzled`), by number (`t4/03`) or by a unique part (`swizzled`)."""
+    everything = {k.name: k for spec in ladders().values() for k in spec.kernels}
+    if name in everything:
+        return everything[name]
+    close = [key for key in everything if name and (key.startswith(name + "_") or name == key.split("_", 1)[-1])]
+    if len(close) == 1:
+        return everything[close[0]]
+    near = close or difflib.get_close_matches(name, everything, n=3, cutoff=0.4) or list(everything)
+    raise UnknownKernel(f"There is no kernel “{name}”. Did you mean {listed(near)}?")
+
+
+__all__ = [
+    "DTYPE_BYTES", "Edit", "KernelSpec", "LabError", "LadderSpec", "Problem", "Region", "evaluate", "find_regions",
+    "kernel", "kernels", "ladder", "ladders", "read_ladder", "splice",
+]

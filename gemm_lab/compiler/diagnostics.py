@@ -1,0 +1,156 @@
+"""What NVRTC and ptxas say, at the line the learner wrote.
+
+NVRTC names the learner's lines itself, because the source carries `#line` directives. ptxas names
+lines of the PTX; they are mapped back through the `.loc` directives above them.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gemm_lab.errors import LabError
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message of the compiler. `line` is 1-based in `file`; 0 where the compiler named none."""
+
+    file: str
+    line: int
+    severity: str
+    message: str
+    text: str = ""
+    caret: int | None = None
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}, line {self.line}" if self.line else self.file
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.severity}: {self.message}"]
+        if self.text:
+            lines.append(f"    {self.text}")
+            if self.caret is not None:
+                lines.append("    " + " " * self.caret + "^")
+        return "\n".join(lines)
+
+
+class CompileError(LabError):
+    """The source does not compile; `diagnostics` lists why, the learner's own lines first."""
+
+    def __init__(self, name: str, diagnostics: list[Diagnostic]):
+        self.name = name
+        self.diagnostics = diagnostics
+        super().__init__("\n".join([f"{name} does not compile."] + [str(d) for d in diagnostics]))
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for d in self.diagnostics:
+            colour = "#b3261e" if d.severity == "error" else "#8a6100"
+            code = f"{html.escape(d.text)}"
+            if d.caret is not None:
+                code += "\n" + " " * d.caret + "^"
+            rows.append(
+                f'<div style="margin:4px 0"><b>{html.escape(d.where)}</b>: '
+                f'<span style="color:{colour}">{html.escape(d.message)}</span>'
+                + (f'<pre style="margin:2px 0 2px 12px">{code}</pre>' if d.text else "") + "</div>"
+            )
+        return (
+            '<div style="border-left:4px solid #b3261e;padding:4px 10px">'
+            f"<b>{html.escape(self.name)} does not compile.</b>{''.join(rows)}</div>"
+        )
+
+
+_NVRTC = re.compile(r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): (?P<catastrophic>catastrophic )?(?P<severity>error|warning)"
+                    r"(?: #[\w-]+)?: (?P<message>[^\n]*)$")
+_PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<message>.*)$")
+_PTXAS_BARE = re.compile(r"^ptxas (?P<severity>error|fatal|warning)\s*: (?P<message>.*)$")
+
+
+def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> list[Diagnostic]:
+    """Diagnostics of an NVRTC log, those in the files named in `own` first, each with its source line."""
+    found, lines = [], log.split("\n")
+    for index, line in enumerate(lines):
+        match = _NVRTC.match(line)
+        if not match:
+            continue
+        message, cursor = match["message"], index + 1
+        while cursor < len(lines) and lines[cursor].startswith("          ") and "^" not in lines[cursor]:
+            message += " " + lines[cursor].strip()
+            cursor += 1
+        file, number = short_name(match["file"]), int(match["line"])
+        text, caret = source_line(files, file, number), None
+        for position in (cursor + 1, cursor):
+            shown = lines[position] if position < len(lines) else ""
+            if shown.strip() == "^" and text:
+                quoted = lines[position - 1]
+                caret = shown.index("^") - (len(quoted) - len(quoted.lstrip()))
+                break
+        found.append(Diagnostic(file, number, match["severity"], message, text, caret))
+    found.sort(key=lambda d: (d.severity != "error", d.file not in own))
+    return found
+
+
+def parse_ptxas(log: str, ptx: str, files: Mapping[str, str]) -> list[Diagnostic]:
+    """Diagnostics of a ptxas log; each PTX line is mapped to the source line that it came from."""
+    found, seen = [], set()
+    for line in log.split("\n"):
+        match = _PTXAS.match(line)
+        if match:
+            number = int(match["line"])
+            file, source = ptx_line_origin(ptx, number)
+            shown = ptx.split("\n")[number - 1].strip() if 0 < number <= ptx.count("\n") + 1 else ""
+            if (file, source, match["message"]) in seen:
+                continue  # an unrolled loop repeats the same complaint
+            seen.add((file, source, match["message"]))
+            message = f"ptxas refuses the PTX “{shown}”: {match['message']}"
+            found.append(Diagnostic(file, source, "error", message, source_line(files, file, source)))
+            continue
+        match = _PTXAS_BARE.match(line)
+        if match and "aborted" not in match["message"]:
+            severity = "warning" if match["severity"] == "warning" else "error"
+            found.append(Diagnostic("ptxas", 0, severity, match["message"]))
+    return found
+
+
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.M)
+_LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+\d+(.*)$")
+_INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)")
+
+
+def ptx_files(ptx: str) -> dict[int, str]:
+    """The `.file` table of a PTX module: index → short file name."""
+    return {int(index): short_name(name) for index, name in _FILE.findall(ptx)}
+
+
+def ptx_line_origin(ptx: str, line: int) -> tuple[str, int]:
+    """(file, line) of the source that PTX line `line` (1-based) came from.
+
+    Code of a wrapper in a header is charged to the outermost call in the learner's file.
+    """
+    table = ptx_files(ptx)
+    for text in reversed(ptx.split("\n")[:line]):
+        match = _LOC.match(text)
+        if match:
+            outer = _INLINED.findall(match[3])
+            index, number = outer[-1] if outer else (match[1], match[2])
+            return table.get(int(index), "PTX"), int(number)
+    return "PTX", line
+
+
+def short_name(path: str) -> str:
+    """A file's name as the learner knows it: headers keep their folder (`ptx/ldmatrix.cuh`)."""
+    path = path.replace("\\", "/")
+    for folder in ("/ptx/", "/tile/"):
+        if folder in path:
+            return folder[1:] + path.rsplit(folder, 1)[1]
+    return path.rsplit("/", 1)[-1]
+
+
+def source_line(files: Mapping[str, str], file: str, line: int) -> str:
+    """Text of a 1-based line of one of our files, stripped on the left; empty where unknown."""
+    lines = files.get(file, "").split("\n")
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""

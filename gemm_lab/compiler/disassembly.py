@@ -1,0 +1,102 @@
+"""SASS, line by line: what the machine executes for one line of the learner's source.
+
+nvdisasm reads the line table that `-lineinfo` put into the CUBIN, so this works for every
+architecture without a GPU.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import site
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from gemm_lab.compiler.diagnostics import short_name
+from gemm_lab.errors import LabError, MissingDependency
+
+
+@dataclass(frozen=True)
+class SassLine:
+    """One machine instruction. `file` and `line` are the outermost source line that it serves.
+
+    `inner` names the wrapper's own (file, line) where the instruction was inlined from a header.
+    """
+
+    address: int
+    text: str
+    file: str
+    line: int
+    inner: tuple[str, int] | None = None
+
+    @property
+    def opcode(self) -> str:
+        """The mnemonic with its modifiers: "LDSM.16.M88.4", "HMMA.1688.F16"."""
+        words = self.text.split()
+        return (words[1] if words[0].startswith("@") else words[0]).rstrip(";")
+
+
+_ADDRESS = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?;)")
+_FILE = re.compile(r'//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", line (\d+))?')
+
+
+def disassemble(compiled) -> tuple[SassLine, ...]:
+    """All instructions of `compiled.entry`, in address order."""
+    return _disassemble(compiled.cubin, compiled.entry)
+
+
+@lru_cache(maxsize=32)
+def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        done = subprocess.run([nvdisasm(), "-gi", "-c", file.name], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        raise LabError(f"nvdisasm could not read the kernel: {done.stderr.strip().splitlines()[-1:]}.")
+    lines, inside = [], False
+    origin: tuple[str, int] = ("", 0)
+    inner: tuple[str, int] | None = None
+    fresh = True
+    for text in done.stdout.split("\n"):
+        if text.lstrip().startswith(".section\t"):
+            inside = f".text.{entry}," in text
+        if not inside:
+            continue
+        note = _FILE.search(text)
+        if note:
+            # A chain of notes runs from the innermost frame outwards; the last one names the learner's line.
+            if fresh:
+                inner = (short_name(note[1]), int(note[2])) if note[3] else None
+                origin = (short_name(note[1]), int(note[2]))
+                fresh = False
+            if note[3]:
+                origin = (short_name(note[3]), int(note[4]))
+            continue
+        instruction = _ADDRESS.match(text)
+        if instruction:
+            lines.append(SassLine(int(instruction[1], 16), " ".join(instruction[2].split()), *origin, inner))
+            fresh = True
+    return tuple(lines)
+
+
+def instruction_mix(lines) -> Counter:
+    """How many instructions of each opcode (first part of the mnemonic: HMMA, LDSM, LDG, …) stand in `lines`."""
+    return Counter(line.opcode.split(".")[0] for line in lines)
+
+
+@lru_cache(maxsize=1)
+def nvdisasm() -> str:
+    """Path of nvdisasm: the pip package, else the PATH, else an installed CUDA toolkit."""
+    bases = [Path(p) for p in (*sys.path, *site.getsitepackages()) if p]
+    for folder in [base / "nvidia" / cu / "bin" for base in bases for cu in ("cu13", "cuda_nvdisasm", "cu12")]:
+        if (folder / "nvdisasm").is_file():
+            return str(folder / "nvdisasm")
+    found = shutil.which("nvdisasm") or shutil.which("nvdisasm", path="/usr/local/cuda/bin")
+    if not found:
+        raise MissingDependency("nvdisasm was not found. Install it with: pip install 'cuda-toolkit[nvdisasm]'")
+    return found

@@ -1,0 +1,27 @@
+// 02_coalesced.cu: the 32 threads of a warp take 32 neighbouring columns.
+// Extends 01_naive.cu: the same arithmetic, with the warp's addresses side by side in B and D.
+// D[M,N] = A[M,K] · B[K,N]   all row-major, FP32
+// Any GPU, any size.   Notebook 02.
+#include "config.cuh"        // BLOCK_M 32, BLOCK_N 32
+
+constexpr int NUM_THREADS = BLOCK_M * BLOCK_N;
+
+extern "C" __global__ void __launch_bounds__(NUM_THREADS)
+gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int K) {
+  // ---- Where this thread works ----
+  // region: place
+  const int row = blockIdx.y * BLOCK_M + threadIdx.x / BLOCK_N;
+  const int col = blockIdx.x * BLOCK_N + threadIdx.x % BLOCK_N;   // neighbouring threads: neighbouring columns
+  // end region
+  if (row >= M || col >= N) return;
+
+  // ---- Main loop ----
+  // region: multiply
+  float acc = 0.0f;
+  for (int k = 0; k < K; k++)
+    acc += gmem_a[static_cast<size_t>(row) * K + k] * gmem_b[static_cast<size_t>(k) * N + col];
+  // end region
+
+  // ---- Epilogue ----
+  gmem_d[static_cast<size_t>(row) * N + col] = acc;
+}
