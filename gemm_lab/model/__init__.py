@@ -1,1 +1,1 @@
-"""What can be known with a pencil: NumPy models of tiling, memory, tensor cores and the machine. No CUDA here."""
+"""What a pencil can find out: NumPy models of tiling, memory, tensor cores and the machine. No CUDA here."""

@@ -1,0 +1,181 @@
+"""The roofline: how fast a kernel can be, given how many bytes it moves.
+
+`attainable = min(intensity x bandwidth, peak)`. TFLOPS are 10^12 FLOP/s, GB/s are 10^9 bytes/s, an intensity
+or a balance point is in FLOP per byte. Machine numbers come from `gemm_lab.hardware`, with their sources.
+
+The T4 figures of t4_hgemm, to keep apart:
+  data sheet  65 TFLOPS tensor, 320 GB/s DRAM
+  measured    by that document: 49.439 TFLOPS (cuBLAS half precision), 7.455 TFLOPS (cuBLAS single, FFMA);
+              quoted there from arXiv:1903.07486: 220 GB/s DRAM, 3662 GB/s shared memory; also 1280 GB/s L2
+  cut off     the document writes 224, 38, 13 and 33 for the balance points 224.7, 38.6, 13.5 and 33.9
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import LabError, SizeError
+from ..hardware import Gpu
+
+CUBLAS_HGEMM_T4 = 49.439  # TFLOPS, measured by t4_hgemm
+CUBLAS_SGEMM_T4 = 7.455  # TFLOPS, measured by t4_hgemm
+
+
+def balance(tflops: float, gbps: float) -> float:
+    """FLOP per byte at which a machine changes from memory-bound to compute-bound."""
+    _positive(tflops=tflops, gbps=gbps)
+    return tflops * 1000 / gbps
+
+
+def attainable(intensity: float, tflops: float, gbps: float) -> float:
+    """TFLOPS that a kernel of this intensity (FLOP per byte) can reach at most."""
+    _positive(tflops=tflops, gbps=gbps, intensity=intensity)
+    return min(intensity * gbps / 1000, tflops)
+
+
+def intensity(block_m: int, block_n: int, bytes: int = 2) -> float:
+    """FLOP per byte read for an output tile of block_m x block_n; the K extent cancels.
+
+    A step of depth k does 2*m*n*k FLOP and reads (m + n)*k elements, so the ratio is 2*m*n / ((m + n)*bytes).
+    At 2 bytes an element that is m*n / (m + n). Writing the result is not counted.
+    """
+    _positive(block_m=block_m, block_n=block_n, bytes=bytes)
+    return 2 * block_m * block_n / ((block_m + block_n) * bytes)
+
+
+def matmul_traffic(n: int, how: str = "tiled", tile: int | tuple[int, int] | None = None) -> int:
+    """Elements that an n x n x n product moves between slow and fast memory, reads and writes.
+
+    naive   every operand read when it is needed: 2*n^3 + n^2
+    tiled   output tiles of `tile` (one number, or rows and columns): n^3/rows + n^3/columns + n^2
+    best    fast memory holds everything: 3*n^2
+    """
+    _positive(n=n)
+    if how == "naive":
+        return 2 * n**3 + n**2
+    if how == "best":
+        return 3 * n**2
+    if how != "tiled":
+        raise LabError(f"There is no traffic model {how!r}; choose naive, tiled or best.")
+    if tile is None:
+        raise LabError("A tiled product needs its tile, such as tile=128 or tile=(256, 128).")
+    rows, columns = (tile, tile) if isinstance(tile, int) else tile
+    _positive(rows=rows, columns=columns)
+    if n % rows or n % columns:
+        raise SizeError(f"Tiles of {rows} x {columns} do not divide {n} x {n}; use divisors of {n}.")
+    return n**3 // rows + n**3 // columns + n**2
+
+
+def addition_intensity(bytes: int = 2) -> float:
+    """FLOP per byte of adding two matrices of any size: one FLOP, two reads and one write an element."""
+    _positive(bytes=bytes)
+    return 1 / (3 * bytes)
+
+
+def multiplication_intensity(n: int, bytes: int = 2) -> float:
+    """Most FLOP per byte of any n x n x n product: 2*n^3 FLOP, each matrix moved once. It grows with n."""
+    _positive(bytes=bytes)
+    return 2 * n**3 / (matmul_traffic(n, "best") * bytes)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """Does a tile's intensity exceed a machine's balance point? Both in FLOP per byte."""
+
+    intensity: float
+    balance: float
+    gbps: float  # the bandwidth behind the balance point
+
+    @property
+    def enough(self) -> bool:
+        return self.intensity > self.balance
+
+    @property
+    def text(self) -> str:
+        verdict = "enough: compute-bound" if self.enough else "not enough: memory-bound"
+        return f"{self.intensity:.1f} FLOP/byte against a balance point of {self.balance:.1f}: {verdict}."
+
+
+def l2_argument(
+    block_m: int = 256,
+    block_n: int = 128,
+    *,
+    tflops: float = 65.0,
+    dram_gbps: float = 220.0,
+    l2_gbps: float = 1280.0,
+    hit_rate: float = 0.5,
+) -> Argument:
+    """t4_hgemm's question on an envelope: with half of the reads served by L2, is a block tile big enough?
+
+    The bandwidth is hit_rate * L2 + (1 - hit_rate) * DRAM. Defaults: the T4's data-sheet peak and measured
+    bandwidths, which give 85.3 against 86.7. The document prints 87.24 for these numbers, which is what an L2
+    of 1270 GB/s gives. The conclusion is the same: 256 x 128 just misses, 256 x 256 (128.0) passes.
+    """
+    if not 0 <= hit_rate <= 1:
+        raise LabError(f"A hit rate lies between 0 and 1; {hit_rate} does not.")
+    gbps = hit_rate * l2_gbps + (1 - hit_rate) * dram_gbps
+    return Argument(intensity(block_m, block_n), balance(tflops, gbps), gbps)
+
+
+def warp_argument(
+    warp_m: int = 64, warp_n: int = 64, *, tflops: float = 65.0, smem_gbps: float = 3662.0
+) -> Argument:
+    """The same question one level down: warp tiles read from shared memory. T4 defaults: 32.0 against 17.7.
+
+    17.7 uses the data-sheet 65 TFLOPS; the balance point of 13 elsewhere in t4_hgemm uses cuBLAS's 49.439.
+    """
+    return Argument(intensity(warp_m, warp_n), balance(tflops, smem_gbps), smem_gbps)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One memory of a roofline; `measured` says whether the bandwidth is measured or from a data sheet."""
+
+    name: str  # "DRAM", "L2", "shared memory"
+    gbps: float
+    measured: bool
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """One compute peak over several memories, the slowest first."""
+
+    name: str
+    tflops: float
+    levels: tuple[Level, ...]
+
+    def balance(self, level: str = "DRAM") -> float:
+        """Balance point against one memory, FLOP per byte."""
+        return balance(self.tflops, self.level(level).gbps)
+
+    def attainable(self, intensity: float, level: str = "DRAM") -> float:
+        """TFLOPS at this intensity against one memory."""
+        return attainable(intensity, self.tflops, self.level(level).gbps)
+
+    def level(self, name: str) -> Level:
+        for level in self.levels:
+            if level.name == name:
+                return level
+        known = ", ".join(level.name for level in self.levels)
+        raise LabError(f"The roofline of the {self.name} has no bandwidth for {name!r}; it has {known}.")
+
+
+def roofline(
+    gpu: Gpu, dtype_in: str = "f16", dtype_acc: str = "f32", tflops: float | None = None
+) -> Roofline:
+    """The roofline of a GPU: measured bandwidths where `hardware` has them, else the data sheet's DRAM.
+
+    `tflops` replaces the data-sheet peak, for instance by a measured rate (`CUBLAS_HGEMM_T4`).
+    """
+    levels = [Level("DRAM", gpu.dram_measured_gbps or gpu.dram_gbps, gpu.dram_measured_gbps is not None)]
+    if gpu.l2_measured_gbps:
+        levels.append(Level("L2", gpu.l2_measured_gbps, True))
+    if gpu.smem_measured_gbps:
+        levels.append(Level("shared memory", gpu.smem_measured_gbps, True))
+    return Roofline(gpu.name, gpu.peak(dtype_in, dtype_acc) if tflops is None else tflops, tuple(levels))
+
+
+def _positive(**values: float) -> None:
+    for name, value in values.items():
+        if not value > 0:
+            raise LabError(f"{name} has to be more than 0; {value} is not.")
