@@ -22,9 +22,9 @@ PACKAGE = Path(__file__).resolve().parent
 def data_dir(name: str) -> Path:
     """The folder of shipped data called `name`: kernels, images, results or notebooks.
 
-    A wheel carries them in `gemm_lab/data`; a checkout has them beside `gemm_lab`. The checkout counts only
-    if a `pyproject.toml` stands there too, so that a stray `results` folder next to an installed package is not
-    taken for ours. Raises `ConfigError` for another name and `LabError` if the folder is in neither place.
+    A wheel carries them in `gemm_lab/data`; a checkout has them beside `gemm_lab`. It has to look like a
+    checkout, so that a stray `results` folder next to an installed package is not taken for ours. Raises
+    `ConfigError` for another name and `LabError` if the folder is in neither place.
     """
     if name not in DATA_FOLDERS:
         raise ConfigError(f"There is no data folder {name!r}; choose one of {', '.join(DATA_FOLDERS)}.")
@@ -55,7 +55,7 @@ def backend() -> str:
     """GEMM_LAB_BACKEND: "auto", "gpu" or "emulator"."""
     chosen = os.environ.get("GEMM_LAB_BACKEND", "").strip().lower() or "auto"
     if chosen not in BACKENDS:
-        raise ConfigError(f"GEMM_LAB_BACKEND is {chosen!r}; set it to {', '.join(BACKENDS[:-1])} or {BACKENDS[-1]}.")
+        raise ConfigError(f"GEMM_LAB_BACKEND is {chosen!r}; set it to auto, gpu or emulator.")
     return chosen
 
 
@@ -83,6 +83,7 @@ def _made(folder: Path, variable: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(
-            f"The folder {folder} cannot be made ({error.strerror}); set {variable} to a folder you can write to."
+            f"The folder {folder} cannot be made ({error.strerror}); "
+            f"set {variable} to a folder that you can write to."
         ) from error
     return folder

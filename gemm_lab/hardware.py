@@ -1,8 +1,9 @@
 """The GPUs of the course as numbers with their sources, and which GPU is in this machine.
 
-Peaks are dense (no sparsity) at the boost clock. `None` means: no source found, so no number.
-Some peaks can be checked by hand: SMs x FLOP per clock and SM x clock. T4: 40 x 1024 x 1.59 GHz = 65.1 TFLOPS;
-A100: 108 x 2048 x 1.41 = 311.9; RTX 5090: 170 x 1024 x 2.407 = 419.0 (FP16 accumulate), half with FP32.
+Peaks are dense, without sparsity. `None` means: no source found, so no number.
+Most peaks can be checked by hand as SMs x FLOP per clock and SM x clock. T4: 40 x 1024 x 1.59 GHz = 65.1;
+A100: 108 x 2048 x 1.41 = 311.9; RTX 5090: 170 x 1024 x 2.407 = 419.0 (FP16 accumulate; half of it with FP32);
+H100: 132 x 4096 x 1.83 = 989.4, at a lower clock than its FP32 peak (1.98 GHz).
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class Gpu:
         except KeyError:
             known = ", ".join(f"{i} with {a} accumulate" for i, a in self.tensor_tflops)
             raise LabError(
-                f"No tensor-core peak is known for {dtype_in} with {dtype_acc} accumulate on the {self.name}; "
-                f"known: {known}."
+                f"No tensor-core peak is known for {dtype_in} with {dtype_acc} accumulate "
+                f"on the {self.name}; known: {known}."
             ) from None
 
 
@@ -98,11 +99,12 @@ T4 = Gpu(
     fp32_tflops=8.1, dram_gb=16, dram_gbps=320, dram_measured_gbps=220, l2_mb=4,
     l2_measured_gbps=1280, smem_measured_gbps=3662, smem_bytes_per_clock=64,
     smem_per_block=64 * KIB, smem_per_sm=64 * KIB, smem_reserved_per_block=0, smem_alloc_unit=256,
-    max_threads_per_sm=1024, max_blocks_per_sm=16, power_w=70,
+    max_threads_per_sm=1024, max_blocks_per_sm=16,
+    power_w=70,
     sources=_sources(
         "NVIDIA T4 data sheet and Turing architecture whitepaper",
         boost_mhz="NVIDIA T4 product brief",
-        smem_bytes_per_clock="Jia et al., arXiv:1903.07486; 40 SMs x 64 B x 1.59 GHz = 4070 GB/s, measured 3662",
+        smem_bytes_per_clock="Jia et al., arXiv:1903.07486; 40 x 64 B x 1.59 GHz = 4070 GB/s, measured 3662",
         smem_reserved_per_block="the reservation begins with compute capability 8.0 (A100 tuning guide)",
         dram_measured_gbps=_JIA,
         l2_measured_gbps="t4_hgemm, in its formula; its own result there, 87.24 FLOP/byte, needs 1270 GB/s",
@@ -117,7 +119,8 @@ A100 = Gpu(
         ("i8", "i32"): 624.0,
     },
     fp32_tflops=19.5, dram_gb=40, dram_gbps=1555, l2_mb=40,
-    smem_per_block=163 * KIB, smem_per_sm=164 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32, power_w=400,
+    smem_per_block=163 * KIB, smem_per_sm=164 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
+    power_w=400,
     sources=_sources(
         "NVIDIA A100 Tensor Core GPU architecture whitepaper",
         dram_gb="A100 data sheet, 40 GB SXM4; the 80 GB SXM4 model has 2039 GB/s and is otherwise the same",
@@ -132,7 +135,8 @@ RTX5090 = Gpu(
         ("f8", "f16"): 838.0, ("f8", "f32"): 419.0, ("i8", "i32"): 838.0,
     },
     fp32_tflops=104.8, dram_gb=32, dram_gbps=1792, l2_mb=96,
-    smem_per_block=99 * KIB, smem_per_sm=100 * KIB, max_threads_per_sm=1536, max_blocks_per_sm=24, power_w=575,
+    smem_per_block=99 * KIB, smem_per_sm=100 * KIB, max_threads_per_sm=1536, max_blocks_per_sm=24,
+    power_w=575,
     sources=_sources(
         "NVIDIA RTX Blackwell GPU architecture whitepaper",
         tensor_tflops="NVIDIA RTX Blackwell GPU architecture whitepaper; 209.5 also in ampere_rtx5090",
@@ -143,23 +147,27 @@ _HOPPER_TENSOR = {
     ("f16", "f16"): 989.4, ("f16", "f32"): 989.4, ("bf16", "f32"): 989.4, ("tf32", "f32"): 494.7,
     ("f8", "f16"): 1978.9, ("f8", "f32"): 1978.9, ("i8", "i32"): 1978.9,
 }
-_HOPPER_CLOCK = "NVIDIA H100 architecture whitepaper: 1980 MHz; its tensor peaks are at 1830 MHz (132 x 4096 x 1.83)"
+_HOPPER_CLOCK = "NVIDIA H100 architecture whitepaper; the tensor peaks are at 1830 MHz"
 
 H100 = Gpu(
     key="h100", name="H100 SXM5 80GB", arch="sm_90a", sms=132, boost_mhz=1980, tensor_tflops=_HOPPER_TENSOR,
     fp32_tflops=66.9, dram_gb=80, dram_gbps=3352, l2_mb=50,
-    smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32, power_w=700,
+    smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
+    power_w=700,
     sources=_sources("NVIDIA H100 Tensor Core GPU architecture whitepaper", boost_mhz=_HOPPER_CLOCK),
 )
 
 H200 = Gpu(
     key="h200", name="H200 SXM", arch="sm_90a", sms=132, boost_mhz=1980, tensor_tflops=_HOPPER_TENSOR,
     fp32_tflops=66.9, dram_gb=141, dram_gbps=4800, l2_mb=50,
-    smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32, power_w=700,
+    smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
+    power_w=700,
     sources=_sources(
         "NVIDIA H100 Tensor Core GPU architecture whitepaper (the H200 is the same chip)",
         boost_mhz=_HOPPER_CLOCK,
-        dram_gb="NVIDIA H200 data sheet", dram_gbps="NVIDIA H200 data sheet", power_w="NVIDIA H200 data sheet",
+        dram_gb="NVIDIA H200 data sheet",
+        dram_gbps="NVIDIA H200 data sheet",
+        power_w="NVIDIA H200 data sheet",
     ),
 )
 
@@ -170,7 +178,8 @@ B200 = Gpu(
         ("f8", "f32"): 4500.0, ("i8", "i32"): 4500.0,
     },
     fp32_tflops=75.0, dram_gb=180, dram_gbps=8000, l2_mb=126,
-    smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32, power_w=1000,
+    smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
+    power_w=1000,
     sources=_sources(
         "NVIDIA HGX B200 and DGX B200 data sheets, one eighth of the system",
         tensor_tflops="NVIDIA HGX B200 data sheet, one eighth of the system; it names no accumulator type",
@@ -191,7 +200,7 @@ _OTHER_MODELS = {"pcie", "nvl", "laptop", "d", "max", "mig"}
 def gpu(key_or_name: str) -> Gpu:
     """The `Gpu` of a key ("h200") or of a driver's device name ("NVIDIA H200", "Tesla T4").
 
-    Raises `LabError` naming the known ones; a PCIe, NVL, laptop or MIG variant is not its SXM or desktop sibling.
+    Raises `LabError` naming the known ones. A PCIe, NVL, laptop or MIG variant is not its namesake.
     """
     found = _match(str(key_or_name))
     if found is None:
@@ -203,7 +212,7 @@ def _match(name: str) -> Gpu | None:
     words = re.findall(r"[a-z0-9]+", name.lower())
     if _OTHER_MODELS.intersection(words):
         return None
-    pairs = {a + b for a, b in zip(words, words[1:])}  # "RTX 5090" -> "rtx5090"
+    pairs = {a + b for a, b in zip(words, words[1:], strict=False)}  # "RTX 5090" -> "rtx5090"
     return next((g for g in GPUS.values() if g.key in words or g.key in pairs), None)
 
 
@@ -220,7 +229,7 @@ class Present:
 
 
 def arch_of(major: int, minor: int) -> str:
-    """Compute capability -> the architecture to compile for; 9.0, 10.0 and 12.0 with their own features ("a")."""
+    """Compute capability -> the architecture to compile for; "a" adds features of that one alone."""
     suffix = "a" if (major, minor) in {(9, 0), (10, 0), (12, 0)} else ""
     return f"sm_{major}{minor}{suffix}"
 

@@ -1,0 +1,264 @@
+"""The GPU table agrees with itself and has sources; errors, configuration, detection work without a GPU."""
+
+import ctypes
+import re
+from pathlib import Path
+
+import pytest
+
+from gemm_lab import config
+from gemm_lab.errors import (
+    ConfigError,
+    LabError,
+    LaunchError,
+    MissingDependency,
+    SizeError,
+    UnknownKernel,
+)
+from gemm_lab.hardware import GPUS, arch_of, detect, gpu
+
+
+def test_the_six_gpus():
+    assert list(GPUS) == ["t4", "a100", "rtx5090", "h100", "h200", "b200"]
+    assert all(card.key == key for key, card in GPUS.items())
+
+
+@pytest.mark.parametrize("card", GPUS.values(), ids=GPUS)
+def test_every_figure_has_a_source(card):
+    for name in card.__dataclass_fields__:
+        if name not in ("key", "name", "arch", "sources") and getattr(card, name) is not None:
+            assert card.sources.get(name), f"{card.key}.{name} has no source"
+
+
+@pytest.mark.parametrize(
+    "key, flop_per_clock_and_sm, mhz, types",
+    [
+        ("t4", 1024, 1590, ("f16", "f16")),
+        ("a100", 2048, 1410, ("bf16", "f32")),
+        ("rtx5090", 1024, 2407, ("f16", "f16")),
+        ("rtx5090", 512, 2407, ("bf16", "f32")),
+        ("h100", 4096, 1830, ("bf16", "f32")),
+    ],
+)
+def test_peaks_follow_from_sms_and_clock(key, flop_per_clock_and_sm, mhz, types):
+    card = gpu(key)
+    assert card.peak(*types) == pytest.approx(card.sms * flop_per_clock_and_sm * mhz / 1e6, rel=0.003)
+
+
+@pytest.mark.parametrize(
+    "key, lanes", [("t4", 64), ("a100", 64), ("rtx5090", 128), ("h100", 128), ("h200", 128)]
+)
+def test_fp32_peaks_follow_from_lanes_and_clock(key, lanes):
+    card = gpu(key)
+    assert card.fp32_tflops == pytest.approx(card.sms * lanes * 2 * card.boost_mhz / 1e6, rel=0.006)
+
+
+def test_accumulating_in_fp32_halves_a_geforce_only():
+    assert gpu("rtx5090").peak("f16", "f16") == 2 * gpu("rtx5090").peak("f16", "f32") == 419.0
+    for key in ("t4", "a100", "h100", "h200"):
+        assert gpu(key).peak("f16", "f16") == gpu(key).peak("f16", "f32")
+
+
+def test_tf32_has_half_the_peak_of_16_bits():
+    for card in GPUS.values():
+        if ("tf32", "f32") in card.tensor_tflops:
+            assert card.peak("tf32", "f32") == pytest.approx(card.peak("bf16", "f32") / 2, rel=0.001)
+
+
+def test_shared_memory_limits():
+    kib = {k: (c.smem_per_block / 1024, c.smem_per_sm / 1024) for k, c in GPUS.items()}
+    assert kib == {
+        "t4": (64, 64), "a100": (163, 164), "rtx5090": (99, 100),
+        "h100": (227, 228), "h200": (227, 228), "b200": (227, 228),
+    }
+    assert all(c.smem_per_sm - c.smem_reserved_per_block == c.smem_per_block for c in GPUS.values())
+
+
+def test_the_t4_has_32_banks_but_moves_64_bytes_a_clock():
+    t4 = gpu("t4")
+    assert (t4.smem_banks, t4.bank_bytes, t4.smem_bytes_per_clock) == (32, 4, 64)
+    ideal = t4.sms * t4.smem_bytes_per_clock * t4.boost_mhz / 1000
+    assert 0.85 < t4.smem_measured_gbps / ideal < 1
+
+
+def test_measured_stays_below_the_data_sheet():
+    for card in GPUS.values():
+        assert card.dram_measured_gbps is None or card.dram_measured_gbps < card.dram_gbps
+
+
+def test_a_missing_peak_names_what_exists():
+    with pytest.raises(LabError, match="No tensor-core peak.*bf16.*Tesla T4.*f16 with f16"):
+        gpu("t4").peak("bf16", "f32")
+
+
+@pytest.mark.parametrize(
+    "name, key",
+    [
+        ("T4", "t4"), ("Tesla T4", "t4"), ("NVIDIA H200", "h200"), ("h200", "h200"), ("NVIDIA B200", "b200"),
+        ("NVIDIA GeForce RTX 5090", "rtx5090"), ("RTX5090", "rtx5090"), ("NVIDIA H100 80GB HBM3", "h100"),
+        ("NVIDIA A100-SXM4-40GB", "a100"),
+    ],
+)
+def test_names_of_the_driver(name, key):
+    assert gpu(name).key == key
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "V100", "NVIDIA GB200", "NVIDIA T400", "NVIDIA H100 PCIe", "NVIDIA H200 NVL",
+     "NVIDIA H200 MIG 1g.18gb", "NVIDIA GeForce RTX 5090 D", "NVIDIA GeForce RTX 5090 Laptop GPU", "NVIDIA GeForce RTX 5080"],
+)
+def test_other_gpus_are_not_mistaken_for_ours(name):
+    with pytest.raises(LabError, match="known are t4, a100, rtx5090, h100, h200, b200"):
+        gpu(name)
+
+
+@pytest.mark.parametrize(
+    "major, minor, arch",
+    [(7, 5, "sm_75"), (8, 0, "sm_80"), (8, 9, "sm_89"),
+     (9, 0, "sm_90a"), (10, 0, "sm_100a"), (12, 0, "sm_120a")],
+)
+def test_architecture_of_a_compute_capability(major, minor, arch):
+    assert arch_of(major, minor) == arch
+    assert all(re.fullmatch(r"sm_\d+a?", card.arch) for card in GPUS.values())
+
+
+class FakeDriver:
+    """The entry points of libcuda that `detect` uses, for one device."""
+
+    def __init__(self, name=b"NVIDIA H200", sms=132, capability=(9, 0), devices=1, status=0):
+        self.attributes = {16: sms, 75: capability[0], 76: capability[1]}
+        self.name, self.devices, self.status = name, devices, status
+
+    def cuInit(self, flags):
+        return self.status
+
+    def cuDeviceGetCount(self, out):
+        out._obj.value = self.devices
+        return 0
+
+    def cuDeviceGet(self, out, ordinal):
+        return 0
+
+    def cuDeviceGetName(self, buffer, length, device):
+        buffer.value = self.name
+        return 0
+
+    def cuDeviceTotalMem_v2(self, out, device):
+        out._obj.value = 150_754_820_096
+        return 0
+
+    def cuDriverGetVersion(self, out):
+        out._obj.value = 13000
+        return 0
+
+    def cuDeviceGetAttribute(self, out, number, device):
+        out._obj.value = self.attributes[number]
+        return 0
+
+
+@pytest.fixture
+def driver(monkeypatch):
+    def install(library):
+        monkeypatch.setattr(ctypes, "CDLL", library if callable(library) else lambda name: library)
+        detect.cache_clear()
+        return detect()
+
+    yield install
+    detect.cache_clear()
+
+
+def test_detect_reads_the_driver(driver):
+    found = driver(FakeDriver())
+    assert (found.name, found.arch, found.sms, found.driver) == ("NVIDIA H200", "sm_90a", 132, (13, 0))
+    assert found.memory_gb == 150.8 and found.gpu is gpu("h200")
+
+
+def test_detect_knows_no_figures_for_a_slice_or_a_stranger(driver):
+    assert driver(FakeDriver(sms=16)).gpu is None
+    assert driver(FakeDriver(name=b"NVIDIA L4", sms=58, capability=(8, 9))).arch == "sm_89"
+
+
+def test_detect_is_none_without_driver_or_device(driver):
+    def missing(name):
+        raise OSError(f"{name}: cannot open shared object file")
+
+    assert driver(missing) is None
+    assert driver(FakeDriver(devices=0)) is None
+    assert driver(FakeDriver(status=999)) is None
+    assert driver(object()) is None  # a library without the entry points
+
+
+def test_detect_asks_once(driver):
+    first = driver(FakeDriver())
+    assert detect() is first
+
+
+@pytest.mark.parametrize("kind", [UnknownKernel, SizeError, ConfigError, LaunchError, MissingDependency])
+def test_errors_are_sentences(kind):
+    error = kind("K = 100 < 128; use K = 128.")
+    assert isinstance(error, LabError)
+    assert str(error) == "K = 100 < 128; use K = 128."
+    assert "100 &lt; 128" in error._repr_html_()
+
+
+def test_data_dir_of_this_checkout():
+    assert (config.data_dir("results") / "published.csv").is_file()
+
+
+def test_data_dir_of_an_installed_wheel(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "gemm_lab"
+    (package / "data" / "images").mkdir(parents=True)
+    (package.parent / "results").mkdir()  # some other package's folder
+    monkeypatch.setattr(config, "PACKAGE", package)
+    assert config.data_dir("images") == package / "data" / "images"
+    with pytest.raises(LabError, match="'results' is missing"):
+        config.data_dir("results")
+
+
+def test_data_dir_of_an_unknown_folder():
+    with pytest.raises(ConfigError, match="kernels, images, results, notebooks"):
+        config.data_dir("../etc")
+
+
+def test_cache_and_state_are_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert config.cache_dir() == tmp_path / "cache" and config.cache_dir().is_dir()
+    assert config.state_dir() == tmp_path / "state" / "gemm_lab" and config.state_dir().is_dir()
+
+
+def test_a_cache_that_cannot_be_made(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(ConfigError, match="set GEMM_LAB_CACHE"):
+        config.cache_dir()
+
+
+def test_the_cache_is_in_the_home_by_default(tmp_path, monkeypatch):
+    monkeypatch.delenv("GEMM_LAB_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert config.cache_dir() == tmp_path / ".cache" / "gemm_lab"
+
+
+def test_backend_and_timeout(monkeypatch):
+    monkeypatch.delenv("GEMM_LAB_BACKEND", raising=False)
+    monkeypatch.delenv("GEMM_LAB_TIMEOUT_S", raising=False)
+    assert config.backend() == "auto" and config.timeout_s() == 20.0
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "Emulator")
+    monkeypatch.setenv("GEMM_LAB_TIMEOUT_S", "2.5")
+    assert config.backend() == "emulator" and config.timeout_s() == 2.5
+
+
+@pytest.mark.parametrize("seconds", ["0", "-3", "soon", "nan", "inf"])
+def test_wrong_timeouts(monkeypatch, seconds):
+    monkeypatch.setenv("GEMM_LAB_TIMEOUT_S", seconds)
+    with pytest.raises(ConfigError, match="number of seconds"):
+        config.timeout_s()
+
+
+def test_wrong_backend(monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "tpu")
+    with pytest.raises(ConfigError, match="auto, gpu or emulator"):
+        config.backend()
