@@ -177,12 +177,14 @@ B200 = Gpu(
         ("f16", "f32"): 2250.0, ("bf16", "f32"): 2250.0, ("tf32", "f32"): 1125.0,
         ("f8", "f32"): 4500.0, ("i8", "i32"): 4500.0,
     },
-    fp32_tflops=75.0, dram_gb=180, dram_gbps=8000, l2_mb=126,
+    fp32_tflops=75.0, dram_gb=180, dram_gbps=7700, l2_mb=126,
     smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
     power_w=1000,
     sources=_sources(
-        "NVIDIA HGX B200 and DGX B200 data sheets, one eighth of the system",
-        tensor_tflops="NVIDIA HGX B200 data sheet, one eighth of the system; it names no accumulator type",
+        "NVIDIA Blackwell data sheet, one GPU of an HGX B200",
+        tensor_tflops="NVIDIA Blackwell data sheet, one GPU of an HGX B200, half of its figures with sparsity; "
+        "it names no accumulator type, and prints TF32 as 2.2 PFLOPS",
+        dram_gbps="NVIDIA Blackwell data sheet, one GPU of an HGX B200; the DGX B200 data sheet has 8000",
         sms="device query of a B200 (cudaDevAttrMultiProcessorCount); no NVIDIA document names it",
         boost_mhz="not published",
         l2_mb="NVIDIA Blackwell tuning guide",

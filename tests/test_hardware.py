@@ -106,7 +106,8 @@ def test_names_of_the_driver(name, key):
 @pytest.mark.parametrize(
     "name",
     ["", "V100", "NVIDIA GB200", "NVIDIA T400", "NVIDIA H100 PCIe", "NVIDIA H200 NVL",
-     "NVIDIA H200 MIG 1g.18gb", "NVIDIA GeForce RTX 5090 D", "NVIDIA GeForce RTX 5090 Laptop GPU", "NVIDIA GeForce RTX 5080"],
+     "NVIDIA H200 MIG 1g.18gb", "NVIDIA GeForce RTX 5090 D",
+     "NVIDIA GeForce RTX 5090 Laptop GPU", "NVIDIA GeForce RTX 5080"],
 )
 def test_other_gpus_are_not_mistaken_for_ours(name):
     with pytest.raises(LabError, match="known are t4, a100, rtx5090, h100, h200, b200"):
