@@ -182,14 +182,14 @@ B200 = Gpu(
     power_w=1000,
     sources=_sources(
         "NVIDIA Blackwell data sheet, one GPU of an HGX B200",
-        tensor_tflops="NVIDIA Blackwell data sheet, one GPU of an HGX B200, half of its figures with sparsity; "
-        "it names no accumulator type, and prints TF32 as 2.2 PFLOPS",
+        tensor_tflops="NVIDIA Blackwell data sheet, one GPU of an HGX B200: half of its figures with sparsity. "
+        "TF32 is half of FP16, printed there as 2.2 PFLOPS; no accumulator types are named",
         dram_gbps="NVIDIA Blackwell data sheet, one GPU of an HGX B200; the DGX B200 data sheet has 8000",
-        sms="device query of a B200 (cudaDevAttrMultiProcessorCount); no NVIDIA document names it",
+        sms="device query of a B200 (cudaDevAttrMultiProcessorCount), and b200_tcgen05",
         boost_mhz="not published",
         l2_mb="NVIDIA Blackwell tuning guide",
-        smem_bytes_per_clock="taken as for the H100; no NVIDIA document names it",
-        warp_schedulers="taken as for the H100; no NVIDIA document names it",
+        smem_bytes_per_clock="taken as for the H100; no document found",
+        warp_schedulers="taken as for the H100; no document found",
     ),
 )
 
