@@ -182,7 +182,7 @@ B200 = Gpu(
     power_w=1000,
     sources=_sources(
         "NVIDIA Blackwell data sheet, one GPU of an HGX B200",
-        tensor_tflops="NVIDIA Blackwell data sheet, one GPU of an HGX B200: half of its figures with sparsity. "
+        tensor_tflops="NVIDIA Blackwell data sheet, one GPU of an HGX B200, its sparse figures halved. "
         "TF32 is half of FP16, printed there as 2.2 PFLOPS; no accumulator types are named",
         dram_gbps="NVIDIA Blackwell data sheet, one GPU of an HGX B200; the DGX B200 data sheet has 8000",
         sms="device query of a B200 (cudaDevAttrMultiProcessorCount), and b200_tcgen05",
