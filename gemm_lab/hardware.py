@@ -159,7 +159,7 @@ H100 = Gpu(
 
 H200 = Gpu(
     key="h200", name="H200 SXM", arch="sm_90a", sms=132, boost_mhz=1980, tensor_tflops=_HOPPER_TENSOR,
-    fp32_tflops=66.9, dram_gb=141, dram_gbps=4800, l2_mb=50,
+    fp32_tflops=66.9, dram_gb=141, dram_gbps=4800, l2_mb=60,
     smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
     power_w=700,
     sources=_sources(
@@ -168,6 +168,7 @@ H200 = Gpu(
         dram_gb="NVIDIA H200 data sheet",
         dram_gbps="NVIDIA H200 data sheet",
         power_w="NVIDIA H200 data sheet",
+        l2_mb="device query of an H200 (CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE): 62,914,560 bytes; the H100 has 50 MB",
     ),
 )
 

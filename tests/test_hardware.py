@@ -74,6 +74,16 @@ def test_shared_memory_limits():
     assert all(c.smem_per_sm - c.smem_reserved_per_block == c.smem_per_block for c in GPUS.values())
 
 
+def test_an_h200_says_the_same_of_itself():
+    """Attributes that the driver of an NVIDIA H200 (driver 580, CUDA 13.0) reported."""
+    h200 = gpu("h200")
+    assert (h200.sms, h200.boost_mhz, h200.power_w) == (132, 1980, 700)
+    assert (h200.smem_per_block, h200.smem_per_sm, h200.smem_reserved_per_block) == (232_448, 233_472, 1024)
+    assert h200.l2_mb * 2**20 == 62_914_560
+    assert (h200.registers_per_sm, h200.max_threads_per_sm, h200.max_blocks_per_sm) == (65_536, 2048, 32)
+    assert h200.dram_gbps == pytest.approx(2 * 3201e6 * 6016 / 8 / 1e9, rel=0.004)  # memory clock, bus width
+
+
 def test_the_t4_has_32_banks_but_moves_64_bytes_a_clock():
     t4 = gpu("t4")
     assert (t4.smem_banks, t4.bank_bytes, t4.smem_bytes_per_clock) == (32, 4, 64)
