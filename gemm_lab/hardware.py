@@ -168,7 +168,7 @@ H200 = Gpu(
         dram_gb="NVIDIA H200 data sheet",
         dram_gbps="NVIDIA H200 data sheet",
         power_w="NVIDIA H200 data sheet",
-        l2_mb="device query of an H200 (CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE): 62,914,560 bytes; the H100 has 50 MB",
+        l2_mb="device query of an H200: 62,914,560 bytes; the H100 has 50 MB",
     ),
 )
 
