@@ -1,0 +1,68 @@
+"""The pictures of the notebooks: one function each, drawn from numbers that the package computes.
+
+`draw("banks_and_wavefronts")` gives the Figure, `names()` lists them, `save_all(folder)` writes the PNG files
+that the notebooks show. `python -m gemm_lab.notebook.figures` rewrites `images/`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from gemm_lab.errors import LabError
+from gemm_lab.notebook import style
+from gemm_lab.notebook.figures import (
+    banks,
+    data_movement,
+    fragments,
+    journey,
+    latency,
+    machine,
+    rooflines,
+    swizzle,
+    tiling,
+)
+from gemm_lab.notebook.figures.png import write_png
+
+_FIGURES = {
+    function.__name__: style.drawn(function)
+    for function in (
+        journey.journey,
+        machine.simple_computer,
+        machine.memory_hierarchy,
+        data_movement.naive_best_tiled,
+        data_movement.loop_orders,
+        rooflines.roofline_idea,
+        rooflines.t4_roofline_units,
+        rooflines.t4_roofline_memories,
+        rooflines.multiplication_vs_addition,
+        tiling.tiling_levels,
+        tiling.tile_intensity,
+        tiling.warp_reload,
+        latency.memory_latency_hidden,
+        banks.banks_and_wavefronts,
+        banks.ldmatrix_conflict,
+        swizzle.swizzle_xor,
+        fragments.mma_fragments,
+    )
+}
+
+
+def names() -> list[str]:
+    """The names that `draw` knows, in the order of the notebooks."""
+    return list(_FIGURES)
+
+
+def draw(name: str) -> Figure:
+    """A fresh Figure of the picture called `name`; raises `LabError` naming the pictures there are."""
+    if name not in _FIGURES:
+        raise LabError(f"There is no picture called {name!r}; there are {', '.join(names())}.")
+    return _FIGURES[name]()
+
+
+def save_all(folder: str | Path) -> list[Path]:
+    """Write every picture as `<name>.png` into `folder`, made if needed; returns the paths."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return [write_png(draw(name), name, folder / f"{name}.png") for name in names()]

@@ -1,0 +1,84 @@
+"""Small, repeatable PNG files that carry a description of what they show.
+
+The description is JSON in the PNG's "Description" text: the picture's name, its size in inches and its words.
+A test compares it with the picture as drawn now, so a stale file is found even where fonts render a pixel
+differently.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+from gemm_lab.notebook import style
+
+COLOURS = 256
+
+
+def texts(fig: Figure) -> list[Text]:
+    """The text artists of a figure that are visible and not empty."""
+    fig.canvas.draw()  # axes make their tick labels only now
+    hidden = {id(text) for ax in fig.axes for text in _hidden(ax)}
+    return [t for t in fig.findobj(Text) if t.get_visible() and t.get_text().strip() and id(t) not in hidden]
+
+
+def _hidden(ax: Axes) -> Iterator[Text]:
+    """Texts that exist but are never drawn: ticks outside the limits, all of axes switched off."""
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        for tick in (*axis.majorTicks, *axis.minorTicks):
+            yield tick.label2
+            if not ax.axison or not low <= tick.get_loc() <= high:
+                yield tick.label1
+        if not ax.axison:
+            yield axis.label
+
+
+def description(fig: Figure, name: str) -> dict:
+    """What a picture shows, in words: {"name", "size_inches", "texts" (sorted)}."""
+    width, height = fig.get_size_inches()
+    return {
+        "name": name,
+        "size_inches": [round(float(width), 3), round(float(height), 3)],
+        "texts": sorted(t.get_text() for t in texts(fig)),
+    }
+
+
+def write_png(fig: Figure, name: str, path: Path) -> Path:
+    """Write the figure as a PNG with a palette; the same figure gives the same bytes."""
+    words = json.dumps(description(fig, name), ensure_ascii=False, sort_keys=True)
+    info = PngInfo()
+    info.add_itxt("Description", words)
+    image = _with_palette(Image.open(io.BytesIO(style.png(fig))).convert("RGBA"))
+    image.save(path, format="PNG", optimize=True, dpi=(style.DPI, style.DPI), pnginfo=info)
+    return path
+
+
+def _with_palette(image: Image.Image) -> Image.Image:
+    """The image in its 256 commonest colours; the few other pixels (edges of letters) take the nearest."""
+    pixels = np.asarray(image)
+    colours, index, counts = np.unique(
+        pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True
+    )
+    colours = colours.view(np.uint8).reshape(-1, 4).astype(np.int64)
+    palette = colours[np.argsort(-counts, kind="stable")[:COLOURS]]
+    squares = (colours**2).sum(1)[:, None] - 2 * colours @ palette.T + (palette**2).sum(1)
+    nearest = squares.argmin(1).astype(np.uint8)
+    result = Image.fromarray(nearest[index].reshape(pixels.shape[:2]))
+    result.putpalette(palette.astype(np.uint8).tobytes(), "RGBA")
+    return result
+
+
+def read_description(path: Path) -> dict:
+    """The description stored in a PNG that `write_png` wrote."""
+    with Image.open(path) as image:
+        return json.loads(image.text["Description"])

@@ -1,0 +1,170 @@
+"""A sheet of paper to draw on: inches, origin at the top left, y downwards.
+
+The pictures are made of few things: boxes, grids of cells, arrows, brackets and words. Each is one method
+here, so that a picture's own module holds only what it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle
+
+from gemm_lab.notebook import style
+
+
+class Sheet:
+    """A card of width by height inches with one invisible pair of axes that covers it."""
+
+    def __init__(self, height: float, width: float = style.WIDTH):
+        self.width, self.height = width, height
+        self.fig = style.figure(width, height)
+        self.ax = self.fig.add_axes((0, 0, 1, 1))
+        self.ax.set_axis_off()
+        self.ax.set(xlim=(0, width), ylim=(height, 0))
+
+    def text(
+        self,
+        x,
+        y,
+        words,
+        *,
+        size=style.SMALL,
+        colour=style.INK,
+        ha="center",
+        va="center_baseline",
+        bold=False,
+        mono=False,
+        rotation=0,
+        spacing=1.3,
+    ):
+        """Words at (x, y). `size` in points."""
+        return self.ax.text(
+            x,
+            y,
+            words,
+            fontsize=size,
+            color=colour,
+            ha=ha,
+            va=va,
+            fontweight="bold" if bold else "normal",
+            family=style.MONO if mono else style.SANS,
+            rotation=rotation,
+            linespacing=spacing,
+            zorder=5,
+        )
+
+    def box(self, x, y, w, h, *, fill=style.PAPER, edge=style.RULE, lw=1.0, radius=0.07, dashed=False, z=2):
+        """A box with its top left corner at (x, y); radius 0 gives square corners."""
+        look = {"facecolor": fill, "edgecolor": edge, "linewidth": lw, "zorder": z}
+        if dashed:
+            look["linestyle"] = (0, (3, 2))
+        if radius:
+            patch = FancyBboxPatch((x, y), w, h, boxstyle=f"round,pad=0,rounding_size={radius}", **look)
+        else:
+            patch = Rectangle((x, y), w, h, joinstyle="miter", **look)
+        return self.ax.add_patch(patch)
+
+    def labelled(
+        self,
+        x,
+        y,
+        w,
+        h,
+        words,
+        *,
+        fill=style.PAPER,
+        edge=style.RULE,
+        size=style.SMALL,
+        bold=False,
+        mono=False,
+        radius=0.07,
+        lw=1.0,
+        colour=None,
+    ):
+        """A box with words in its middle, in a colour that reads on the fill."""
+        self.box(x, y, w, h, fill=fill, edge=edge, radius=radius, lw=lw)
+        colour = colour or style.text_on(fill)
+        va = "center_baseline" if "\n" not in words else "center"
+        return self.text(x + w / 2, y + h / 2, words, size=size, bold=bold, mono=mono, colour=colour, va=va)
+
+    def grid(
+        self,
+        x,
+        y,
+        rows,
+        cols,
+        w,
+        h,
+        *,
+        fill: Callable[[int, int], str] | str = style.PAPER,
+        words: Callable[[int, int], str] | None = None,
+        edge=style.RULE,
+        lw=0.7,
+        size=style.SMALL,
+        bold=False,
+        mono=False,
+        outline=None,
+    ):
+        """rows x cols cells of w by h inches; `fill(i, j)` and `words(i, j)` say what cell (i, j) shows."""
+        for i in range(rows):
+            for j in range(cols):
+                colour = fill(i, j) if callable(fill) else fill
+                self.box(x + j * w, y + i * h, w, h, fill=colour, edge=edge, lw=lw, radius=0)
+                if words is not None and (label := words(i, j)):
+                    self.text(
+                        x + (j + 0.5) * w,
+                        y + (i + 0.5) * h,
+                        label,
+                        size=size,
+                        bold=bold,
+                        mono=mono,
+                        colour=style.text_on(colour),
+                    )
+        if outline:
+            self.box(x, y, cols * w, rows * h, fill="none", edge=outline, lw=1.6, radius=0, z=4)
+
+    def arrow(self, x0, y0, x1, y1, *, colour=style.MUTED, lw=1.4, head=9, both=False, bend=0.0, z=3):
+        """An arrow from (x0, y0) to (x1, y1)."""
+        self.ax.add_patch(
+            FancyArrowPatch(
+                (x0, y0),
+                (x1, y1),
+                arrowstyle="<|-|>" if both else "-|>",
+                mutation_scale=head,
+                color=colour,
+                linewidth=lw,
+                shrinkA=0,
+                shrinkB=0,
+                connectionstyle=f"arc3,rad={bend}",
+                zorder=z,
+                joinstyle="miter",
+            )
+        )
+
+    def line(self, *points, colour=style.RULE, lw=style.THIN, dashed=False, z=1):
+        """A line through points (x, y)."""
+        xs, ys = zip(*points, strict=True)
+        self.ax.plot(
+            xs,
+            ys,
+            color=colour,
+            linewidth=lw,
+            linestyle=(0, (3, 2)) if dashed else "-",
+            zorder=z,
+            solid_capstyle="butt",
+        )
+
+    def shade(self, *points, colour=style.UNLIT, alpha=0.5, z=0):
+        """A filled area without an edge, such as the beam from a tile to its enlargement."""
+        self.ax.add_patch(
+            Polygon(points, closed=True, facecolor=colour, edgecolor="none", alpha=alpha, zorder=z)
+        )
+
+    def bracket_right(self, x, y0, y1, *, colour=style.MUTED, depth=0.08):
+        """A square bracket that opens to the left, from y0 down to y1."""
+        self.line((x, y0), (x + depth, y0), (x + depth, y1), (x, y1), colour=colour, lw=1.0, z=3)
+
+    def bracket_below(self, x0, x1, y, *, colour=style.MUTED, depth=0.08):
+        """A square bracket that opens upwards, from x0 to x1."""
+        self.line((x0, y), (x0, y + depth), (x1, y + depth), (x1, y), colour=colour, lw=1.0, z=3)

@@ -1,0 +1,11 @@
+"""Plots of results: ladder, sizes, roofline, resources. Each returns a matplotlib Figure.
+
+Speeds are TFLOPS, sizes elements, bandwidths GB/s, clocks MHz. A measurement is any object with the columns
+of `results/measured/<gpu>.csv` as attributes.
+"""
+
+from gemm_lab.notebook.plots.compiled import resources
+from gemm_lab.notebook.plots.rooflines import roofline
+from gemm_lab.notebook.plots.speed import ladder, sizes
+
+__all__ = ["ladder", "resources", "roofline", "sizes"]

@@ -1,0 +1,94 @@
+"""Reading measurements: rows of `results/measured/<gpu>.csv`, or any objects with its columns as attributes.
+
+Numbers may be strings; what is missing may be "" or None.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gemm_lab.errors import LabError
+
+BASELINES = {
+    "cublas": "cuBLAS",
+    "inductor": "Inductor",
+    "cutlass_sm75": "CUTLASS sm75",
+    "cutlass_sm80": "CUTLASS sm80",
+}
+
+
+def text(row: Any, column: str) -> str:
+    value = getattr(row, column, None)
+    return "" if value is None else str(value).strip()
+
+
+def number(row: Any, column: str) -> float | None:
+    try:
+        value = float(text(row, column))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def size_of(row: Any) -> tuple[int, int, int]:
+    return tuple(int(number(row, axis) or 0) for axis in "mnk")  # type: ignore[return-value]
+
+
+def short(name: str) -> str:
+    return name.rsplit("/", 1)[-1]
+
+
+def usable(measurements: Iterable[Any], what: str) -> list[Any]:
+    """Rows with a speed, of one regime (sustained if any); of a kernel measured twice, the later row."""
+    rows = [row for row in measurements if number(row, "tflops") is not None]
+    if not rows:
+        raise LabError(
+            f"There is nothing to plot: {what} needs at least one measurement with a speed in "
+            "TFLOPS; `lab.ladder(...).bench([2048])` makes some, and results/measured holds recorded ones."
+        )
+    regimes = {text(row, "regime") for row in rows}
+    if "sustained" in regimes:
+        rows = [row for row in rows if text(row, "regime") == "sustained"]
+    latest = {(text(row, "kernel"), size_of(row)): row for row in rows}
+    return list(latest.values())
+
+
+def is_rung(row: Any) -> bool:
+    return text(row, "kernel") not in BASELINES and not text(row, "kernel").startswith("ceiling/")
+
+
+def median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
+
+def conditions(rows: Sequence[Any], size: bool = True) -> str:
+    """One or two lines that say under which conditions rows were measured; what is unknown is left out."""
+
+    def one(column: str, form: str = "{}") -> str:
+        values = sorted({text(row, column) for row in rows} - {""})
+        return form.format(" and ".join(values)) if 0 < len(values) <= 2 else ""
+
+    clock = median(number(row, "sm_clock_mhz") for row in rows)
+    power = median(number(row, "power_w") for row in rows)
+    sizes = sorted({size_of(row) for row in rows})
+    what = " × ".join(map(str, sizes[0])) if size and len(sizes) == 1 else ""
+    first = [
+        one("gpu"),
+        what,
+        one("regime"),
+        f"SM clock {clock:.0f} MHz" if clock else "",
+        f"{power:.0f} W" if power else "",
+    ]
+    commit = one("commit")
+    second = [
+        one("driver", "driver {}"),
+        one("cuda", "CUDA {}"),
+        f"commit {commit[:12]}" if commit else "",
+        one("date"),
+    ]
+    lines = [" · ".join(part for part in parts if part) for parts in (first, second)]
+    return "\n".join(line for line in lines if line) or "conditions not recorded"

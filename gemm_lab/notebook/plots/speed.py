@@ -1,0 +1,231 @@
+"""TFLOPS over the rungs of a ladder, and over matrix sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from gemm_lab.errors import LabError
+from gemm_lab.hardware import GPUS
+from gemm_lab.notebook import style
+from gemm_lab.notebook.plots import rows as read
+
+
+def _published(published: Any) -> tuple[str, dict[str, float]]:
+    """A label and {kernel: share of cuBLAS}, from such a mapping or from rows of results/published.csv."""
+    if not published:
+        return "", {}
+    if isinstance(published, Mapping):
+        return "published", {read.short(kernel): float(share) for kernel, share in published.items()}
+    shares, gpus = {}, set()
+    for row in published:
+        percent = read.number(row, "percent_of_cublas")
+        if percent is not None:
+            shares[read.short(read.text(row, "kernel"))] = percent / 100
+            gpus.add(_gpu_name(read.text(row, "gpu")))
+    return f"published ({gpus.pop()})" if len(gpus) == 1 else "published", shares
+
+
+def _gpu_name(key: str) -> str:
+    return (GPUS[key].name if key in GPUS else key).removeprefix("Tesla ")
+
+
+def _room_for(names: Sequence[str], turned: bool) -> tuple[Figure, Axes]:
+    """A figure and axes with room for the names of the rungs below, upright or turned by 40 degrees."""
+    left, right, above, caption = 0.75, 1.45, 0.6, 0.75
+    below = 0.2 + 0.2 * max(name.count("_") + 1 for name in names)
+    if turned:
+        reach = [0.088 * len(name) for name in names]  # inches, roughly
+        slot = (style.WIDTH - 1.0 - right) / len(names)
+        left = max(left, *(0.2 + 0.77 * inches - (k + 0.5) * slot for k, inches in enumerate(reach)))
+        below = 0.2 + 0.65 * max(reach)
+    fig = style.figure(style.WIDTH, 2.8 + above + below + caption)
+    return fig, style.axes(fig, left=left, right=right, top=above, bottom=below + caption)
+
+
+def _rungs(rows: Sequence[Any]) -> list[Any]:
+    """The rows of rungs at the size that most rungs have (the largest such), in the order of their names."""
+    rungs = [row for row in rows if read.is_rung(row)]
+    if not rungs:
+        raise LabError(
+            "There is nothing to plot: all measurements are baselines or ceilings, none is a rung."
+        )
+    sizes = [read.size_of(row) for row in rungs]
+    size = max(sizes, key=lambda s: (sizes.count(s), s[0] * s[1] * s[2]))
+    return sorted((r for r in rungs if read.size_of(r) == size), key=lambda row: read.text(row, "kernel"))
+
+
+def _baselines(rows: Sequence[Any], rungs: Sequence[Any]) -> dict[str, float]:
+    """{label: TFLOPS} of the baseline rows at the rungs' size; cuBLAS also from the rungs' own column."""
+    found = {}
+    for row in rows:
+        if not read.is_rung(row) and read.size_of(row) == read.size_of(rungs[0]):
+            label = read.BASELINES.get(read.text(row, "kernel"))
+            if label:
+                found[label] = read.number(row, "tflops")
+    cublas = read.median(read.number(row, "cublas_tflops") for row in rungs)
+    return {"cuBLAS": cublas, **found} if cublas else found
+
+
+def _bar(ax: Axes, x: int, row: Any, shines: bool, lines: Sequence[float]) -> None:
+    """One rung: its bar, quartiles and number, inside the bar where a horizontal line would cross it."""
+    speed = read.number(row, "tflops")
+    low, high = (read.number(row, column) for column in ("tflops_low", "tflops_high"))
+    fill, edge, width = (style.LIT, style.INK, 1.2) if shines else (style.UNLIT, style.UNLIT_EDGE, style.THIN)
+    ax.bar(x, speed, width=0.56, color=fill, edgecolor=edge, linewidth=width, zorder=2)
+    if low is not None and high is not None:
+        whiskers = [[max(speed - low, 0)], [max(high - speed, 0)]]
+        ax.errorbar(x, speed, yerr=whiskers, color=style.INK, capsize=3, linewidth=1.0, zorder=4)
+    top = ax.get_ylim()[1]
+    inside = speed > 0.15 * top and any(0 <= value - speed < 0.075 * top for value in lines)
+    at, offset, va = (min(speed, low or speed), -4, "top") if inside else (max(speed, high or 0), 4, "bottom")
+    number = f"{speed:.0f}" if speed >= 100 else f"{speed:.3g}"
+    ax.annotate(
+        number,
+        (x, at),
+        xytext=(0, offset),
+        textcoords="offset points",
+        ha="center",
+        va=va,
+        zorder=5,
+        fontweight="bold" if shines else "normal",
+    )
+
+
+@style.drawn
+def ladder(
+    measurements: Iterable[Any],
+    *,
+    lit: str | None = None,
+    baselines: Mapping[str, float] | None = None,
+    published: Any = None,
+    published_on: str | None = None,
+    ceiling: float | None = None,
+) -> Figure:
+    """The rungs of a ladder, left to right, at the largest size that most of them have.
+
+    lit: the kernel to light.
+    baselines: {label: TFLOPS}; by default the baseline rows among them and the rows' cuBLAS speed.
+    published: {kernel: share of cuBLAS} with published_on naming the GPU, or rows of results/published.csv;
+    drawn at that share of the cuBLAS measured here.
+    ceiling: TFLOPS, by default that of the rows.
+    Raises LabError if no row has a speed, or if `lit` is no rung among them.
+    """
+    rows = read.usable(measurements, "a ladder")
+    rungs = _rungs(rows)
+    names = [read.short(read.text(row, "kernel")) for row in rungs]
+    lit = read.short(lit) if lit else None
+    if lit and lit not in names:
+        raise LabError(f"The rung {lit!r} is not among the measurements; they have {', '.join(names)}.")
+    baselines = _baselines(rows, rungs) if baselines is None else baselines
+    if ceiling is None:
+        ceiling = read.median(read.number(row, "ceiling_tflops") for row in rungs)
+    lines = [value for value in (*baselines.values(), ceiling) if value]
+
+    turned = len(rungs) > 7
+    fig, ax = _room_for(names, turned)
+    ax.set(xlim=(-0.6, len(rungs) - 0.4))
+    ax.set_ylim(0, 1.12 * max([*lines, *(read.number(row, "tflops") for row in rungs)]))
+    for x, (name, row) in enumerate(zip(names, rungs, strict=True)):
+        _bar(ax, x, row, name == lit, lines)
+    right = [(value, f"{label} {value:.4g}", style.INK) for label, value in baselines.items()]
+    for value in baselines.values():
+        ax.axhline(value, color=style.INK, linewidth=1.1, linestyle=(0, (5, 2)), zorder=1)
+    if ceiling:
+        ax.axhline(ceiling, color=style.VERMILION, linewidth=1.1, zorder=1)
+        right.append((ceiling, f"ceiling {ceiling:.4g}", style.VERMILION))
+    style.labels_right(ax, right)
+    label, shares = _published(published)
+    if cublas := baselines.get("cuBLAS"):
+        marks = [(x + 0.4, shares[name] * cublas) for x, name in enumerate(names) if name in shares]
+        _published_marks(ax, marks, f"published ({published_on})" if published_on else label)
+    words = names if turned else [name.replace("_", "\n") for name in names]
+    ax.set_xticks(range(len(rungs)), words, linespacing=1.15)
+    if turned:
+        ax.tick_params(axis="x", labelrotation=40)
+        for tick in ax.get_xticklabels():
+            tick.set(ha="right", rotation_mode="anchor")
+    ax.tick_params(axis="x", length=0, labelcolor=style.INK)
+    ax.yaxis.set_major_locator(MaxNLocator(5))
+    style.plain_ticks(ax.yaxis)
+    style.axis_titles(ax, "", "TFLOPS")
+    style.caption(fig, read.conditions(rungs), 0.75)
+    return fig
+
+
+def _published_marks(ax: Axes, marks: Sequence[tuple[float, float]], label: str) -> None:
+    """Hollow diamonds beside the bars and, at the top right, what they are."""
+    if not marks:
+        return
+    ax.plot(
+        *zip(*marks, strict=True),
+        linestyle="none",
+        marker="D",
+        markersize=6.5,
+        markerfacecolor=style.PAPER,
+        markeredgecolor=style.INK,
+        markeredgewidth=1.2,
+        zorder=6,
+        clip_on=False,
+    )
+    width, height = ax.figure.get_size_inches()
+    ax.figure.text(
+        1 - 0.3 / width,
+        1 - 0.3 / height,
+        f"◇ {label}: share of cuBLAS",
+        ha="right",
+        va="center",
+        color=style.MUTED,
+    )
+
+
+@style.drawn
+def sizes(measurements: Iterable[Any], *, lit: str | None = None) -> Figure:
+    """TFLOPS over matrix size N (the geometric mean of m, n, k), one line a rung, late rungs darker."""
+    rows = read.usable(measurements, "a plot over sizes")
+    names = sorted({read.text(row, "kernel") for row in rows if read.is_rung(row)})
+    baselines = [name for name in read.BASELINES if any(read.text(row, "kernel") == name for row in rows)]
+    fig = style.figure(style.WIDTH, 4.4)
+    ax = style.axes(fig, left=0.75, right=2.0, top=0.55, bottom=1.3)
+    ticks: set[float] = set()
+    labels = []
+    top = 0.0
+    for k, name in enumerate([*names, *baselines]):
+        mine = sorted(
+            (math.prod(read.size_of(row)) ** (1 / 3), read.number(row, "tflops"))
+            for row in rows
+            if read.text(row, "kernel") == name
+        )
+        xs, ys = zip(*mine, strict=True)
+        ticks.update(round(x) for x in xs)
+        top = max(top, *ys)
+        baseline, shines = name in read.BASELINES, lit is not None and read.short(name) == read.short(lit)
+        colour = style.INK if baseline else style.tint(style.INK, 0.35 + 0.65 * k / max(len(names) - 1, 1))
+        ax.plot(
+            xs,
+            ys,
+            color=colour,
+            linewidth=style.THICK if shines else style.LINE,
+            linestyle=(0, (5, 2)) if baseline else "-",
+            marker=None if baseline else "o",
+            markersize=6,
+            markerfacecolor=style.LIT if shines else colour,
+            markeredgecolor=style.INK if shines else colour,
+            zorder=4 if shines else 3,
+            clip_on=False,
+        )
+        labels.append((ys[-1], read.BASELINES.get(name, read.short(name)), colour))
+    ax.set_xscale("log", base=2)
+    style.plain_ticks(ax.xaxis, sorted(ticks))
+    ax.set_ylim(0, top * 1.08)
+    ax.yaxis.set_major_locator(MaxNLocator(5))
+    style.plain_ticks(ax.yaxis)
+    style.axis_titles(ax, "matrix size N", "TFLOPS")
+    style.labels_right(ax, labels)
+    style.caption(fig, read.conditions(rows, size=False), 0.75)
+    return fig

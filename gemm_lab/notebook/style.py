@@ -1,0 +1,250 @@
+"""One visual language for every picture and plot of the series.
+
+A colour means one thing everywhere: A is blue, B is orange, C and D are green, the memories run from deep
+violet (DRAM) to pink (registers), a conflict is vermilion, the rung at hand is lit in yellow. The eight base
+colours are the set of Okabe and Ito (2008), which stays apart for the common kinds of colour blindness.
+Colour is never the only sign: every coloured thing also carries a label.
+
+Sizes are inches and points. A picture is 8 inches wide and is shown at 800 pixels, so 11 points in the
+picture are about 15 pixels on the screen.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Sequence
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+# ---- Okabe-Ito ----
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+
+# ---- Fixed meanings ----
+A, B, C, D = BLUE, ORANGE, GREEN, GREEN
+MEMORY = {"DRAM": "#4B2E83", "L2": "#7D3C98", "shared memory": "#B04A93", "registers": "#D98BB0"}
+LIT, UNLIT, UNLIT_EDGE = YELLOW, "#DDE2E7", "#A3ADB8"  # the rung at hand, and the others
+WAVEFRONT, CONFLICT = SKY, VERMILION  # the first pass over the banks, and every further one
+GROUPS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, "#8A8A8A")  # eight kinds with no other meaning
+
+# ---- Paper and ink ----
+PAPER, INK, MUTED, RULE, CARD_EDGE = "#FFFFFF", "#1F2328", "#57606A", "#8C959F", "#D0D7DE"
+SANS, MONO = "DejaVu Sans", "DejaVu Sans Mono"  # both come with matplotlib
+SMALL, BODY, LARGE = 11, 12, 14  # points
+WIDTH, DPI, SHOWN_DPI = 8.0, 150, 100  # inches; pixels an inch in a file and on the screen
+LABEL_GAP = 0.21  # inches between direct labels, one above the other
+THIN, LINE, THICK = 0.8, 1.4, 2.2  # line widths, points
+
+RC = {
+    "font.family": [SANS],
+    "font.size": SMALL,
+    "mathtext.fontset": "dejavusans",
+    "axes.labelsize": SMALL,
+    "axes.titlesize": BODY,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "text.color": INK,
+    "axes.unicode_minus": True,
+}
+_FAMILIES = (
+    "font.",
+    "text.",
+    "axes.",
+    "lines.",
+    "patch.",
+    "xtick.",
+    "ytick.",
+    "mathtext.",
+    "path.",
+    "hatch.",
+)
+
+
+class Card(Figure):
+    """A matplotlib Figure on a white card with round corners, so that it reads on a dark page too.
+
+    It shows itself in Jupyter at 100 pixels an inch without pyplot or a backend.
+    """
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        width, height = self.get_size_inches()
+        return png(self), {"width": round(width * SHOWN_DPI), "height": round(height * SHOWN_DPI)}
+
+
+def drawn(function):
+    """Decorate a drawing function: it runs under this style whatever the notebook has set in rcParams."""
+
+    @functools.wraps(function)
+    def under_style(*args, **kwargs):
+        defaults = {k: v for k, v in matplotlib.rcParamsDefault.items() if k.startswith(_FAMILIES)}
+        with matplotlib.rc_context({**defaults, **RC}):
+            return function(*args, **kwargs)
+
+    return under_style
+
+
+def figure(width: float = WIDTH, height: float = 4.0) -> Card:
+    """An empty card of width by height inches, ready for axes."""
+    fig = Card(figsize=(width, height), dpi=SHOWN_DPI)
+    FigureCanvasAgg(fig)
+    fig.patch.set_alpha(0.0)
+    margin, radius = 0.02, 0.14  # inches
+    card = FancyBboxPatch(
+        (margin, margin),
+        width - 2 * margin,
+        height - 2 * margin,
+        boxstyle=f"round,pad=0,rounding_size={radius}",
+        transform=fig.dpi_scale_trans,
+        facecolor=PAPER,
+        edgecolor=CARD_EDGE,
+        linewidth=1.0,
+        zorder=-10,
+    )
+    fig.add_artist(card)
+    return fig
+
+
+def axes(fig: Figure, left=0.8, right=0.3, top=0.3, bottom=0.65) -> Axes:
+    """Axes that leave margins of so many inches on the card, in house style."""
+    width, height = fig.get_size_inches()
+    rect = (left / width, bottom / height, (width - left - right) / width, (height - top - bottom) / height)
+    ax = fig.add_axes(rect)
+    apply(ax)
+    return ax
+
+
+def apply(ax: Axes) -> Axes:
+    """House style for axes: two thin spines, short ticks, no grid, transparent background."""
+    ax.set_facecolor("none")
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_linewidth(THIN)
+        spine.set_color(RULE)
+    ax.tick_params(which="both", color=RULE, labelcolor=MUTED, width=THIN, length=3, labelsize=SMALL)
+    ax.minorticks_off()
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set(color=MUTED, fontsize=SMALL, family=SANS)
+    return ax
+
+
+def axis_titles(ax: Axes, x: str, y: str) -> None:
+    """Name both axes with their units: x below on the right, y above the axis, so nothing is rotated."""
+    ax.set_xlabel(x, loc="right", color=MUTED, fontsize=SMALL)
+    ax.annotate(
+        y,
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(-30, 12),
+        textcoords="offset points",
+        ha="left",
+        va="bottom",
+        color=MUTED,
+        fontsize=SMALL,
+    )
+
+
+# ---- Labels ----
+def caption(fig: Figure, words: str, left: float) -> None:
+    """Muted words at the bottom of the card, `left` inches from its edge."""
+    fig.text(
+        left / fig.get_figwidth(),
+        0.16 / fig.get_figheight(),
+        words,
+        ha="left",
+        va="bottom",
+        fontsize=SMALL,
+        color=MUTED,
+        linespacing=1.35,
+    )
+
+
+def plain_ticks(axis: Axis, ticks: Sequence[float] | None = None) -> None:
+    """Ticks as plain numbers with a thin space between thousands."""
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.10g}".replace(",", "\u2009")))
+    axis.set_minor_locator(NullLocator())
+    if ticks is not None:
+        axis.set_major_locator(FixedLocator(list(ticks)))
+
+
+def spread(positions: Sequence[float], gap: float) -> list[float]:
+    """The positions, moved as little as it takes to be `gap` apart, in their order."""
+    order = sorted(range(len(positions)), key=positions.__getitem__)
+    placed = list(positions)
+    for _ in range(200):
+        moved = False
+        for low, high in zip(order, order[1:], strict=False):
+            short = gap - (placed[high] - placed[low])
+            if short > 1e-9:
+                placed[low] -= short / 2
+                placed[high] += short / 2
+                moved = True
+        if not moved:
+            break
+    return placed
+
+
+def labels_right(ax: Axes, labels: Sequence[tuple[float, str, str]]) -> None:
+    """Labels (y in data, words, colour) beside the right edge of linear axes, kept apart."""
+    if not labels:
+        return
+    low, high = ax.get_ylim()
+    inches = ax.get_position().height * ax.figure.get_figheight()
+    heights = spread([(y - low) / (high - low) * inches for y, _, _ in labels], LABEL_GAP)
+    for (_, words, colour), height in zip(labels, heights, strict=True):
+        ax.text(
+            1.012,
+            height / inches,
+            words,
+            transform=ax.transAxes,
+            color=ink(colour),
+            va="center",
+            ha="left",
+            fontsize=SMALL,
+            linespacing=1.1,
+        )
+
+
+# ---- Colour arithmetic ----
+def tint(colour: str, amount: float = 0.25) -> str:
+    """The colour mixed with white: amount 1 is the colour itself, 0 is white."""
+    return to_hex([1 - amount * (1 - c) for c in to_rgb(colour)])
+
+
+def contrast(first: str, second: str = PAPER) -> float:
+    """Contrast ratio of two colours as WCAG 2.1 defines it: 1 for equal colours, 21 for black on white."""
+
+    def luminance(colour: str) -> float:
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def ink(colour: str, on: str = PAPER, ratio: float = 4.6) -> str:
+    """The colour, darkened until text in it reads on the background `on`."""
+    for step in range(21):
+        darker = to_hex([c * (1 - step / 20) for c in to_rgb(colour)])
+        if contrast(darker, on) >= ratio:
+            return darker
+    return INK
+
+
+def text_on(fill: str) -> str:
+    """The ink or white, whichever reads better on a fill."""
+    return max((INK, PAPER), key=lambda colour: contrast(colour, fill))
+
+
+def png(fig: Figure, dpi: int = DPI) -> bytes:
+    """The figure as PNG bytes, without a date or program name: the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    return buffer.getvalue()

@@ -1,0 +1,332 @@
+"""The pictures and plots: each draws, reads well, and is the one stored in images/."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from types import SimpleNamespace
+
+import matplotlib
+import numpy as np
+import pytest
+from PIL import Image
+
+from gemm_lab import config, hardware
+from gemm_lab.errors import LabError
+from gemm_lab.model import roofline as model
+from gemm_lab.notebook import figures, plots, style
+from gemm_lab.notebook.figures import banks, fragments, png
+
+
+# ---- Laws that hold for every picture ----
+def boxes(fig):
+    """(text, its bounding box in pixels) of every text that is shown."""
+    shown = png.texts(fig)
+    renderer = fig.canvas.get_renderer()
+    return [(text, text.get_window_extent(renderer)) for text in shown]
+
+
+def problems(fig) -> list[str]:
+    """What is wrong with the texts: outside the card, too small, one over another, hard to read."""
+    found = []
+    width, height = fig.canvas.get_width_height()
+    placed = boxes(fig)
+    for text, box in placed:
+        words = text.get_text()
+        if box.x0 < 6 or box.y0 < 6 or box.x1 > width - 6 or box.y1 > height - 6:
+            found.append(f"{words!r} leaves the card")
+        if text.get_fontsize() < style.SMALL:
+            found.append(f"{words!r} is smaller than {style.SMALL} points")
+    level = [(t, b) for t, b in placed if t.get_rotation() % 90 == 0]
+    for (first, a), (second, b) in itertools.combinations(level, 2):
+        if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 2:
+            found.append(f"{first.get_text()!r} and {second.get_text()!r} overlap")
+    for text, _ in placed:
+        text.set_visible(False)
+    fig.canvas.draw()
+    pixels = np.asarray(fig.canvas.buffer_rgba())[..., :3]
+    for text, box in level:
+        behind = pixels[height - int(box.y1) : height - int(box.y0), int(box.x0) : int(box.x1)].reshape(-1, 3)
+        colours, counts = np.unique(behind, axis=0, return_counts=True)
+        ground = matplotlib.colors.to_hex(colours[counts.argmax()] / 255)
+        needed = 4.5 if text.get_fontweight() == "normal" else 3.0
+        if style.contrast(text.get_color(), ground) < needed:
+            found.append(f"{text.get_text()!r} is hard to read on {ground}")
+    return found
+
+
+@pytest.mark.parametrize("name", figures.names())
+def test_picture_reads_well(name):
+    assert problems(figures.draw(name)) == []
+
+
+@pytest.mark.parametrize("name", figures.names())
+def test_stored_picture_is_the_drawn_one(name):
+    path = config.data_dir("images") / f"{name}.png"
+    assert path.is_file(), "run python -m gemm_lab.notebook.figures"
+    assert path.stat().st_size < 90_000
+    fig = figures.draw(name)
+    assert png.read_description(path) == png.description(fig, name), "run python -m gemm_lab.notebook.figures"
+    with Image.open(path) as image:
+        assert image.size == tuple(int(inches * style.DPI) for inches in fig.get_size_inches())
+
+
+def test_images_holds_no_picture_without_a_name():
+    described = {}
+    for path in config.data_dir("images").glob("*.png"):
+        with Image.open(path) as image:
+            if "Description" in getattr(image, "text", {}):
+                described[path.stem] = json.loads(image.text["Description"])["name"]
+    assert set(described) == set(figures.names())
+    assert all(stem == name for stem, name in described.items())
+
+
+def test_the_laws_reject_bad_pictures():
+    fig = style.figure(4, 2)
+    fig.text(0.99, 0.5, "runs out of the card")
+    fig.text(0.3, 0.8, "one")
+    fig.text(0.3, 0.8, "two")
+    fig.text(0.3, 0.3, "tiny", fontsize=8)
+    fig.text(0.6, 0.3, "pale", color=style.YELLOW)
+    found = "\n".join(problems(fig))
+    for words in ("leaves the card", "overlap", "smaller than", "hard to read"):
+        assert words in found
+
+
+def test_writing_twice_gives_the_same_bytes(tmp_path):
+    first, second = (
+        png.write_png(figures.draw("swizzle_xor"), "swizzle_xor", tmp_path / name)
+        for name in ("a.png", "b.png")
+    )
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_stored_picture_keeps_round_corners_and_a_white_card(tmp_path):
+    path = png.write_png(figures.draw("journey"), "journey", tmp_path / "journey.png")
+    with Image.open(path) as image:
+        pixels = np.asarray(image.convert("RGBA"))
+    assert pixels[0, 0, 3] == 0
+    assert tuple(pixels[30, 30]) == (255, 255, 255, 255)
+
+
+def test_a_changed_word_makes_a_stored_picture_stale(tmp_path):
+    path = png.write_png(figures.draw("simple_computer"), "simple_computer", tmp_path / "p.png")
+    changed = figures.draw("simple_computer")
+    png.texts(changed)[0].set_text("another word")
+    assert png.read_description(path) != png.description(changed, "simple_computer")
+
+
+def test_style_does_not_leak_and_is_not_disturbed():
+    with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "black", "text.color": "red"}):
+        assert problems(figures.draw("t4_roofline_units")) == []
+        assert matplotlib.rcParams["font.size"] == 30
+
+
+def test_unknown_picture_is_refused_by_name():
+    with pytest.raises(LabError, match="no picture called 'banks'.*banks_and_wavefronts"):
+        figures.draw("banks")
+
+
+# ---- What the pictures show is right ----
+def test_toy_wavefronts():
+    assert len(banks.wavefronts([0, 1, 2, 3], banks=4)) == 1
+    assert banks.wavefronts([0, 4, 2, 3], banks=4) == [[0, 2, 3], [1]]
+    assert len(banks.wavefronts([0, 4, 8, 12], banks=4)) == 4
+    assert len(banks.wavefronts([7, 7, 7, 7], banks=4)) == 1, "lanes that want one word share it"
+
+
+def test_ldmatrix_rows():
+    rows = [[row * 32 + word for word in range(4)] for row in range(8)]
+    swizzled = [[row * 32 + (row * 4) + word for word in range(4)] for row in range(8)]
+    assert len(banks.wavefronts(sum(rows, []))) == 8
+    assert len(banks.wavefronts(sum(swizzled, []))) == 1
+
+
+@pytest.mark.parametrize(
+    ("holder", "shape", "each"),
+    [(fragments.holder_a, (16, 8), 4), (fragments.holder_b, (8, 8), 2), (fragments.holder_c, (16, 8), 4)],
+)
+def test_fragments_give_each_lane_its_elements_once(holder, shape, each):
+    held = [holder(row, col) for row in range(shape[0]) for col in range(shape[1])]
+    assert sorted(held) == [(lane, element) for lane in range(32) for element in range(each)]
+
+
+def test_fragment_corners():
+    assert fragments.holder_a(0, 1) == (0, 1)
+    assert fragments.holder_a(8, 0) == (0, 2)
+    assert fragments.holder_b(7, 0) == (3, 1), "B pairs run down a column"
+    assert fragments.holder_c(15, 7) == (31, 3)
+
+
+def test_roofline_pictures_show_the_balance_points():
+    shown = " ".join(png.description(figures.draw("t4_roofline_memories"), "")["texts"])
+    for number in ("224.7", "38.6", "13.5", "49.4"):
+        assert number in shown
+    shown = " ".join(png.description(figures.draw("t4_roofline_units"), "")["texts"])
+    for number in ("224.7", "33.9", "7.46", "220"):
+        assert number in shown
+
+
+# ---- Colours ----
+def test_one_meaning_one_colour():
+    meanings = [style.A, style.B, style.C, style.LIT, style.UNLIT, style.WAVEFRONT, style.CONFLICT]
+    meanings += style.MEMORY.values()
+    assert len(set(meanings)) == len(meanings)
+
+
+@pytest.mark.parametrize("colour", [*style.GROUPS, *style.MEMORY.values(), style.MUTED, style.INK])
+def test_ink_reads_on_the_card(colour):
+    assert style.contrast(style.ink(colour)) >= 4.5
+    assert style.contrast(style.text_on(colour), colour) >= 3.5
+
+
+def test_contrast_knows_its_ends():
+    assert style.contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert style.contrast(style.YELLOW, style.YELLOW) == 1
+
+
+# ---- Plots ----
+CONDITIONS = {
+    "ladder": "t4",
+    "regime": "sustained",
+    "gpu": "A made-up GPU",
+    "driver": "1.2",
+    "cuda": "13.0",
+    "commit": "0123456789abcdef",
+    "date": "2026-01-02",
+    "sm_clock_mhz": "1000",
+    "power_w": 100.0,
+}
+
+
+def row(kernel, tflops, n=1024, **columns):
+    """A made-up measurement; numbers may come as strings, as from a CSV."""
+    size = {"m": n, "n": str(n), "k": n}
+    return SimpleNamespace(**{"kernel": kernel, "tflops": tflops, **size, **CONDITIONS, **columns})
+
+
+@pytest.fixture
+def ladder_rows():
+    names = ["t4/01_tiled", "t4/02_vectorized", "t4/03_swizzled"]
+    return [
+        row(
+            name,
+            str(10.0 * (k + 1) * n / 1024),
+            n,
+            tflops_low=9.5,
+            tflops_high="",
+            cublas_tflops=40.0 * n / 1024,
+        )
+        for n in (1024, 2048)
+        for k, name in enumerate(names)
+    ]
+
+
+def words(fig):
+    return " | ".join(t.get_text() for t in png.texts(fig))
+
+
+def test_ladder_tells_all(ladder_rows):
+    shares = {"t4/01_tiled": 0.08, "t4/03_swizzled": 0.5}
+    fig = plots.ladder(ladder_rows, lit="t4/03_swizzled", published=shares, published_on="T4", ceiling=95.0)
+    assert problems(fig) == []
+    shown = words(
+        plots.ladder(ladder_rows, lit="03_swizzled", published=shares, published_on="T4", ceiling=95.0)
+    )
+    conditions = ("A made-up GPU", "1000 MHz", "sustained", "driver 1.2", "CUDA 13.0", "commit 0123456789ab")
+    for part in ("cuBLAS 80", "ceiling 95", "published (T4)", "2048 × 2048 × 2048", *conditions):
+        assert part in shown, part
+    marks = [line for line in fig.axes[0].lines if line.get_marker() == "D"]
+    assert [float(y) for y in marks[0].get_ydata()] == [0.08 * 80, 0.5 * 80]
+
+
+def test_ladder_lights_one_rung(ladder_rows):
+    fig = plots.ladder(ladder_rows, lit="t4/02_vectorized")
+    fills = [matplotlib.colors.to_hex(bar.get_facecolor()).upper() for bar in fig.axes[0].patches]
+    assert fills == [style.UNLIT, style.LIT, style.UNLIT]
+
+
+def test_ladder_without_optional_parts():
+    fig = plots.ladder([SimpleNamespace(kernel="x/01_a", m=8, n=8, k=8, tflops="3.5")])
+    assert problems(fig) == []
+    fig = plots.ladder(
+        [row("x/01_a", 3.5, sm_clock_mhz="", power_w=None, driver="", commit="", cublas_tflops="")]
+    )
+    assert "MHz" not in words(fig) and "cuBLAS" not in words(fig)
+
+
+def test_ladder_of_many_rungs_keeps_its_names_on_the_card():
+    rows = [row(f"wmma/{k:02d}_a_rather_long_name", 5 + k) for k in range(20)]
+    assert problems(plots.ladder(rows)) == []
+
+
+def test_ladder_takes_published_rows(ladder_rows):
+    published = [
+        SimpleNamespace(kernel="t4/01_tiled", gpu="t4", percent_of_cublas="8"),
+        SimpleNamespace(kernel="t4/02_vectorized", gpu="h100", percent_of_cublas=""),
+    ]
+    fig = plots.ladder(ladder_rows, published=published)
+    assert "published (T4)" in words(fig)
+    (marks,) = [line for line in fig.axes[0].lines if line.get_marker() == "D"]
+    assert list(marks.get_ydata()) == [pytest.approx(0.08 * 80)]
+
+
+def test_later_row_replaces_the_earlier_and_burst_yields_to_sustained():
+    rows = [row("x/01_a", 1.0), row("x/01_a", 2.0), row("x/01_a", 9.0, regime="burst")]
+    fig = plots.ladder(rows)
+    assert [bar.get_height() for bar in fig.axes[0].patches] == [2.0]
+
+
+@pytest.mark.parametrize("plot", [plots.ladder, plots.sizes])
+@pytest.mark.parametrize("rows", [[], [SimpleNamespace(kernel="x/01_a", m=8, n=8, k=8, tflops="")]])
+def test_no_measurement_is_refused_with_a_sentence(plot, rows):
+    with pytest.raises(LabError, match=r"nothing to plot: .* needs at least one measurement .*\.$"):
+        plot(rows)
+
+
+def test_ladder_refuses_an_unknown_rung_and_only_baselines(ladder_rows):
+    with pytest.raises(LabError, match="'09_none' is not among the measurements; they have 01_tiled"):
+        plots.ladder(ladder_rows, lit="t4/09_none")
+    with pytest.raises(LabError, match="none is a rung"):
+        plots.ladder([row("cublas", 3.0)])
+
+
+def test_sizes(ladder_rows):
+    rows = [*ladder_rows, row("cublas", 40.0), row("cublas", 80.0, 2048)]
+    shown = words(plots.sizes(rows, lit="03_swizzled"))
+    assert problems(plots.sizes(rows)) == []
+    for part in ("01_tiled", "03_swizzled", "cuBLAS", "matrix size N", "TFLOPS"):
+        assert part in shown
+    assert problems(plots.sizes([row("x/01_a", 3.0)])) == []
+
+
+def test_roofline_of_a_gpu_of_a_model_and_of_numbers():
+    t4 = hardware.gpu("t4")
+    assert "DRAM 220 GB/s" in words(plots.roofline(t4))
+    assert "peak 65 TFLOPS" in words(plots.roofline(model.roofline(t4)))
+    shown = words(plots.roofline({"DRAM": 100}, [("mine", 3.0, 0.2)], log=False, ceilings={"FMA": 2}))
+    assert "mine" in shown and "20.0 FLOP/byte" in shown.replace("\n", " ")
+    for gpu in hardware.GPUS.values():
+        assert problems(plots.roofline(gpu)) == []
+    with pytest.raises(LabError, match="at least one memory level"):
+        plots.roofline({})
+
+
+def test_resources():
+    t4 = hardware.gpu("t4")
+    compiled = [
+        SimpleNamespace(name="t4/01_tiled", registers=64, smem=16384, threads=256),
+        SimpleNamespace(name="t4/02_too_large", registers=128, smem=80 * 1024, threads=256),
+    ]
+    fig = plots.resources(compiled, t4)
+    shown = words(fig)
+    assert problems(fig) == []
+    for part in ("64", "16", "4", "does not fit", "limit 255", "limit 64", "Tesla T4"):
+        assert part in shown.split(" | ") or part in shown
+    with pytest.raises(LabError, match="nothing to plot: resources needs"):
+        plots.resources([], t4)
+
+
+def test_a_card_shows_itself_at_100_pixels_an_inch():
+    data, size = style.figure(8, 2)._repr_png_()
+    assert data.startswith(b"\x89PNG") and size == {"width": 800, "height": 200}
