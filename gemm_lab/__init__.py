@@ -1,0 +1,42 @@
+"""gemm_lab: how a matrix multiplication becomes fast on NVIDIA tensor cores, kernel by kernel.
+
+    import gemm_lab as lab
+    lab.here()                              what this machine can do
+    lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
+    lab.ladder("t4").bench([4096]).plot()   all rungs beside cuBLAS
+"""
+
+from __future__ import annotations
+
+import importlib
+
+_HOMES = {
+    "here": "gemm_lab.api", "kernel": "gemm_lab.api", "ladder": "gemm_lab.api",
+    "Kernel": "gemm_lab.api", "Run": "gemm_lab.api", "Ladder": "gemm_lab.api",
+    "gpu": "gemm_lab.hardware", "LabError": "gemm_lab.errors",
+    "tiled_matmul": "gemm_lab.model.tiled_matmul", "roofline": "gemm_lab.model.roofline",
+    "occupancy": "gemm_lab.model.occupancy",
+    "figure": "gemm_lab.notebook.show", "predict": "gemm_lab.notebook.predict",
+    "exercise": "gemm_lab.notebook.exercises",
+}
+__all__ = ["Kernel", "LabError", "Ladder", "Run", "exercise", "figure", "gpu", "here", "kernel", "ladder",
+           "occupancy", "predict", "roofline", "tiled_matmul"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str):
+    """Load a public name when it is first used, so that the import itself stays quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"gemm_lab has no “{name}”; it has {', '.join(__all__)}.")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
+def load_ipython_extension(ipython) -> None:
+    """`%load_ext gemm_lab` registers the %%kernel magic and the lab's error blocks."""
+    importlib.import_module("gemm_lab.notebook.cells").register(ipython)

@@ -20,8 +20,8 @@ __device__ __forceinline__ int chunk_b(int row, int chunk) { return row * (BLOCK
 extern "C" __global__ void __launch_bounds__(NUM_THREADS)
 gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
      int M, int N, int K, float alpha, float beta) {
-  static_assert(WARP_M % (2 * MMA_M) == 0, "WARP_M must be a multiple of 32: one ldmatrix.x4 fills two mma tiles of A");
-  static_assert(WARP_N % (4 * MMA_N) == 0, "WARP_N must be a multiple of 32: one ldmatrix.x4 fills four mma tiles of B");
+  static_assert(WARP_M % (2 * MMA_M) == 0, "WARP_M must be a multiple of 32: ldmatrix.x4 fills two mma tiles of A");
+  static_assert(WARP_N % (4 * MMA_N) == 0, "WARP_N must be a multiple of 32: ldmatrix.x4 fills four mma tiles of B");
   static_assert(BLOCK_K % 8 == 0, "BLOCK_K must be a multiple of 8, one 16-byte chunk");
 
   // ---- Where this warp works ----
@@ -41,16 +41,18 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
   // ---- Main loop ----
   for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
     // region: load
-    // One element a turn, one load in flight: the store of a turn waits for its load to come back from memory.
+    // One element a turn, one load in flight: each store waits for its load to come back from memory.
     #pragma unroll 1
     for (int i = threadIdx.x; i < BLOCK_M * BLOCK_K; i += NUM_THREADS) {
       const int row = i / BLOCK_K, col = i % BLOCK_K;
-      reinterpret_cast<half*>(&smem_a[chunk_a(row, col / 8)])[col % 8] = gmem_a[static_cast<size_t>(row) * K + col];
+      half* chunk = reinterpret_cast<half*>(&smem_a[chunk_a(row, col / 8)]);
+      chunk[col % 8] = gmem_a[static_cast<size_t>(row) * K + col];
     }
     #pragma unroll 1
     for (int i = threadIdx.x; i < BLOCK_K * BLOCK_N; i += NUM_THREADS) {
       const int row = i / BLOCK_N, col = i % BLOCK_N;
-      reinterpret_cast<half*>(&smem_b[chunk_b(row, col / 8)])[col % 8] = gmem_b[static_cast<size_t>(row) * N + col];
+      half* chunk = reinterpret_cast<half*>(&smem_b[chunk_b(row, col / 8)]);
+      chunk[col % 8] = gmem_b[static_cast<size_t>(row) * N + col];
     }
     // end region
     gmem_a += BLOCK_K;

@@ -20,9 +20,9 @@ __device__ __forceinline__ int chunk_b(int row, int chunk) { return row * (BLOCK
 extern "C" __global__ void __launch_bounds__(NUM_THREADS)
 gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
      int M, int N, int K, float alpha, float beta) {
-  static_assert(WARP_M % (2 * MMA_M) == 0, "WARP_M must be a multiple of 32: one ldmatrix.x4 fills two mma tiles of A");
-  static_assert(WARP_N % (4 * MMA_N) == 0, "WARP_N must be a multiple of 32: one ldmatrix.x4 fills four mma tiles of B");
-  static_assert(BLOCK_K % 64 == 0 && BLOCK_N % 64 == 0, "rows of at least 8 chunks: the XOR moves a chunk among 8 places");
+  static_assert(WARP_M % (2 * MMA_M) == 0, "WARP_M must be a multiple of 32: ldmatrix.x4 fills two mma tiles of A");
+  static_assert(WARP_N % (4 * MMA_N) == 0, "WARP_N must be a multiple of 32: ldmatrix.x4 fills four mma tiles of B");
+  static_assert(BLOCK_K % 64 == 0 && BLOCK_N % 64 == 0, "the XOR moves a chunk among 8 places: rows need 8 chunks");
   static_assert(BLOCK_M * BLOCK_K / 8 % NUM_THREADS == 0 && BLOCK_K * BLOCK_N / 8 % NUM_THREADS == 0,
                 "every thread must copy the same number of chunks: make the tiles larger or use fewer warps");
 
@@ -43,15 +43,17 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
   // ---- Main loop ----
   for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
     // region: load
-    // Known trip counts: the compiler unrolls, issues the 16-byte loads together, and only then waits to store.
+    // Known trip counts: the compiler unrolls, issues all 16-byte loads, and only then waits to store.
     #pragma unroll
     for (int i = 0; i < BLOCK_M * BLOCK_K / 8 / NUM_THREADS; i++) {
-      const int index = i * NUM_THREADS + threadIdx.x, row = index / (BLOCK_K / 8), chunk = index % (BLOCK_K / 8);
+      const int index = i * NUM_THREADS + threadIdx.x;
+      const int row = index / (BLOCK_K / 8), chunk = index % (BLOCK_K / 8);
       smem_a[chunk_a(row, chunk)] = reinterpret_cast<const uint4*>(gmem_a + static_cast<size_t>(row) * K)[chunk];
     }
     #pragma unroll
     for (int i = 0; i < BLOCK_K * BLOCK_N / 8 / NUM_THREADS; i++) {
-      const int index = i * NUM_THREADS + threadIdx.x, row = index / (BLOCK_N / 8), chunk = index % (BLOCK_N / 8);
+      const int index = i * NUM_THREADS + threadIdx.x;
+      const int row = index / (BLOCK_N / 8), chunk = index % (BLOCK_N / 8);
       smem_b[chunk_b(row, chunk)] = reinterpret_cast<const uint4*>(gmem_b + static_cast<size_t>(row) * N)[chunk];
     }
     // end region

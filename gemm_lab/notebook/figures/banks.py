@@ -120,7 +120,7 @@ def ldmatrix_conflict():
                     fill=_wave_colour(level),
                     edge=style.PAPER,
                 )
-        page.line((left, y), (left + chunks * w, y))
+        page.line((left, y), (left + chunks * w, y), z=4)
         page.text(middle, y + 0.22, "rows wanted from each group of 4 banks", colour=style.MUTED)
         number = len(waves)
         page.text(

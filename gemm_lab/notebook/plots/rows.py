@@ -56,8 +56,17 @@ def usable(measurements: Iterable[Any], what: str) -> list[Any]:
     return list(latest.values())
 
 
+def baseline_label(row: Any) -> str | None:
+    """The label of a baseline, "cuBLAS" for `cublas` and `cublas_f16`; None for any other row."""
+    name = text(row, "kernel")
+    return next(
+        (label for key, label in BASELINES.items() if name == key or name.startswith(f"{key}_")), None
+    )
+
+
 def is_rung(row: Any) -> bool:
-    return text(row, "kernel") not in BASELINES and not text(row, "kernel").startswith("ceiling/")
+    """Neither a baseline nor a ceiling."""
+    return baseline_label(row) is None and not text(row, "kernel").startswith(("ceiling/", "ceilings/"))
 
 
 def median(values: Iterable[float | None]) -> float | None:

@@ -65,7 +65,7 @@ def _baselines(rows: Sequence[Any], rungs: Sequence[Any]) -> dict[str, float]:
     found = {}
     for row in rows:
         if not read.is_rung(row) and read.size_of(row) == read.size_of(rungs[0]):
-            label = read.BASELINES.get(read.text(row, "kernel"))
+            label = read.baseline_label(row)
             if label:
                 found[label] = read.number(row, "tflops")
     cublas = read.median(read.number(row, "cublas_tflops") for row in rungs)
@@ -189,7 +189,7 @@ def sizes(measurements: Iterable[Any], *, lit: str | None = None) -> Figure:
     """TFLOPS over matrix size N (the geometric mean of m, n, k), one line a rung, late rungs darker."""
     rows = read.usable(measurements, "a plot over sizes")
     names = sorted({read.text(row, "kernel") for row in rows if read.is_rung(row)})
-    baselines = [name for name in read.BASELINES if any(read.text(row, "kernel") == name for row in rows)]
+    baselines = {read.text(row, "kernel"): label for row in rows if (label := read.baseline_label(row))}
     fig = style.figure(style.WIDTH, 4.4)
     ax = style.axes(fig, left=0.75, right=2.0, top=0.55, bottom=1.3)
     ticks: set[float] = set()
@@ -204,7 +204,7 @@ def sizes(measurements: Iterable[Any], *, lit: str | None = None) -> Figure:
         xs, ys = zip(*mine, strict=True)
         ticks.update(round(x) for x in xs)
         top = max(top, *ys)
-        baseline, shines = name in read.BASELINES, lit is not None and read.short(name) == read.short(lit)
+        baseline, shines = name in baselines, lit is not None and read.short(name) == read.short(lit)
         colour = style.INK if baseline else style.tint(style.INK, 0.35 + 0.65 * k / max(len(names) - 1, 1))
         ax.plot(
             xs,
@@ -219,7 +219,7 @@ def sizes(measurements: Iterable[Any], *, lit: str | None = None) -> Figure:
             zorder=4 if shines else 3,
             clip_on=False,
         )
-        labels.append((ys[-1], read.BASELINES.get(name, read.short(name)), colour))
+        labels.append((ys[-1], baselines.get(name, read.short(name)), colour))
     ax.set_xscale("log", base=2)
     style.plain_ticks(ax.xaxis, sorted(ticks))
     ax.set_ylim(0, top * 1.08)

@@ -1,0 +1,86 @@
+"""`gemm-lab doctor`: what works on this machine, what does not, and what to type."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from dataclasses import dataclass
+
+from gemm_lab import compiler, device
+from gemm_lab.errors import LabError
+from gemm_lab.hardware import detect
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. `needed` is False where the lab works without it; `remedy` is what to type."""
+
+    what: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+    needed: bool = True
+
+
+_PROBE = 'extern "C" __global__ void __launch_bounds__(32) gemm(float* d, int n) { d[threadIdx.x] = n; }'
+
+
+def examine() -> list[Finding]:
+    """Every finding, in the order in which things depend on each other."""
+    return [_python(), *_packages(), _compile(), _disassemble(), *_gpu(), _torch()]
+
+
+def _python() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", sys.version_info >= (3, 10), found, "" if sys.version_info >= (3, 10) else "Use Python 3.10 or newer.")
+
+
+def _packages() -> list[Finding]:
+    findings = []
+    for name in ("numpy", "ml_dtypes", "matplotlib", "ipywidgets", "jupyterlab"):
+        try:
+            findings.append(Finding(name, True, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            needed = name in ("numpy", "ml_dtypes")
+            findings.append(Finding(name, False, "not installed", f"pip install {name}", needed))
+    return findings
+
+
+def _compile() -> Finding:
+    try:
+        made = compiler.compile(_PROBE, arch="sm_75", name="probe")
+    except LabError as error:
+        return Finding("compiler", False, str(error), "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'")
+    return Finding("compiler", True, f"NVRTC {'.'.join(map(str, compiler.version()))} compiles ({len(made.cubin):,} bytes for sm_75)")
+
+
+def _disassemble() -> Finding:
+    try:
+        count = len(compiler.disassemble(compiler.compile(_PROBE, arch="sm_75", name="probe")))
+    except LabError as error:
+        return Finding("disassembler", False, str(error), "pip install 'cuda-toolkit[nvdisasm]'", needed=False)
+    return Finding("disassembler", count > 0, f"nvdisasm reads the kernel ({count} instructions)", needed=False)
+
+
+def _gpu() -> list[Finding]:
+    present = detect()
+    if present is None:
+        return [Finding("GPU", False, "none found (no NVIDIA driver, or no device): kernels are compiled, not launched",
+                        needed=False)]
+    driver = ".".join(map(str, present.driver))
+    gpu = Finding("GPU", True, f"{present.name}, {present.arch}, {present.sms} SMs, driver for CUDA {driver}", needed=False)
+    if compiler.version()[0] > present.driver[0]:
+        return [gpu, Finding("driver", False, f"the driver supports CUDA {driver}, the compiler is "
+                             f"{compiler.version()[0]}.x: its kernels will not load",
+                             f"pip install 'gemm_lab[cuda{present.driver[0]}]'  (or update the driver)")]
+    usable = device.available()
+    detail = "kernels can be launched" if usable else device.why_not()
+    return [gpu, Finding("launching", usable, detail, "" if usable else f"pip install 'gemm_lab[cuda{present.driver[0]}]'")]
+
+
+def _torch() -> Finding:
+    try:
+        return Finding("torch", True, importlib.metadata.version("torch"), needed=False)
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("torch", False, "not installed: no Inductor baseline, no torch tensors", "pip install 'gemm_lab[torch]'",
+                       needed=False)

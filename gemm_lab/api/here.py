@@ -1,0 +1,52 @@
+"""What is on this machine, in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from gemm_lab import device
+from gemm_lab.hardware import Gpu, Present, detect, gpu
+
+RECORDED_ON = "h200"  # the GPU whose recorded runs are shown where there is none
+
+
+@dataclass(frozen=True)
+class Here:
+    """The GPU that kernels run on, or the sentence that says why none does.
+
+    `arch` is what kernels are compiled for; without a GPU it is the taught GPU's, chosen by each ladder.
+    """
+
+    present: Present | None
+    usable: bool
+    reason: str
+
+    @property
+    def arch(self) -> str | None:
+        return self.present.arch if self.usable else None
+
+    @property
+    def gpu(self) -> Gpu | None:
+        return self.present.gpu if self.usable else None
+
+    def __str__(self) -> str:
+        if self.usable:
+            p = self.present
+            return (f"{p.name} ({p.arch}, {p.sms} SMs, {p.memory_gb:.0f} GB), driver for CUDA "
+                    f"{p.driver[0]}.{p.driver[1]}: kernels run and are timed here.")
+        recorded = gpu(RECORDED_ON).name
+        return (f"{self.reason} Kernels are compiled and taken apart here; "
+                f"speeds shown were recorded on one {recorded}.")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        colour = "#009E73" if self.usable else "#0072B2"
+        return f'<div style="border-left:4px solid {colour};padding:4px 10px">{escape(str(self))}</div>'
+
+
+def here() -> Here:
+    """The machine this notebook runs on: its GPU, or why kernels are not launched."""
+    usable = device.available()
+    return Here(detect(), usable, "" if usable else device.why_not())

@@ -1,0 +1,84 @@
+"""Small pieces of HTML that show kernels and runs alike in light and dark notebooks.
+
+Styles are inline, because JupyterLab drops style sheets from outputs of untrusted notebooks.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+INK, MUTED, LINE, PAPER = "#1b1b1b", "#5f6368", "#dadce0", "#ffffff"
+GOOD, BAD, NOTE = "#00765a", "#b3261e", "#0072B2"
+
+
+def card(body: str, colour: str = LINE) -> str:
+    """A white card with a coloured left edge."""
+    return (f'<div style="background:{PAPER};color:{INK};border:1px solid {LINE};border-left:4px solid {colour};'
+            f'border-radius:4px;padding:8px 12px;margin:2px 0;max-width:980px;font-size:13px">{body}</div>')
+
+
+def facts(pairs: list[tuple[str, str]]) -> str:
+    """A row of labelled values."""
+    cells = "".join(
+        f'<td style="padding:2px 18px 2px 0;text-align:left;background:{PAPER};border:0">'
+        f'<span style="color:{MUTED};font-size:11px">{escape(label)}</span><br><b>{escape(value)}</b></td>'
+        for label, value in pairs)
+    return f'<table style="border-collapse:collapse;color:{INK};margin:4px 0"><tr>{cells}</tr></table>'
+
+
+def table(header: list[str], rows: list[list[str]], caption: str = "") -> str:
+    """A plain table; every cell is escaped, the first column is left-aligned, numbers right-aligned."""
+    def cell(tag: str, text: str, index: int) -> str:
+        side = "left" if index == 0 else "right"
+        return (f'<{tag} style="text-align:{side};padding:2px 12px 2px 0;background:{PAPER};color:{INK};'
+                f'border-bottom:1px solid {LINE}">{escape(text)}</{tag}>')
+
+    head = "".join(cell("th", text, i) for i, text in enumerate(header))
+    body = "".join("<tr>" + "".join(cell("td", text, i) for i, text in enumerate(row)) + "</tr>" for row in rows)
+    note = f'<div style="color:{MUTED};font-size:11px">{escape(caption)}</div>' if caption else ""
+    return f'<table style="border-collapse:collapse;margin:4px 0"><tr>{head}</tr>{body}</table>{note}'
+
+
+def code(text: str, first_line: int = 1) -> str:
+    """CUDA source with highlighting and line numbers."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import CudaLexer
+
+    body = highlight(text, CudaLexer(stripnl=False), HtmlFormatter(noclasses=True, nowrap=True, style="friendly"))
+    numbered = [
+        f'<span style="color:#9aa0a6;user-select:none">{number:>4}  </span>{line}'
+        for number, line in enumerate(body.rstrip("\n").split("\n"), first_line)]
+    return (f'<pre style="background:{PAPER};color:{INK};line-height:1.3;font-size:12px;overflow-x:auto;margin:4px 0">'
+            + "\n".join(numbered) + "</pre>")
+
+
+def folded(title: str, body: str) -> str:
+    """A part that opens on a click."""
+    return f'<details style="margin:4px 0"><summary style="cursor:pointer">{escape(title)}</summary>{body}</details>'
+
+
+def diff_lines(lines: list[str]) -> str:
+    """A unified diff with added lines on green and removed lines on red."""
+    shown = []
+    for line in lines:
+        paper = {"+": "#e6f4ea", "-": "#fce8e6", "@": "#eef1f6"}.get(line[:1], PAPER)
+        shown.append(f'<span style="display:block;background:{paper}">{escape(line) or " "}</span>')
+    return (f'<pre style="background:{PAPER};color:{INK};line-height:1.3;font-size:12px;overflow-x:auto;margin:4px 0">'
+            + "".join(shown) + "</pre>")
+
+
+def tile_picture(block: tuple[int, int], warps: tuple[int, int], warp: tuple[int, int], width: int = 220) -> str:
+    """The block tile of D drawn to scale as a grid of warp tiles."""
+    m, n = block
+    scale = width / max(m, n)
+    rows = []
+    for i in range(warps[0]):
+        cells = "".join(
+            f'<td style="width:{warp[1] * scale:.0f}px;height:{warp[0] * scale:.0f}px;border:1px solid #00765a;'
+            f'background:{"#d9efe6" if (i + j) % 2 else "#eef8f4"};text-align:center;font-size:10px;color:{INK};'
+            f'padding:0">warp {i * warps[1] + j}</td>' for j in range(warps[1]))
+        rows.append(f"<tr>{cells}</tr>")
+    note = (f'<div style="color:{MUTED};font-size:11px">block tile of D: {m} × {n} '
+            f"({warps[0] * warps[1]} warps of {warp[0]} × {warp[1]})</div>")
+    return f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>{note}'

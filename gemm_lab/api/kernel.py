@@ -1,0 +1,302 @@
+"""`lab.kernel("t4/03_swizzled")`: look at it, change it, run it, use it, take it apart."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from gemm_lab import catalog, compiler, device
+from gemm_lab.api import html, operands
+from gemm_lab.api.here import here
+from gemm_lab.api.run import Run
+from gemm_lab.catalog import Edit, KernelSpec
+from gemm_lab.compiler import Compiled
+from gemm_lab.config import backend as chosen_backend
+from gemm_lab.errors import ConfigError, LabError, SizeError
+from gemm_lab.hardware import Gpu, gpu
+from gemm_lab.model.occupancy import Occupancy, occupancy
+
+DEFAULT_N = 512
+BACKENDS = ("auto", "gpu", "emulator")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One rung with a configuration and perhaps the learner's edits; never changes, every change is a new one."""
+
+    spec: KernelSpec = field(repr=False)
+    config: dict[str, int]
+    edits: dict[str, Edit] = field(default_factory=dict, repr=False)
+    whole: Edit | None = field(default=None, repr=False)
+    alias: str | None = None
+
+    # ---- What it is ----
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def label(self) -> str:
+        """The name, with the learner's own name for an edited kernel and every changed setting."""
+        default = self.spec.configure(here().gpu.key if here().gpu else None)
+        changes = [f"{name}={value}" for name, value in self.config.items() if default.get(name) != value]
+        edited = f" edited as {self.alias}" if self.edited and self.alias else " edited" if self.edited else ""
+        return f"{self.name}{edited}" + (f" ({', '.join(changes)})" if changes else "")
+
+    @property
+    def edited(self) -> bool:
+        return bool(self.edits) or self.whole is not None
+
+    @property
+    def source(self) -> str:
+        """The CUDA text with the learner's edits in place (without `#line` directives)."""
+        if self.whole:
+            return self.whole.text
+        lines = catalog.splice(self.spec.source, self.spec.file, self.edits).split("\n")
+        return "\n".join(line for line in lines if not line.startswith("#line "))
+
+    @property
+    def regions(self) -> dict[str, str]:
+        """Text of every region that a cell can edit, by name."""
+        return {name: region.text for name, region in catalog.find_regions(self.source).items()}
+
+    def __call__(self, **settings: int) -> Kernel:
+        """The same source with other tile sizes: `k(BLOCK_K=32)`."""
+        self.spec.configure(None, **settings)
+        return replace(self, config={**self.config, **settings})
+
+    def edit(self, file: str = "cell", first_line: int = 1, alias: str | None = None, **regions: str) -> Kernel:
+        """The same kernel with the text of some regions replaced: `k.edit(layout="…")`."""
+        edits = {**self.edits, **{name: Edit(text, file, first_line) for name, text in regions.items()}}
+        catalog.splice(self.spec.source, self.spec.file, edits)
+        return replace(self, edits=edits, alias=alias or self.alias)
+
+    def rewrite(self, text: str, file: str = "cell", first_line: int = 1, alias: str | None = None) -> Kernel:
+        """The same problem and grid with the learner's whole source."""
+        return replace(self, whole=Edit(text, file, first_line), edits={}, alias=alias or self.alias)
+
+    def diff(self, other: Kernel | str | None = None) -> Diff:
+        """What changes against another kernel; without one, against the rung it extends or the unedited one."""
+        if other is None:
+            other = Kernel(self.spec, self.config) if self.edited else self.spec.extends
+        if other is None:
+            raise LabError(f"{self.name} is the first rung; name a kernel to compare it with.")
+        base = kernel(other) if isinstance(other, str) else other
+        return Diff(base.label, self.label, base.source, self.source)
+
+    # ---- What it compiles to ----
+
+    def compile(self, arch: str | None = None) -> Compiled:
+        """PTX and CUBIN for `arch`; by default for this GPU, or for the one that the ladder is taught on."""
+        arch = arch or here().arch or self._taught_gpu().arch
+        if arch not in self.spec.targets and arch.removesuffix("a") not in self.spec.targets:
+            raise ConfigError(f"{self.name} is written for {', '.join(self.spec.targets)}, not for {arch}.")
+        cell = None
+        if self.whole:
+            source = f'#line {self.whole.first_line} "{self.whole.file}"\n{self.whole.text}'
+            cell = (self.whole.text, self.whole.first_line)
+        elif self.edits:
+            source = catalog.splice(self.spec.source, self.spec.file, self.edits)
+            edit = next(iter(self.edits.values()))
+            cell = (edit.text, edit.first_line)
+        else:
+            source = self.spec.source
+        return compiler.compile(source, config=self.config, arch=arch, name=self.name, cell=cell)
+
+    def sass(self, line: int | None = None, arch: str | None = None) -> Sass:
+        """Machine code; with `line`, only what that line of the source became."""
+        compiled = self.compile(arch)
+        lines = compiler.disassemble(compiled)
+        own = "cell" if self.edited else self.spec.file
+        if line is not None:
+            here_lines = [item for item in lines if item.line == line and item.file == own]
+            if not here_lines:
+                known = sorted({item.line for item in lines if item.file == own})
+                near = min(known, key=lambda number: abs(number - line)) if known else None
+                raise LabError(f"No instruction stems from line {line} of {own}."
+                               + (f" The nearest line with instructions is {near}." if near else ""))
+            lines = tuple(here_lines)
+        return Sass(compiled, lines, line)
+
+    def occupancy(self, compiled: Compiled | None = None, on: str | None = None) -> Occupancy:
+        """Blocks that fit on one multiprocessor of GPU `on` (default: the one it is compiled for)."""
+        compiled = compiled or self.compile()
+        target = gpu(on) if on else (here().gpu or self._taught_gpu())
+        return occupancy(target, compiled.threads, compiled.registers, compiled.smem)
+
+    # ---- What it does ----
+
+    def run(self, n: int = DEFAULT_N, m: int | None = None, k: int | None = None, *, backend: str | None = None,
+            seed: int = 0, timed: bool = True) -> Run:
+        """Compile, launch, check and time an m × n × k product (m and k default to n).
+
+        Two checks: small integers must be exact, normal numbers within the bound of `measure.check`.
+        Without a GPU the kernel is compiled and the recorded speed is shown.
+        """
+        m, k = n if m is None else m, n if k is None else k
+        self.spec.require_size(self.config, m, n, k)
+        where = resolve_backend(backend)
+        compiled = self.compile()
+        if where == "none":
+            return Run(self, where, m, n, k, compiled, recorded=self._recorded(m, n, k),
+                       message="compiled, not launched: " + device.why_not())
+        from gemm_lab.measure import run_on_gpu
+
+        outcome = run_on_gpu(self.spec, self.config, compiled, self.grid(m, n, k), m, n, k, seed=seed, timed=timed)
+        return Run(self, where, m, n, k, compiled, **outcome)
+
+    def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
+        """D = alpha·A·B + beta·C of NumPy, CuPy or torch matrices; returns NumPy.
+
+        A is (m, k), B (k, n), C (m, n), in the kernel's input and output types.
+        """
+        problem = self.spec.problem
+        if not problem.uses_c and (c is not None or alpha != 1.0 or beta != 0.0):
+            raise ConfigError(f"{self.name} computes {problem.formula}; leave out C, alpha and beta.")
+        if beta != 0.0 and c is None:
+            raise ConfigError("beta is not 0, so C is needed.")
+        left, right = operands.operand(a, "A", problem.dtype_in), operands.operand(b, "B", problem.dtype_in)
+        addend = None if c is None else operands.operand(c, "C", problem.dtype_out)
+        m, n, k = operands.check_shapes(left, right, addend)
+        self.spec.require_size(self.config, m, n, k)
+        if resolve_backend(None) == "none":
+            raise LabError(f"{self.name} cannot run here: {device.why_not()}")
+        dtype = operands.numpy_dtype(problem.dtype_out)
+        arrays = {"a": operands.stored(left, problem.layout_a), "b": operands.stored(right, problem.layout_b),
+                  "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
+                  "d": np.full((m, n), np.nan, dtype)}
+        order = [name for name in problem.arguments if name in "abcd"]
+        after = device.launch(self.compile(), grid=self.grid(m, n, k), cluster=self.spec.cluster,
+                              args=operands.arguments(problem, arrays, m, n, k, alpha, beta))
+        return after[order.index("d")]
+
+    def grid(self, m: int, n: int, k: int) -> tuple[int, int, int]:
+        """Blocks in x, y and z for an m × n × k product on this GPU, or on the taught one."""
+        present = here().present
+        sms = present.sms if here().usable else self._taught_gpu().sms
+        return self.spec.launch_grid(self.config, m, n, k, sms)
+
+    # ---- Display ----
+
+    def _taught_gpu(self) -> Gpu:
+        return gpu(catalog.ladder(self.spec.ladder).gpu or "t4")
+
+    def _recorded(self, m: int, n: int, k: int):
+        """The recorded sustained row of this unedited kernel at this size, else at the nearest recorded size."""
+        if self.edited or self.config != self.spec.configure():
+            return None
+        from gemm_lab.measure import recorded_row
+
+        return recorded_row(self.name, m, n, k)
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name} {value}" for name, value in self.config.items())
+        return f"{self.label}: {self.spec.summary}\n{self.spec.problem.formula}   {settings}"
+
+    def _repr_html_(self) -> str:
+        c = self.config
+        body = (f"<div><b>{escape(self.label)}</b> &nbsp;{escape(self.spec.summary)}</div>"
+                + html.facts([("computes", self.spec.problem.formula),
+                              ("types", f"{self.spec.problem.dtype_in}, sums in {self.spec.problem.dtype_acc}"),
+                              *((name, str(value)) for name, value in c.items())]))
+        if {"BLOCK_M", "BLOCK_N", "NUM_WARPS_M", "NUM_WARPS_N"} <= set(c):
+            warps = (c["NUM_WARPS_M"], c["NUM_WARPS_N"])
+            body += html.tile_picture((c["BLOCK_M"], c["BLOCK_N"]), warps,
+                                      (c["BLOCK_M"] // warps[0], c["BLOCK_N"] // warps[1]))
+        if self.spec.extends or self.edited:
+            changed = self.diff()
+            body += html.folded(f"what changes against {changed.before} ({changed.count} lines)", changed.body())
+        body += html.folded("source", html.code(self.source))
+        return html.card(body)
+
+
+@dataclass(frozen=True)
+class Diff:
+    """A unified diff of two sources."""
+
+    before: str
+    after: str
+    old: str = field(repr=False)
+    new: str = field(repr=False)
+
+    @property
+    def lines(self) -> list[str]:
+        """The diff without its two file lines; the kernels' header comments are left out."""
+        def body(text: str) -> list[str]:
+            lines = text.split("\n")
+            while lines and lines[0].startswith("//"):
+                lines.pop(0)
+            return lines
+
+        return list(difflib.unified_diff(body(self.old), body(self.new), n=1, lineterm=""))[2:]
+
+    @property
+    def count(self) -> int:
+        """Lines added."""
+        return sum(line.startswith("+") for line in self.lines)
+
+    def body(self) -> str:
+        return html.diff_lines([line if line[:2] != "@@" else "@@" for line in self.lines])
+
+    def __repr__(self) -> str:
+        return f"{self.before} → {self.after}\n" + "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        title = f"<b>{escape(self.before)}</b> → <b>{escape(self.after)}</b>, {self.count} lines added or changed"
+        return html.card(title + self.body())
+
+
+@dataclass(frozen=True)
+class Sass:
+    """Machine code of a kernel, or of one of its lines."""
+
+    compiled: Compiled = field(repr=False)
+    lines: tuple
+    line: int | None = None
+
+    @property
+    def mix(self) -> dict[str, int]:
+        """Static count of instructions by opcode, most frequent first."""
+        return dict(compiler.instruction_mix(self.lines).most_common())
+
+    def __repr__(self) -> str:
+        head = f"{self.compiled.name}, {self.compiled.arch}" + (f", line {self.line}" if self.line else "")
+        mix = ", ".join(f"{count} {name}" for name, count in self.mix.items())
+        return "\n".join([f"{head}: {len(self.lines)} instructions ({mix})"]
+                         + [f"  {item.address:06x}  {item.text}" for item in self.lines])
+
+    def _repr_html_(self) -> str:
+        head = f"{self.compiled.name} for {self.compiled.arch}" + (f", line {self.line}" if self.line else "")
+        listing = escape("\n".join(f"{item.address:06x}  {item.text}" for item in self.lines[:400]))
+        pre = f'<pre style="background:#fff;color:#1b1b1b;font-size:12px;line-height:1.3;margin:0">{listing}</pre>'
+        shown = pre if len(self.lines) <= 12 else html.folded(f"{len(self.lines)} instructions", pre)
+        mix = html.facts([(name, str(count)) for name, count in list(self.mix.items())[:10]])
+        return html.card(f"<b>{escape(head)}</b>: {len(self.lines)} instructions{mix}{shown}")
+
+
+def resolve_backend(wanted: str | None) -> str:
+    """"gpu", or "none" where nothing can launch; a `LabError` where what was asked for is not here."""
+    wanted = wanted or chosen_backend()
+    if wanted not in BACKENDS:
+        raise ConfigError(f"There is no backend “{wanted}”; choose {', '.join(BACKENDS)}.")
+    if wanted == "emulator":
+        raise LabError("This version has no emulator yet; use backend auto or gpu.")
+    if device.available():
+        return "gpu"
+    if wanted == "gpu":
+        raise LabError(f"The GPU cannot be used: {device.why_not()}")
+    return "none"
+
+
+def kernel(name: str, **settings: int) -> Kernel:
+    """A kernel of the catalog by its full name, its number or a unique part of its name."""
+    spec = catalog.kernel(name)
+    return Kernel(spec, spec.configure(here().gpu.key if here().gpu else None, **settings))
+
+
+__all__ = ["DEFAULT_N", "Diff", "Kernel", "Sass", "SizeError", "kernel", "resolve_backend"]

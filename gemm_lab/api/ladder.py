@@ -1,0 +1,164 @@
+"""`lab.ladder("t4")`: all rungs of a ladder together, timed side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from gemm_lab import catalog, device
+from gemm_lab.api import html
+from gemm_lab.api.here import RECORDED_ON, here
+from gemm_lab.api.kernel import Kernel, kernel, resolve_backend
+from gemm_lab.catalog import LadderSpec
+from gemm_lab.errors import LabError
+
+SIZES = (2048, 4096, 8192)
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The rungs of one ladder, in teaching order."""
+
+    spec: LadderSpec = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [kernel(k.name) for k in self.spec.kernels]
+
+    def __iter__(self):
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self.spec.kernels)
+
+    def __getitem__(self, index: int) -> Kernel:
+        return self.kernels[index]
+
+    def bench(self, sizes: int | Iterable[int] = SIZES, *, regime: str = "sustained", rounds: int = 30,
+              baselines: Iterable[str] | None = None, progress: bool | Callable = True,
+              also: Iterable[Kernel] = ()) -> Bench:
+        """Time every rung, its baselines and its ceiling, interleaved, at each size.
+
+        Returns the recorded run, saying so, where there is no GPU. `also` adds the learner's own kernels.
+        """
+        sizes = [sizes] if isinstance(sizes, int) else list(sizes)
+        rungs = [*self.kernels, *also]
+        for rung in rungs:
+            for n in sizes:
+                rung.spec.require_size(rung.config, n, n, n)
+        if resolve_backend(None) == "none":
+            return self.recorded(sizes, regime)
+        from gemm_lab.measure import benchmark_kernels
+
+        wanted = tuple(self.spec.baselines) if baselines is None else tuple(baselines)
+        entries = [(rung, rung.compile()) for rung in rungs]
+        ceiling = kernel(self.spec.ceiling) if self.spec.ceiling else None
+        rows = benchmark_kernels(entries, sizes, baselines=wanted,
+                                 ceiling=(ceiling, ceiling.compile()) if ceiling else None,
+                                 regime=regime, rounds=rounds, progress=progress)
+        return Bench(self, rows, recorded=False)
+
+    def recorded(self, sizes: Iterable[int] = SIZES, regime: str = "sustained") -> Bench:
+        """The rows of this ladder recorded on the H200."""
+        from gemm_lab.measure import recorded
+
+        sizes = list(sizes)
+        rows = [r for r in recorded(RECORDED_ON) if r.ladder == self.name and r.regime == regime]
+        if not rows:
+            raise LabError(f"No {regime} run of the ladder {self.name} has been recorded.")
+        kept = [r for r in rows if r.n in sizes]
+        if not kept:
+            known = ", ".join(str(n) for n in sorted({r.n for r in rows}))
+            raise LabError(f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
+                           f"To measure others a GPU is needed: {device.why_not() or 'this one will do'}")
+        return Bench(self, kept, recorded=True)
+
+    def __repr__(self) -> str:
+        lines = [f"{self.name}: {self.spec.title}. {self.spec.problem.formula}"]
+        return "\n".join(lines + [f"  {k.name:32} {k.summary}" for k in self.spec.kernels])
+
+    def _repr_html_(self) -> str:
+        rows = [[k.name, k.summary] for k in self.spec.kernels]
+        head = f"<b>{escape(self.spec.title)}</b> &nbsp;{escape(self.spec.problem.formula)}"
+        return html.card(head + html.table(["kernel", "what it adds"], rows).replace("text-align:right", "text-align:left"))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measured or recorded rows of one ladder; shows itself as a table, `.plot()` as a picture."""
+
+    ladder: Ladder
+    rows: list[Any] = field(repr=False)
+    recorded: bool = False
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({r.n for r in self.rows})
+
+    def tflops(self, name: str, n: int) -> float:
+        """Median TFLOPS of a kernel, a baseline ("cublas") or a ceiling at size n."""
+        for row in self.rows:
+            if row.n == n and (row.kernel == name or row.kernel.startswith(f"{name}_") or
+                               row.kernel.split("/")[-1] == name):
+                return row.tflops
+        known = sorted({row.kernel for row in self.rows})
+        raise LabError(f"There is no row for “{name}” at {n}; there are {', '.join(known)} at {self.sizes}.")
+
+    def ratio(self, name: str, over: str, n: int) -> float:
+        """How many times faster `name` is than `over` at size n, in this run."""
+        return self.tflops(name, n) / self.tflops(over, n)
+
+    def plot(self, lit: str | None = None, n: int | None = None, published: bool = True):
+        """The ladder as a picture: rungs against cuBLAS and the ceiling at size n (default: the largest)."""
+        import importlib
+
+        plots = importlib.import_module("gemm_lab.notebook.plots")  # the picture is floor 6's; loaded when asked for
+        return plots.bench(self, lit=lit, n=n or self.sizes[-1], published=published)
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """One plain dict per row, for `--json`."""
+        from dataclasses import asdict
+
+        return [asdict(row) for row in self.rows]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        names = list(dict.fromkeys(r.kernel for r in self.rows))
+        header = ["kernel", *(f"{n}" for n in self.sizes), *(f"of cuBLAS, {n}" for n in self.sizes)]
+        by_key = {(r.kernel, r.n): r for r in self.rows}
+        body = []
+        for name in names:
+            cells = [by_key.get((name, n)) for n in self.sizes]
+            body.append([name, *(f"{r.tflops:.1f}" if r else "" for r in cells),
+                         *(f"{r.ratio_cublas:.1%}" if r and r.ratio_cublas else "" for r in cells)])
+        return header, body
+
+    def _caption(self) -> str:
+        r = self.rows[0]
+        source = "recorded" if self.recorded else "measured now"
+        return (f"TFLOPS, median of {r.rounds} rounds, {r.regime}, {source} on {r.gpu}, driver {r.driver}, CUDA {r.cuda}, "
+                f"about {r.sm_clock_mhz:.0f} MHz, {r.power_w:.0f} W, commit {r.commit}, {r.date}")
+
+    def __repr__(self) -> str:
+        header, body = self._table()
+        widths = [max(len(row[i]) for row in [header, *body]) for i in range(len(header))]
+        lines = ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
+                 for row in [header, *body]]
+        return "\n".join([*lines, self._caption()])
+
+    def _repr_html_(self) -> str:
+        header, body = self._table()
+        return html.card(html.table(header, body, self._caption()))
+
+
+def ladder(name: str) -> Ladder:
+    """A ladder by name: simt, t4, …"""
+    return Ladder(catalog.ladder(name))
+
+
+__all__ = ["SIZES", "Bench", "Ladder", "here", "ladder"]

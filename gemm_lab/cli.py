@@ -1,0 +1,218 @@
+"""`gemm-lab`: the lab from a terminal. Exit code 0 only when everything asked for passed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from gemm_lab import __version__
+from gemm_lab.errors import LabError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; errors of the lab are one sentence on stderr and exit code 1."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.command(options)
+    except LabError as error:
+        print(f"gemm-lab: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("gemm-lab: stopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="gemm-lab", description="Kernels, measurements and notebooks of gemm_lab.")
+    parser.add_argument("--version", action="version", version=f"gemm-lab {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, run, text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(command=run)
+        return command
+
+    add("doctor", doctor, "say what works on this machine, what does not, and what to type").add_argument(
+        "--json", action="store_true")
+    add("list", list_kernels, "list the kernels").add_argument("--json", action="store_true")
+
+    run = add("run", run_kernels, "compile, launch, check and time kernels")
+    run.add_argument("name", help="a kernel, a ladder, or all")
+    run.add_argument("-n", type=int, default=512)
+    run.add_argument("-m", type=int, help="default: n")
+    run.add_argument("-k", type=int, help="default: n")
+    run.add_argument("--backend", choices=("auto", "gpu", "emulator"), default=None)
+    run.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
+    run.add_argument("--verify", action="store_true", help="check only, do not time")
+    run.add_argument("--json", action="store_true")
+
+    bench = add("bench", bench_ladder, "time a ladder beside its baselines, interleaved")
+    bench.add_argument("ladder")
+    bench.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
+    bench.add_argument("--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor")
+    bench.add_argument("--regime", choices=("sustained", "burst"), default="sustained")
+    bench.add_argument("--rounds", type=int, default=30)
+    bench.add_argument("--json", action="store_true")
+
+    record = add("record", record_results, "measure ladders and add the rows to results/measured")
+    record.add_argument("ladders", nargs="*", help="default: all")
+    record.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
+    record.add_argument("--baselines", type=lambda text: text.split(","), default=None)
+    record.add_argument("--regimes", type=lambda text: text.split(","), default=["sustained", "burst"])
+    record.add_argument("--rounds", type=int, default=30)
+    record.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
+
+    sync = add("sync", sync_notebooks, "write the kernels' regions into the notebooks' cells")
+    sync.add_argument("--check", action="store_true", help="change nothing; exit 1 if a cell differs")
+
+    export = add("export", export_kernel, "write one standalone .cu file that nvcc builds")
+    export.add_argument("name")
+    export.add_argument("-o", "--output", type=Path, default=None, help="default: standard output")
+    export.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
+    return parser
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of sizes such as 2048,4096") from None
+
+
+# ---- Commands ---------------------------------------------------------------
+
+
+def doctor(options) -> int:
+    from gemm_lab.api.doctor import examine
+
+    findings = examine()
+    if options.json:
+        print(json.dumps([f.__dict__ for f in findings], indent=2))
+    else:
+        for finding in findings:
+            print(f"{'ok  ' if finding.ok else 'MISS' if finding.needed else 'none'}  {finding.what}: {finding.detail}")
+            if finding.remedy:
+                print(f"        {finding.remedy}")
+    return 0 if all(f.ok or not f.needed for f in findings) else 1
+
+
+def list_kernels(options) -> int:
+    from gemm_lab import catalog
+    from gemm_lab.api import here
+
+    arch = here().arch
+    rows = [{"name": k.name, "ladder": k.ladder, "targets": list(k.targets), "runs_here": arch in k.targets,
+             "summary": k.summary} for k in catalog.kernels().values()]
+    if options.json:
+        print(json.dumps(rows, indent=2))
+    else:
+        for row in rows:
+            print(f"{row['name']:32} {'runs here' if row['runs_here'] else '         '}  {row['summary']}")
+    return 0
+
+
+def run_kernels(options) -> int:
+    from gemm_lab import catalog
+    from gemm_lab.api import kernel
+    from gemm_lab.notebook.cells import parse_settings
+
+    settings = parse_settings(options.settings)
+    if options.name == "all":
+        names = list(catalog.kernels())
+    elif options.name in catalog.ladders():
+        names = [k.name for k in catalog.ladder(options.name).kernels]
+    else:
+        names = [catalog.kernel(options.name).name]
+    m, n, k = (options.m or options.n), options.n, (options.k or options.n)
+    results = []
+    for name in _progress(names, "run", options.json):
+        try:
+            run = kernel(name, **settings).run(n, m, k, backend=options.backend, timed=not options.verify)
+            results.append(run.as_dict())
+            if not options.json:
+                print(run)
+        except LabError as error:
+            results.append({"kernel": name, "backend": None, "m": m, "n": n, "k": k, "passed": False,
+                            "error": str(error), "tflops": None, "wavefronts": None, "ideal_wavefronts": None})
+            if not options.json:
+                print(f"FAIL  {name}  {error}")
+    if options.json:
+        print(json.dumps(results, indent=2))
+    return 0 if results and all(r["passed"] for r in results) else 1
+
+
+def bench_ladder(options) -> int:
+    from gemm_lab.api import ladder
+    from gemm_lab.api.ladder import SIZES
+
+    bench = ladder(options.ladder).bench(options.sizes or SIZES, regime=options.regime, rounds=options.rounds,
+                                         baselines=options.baselines, progress=not options.json)
+    print(json.dumps(bench.as_dicts(), indent=2) if options.json else bench)
+    return 0
+
+
+def record_results(options) -> int:
+    from gemm_lab import catalog
+    from gemm_lab.api import here, ladder
+    from gemm_lab.api.ladder import SIZES
+    from gemm_lab.measure import append
+
+    present = here()
+    if not present.usable:
+        raise LabError(f"Nothing can be recorded here: {present.reason}")
+    names = options.ladders or [name for name, spec in catalog.ladders().items() if not spec.kernels[0].ceiling]
+    for name in names:
+        for regime in options.regimes:
+            for n in options.sizes or SIZES:
+                bench = ladder(name).bench([n], regime=regime, rounds=options.rounds, baselines=options.baselines)
+                path = append(bench.rows, folder=options.into)
+                print(bench, file=sys.stderr)
+                print(f"{len(bench.rows)} rows → {path}", file=sys.stderr)
+    return 0
+
+
+def sync_notebooks(options) -> int:
+    from gemm_lab.notebook.sync import sync
+
+    found = sync(check=options.check)
+    for sentence in found:
+        print(sentence)
+    if options.check and found:
+        print("Run: gemm-lab sync")
+        return 1
+    return 0
+
+
+def export_kernel(options) -> int:
+    from gemm_lab import compiler
+    from gemm_lab.api import here, kernel
+    from gemm_lab.hardware import gpu
+    from gemm_lab.notebook.cells import parse_settings
+
+    made = kernel(options.name, **parse_settings(options.settings))
+    text = compiler.standalone(made.spec, made.config, made.source, here().arch or gpu("t4").arch)
+    if options.output is None:
+        print(text)
+    else:
+        try:
+            options.output.write_text(text)
+        except OSError as error:
+            raise LabError(f"{options.output} cannot be written: {error.strerror}.") from None
+        print(options.output)
+    return 0
+
+
+def _progress(items, title: str, quiet: bool):
+    if quiet or len(items) < 2 or not sys.stderr.isatty():
+        return items
+    from tqdm import tqdm
+
+    return tqdm(items, desc=title, leave=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

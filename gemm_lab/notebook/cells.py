@@ -1,0 +1,133 @@
+"""`%%kernel`: a cell of CUDA that is compiled, launched, checked and bound to a name.
+
+    %%kernel t4/03_swizzled --region layout --as mine
+    …the text of that region…
+
+An error of the lab shows as one block, without a Python traceback; names bound before stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from dataclasses import dataclass, field
+from html import escape
+
+from gemm_lab.api import Kernel, Run, html, kernel
+from gemm_lab.api.kernel import DEFAULT_N
+from gemm_lab.catalog import listed
+from gemm_lab.errors import ConfigError, LabError
+
+
+class WrongResult(LabError):
+    """The kernel ran and its result is wrong; `run` holds the verdict."""
+
+    def __init__(self, run: Run):
+        self.run = run
+        super().__init__(f"{run.kernel.label} is wrong: {run.message}")
+
+    def _repr_html_(self) -> str:
+        return self.run._repr_html_()
+
+
+@dataclass(frozen=True)
+class Line:
+    """The options of one `%%kernel` line."""
+
+    name: str
+    region: str | None = None
+    alias: str | None = None
+    n: int = DEFAULT_N
+    settings: dict[str, int] = field(default_factory=dict)
+    run: bool = True
+    exercise: bool = False
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        raise ConfigError(f"%%kernel: {message}. It is used as: %%kernel NAME [--region REGION] [--as VARIABLE] "
+                          "[-n SIZE] [--set BLOCK_K=32] [--no-run]")
+
+
+def parse_line(line: str) -> Line:
+    """The options of a `%%kernel` line; a `ConfigError` says how it is written."""
+    parser = _Parser(prog="%%kernel", add_help=False)
+    parser.add_argument("name")
+    parser.add_argument("--region")
+    parser.add_argument("--as", dest="alias")
+    parser.add_argument("-n", type=int, default=DEFAULT_N)
+    parser.add_argument("--set", dest="settings", action="append", default=[])
+    parser.add_argument("--no-run", action="store_true")
+    parser.add_argument("--exercise", action="store_true")
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise ConfigError(f"%%kernel: {error}.") from None
+    if not words:
+        raise ConfigError("%%kernel needs the name of a kernel, such as t4/03_swizzled.")
+    options = parser.parse_args(words)
+    if options.alias and not options.alias.isidentifier():
+        raise ConfigError(f"“{options.alias}” cannot be a variable; choose a name such as mine.")
+    return Line(options.name, options.region, options.alias, options.n, parse_settings(options.settings),
+                not options.no_run, options.exercise)
+
+
+def parse_settings(items: list[str]) -> dict[str, int]:
+    """["BLOCK_K=32"] → {"BLOCK_K": 32}; a `ConfigError` for anything else."""
+    settings = {}
+    for item in items:
+        name, _, value = item.partition("=")
+        try:
+            settings[name.strip()] = int(value)
+        except ValueError:
+            raise ConfigError(f"“{item}” is not a setting; write for example BLOCK_K=32.") from None
+    return settings
+
+
+def kernel_of_cell(line: Line, text: str) -> Kernel:
+    """The kernel that a cell describes. Line 1 of the cell is the magic; the text starts at line 2."""
+    base = kernel(line.name, **line.settings)
+    if line.region is None:
+        return base.rewrite(text, first_line=2, alias=line.alias)
+    if line.region not in base.spec.regions:
+        raise ConfigError(f"{base.name} has no region “{line.region}”; it has {listed(base.spec.regions)}.")
+    return base.edit(first_line=2, alias=line.alias, **{line.region: text.rstrip("\n")})
+
+
+def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
+    """Compile, run and check a cell, bind its name in `namespace`, and return what to show.
+
+    Raises `CompileError`, a launch error or `WrongResult`; the name is bound only to a kernel that compiles.
+    """
+    line = parse_line(line_text)
+    made = kernel_of_cell(line, cell)
+    made.compile()
+    if line.alias:
+        namespace[line.alias] = made
+    if not line.run:
+        return made
+    run = made.run(line.n)
+    if run.passed is False:
+        raise WrongResult(run)
+    return run
+
+
+def register(ipython) -> None:
+    """Add `%%kernel` to an IPython session and show the lab's errors as one block."""
+    from IPython.display import display
+
+    def magic(line: str, cell: str) -> None:
+        display(run_cell(line, cell, ipython.user_ns))
+
+    magic.__doc__ = __doc__
+    ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
+    ipython.set_custom_exc((LabError,), _show_error)
+
+
+def _show_error(shell, etype, error, traceback, tb_offset=None):
+    """One clear block instead of a traceback; the cell still counts as failed."""
+    from IPython.display import display
+
+    page = error._repr_html_() if isinstance(error, WrongResult) else html.card(error._repr_html_(), html.BAD)
+    display({"text/html": page, "text/plain": f"{etype.__name__}: {error}"}, raw=True)
+    return [f"{etype.__name__}: {escape(str(error), quote=False)}"]

@@ -1,0 +1,156 @@
+"""`lab.predict(…)`: the learner says what will happen before it does, and is told how close it was.
+
+Answers survive a restart of the notebook: they are kept in predictions.json in the state folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from html import escape
+from typing import Any
+
+from gemm_lab.api import html
+from gemm_lab.config import state_dir
+from gemm_lab.errors import ConfigError
+
+
+class Prediction:
+    """One question; `value` is the learner's answer, or None while there is none."""
+
+    def __init__(self, question: str, unit: str = "", choices: tuple[str, ...] = ()):
+        self.question, self.unit, self.choices = question, unit, tuple(choices)
+        self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
+        self.value = _load().get(self.key)
+        self.truth: Any = None
+
+    def answer(self, value: float | str | None) -> Prediction:
+        """Store an answer: a number, or one of the choices. The answer box calls this; so can a cell."""
+        if self.choices and value is not None and value not in self.choices:
+            raise ConfigError(f"“{value}” is not one of the choices: {', '.join(self.choices)}.")
+        if not self.choices and value is not None:
+            try:
+                value = float(value)
+            except (TypeError, ValueError):
+                value = math.nan
+            if not math.isfinite(value):
+                raise ConfigError("A prediction is a number, such as 4 or 2.5.")
+        self.value = value
+        _store(self.key, value)
+        return self
+
+    def compare(self, truth: float | str) -> Comparison:
+        """Hold the answer against what was counted or measured."""
+        self.truth = truth
+        return Comparison(self, truth)
+
+    # ---- Display ----
+
+    def _widget(self):
+        import ipywidgets as widgets
+
+        if self.choices:
+            box = widgets.ToggleButtons(options=self.choices, value=self.value, style={"button_width": "auto"})
+        else:
+            shown = "" if self.value is None else f"{self.value:g}"
+            box = widgets.Text(value=shown, placeholder="your answer", continuous_update=False,
+                               layout=widgets.Layout(width="130px"))
+        note = widgets.HTML(self._note())
+
+        def changed(change) -> None:
+            try:
+                self.answer(change["new"] or None)
+                note.value = self._note()
+            except ConfigError as error:
+                note.value = f'<span style="color:{html.BAD}">{escape(str(error))}</span>'
+
+        box.observe(changed, names="value")
+        title = widgets.HTML(f"<b>Predict.</b> {escape(self.question)}")
+        row = [box, note] if self.choices else [box, widgets.Label(self.unit), note]
+        return widgets.VBox([title, widgets.HBox(row)])
+
+    def _note(self) -> str:
+        return "" if self.value is None else f'<span style="opacity:0.7">stored: {escape(self._text(self.value))}</span>'
+
+    def _text(self, value: float | str) -> str:
+        return str(value) if self.choices else f"{value:.4g} {self.unit}".strip()
+
+    def __repr__(self) -> str:
+        stored = "no answer yet" if self.value is None else f"your answer: {self._text(self.value)}"
+        return f"Predict. {self.question} ({stored})"
+
+    def _repr_html_(self) -> str:
+        box = ('<span style="display:inline-block;min-width:90px;border:1px solid #9aa0a6;border-radius:3px;padding:1px 8px;'
+               f'color:#9aa0a6">{escape(" / ".join(self.choices) or "your answer")}</span> {escape(self.unit)}')
+        return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}</div>"
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        try:
+            bundle.update(self._widget()._repr_mimebundle_() or {})
+        except Exception:  # no widget front end: the text asks the question just as well
+            pass
+        bundle.update({"text/plain": repr(self), "text/html": self._repr_html_()})
+        display(bundle, raw=True)
+
+
+class Comparison:
+    """An answer beside the truth."""
+
+    def __init__(self, prediction: Prediction, truth: float | str):
+        self.prediction, self.truth = prediction, truth
+
+    @property
+    def close(self) -> bool | None:
+        """True within 10 % (or the right choice), False otherwise, None without an answer."""
+        value = self.prediction.value
+        if value is None:
+            return None
+        if self.prediction.choices:
+            return value == self.truth
+        return abs(value - self.truth) <= 0.1 * abs(self.truth)
+
+    def __repr__(self) -> str:
+        p = self.prediction
+        truth = p._text(self.truth)
+        if p.value is None:
+            return f"It is {truth}. (You made no prediction; scroll up and try the next one.)"
+        if self.close:
+            return f"You said {p._text(p.value)}. It is {truth}: right."
+        if p.choices:
+            return f"You said {p._text(p.value)}. It is {truth}."
+        times = p.value / self.truth if self.truth else math.inf
+        by = f"{times:.2g} times the truth" if 0 < times < math.inf else "far off"
+        return f"You said {p._text(p.value)}. It is {truth}; your answer was {by}."
+
+    def _repr_html_(self) -> str:
+        colour = {True: html.GOOD, False: "#D55E00", None: html.NOTE}[self.close]
+        return html.card(escape(repr(self)), colour)
+
+
+def predict(question: str, unit: str = "", choices: tuple[str, ...] | list[str] = ()) -> Prediction:
+    """Ask the learner. Returns the `Prediction`; later, `prediction.compare(truth)` shows how close it was."""
+    return Prediction(question, unit, tuple(choices))
+
+
+def _file():
+    return state_dir() / "predictions.json"
+
+
+def _load() -> dict[str, Any]:
+    try:
+        stored = json.loads(_file().read_text())
+    except (OSError, ValueError):
+        return {}
+    return stored if isinstance(stored, dict) else {}
+
+
+def _store(key: str, value: Any) -> None:
+    stored = _load()
+    stored[key] = value
+    partial = _file().with_suffix(".part")
+    partial.write_text(json.dumps(stored))
+    partial.replace(_file())

@@ -1,0 +1,41 @@
+"""`lab.figure("banks_and_wavefronts")`: a picture of the series, from the file that ships with it."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG with a caption that says what to see."""
+
+    name: str
+    caption: str = ""
+    path: Path = field(default=Path(), repr=False)
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        from base64 import b64encode
+
+        data = b64encode(self.path.read_bytes()).decode()
+        caption = (f'<div style="max-width:760px;font-size:13px;opacity:0.8;margin-top:2px">{escape(self.caption)}</div>'
+                   if self.caption else "")
+        page = (f'<img alt="{escape(self.caption or self.name)}" style="max-width:760px;width:100%;border-radius:6px" '
+                f'src="data:image/png;base64,{data}">{caption}')
+        return {"text/html": page, "text/plain": f"[{self.name}] {self.caption}"}
+
+
+def figure(name: str, caption: str = "") -> Picture:
+    """A picture by its name, with the sentence to read under it; an unknown name is a `LabError` with near ones."""
+    folder = data_dir("images")
+    path = folder / f"{name}.png"
+    if not path.is_file():
+        names = sorted(p.stem for p in folder.glob("*.png"))
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names
+        raise LabError(f"There is no picture “{name}”; did you mean {', '.join(near)}?")
+    return Picture(name, caption, path)

@@ -1,0 +1,51 @@
+"""`gemm-lab sync`: every `%%kernel … --region` cell holds exactly that region of its kernel file.
+
+Cells of exercises (`--exercise`) and cells tagged `edited`, which change the region on purpose, are left alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+from gemm_lab import catalog
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+from gemm_lab.notebook.cells import parse_line
+
+
+def wanted_text(cell) -> str | None:
+    """What a cell should hold, or None where it is free."""
+    if cell.cell_type != "code" or not cell.source.startswith("%%kernel ") or "edited" in cell.metadata.get("tags", []):
+        return None
+    first = cell.source.split("\n", 1)[0]
+    line = parse_line(first.removeprefix("%%kernel "))
+    if line.region is None or line.exercise:
+        return None
+    regions = catalog.kernel(line.name).regions
+    if line.region not in regions:
+        raise LabError(f"A cell edits region “{line.region}” of {line.name}, which has {catalog.listed(regions)}.")
+    return f"{first}\n{regions[line.region].text}"
+
+
+def sync(check: bool = False, folder: Path | None = None) -> list[str]:
+    """Rewrite the cells that differ from their files (or, with `check`, only find them).
+
+    Returns one sentence per cell that differed.
+    """
+    found = []
+    for path in sorted((folder or data_dir("notebooks")).glob("*.ipynb")):
+        book, changed = nbformat.read(path, as_version=4), False
+        for index, cell in enumerate(book.cells):
+            try:
+                text = wanted_text(cell)
+            except LabError as error:
+                raise LabError(f"{path.name}, cell {index}: {error}") from None
+            if text is None or cell.source.rstrip("\n") == text.rstrip("\n"):
+                continue
+            found.append(f"{path.name}, cell {index}: “{cell.source.split(chr(10), 1)[0]}” differs from the kernel file.")
+            cell.source, changed = text, True
+        if changed and not check:
+            nbformat.write(book, path)
+    return found

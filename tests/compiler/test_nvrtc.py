@@ -1,0 +1,148 @@
+"""Compilation, the learner's own lines in every message, the cache, the speed."""
+
+import time
+
+import pytest
+
+from gemm_lab import catalog, compiler
+from gemm_lab.catalog import Edit, splice
+from gemm_lab.compiler import CompileError
+from gemm_lab.errors import LabError
+
+KERNEL = """#include "config.cuh"
+extern "C" __global__ void __launch_bounds__(64) gemm(float* d, int n) {
+  __shared__ float tile[SIZE];
+  tile[threadIdx.x] = n;
+  __syncthreads();
+  d[threadIdx.x] = tile[63 - threadIdx.x];
+}
+"""
+
+
+def build(source=KERNEL, arch="sm_75", **config):
+    return compiler.compile(source, config={"SIZE": 64, **config}, arch=arch, name="test")
+
+
+def test_compiled_reports_resources():
+    made = build()
+    assert (made.threads, made.static_smem, made.dynamic_smem, made.spill_stores) == (64, 256, 0, 0)
+    assert made.registers > 0 and made.cubin.startswith(b"\x7fELF") and ".entry gemm" in made.ptx
+    assert build(SIZE=128).static_smem == 512
+
+
+def test_dynamic_shared_memory_comes_from_the_source():
+    source = 'constexpr int SMEM_BYTES = 3 * 4096;\n' + KERNEL.replace("__shared__ float tile[SIZE]",
+                                                                        "extern __shared__ float tile[]")
+    made = build(source)
+    assert (made.static_smem, made.dynamic_smem, made.smem) == (0, 12288, 12288)
+
+
+def test_ptx_names_no_folder_of_this_machine():
+    assert "/" not in "".join(line for line in build().ptx.split("\n") if ".file" in line)
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a"])
+def test_architectures(arch):
+    assert f".target {arch}" in build(arch=arch).ptx
+
+
+def test_an_unknown_architecture_lists_what_there_is():
+    with pytest.raises(LabError, match="sm_75"):
+        build(arch="sm_12")
+
+
+# ---- Messages at the learner's own line ----
+
+
+def cell_error(text: str, region: str = "layout") -> CompileError:
+    spec = catalog.kernel("t4/03")
+    source = splice(spec.source, spec.file, {region: Edit(text, "cell", 2)})
+    with pytest.raises(CompileError) as caught:
+        compiler.compile(source, config=spec.configure(), arch="sm_75", name=spec.name, cell=(text, 2))
+    return caught.value
+
+
+def test_a_syntax_error_is_shown_at_the_line_of_the_cell():
+    text = catalog.kernel("t4/03").regions["layout"].text.replace("(chunk ^ row % 8)", "(chnk ^ row % 8)", 1)
+    first = cell_error(text).diagnostics[0]
+    assert (first.file, first.line, first.severity) == ("cell", 3, "error")
+    assert "chnk" in first.message and "chnk ^ row" in first.text
+    assert first.text[first.caret:].startswith("chnk")
+
+
+def test_refused_ptx_is_shown_at_the_line_of_the_cell():
+    text = catalog.kernel("t4/03").regions["multiply"].text
+    lines = text.split("\n")
+    lines.insert(2, '      asm volatile("mov.u32 %0, %%nonsense;" : "=r"(frag_b[0]));')
+    error = cell_error("\n".join(lines), "multiply")
+    assert {(d.file, d.line) for d in error.diagnostics} == {("cell", 4)}
+    assert any("%nonsense" in d.message for d in error.diagnostics)
+    assert len(error.diagnostics) <= 3, "an unrolled loop repeats a complaint; it is shown once"
+
+
+def test_errors_outside_the_region_keep_their_line():
+    spec = catalog.kernel("t4/03")
+    error = cell_error("// nothing here")
+    wrong = {(d.file, d.line) for d in error.diagnostics}
+    used = {(spec.file, number) for number, line in enumerate(spec.source.split("\n"), 1) if "chunk_a(" in line
+            or "chunk_b(" in line}
+    assert wrong <= used and wrong
+
+
+def test_a_missing_kernel_is_said():
+    with pytest.raises(CompileError, match="no kernel called gemm.*found other"):
+        compiler.compile('extern "C" __global__ void other() {}', arch="sm_75", name="test")
+
+
+def test_html_escapes_the_learners_text():
+    page = cell_error("<script>alert(1)</script>")._repr_html_()
+    assert "<script>" not in page and "&lt;script&gt;" in page
+
+
+# ---- Cache and speed ----
+
+
+def test_the_cache_returns_the_same_and_notices_every_change(tmp_path, monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
+    first = build()
+    assert build() == first and len(list(tmp_path.rglob("*.pickle"))) == 1
+    assert build(SIZE=65).key != first.key
+    assert build(KERNEL + "\n").key != first.key
+    assert build(arch="sm_80").key != first.key
+    for file in tmp_path.rglob("*.pickle"):
+        file.write_bytes(b"broken")
+    assert build() == first
+
+
+def test_a_kernel_compiles_in_a_third_of_a_second(tmp_path, monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
+    spec, best = catalog.kernel("t4/03"), 9.0
+    for turn in range(3):
+        start = time.perf_counter()
+        compiler.compile(f"{spec.source}// {turn}\n", config=spec.configure(), arch="sm_75", name=spec.name)
+        best = min(best, time.perf_counter() - start)
+    assert best < 0.6, "about 0.2 s on two idle cores; twice the promised 0.3 s leaves room for a busy machine"
+
+
+# ---- SASS ----
+
+
+def test_sass_lines_belong_to_source_lines():
+    spec = catalog.kernel("t4/03")
+    compiled = compiler.compile(spec.source, config=spec.configure(), arch="sm_75", name=spec.name)
+    lines = compiler.disassemble(compiled)
+    source = spec.source.split("\n")
+    for opcode, text in (("HMMA", "mma_m16n8k8_f16("), ("LDSM", "ldmatrix_x4"), ("BAR", "__syncthreads"), ("STG", "gmem_d[at]")):
+        places = {line.line for line in lines if line.opcode.startswith(opcode)}
+        assert places and all(text in source[number - 1] or text in source[number] for number in places), opcode
+    assert {line.inner[0] for line in lines if line.opcode.startswith("HMMA")} == {"ptx/mma_sync.cuh"}
+    assert lines[-1].address > 0 and [line.address for line in lines] == sorted(line.address for line in lines)
+
+
+def test_the_export_is_one_file_that_compiles():
+    for name in ("simt/04", "t4/03"):
+        spec = catalog.kernel(name)
+        text = compiler.standalone(spec, spec.configure())
+        assert '#include "' not in text and "int main" in text
+        device_part = text.split("// ---- Host")[0]
+        assert compiler.compile(device_part, arch="sm_75", name="export").threads == 256

@@ -1,0 +1,59 @@
+"""Every kernel compiles for every target it names, uses what it teaches, and fits the GPU it is taught on."""
+
+import pytest
+
+from gemm_lab import catalog, compiler
+from gemm_lab.compiler import CompileError
+from gemm_lab.hardware import gpu
+from gemm_lab.model.occupancy import occupancy
+
+EVERYTHING = [spec for ladder in catalog.ladders().values() for spec in ladder.kernels]
+CASES = [(spec, arch) for spec in EVERYTHING for arch in spec.targets]
+
+
+def build(name: str, arch: str = "sm_75", **settings):
+    spec = catalog.kernel(name)
+    return compiler.compile(spec.source, config=spec.configure(**settings), arch=arch, name=spec.name)
+
+
+@pytest.mark.parametrize(("spec", "arch"), CASES, ids=lambda v: getattr(v, "name", v))
+def test_builds_without_spills_or_warnings(spec, arch):
+    compiled = compiler.compile(spec.source, config=spec.configure(), arch=arch, name=spec.name)
+    assert compiled.cubin[:4] == b"\x7fELF"
+    assert f".target {arch}" in compiled.ptx
+    assert compiled.spill_stores == compiled.spill_loads == 0
+    assert compiled.warnings == ()
+    assert 0 < compiled.threads <= 1024 and compiled.registers > 0
+
+
+@pytest.mark.parametrize("spec", list(catalog.kernels().values()), ids=lambda s: s.name)
+def test_fits_the_gpu_it_is_taught_on(spec):
+    target = gpu(catalog.ladder(spec.ladder).gpu)
+    compiled = compiler.compile(spec.source, config=spec.configure(), arch=target.arch, name=spec.name)
+    assert occupancy(target, compiled.threads, compiled.registers, compiled.smem).blocks >= 1
+
+
+def test_t4_rungs_use_what_they_teach():
+    mixes = {rung: compiler.instruction_mix(compiler.disassemble(build(f"t4/{rung}"))) for rung in ("01", "02", "03")}
+    opcodes = {rung: {line.opcode for line in compiler.disassemble(build(f"t4/{rung}"))} for rung in ("01", "02", "03")}
+    for rung in mixes:
+        assert mixes[rung]["HMMA"] == 256        # (64/16)·(64/8) mma tiles · 64/8 steps of k, fully unrolled
+        assert mixes[rung]["LDSM"] == 32         # 2 for A and 2 for B in each step of k
+    assert any(code.startswith("LDG.E.U16") for code in opcodes["01"])
+    assert not any(code.startswith("LDG.E.U16") for code in opcodes["02"])
+    assert any(code.startswith("LDG.E.128") for code in opcodes["02"])
+    assert any(code.startswith("STS.128") for code in opcodes["03"])
+
+
+def test_shared_memory_is_what_the_tiles_need():
+    assert build("t4/02").smem == (256 + 128) * 64 * 2 == 49152
+    assert build("t4/02", BLOCK_K=32).smem == 24576
+
+
+def test_a_tile_that_cannot_work_says_why():
+    with pytest.raises(CompileError, match="WARP_M must be a multiple of 32"):
+        build("t4/01", BLOCK_M=64)
+    with pytest.raises(CompileError, match="8 places"):
+        build("t4/03", BLOCK_K=32)
+    with pytest.raises(CompileError, match="too much shared data"):
+        build("t4/01", BLOCK_K=128)

@@ -1,0 +1,72 @@
+"""The form of a kernel file: header, sections, size, and how little a rung changes."""
+
+import difflib
+import re
+
+import pytest
+
+from gemm_lab import catalog
+
+RUNGS = list(catalog.kernels().values())
+SECTIONS = ["Where this", "Shared memory", "Main loop", "Epilogue"]
+MOST_CHANGED = {"t4/03_swizzled": 10}
+
+
+def body(spec) -> list[str]:
+    """The lines of a kernel after its header comment."""
+    lines = spec.source.split("\n")
+    while lines and lines[0].startswith("//"):
+        lines.pop(0)
+    return lines
+
+
+@pytest.mark.parametrize("spec", RUNGS, ids=lambda s: s.name)
+def test_header(spec):
+    header = spec.source.split("\n")[:4]
+    assert header[0].startswith(f"// {spec.file}: ")
+    if spec.extends:
+        base = spec.extends.split("/")[-1] if spec.extends.startswith(spec.ladder + "/") else spec.extends
+        assert header[1].startswith(f"// Extends {base}.cu: ")
+    else:
+        assert header[1] == "// The first rung."
+    assert header[2].startswith("// D[M,N] = ")
+    assert re.search(r"Notebook \d\d\.$", header[3])
+    notebook = catalog.ladder(spec.ladder).notebook
+    assert header[3].endswith(f"Notebook {notebook[:2]}.")
+
+
+@pytest.mark.parametrize("spec", RUNGS, ids=lambda s: s.name)
+def test_sections_come_in_one_order(spec):
+    places = [spec.source.find(f"// ---- {title}") for title in SECTIONS]
+    there = [place for place in places if place >= 0]
+    assert there == sorted(there)
+    assert places[0] >= 0 and places[2] >= 0 and places[3] >= 0
+
+
+@pytest.mark.parametrize("spec", RUNGS, ids=lambda s: s.name)
+def test_a_kernel_fits_on_three_screens(spec):
+    lines = spec.source.split("\n")
+    assert len(lines) <= 150
+    assert max(map(len, lines)) <= 120
+
+
+@pytest.mark.parametrize("spec", [s for s in RUNGS if s.extends], ids=lambda s: s.name)
+def test_a_rung_changes_little(spec):
+    base = catalog.kernel(spec.extends)
+    if base.ladder != spec.ladder:
+        pytest.skip("the first rung of a ladder starts a new file")
+    added = [line for line in difflib.ndiff(body(base), body(spec)) if line.startswith("+ ")]
+    assert 0 < len(added) <= MOST_CHANGED.get(spec.name, 45)
+
+
+@pytest.mark.parametrize("spec", RUNGS, ids=lambda s: s.name)
+def test_the_comment_beside_config_states_the_default(spec):
+    stated = re.search(r'#include "config.cuh"\s*// (.*)', spec.source)[1]
+    assert stated == ", ".join(f"{name} {value}" for name, value in spec.configure().items())
+
+
+@pytest.mark.parametrize("spec", RUNGS, ids=lambda s: s.name)
+def test_every_barrier_says_who_waits(spec):
+    for line in spec.source.split("\n"):
+        if "__syncthreads()" in line:
+            assert "//" in line

@@ -1,0 +1,107 @@
+"""ladder.toml, regions and splicing."""
+
+import re
+
+import pytest
+
+from gemm_lab import catalog
+from gemm_lab.catalog import Edit, evaluate, find_regions, splice
+from gemm_lab.errors import ConfigError, SizeError, UnknownKernel
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("cdiv(N, BLOCK_N)", 4), ("N // BLOCK_N * 2", 6), ("min(SMS, 7)", 7), ("-3 + N % 7", -2), ("12", 12),
+])
+def test_expressions(text, value):
+    assert evaluate(text, {"N": 495 // 5 * 5 - 95, "BLOCK_N": 128, "SMS": 40}) == value
+
+
+@pytest.mark.parametrize("text", ["__import__('os')", "N.real", "N ** 9", "1 / 2", "'a'", "M", "N //", "N // 0", "[N]"])
+def test_an_expression_is_arithmetic_only(text):
+    with pytest.raises(ConfigError):
+        evaluate(text, {"N": 4})
+
+
+def test_regions_know_their_lines():
+    source = "one\n// region: a\n  x\n  y\n// end region\n\n// region: b why\nz\n// end region\n"
+    regions = find_regions(source)
+    assert {name: (r.first_line, r.last_line, r.text) for name, r in regions.items()} == {
+        "a": (3, 4, "  x\n  y"), "b": (8, 8, "z")}
+
+
+@pytest.mark.parametrize("source", [
+    "// region: a\nx\n// end region\n// region: a\ny\n// end region\n",
+    "// region: a\nx\n// region: b\ny\n// end region\n",
+])
+def test_regions_that_overlap_are_refused(source):
+    with pytest.raises(ConfigError):
+        find_regions(source)
+
+
+def test_splice_keeps_every_line_number():
+    source = "one\n// region: a\nold 1\nold 2\n// end region\nsix\n"
+    text = splice(source, "k.cu", {"a": Edit("new 1\nnew 2\nnew 3", "cell", 2)})
+    position, seen = ("", 0), {}
+    for line in text.split("\n"):
+        directive = re.match(r'#line (\d+) "(.+)"', line)
+        if directive:
+            position = (directive[2], int(directive[1]))
+            continue
+        seen[line] = position
+        position = (position[0], position[1] + 1)
+    assert seen["one"] == ("k.cu", 1)
+    assert seen["new 3"] == ("cell", 4)
+    assert seen["// end region"] == ("k.cu", 5)
+    assert seen["six"] == ("k.cu", 6)
+    assert "old 1" not in text
+
+
+def test_an_unknown_region_is_named():
+    with pytest.raises(ConfigError, match="“a”"):
+        splice("// region: a\nx\n// end region\n", "k.cu", {"b": Edit("y")})
+
+
+@pytest.mark.parametrize("name", ["t4/03_swizzled", "t4/03", "swizzled"])
+def test_a_kernel_is_found_by_number_and_by_part(name):
+    assert catalog.kernel(name).name == "t4/03_swizzled"
+
+
+def test_an_unknown_kernel_gets_near_names():
+    with pytest.raises(UnknownKernel, match="t4/03_swizzled"):
+        catalog.kernel("t4/03_swizled")
+    with pytest.raises(UnknownKernel, match="simt"):
+        catalog.ladder("smit")
+
+
+def test_a_size_that_does_not_fit_names_one_that_does():
+    spec = catalog.kernel("t4/01")
+    with pytest.raises(SizeError, match="M = 512, N = 512, K = 512"):
+        spec.require_size(spec.configure(), 500, 500, 500)
+    with pytest.raises(SizeError, match="M = 256"):
+        spec.require_size(spec.configure(), 1, 128, 64)
+    for bad in (0, -256, 1.5, True, 10**6):
+        with pytest.raises(SizeError):
+            spec.require_size(spec.configure(), bad, 128, 64)
+    spec.require_size(spec.configure(), 256, 128, 64)
+
+
+def test_a_setting_is_checked():
+    spec = catalog.kernel("t4/01")
+    with pytest.raises(ConfigError, match="Did you mean BLOCK_K"):
+        spec.configure(BLOCKK=32)
+    for bad in (-1, 1.5, "32", True):
+        with pytest.raises(ConfigError):
+            spec.configure(BLOCK_K=bad)
+    assert spec.configure(BLOCK_K=32)["BLOCK_K"] == 32
+
+
+def test_a_ladder_file_with_a_wrong_key_is_refused(tmp_path):
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "01_a.cu").write_text("")
+    text = (catalog.ladder("simt").kernels[0].path.parent / "ladder.toml").read_text()
+    (folder / "ladder.toml").write_text(text.replace("01_naive.cu", "01_a.cu").split("[[rung]]\nfile    = \"02")[0])
+    assert catalog.read_ladder(folder).kernels[0].name == "x/01_a"
+    (folder / "ladder.toml").write_text((folder / "ladder.toml").read_text() + 'sumary = "typo"\n')
+    with pytest.raises(ConfigError, match="sumary"):
+        catalog.read_ladder(folder)
