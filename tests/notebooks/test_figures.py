@@ -16,6 +16,7 @@ from gemm_lab.errors import LabError
 from gemm_lab.model import roofline as model
 from gemm_lab.notebook import figures, plots, style
 from gemm_lab.notebook.figures import banks, fragments, png
+from gemm_lab.notebook.plots.bench import published_rows
 
 
 # ---- Laws that hold for every picture ----
@@ -95,8 +96,7 @@ def test_the_laws_reject_bad_pictures():
 
 def test_writing_twice_gives_the_same_bytes(tmp_path):
     first, second = (
-        png.write_png(figures.draw("swizzle_xor"), "swizzle_xor", tmp_path / name)
-        for name in ("a.png", "b.png")
+        png.write_png(figures.draw("swizzle_xor"), "swizzle_xor", tmp_path / name) for name in ("a.png", "b.png")
     )
     assert first.read_bytes() == second.read_bytes()
 
@@ -230,9 +230,7 @@ def test_ladder_tells_all(ladder_rows):
     shares = {"t4/01_tiled": 0.08, "t4/03_swizzled": 0.5}
     fig = plots.ladder(ladder_rows, lit="t4/03_swizzled", published=shares, published_on="T4", ceiling=95.0)
     assert problems(fig) == []
-    shown = words(
-        plots.ladder(ladder_rows, lit="03_swizzled", published=shares, published_on="T4", ceiling=95.0)
-    )
+    shown = words(plots.ladder(ladder_rows, lit="03_swizzled", published=shares, published_on="T4", ceiling=95.0))
     conditions = ("A made-up GPU", "1000 MHz", "sustained", "driver 1.2", "CUDA 13.0", "commit 0123456789ab")
     for part in ("cuBLAS 80", "ceiling 95", "published (T4)", "2048 × 2048 × 2048", *conditions):
         assert part in shown, part
@@ -249,9 +247,7 @@ def test_ladder_lights_one_rung(ladder_rows):
 def test_ladder_without_optional_parts():
     fig = plots.ladder([SimpleNamespace(kernel="x/01_a", m=8, n=8, k=8, tflops="3.5")])
     assert problems(fig) == []
-    fig = plots.ladder(
-        [row("x/01_a", 3.5, sm_clock_mhz="", power_w=None, driver="", commit="", cublas_tflops="")]
-    )
+    fig = plots.ladder([row("x/01_a", 3.5, sm_clock_mhz="", power_w=None, driver="", commit="", cublas_tflops="")])
     assert "MHz" not in words(fig) and "cuBLAS" not in words(fig)
 
 
@@ -269,6 +265,29 @@ def test_ladder_takes_published_rows(ladder_rows):
     assert "published (T4)" in words(fig)
     (marks,) = [line for line in fig.axes[0].lines if line.get_marker() == "D"]
     assert list(marks.get_ydata()) == [pytest.approx(0.08 * 80)]
+
+
+def test_bench_of_the_api():
+    rungs = [
+        SimpleNamespace(name="t4/01_tiled", published="kernel1"),
+        SimpleNamespace(name="t4/02_vectorized"),
+        SimpleNamespace(name="t4/03_swizzled", published="kernel3"),
+    ]
+    spec = SimpleNamespace(kernels=rungs, gpu="t4")
+    rows = [row(rung.name, 10.0 + n / 64, n) for n in (1024, 8192) for rung in rungs]
+    for measured in rows:
+        measured.n = int(measured.n)
+    rows += [row("cublas_f16", 60.0, 8192), row("ceilings/mma_m16n8k8_f16", 80.0, 8192)]
+    rows[-1].n = rows[-2].n = 8192
+    made = SimpleNamespace(rows=rows, ladder=SimpleNamespace(spec=spec))
+    fig = plots.bench(made)
+    assert "published (T4)" in words(fig) and "cuBLAS 60" in words(fig) and "mma" not in words(fig)
+    (marks,) = [line for line in fig.axes[0].lines if line.get_marker() == "D"]
+    assert list(marks.get_ydata()) == [pytest.approx(0.08 * 60), pytest.approx(0.5 * 60)]
+    assert "published" not in words(plots.bench(made, published=False))
+    assert [r.kernel for r in published_rows(spec, 1024)] == ["t4/03_swizzled"]
+    with pytest.raises(LabError, match="nothing to plot at 77; the measured sizes are 1024, 8192"):
+        plots.bench(made, n=77)
 
 
 def test_later_row_replaces_the_earlier_and_burst_yields_to_sustained():

@@ -16,10 +16,7 @@ def wavefronts(words: list[int], banks: int = BANKS) -> list[list[int]]:
         if word not in queue:
             queue.append(word)
     count = max(map(len, queues.values()))
-    return [
-        [lane for lane, word in enumerate(words) if queues[word % banks].index(word) == w]
-        for w in range(count)
-    ]
+    return [[lane for lane, word in enumerate(words) if queues[word % banks].index(word) == w] for w in range(count)]
 
 
 def banks_and_wavefronts():

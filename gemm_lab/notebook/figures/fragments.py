@@ -85,9 +85,7 @@ def mma_fragments():
                 lw=1.2,
             )
     for row in range(8):
-        page.text(
-            x_c - 0.09, y_b + (row + 0.5) * cell_h, f"b{holder_b(row, 0)[1]}", ha="right", colour=style.MUTED
-        )
+        page.text(x_c - 0.09, y_b + (row + 0.5) * cell_h, f"b{holder_b(row, 0)[1]}", ha="right", colour=style.MUTED)
     for x, y, words, colour in (
         (x_a, y_a - 0.41, f"A  {16} × {8}", style.A),
         (x_c, y_b - 0.18, f"B  {8} × {8}", style.B),

@@ -73,10 +73,6 @@ def memory_hierarchy():
             continue
         end = position(gbps)
         page.box(x0, y, end - x0, bar, fill=colour, edge=colour, radius=0)
-        page.text(
-            x0 + 0.14, y + bar / 2, name, bold=True, ha="left", size=style.BODY, colour=style.text_on(colour)
-        )
-        page.text(
-            end + 0.1, y + bar / 2, f"{gbps:,}".replace(",", " "), ha="left", size=style.BODY, bold=True
-        )
+        page.text(x0 + 0.14, y + bar / 2, name, bold=True, ha="left", size=style.BODY, colour=style.text_on(colour))
+        page.text(end + 0.1, y + bar / 2, f"{gbps:,}".replace(",", " "), ha="left", size=style.BODY, bold=True)
     return page.fig

@@ -66,9 +66,7 @@ def write_png(fig: Figure, name: str, path: Path) -> Path:
 def _with_palette(image: Image.Image) -> Image.Image:
     """The image in its 256 commonest colours; the few other pixels (edges of letters) take the nearest."""
     pixels = np.asarray(image)
-    colours, index, counts = np.unique(
-        pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True
-    )
+    colours, index, counts = np.unique(pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True)
     colours = colours.view(np.uint8).reshape(-1, 4).astype(np.int64)
     palette = colours[np.argsort(-counts, kind="stable")[:COLOURS]]
     squares = (colours**2).sum(1)[:, None] - 2 * colours @ palette.T + (palette**2).sum(1)

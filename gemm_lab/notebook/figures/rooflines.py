@@ -32,9 +32,7 @@ def roofline_idea():
     )
     words = {"fontsize": style.BODY, "ha": "center", "va": "center"}
     ax.text(2.75, 0.75, "memory bound", color=style.MEMORY["DRAM"], **words)
-    ax.text(
-        6.5, 2.0, "compute bound", color=style.ink(style.GREEN, on=style.tint(style.GREEN, 0.13)), **words
-    )
+    ax.text(6.5, 2.0, "compute bound", color=style.ink(style.GREEN, on=style.tint(style.GREEN, 0.13)), **words)
     ax.text(1.3, 2.35, "slope β", color=style.MEMORY["DRAM"], **words | {"fontweight": "bold"})
     ax.text(7.4, 4.3, "ceiling τ", color=style.ink(style.GREEN), **words | {"fontweight": "bold"})
     ax.xaxis.set_major_locator(FixedLocator([balance]))
@@ -69,7 +67,7 @@ def multiplication_vs_addition():
     balance = model.balance(model.CUBLAS_HGEMM_T4, hardware.gpu("t4").dram_measured_gbps)
     ax.axhline(balance, color=style.MEMORY["DRAM"], linewidth=1.0, linestyle=(0, (3, 3)))
     ax.plot(n, [model.multiplication_intensity(size) for size in n], color=style.GREEN, linewidth=3)
-    ax.plot(n, [model.addition_intensity()] * 2, color=style.VERMILION, linewidth=3)
+    ax.plot(n, [model.addition_intensity()] * 2, color=style.MUTED, linewidth=3)
     crossing = 3 * balance
     ax.plot([crossing, crossing], [0.05, balance], color=style.RULE, linewidth=1.0, linestyle=(0, (3, 3)))
     ax.plot(crossing, balance, marker="o", markersize=8, color=style.INK, zorder=5)
@@ -83,7 +81,7 @@ def multiplication_vs_addition():
     )
     for y, words, colour in (
         (model.multiplication_intensity(n[1]), "multiply\nN ÷ 3", style.GREEN),
-        (model.addition_intensity(), "add\n1 ÷ 6", style.VERMILION),
+        (model.addition_intensity(), "add\n1 ÷ 6", style.MUTED),
         (balance, f"T4 balance\n{balance:.1f} (DRAM)", style.MEMORY["DRAM"]),
     ):
         ax.annotate(

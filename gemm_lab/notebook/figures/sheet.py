@@ -1,6 +1,6 @@
 """A sheet of paper to draw on: inches, origin at the top left, y downwards.
 
-The pictures are made of few things: boxes, grids of cells, arrows, brackets and words. Each is one method
+The pictures are made of few things: boxes, grids of cells, arrows, lines and words. Each is one method
 here, so that a picture's own module holds only what it shows.
 """
 
@@ -156,15 +156,5 @@ class Sheet:
         )
 
     def shade(self, *points, colour=style.UNLIT, alpha=0.5, z=0):
-        """A filled area without an edge, such as the beam from a tile to its enlargement."""
-        self.ax.add_patch(
-            Polygon(points, closed=True, facecolor=colour, edgecolor="none", alpha=alpha, zorder=z)
-        )
-
-    def bracket_right(self, x, y0, y1, *, colour=style.MUTED, depth=0.08):
-        """A square bracket that opens to the left, from y0 down to y1."""
-        self.line((x, y0), (x + depth, y0), (x + depth, y1), (x, y1), colour=colour, lw=1.0, z=3)
-
-    def bracket_below(self, x0, x1, y, *, colour=style.MUTED, depth=0.08):
-        """A square bracket that opens upwards, from x0 to x1."""
-        self.line((x0, y), (x0, y + depth), (x1, y + depth), (x1, y), colour=colour, lw=1.0, z=3)
+        """A filled area without an edge, its corners as points (x, y)."""
+        self.ax.add_patch(Polygon(points, closed=True, facecolor=colour, edgecolor="none", alpha=alpha, zorder=z))

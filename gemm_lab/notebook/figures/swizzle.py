@@ -57,10 +57,6 @@ def swizzle_xor():
             bold=True,
         )
     y = top + size
-    page.text(
-        left + size / 2, y + 0.42, "a column: 4 wavefronts", bold=True, colour=style.ink(style.CONFLICT)
-    )
-    page.text(
-        right + size / 2, y + 0.42, "a column: 1 wavefront", bold=True, colour=style.ink(style.WAVEFRONT)
-    )
+    page.text(left + size / 2, y + 0.42, "a column: 4 wavefronts", bold=True, colour=style.ink(style.CONFLICT))
+    page.text(right + size / 2, y + 0.42, "a column: 1 wavefront", bold=True, colour=style.ink(style.WAVEFRONT))
     return page.fig

@@ -38,9 +38,7 @@ def resources(compiled_list: Iterable[Any], gpu: Gpu) -> Figure:
     left = min(0.35 + 0.088 * max(map(len, names)), 2.6)
     panel = (width - left - 0.3) / 3
     for p, (title, values, limit) in enumerate(panels):
-        ax = style.axes(
-            fig, left=left + p * panel, right=width - left - (p + 1) * panel + 0.35, top=head, bottom=foot
-        )
+        ax = style.axes(fig, left=left + p * panel, right=width - left - (p + 1) * panel + 0.35, top=head, bottom=foot)
         _bars(ax, values, limit)
         ax.text(0, 1, title, transform=_raised(ax), va="bottom", fontweight="bold", linespacing=1.2)
         ax.set_yticks(range(len(names)), names if p == 0 else [""] * len(names))
@@ -63,10 +61,10 @@ def _bars(ax: Axes, values: Sequence[float], limit: float | None) -> None:
         words = f"{value:.4g}" if value or limit else "does not fit"
         ax.annotate(words, (value, row), textcoords="offset points", va="center_baseline", zorder=5, **place)
     if limit:
-        look = {"color": style.VERMILION, "linewidth": 1.2, "linestyle": (0, (3, 2))}
+        look = {"color": style.INK, "linewidth": 1.2, "linestyle": (0, (3, 2))}
         ax.axvline(limit, zorder=3, clip_on=False, **look)
         below = {"xytext": (0, -5), "textcoords": "offset points", "ha": "right", "va": "top"}
-        ax.annotate(f"limit {limit:g}", (limit, bottom), color=style.ink(style.VERMILION), **below)
+        ax.annotate(f"limit {limit:g}", (limit, bottom), color=style.INK, **below)
 
 
 def _raised(ax: Axes):

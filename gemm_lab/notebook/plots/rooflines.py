@@ -169,9 +169,7 @@ def _balance_points(ax: Axes, levels: Mapping[str, float], tau: float, highest: 
         place = {"xytext": (0, 7), "ha": "center", "va": "bottom"}
         if not highest:
             place = {"xytext": (6, -5), "ha": "left", "va": "top"}
-        unit = (
-            "\nFLOP/byte" if highest and apart > 0.9 else " FLOP/byte" if not highest and apart > 1.7 else ""
-        )
+        unit = "\nFLOP/byte" if highest and apart > 0.9 else " FLOP/byte" if not highest and apart > 1.7 else ""
         ax.annotate(
             f"{balance:.1f}{unit}",
             (balance, tau),

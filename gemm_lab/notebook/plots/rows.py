@@ -59,9 +59,7 @@ def usable(measurements: Iterable[Any], what: str) -> list[Any]:
 def baseline_label(row: Any) -> str | None:
     """The label of a baseline, "cuBLAS" for `cublas` and `cublas_f16`; None for any other row."""
     name = text(row, "kernel")
-    return next(
-        (label for key, label in BASELINES.items() if name == key or name.startswith(f"{key}_")), None
-    )
+    return next((label for key, label in BASELINES.items() if name == key or name.startswith(f"{key}_")), None)
 
 
 def is_rung(row: Any) -> bool:

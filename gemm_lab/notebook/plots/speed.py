@@ -52,9 +52,7 @@ def _rungs(rows: Sequence[Any]) -> list[Any]:
     """The rows of rungs at the size that most rungs have (the largest such), in the order of their names."""
     rungs = [row for row in rows if read.is_rung(row)]
     if not rungs:
-        raise LabError(
-            "There is nothing to plot: all measurements are baselines or ceilings, none is a rung."
-        )
+        raise LabError("There is nothing to plot: all measurements are baselines or ceilings, none is a rung.")
     sizes = [read.size_of(row) for row in rungs]
     size = max(sizes, key=lambda s: (sizes.count(s), s[0] * s[1] * s[2]))
     return sorted((r for r in rungs if read.size_of(r) == size), key=lambda row: read.text(row, "kernel"))
@@ -137,8 +135,8 @@ def ladder(
     for value in baselines.values():
         ax.axhline(value, color=style.INK, linewidth=1.1, linestyle=(0, (5, 2)), zorder=1)
     if ceiling:
-        ax.axhline(ceiling, color=style.VERMILION, linewidth=1.1, zorder=1)
-        right.append((ceiling, f"ceiling {ceiling:.4g}", style.VERMILION))
+        ax.axhline(ceiling, color=style.INK, linewidth=style.THICK, zorder=1)
+        right.append((ceiling, f"ceiling {ceiling:.4g}", style.INK))
     style.labels_right(ax, right)
     label, shares = _published(published)
     if cublas := baselines.get("cuBLAS"):

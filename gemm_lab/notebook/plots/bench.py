@@ -1,0 +1,55 @@
+"""A Bench of the api as a ladder plot, with what the source documents published beside it."""
+
+from __future__ import annotations
+
+import csv
+from types import SimpleNamespace
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+from gemm_lab.notebook.plots import rows as read
+from gemm_lab.notebook.plots.speed import ladder
+
+
+def bench(bench: Any, *, lit: str | None = None, n: int | None = None, published: bool = True) -> Figure:
+    """The rows of a Bench (`.rows`, `.ladder.spec`) at size n, by default the largest, as `ladder` draws them.
+
+    published: show results/published.csv where a rung says which of its kernels it follows (an attribute
+    `published` of the KernelSpec, such as "kernel3"). Raises LabError if no row has this size.
+    """
+    n = n or max((row.n for row in bench.rows), default=None)
+    rows = [row for row in bench.rows if row.n == n]
+    if bench.rows and not rows:
+        known = ", ".join(str(size) for size in sorted({row.n for row in bench.rows}))
+        raise LabError(f"There is nothing to plot at {n}; the measured sizes are {known}.")
+    return ladder(rows, lit=lit, published=published_rows(bench.ladder.spec, n) if published else None)
+
+
+def published_rows(spec: Any, n: int) -> list[SimpleNamespace]:
+    """Rows of results/published.csv for the rungs of a ladder, under the names of the rungs.
+
+    Only rows of size n or of a size that the document does not give. Where a document gives TFLOPS and no share
+    of cuBLAS, the share is taken against its own cuBLAS at the same size.
+    """
+    rungs = {rung.published: rung.name for rung in spec.kernels if getattr(rung, "published", None)}
+    if not rungs:
+        return []
+    with (data_dir("results") / "published.csv").open(newline="", encoding="utf-8") as lines:
+        rows = [SimpleNamespace(**row) for row in csv.DictReader(lines)]
+    where = ("gpu", "m", "n", "k", "dtype", "source")
+    cublas = {_key(row, where): read.number(row, "tflops") for row in rows if row.kernel == "cublas"}
+    found = []
+    for row in rows:
+        if row.kernel not in rungs or row.gpu != spec.gpu or row.n not in ("", str(n)):
+            continue
+        speed, base = read.number(row, "tflops"), cublas.get(_key(row, where))
+        share = read.number(row, "percent_of_cublas") or (100 * speed / base if speed and base else None)
+        found.append(SimpleNamespace(kernel=rungs[row.kernel], gpu=row.gpu, percent_of_cublas=share))
+    return found
+
+
+def _key(row: Any, columns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(getattr(row, column) for column in columns)
