@@ -187,7 +187,7 @@ class KernelSpec:
 
     `grid` holds three expressions over M, N, K, SMS and the configuration; `multiples` maps m, n, k
     to the expression that each size must be a multiple of (absent: any size). A ceiling is no GEMM but a
-    register-only loop; `flops_per_thread` says how much arithmetic one of its threads does.
+    register-only loop; `flops_per_thread` says how much arithmetic one of its threads does. `published` is the kernel of results/published.csv that the rung follows.
     """
 
     name: str
@@ -206,6 +206,7 @@ class KernelSpec:
     cluster: tuple[int, int, int] = (1, 1, 1)
     ceiling: bool = False
     flops_per_thread: str = ""
+    published: str | None = None
 
     @property
     def file(self) -> str:
@@ -276,7 +277,7 @@ class LadderSpec:
 
 
 _RUNG_KEYS = {"file", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",
-              "flops_per_thread"}
+              "flops_per_thread", "published"}
 _LADDER_KEYS = {"title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid",
                 "multiples", "kind", "rung"}
 
@@ -322,6 +323,7 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
         cluster=tuple(rung.get("cluster", (1, 1, 1))),
         ceiling=data.get("kind") == "ceiling",
         flops_per_thread=rung.get("flops_per_thread", ""),
+        published=rung.get("published"),
     )
 
 

@@ -143,12 +143,15 @@ class Kernel:
         where = resolve_backend(backend)
         compiled = self.compile()
         if where == "none":
-            return Run(self, where, m, n, k, compiled, recorded=self._recorded(m, n, k),
+            return Run(self, where, m, n, k, compiled, recorded=self._recorded(n),
                        message="compiled, not launched: " + device.why_not())
-        from gemm_lab.measure import run_on_gpu
+        from gemm_lab.api import measuring
 
-        outcome = run_on_gpu(self.spec, self.config, compiled, self.grid(m, n, k), m, n, k, seed=seed, timed=timed)
-        return Run(self, where, m, n, k, compiled, **outcome)
+        verdicts = measuring.check_on_gpu(self, compiled, m, n, k, seed)
+        passed, output = all(verdicts), measuring.printed()
+        speed = measuring.quick_speed(self, compiled, m, n, k) if passed and timed else {}
+        message = "; ".join(verdict.message for verdict in verdicts) if passed else verdicts[-1].message
+        return Run(self, where, m, n, k, compiled, passed, message, output=output, **speed)
 
     def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
         """D = alpha·A·B + beta·C of NumPy, CuPy or torch matrices; returns NumPy.
@@ -186,13 +189,13 @@ class Kernel:
     def _taught_gpu(self) -> Gpu:
         return gpu(catalog.ladder(self.spec.ladder).gpu or "t4")
 
-    def _recorded(self, m: int, n: int, k: int):
-        """The recorded sustained row of this unedited kernel at this size, else at the nearest recorded size."""
+    def _recorded(self, n: int):
+        """The recorded sustained row of this unedited kernel at the recorded size nearest to n."""
         if self.edited or self.config != self.spec.configure():
             return None
-        from gemm_lab.measure import recorded_row
+        from gemm_lab.api.measuring import recorded_row
 
-        return recorded_row(self.name, m, n, k)
+        return recorded_row(self.name, n)
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name} {value}" for name, value in self.config.items())

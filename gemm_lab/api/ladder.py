@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import escape
@@ -54,22 +55,26 @@ class Ladder:
                 rung.spec.require_size(rung.config, n, n, n)
         if resolve_backend(None) == "none":
             return self.recorded(sizes, regime)
-        from gemm_lab.measure import benchmark_kernels
+        from gemm_lab.api.measuring import benchmark_kernels
 
         wanted = tuple(self.spec.baselines) if baselines is None else tuple(baselines)
-        entries = [(rung, rung.compile()) for rung in rungs]
         ceiling = kernel(self.spec.ceiling) if self.spec.ceiling else None
-        rows = benchmark_kernels(entries, sizes, baselines=wanted,
-                                 ceiling=(ceiling, ceiling.compile()) if ceiling else None,
-                                 regime=regime, rounds=rounds, progress=progress)
+        rows = benchmark_kernels(rungs, sizes, baselines=wanted, ceiling=ceiling, regime=regime, rounds=rounds,
+                                 progress=progress)
+        for what, why in rows.skipped.items():
+            print(f"not timed: {what}: {why}", file=sys.stderr)
+        if not rows:
+            raise LabError("Nothing could be timed: " + "; ".join(rows.skipped.values()))
         return Bench(self, rows, recorded=False)
 
     def recorded(self, sizes: Iterable[int] = SIZES, regime: str = "sustained") -> Bench:
         """The rows of this ladder recorded on the H200."""
-        from gemm_lab.measure import recorded
+        from gemm_lab.measure.results import recorded
 
         sizes = list(sizes)
-        rows = [r for r in recorded(RECORDED_ON) if r.ladder == self.name and r.regime == regime]
+        names = {self.spec.ceiling}
+        rows = [r for r in recorded(RECORDED_ON)
+                if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
         if not rows:
             raise LabError(f"No {regime} run of the ladder {self.name} has been recorded.")
         kept = [r for r in rows if r.n in sizes]
@@ -116,9 +121,8 @@ class Bench:
 
     def plot(self, lit: str | None = None, n: int | None = None, published: bool = True):
         """The ladder as a picture: rungs against cuBLAS and the ceiling at size n (default: the largest)."""
-        import importlib
+        from gemm_lab import plots
 
-        plots = importlib.import_module("gemm_lab.notebook.plots")  # the picture is floor 6's; loaded when asked for
         return plots.bench(self, lit=lit, n=n or self.sizes[-1], published=published)
 
     def as_dicts(self) -> list[dict[str, Any]]:

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gemm_lab import config, hardware
+from gemm_lab import config, hardware, plots
 from gemm_lab.errors import LabError
 from gemm_lab.model import roofline as model
-from gemm_lab.notebook import figures, plots, style
+from gemm_lab.notebook import figures
 from gemm_lab.notebook.figures import banks, fragments, png
-from gemm_lab.notebook.plots.bench import published_rows
+from gemm_lab.plots import style
+from gemm_lab.plots.bench import published_rows
 
 
 # ---- Laws that hold for every picture ----

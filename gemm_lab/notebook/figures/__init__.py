@@ -11,7 +11,6 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from gemm_lab.errors import LabError
-from gemm_lab.notebook import style
 from gemm_lab.notebook.figures import (
     banks,
     data_movement,
@@ -24,6 +23,7 @@ from gemm_lab.notebook.figures import (
     tiling,
 )
 from gemm_lab.notebook.figures.png import write_png
+from gemm_lab.plots import style
 
 _FIGURES = {
     function.__name__: style.drawn(function)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.notebook import style
 from gemm_lab.notebook.figures.sheet import Sheet
+from gemm_lab.plots import style
 
 WORD, BANKS = 4, 32  # bytes in a bank's word; banks
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.notebook import style
 from gemm_lab.notebook.figures.sheet import Sheet
+from gemm_lab.plots import style
 
 _NAMES = (("A", style.A), ("B", style.B), ("C", style.C))
 _N, _TILE = 8, 4  # cells along an edge of the little matrices, and of a tile

@@ -5,8 +5,8 @@ Source of the layout: PTX ISA, "Matrix Fragments for mma.m16n8k8", 16-bit types;
 
 from __future__ import annotations
 
-from gemm_lab.notebook import style
 from gemm_lab.notebook.figures.sheet import Sheet
+from gemm_lab.plots import style
 
 _TINTS = tuple(style.tint(colour, 0.36) for colour in style.GROUPS)
 

@@ -1,7 +1,7 @@
 """A kernel's journey: the stations between the learner's edit and the picture."""
 
-from gemm_lab.notebook import style
 from gemm_lab.notebook.figures.sheet import Sheet
+from gemm_lab.plots import style
 
 _BEFORE = (("edit", "CUDA\nin a cell"), ("compile", "PTX and\nmachine code"))
 _AFTER = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.notebook import style
 from gemm_lab.notebook.figures.sheet import Sheet
+from gemm_lab.plots import style
 
 _ISSUE, _WAIT = 0.27, 1.2  # inches an instruction and a trip to DRAM take in the picture
 

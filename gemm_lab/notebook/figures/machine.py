@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from gemm_lab import hardware
-from gemm_lab.notebook import style
 from gemm_lab.notebook.figures.sheet import Sheet
+from gemm_lab.plots import style
 
 
 def simple_computer():

@@ -19,7 +19,7 @@ from matplotlib.text import Text
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from gemm_lab.notebook import style
+from gemm_lab.plots import style
 
 COLOURS = 256
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.ticker import FixedLocator
 
-from gemm_lab import hardware
+from gemm_lab import hardware, plots
 from gemm_lab.model import roofline as model
-from gemm_lab.notebook import plots, style
+from gemm_lab.plots import style
 
 
 def roofline_idea():

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle
 
-from gemm_lab.notebook import style
+from gemm_lab.plots import style
 
 
 class Sheet:

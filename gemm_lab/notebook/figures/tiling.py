@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gemm_lab import hardware
 from gemm_lab.model import roofline
-from gemm_lab.notebook import style
 from gemm_lab.notebook.figures.sheet import Sheet
+from gemm_lab.plots import style
 
 BLOCK_M, BLOCK_N, BLOCK_K = 256, 128, 64
 WARP_M, WARP_N = 64, 64

@@ -12,8 +12,8 @@ from matplotlib.ticker import MaxNLocator
 
 from gemm_lab.errors import LabError
 from gemm_lab.hardware import GPUS
-from gemm_lab.notebook import style
-from gemm_lab.notebook.plots import rows as read
+from gemm_lab.plots import rows as read
+from gemm_lab.plots import style
 
 
 def _published(published: Any) -> tuple[str, dict[str, float]]:

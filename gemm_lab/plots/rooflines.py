@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from gemm_lab.errors import LabError
 from gemm_lab.hardware import Gpu
 from gemm_lab.model import roofline as model
-from gemm_lab.notebook import style
+from gemm_lab.plots import style
 
 _HALO = [patheffects.withStroke(linewidth=3, foreground=style.PAPER)]
 

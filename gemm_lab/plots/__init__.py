@@ -4,9 +4,9 @@ Speeds are TFLOPS, sizes elements, bandwidths GB/s, clocks MHz. A measurement is
 of `results/measured/<gpu>.csv` as attributes.
 """
 
-from gemm_lab.notebook.plots.bench import bench
-from gemm_lab.notebook.plots.compiled import resources
-from gemm_lab.notebook.plots.rooflines import roofline
-from gemm_lab.notebook.plots.speed import ladder, sizes
+from gemm_lab.plots.bench import bench
+from gemm_lab.plots.compiled import resources
+from gemm_lab.plots.rooflines import roofline
+from gemm_lab.plots.speed import ladder, sizes
 
 __all__ = ["bench", "ladder", "resources", "roofline", "sizes"]

@@ -12,8 +12,8 @@ from matplotlib.transforms import ScaledTranslation
 from gemm_lab.errors import LabError
 from gemm_lab.hardware import Gpu
 from gemm_lab.model.occupancy import occupancy
-from gemm_lab.notebook import style
-from gemm_lab.notebook.plots import rows as read
+from gemm_lab.plots import rows as read
+from gemm_lab.plots import style
 
 
 @style.drawn

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
-from gemm_lab.notebook.plots import rows as read
-from gemm_lab.notebook.plots.speed import ladder
+from gemm_lab.plots import rows as read
+from gemm_lab.plots.speed import ladder
 
 
 def bench(bench: Any, *, lit: str | None = None, n: int | None = None, published: bool = True) -> Figure:

@@ -1,0 +1,114 @@
+"""From a Kernel to what `measure` takes: one checked and timed run, a ladder's benchmark, a recorded row."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from gemm_lab import catalog, device
+from gemm_lab.api.here import RECORDED_ON
+from gemm_lab.errors import ConfigError
+from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, benchmark
+from gemm_lab.measure.check import Verdict, check
+from gemm_lab.measure.results import recorded
+
+if TYPE_CHECKING:
+    from gemm_lab.api.kernel import Kernel
+    from gemm_lab.compiler import Compiled
+
+BASELINES = ("cublas", "inductor")
+QUICK_ROUNDS = 10
+
+
+def check_on_gpu(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0) -> list[Verdict]:
+    """Small integers, which must be exact; then, if they are, normal numbers within their bound."""
+    verdicts = []
+    for kind in ("integers", "normal"):
+        verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k,
+                              block=block_of(kernel), kind=kind, seed=seed, cluster=kernel.spec.cluster))
+        if not verdicts[-1]:
+            break
+    return verdicts
+
+
+def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> Entry:
+    """A kernel, or a ceiling with its own count of operations, for the benchmark."""
+    spec = kernel.spec
+    settings = " ".join(f"{name}={value}" for name, value in kernel.config.items())
+    if not spec.ceiling:
+        return Entry(label or spec.name, "kernel", compiled, kernel.grid, spec.cluster, block=block_of(kernel),
+                     ladder=spec.ladder, config=settings)
+    grid = kernel.grid(1, 1, 1)
+    threads = grid[0] * grid[1] * grid[2] * compiled.threads
+    per_thread = catalog.evaluate(spec.flops_per_thread, kernel.config)
+    return Entry(spec.name, "ceiling", compiled, grid, arguments=(("buffer", 4 * threads), 1),
+                 flops=float(threads * per_thread), ladder=spec.ladder, config=settings)
+
+
+def benchmark_kernels(kernels: Iterable[Kernel], sizes: Iterable[int], *, baselines: Iterable[str],
+                      ceiling: Kernel | None, regime: str, rounds: int, progress: bool | Callable) -> Measurements:
+    """Kernels, baselines and ceiling interleaved in one run at each size."""
+    kernels = list(kernels)
+    unknown = set(baselines) - set(BASELINES)
+    if unknown:
+        raise ConfigError(f"Unknown baselines {catalog.listed(sorted(unknown))}; there are {', '.join(BASELINES)}.")
+    entries, labels = [], set()
+    for kernel in kernels:
+        label = kernel.label if kernel.edited or kernel.label in labels else kernel.name
+        labels.add(label)
+        entries.append(entry_of(kernel, kernel.compile(), label))
+    ladder = kernels[0].spec.ladder
+    entries += [Entry(name, name, ladder=ladder) for name in baselines]
+    if ceiling is not None:
+        entries.append(entry_of(ceiling, ceiling.compile()))
+    report = progress if callable(progress) else _Bar() if progress else None
+    try:
+        return benchmark(entries, list(sizes), kernels[0].spec.problem, regime, rounds, progress=report)
+    finally:
+        if isinstance(report, _Bar):
+            report.close()
+
+
+def quick_speed(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> dict[str, Any]:
+    """`tflops` and `cublas_tflops` of a short interleaved run, for the card of one `run`."""
+    entries = [entry_of(kernel, compiled), Entry("cublas", "cublas", ladder=kernel.spec.ladder)]
+    found = benchmark(entries, [(m, n, k)], kernel.spec.problem, "burst", QUICK_ROUNDS)
+    rows = {row.kernel: row for row in found}
+    mine = rows.get(kernel.spec.name)
+    return {"tflops": mine.tflops if mine else None, "cublas_tflops": mine.cublas_tflops if mine else None}
+
+
+def printed() -> str:
+    """What the kernels of the last request printed with printf."""
+    return device.session().output
+
+
+def recorded_row(name: str, n: int, regime: str = "sustained") -> Measurement | None:
+    """The recorded row of a kernel at the size nearest to n, or None."""
+    rows = [row for row in recorded(RECORDED_ON) if row.kernel == name and row.regime == regime]
+    return min(rows, key=lambda row: abs(row.n - n)) if rows else None
+
+
+def block_of(kernel: Kernel) -> tuple[int, int] | None:
+    """(BLOCK_M, BLOCK_N) where the configuration has them."""
+    config = kernel.config
+    return (config["BLOCK_M"], config["BLOCK_N"]) if {"BLOCK_M", "BLOCK_N"} <= set(config) else None
+
+
+class _Bar:
+    """A progress bar fed with the worker's reports."""
+
+    def __init__(self) -> None:
+        from tqdm.auto import tqdm
+
+        self.bar = tqdm(total=1.0, file=sys.stderr, leave=False, bar_format="{desc} {bar} {elapsed}")
+
+    def __call__(self, facts: dict[str, Any]) -> None:
+        done, total = facts.get("done", 0), facts.get("total") or 1
+        self.bar.set_description_str(str(facts.get("stage", "timing")))
+        self.bar.n = min(1.0, done / total)
+        self.bar.refresh()
+
+    def close(self) -> None:
+        self.bar.close()

@@ -1,0 +1,185 @@
+"""`lab.exercise("06_swizzle")`: a task, a hint, and a check that says what is wrong.
+
+The tasks stand in notebooks/exercises.toml. A kernel exercise is judged by running the learner's kernel;
+a choice exercise by the models. A wrong answer raises `WrongAnswer`, so a notebook stops there.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html import escape
+from typing import Any
+
+from gemm_lab.api import Kernel, html
+from gemm_lab.catalog import listed, tomllib
+from gemm_lab.config import data_dir
+from gemm_lab.errors import ConfigError, LabError
+from gemm_lab.hardware import gpu
+from gemm_lab.model import roofline
+
+
+class WrongAnswer(LabError):
+    """The answer misses the task; the message says where."""
+
+    def __init__(self, exercise: Exercise, reasons: list[str]):
+        self.exercise, self.reasons = exercise, reasons
+        super().__init__(f"{exercise.title}: not yet. " + " ".join(reasons))
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
+        return (f"<b>{escape(self.exercise.title)}: not yet.</b><ul style='margin:4px 0'>{items}</ul>"
+                + html.folded("hint", escape(self.exercise.hint)))
+
+
+@dataclass(frozen=True)
+class Solved:
+    """An accepted answer, or (`judged` False) one that compiles where nothing can run it."""
+
+    title: str
+    facts: list[tuple[str, str]]
+    judged: bool = True
+
+    def __repr__(self) -> str:
+        head = f"{self.title}: solved." if self.judged else f"{self.title}: compiles. Nothing here can run it yet."
+        return head + " " + ", ".join(f"{label} {value}" for label, value in self.facts)
+
+    def _repr_html_(self) -> str:
+        head = "solved" if self.judged else "compiles; nothing here can run it"
+        return html.card(f"<b>{escape(self.title)}: {head}.</b>{html.facts(self.facts)}",
+                         html.GOOD if self.judged else html.NOTE)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A task of exercises.toml. `criteria` are its remaining keys."""
+
+    name: str
+    title: str
+    task: str
+    hint: str
+    judge: str
+    criteria: Mapping[str, Any] = field(repr=False)
+
+    def check(self, answer: Any = None, **choices: int) -> Solved:
+        """Judge a kernel (`check(mine)`) or a choice (`check(block_m=128, …)`)."""
+        return JUDGES[self.judge](self, answer, choices)
+
+    def __repr__(self) -> str:
+        return f"Exercise. {self.title}. {self.task}"
+
+    def _repr_html_(self) -> str:
+        return html.card(f"<b>Exercise. {escape(self.title)}.</b> {escape(self.task)}"
+                         + html.folded("hint", escape(self.hint)), "#CC79A7")
+
+
+# ---- Judges -----------------------------------------------------------------
+
+
+def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
+    """Exact at every size and seed, within the shared memory, and with the wavefronts and sectors asked for."""
+    wanted = exercise.criteria
+    if not isinstance(answer, Kernel) or choices:
+        raise ConfigError(f"{exercise.title} wants the kernel of your cell: exercise.check(mine).")
+    if answer.name != wanted["kernel"] or not answer.edited:
+        raise ConfigError(f"{exercise.title} is about your edit of {wanted['kernel']}, not {answer.label}.")
+    compiled = answer.compile()
+    limit = wanted.get("shared_bytes")
+    if limit is not None and compiled.smem > limit:
+        raise WrongAnswer(exercise, [f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough."])
+    runs = []
+    for seed, (m, n, k) in enumerate(wanted["sizes"]):
+        run = answer.run(n, m, k, seed=seed, timed=False)
+        if run.passed is False:
+            raise WrongAnswer(exercise, [f"At {m} × {n} × {k}: {run.message}"])
+        runs.append(run)
+    facts = [("sizes", str(len(runs))), ("shared memory", f"{compiled.smem:,} B")]
+    if runs[-1].passed is None:
+        return Solved(exercise.title, facts, judged=False)
+    reasons = []
+    for key, sentence in (("conflict_degree", "wavefronts for each ideal one"), ("sectors_per_request", "sectors a request")):
+        got = getattr(runs[-1], key, None)
+        if key in wanted and got is not None:
+            facts.append((sentence, f"{got:.2f}"))
+            if got > wanted[key] * 1.001:
+                reasons.append(f"It needs {got:.2f} {sentence}; {wanted[key]:g} is possible.")
+    if reasons:
+        raise WrongAnswer(exercise, reasons)
+    return Solved(exercise.title, facts)
+
+
+def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
+    """A block tile whose intensity beats the balance of half DRAM, half L2 and whose stages fit."""
+    m, n, k = _choices(exercise, choices, ("block_m", "block_n", "block_k"))
+    target, stages = gpu(exercise.criteria["gpu"]), exercise.criteria["stages"]
+    argument = roofline.l2_argument(m, n)
+    smem, reasons = stages * (m + n) * k * 2, []
+    if not argument.enough:
+        reasons.append(f"{m} × {n} gives {argument.intensity:.1f} FLOP/byte; the balance point is {argument.balance:.1f}.")
+    if smem > target.smem_per_block:
+        reasons.append(f"{stages} stages take {smem:,} bytes; a block on a {target.name} has {target.smem_per_block:,}.")
+    if k % 8:
+        reasons.append("BLOCK_K must be a multiple of 8, the k extent of one mma.")
+    if reasons:
+        raise WrongAnswer(exercise, reasons)
+    return Solved(exercise.title, [("intensity", f"{argument.intensity:.1f} FLOP/byte"),
+                                   ("balance", f"{argument.balance:.1f} FLOP/byte"), ("shared memory", f"{smem:,} B")])
+
+
+def judge_warp_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
+    """The split of a block tile into eight warps that reads the fewest elements from shared memory."""
+    warps_m, warps_n = _choices(exercise, choices, ("warps_m", "warps_n"))
+    block_m, block_n = exercise.criteria["block"]
+    total = exercise.criteria["warps"]
+    if warps_m * warps_n != total:
+        raise WrongAnswer(exercise, [f"{warps_m} × {warps_n} = {warps_m * warps_n} warps; the block has {total}."])
+
+    def reads(rows: int, columns: int) -> int:
+        return block_m * columns + block_n * rows  # every warp reads its rows of A and its columns of B, per step of k
+
+    if block_m % warps_m or block_n % warps_n:
+        raise WrongAnswer(exercise, [f"{warps_m} × {warps_n} warps do not divide {block_m} × {block_n}."])
+    best = min(reads(r, total // r) for r in range(1, total + 1) if total % r == 0)
+    mine = reads(warps_m, warps_n)
+    if mine > best:
+        raise WrongAnswer(exercise, [f"Your warps read {mine} elements for each step of k; {best} is possible."])
+    return Solved(exercise.title, [("elements read per step of k", str(mine)),
+                                   ("warp tile", f"{block_m // warps_m} × {block_n // warps_n}")])
+
+
+def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]) -> list[int]:
+    if set(choices) != set(names):
+        raise ConfigError(f"{exercise.title} wants exercise.check({', '.join(f'{name}=…' for name in names)}).")
+    for name, value in choices.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ConfigError(f"{name} must be a whole number ≥ 1, not {value!r}.")
+    return [choices[name] for name in names]
+
+
+JUDGES: dict[str, Callable[[Exercise, Any, dict[str, int]], Solved]] = {
+    "kernel": judge_kernel, "block_tile": judge_block_tile, "warp_tile": judge_warp_tile,
+}
+
+
+@lru_cache(maxsize=1)
+def exercises() -> dict[str, Exercise]:
+    """Every exercise by name; a bad entry of exercises.toml is a `ConfigError`."""
+    data = tomllib.loads((data_dir("notebooks") / "exercises.toml").read_text())
+    found = {}
+    for name, entry in data.items():
+        missing = {"title", "task", "hint", "judge"} - set(entry)
+        if missing or entry["judge"] not in JUDGES:
+            raise ConfigError(f"exercises.toml, {name}: needs title, task, hint and a judge of {', '.join(JUDGES)}.")
+        rest = {key: value for key, value in entry.items() if key not in ("title", "task", "hint", "judge")}
+        found[name] = Exercise(name, entry["title"], entry["task"], entry["hint"], entry["judge"], rest)
+    return found
+
+
+def exercise(name: str) -> Exercise:
+    """An exercise by name; an unknown one is a `LabError` with near names."""
+    if name not in exercises():
+        near = difflib.get_close_matches(name, exercises(), n=3, cutoff=0.3) or list(exercises())
+        raise LabError(f"There is no exercise “{name}”. Did you mean {listed(near)}?")
+    return exercises()[name]
