@@ -1,0 +1,142 @@
+"""The GPU: launch a compiled kernel in a worker process that may crash or hang without harm."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gemm_lab import config, hardware
+from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault, KernelHang, WorkerLost
+from gemm_lab.device.postmortem import Finding, examine, payload
+from gemm_lab.device.session import Session, Silence
+from gemm_lab.errors import LaunchError
+
+LAUNCH_TIMEOUT_S = 6.0
+
+__all__ = [
+    "DeviceOutOfMemory",
+    "KernelFault",
+    "KernelHang",
+    "LaunchError",
+    "Session",
+    "WorkerLost",
+    "available",
+    "launch",
+    "payload",
+    "run_guarded",
+    "session",
+    "why_not",
+]
+
+
+def available() -> bool:
+    """True when a kernel can be launched here: Linux, an NVIDIA driver and a GPU."""
+    return why_not() == ""
+
+
+def why_not() -> str:
+    """One sentence on why there is no GPU here and what would help; empty if there is one."""
+    if not sys.platform.startswith("linux"):
+        return "The GPU is used on Linux only (on Windows, inside WSL 2); here the emulator runs the kernels."
+    if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
+        return "CUDA_VISIBLE_DEVICES hides every GPU; unset it to use one."
+    if hardware.detect() is None:
+        return "No NVIDIA driver or GPU was found; type `nvidia-smi` to see what the driver sees."
+    return ""
+
+
+@lru_cache(maxsize=1)
+def session() -> Session:
+    """The one GPU worker of this process; it starts at its first request and again after a crash."""
+    return Session()
+
+
+def launch(
+    compiled: Any,
+    *,
+    grid: tuple[int, int, int],
+    args: Sequence[Any],
+    cluster: tuple[int, int, int] = (1, 1, 1),
+    timeout_s: float | None = None,
+    outputs: Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
+) -> list[np.ndarray]:
+    """Launch once and return the arrays of `args` as they are afterwards (all, or those at positions `outputs`).
+
+    `args` are NumPy arrays (bf16 as ml_dtypes.bfloat16), ints (C int), floats (C float) or bytes (a struct by
+    value), in the kernel's parameter order; `names` are the parameters' names, for messages. Device printf is in
+    `session().output`. After `timeout_s` (default: GEMM_LAB_TIMEOUT_S if set, else 6 s) the kernel counts as
+    hanging. Raises LaunchError, KernelFault, KernelHang, DeviceOutOfMemory, WorkerLost.
+    """
+    args = [np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value for value in args]
+    answer = run_guarded(
+        compiled,
+        "launch",
+        grid=tuple(grid),
+        args=args,
+        cluster=tuple(cluster),
+        timeout_s=timeout_s,
+        names=names,
+        compiled=payload(compiled),
+        outputs=None if outputs is None else list(outputs),
+    )
+    return list(answer["arrays"].values())
+
+
+def run_guarded(
+    kernel: Any,
+    op: str,
+    *,
+    grid: tuple[int, int, int],
+    args: Sequence[Any] | Callable[[], Sequence[Any]],
+    cluster: tuple[int, int, int],
+    timeout_s: float | None,
+    names: Sequence[str] | None = None,
+    **fields: Any,
+) -> Any:
+    """A request that launches `kernel`; a fault or a hang is examined and raised with the learner's line.
+
+    `args` are the kernel's arguments, or a function that makes them for the examination, where the worker made
+    its own. `names` are the parameters' names.
+    """
+    chosen = config.timeout_s() if os.environ.get("GEMM_LAB_TIMEOUT_S", "").strip() else LAUNCH_TIMEOUT_S
+    if not callable(args):
+        fields["args"] = args
+
+    def found(hang: bool) -> Finding:
+        given = args() if callable(args) else args
+        return examine(kernel, grid=grid, args=given, cluster=cluster, hang=hang, names=names)
+
+    try:
+        return session().request(op, timeout_s=timeout_s or chosen, grid=grid, cluster=cluster, **fields)
+    except KernelFault as fault:
+        seen = found(hang=False)
+        detail = seen.detail if seen.line is not None else f"{fault.detail} {seen.detail}"
+        raise KernelFault(
+            fault.kind,
+            detail,
+            seen.file,
+            seen.line,
+            seen.thread,
+            seen.block,
+            seen.address,
+            seen.nearest,
+            seen.text,
+            fault.output,
+        ) from None
+    except Silence as silence:
+        if not silence.running:
+            raise WorkerLost(
+                f"The GPU worker said nothing for {silence.seconds:g} s while it prepared “{op}”; it was stopped, "
+                "and the next request starts a new one.",
+                silence.output,
+            ) from None
+        seen = found(hang=True)
+        raise KernelHang(
+            silence.seconds, seen.detail, seen.file, seen.line, seen.thread, seen.block, seen.text, silence.output
+        ) from None

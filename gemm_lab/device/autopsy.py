@@ -1,0 +1,115 @@
+"""Run an instrumented kernel in the worker and read what its checks reported (see `instrument.py`)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from gemm_lab.device.driver import Buffer, Device, DriverError, Event, words
+from gemm_lab.device.instrument import MOST_RANGES, with_version
+from gemm_lab.errors import LabError
+
+REPORT_WORDS, GRACE_S = 64, 1.0
+VERSIONS = (
+    (9, 3),
+    (9, 2),
+    (9, 1),
+    (9, 0),
+    (8, 8),
+    (8, 7),
+    (8, 6),
+    (8, 5),
+    (8, 4),
+    (8, 3),
+    (8, 2),
+    (8, 1),
+    (8, 0),
+)
+INVALID_PTX, UNSUPPORTED_VERSION = 218, 222
+
+
+def examine(
+    device: Device,
+    context: Any,
+    *,
+    ptx: str,
+    variables: list[str],
+    entry: str,
+    threads: int,
+    dynamic_smem: int,
+    grid: tuple[int, int, int],
+    args: list[Any],
+    cluster: tuple[int, int, int],
+    limit_s: float,
+) -> dict[str, Any]:
+    """Launch once with a time limit; the process has to be ended afterwards.
+
+    Returns {"report": 10 words, "waiting": site + 1 for each warp of block (0, 0, 0), or 0, "arrays":
+    {position: (address, bytes)}, "finished": bool, "fault": CUDA's error name or None}.
+    """
+    module = _assemble(device, ptx)
+    function = device.function(module, entry, threads, dynamic_smem, entry)
+    buffers = {i: device.upload(value) for i, value in enumerate(args) if isinstance(value, np.ndarray)}
+    arrays = {i: (buffer.address, buffer.nbytes) for i, buffer in buffers.items()}
+    allowed = list(arrays.values())
+    for name in variables:
+        try:
+            allowed.append(device.variable(module, name))
+        except DriverError:
+            continue  # a variable that the assembler removed
+    memory, address = device.mapped(8 * REPORT_WORDS)
+    _write(
+        device,
+        module,
+        "gemmlab_ranges",
+        [min(len(allowed), MOST_RANGES)]
+        + [edge for start, size in allowed[:MOST_RANGES] for edge in (start, start + size)],
+    )
+    _write(device, module, "gemmlab_control", [address, int(limit_s * 1e9), 0, 0])
+    start = device.launcher(function, grid, [buffers.get(i, value) for i, value in enumerate(args)], cluster)
+    device.wait()
+    context.running()
+    finished, fault, deadline = False, None, time.monotonic() + limit_s + GRACE_S
+    try:
+        start()
+        end = Event(device).record()
+        while not finished and time.monotonic() < deadline:
+            finished = end.done()
+            time.sleep(0.001)
+    except LabError as error:
+        finished, fault = True, getattr(error, "kind", getattr(error, "name", str(error)))
+    found = words(memory)
+    return {
+        "report": found[:10],
+        "waiting": found[16:48],
+        "arrays": arrays,
+        "finished": finished,
+        "fault": fault,
+    }
+
+
+def _assemble(device: Device, ptx: str) -> Any:
+    """Assemble with the driver; an older one gets the PTX with a lower `.version`."""
+    try:
+        return device.assemble(ptx)
+    except DriverError as error:
+        if error.code != UNSUPPORTED_VERSION and "version" not in error.message:
+            raise
+        refusal = error
+    for version in VERSIONS:
+        lowered = with_version(ptx, version)
+        if lowered == ptx:
+            continue
+        try:
+            return device.assemble(lowered)
+        except DriverError as error:
+            refusal = error
+    raise refusal
+
+
+def _write(device: Device, module: Any, name: str, values: list[int]) -> None:
+    target = object.__new__(Buffer)  # a view of the module's own memory, which it frees itself
+    target.device, (target.address, target.nbytes) = device, device.variable(module, name)
+    target.write(np.array(values, np.uint64))

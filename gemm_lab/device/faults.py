@@ -1,0 +1,84 @@
+"""What can go wrong on the GPU, as errors that name the learner's line, thread and block."""
+
+from __future__ import annotations
+
+from gemm_lab.errors import LabError
+
+
+class WorkerLost(LabError):
+    """The process that owns the GPU died or fell silent; the next request starts a fresh one.
+
+    `output` is what it printed, device printf included (at most 64 KB).
+    """
+
+    def __init__(self, message: str, output: str = ""):
+        super().__init__(message)
+        self.output = output
+
+
+class DeviceOutOfMemory(LabError):
+    """More device memory was asked for than is free; both numbers are in bytes."""
+
+    def __init__(self, asked: int, free: int):
+        super().__init__(
+            f"The GPU has {free / 2**20:,.0f} MB free and {asked / 2**20:,.0f} MB were asked for; "
+            "use a smaller size, or close other programs that hold GPU memory."
+        )
+        self.asked, self.free = asked, free
+
+
+class KernelFault(LabError):
+    """A kernel was stopped by the GPU: an address outside its arrays, a misaligned access, a trap.
+
+    `kind` is the CUDA error's name, `detail` a sentence. `file`, `line`, `text` name the learner's source
+    line, `thread` and `block` are (x, y, z), `address` is the byte address; each is None where unknown.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        detail: str,
+        file: str | None = None,
+        line: int | None = None,
+        thread: tuple[int, int, int] | None = None,
+        block: tuple[int, int, int] | None = None,
+        address: int | None = None,
+        nearest: str | None = None,
+        text: str | None = None,
+        output: str = "",
+    ):
+        where = f"{file}:{line}: " if line is not None else ""
+        who = f" (thread {thread}, block {block})" if thread is not None else ""
+        shown = f"\n    {text.strip()}" if text and text.strip() else ""
+        super().__init__(f"{where}{detail}{who}{shown}")
+        self.kind, self.detail, self.file, self.line, self.text = kind, detail, file, line, text
+        self.thread, self.block, self.address, self.nearest, self.output = (
+            thread,
+            block,
+            address,
+            nearest,
+            output,
+        )
+
+
+class KernelHang(LabError):
+    """A kernel did not finish within `seconds`; `file` and `line` say where it was found waiting."""
+
+    def __init__(
+        self,
+        seconds: float,
+        detail: str = "",
+        file: str | None = None,
+        line: int | None = None,
+        thread: tuple[int, int, int] | None = None,
+        block: tuple[int, int, int] | None = None,
+        text: str | None = None,
+        output: str = "",
+    ):
+        where = f"{file}:{line}: " if line is not None else ""
+        shown = f"\n    {text.strip()}" if text and text.strip() else ""
+        super().__init__(
+            f"{where}The kernel did not finish within {seconds:g} s and was stopped. {detail}".rstrip() + shown
+        )
+        self.seconds, self.detail, self.file, self.line, self.text = seconds, detail, file, line, text
+        self.thread, self.block, self.output = thread, block, output

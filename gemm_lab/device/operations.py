@@ -1,0 +1,112 @@
+"""What the worker can do, by name. Every operation takes (context, **payload) and returns plain data.
+
+hello      -> facts about the GPU
+launch     compiled, grid, cluster, args -> the arrays among args, after the launch
+verify     the check of large sizes (`verify.verify`)
+benchmark  entries taking turns (`timing.benchmark`)
+autopsy    an instrumented kernel, its ranges and deadline -> the raw report (`autopsy.examine`)
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gemm_lab.device.driver import Device, Event
+from gemm_lab.device.wire import name_of
+
+
+@lru_cache(maxsize=1)
+def device() -> Device:
+    """The GPU, opened at the first request that needs it."""
+    return Device()
+
+
+@lru_cache(maxsize=1)
+def support() -> Any:
+    from gemm_lab.device.support import Support
+
+    return Support(device())
+
+
+@lru_cache(maxsize=1)
+def blas() -> Any:
+    from gemm_lab.device.cublas import Blas
+
+    device()
+    return Blas()
+
+
+def hello(context: Any) -> dict[str, Any]:
+    from gemm_lab.device.nvml import Gauge
+
+    gpu = device()
+    free, total = gpu.memory()
+    return {
+        "capability": gpu.capability,
+        "sms": gpu.sms,
+        "l2_bytes": gpu.l2_bytes,
+        "free": free,
+        "total": total,
+        "cuda": gpu.driver_version(),
+        **Gauge(gpu.bus_id()).describe(),
+    }
+
+
+def launch(
+    context: Any,
+    *,
+    compiled: dict[str, Any],
+    grid: tuple[int, int, int],
+    args: list[Any],
+    cluster: tuple[int, int, int] = (1, 1, 1),
+    outputs: list[int] | None = None,
+) -> dict[str, Any]:
+    """Launch once. `outputs` are the positions in args of the arrays to copy back (None: all of them)."""
+    gpu = device()
+    function = gpu.kernel(compiled)
+    buffers = {}
+    try:
+        for position, value in enumerate(args):
+            if isinstance(value, np.ndarray):
+                buffers[position] = gpu.upload(value)
+        start = gpu.launcher(function, grid, [buffers.get(i, value) for i, value in enumerate(args)], cluster)
+        gpu.wait()
+        context.running()
+        begin, end = Event(gpu).record(), Event(gpu)
+        start()
+        end.record()
+        gpu.wait()
+        wanted = sorted(buffers) if outputs is None else outputs
+        arrays = {i: buffers[i].read(name_of(args[i].dtype), args[i].shape) for i in wanted}
+        milliseconds = end.since(begin)
+        begin.free()
+        end.free()
+        return {"arrays": arrays, "milliseconds": milliseconds}
+    finally:
+        for buffer in buffers.values():
+            buffer.free()
+
+
+def verify(context: Any, **payload: Any) -> dict[str, Any]:
+    from gemm_lab.device.verify import verify as run
+
+    return run(device(), support(), blas(), context.running, **payload)
+
+
+def benchmark(context: Any, **payload: Any) -> dict[str, Any]:
+    from gemm_lab.device.timing import benchmark as run
+
+    context.progress(stage="preparing")
+    return run(device(), support(), blas(), context, **payload)
+
+
+def autopsy(context: Any, **payload: Any) -> dict[str, Any]:
+    from gemm_lab.device.autopsy import examine
+
+    return examine(device(), context, **payload)
+
+
+OPERATIONS = {"hello": hello, "launch": launch, "verify": verify, "benchmark": benchmark, "autopsy": autopsy}

@@ -1,0 +1,235 @@
+"""The check of large sizes on the device: inputs, poison, launch, cuBLAS reference, comparison.
+
+The reference multiplies the inputs widened to f32, with FP32 accumulation and no TF32. Products of f16 and bf16
+values are exact in f32, so for whole numbers of a small range it is the exact result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gemm_lab.device.cublas import Blas
+from gemm_lab.device.driver import Buffer, Device
+from gemm_lab.device.support import BYTES, Comparison, Support
+from gemm_lab.errors import LabError
+
+ROWS_AT_ONCE = 4096
+
+
+class Inputs:
+    """A, B, C and D of one problem on the device. `problem` has dtype_in, dtype_acc, dtype_out, layout_a, layout_b."""
+
+    def __init__(
+        self,
+        device: Device,
+        support: Support,
+        problem: Mapping[str, Any],
+        m: int,
+        n: int,
+        k: int,
+        *,
+        kind: str,
+        seed: int,
+        limit: int = 0,
+    ):
+        self.device, self.support, self.problem = device, support, problem
+        self.m, self.n, self.k = m, n, k
+        self.held: list[Buffer] = []
+        try:
+            self.a, self.b, self.c, self.d = (
+                self._make(name, kind, seed * 4 + i, limit) for i, name in enumerate("abcd")
+            )
+        except LabError:
+            self.free()
+            raise
+
+    def _make(self, name: str, kind: str, seed: int, limit: int) -> Buffer | None:
+        if name == "c" and not self.problem["uses_c"]:
+            return None
+        count = {"a": self.m * self.k, "b": self.k * self.n}.get(name, self.m * self.n)
+        dtype = self.problem["dtype_in" if name in "ab" else "dtype_out"]
+        buffer = Buffer(self.device, count * BYTES[dtype])
+        self.held.append(buffer)
+        if name == "d":
+            buffer.fill(0xFF)
+        elif kind == "integers":
+            self.support.integers(buffer, count, dtype, seed, limit)
+        else:
+            self.support.normal(buffer, count, dtype, seed)
+        return buffer
+
+    @property
+    def nbytes(self) -> int:
+        return sum(buffer.nbytes for buffer in self.held)
+
+    def argument(self, token: Any, alpha: float, beta: float) -> Any:
+        """The kernel argument that `token` names: a b c d m n k alpha beta; numbers and bytes stay."""
+        if not isinstance(token, str):
+            return token
+        return {
+            "a": self.a,
+            "b": self.b,
+            "c": self.c,
+            "d": self.d,
+            "m": self.m,
+            "n": self.n,
+            "k": self.k,
+            "alpha": float(alpha),
+            "beta": float(beta),
+        }[token]
+
+    def free(self) -> None:
+        for buffer in self.held:
+            buffer.free()
+
+
+def compare(
+    inputs: Inputs,
+    blas: Blas,
+    *,
+    alpha: float,
+    beta: float,
+    exact: bool,
+    limits: tuple[float, float],
+    block: tuple[int, int],
+) -> Comparison:
+    """Compare D with the reference; `limits` are the absolute and relative allowance per element."""
+    device, support, problem = inputs.device, inputs.support, inputs.problem
+    m, n, k = inputs.m, inputs.n, inputs.k
+    wide: list[Buffer] = []
+    try:
+        for source, count in ((inputs.a, m * k), (inputs.b, k * n)):
+            wide.append(Buffer(device, 4 * count))
+            support.widen(wide[-1], source, count, problem["dtype_in"])
+        reference = Buffer(device, 4 * min(m, ROWS_AT_ONCE) * n)
+        report, tiles, count = support.comparison(m, n, block)
+        wide += [reference, report, tiles]
+        for first in range(0, m, ROWS_AT_ONCE):
+            rows = (first, min(m, first + ROWS_AT_ONCE))
+            blas.gemm(
+                m,
+                n,
+                k,
+                wide[0],
+                wide[1],
+                reference,
+                dtype_in="f32",
+                dtype_out="f32",
+                dtype_acc="f32",
+                layout_a=problem["layout_a"],
+                layout_b=problem["layout_b"],
+                alpha=alpha,
+                rows=rows,
+            )()
+            support.compare(
+                inputs.d,
+                problem["dtype_out"],
+                reference,
+                inputs.c,
+                beta,
+                rows,
+                n,
+                exact,
+                limits,
+                block,
+                report,
+                tiles,
+            )
+        found = support.result(report, tiles, count)
+        if found.first is not None:
+            found.got, found.expected = _values(inputs, blas, wide, divmod(found.first, n), alpha, beta)
+        return found
+    finally:
+        device.wait()
+        for buffer in wide:
+            buffer.free()
+
+
+def _values(
+    inputs: Inputs, blas: Blas, wide: list[Buffer], at: tuple[int, int], alpha: float, beta: float
+) -> tuple[float, float]:
+    """What stands in D at (row, column), and the reference there before rounding."""
+    (row, column), n, problem = at, inputs.n, inputs.problem
+
+    def element(buffer: Buffer, dtype: str) -> float:
+        return float(buffer.read_at((row * n + column) * BYTES[dtype], dtype))
+
+    blas.gemm(
+        inputs.m,
+        n,
+        inputs.k,
+        *wide[:3],
+        dtype_in="f32",
+        dtype_out="f32",
+        dtype_acc="f32",
+        layout_a=problem["layout_a"],
+        layout_b=problem["layout_b"],
+        alpha=alpha,
+        rows=(row, row + 1),
+    )()
+    inputs.device.wait()
+    expected = float(wide[2].read_at(4 * column, "f32"))
+    if inputs.c is not None:
+        expected += beta * element(inputs.c, problem["dtype_out"])
+    return element(inputs.d, problem["dtype_out"]), expected
+
+
+def summary(found: Comparison, n: int, block: tuple[int, int]) -> dict[str, Any]:
+    """A comparison as a message: index pairs, and the first eight bad tiles as (row, column) of tiles."""
+    across = -(-n // block[1])
+    bad = [int(tile) for tile in found.tiles.nonzero()[0]]
+    first = None if found.first is None else divmod(found.first, n)
+    return {
+        "wrong": found.wrong,
+        "nonfinite": found.nonfinite,
+        "first_bad": first,
+        "largest": found.largest,
+        "relative_error": found.relative_error,
+        "bad_tile_count": len(bad),
+        "bad_tiles": [divmod(tile, across) for tile in bad[:8]],
+        "got": found.got,
+        "expected": found.expected,
+        "wrong_in_tiles": [int(found.tiles[tile]) for tile in bad[:8]],
+    }
+
+
+def verify(
+    device: Device,
+    support: Support,
+    blas: Blas,
+    running: Callable[[], None],
+    *,
+    compiled: dict[str, Any],
+    grid: tuple[int, int, int],
+    cluster: tuple[int, int, int],
+    arguments: list[Any],
+    problem: dict[str, Any],
+    m: int,
+    n: int,
+    k: int,
+    kind: str,
+    limit: int,
+    alpha: float,
+    beta: float,
+    limits: tuple[float, float],
+    block: tuple[int, int],
+    seed: int,
+) -> dict[str, Any]:
+    """The whole check; returns `summary` with `kernel_ms`, the time of that one cold launch."""
+    from gemm_lab.device.driver import Event
+
+    function = device.kernel(compiled)
+    inputs = Inputs(device, support, problem, m, n, k, kind=kind, seed=seed, limit=limit)
+    try:
+        start = device.launcher(function, grid, [inputs.argument(token, alpha, beta) for token in arguments], cluster)
+        device.wait()
+        running()
+        first, last = Event(device).record(), Event(device)
+        start()
+        last.record()
+        device.wait()
+        found = compare(inputs, blas, alpha=alpha, beta=beta, exact=kind == "integers", limits=limits, block=block)
+        return {**summary(found, n, block), "kernel_ms": last.since(first), "m": m, "n": n, "k": k}
+    finally:
+        inputs.free()

@@ -1,0 +1,76 @@
+"""Messages between the notebook and its GPU worker: a pickled frame, then the arrays as raw bytes.
+
+Arrays are taken out of the message and replaced by their dtype name and shape, so that the element types
+NumPy does not know by itself (bfloat16) travel like any other.
+"""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+_NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
+
+
+def dtype_of(name: str) -> np.dtype:
+    """The NumPy dtype of "f16", "bf16" or "f32", or of any name that NumPy itself knows."""
+    if name in ("bf16", "bfloat16"):
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype({"f16": "float16", "f32": "float32"}.get(name, name))
+
+
+def name_of(dtype: np.dtype) -> str:
+    """The lab's name of a dtype: f16, bf16, f32, or NumPy's own name for others."""
+    return _NAMES.get(np.dtype(dtype).name, np.dtype(dtype).name)
+
+
+@dataclass(frozen=True)
+class _Slot:
+    index: int
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def send(conn: Connection, message: Any) -> None:
+    """Send `message` (dicts, lists, tuples, scalars, bytes, NumPy arrays); raises OSError if the pipe broke."""
+    arrays: list[np.ndarray] = []
+
+    def take(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            array = np.asarray(value, order="C")
+            arrays.append(array)
+            return _Slot(len(arrays) - 1, name_of(array.dtype), array.shape)
+        if isinstance(value, dict):
+            return {key: take(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(take(item) for item in value)
+        return value
+
+    frame = take(message)
+    conn.send_bytes(pickle.dumps((len(arrays), frame)))
+    for array in arrays:
+        conn.send_bytes(memoryview(array.reshape(-1).view(np.uint8)))
+
+
+def receive(conn: Connection) -> Any:
+    """The next message; raises EOFError when the other end is gone."""
+    count, frame = pickle.loads(conn.recv_bytes())
+    payloads = [conn.recv_bytes() for _ in range(count)]
+
+    def give(value: Any) -> Any:
+        if isinstance(value, _Slot):
+            flat = np.frombuffer(bytearray(payloads[value.index]), dtype=np.uint8)
+            return flat.view(dtype_of(value.dtype)).reshape(value.shape)
+        if isinstance(value, dict):
+            return {key: give(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(give(item) for item in value)
+        return value
+
+    return give(frame)

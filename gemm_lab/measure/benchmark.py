@@ -1,0 +1,238 @@
+"""How fast: kernels, baselines and ceilings timed in turns on the GPU, as rows for the results table."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from gemm_lab import config as settings
+from gemm_lab import device
+from gemm_lab.catalog import Problem
+from gemm_lab.errors import ConfigError
+from gemm_lab.measure.bounds import bound, element_limits
+from gemm_lab.measure.check import wire_problem
+from gemm_lab.measure.inputs import scales
+from gemm_lab.measure.statistics import rate, ratio
+
+REGIMES = ("sustained", "burst")
+SILENCE_S, PREPARE_S = 60.0, 600.0  # compiling Inductor's candidates takes minutes at worst
+Size = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing to time. `kind`: kernel, cublas, inductor or ceiling.
+
+    Kernels and ceilings need `compiled` and `grid` (a triple or a function of m, n, k). `arguments` are names of
+    operands or values, by default those of the problem; ("buffer", bytes) is scratch memory. `flops` of one
+    launch: by default 2·M·N·K; a ceiling has to give it. `block` is (BLOCK_M, BLOCK_N), for reports.
+    """
+
+    label: str
+    kind: str = "kernel"
+    compiled: Any = None
+    grid: tuple[int, int, int] | Callable[[int, int, int], tuple[int, int, int]] | None = None
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    arguments: tuple[Any, ...] | None = None
+    block: tuple[int, int] | None = None
+    flops: float | None = None
+    ladder: str = ""
+    config: str = ""
+
+    def message(self, problem: Problem, m: int, n: int, k: int) -> dict[str, Any]:
+        """The entry as the worker wants it, for one size."""
+        facts = {"label": self.label, "kind": self.kind, "flops": self.work(m, n, k), "block": self.block}
+        if self.kind in ("kernel", "ceiling"):
+            grid = self.grid(m, n, k) if callable(self.grid) else self.grid
+            facts |= {
+                "compiled": device.payload(self.compiled),
+                "grid": tuple(grid),
+                "cluster": tuple(self.cluster),
+                "arguments": list(problem.arguments if self.arguments is None else self.arguments),
+            }
+        return facts
+
+    def work(self, m: int, n: int, k: int) -> float:
+        if self.flops is None and self.kind == "ceiling":
+            raise ConfigError(f"The ceiling {self.label} has to say how many operations one launch does (flops).")
+        return float(self.flops) if self.flops is not None else 2.0 * m * n * k
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One kernel, size and regime: the columns of `results/measured/<gpu>.csv`, then the raw samples.
+
+    TFLOPS as median and quartiles. Ratios are medians over rounds, None where there was no cuBLAS or ceiling
+    in the run. `power_w` is NVML's running average, so in the burst regime it includes the rests.
+    """
+
+    kernel: str
+    ladder: str
+    config: str
+    regime: str
+    m: int
+    n: int
+    k: int
+    dtype: str
+    tflops: float
+    tflops_low: float
+    tflops_high: float
+    cublas_tflops: float | None
+    ratio_cublas: float | None
+    ceiling_tflops: float | None
+    ratio_ceiling: float | None
+    rounds: int
+    sm_clock_mhz: float
+    power_w: float
+    gpu: str
+    driver: str
+    cuda: str
+    commit: str
+    date: str
+    samples_ms: tuple[float, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def label(self) -> str:
+        """Such as "H200, driver 580.159, CUDA 13.0, 1,755 MHz, commit abc1234"."""
+        name = self.gpu.removeprefix("NVIDIA ").removeprefix("Tesla ")
+        return f"{name}, driver {self.driver}, CUDA {self.cuda}, {self.sm_clock_mhz:,.0f} MHz, commit {self.commit}"
+
+
+COLUMNS = tuple(column.name for column in fields(Measurement) if column.name != "samples_ms")
+
+
+class Measurements(list):
+    """A list of Measurement; `skipped` maps the label of what was not timed to the reason."""
+
+    def __init__(self, rows: Sequence[Measurement] = ()):
+        super().__init__(rows)
+        self.skipped: dict[str, str] = {}
+        self.raw: list[dict[str, Any]] = []
+
+
+def benchmark(
+    entries: Sequence[Entry],
+    sizes: Sequence[int | Size],
+    problem: Problem,
+    regime: str = "sustained",
+    rounds: int = 30,
+    *,
+    seed: int = 0,
+    progress: Callable[[dict[str, Any]], None] | None = None,
+    session: Any = None,
+) -> Measurements:
+    """Check and time `entries` at each size (a number, or (m, n, k)), taking turns within one run.
+
+    Every kernel's output is checked first; one that is wrong is not timed and stands in `.skipped`. cuBLAS is
+    the entry of kind "cublas", the ceiling the first of kind "ceiling"; leave them out and the ratios are None.
+    Needs a GPU; `session` is for tests.
+    """
+    if regime not in REGIMES:
+        raise ConfigError(f"There is no regime {regime!r}; choose sustained or burst.")
+    if len({entry.label for entry in entries}) != len(entries):
+        raise ConfigError("Two entries of the benchmark have the same label; give each its own.")
+    found = Measurements()
+    alpha, beta = scales(problem)
+    for size in sizes:
+        m, n, k = (size, size, size) if isinstance(size, int) else size
+        answer = (session or device.session()).request(
+            "benchmark",
+            timeout_s=SILENCE_S,
+            patience_s=PREPARE_S,
+            progress=progress,
+            problem=wire_problem(problem),
+            m=m,
+            n=n,
+            k=k,
+            entries=[entry.message(problem, m, n, k) for entry in entries],
+            regime=regime,
+            rounds=rounds,
+            limits=element_limits(problem, k, alpha),
+            error_bounds={entry.label: bound(problem, k) for entry in entries},
+            alpha=alpha,
+            beta=beta,
+            seed=seed,
+        )
+        found.extend(rows(answer, entries, problem))
+        found.raw.append(answer)
+        found.skipped |= {
+            f"{report['label']} at {m}×{n}×{k}": report["skipped"] for report in answer["entries"] if report["skipped"]
+        }
+    return found
+
+
+def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) -> list[Measurement]:
+    """The worker's answer for one size as measurements, one for each entry that was timed."""
+    m, n, k = answer["m"], answer["n"], answer["k"]
+    timed = {report["label"]: report["samples_ms"] for report in answer["entries"] if report["samples_ms"]}
+    by_label = {entry.label: entry for entry in entries}
+    base = next((label for label in timed if by_label[label].kind == "cublas"), None)
+    top = next((label for label in timed if by_label[label].kind == "ceiling"), None)
+
+    def against(label: str, other: str | None) -> tuple[float | None, float | None]:
+        if other is None:
+            return None, None
+        work, other_work = by_label[label].work(m, n, k), by_label[other].work(m, n, k)
+        return (rate(timed[other], other_work).median, ratio(timed[label], work, timed[other], other_work))
+
+    found = []
+    for label, samples in timed.items():
+        entry = by_label[label]
+        speed = rate(samples, entry.work(m, n, k))
+        cublas_tflops, ratio_cublas = against(label, base)
+        ceiling_tflops, ratio_ceiling = against(label, top)
+        found.append(
+            Measurement(
+                label,
+                entry.ladder,
+                entry.config,
+                answer["regime"],
+                m,
+                n,
+                k,
+                f"{problem.dtype_in}/{problem.dtype_acc}",
+                speed.median,
+                speed.low,
+                speed.high,
+                cublas_tflops,
+                ratio_cublas,
+                ceiling_tflops,
+                ratio_ceiling,
+                len(samples),
+                _median(answer["readings"], "sm_clock_mhz"),
+                _median(answer["readings"], "power_w"),
+                str(answer.get("gpu", "unknown")),
+                str(answer.get("driver", "unknown")),
+                str(answer["cuda"]),
+                commit(),
+                datetime.date.today().isoformat(),
+                tuple(samples),
+            )
+        )
+    return found
+
+
+def _median(readings: Sequence[Mapping[str, float]], name: str) -> float:
+    values = [reading[name] for reading in readings if name in reading]
+    return float(np.median(values)) if values else float("nan")
+
+
+def commit() -> str:
+    """The short commit of the checkout, with "+" if files differ from it; "none" outside a checkout."""
+    git = ["git", "-C", str(settings.PACKAGE.parent)]
+    try:
+        name = subprocess.run([*git, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, timeout=10)
+        changed = subprocess.run(
+            [*git, "status", "--porcelain", "--untracked-files=no"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "none"
+    return name.stdout.strip() + ("+" if changed.stdout.strip() else "") if name.returncode == 0 else "none"

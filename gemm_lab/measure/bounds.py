@@ -1,0 +1,52 @@
+"""How far a correct kernel's result may be from the exact one, for N(0, 1) inputs.
+
+Products of f16 or bf16 values are exact in f32, so the inputs contribute nothing; errors come from additions
+and from rounding the output. Take partial sums as a random walk, |s_i| ~ √i, over n = K/s additions, where s is
+the number of products that one addition takes in (4 in the oldest tensor core, 1 in a scalar kernel).
+
+- An addition that rounds to nearest with unit roundoff u errs by up to u·|s_i|, uniformly: u·|s_i|/√3 on
+  average. Independent errors add in squares: √(Σ u²·i·s/3) = u·K/√(6s), that is u·√(K/6s) of the output's √K.
+- Tensor cores with an f32 accumulator cut instead of rounding: u = 2⁻²³ and errors of one sign. They add
+  linearly in the worst case: Σ u·0.8·√(i·s) = 0.53·u·K·√K/s, that is 0.53·u·K/s of the output.
+- The output is rounded once: u_out/√3, and once more for each of alpha·acc and beta·C in the same type.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gemm_lab.catalog import Problem
+
+UNIT_ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24}
+PRODUCTS_PER_ADDITION, SAFETY, ELEMENT_SIGMAS = 4, 2.0, 12.0
+
+
+def _walk(problem: Problem, k: int) -> tuple[float, float]:
+    """(random, one-sided) error of the accumulation, relative to the output's root mean square."""
+    if problem.dtype_in == "f32":
+        return UNIT_ROUNDOFF["f32"] * math.sqrt(k / 6), 0.0
+    walk = UNIT_ROUNDOFF[problem.dtype_acc] * math.sqrt(k / (6 * PRODUCTS_PER_ADDITION))
+    drift = 0.53 * 2.0**-23 * k / PRODUCTS_PER_ADDITION if problem.dtype_acc == "f32" else 0.0
+    return walk, drift
+
+
+def bound(problem: Problem, k: int) -> float:
+    """The largest ‖out − ref‖/‖ref‖ that passes: twice the expected error of the module's docstring.
+
+    For f16 accumulation it grows like √K (0.013 at K = 4096); for bf16 outputs it is about 0.0045 at any K.
+    """
+    walk, drift = _walk(problem, k)
+    rounding = UNIT_ROUNDOFF[problem.dtype_out] * math.sqrt((3 if problem.uses_c else 1) / 3)
+    return SAFETY * (math.hypot(walk, rounding) + drift)
+
+
+def element_limits(problem: Problem, k: int, alpha: float = 1.0) -> tuple[float, float]:
+    """(absolute, relative): an element passes if |out − ref| ≤ absolute + relative·|ref|.
+
+    The output's rounding is relative and at most u_out; the accumulation's error is absolute, twelve of its
+    standard deviations, so that one wrong element among 2²⁸ is caught and a right one is not.
+    """
+    walk, drift = _walk(problem, k)
+    scale = abs(alpha) * math.sqrt(k)
+    epilogue = 6 * UNIT_ROUNDOFF[problem.dtype_acc] if problem.uses_c else 0.0
+    return scale * (ELEMENT_SIGMAS * walk + 6 * drift + epilogue), 1.01 * UNIT_ROUNDOFF[problem.dtype_out]

@@ -1,0 +1,222 @@
+"""The verdict on a kernel's output: right or wrong, where first, and what it looks like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from gemm_lab import device
+from gemm_lab.catalog import Problem
+from gemm_lab.device.wire import dtype_of
+from gemm_lab.measure.bounds import bound, element_limits
+from gemm_lab.measure.guesses import guess
+from gemm_lab.measure.inputs import Inputs, integer_limit, make_inputs, reference, scales
+
+__all__ = ["Inputs", "Verdict", "bound", "check", "element_limits", "make_inputs", "reference", "verdict"]
+
+NUMPY_UP_TO = 1024
+Launch = Callable[..., Sequence[np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`passed`, a sentence, the first wrong element (row, column), the error with its bound, the bad tiles.
+
+    `error` is ‖out − ref‖/‖ref‖ (for integers the largest |out − ref|, with bound 0); `bad_tiles` are up to
+    eight block tiles (row, column) that hold wrong elements. `milliseconds` is the one launch, if it was timed.
+    """
+
+    passed: bool
+    message: str
+    first_bad: tuple[int, int] | None
+    error: float
+    bound: float
+    bad_tiles: tuple[tuple[int, int], ...] = ()
+    wrong: int = 0
+    milliseconds: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __str__(self) -> str:
+        return ("PASS · " if self.passed else "FAIL · ") + self.message
+
+    def _repr_html_(self) -> str:
+        return f"<b>{'PASS' if self.passed else 'FAIL'}</b> · {escape(self.message)}"
+
+
+def verdict(
+    out: np.ndarray,
+    ref: np.ndarray,
+    kind: str,
+    problem: Problem,
+    k: int,
+    block: Sequence[int] | None = None,
+    inputs: Inputs | None = None,
+) -> Verdict:
+    """Judge `out` (M, N) against the exact `ref` (float64, M, N).
+
+    Integers have to equal the rounded reference. Normal inputs have to keep each element within
+    `element_limits` and the whole within `bound`. NaN and infinity never pass. `block` is (BLOCK_M, BLOCK_N[,
+    BLOCK_K]); with `inputs` the message may add what the mistake looks like.
+    """
+    block = tuple(block or (128, 128))
+    got = np.asarray(out).astype(np.float64)
+    if got.shape != ref.shape:
+        return Verdict(False, f"D has shape {got.shape}; it has to be {ref.shape}.", (0, 0), math.inf, 0.0)
+    finite = np.isfinite(got)
+    expected = ref.astype(np.float32).astype(dtype_of(problem.dtype_out)).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        difference = np.where(finite, np.abs(got - (expected if kind == "integers" else ref)), np.inf)
+    if kind == "integers":
+        right, limit, error = got == expected, 0.0, float(difference.max(initial=0.0))
+    else:
+        absolute, relative = element_limits(problem, k, scales(problem)[0])
+        right, limit = difference <= absolute + relative * np.abs(ref), bound(problem, k)
+        norm = float(np.linalg.norm(ref))
+        error = float(np.linalg.norm(difference)) / norm if norm else float(np.linalg.norm(difference))
+    wrong = ~(right & finite)
+    count = int(wrong.sum())
+    if count == 0 and error <= limit:
+        return Verdict(True, _passing(kind, error, limit), None, error, limit)
+    if count == 0:
+        return Verdict(
+            False,
+            f"Every element is close, but the relative error {error:.2e} exceeds {limit:.2e}, the "
+            f"most that {problem.dtype_acc} accumulation of {k:,} products explains.",
+            None,
+            error,
+            limit,
+        )
+    row, column = (int(index) for index in np.unravel_index(np.argmax(wrong), wrong.shape))
+    tiles = bad_tiles(wrong, block)
+    hint = guess(got, expected if kind == "integers" else ref, wrong, tiles, block, kind, problem, inputs)
+    message = _failing(
+        (row, column),
+        got[row, column],
+        (expected if kind == "integers" else ref)[row, column],
+        count,
+        wrong.size,
+        block,
+        hint,
+    )
+    return Verdict(False, message, (row, column), error, limit, tuple(tiles[:8]), count)
+
+
+def bad_tiles(wrong: np.ndarray, block: Sequence[int]) -> list[tuple[int, int]]:
+    """The block tiles (row, column) with a wrong element, in order."""
+    rows, columns = np.nonzero(wrong)
+    pairs = np.unique(np.stack([rows // block[0], columns // block[1]], axis=1), axis=0)
+    return [(int(row), int(column)) for row, column in pairs]
+
+
+def _passing(kind: str, error: float, limit: float) -> str:
+    if kind == "integers":
+        return "every element equals the exact result"
+    return f"relative error {error:.1e}, within {limit:.1e}"
+
+
+def _failing(
+    at: tuple[int, int],
+    got: float,
+    expected: float,
+    count: int,
+    size: int,
+    block: Sequence[int],
+    hint: str | None,
+) -> str:
+    tile = (at[0] // block[0], at[1] // block[1])
+    text = (
+        f"D[{at[0]}, {at[1]}] (tile {tile}) is {got:g}; it should be {expected:g}. "
+        f"{count:,} of {size:,} elements are wrong."
+    )
+    return f"{text} {hint}" if hint else text
+
+
+# ---- The whole check ----
+
+
+def check(
+    compiled: Any,
+    problem: Problem,
+    *,
+    grid: tuple[int, int, int],
+    m: int,
+    n: int,
+    k: int,
+    block: Sequence[int] | None = None,
+    kind: str = "integers",
+    seed: int = 0,
+    cluster: tuple[int, int, int] = (1, 1, 1),
+    launch: Launch | None = None,
+) -> Verdict:
+    """Make inputs, launch, judge. `launch` is the emulator's (default: the GPU's).
+
+    On a GPU, sizes above 1024 are made, checked and compared on the device; otherwise NumPy does it here.
+    """
+    if launch is None and max(m, n, k) > NUMPY_UP_TO:
+        return _on_device(compiled, problem, grid, m, n, k, tuple(block or (128, 128)), kind, seed, cluster)
+    inputs = make_inputs(problem, m, n, k, kind, seed)
+    names = {"names": problem.arguments} if launch is None else {}
+    arrays = (launch or device.launch)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster, **names)
+    positions = [name for name in problem.arguments if name in "abcd"]
+    out = arrays[positions.index("d")]
+    return verdict(out, reference(inputs), kind, problem, k, block, inputs)
+
+
+def wire_problem(problem: Problem) -> dict[str, Any]:
+    """The problem as the worker wants it."""
+    return {
+        name: getattr(problem, name)
+        for name in ("dtype_in", "dtype_acc", "dtype_out", "layout_a", "layout_b", "uses_c")
+    }
+
+
+def _on_device(
+    compiled: Any,
+    problem: Problem,
+    grid: tuple[int, int, int],
+    m: int,
+    n: int,
+    k: int,
+    block: tuple[int, ...],
+    kind: str,
+    seed: int,
+    cluster: tuple[int, int, int],
+) -> Verdict:
+    alpha, beta = scales(problem)
+    limit = integer_limit(problem, k) if kind == "integers" else 0
+    limits = element_limits(problem, k, alpha)
+    found = device.run_guarded(
+        compiled, "verify", grid=grid, cluster=cluster, timeout_s=None, names=problem.arguments,
+        args=lambda: make_inputs(problem, m, n, k, "normal", seed).arguments(),
+        compiled=device.payload(compiled), arguments=list(problem.arguments), problem=wire_problem(problem),
+        m=m, n=n, k=k, kind=kind, limit=limit, alpha=alpha, beta=beta, limits=limits, block=block[:2], seed=seed,
+    )  # fmt: skip
+    return judge(found, problem, k, kind, m * n, block)
+
+
+def judge(found: dict[str, Any], problem: Problem, k: int, kind: str, size: int, block: Sequence[int]) -> Verdict:
+    """The verdict on a comparison that the worker made (`device.verify.summary`)."""
+    exact = kind == "integers"
+    error = found["largest"] if exact else found["relative_error"]
+    if found["nonfinite"]:
+        error = math.inf
+    limit = 0.0 if exact else bound(problem, k)
+    if not found["wrong"] and error <= limit:
+        return Verdict(True, _passing(kind, error, limit), None, error, limit, milliseconds=found["kernel_ms"])
+    tiles = tuple(tuple(tile) for tile in found["bad_tiles"])
+    if not found["wrong"]:
+        message = f"Every element is close, but the relative error {error:.2e} exceeds {limit:.2e}."
+        return Verdict(False, message, None, error, limit, milliseconds=found["kernel_ms"])
+    at = tuple(found["first_bad"])
+    hint = f"NaN or infinite: {found['nonfinite']:,}." if found["nonfinite"] else None
+    if found["nonfinite"] == size:
+        hint = "The output was never written (it still holds the NaN it was filled with)."
+    message = _failing(at, found["got"], found["expected"], found["wrong"], size, block, hint)
+    return Verdict(False, message, at, error, limit, tiles, found["wrong"], found["kernel_ms"])

@@ -1,0 +1,106 @@
+"""Inputs of a check, and the exact product they should give.
+
+*integers*: small whole numbers, chosen so that every partial sum of every kernel is representable in its
+accumulator; the result is then known to the bit. *normal*: N(0, 1), for the sizes of error that real data show.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gemm_lab.catalog import Problem
+from gemm_lab.device.wire import dtype_of
+from gemm_lab.errors import ConfigError, SizeError
+
+KINDS = ("integers", "normal")
+LARGEST_LIMIT, SIGMAS = 4, 10
+EXACT = {"f16": 2**11, "f32": 2**24}  # all whole numbers up to here are representable
+
+
+def integer_limit(problem: Problem, k: int) -> int:
+    """The largest L ≤ 4 such that sums of K products of values in -L … L stay exact in the accumulator.
+
+    Either in the worst case, L²·K ≤ 2048 (f16) or 2²⁴ (f32), or by ten standard deviations: a product of two
+    uniform values has variance (L(L+1)/3)², so a partial sum exceeds 10·L(L+1)/3·√K with a probability below
+    10⁻²⁰. `SizeError` if K is too large even for L = 1. alpha = 2 and beta = -1 scale exactly, so the epilogue
+    rounds once at most.
+    """
+    room = EXACT[problem.dtype_acc]
+    for limit in range(LARGEST_LIMIT, 0, -1):
+        if limit * limit * k <= room or SIGMAS * limit * (limit + 1) / 3 * math.sqrt(k) <= room:
+            return limit
+    raise SizeError(
+        f"K = {k:,} is too large for an exact check with {problem.dtype_acc} accumulators; "
+        f"use K up to {int((room * 3 / (2 * SIGMAS)) ** 2):,}, or normal inputs."
+    )
+
+
+def scales(problem: Problem) -> tuple[float, float]:
+    """(alpha, beta) of a check: 2 and -1 where C is used, so that an error in either shows; else 1 and 0."""
+    return (2.0, -1.0) if problem.uses_c else (1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A, B, C as they lie in memory, and D poisoned with NaN. C is None where the problem has none."""
+
+    problem: Problem
+    m: int
+    n: int
+    k: int
+    kind: str
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray | None
+    d: np.ndarray
+    alpha: float
+    beta: float
+
+    def arguments(self) -> list[Any]:
+        """The kernel's arguments, in its parameter order."""
+        return [getattr(self, name) for name in self.problem.arguments]
+
+    def wide(self) -> tuple[np.ndarray, np.ndarray]:
+        """A (M, K) and B (K, N) in row order, as float32."""
+        a, b = self.a.astype(np.float32), self.b.astype(np.float32)
+        return (a if self.problem.layout_a == "row" else a.T), (b if self.problem.layout_b == "row" else b.T)
+
+
+def make_inputs(problem: Problem, m: int, n: int, k: int, kind: str = "integers", seed: int = 0) -> Inputs:
+    """Fresh inputs for `kind` "integers" or "normal"; the same seed gives the same inputs."""
+    if kind not in KINDS:
+        raise ConfigError(f"There are no inputs of kind {kind!r}; choose integers or normal.")
+    rng = np.random.default_rng(seed)
+    limit = integer_limit(problem, k) if kind == "integers" else 0
+
+    def array(name: str) -> np.ndarray:
+        shape = problem.shape(name, m, n, k)
+        dtype = dtype_of(problem.dtype_in if name in "ab" else problem.dtype_out)
+        if kind == "integers":
+            return rng.integers(-limit, limit + 1, shape).astype(np.float32).astype(dtype)
+        return rng.standard_normal(shape, dtype=np.float32).astype(dtype)
+
+    alpha, beta = scales(problem)
+    d = np.full((m, n), np.nan, np.float32).astype(dtype_of(problem.dtype_out))
+    return Inputs(
+        problem, m, n, k, kind, array("a"), array("b"), array("c") if problem.uses_c else None, d, alpha, beta
+    )
+
+
+def reference(inputs: Inputs) -> np.ndarray:
+    """alpha·A·B + beta·C as float64 (M, N), not yet rounded to the output type.
+
+    Integers: exact, because every partial sum is a whole number below 2²⁴. Normal: float64 up to 2³⁰
+    multiply-adds, float32 BLAS above that.
+    """
+    a, b = inputs.wide()
+    if inputs.kind == "normal" and inputs.m * inputs.n * inputs.k <= 2**30:
+        a, b = a.astype(np.float64), b.astype(np.float64)
+    result = inputs.alpha * (a @ b).astype(np.float64)
+    if inputs.c is not None:
+        result += inputs.beta * inputs.c.astype(np.float64)
+    return result

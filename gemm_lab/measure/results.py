@@ -1,0 +1,113 @@
+"""The recorded measurements: `results/measured/<gpu>.csv`, one row a kernel, configuration, regime and size."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+
+from gemm_lab import hardware
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+from gemm_lab.measure.benchmark import COLUMNS, Measurement
+
+MAY_BE_EMPTY = {"ladder", "config", "cublas_tflops", "ratio_cublas", "ceiling_tflops", "ratio_ceiling"}
+KEY = ("kernel", "config", "regime", "m", "n", "k", "dtype")
+_TYPES = {column.name: column.type.split(" ")[0] for column in fields(Measurement)}
+
+
+def path_of(gpu: str) -> Path:
+    """The file of a GPU, given its key or name ("h200", "NVIDIA H200")."""
+    return data_dir("results") / "measured" / f"{hardware.gpu(gpu).key}.csv"
+
+
+def read(path: Path) -> list[Measurement]:
+    """The rows of a file; `LabError` names the line of a row that does not fit the schema. No file, no rows."""
+    if not path.is_file():
+        return []
+    with path.open(newline="") as lines:
+        reader = csv.DictReader(lines)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise LabError(f"{path.name} has the columns {reader.fieldnames}; they have to be {', '.join(COLUMNS)}.")
+        return [_parse(row, f"{path.name}, line {reader.line_num}") for row in reader]
+
+
+def recorded(gpu: str) -> list[Measurement]:
+    """What was recorded on this GPU; an empty list if nothing was."""
+    return read(path_of(gpu))
+
+
+def record(rows: Iterable[Measurement], folder: Path | str | None = None) -> Path:
+    """Append rows of one GPU to its file in `folder` (default: the lab's results) and return the file's path."""
+    rows = list(rows)
+    names = {row.gpu for row in rows}
+    if len(names) != 1:
+        raise LabError(f"A file holds the rows of one GPU; these are of {', '.join(sorted(names)) or 'none'}.")
+    path = path_of(names.pop())
+    path = Path(folder) / path.name if folder is not None else path
+    append(rows, path)
+    return path
+
+
+def append(rows: Iterable[Measurement], path: Path) -> None:
+    """Add rows to a file, in place of older ones of the same kernel, configuration, regime and size.
+
+    A row that lacks a field is refused with a `LabError`, and then nothing is written.
+    """
+    rows = list(rows)
+    for row in rows:
+        _require(row)
+    kept = {_key(row): row for row in read(path)}
+    kept |= {_key(row): row for row in rows}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".csv.part")
+    with partial.open("w", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in sorted(kept.values(), key=_key):
+            writer.writerow([_text(getattr(row, name)) for name in COLUMNS])
+    partial.replace(path)
+
+
+def _key(row: Measurement) -> tuple:
+    return tuple(getattr(row, name) for name in KEY)
+
+
+def _require(row: Measurement) -> None:
+    for name in COLUMNS:
+        value = getattr(row, name)
+        lacking = value is None or value == "" or (isinstance(value, float) and not math.isfinite(value))
+        if lacking and (name not in MAY_BE_EMPTY or value not in (None, "")):
+            raise LabError(
+                f"The row of {row.kernel} at {row.m}×{row.n}×{row.k} has no {name}; a recorded row needs "
+                "every field, so measure again where NVML and the driver answer."
+            )
+    for ratio, base in (("ratio_cublas", "cublas_tflops"), ("ratio_ceiling", "ceiling_tflops")):
+        if (getattr(row, ratio) is None) != (getattr(row, base) is None):
+            raise LabError(f"The row of {row.kernel} has {ratio} without {base}, or the reverse; give both or neither.")
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def _parse(row: dict, where: str) -> Measurement:
+    values = {}
+    for name in COLUMNS:
+        text = row.get(name)
+        if text is None or None in row:
+            raise LabError(f"{where}: the row has too few or too many fields; it has to have {len(COLUMNS)}.")
+        if text == "" and name not in MAY_BE_EMPTY:
+            raise LabError(f"{where}: {name} is empty.")
+        kind = _TYPES[name]
+        try:
+            values[name] = (
+                text if kind == "str" else None if text == "" else int(text) if kind == "int" else float(text)
+            )
+        except ValueError:
+            raise LabError(f"{where}: {name} is {text!r}, which is not a number.") from None
+    return Measurement(**values)

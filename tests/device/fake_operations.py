@@ -1,0 +1,68 @@
+"""Operations for a worker without a GPU: what a session has to survive."""
+
+import ctypes
+import os
+import signal
+import time
+
+from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault
+
+
+def hang(context, seconds=60.0):
+    context.running()
+    time.sleep(seconds)
+
+
+def flood(context, megabytes):
+    for _ in range(megabytes):
+        os.write(1, b"x" * 2**20)
+    return "done"
+
+
+def say(context, text):
+    ctypes.CDLL(None).printf(b"%s", text.encode())  # C's buffer, which device printf uses too
+    return text
+
+
+def count(context, steps):
+    for step in range(steps):
+        context.running(step=step)
+        time.sleep(0.15)
+    return steps
+
+
+def fault(context):
+    raise KernelFault("CUDA_ERROR_ILLEGAL_ADDRESS", "an address outside every array")
+
+
+def starve(context):
+    raise DeviceOutOfMemory(2**34, 2**30)
+
+
+def bug(context):
+    raise ZeroDivisionError("a mistake of the worker's own")
+
+
+def answer_slowly(context, path):
+    """Leave a process id behind, then wait: the parent dies meanwhile."""
+    with open(path, "w") as out:
+        out.write(str(os.getpid()))
+    context.running()
+    time.sleep(60)
+
+
+OPERATIONS = {
+    "echo": lambda context, **payload: payload,
+    "doze": lambda context: time.sleep(60),
+    "pid": lambda context: os.getpid(),
+    "crash": lambda context: os.kill(os.getpid(), signal.SIGSEGV),
+    "leave": lambda context: os._exit(3),
+    "hang": hang,
+    "flood": flood,
+    "say": say,
+    "count": count,
+    "fault": fault,
+    "starve": starve,
+    "bug": bug,
+    "answer_slowly": answer_slowly,
+}

@@ -1,0 +1,259 @@
+"""The worker's operations over a driver made of Python: arguments, layouts, checks, turns, errors."""
+
+import ctypes
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from fake_cuda import C_FLOAT, C_INT, POINTER, FakeBlas, FakeCuda, view
+
+from gemm_lab.catalog import Problem
+from gemm_lab.device import cublas, operations, timing
+from gemm_lab.device import support as support_module
+from gemm_lab.device.driver import Device
+from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault
+from gemm_lab.errors import LaunchError
+from gemm_lab.measure import check as checking
+from gemm_lab.measure.bounds import bound, element_limits
+from gemm_lab.measure.check import judge, wire_problem
+
+ARGUMENTS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
+TYPES = (POINTER, POINTER, POINTER, POINTER, C_INT, C_INT, C_INT, C_FLOAT, C_FLOAT)
+COMPILED = {
+    "key": "k1",
+    "name": "t4/x",
+    "arch": "sm_90",
+    "entry": "gemm",
+    "cubin": b"\x7fELF",
+    "threads": 128,
+    "dynamic_smem": 0,
+}
+
+
+def problem(layout_a="row", layout_b="col", dtype="f16", acc="f32"):
+    return Problem("D = alpha A B + beta C", dtype, acc, dtype, layout_a, layout_b, ARGUMENTS)
+
+
+def gemm_of(what, spoil=lambda d: None):
+    def gemm(a, b, c, d, m, n, k, alpha, beta):
+        left = view(a, m * k, what.dtype_in).reshape(what.shape("a", m, n, k)).astype(np.float32)
+        right = view(b, k * n, what.dtype_in).reshape(what.shape("b", m, n, k)).astype(np.float32)
+        left, right = left if what.layout_a == "row" else left.T, right if what.layout_b == "row" else right.T
+        out = view(d, m * n, what.dtype_out).reshape(m, n)
+        out[...] = alpha * (left @ right) + beta * view(c, m * n, what.dtype_out).reshape(m, n).astype(np.float32)
+        spoil(out)
+
+    return gemm
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """Build a worker with the given kernels: (device, support, blas, context)."""
+
+    def build(kernels, **options):
+        cuda = FakeCuda(kernels, **options)
+        gpu = Device(cuda)
+        monkeypatch.setattr(support_module, "build", lambda arch: b"\x7fELF")
+        lib = FakeBlas(cuda)
+        monkeypatch.setattr(cublas, "library", lambda: lib)
+        kit, blas = support_module.Support(gpu), cublas.Blas()
+        monkeypatch.setattr(operations, "device", lambda: gpu)
+        monkeypatch.setattr(operations, "support", lambda: kit)
+        monkeypatch.setattr(operations, "blas", lambda: blas)
+        reports = []
+        context = SimpleNamespace(
+            progress=lambda **facts: reports.append(facts),
+            running=lambda **facts: reports.append({"stage": "running", **facts}),
+            reports=reports,
+        )
+        return SimpleNamespace(cuda=cuda, gpu=gpu, lib=lib, context=context)
+
+    return build
+
+
+def verify_payload(what, m=96, n=64, k=32, kind="integers", **changes):
+    alpha, beta = 2.0, -1.0
+    return {
+        "compiled": COMPILED,
+        "grid": (3, 2, 1),
+        "cluster": (1, 1, 1),
+        "arguments": list(ARGUMENTS),
+        "problem": wire_problem(what),
+        "m": m,
+        "n": n,
+        "k": k,
+        "kind": kind,
+        "limit": 3,
+        "alpha": alpha,
+        "beta": beta,
+        "limits": element_limits(what, k, alpha),
+        "block": (32, 32),
+        "seed": 1,
+        **changes,
+    }
+
+
+def test_a_launch_passes_pointers_ints_and_floats_and_returns_arrays(worker):
+    def body(d, n, scale):
+        view(d, n, "f32")[:] *= scale
+
+    made = worker({"gemm": ((POINTER, C_INT, C_FLOAT), body)})
+    array = np.arange(6, dtype=np.float32)
+    answer = operations.launch(made.context, compiled=COMPILED, grid=(2, 1, 1), args=[array, 6, 0.5])
+    assert np.array_equal(answer["arrays"][0], array / 2) and answer["milliseconds"] == 0.5
+    assert made.cuda.launches == [("gemm", (2, 1, 1), 128, None)] and made.cuda.used == 0
+    assert made.context.reports == [{"stage": "running"}]
+
+
+def test_a_struct_by_value_is_aligned_to_64_bytes(worker):
+    seen = []
+    made = worker({"gemm": ((ctypes.c_char * 128,), lambda raw: seen.append(raw))})
+    function = made.gpu.kernel(COMPILED)
+    start = made.gpu.launcher(function, (1, 1, 1), [bytes(range(1, 129))])
+    start()
+    assert seen == [bytes(range(1, 129))] and ctypes.addressof(start.keep[0]) % 64 == 0
+
+
+def test_a_cluster_goes_through_the_extended_launch(worker):
+    made = worker({"gemm": ((C_INT,), lambda n: None)})
+    operations.launch(made.context, compiled=COMPILED, grid=(4, 1, 1), args=[7], cluster=(2, 1, 1))
+    assert made.cuda.launches == [("gemm", (4, 1, 1), 128, (2, 1, 1))]
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"arch": "sm_75"}, "GPUs 7.5 to 7.9"),
+        ({"arch": "sm_100a"}, "exactly that architecture"),
+        ({"threads": 2048}, "1 to 1,024"),
+        ({"threads": 1024}, "exceed one SM"),
+        ({"dynamic_smem": 300000}, "at most 232,448"),
+    ],
+)
+def test_what_cannot_start_is_refused_with_a_sentence(worker, change, words):
+    made = worker({"gemm": ((C_INT,), lambda n: None)})
+    with pytest.raises(LaunchError, match=words):
+        operations.launch(made.context, compiled={**COMPILED, **change}, grid=(1, 1, 1), args=[1])
+
+
+@pytest.mark.parametrize("grid", [(0, 1, 1), (1, 70000, 1)])
+def test_an_impossible_grid_is_refused(worker, grid):
+    made = worker({"gemm": ((C_INT,), lambda n: None)})
+    with pytest.raises(LaunchError, match="grid"):
+        operations.launch(made.context, compiled=COMPILED, grid=grid, args=[1])
+
+
+def test_too_little_memory_says_how_much_is_free(worker):
+    made = worker({"gemm": ((POINTER,), lambda d: None)}, free=2**20)
+    with pytest.raises(DeviceOutOfMemory, match="1 MB free and 4 MB") as error:
+        operations.launch(made.context, compiled=COMPILED, grid=(1, 1, 1), args=[np.zeros(2**20, np.float32)])
+    assert error.value.asked == 2**22
+
+
+def test_a_fault_is_named(worker):
+    made = worker({"gemm": ((POINTER,), lambda d: 700)})
+    with pytest.raises(KernelFault, match="outside every array") as error:
+        operations.launch(made.context, compiled=COMPILED, grid=(1, 1, 1), args=[np.zeros(4, np.float32)])
+    assert error.value.kind == "CUDA_ERROR_ILLEGAL_ADDRESS"
+
+
+@pytest.mark.parametrize("kind", ["integers", "normal"])
+@pytest.mark.parametrize("layouts", ["row row", "row col", "col row", "col col"])
+def test_a_right_kernel_passes_for_every_layout(worker, layouts, kind):
+    what = problem(*layouts.split())
+    made = worker({"gemm": (TYPES, gemm_of(what))})
+    found = operations.verify(made.context, **verify_payload(what, kind=kind))
+    result = judge(found, what, 32, kind, 96 * 64, (32, 32))
+    assert result.passed, result.message
+    assert set(made.lib.calls) == {cublas.COMPUTE_32F_PEDANTIC} and made.cuda.used == 0
+
+
+def test_a_wrong_element_is_found_with_its_values_in_any_chunk_of_rows(worker, monkeypatch):
+    monkeypatch.setattr("gemm_lab.device.verify.ROWS_AT_ONCE", 32)
+    what = problem()
+
+    def spoil(out):
+        out[70, 40] += 3
+
+    made = worker({"gemm": (TYPES, gemm_of(what, spoil))})
+    found = operations.verify(made.context, **verify_payload(what))
+    assert (found["wrong"], found["first_bad"], found["bad_tiles"]) == (1, (70, 40), [(2, 1)])
+    assert found["got"] == found["expected"] + 3
+    assert "D[70, 40]" in judge(found, what, 32, "integers", 96 * 64, (32, 32)).message
+
+
+def test_an_untouched_output_does_not_pass(worker):
+    what = problem()
+    made = worker({"gemm": (TYPES, lambda *arguments: None)})
+    found = operations.verify(made.context, **verify_payload(what, kind="normal"))
+    result = judge(found, what, 32, "normal", 96 * 64, (32, 32))
+    assert not result.passed and found["nonfinite"] == 96 * 64 and "never written" in result.message
+
+
+@pytest.mark.parametrize("regime", ["burst", "sustained"])
+def test_entries_take_turns_and_a_wrong_kernel_is_not_timed(worker, monkeypatch, regime):
+    monkeypatch.setattr(timing, "BURST_REST_S", 0.0)
+    monkeypatch.setattr(timing, "SUSTAINED_WARMUP_S", 0.02)
+    what = problem()
+    right, wrong = gemm_of(what), gemm_of(what, lambda out: out.fill(0))
+    right.milliseconds = 2.0
+    ceiling = lambda scratch, n: None  # noqa: E731
+    ceiling.milliseconds = 4.0
+    made = worker({"gemm": (TYPES, right), "bad": (TYPES, wrong), "mma": ((POINTER, C_INT), ceiling)})
+    kernel = {
+        "kind": "kernel",
+        "compiled": COMPILED,
+        "grid": (3, 2, 1),
+        "cluster": (1, 1, 1),
+        "arguments": list(ARGUMENTS),
+        "flops": 1e9,
+        "block": (32, 32),
+    }
+    entries = [
+        {**kernel, "label": "right"},
+        {**kernel, "label": "wrong", "compiled": {**COMPILED, "entry": "bad"}},
+        {"label": "cublas", "kind": "cublas", "flops": 1e9},
+        {
+            **kernel,
+            "label": "ceiling",
+            "kind": "ceiling",
+            "compiled": {**COMPILED, "entry": "mma"},
+            "arguments": [("buffer", 256), 1000],
+        },
+    ]
+    answer = operations.benchmark(
+        made.context,
+        problem=wire_problem(what),
+        m=96,
+        n=64,
+        k=32,
+        entries=entries,
+        regime=regime,
+        rounds=5,
+        limits=element_limits(what, 32, 2.0),
+        error_bounds={e["label"]: bound(what, 32) for e in entries},
+        alpha=2.0,
+        beta=-1.0,
+        seed=3,
+    )
+    reports = {report["label"]: report for report in answer["entries"]}
+    assert [len(reports[label]["samples_ms"]) for label in ("right", "wrong", "cublas", "ceiling")] == [5, 0, 5, 5]
+    assert reports["right"]["samples_ms"] == pytest.approx([2.0] * 5)
+    assert reports["ceiling"]["samples_ms"] == pytest.approx([4.0] * 5)
+    assert reports["cublas"]["samples_ms"] == pytest.approx([0.25] * 5)
+    assert "not timed" in reports["wrong"]["skipped"] and "wrong" in reports["wrong"]["skipped"]
+    assert answer["copies"] >= 2 and made.cuda.used == 0
+    assert {"stage": "running", "done": 4, "total": 5} in made.context.reports
+
+
+def test_the_large_check_of_measure_speaks_to_the_worker(worker, monkeypatch):
+    what = problem()
+    made = worker({"gemm": (TYPES, gemm_of(what))})
+    monkeypatch.setattr(checking, "NUMPY_UP_TO", 16)
+    monkeypatch.setattr(
+        checking.device,
+        "run_guarded",
+        lambda kernel, op, *, timeout_s, args, names, **fields: operations.OPERATIONS[op](made.context, **fields),
+    )
+    result = checking.check(SimpleNamespace(**COMPILED), what, grid=(3, 2, 1), m=96, n=64, k=32, block=(32, 32, 16))
+    assert result.passed and result.milliseconds == 0.5

@@ -1,0 +1,189 @@
+"""Rates, ratios, rows and the results table, on samples made here."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gemm_lab.catalog import Problem
+from gemm_lab.errors import ConfigError, LabError
+from gemm_lab.measure import append, results
+from gemm_lab.measure.benchmark import COLUMNS, Entry, benchmark
+from gemm_lab.measure.statistics import rate, ratio
+
+PROBLEM = Problem("D = AB", "bf16", "f32", "bf16", "row", "col", ("a", "b", "d", "m", "n", "k"))
+COMPILED = SimpleNamespace(key="k", name="t4/x", arch="sm_90", entry="gemm", cubin=b"", threads=128, dynamic_smem=0)
+
+
+def test_a_rate_is_the_median_with_quartiles():
+    speed = rate([1.0, 2.0, 4.0, 4.0, 8.0], 8e9)
+    assert (speed.low, speed.median, speed.high) == (2.0, 2.0, 4.0)
+    with pytest.raises(LabError):
+        rate([1.0, 0.0], 1.0)
+    with pytest.raises(LabError):
+        rate([], 1.0)
+
+
+def test_a_ratio_is_taken_round_by_round():
+    drift = np.linspace(1, 5, 31)  # the clock falls to a fifth during the run
+    assert ratio(list(2 * drift), 1.0, list(drift), 1.0) == pytest.approx(0.5)
+    rng = np.random.default_rng(0)
+    noisy = drift * rng.uniform(0.99, 1.01, 31)
+    assert ratio(list(noisy), 1.0, list(drift), 1.0) == pytest.approx(1.0, abs=0.01)
+    assert ratio([1.0], 4.0, [1.0], 2.0) == 2.0
+    with pytest.raises(LabError, match="same rounds"):
+        ratio([1.0, 1.0], 1.0, [1.0], 1.0)
+
+
+class FakeSession:
+    """Answers as the worker would: samples of 1 ms for the kernel, 0.5 ms for cuBLAS and the ceiling."""
+
+    def __init__(self):
+        self.payloads = []
+
+    def request(self, op, **payload):
+        assert op == "benchmark"
+        self.payloads.append(payload)
+        times = {"kernel": 1.0, "cublas": 0.5, "ceiling": 0.5}
+        reports = [
+            {"label": e["label"], "check": None, "skipped": None, "samples_ms": [times[e["kind"]]] * payload["rounds"]}
+            for e in payload["entries"]
+        ]
+        reports.append(
+            {"label": "wrong", "check": {}, "skipped": "not timed: 3 elements of D are wrong", "samples_ms": []}
+        )
+        return {
+            "entries": reports,
+            "readings": [
+                {"round": 0, "sm_clock_mhz": 1700.0, "power_w": 650.0},
+                {"round": 1, "sm_clock_mhz": 1800.0, "power_w": 700.0},
+            ],
+            "regime": payload["regime"],
+            "m": payload["m"],
+            "n": payload["n"],
+            "k": payload["k"],
+            "gpu": "NVIDIA H200",
+            "driver": "580.65",
+            "cuda": "13.0",
+        }
+
+
+def entries():
+    return [
+        Entry("t4/x", compiled=COMPILED, grid=lambda m, n, k: (m // 128, n // 128, 1), ladder="t4"),
+        Entry("cublas", "cublas"),
+        Entry("ceiling/mma", "ceiling", compiled=COMPILED, grid=(132, 1, 1), flops=2e10, arguments=(1000,)),
+    ]
+
+
+def test_rows_have_rates_ratios_and_conditions():
+    session = FakeSession()
+    found = benchmark(entries(), [1024, (2048, 1024, 512)], PROBLEM, rounds=4, session=session)
+    assert len(found) == 6 and len(found.raw) == 2
+    row = found[0]
+    assert row.tflops == pytest.approx(2 * 1024**3 / 1e9) and row.cublas_tflops == pytest.approx(2 * row.tflops)
+    assert row.ratio_cublas == pytest.approx(0.5) and row.ceiling_tflops == pytest.approx(40.0)
+    assert row.ratio_ceiling == pytest.approx(row.tflops / 40.0) and row.rounds == 4 and row.dtype == "bf16/f32"
+    assert row.sm_clock_mhz == 1750.0 and row.samples_ms == (1.0,) * 4
+    assert row.label.startswith("H200, driver 580.65, CUDA 13.0, 1,750 MHz, commit ")
+    assert list(found.skipped) == ["wrong at 1024×1024×1024", "wrong at 2048×1024×512"]
+    message = session.payloads[1]["entries"]
+    assert message[0]["grid"] == (16, 8, 1) and message[0]["arguments"] == list(PROBLEM.arguments)
+    assert message[2]["arguments"] == [1000] and message[1]["flops"] == 2 * 2048 * 1024 * 512
+
+
+def test_without_baselines_the_ratios_are_none():
+    row = benchmark(entries()[:1], [256], PROBLEM, session=FakeSession())[0]
+    assert (row.cublas_tflops, row.ratio_cublas, row.ceiling_tflops, row.ratio_ceiling) == (None,) * 4
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"regime": "cold"}, "sustained or burst"),
+        ({"entries": [Entry("x", "cublas"), Entry("x", "cublas")]}, "same label"),
+        ({"entries": [Entry("x", "ceiling", compiled=COMPILED, grid=(1, 1, 1))]}, "flops"),
+    ],
+)
+def test_mistakes_in_the_request_are_sentences(change, words):
+    options = {"entries": entries(), "sizes": [256], "problem": PROBLEM, "session": FakeSession(), **change}
+    with pytest.raises(ConfigError, match=words):
+        benchmark(**options)
+
+
+# ---- The table ----
+
+
+@pytest.fixture
+def rows():
+    return list(benchmark(entries(), [1024], PROBLEM, rounds=3, session=FakeSession()))
+
+
+def test_what_is_appended_is_read_back(rows, tmp_path):
+    path = tmp_path / "measured" / "h200.csv"
+    results.append(rows, path)
+    back = results.read(path)
+    assert {row.kernel for row in back} == {"t4/x", "cublas", "ceiling/mma"}
+    row = next(row for row in back if row.kernel == "t4/x")
+    assert row.tflops == pytest.approx(rows[0].tflops, rel=1e-4) and row.m == 1024
+    assert path.read_text().splitlines()[0] == ",".join(COLUMNS)
+    assert results.read(tmp_path / "none.csv") == []
+
+
+def test_a_newer_row_replaces_the_same_kernel_regime_and_size(rows, tmp_path):
+    path = tmp_path / "h200.csv"
+    results.append(rows, path)
+    results.append([dataclasses.replace(rows[0], tflops=9.0), dataclasses.replace(rows[0], regime="burst")], path)
+    mine = [row for row in results.read(path) if row.kernel == "t4/x"]
+    assert len(mine) == 2 and [row.tflops for row in mine if row.regime == "sustained"] == [9.0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"driver": ""},
+        {"tflops": float("nan")},
+        {"power_w": float("nan")},
+        {"commit": ""},
+        {"ratio_cublas": None},
+        {"gpu": None},
+        {"ceiling_tflops": float("inf")},
+    ],
+)
+def test_a_row_that_lacks_a_field_is_refused_and_nothing_is_written(rows, tmp_path, change):
+    path = tmp_path / "h200.csv"
+    with pytest.raises(LabError):
+        results.append([*rows[1:], dataclasses.replace(rows[0], **change)], path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text.replace("kernel,ladder", "ladder,kernel", 1),
+        lambda text: text.replace("580.65", "", 1),
+        lambda text: text.replace(",sustained,1024,", ",sustained,many,", 1),
+        lambda text: text.rstrip("\n") + ",extra\n",
+        lambda text: text.rstrip("\n").rsplit(",", 1)[0] + "\n",
+    ],
+)
+def test_a_damaged_file_is_refused(rows, tmp_path, spoil):
+    path = tmp_path / "h200.csv"
+    results.append(rows, path)
+    path.write_text(spoil(path.read_text()))
+    with pytest.raises(LabError):
+        results.read(path)
+
+
+def test_files_are_named_by_the_key_of_the_gpu(monkeypatch, tmp_path):
+    monkeypatch.setattr(results, "data_dir", lambda name: tmp_path / name)
+    assert results.path_of("NVIDIA H200") == tmp_path / "results" / "measured" / "h200.csv"
+    assert results.recorded("t4") == []
+
+
+def test_recording_chooses_the_file_of_the_gpu(rows, tmp_path):
+    path = append(rows, folder=tmp_path)
+    assert path == tmp_path / "h200.csv" and len(results.read(path)) == 3
+    with pytest.raises(LabError, match="one GPU"):
+        append([rows[0], dataclasses.replace(rows[1], gpu="Tesla T4")], folder=tmp_path)

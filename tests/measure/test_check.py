@@ -1,0 +1,270 @@
+"""Verdicts: wrong outputs are rejected with the right words, right ones pass, at the edge of the bound too."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gemm_lab.catalog import Problem
+from gemm_lab.device.wire import dtype_of
+from gemm_lab.errors import ConfigError, SizeError
+from gemm_lab.measure.bounds import bound, element_limits
+from gemm_lab.measure.check import check, make_inputs, reference, verdict
+from gemm_lab.measure.inputs import integer_limit, scales
+
+PLAIN = ("a", "b", "d", "m", "n", "k")
+WITH_C = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
+T4 = Problem("D = αAB + βC", "f16", "f16", "f16", "row", "col", WITH_C)
+AMPERE = Problem("D = AB", "bf16", "f32", "bf16", "row", "col", PLAIN)
+SIMT = Problem("D = αAB + βC", "f32", "f32", "f32", "row", "row", WITH_C)
+HALF = Problem("D = AB", "f16", "f32", "f16", "row", "row", PLAIN)
+ALL = [T4, AMPERE, SIMT, HALF]
+M, N, K, BLOCK = 128, 192, 160, (64, 64, 32)
+KINDS = ("integers", "normal")
+
+
+def rounded(problem, ref):
+    return ref.astype(np.float32).astype(dtype_of(problem.dtype_out))
+
+
+def made(problem, kind, seed=0, m=M, n=N, k=K):
+    inputs = make_inputs(problem, m, n, k, kind, seed)
+    ref = reference(inputs)
+    return inputs, ref, rounded(problem, ref)
+
+
+def judged(out, ref, problem, kind, inputs=None):
+    return verdict(out, ref, kind, problem, K, BLOCK, inputs)
+
+
+# ---- Right outputs ----
+
+
+@pytest.mark.parametrize("problem", ALL)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rounded_exact_result_passes(problem, kind):
+    inputs, ref, out = made(problem, kind)
+    result = judged(out, ref, problem, kind, inputs)
+    assert result and result.passed and result.first_bad is None and str(result).startswith("PASS")
+
+
+@pytest.mark.parametrize("step", [8, 16])
+@pytest.mark.parametrize("k", [256, 1024, 4096])
+def test_f16_accumulation_in_the_order_of_the_mma_passes(k, step):
+    what = Problem("D = AB", "f16", "f16", "f16", "row", "col", PLAIN)
+    inputs = make_inputs(what, 16, 512, k, "normal", seed=k)
+    a, b = (operand.astype(np.float64) for operand in inputs.wide())
+    acc = np.zeros((16, 512), np.float16)
+    for start in range(0, k, step):
+        acc = (acc.astype(np.float64) + a[:, start : start + step] @ b[start : start + step]).astype(np.float16)
+    result = verdict(acc, reference(inputs), "normal", what, k)
+    assert result.passed, result.message
+    assert result.error > bound(what, k) / 20  # the bound is not so wide that it says nothing
+
+
+@pytest.mark.parametrize("k", [512, 4096])
+def test_f32_accumulation_one_product_at_a_time_passes(k):
+    inputs = make_inputs(SIMT, 8, 256, k, "normal", seed=k)
+    a, b = inputs.wide()
+    acc = np.zeros((8, 256), np.float32)
+    for i in range(k):
+        acc = acc + a[:, i : i + 1] * b[i : i + 1]
+    out = np.float32(inputs.alpha) * acc + np.float32(inputs.beta) * inputs.c
+    result = verdict(out, reference(inputs), "normal", SIMT, k)
+    assert result.passed, result.message
+
+
+def test_an_accumulator_that_cuts_passes():
+    inputs = make_inputs(HALF, 8, 256, 4096, "normal")
+    a, b = (operand.astype(np.float64) for operand in inputs.wide())
+    acc = np.zeros((8, 256), np.float32)
+    for start in range(0, 4096, 4):
+        exact = acc.astype(np.float64) + a[:, start : start + 4] @ b[start : start + 4]
+        near = exact.astype(np.float32)
+        acc = np.where(np.abs(near) > np.abs(exact), np.nextafter(near, np.float32(0)), near)
+    assert verdict(acc.astype(np.float16), reference(inputs), "normal", HALF, 4096).passed
+
+
+@pytest.mark.parametrize("problem, k", [(T4, 64), (T4, 512), (T4, 4096), (T4, 32768), (SIMT, 16384), (AMPERE, 65536)])
+def test_every_partial_sum_of_whole_numbers_is_exact(problem, k):
+    inputs = make_inputs(problem, 4, 64, k, "integers", seed=k)
+    a, b = (operand.astype(np.float64) for operand in inputs.wide())
+    room = 2**11 if problem.dtype_acc == "f16" else 2**24
+    for row in a:
+        assert np.abs(np.cumsum(row[:, None] * b, axis=0)).max() <= room
+    assert len(np.unique(a)) == 2 * integer_limit(problem, k) + 1
+
+
+def test_the_range_of_integers_shrinks_with_k_and_ends_in_a_sentence():
+    limits = [integer_limit(T4, k) for k in (64, 512, 2048, 8192, 65536)]
+    assert limits == sorted(limits, reverse=True) and limits[0] == 4 and limits[-1] == 1
+    with pytest.raises(SizeError, match="normal inputs"):
+        integer_limit(T4, 200_000)
+
+
+def test_inputs_have_the_layout_of_the_problem_and_a_poisoned_output():
+    inputs = make_inputs(T4, M, N, K)
+    assert inputs.a.shape == (M, K) and inputs.b.shape == (N, K) and inputs.a.dtype == np.float16
+    assert np.isnan(inputs.d).all() and (inputs.alpha, inputs.beta) == (2.0, -1.0)
+    assert [type(value) for value in inputs.arguments()[4:]] == [int] * 3 + [float] * 2
+    assert make_inputs(AMPERE, M, N, K).b.dtype == ml_dtypes.bfloat16
+    with pytest.raises(ConfigError, match="integers or normal"):
+        make_inputs(T4, M, N, K, kind="zeros")
+
+
+# ---- Wrong outputs ----
+
+
+@pytest.mark.parametrize("problem", ALL)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_one_nan_or_infinity_anywhere_is_rejected(problem, kind, value):
+    inputs, ref, out = made(problem, kind)
+    out[101, 7] = value
+    result = judged(out, ref, problem, kind, inputs)
+    assert not result.passed and result.first_bad == (101, 7) and result.bad_tiles == ((1, 0),)
+
+
+@pytest.mark.parametrize("problem", ALL)
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_untouched_tile_is_named(problem, kind):
+    inputs, ref, out = made(problem, kind)
+    out[64:, 64:128] = np.nan
+    result = judged(out, ref, problem, kind, inputs)
+    assert not result.passed and result.bad_tiles == ((1, 1),) and "(1, 1) was never written" in result.message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_output_never_written_is_named(kind):
+    inputs, ref, _ = made(T4, kind)
+    result = judged(inputs.d, ref, T4, kind, inputs)
+    assert not result.passed and "never written" in result.message and result.wrong == M * N
+
+
+@pytest.mark.parametrize("problem", ALL)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_result_of_other_inputs_is_rejected(problem, kind):
+    _, ref, _ = made(problem, kind, seed=1)
+    _, _, stale = made(problem, kind, seed=2)
+    assert not judged(stale, ref, problem, kind).passed
+
+
+def wrong_by(problem, inputs, a=None, b=None, alpha=None, beta=None):
+    plain_a, plain_b = inputs.wide()
+    out = (inputs.alpha if alpha is None else alpha) * ((plain_a if a is None else a) @ (plain_b if b is None else b))
+    if inputs.c is not None:
+        out = out + (inputs.beta if beta is None else beta) * inputs.c.astype(np.float32)
+    return rounded(problem, out)
+
+
+@pytest.mark.parametrize("problem", ALL)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_transposed_operand_is_named(problem, kind):
+    inputs = make_inputs(problem, 128, 192, 128, kind)
+    ref = reference(inputs)
+    a, b = inputs.wide()
+    result = verdict(wrong_by(problem, inputs, a=a.T), ref, kind, problem, 128, BLOCK, inputs)
+    assert not result.passed and "A is read with rows and columns exchanged" in result.message
+    square = make_inputs(problem, 128, 128, 64, kind)
+    result = verdict(rounded(problem, reference(square).T), reference(square), kind, problem, 64, BLOCK, square)
+    assert not result.passed and "transposed product" in result.message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"alpha": -1.0, "beta": 2.0}, "alpha and beta are exchanged"),
+        ({"beta": 0.0}, "beta·C is missing"),
+        ({"alpha": 1.0}, "alpha is missing"),
+        ({"beta": 1.0}, "beta"),
+    ],
+)
+@pytest.mark.parametrize("problem", [T4, SIMT])
+def test_a_mistake_in_alpha_or_beta_is_named(problem, kind, change, words):
+    inputs, ref, _ = made(problem, kind)
+    result = judged(wrong_by(problem, inputs, **change), ref, problem, kind, inputs)
+    assert not result.passed and words in result.message
+
+
+@pytest.mark.parametrize("problem", ALL)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "part, words",
+    [
+        (slice(0, 32), "stopped after the first"),
+        (slice(0, -32), "last BLOCK_K"),
+        (slice(32, None), "first BLOCK_K = 32 of K were missing"),
+    ],
+)
+def test_a_missing_k_tile_is_named(problem, kind, part, words):
+    inputs, ref, _ = made(problem, kind)
+    a, b = inputs.wide()
+    result = judged(wrong_by(problem, inputs, a=a[:, part], b=b[part]), ref, problem, kind, inputs)
+    assert not result.passed and words in result.message
+
+
+@pytest.mark.parametrize("problem", ALL)
+def test_one_unit_in_the_last_place_anywhere_is_too_much_for_integers(problem):
+    _, ref, out = made(problem, "integers")
+    ulps = out.view(np.uint32 if problem.dtype_out == "f32" else np.uint16)
+    ulps[M - 1, N - 1] ^= 1
+    result = judged(out, ref, problem, "integers")
+    assert not result.passed and result.first_bad == (M - 1, N - 1) and result.wrong == 1
+
+
+@pytest.mark.parametrize("problem", ALL)
+def test_just_beyond_the_bound_is_rejected_and_just_within_passes(problem):
+    inputs, ref, _ = made(problem, "normal")
+    limit = bound(problem, K)
+    absolute, relative = element_limits(problem, K, scales(problem)[0])
+    room = absolute + relative * np.abs(ref)  # spread so that no single element exceeds its own limit
+    noise = room * min(1.0, limit * np.linalg.norm(ref) / np.linalg.norm(room))
+    scale = limit * np.linalg.norm(ref) / np.linalg.norm(noise)
+    if scale <= 1.0:
+        assert judged(ref + 0.95 * noise, ref, problem, "normal").passed
+    worse = verdict(ref + 1.05 * scale * noise, ref, "normal", problem, K, BLOCK)
+    assert not worse.passed
+
+
+@pytest.mark.parametrize("problem", ALL)
+def test_one_element_beyond_its_own_limit_is_rejected(problem):
+    _, ref, out = made(problem, "normal")
+    absolute, relative = element_limits(problem, K, scales(problem)[0])
+    values = ref.copy()
+    values[3, 5] += 1.05 * (absolute + relative * abs(ref[3, 5]))
+    result = judged(values, ref, problem, "normal")
+    assert not result.passed and result.first_bad == (3, 5) and result.wrong == 1
+    values[3, 5] = ref[3, 5] + 0.95 * (absolute + relative * abs(ref[3, 5]))
+    assert judged(values, ref, problem, "normal").passed
+
+
+def test_whole_wrong_tiles_are_named():
+    inputs, ref, out = made(HALF, "integers")
+    out[:64, 64:128] += 100
+    assert "All of tile (0, 1) is wrong" in judged(out, ref, HALF, "integers", inputs).message
+
+
+def test_all_zeros_and_a_wrong_shape_are_rejected():
+    inputs, ref, out = made(HALF, "normal")
+    assert "all zeros" in judged(np.zeros_like(out), ref, HALF, "normal", inputs).message
+    assert "shape" in judged(out[:-1], ref, HALF, "normal").message
+
+
+def test_the_bound_grows_with_k_and_is_small():
+    assert bound(T4, 4096) > bound(T4, 256) and bound(T4, 4096) < 0.02
+    assert bound(AMPERE, 16384) < 0.006 and bound(SIMT, 4096) < 1e-5
+
+
+# ---- The whole check with a launcher ----
+
+
+def test_check_hands_the_arguments_to_the_launcher_in_order():
+    def launch(compiled, *, grid, args, cluster):
+        a, b, c, d, m, n, k, alpha, beta = args
+        assert (compiled, grid, cluster, m, n, k) == ("compiled", (2, 3, 1), (1, 1, 1), M, N, K)
+        d[...] = alpha * (a.astype(np.float32) @ b.astype(np.float32).T) + beta * c
+        return [a, b, c, d]
+
+    for kind in KINDS:
+        result = check("compiled", T4, grid=(2, 3, 1), m=M, n=N, k=K, block=BLOCK, kind=kind, launch=launch)
+        assert result.passed, result.message
