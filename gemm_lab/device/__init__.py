@@ -12,7 +12,7 @@ import numpy as np
 
 from gemm_lab import config, hardware
 from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault, KernelHang, WorkerLost
-from gemm_lab.device.postmortem import Finding, examine, payload
+from gemm_lab.device.postmortem import Finding, examine, payload, read_assert
 from gemm_lab.device.session import Session, Silence
 from gemm_lab.errors import LaunchError
 
@@ -115,7 +115,7 @@ def run_guarded(
     try:
         return session().request(op, timeout_s=timeout_s or chosen, grid=grid, cluster=cluster, **fields)
     except KernelFault as fault:
-        seen = found(hang=False)
+        seen = read_assert(fault.output, kernel) or found(hang=False)
         detail = seen.detail if seen.line is not None else f"{fault.detail} {seen.detail}"
         raise KernelFault(
             fault.kind,

@@ -17,7 +17,7 @@ from gemm_lab.errors import LabError, MissingDependency
 
 REAL = {"f32": 0, "f16": 2, "bf16": 14}  # cudaDataType_t
 COMPUTE_16F, COMPUTE_32F, COMPUTE_32F_PEDANTIC = 64, 68, 69
-PEDANTIC_MATH, DEFAULT_MATH, DEFAULT_ALGORITHM = 2, 0, -1
+DEFAULT_ALGORITHM = -1
 STATUS = {
     1: "not initialised",
     3: "out of memory",
@@ -72,17 +72,19 @@ class Blas:
         alpha: float = 1.0,
         beta: float = 0.0,
         rows: tuple[int, int] | None = None,
+        pedantic: bool = False,
     ) -> Callable[[], None]:
         """A callable that computes D = alpha·A·B + beta·D, with D row-major (M, N).
 
-        f16 accumulation is COMPUTE_16F; f32 inputs use COMPUTE_32F_PEDANTIC, which keeps TF32 out. `rows`
-        computes only these rows of A, into the first rows of `d`.
+        f16 accumulation is COMPUTE_16F, f32 is COMPUTE_32F, which uses no TF32 in the default math mode; `pedantic`
+        asks for COMPUTE_32F_PEDANTIC, which a reference wants. `rows` computes only these rows of A, into the
+        first rows of `d`.
         """
         first, last = rows or (0, m)
         size = {"f16": 2, "bf16": 2, "f32": 4}[dtype_in]
         offset = first * (k if layout_a == "row" else 1) * size
         half = dtype_acc == "f16"
-        compute = COMPUTE_16F if half else COMPUTE_32F_PEDANTIC if dtype_in == "f32" else COMPUTE_32F
+        compute = COMPUTE_16F if half else COMPUTE_32F_PEDANTIC if pedantic else COMPUTE_32F
         scales = [_half(alpha), _half(beta)] if half else [ctypes.c_float(alpha), ctypes.c_float(beta)]
         none, transposed = ctypes.c_int(0), ctypes.c_int(1)
         arguments = (

@@ -222,7 +222,7 @@ def _call(statement: Statement, function: str, arguments: list[tuple[int, object
 def _prelude(ptx: str) -> str:
     target = int(re.search(r"\.target\s+sm_(\d+)", ptx)[1])
     aligns = [int(number) for number in re.findall(r"\.extern\s+\.shared\s+\.align\s+(\d+)", ptx)]
-    cluster = "isspacep.shared::cluster p, a;\n@p ret;\n" if target >= 90 else ""
+    cluster = "isspacep.shared::cluster p, a;\n@p bra DONE;\n" if target >= 90 else ""
     rank = "and.b32 n, n, 0xffffff;\nand.b64 e, e, 0xffffff;" if target >= 90 else ""  # bits 24 on: rank in cluster
     return "\n" + (
         CHECKS.read_text()

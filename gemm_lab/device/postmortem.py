@@ -140,9 +140,15 @@ def _stuck(raw: Mapping[str, Any], sites: Sequence[checks.Site], compiled: Any) 
         file, line, text = _place(sites[number], compiled)
         warps, total = waiting[number], -(-compiled.threads // 32)
         others = total - len(warps)
-        detail = f"In block (0, 0, 0), {_warps(warps)} wait at this barrier; " + (
-            f"the other {others} have not come to it." if others else "some threads of these warps have not come to it."
+        missing = (
+            "some threads of these warps have not come to it"
+            if not others
+            else "the other warp has not come to it"
+            if others == 1
+            else f"the other {others} warps have not come to it"
         )
+        verb = "waits" if len(warps) == 1 else "wait"
+        detail = f"In block (0, 0, 0), {_warps(warps)} {verb} at this barrier; {missing}."
         return Finding(detail, file, line, text, block=(0, 0, 0))
     if not raw["finished"]:
         return Finding("The line is unknown: no thread was looping, and no warp of block (0, 0, 0) was at a barrier.")
@@ -154,6 +160,23 @@ def _stuck(raw: Mapping[str, Any], sites: Sequence[checks.Site], compiled: Any) 
     return Finding(
         "The line is unknown: run again with checks, the kernel finished. It may depend on timing (a "
         "missing barrier), or on memory that another launch had left behind."
+    )
+
+
+_ASSERT = re.compile(
+    r"([^\s/]+):(\d+): .*?block: \[(\d+),(\d+),(\d+)\], thread: \[(\d+),(\d+),(\d+)\] Assertion `(.*?)` failed"
+)
+
+
+def read_assert(printed: str, compiled: Any) -> Finding | None:
+    """The line that a failed device-side assert prints; None if there is none in `printed`."""
+    match = _ASSERT.search(printed)
+    if not match:
+        return None
+    numbers = [int(group) for group in match.groups()[2:8]]
+    text = text_of(match[1], int(match[2]), compiled.source, compiled.files)
+    return Finding(
+        f"The assertion `{match[9]}` failed.", match[1], int(match[2]), text, tuple(numbers[3:]), tuple(numbers[:3])
     )
 
 

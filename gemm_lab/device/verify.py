@@ -121,6 +121,7 @@ def compare(
                 layout_b=problem["layout_b"],
                 alpha=alpha,
                 rows=rows,
+                pedantic=True,
             )()
             support.compare(
                 inputs.d,
@@ -167,6 +168,7 @@ def _values(
         layout_b=problem["layout_b"],
         alpha=alpha,
         rows=(row, row + 1),
+        pedantic=True,
     )()
     inputs.device.wait()
     expected = float(wide[2].read_at(4 * column, "f32"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -21,6 +22,12 @@ _TYPES = {column.name: column.type.split(" ")[0] for column in fields(Measuremen
 def path_of(gpu: str) -> Path:
     """The file of a GPU, given its key or name ("h200", "NVIDIA H200")."""
     return data_dir("results") / "measured" / f"{hardware.gpu(gpu).key}.csv"
+
+
+def path_for(present: hardware.Present, folder: Path | None = None) -> Path:
+    """Where rows of the GPU in this machine go; one that the table does not know is named after itself."""
+    key = present.gpu.key if present.gpu else re.sub(r"[^a-z0-9]+", "_", present.name.lower()).strip("_")
+    return (folder or data_dir("results") / "measured") / f"{key}.csv"
 
 
 def read(path: Path) -> list[Measurement]:

@@ -5,12 +5,13 @@ import time
 import numpy as np
 import pytest
 
-from gemm_lab import device, hardware
+from gemm_lab import catalog, device, hardware
 from gemm_lab.catalog import Problem
 from gemm_lab.compiler import compile as compile_kernel
+from gemm_lab.device.instrument import instrument
 from gemm_lab.errors import LaunchError
 from gemm_lab.measure.benchmark import Entry, benchmark
-from gemm_lab.measure.check import check
+from gemm_lab.measure.check import check, make_inputs
 
 pytestmark = [
     pytest.mark.gpu,
@@ -171,6 +172,34 @@ def test_the_large_check_on_the_device(what, kind):
         assert result.bad_tiles == ((1027, 2),)
 
 
+@pytest.mark.parametrize(
+    "name", ["simt/03_shared_memory_tiles", "simt/04_register_tiles", "t4/01_hierarchical_tiling", "t4/03_swizzled"]
+)
+def test_the_checks_find_nothing_in_a_right_kernel(name):
+    spec = catalog.kernel(name)
+    kernel = compile_kernel(spec.source, config=spec.configure(), arch=hardware.detect().arch, name=name)
+    inputs = make_inputs(spec.problem, 512, 512, 512)
+    marked = instrument(kernel.ptx)
+    session = device.Session()
+    try:
+        raw = session.request(
+            "autopsy",
+            timeout_s=20.0,
+            ptx=marked.ptx,
+            variables=list(marked.variables),
+            entry=kernel.entry,
+            threads=kernel.threads,
+            dynamic_smem=kernel.dynamic_smem,
+            args=inputs.arguments(),
+            limit_s=5.0,
+            grid=spec.launch_grid(spec.configure(), 512, 512, 512, 132),
+            cluster=spec.cluster,
+        )
+    finally:
+        session.close()
+    assert raw["finished"] and raw["fault"] is None and raw["report"][0] == 0 and not any(raw["waiting"]), raw
+
+
 def test_a_large_check_that_faults_names_the_line():
     what = problem()
     kernel = naive(what, "if (i == 9) d += 1ll << 40;")
@@ -188,7 +217,7 @@ def test_a_benchmark_with_all_baselines(regime):
         compiled=full,
         grid=lambda m, n, k: (n // 128, m, 1),
         block=(1, 128),
-        arguments=("a", "b", "d", "d", "m", "n", "k", 1.0, 0.0),
+        arguments=("a", "b", "b", "d", "m", "n", "k", 1.0, 0.0),
     )
     wrong = Entry(
         "wrong",
@@ -208,11 +237,15 @@ def test_a_benchmark_with_all_baselines(regime):
         flops=1024 * 128 * 4096 * 2,
     )
     found = benchmark(
-        [Entry("cublas", "cublas"), Entry("inductor", "inductor"), wrong, ceiling], [1024, 2048], what, regime, rounds=5
+        [Entry("cublas", "cublas"), Entry("inductor", "inductor"), kernel, wrong, ceiling],
+        [1024, 2048],
+        what,
+        regime,
+        rounds=5,
     )
     print([(row.kernel, row.n, round(row.tflops, 1), row.sm_clock_mhz, row.power_w) for row in found], found.skipped)
     speed = {(row.kernel, row.n): row for row in found}
     assert speed["cublas", 2048].tflops > 1 and 500 < speed["cublas", 2048].sm_clock_mhz < 4000
-    assert ("wrong", 2048) not in speed and any("wrong" in key for key in found.skipped)
+    assert ("naive", 2048) in speed and ("wrong", 2048) not in speed and any("wrong" in key for key in found.skipped)
     assert ("inductor", 2048) in speed or any("inductor" in key for key in found.skipped)
     assert speed["cublas", 2048].ratio_cublas == 1.0

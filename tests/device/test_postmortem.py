@@ -6,7 +6,7 @@ import pytest
 
 from gemm_lab.device import instrument as checks
 from gemm_lab.device.instrument import Site
-from gemm_lab.device.postmortem import describe_nearest, explain, read_sanitizer
+from gemm_lab.device.postmortem import describe_nearest, explain, read_assert, read_sanitizer
 from gemm_lab.device.source_lines import text_of
 
 SOURCE = '#line 1 "03_swizzled.cu"\n// header\n#line 7 "cell"\n  d[i] = acc;\n#line 9 "03_swizzled.cu"\n}\n'
@@ -65,7 +65,7 @@ def test_a_loop_that_does_not_end():
 def test_a_barrier_that_some_warps_never_reach():
     found = explain(report(valid=0, waiting=[2, 2, 2, 0], finished=False), SITES, KERNEL)
     assert found.line == 1 and found.text == "// header"
-    assert "warps 0 to 2 wait" in found.detail and "the other 1" in found.detail
+    assert "warps 0 to 2 wait" in found.detail and "the other warp has" in found.detail
 
 
 @pytest.mark.parametrize(
@@ -96,3 +96,10 @@ def test_the_words_of_compute_sanitizer():
     found = read_sanitizer(printed, KERNEL)
     assert (found.file, found.line, found.text, found.thread) == ("03_swizzled.cu", 9, "}", (3, 0, 0))
     assert found.address == 0x7F0000200000 and read_sanitizer("nothing", KERNEL) is None
+
+
+def test_the_words_of_a_failed_assert():
+    printed = "/tmp/03_swizzled.cu:9: gemm: block: [1,0,0], thread: [3,0,0] Assertion `i < n` failed.\n"
+    found = read_assert(printed, KERNEL)
+    assert (found.file, found.line, found.thread, found.block) == ("03_swizzled.cu", 9, (3, 0, 0), (1, 0, 0))
+    assert "i < n" in found.detail and read_assert("", KERNEL) is None
