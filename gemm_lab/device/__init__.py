@@ -24,6 +24,7 @@ __all__ = [
     "KernelHang",
     "LaunchError",
     "Session",
+    "Silence",
     "WorkerLost",
     "available",
     "launch",

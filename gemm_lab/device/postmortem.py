@@ -52,10 +52,10 @@ def examine(
 
     `names` are the kernel's parameters, for the sentence. `session` is for tests.
     """
-    marked = checks.instrument(compiled.ptx)
     own = session or Session()
     limit = HANG_LIMIT_S if hang else FAULT_LIMIT_S
     try:
+        marked = checks.instrument(compiled.ptx)
         raw = own.request(
             "autopsy",
             timeout_s=limit + 4.0,
@@ -70,7 +70,7 @@ def examine(
             limit_s=limit,
         )
         return explain(raw, marked.sites, compiled, names)
-    except (LabError, Silence) as error:
+    except (LabError, Silence, ValueError, LookupError, TypeError) as error:  # PTX of a form not met before, too
         reason = str(error)
     finally:
         own.close()

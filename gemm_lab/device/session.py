@@ -25,11 +25,13 @@ OUTPUT_LIMIT = 64 * 1024
 Progress = Callable[[dict[str, Any]], None]
 
 
-class Silence(Exception):
+class Silence(LabError):
     """The worker has said nothing for `seconds`; `running` tells whether a kernel had been started."""
 
     def __init__(self, seconds: float, running: bool, output: str):
-        super().__init__(f"silent for {seconds:g} s")
+        super().__init__(
+            f"The GPU worker was silent for {seconds:g} s and was stopped; the next request starts a new one."
+        )
         self.seconds, self.running, self.output = seconds, running, output
 
 

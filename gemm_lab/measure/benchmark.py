@@ -140,24 +140,31 @@ def benchmark(
     alpha, beta = scales(problem)
     for size in sizes:
         m, n, k = (size, size, size) if isinstance(size, int) else size
-        answer = (session or device.session()).request(
-            "benchmark",
-            timeout_s=SILENCE_S,
-            patience_s=PREPARE_S,
-            progress=progress,
-            problem=wire_problem(problem),
-            m=m,
-            n=n,
-            k=k,
-            entries=[entry.message(problem, m, n, k) for entry in entries],
-            regime=regime,
-            rounds=rounds,
-            limits=element_limits(problem, k, alpha),
-            error_bounds={entry.label: bound(problem, k) for entry in entries},
-            alpha=alpha,
-            beta=beta,
-            seed=seed,
-        )
+        try:
+            answer = (session or device.session()).request(
+                "benchmark",
+                timeout_s=SILENCE_S,
+                patience_s=PREPARE_S,
+                progress=progress,
+                problem=wire_problem(problem),
+                m=m,
+                n=n,
+                k=k,
+                entries=[entry.message(problem, m, n, k) for entry in entries],
+                regime=regime,
+                rounds=rounds,
+                limits=element_limits(problem, k, alpha),
+                error_bounds={entry.label: bound(problem, k) for entry in entries},
+                alpha=alpha,
+                beta=beta,
+                seed=seed,
+            )
+        except device.Silence as silence:
+            raise device.KernelHang(
+                silence.seconds,
+                f"It was being timed at {m}×{n}×{k}; run each kernel alone to find its line.",
+                output=silence.output,
+            ) from None
         found.extend(rows(answer, entries, problem))
         found.raw.append(answer)
         found.skipped |= {

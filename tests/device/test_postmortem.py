@@ -2,11 +2,14 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from gemm_lab import device
 from gemm_lab.device import instrument as checks
 from gemm_lab.device.instrument import Site
-from gemm_lab.device.postmortem import describe_nearest, explain, read_assert, read_sanitizer
+from gemm_lab.device.postmortem import describe_nearest, examine, explain, read_assert, read_sanitizer
+from gemm_lab.device.session import Silence
 from gemm_lab.device.source_lines import text_of
 
 SOURCE = '#line 1 "03_swizzled.cu"\n// header\n#line 7 "cell"\n  d[i] = acc;\n#line 9 "03_swizzled.cu"\n}\n'
@@ -103,3 +106,76 @@ def test_the_words_of_a_failed_assert():
     found = read_assert(printed, KERNEL)
     assert (found.file, found.line, found.thread, found.block) == ("03_swizzled.cu", 9, (3, 0, 0), (1, 0, 0))
     assert "i < n" in found.detail and read_assert("", KERNEL) is None
+
+
+# ---- The way from a failed launch to the sentence ----
+
+
+class FakeSession:
+    """A session whose requests end as told."""
+
+    def __init__(self, answer):
+        self.answer, self.asked = answer, []
+
+    def request(self, op, **payload):
+        self.asked.append((op, payload))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def close(self):
+        pass
+
+
+PTX = """.version 8.5
+.target sm_80
+.address_size 64
+.visible .entry gemm(.param .u64 p)
+{
+.reg .b64 %rd<3>;
+.loc 1 7 3
+st.global.u16 [%rd1], 5;
+ret;
+}
+.file 1 "cell"
+"""
+LAUNCHED = SimpleNamespace(ptx=PTX, entry="gemm", key="k", name="mine", arch="sm_80", cubin=b"", **vars(KERNEL))
+
+
+@pytest.mark.parametrize(
+    "ptx, answer, words",
+    [
+        (PTX, Silence(7.0, True, ""), "silent for 7 s"),
+        ("not PTX at all {", report(), "could not be run again"),
+    ],
+)
+def test_an_examination_never_fails(ptx, answer, words, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    kernel = SimpleNamespace(**{**vars(LAUNCHED), "ptx": ptx})
+    found = examine(kernel, grid=(1, 1, 1), args=[], cluster=(1, 1, 1), hang=False, session=FakeSession(answer))
+    assert found.line is None and words in found.detail
+
+
+def test_a_fault_is_raised_with_what_the_examination_found(monkeypatch):
+    main = FakeSession(device.KernelFault("CUDA_ERROR_ILLEGAL_ADDRESS", "It was stopped."))
+    second = FakeSession(report(address=16384 + 2097152))
+    monkeypatch.setattr(device, "session", lambda: main)
+    monkeypatch.setattr("gemm_lab.device.postmortem.Session", lambda: second)
+    with pytest.raises(device.KernelFault) as caught:
+        device.launch(LAUNCHED, grid=(1, 1, 1), args=[np.zeros(4, np.float32), 1, np.zeros(2)], names=("a", "n", "d"))
+    fault = caught.value
+    assert (fault.kind, fault.file, fault.line) == ("CUDA_ERROR_ILLEGAL_ADDRESS", "cell", 7)
+    assert fault.thread == (5, 0, 0) and "right at the end of argument d" in str(fault) and "d[i] = acc;" in str(fault)
+    assert second.asked[0][1]["ptx"].count("gemmlab_global, (") > 0
+
+
+def test_a_hang_and_a_silence_before_it_are_told_apart(monkeypatch):
+    second = FakeSession(report(checks.TOO_LONG))
+    monkeypatch.setattr("gemm_lab.device.postmortem.Session", lambda: second)
+    monkeypatch.setattr(device, "session", lambda: FakeSession(Silence(6.0, True, "printed")))
+    with pytest.raises(device.KernelHang, match="within 6 s") as caught:
+        device.launch(LAUNCHED, grid=(1, 1, 1), args=[])
+    assert caught.value.line == 7 and caught.value.output == "printed"
+    monkeypatch.setattr(device, "session", lambda: FakeSession(Silence(90.0, False, "")))
+    with pytest.raises(device.WorkerLost, match="90 s while it prepared"):
+        device.launch(LAUNCHED, grid=(1, 1, 1), args=[])

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from gemm_lab import device
 from gemm_lab.catalog import Problem
 from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.measure import append, results
@@ -110,6 +111,14 @@ def test_mistakes_in_the_request_are_sentences(change, words):
     options = {"entries": entries(), "sizes": [256], "problem": PROBLEM, "session": FakeSession(), **change}
     with pytest.raises(ConfigError, match=words):
         benchmark(**options)
+
+
+def test_a_kernel_that_hangs_while_it_is_timed_is_a_hang():
+    def request(op, **payload):
+        raise device.Silence(60.0, True, "")
+
+    with pytest.raises(device.KernelHang, match="timed at 256×256×256"):
+        benchmark(entries(), [256], PROBLEM, session=SimpleNamespace(request=request))
 
 
 # ---- The table ----
