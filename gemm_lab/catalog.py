@@ -187,7 +187,8 @@ class KernelSpec:
 
     `grid` holds three expressions over M, N, K, SMS and the configuration; `multiples` maps m, n, k
     to the expression that each size must be a multiple of (absent: any size). A ceiling is no GEMM but a
-    register-only loop; `flops_per_thread` says how much arithmetic one of its threads does. `published` is the kernel of results/published.csv that the rung follows.
+    register-only loop; `flops_per_thread` says how much arithmetic one of its threads does.
+    `published` is the kernel of results/published.csv that the rung follows.
     """
 
     name: str

@@ -159,17 +159,18 @@ def record_results(options) -> int:
     from gemm_lab import catalog
     from gemm_lab.api import here, ladder
     from gemm_lab.api.ladder import SIZES
-    from gemm_lab.measure import append
+    from gemm_lab.measure.results import append, path_for
 
-    present = here()
-    if not present.usable:
-        raise LabError(f"Nothing can be recorded here: {present.reason}")
+    where = here()
+    if not where.usable:
+        raise LabError(f"Nothing can be recorded here: {where.reason}")
+    path = path_for(where.present, options.into)
     names = options.ladders or [name for name, spec in catalog.ladders().items() if not spec.kernels[0].ceiling]
     for name in names:
         for regime in options.regimes:
             for n in options.sizes or SIZES:
                 bench = ladder(name).bench([n], regime=regime, rounds=options.rounds, baselines=options.baselines)
-                path = append(bench.rows, folder=options.into)
+                append(bench.rows, path)
                 print(bench, file=sys.stderr)
                 print(f"{len(bench.rows)} rows → {path}", file=sys.stderr)
     return 0

@@ -32,7 +32,8 @@ def examine() -> list[Finding]:
 
 def _python() -> Finding:
     found = ".".join(map(str, sys.version_info[:3]))
-    return Finding("Python", sys.version_info >= (3, 10), found, "" if sys.version_info >= (3, 10) else "Use Python 3.10 or newer.")
+    new_enough = sys.version_info >= (3, 10)
+    return Finding("Python", new_enough, found, "" if new_enough else "Use Python 3.10 or newer.")
 
 
 def _packages() -> list[Finding]:
@@ -51,7 +52,8 @@ def _compile() -> Finding:
         made = compiler.compile(_PROBE, arch="sm_75", name="probe")
     except LabError as error:
         return Finding("compiler", False, str(error), "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'")
-    return Finding("compiler", True, f"NVRTC {'.'.join(map(str, compiler.version()))} compiles ({len(made.cubin):,} bytes for sm_75)")
+    version = ".".join(map(str, compiler.version()))
+    return Finding("compiler", True, f"NVRTC {version} compiles ({len(made.cubin):,} bytes for sm_75)")
 
 
 def _disassemble() -> Finding:
@@ -68,19 +70,21 @@ def _gpu() -> list[Finding]:
         return [Finding("GPU", False, "none found (no NVIDIA driver, or no device): kernels are compiled, not launched",
                         needed=False)]
     driver = ".".join(map(str, present.driver))
-    gpu = Finding("GPU", True, f"{present.name}, {present.arch}, {present.sms} SMs, driver for CUDA {driver}", needed=False)
+    detail = f"{present.name}, {present.arch}, {present.sms} SMs, driver for CUDA {driver}"
+    gpu = Finding("GPU", True, detail, needed=False)
     if compiler.version()[0] > present.driver[0]:
         return [gpu, Finding("driver", False, f"the driver supports CUDA {driver}, the compiler is "
                              f"{compiler.version()[0]}.x: its kernels will not load",
                              f"pip install 'gemm_lab[cuda{present.driver[0]}]'  (or update the driver)")]
     usable = device.available()
     detail = "kernels can be launched" if usable else device.why_not()
-    return [gpu, Finding("launching", usable, detail, "" if usable else f"pip install 'gemm_lab[cuda{present.driver[0]}]'")]
+    remedy = "" if usable else f"pip install 'gemm_lab[cuda{present.driver[0]}]'"
+    return [gpu, Finding("launching", usable, detail, remedy)]
 
 
 def _torch() -> Finding:
     try:
         return Finding("torch", True, importlib.metadata.version("torch"), needed=False)
     except importlib.metadata.PackageNotFoundError:
-        return Finding("torch", False, "not installed: no Inductor baseline, no torch tensors", "pip install 'gemm_lab[torch]'",
-                       needed=False)
+        return Finding("torch", False, "not installed: no Inductor baseline, no torch tensors",
+                       "pip install 'gemm_lab[torch]'", needed=False)

@@ -26,10 +26,10 @@ def facts(pairs: list[tuple[str, str]]) -> str:
     return f'<table style="border-collapse:collapse;color:{INK};margin:4px 0"><tr>{cells}</tr></table>'
 
 
-def table(header: list[str], rows: list[list[str]], caption: str = "") -> str:
-    """A plain table; every cell is escaped, the first column is left-aligned, numbers right-aligned."""
+def table(header: list[str], rows: list[list[str]], caption: str = "", text_columns: int = 1) -> str:
+    """A plain table; every cell is escaped, the first `text_columns` are left-aligned, numbers right-aligned."""
     def cell(tag: str, text: str, index: int) -> str:
-        side = "left" if index == 0 else "right"
+        side = "left" if index < text_columns else "right"
         return (f'<{tag} style="text-align:{side};padding:2px 12px 2px 0;background:{PAPER};color:{INK};'
                 f'border-bottom:1px solid {LINE}">{escape(text)}</{tag}>')
 

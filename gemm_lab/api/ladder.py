@@ -91,7 +91,7 @@ class Ladder:
     def _repr_html_(self) -> str:
         rows = [[k.name, k.summary] for k in self.spec.kernels]
         head = f"<b>{escape(self.spec.title)}</b> &nbsp;{escape(self.spec.problem.formula)}"
-        return html.card(head + html.table(["kernel", "what it adds"], rows).replace("text-align:right", "text-align:left"))
+        return html.card(head + html.table(["kernel", "what it adds"], rows, text_columns=2))
 
 
 @dataclass(frozen=True)
@@ -145,14 +145,16 @@ class Bench:
     def _caption(self) -> str:
         r = self.rows[0]
         source = "recorded" if self.recorded else "measured now"
-        return (f"TFLOPS, median of {r.rounds} rounds, {r.regime}, {source} on {r.gpu}, driver {r.driver}, CUDA {r.cuda}, "
-                f"about {r.sm_clock_mhz:.0f} MHz, {r.power_w:.0f} W, commit {r.commit}, {r.date}")
+        return (f"TFLOPS, median of {r.rounds} rounds, {r.regime}, {source} on {r.gpu}, driver {r.driver}, "
+                f"CUDA {r.cuda}, about {r.sm_clock_mhz:.0f} MHz, {r.power_w:.0f} W, commit {r.commit}, {r.date}")
 
     def __repr__(self) -> str:
         header, body = self._table()
         widths = [max(len(row[i]) for row in [header, *body]) for i in range(len(header))]
-        lines = ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
-                 for row in [header, *body]]
+        lines = []
+        for first, *others in [header, *body]:
+            cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+            lines.append("  ".join([first.ljust(widths[0]), *cells]))
         return "\n".join([*lines, self._caption()])
 
     def _repr_html_(self) -> str:

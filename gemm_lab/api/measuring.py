@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gemm_lab.compiler import Compiled
 
 BASELINES = ("cublas", "inductor")
-QUICK_ROUNDS = 10
+QUICK_ROUNDS = 4
 
 
 def check_on_gpu(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0) -> list[Verdict]:

@@ -44,8 +44,9 @@ def operand(array: Any, label: str, dtype: str) -> np.ndarray:
     if values.ndim != 2:
         raise SizeError(f"{label} has {values.ndim} dimensions; a matrix has two.")
     if values.dtype != numpy_dtype(dtype):
-        raise ConfigError(f"{label} is {values.dtype}; this kernel takes {NUMPY_NAMES[dtype]}. Convert it first, so that "
-                          f"rounding is your decision: {label}.astype({NUMPY_NAMES[dtype]!r}).")
+        name = NUMPY_NAMES[dtype]
+        raise ConfigError(f"{label} is {values.dtype}; this kernel takes {name}. Convert it first, so that rounding is "
+                          f"your decision: {label}.astype({name!r}).")
     return values
 
 

@@ -57,12 +57,16 @@ class Run:
         pairs = [("size", f"{self.m} × {self.n} × {self.k}"), ("compiled for", self.compiled.arch),
                  ("registers", str(self.compiled.registers)), ("shared memory", f"{self.compiled.smem:,} B"),
                  ("spilled", f"{self.compiled.spill_stores + self.compiled.spill_loads} B"),
-                 ("blocks on an SM", self.kernel.occupancy(self.compiled).text)]
+                 ("blocks on an SM", self._occupancy())]
         if self.tflops is not None:
             pairs.append(("speed", f"{self.tflops:.1f} TFLOPS"))
         if self.ratio is not None:
             pairs.append(("of cuBLAS", f"{self.ratio:.0%}"))
         return pairs
+
+    def _occupancy(self) -> str:
+        found = self.kernel.occupancy(self.compiled)
+        return f"{found.blocks} (limit: {found.binding})"
 
     def _recorded(self) -> str:
         if self.recorded is None:

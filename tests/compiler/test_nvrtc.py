@@ -132,7 +132,8 @@ def test_sass_lines_belong_to_source_lines():
     compiled = compiler.compile(spec.source, config=spec.configure(), arch="sm_75", name=spec.name)
     lines = compiler.disassemble(compiled)
     source = spec.source.split("\n")
-    for opcode, text in (("HMMA", "mma_m16n8k8_f16("), ("LDSM", "ldmatrix_x4"), ("BAR", "__syncthreads"), ("STG", "gmem_d[at]")):
+    taught = {"HMMA": "mma_m16n8k8_f16(", "LDSM": "ldmatrix_x4", "BAR": "__syncthreads", "STG": "gmem_d[at]"}
+    for opcode, text in taught.items():
         places = {line.line for line in lines if line.opcode.startswith(opcode)}
         assert places and all(text in source[number - 1] or text in source[number] for number in places), opcode
     assert {line.inner[0] for line in lines if line.opcode.startswith("HMMA")} == {"ptx/mma_sync.cuh"}

@@ -1,0 +1,138 @@
+"""Kernel, Run, Ladder as a learner meets them, without a GPU."""
+
+import numpy as np
+import pytest
+
+import gemm_lab as lab
+from gemm_lab import catalog, device
+from gemm_lab.api import operands
+from gemm_lab.errors import ConfigError, LabError, SizeError
+
+needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
+
+
+def test_a_kernel_shows_itself():
+    k = lab.kernel("t4/03")
+    page = k._repr_html_()
+    assert "XOR" in repr(k) and "BLOCK_K" in page and "warp 7" in page and "what changes against t4/02" in page
+
+
+def test_settings_make_a_new_kernel():
+    k = lab.kernel("t4/02")
+    small = k(BLOCK_M=128, BLOCK_N=64)
+    assert k.config["BLOCK_M"] == 256 and small.config["BLOCK_M"] == 128
+    assert "BLOCK_M=128" in small.label
+    assert small.compile().smem == (128 + 64) * 64 * 2
+    with pytest.raises(ConfigError, match="BLOCK_M"):
+        k(BLOCKM=1)
+
+
+def test_an_edit_is_a_new_kernel_and_shows_in_source_and_diff():
+    k = lab.kernel("t4/03")
+    edited = k.edit(layout=k.regions["layout"].replace("row % 8", "row % 4"))
+    assert "row % 4" in edited.source and "row % 4" not in k.source and "#line" not in edited.source
+    assert edited.diff().count == 2 and edited.edited and not k.edited
+    assert edited.compile().key != k.compile().key
+    with pytest.raises(ConfigError, match="“layout”"):
+        k.edit(lay="x")
+
+
+def test_the_diff_of_a_rung_is_against_the_rung_it_extends():
+    changed = lab.kernel("t4/03").diff()
+    assert changed.before.startswith("t4/02") and changed.count <= 4
+    assert any("chunk ^ row % 8" in line for line in changed.lines if line.startswith("+"))
+    with pytest.raises(LabError, match="first rung"):
+        lab.kernel("simt/01").diff()
+
+
+def test_sass_of_a_line():
+    k = lab.kernel("t4/03")
+    line = next(i for i, text in enumerate(k.source.split("\n"), 1) if "mma_m16n8k8_f16(acc" in text)
+    shown = k.sass(line=line, arch="sm_75")
+    assert shown.mix == {"HMMA": 256} and "HMMA.1688.F16" in repr(shown)
+    with pytest.raises(LabError, match="nearest line"):
+        k.sass(line=1)
+
+
+def test_an_architecture_outside_the_targets_is_refused():
+    with pytest.raises(ConfigError, match="sm_75"):
+        lab.kernel("t4/03").compile("sm_70")
+
+
+def test_occupancy_on_a_named_gpu():
+    on_t4 = lab.kernel("t4/03").occupancy(on="T4")
+    assert on_t4.blocks == 1 and on_t4.binding == "shared memory"
+
+
+@needs_no_gpu
+def test_run_without_a_gpu_compiles_and_says_so():
+    run = lab.kernel("simt/03").run(100)
+    if run.backend == "none":
+        assert run.passed is None and "not launched" in run.message and run.as_dict()["passed"] is False
+    with pytest.raises(SizeError):
+        lab.kernel("t4/03").run(100)
+
+
+# ---- Operands ----
+
+
+def test_arrays_of_torch_become_numpy():
+    torch = pytest.importorskip("torch")
+    values = torch.arange(6, dtype=torch.float32).reshape(2, 3)
+    assert np.array_equal(operands.as_numpy(values, "A"), values.numpy())
+    brain = values.to(torch.bfloat16)
+    assert operands.as_numpy(brain, "A").dtype == operands.numpy_dtype("bf16")
+    assert np.array_equal(operands.as_numpy(brain, "A").astype(np.float32), values.numpy())
+    assert operands.as_numpy(values.T.requires_grad_(), "A").shape == (3, 2)
+
+
+@pytest.mark.parametrize(("arrays", "error", "sentence"), [
+    ((np.zeros((2, 3)), np.zeros((3, 2))), ConfigError, "astype"),
+    ((np.zeros((2, 3), np.float32), np.zeros((4, 2), np.float32)), SizeError, "columns must equal"),
+    ((np.zeros(3, np.float32), np.zeros((3, 2), np.float32)), SizeError, "a matrix has two"),
+    (([[1.0]], np.zeros((1, 1), np.float32)), ConfigError, "NumPy, CuPy or torch"),
+])
+def test_wrong_operands_get_a_sentence(arrays, error, sentence):
+    with pytest.raises(error, match=sentence):
+        lab.kernel("simt/02").gemm(*arrays)
+
+
+def test_alpha_and_beta_belong_to_problems_with_c():
+    a = np.zeros((4, 4), np.float32)
+    with pytest.raises(ConfigError, match="leave out"):
+        lab.kernel("simt/02").gemm(a, a, alpha=2.0)
+    h = np.zeros((256, 256), np.float16)
+    with pytest.raises(ConfigError, match="C is needed"):
+        lab.kernel("t4/02").gemm(h, h, beta=1.0)
+
+
+def test_layouts():
+    a = np.arange(6).reshape(2, 3)
+    assert operands.stored(a, "row").tolist() == a.tolist()
+    assert operands.stored(a, "col").tolist() == a.T.tolist()
+    problem = catalog.kernel("t4/01").problem
+    assert problem.shape("b", 2, 5, 3) == (3, 5) and problem.flops(2, 5, 3) == 60
+
+
+# ---- Ladder ----
+
+
+def test_a_ladder_lists_its_rungs():
+    t4 = lab.ladder("t4")
+    assert [k.name for k in t4][:3] == [k.name for k in t4.kernels][:3] and len(t4) >= 3
+    assert "hierarchical" in repr(t4) and "t4/03_swizzled" in t4._repr_html_()
+
+
+def test_a_bench_size_that_does_not_fit_is_refused_first():
+    with pytest.raises(SizeError):
+        lab.ladder("t4").bench([1000])
+
+
+def test_recorded_rows_say_where_they_come_from():
+    bench = lab.ladder("t4").recorded([4096])
+    assert bench.recorded and "recorded on" in repr(bench) and "H200" in repr(bench)
+    assert bench.ratio("t4/03", "t4/01", 4096) > 1
+    with pytest.raises(LabError, match="recorded sizes are"):
+        lab.ladder("t4").recorded([12345])
+    with pytest.raises(LabError, match="no row"):
+        bench.tflops("t4/99", 4096)

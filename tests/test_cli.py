@@ -1,0 +1,111 @@
+"""The command line: JSON that scripts can read, exit codes that can be trusted, sentences for mistakes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from gemm_lab import catalog, cli, device
+
+needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
+
+
+def run(capsys, *words: str) -> tuple[int, str, str]:
+    code = cli.main(list(words))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_list_json(capsys):
+    code, out, _ = run(capsys, "list", "--json")
+    rows = json.loads(out)
+    assert code == 0 and [row["name"] for row in rows] == list(catalog.kernels())
+    for row in rows:
+        assert set(row) >= {"name", "ladder", "targets", "runs_here"}
+        assert isinstance(row["runs_here"], bool) and "sm_75" in row["targets"]
+
+
+def test_list_for_people(capsys):
+    code, out, _ = run(capsys, "list")
+    assert code == 0 and "t4/03_swizzled" in out
+
+
+RUN_KEYS = {"kernel", "backend", "m", "n", "k", "passed", "error", "tflops", "wavefronts", "ideal_wavefronts"}
+
+
+def test_run_json_has_one_object_per_kernel_and_the_exit_code_follows(capsys):
+    code, out, _ = run(capsys, "run", "simt", "-n", "64", "-m", "96", "-k", "40", "--verify", "--json")
+    rows = json.loads(out)
+    assert len(rows) == 4
+    for row in rows:
+        assert set(row) == RUN_KEYS
+        assert (row["m"], row["n"], row["k"]) == (96, 64, 40)
+        assert (row["error"] is None) == row["passed"]
+    assert (code == 0) == all(row["passed"] for row in rows)
+
+
+def test_a_bad_size_fails_with_the_size_that_works(capsys):
+    code, out, _ = run(capsys, "run", "t4/01", "-n", "500", "--json")
+    (row,) = json.loads(out)
+    assert code == 1 and row["passed"] is False and "M = 512, N = 512, K = 512" in row["error"]
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    (("run", "t4/03_swizled"), "Did you mean “t4/03_swizzled”"),
+    (("run", "t4/03", "--set", "BLOCKK=1"), "Did you mean BLOCK_K"),
+    (("run", "t4/03", "--set", "BLOCK_K"), "BLOCK_K=32"),
+    (("bench", "t5"), "“t4”"),
+    (("bench", "t4", "--sizes", "1000"), "M = 1024"),
+    (("export", "nothing"), "There is no kernel"),
+])
+def test_mistakes_get_a_sentence_and_no_traceback(capsys, words, sentence):
+    code, out, err = run(capsys, *words)
+    assert code == 1 and sentence in out + err and "Traceback" not in out + err
+
+
+@needs_no_gpu
+def test_a_backend_that_is_not_here_is_said(capsys):
+    code, out, _ = run(capsys, "run", "t4/03", "--backend", "gpu", "--json")
+    assert code == 1 and "GPU" in json.loads(out)[0]["error"]
+    code, _, err = run(capsys, "record")
+    assert code == 1 and "Nothing can be recorded here" in err
+
+
+def test_doctor_names_what_works(capsys):
+    code, out, _ = run(capsys, "doctor")
+    assert code == 0 and "NVRTC" in out and "GPU" in out
+    _, out, _ = run(capsys, "doctor", "--json")
+    assert {f["what"] for f in json.loads(out)} >= {"Python", "compiler", "disassembler", "GPU", "torch"}
+
+
+def test_doctor_says_what_to_type(capsys, monkeypatch):
+    from gemm_lab import compiler
+    from gemm_lab.errors import MissingDependency
+
+    def missing(*_, **__):
+        raise MissingDependency("NVRTC is not usable here.")
+
+    monkeypatch.setattr(compiler, "compile", missing)
+    code, out, _ = run(capsys, "doctor")
+    assert code == 1 and "pip install cuda-bindings" in out
+
+
+def test_export_writes_a_file(capsys, tmp_path):
+    target = tmp_path / "k.cu"
+    code, out, _ = run(capsys, "export", "t4/03", "-o", str(target), "--set", "BLOCK_M=128")
+    assert code == 0 and str(target) in out
+    assert re.search(r"constexpr int BLOCK_M = 128;", target.read_text())
+    code, _, err = run(capsys, "export", "t4/03", "-o", str(tmp_path / "no" / "k.cu"))
+    assert code == 1 and "cannot be written" in err
+
+
+def test_the_program_starts_quickly_and_shows_its_help():
+    environment = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run([sys.executable, "-m", "gemm_lab.cli", "--help"], capture_output=True, text=True,
+                          env=environment, timeout=20)
+    assert done.returncode == 0
+    for command in ("doctor", "list", "run", "bench", "record", "sync", "export"):
+        assert re.search(rf"^\s+{command}\s", done.stdout, re.M)
