@@ -16,7 +16,7 @@ from gemm_lab.device.postmortem import Finding, examine, payload, read_assert
 from gemm_lab.device.session import Session, Silence
 from gemm_lab.errors import LaunchError
 
-LAUNCH_TIMEOUT_S = 6.0
+LAUNCH_TIMEOUT_S, SLOWEST_FLOPS = 6.0, 1e11
 
 __all__ = [
     "DeviceOutOfMemory",
@@ -98,14 +98,20 @@ def run_guarded(
     cluster: tuple[int, int, int],
     timeout_s: float | None,
     names: Sequence[str] | None = None,
+    flops: float = 0.0,
     **fields: Any,
 ) -> Any:
     """A request that launches `kernel`; a fault or a hang is examined and raised with the learner's line.
 
     `args` are the kernel's arguments, or a function that makes them for the examination, where the worker made
-    its own. `names` are the parameters' names.
+    its own. `names` are the parameters' names. Without `timeout_s` and GEMM_LAB_TIMEOUT_S, the kernel has 6 s and
+    what its `flops` take at 0.1 TFLOPS: an allowance for slow kernels, not a measurement.
     """
-    chosen = config.timeout_s() if os.environ.get("GEMM_LAB_TIMEOUT_S", "").strip() else LAUNCH_TIMEOUT_S
+    chosen = (
+        config.timeout_s()
+        if os.environ.get("GEMM_LAB_TIMEOUT_S", "").strip()
+        else LAUNCH_TIMEOUT_S + flops / SLOWEST_FLOPS
+    )
     if not callable(args):
         fields["args"] = args
 

@@ -93,7 +93,7 @@ def launch(
 def verify(context: Any, **payload: Any) -> dict[str, Any]:
     from gemm_lab.device.verify import verify as run
 
-    return run(device(), support(), blas(), context.running, **payload)
+    return run(device(), support(), blas(), context, **payload)
 
 
 def benchmark(context: Any, **payload: Any) -> dict[str, Any]:

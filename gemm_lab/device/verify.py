@@ -6,7 +6,7 @@ values are exact in f32, so for whole numbers of a small range it is the exact r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from gemm_lab.device.cublas import Blas
@@ -200,7 +200,7 @@ def verify(
     device: Device,
     support: Support,
     blas: Blas,
-    running: Callable[[], None],
+    context: Any,
     *,
     compiled: dict[str, Any],
     grid: tuple[int, int, int],
@@ -226,11 +226,12 @@ def verify(
     try:
         start = device.launcher(function, grid, [inputs.argument(token, alpha, beta) for token in arguments], cluster)
         device.wait()
-        running()
+        context.running()
         first, last = Event(device).record(), Event(device)
         start()
         last.record()
         device.wait()
+        context.progress(stage="comparing")
         found = compare(inputs, blas, alpha=alpha, beta=beta, exact=kind == "integers", limits=limits, block=block)
         return {**summary(found, n, block), "kernel_ms": last.since(first), "m": m, "n": n, "k": k}
     finally:

@@ -194,6 +194,7 @@ def _on_device(
     limits = element_limits(problem, k, alpha)
     found = device.run_guarded(
         compiled, "verify", grid=grid, cluster=cluster, timeout_s=None, names=problem.arguments,
+        flops=problem.flops(m, n, k),
         args=lambda: make_inputs(problem, m, n, k, "normal", seed).arguments(),
         compiled=device.payload(compiled), arguments=list(problem.arguments), problem=wire_problem(problem),
         m=m, n=n, k=k, kind=kind, limit=limit, alpha=alpha, beta=beta, limits=limits, block=block[:2], seed=seed,
