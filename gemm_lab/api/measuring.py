@@ -102,7 +102,7 @@ class _Bar:
     def __init__(self) -> None:
         from tqdm.auto import tqdm
 
-        self.bar = tqdm(total=1.0, file=sys.stderr, leave=False, bar_format="{desc} {bar} {elapsed}")
+        self.bar = tqdm(total=1.0, file=sys.stderr, leave=False, disable=None, bar_format="{desc} {bar} {elapsed}")
 
     def __call__(self, facts: dict[str, Any]) -> None:
         done, total = facts.get("done", 0), facts.get("total") or 1
