@@ -1,0 +1,60 @@
+"""`gemm-lab profile`: record hardware counters of every rung and of the one-instruction kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gemm_lab import compiler
+from gemm_lab.api.kernel import kernel
+from gemm_lab.measure import patterns
+from gemm_lab.measure.inputs import make_inputs
+from gemm_lab.measure.profile import profile, ptx_hash, step, write_rows
+
+PROFILED_N = 512
+
+
+def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[dict[str, Any]]:
+    """One row of counters for each rung at n × n × n."""
+    plan, rows = [], []
+    for name in names:
+        made = kernel(name)
+        compiled = made.compile(arch)
+        inputs = make_inputs(made.spec.problem, n, n, n, "integers", 0)
+        plan.append(step(compiled, made.grid(n, n, n), inputs.arguments()))
+        rows.append({"kernel": made.name, "n": n, "arch": arch, "ptx": ptx_hash(compiled.ptx)})
+    return [row | counts for row, counts in zip(rows, profile(plan), strict=True)]
+
+
+def pattern_plan(arch: str, seed: int = 0) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """(plan, rows) for every instruction and pattern; the rows hold the names and the PTX hash."""
+    data, plan, rows = np.zeros(patterns.SOURCE_BYTES + 64, np.uint8), [], []
+    for instruction, (width, _, _) in patterns.INSTRUCTIONS.items():
+        source = patterns.kernel_source(instruction)
+        compiled = compiler.compile(source, arch=arch, name=instruction.replace(".", "_"))
+        for pattern in patterns.patterns(width, seed):
+            plan.append(step(compiled, (1, 1, 1), [pattern.shared, pattern.source, data, np.zeros(32, np.uint32)]))
+            rows.append({"instruction": instruction, "pattern": pattern.name, "seed": seed, "arch": arch,
+                         "ptx": ptx_hash(compiled.ptx)})
+    return plan, rows
+
+
+def profile_patterns(arch: str, seed: int = 0) -> list[dict[str, Any]]:
+    """One row of shared-memory counters for each instruction and pattern."""
+    plan, rows = pattern_plan(arch, seed)
+    kept = ("wavefronts", "ideal_wavefronts", "hardware_wavefronts")
+    return [row | {key: counts[key] for key in kept} for row, counts in zip(rows, profile(plan, 500.0), strict=True)]
+
+
+def record_profiles(folder: Path, names: Iterable[str], arch: str) -> list[Path]:
+    """Write rungs.csv and patterns.csv into `folder`, and about.csv with the conditions."""
+    about = [{"nvrtc": ".".join(map(str, compiler.version())), "arch": arch}]
+    written = []
+    for file, rows in (("rungs.csv", profile_rungs(names, arch)), ("patterns.csv", profile_patterns(arch)),
+                       ("about.csv", about)):
+        write_rows(folder / file, rows)
+        written.append(folder / file)
+    return written

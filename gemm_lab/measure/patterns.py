@@ -1,0 +1,115 @@
+"""One-instruction kernels and the address patterns with which shared memory was measured.
+
+Every kernel is one warp that executes one shared-memory instruction at `base + offsets[lane]`. The same kernels
+run on the GPU under Nsight Compute (`gemm-lab profile`) and on the emulator (tests), which must agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+SMEM_BYTES = 32768
+SOURCE_BYTES = 1 << 20
+LEADING_BYTES = 4096  # distance of two rows of a tile in global memory
+
+# Asm text with %address; loads name outputs o0…, stores name inputs i0…; %source is a generic global address.
+INSTRUCTIONS: dict[str, tuple[int, str, int]] = {
+    "ld.shared.u32": (4, "ld.shared.u32 {o0}, [{address}];", 1),
+    "ld.shared.v2.u32": (8, "ld.shared.v2.u32 {{{o0}, {o1}}}, [{address}];", 2),
+    "ld.shared.v4.u32": (16, "ld.shared.v4.u32 {{{o0}, {o1}, {o2}, {o3}}}, [{address}];", 4),
+    "st.shared.u32": (4, "st.shared.u32 [{address}], {i0};", 0),
+    "st.shared.v2.u32": (8, "st.shared.v2.u32 [{address}], {{{i0}, {i0}}};", 0),
+    "st.shared.v4.u32": (16, "st.shared.v4.u32 [{address}], {{{i0}, {i0}, {i0}, {i0}}};", 0),
+    "ldmatrix.x1": (16, "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{{o0}}}, [{address}];", 1),
+    "ldmatrix.x2": (16, "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {{{o0}, {o1}}}, [{address}];", 2),
+    "ldmatrix.x4": (16, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{{o0}, {o1}, {o2}, {o3}}}, [{address}];", 4),
+    "ldmatrix.x4.trans": (
+        16, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {{{o0}, {o1}, {o2}, {o3}}}, [{address}];", 4),
+    "stmatrix.x2": (16, "stmatrix.sync.aligned.m8n8.x2.shared.b16 [{address}], {{{i0}, {i0}}};", 0),
+    "stmatrix.x4": (16, "stmatrix.sync.aligned.m8n8.x4.shared.b16 [{address}], {{{i0}, {i0}, {i0}, {i0}}};", 0),
+    "cp.async.ca.4": (4, "cp.async.ca.shared.global [{address}], [{source}], 4;", 0),
+    "cp.async.ca.8": (8, "cp.async.ca.shared.global [{address}], [{source}], 8;", 0),
+    "cp.async.ca.16": (16, "cp.async.ca.shared.global [{address}], [{source}], 16;", 0),
+    "cp.async.cg.16": (16, "cp.async.cg.shared.global [{address}], [{source}], 16;", 0),
+}
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Byte offsets of 32 lanes in shared memory, and in global memory for cp.async."""
+
+    name: str
+    shared: np.ndarray
+    source: np.ndarray
+
+
+def kernel_source(instruction: str) -> str:
+    """CUDA text of the one-warp kernel for an instruction; parameters: offsets, sources, data, out."""
+    _, text, outputs = INSTRUCTIONS[instruction]
+    operands = [f'"=r"(o[{i}])' for i in range(outputs)]
+    names = {f"o{i}": f"%{i}" for i in range(outputs)}
+    names |= {"address": f"%{outputs}", "i0": f"%{outputs + 1}", "source": f"%{outputs + 1}"}
+    extra = ""
+    if "{i0}" in text:
+        extra = ', "r"(0x3c003c00u + threadIdx.x)'
+    if "{source}" in text:
+        extra = ', "l"(data + sources[threadIdx.x])'
+    finish = 'asm volatile("cp.async.wait_all;" ::: "memory");' if instruction.startswith("cp.async") else ""
+    return f"""extern "C" __global__ void __launch_bounds__(32)
+gemm(const unsigned* offsets, const unsigned* sources, const unsigned char* data, unsigned* out) {{
+  __shared__ __align__(1024) unsigned char smem[{SMEM_BYTES}];
+  const unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(smem));
+  unsigned o[4] = {{}};
+  asm volatile("{text.format(**names)}" : {", ".join(operands)} : "r"(base + offsets[threadIdx.x]){extra} : "memory");
+  {finish}
+  out[threadIdx.x] = o[0] ^ o[1] ^ o[2] ^ o[3];
+}}
+"""
+
+
+def patterns(width: int, seed: int = 0) -> Iterator[Pattern]:
+    """Structured and random patterns of `width`-byte accesses, the same ones for the same seed.
+
+    Tiles have rows of 64, 128 and 256 bytes, plain, padded by 16 and 32 bytes, or swizzled by an XOR; lanes walk
+    along rows, as a copy does, or down a column, as ldmatrix does.
+    """
+    lane = np.arange(32)
+    for stride in (1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33):
+        yield _pattern(f"stride {stride}", lane * stride * width, lane * width)
+    yield _pattern("one address", 0 * lane, 0 * lane)
+    yield _pattern("pairs", lane // 2 * width, lane // 2 * width)
+    yield _pattern("halves", lane // 16 * 2048, lane * width)
+    yield _pattern("reversed", (31 - lane) * width, lane * width)
+    for data in (64, 128, 256):
+        for pad in (0, 16, 32):
+            for layout in ("plain", "xor") if pad == 0 else ("padded",):
+                yield from _tile(width, data, data + pad, layout)
+    random = np.random.default_rng(seed + width)
+    for number in range(10):
+        place = random.integers(0, 8192 // width, 32) * width
+        yield _pattern(f"random {number}", place, random.permutation(32) * width)
+    for number in range(6):
+        yield _pattern(f"permuted {number}", random.permutation(32) * width, lane * width)
+    for number in range(6):
+        few = random.integers(0, 8192 // width, 6) * width
+        yield _pattern(f"few {number}", random.choice(few, 32), random.integers(0, 2048, 32) * width)
+
+
+def _tile(width: int, data: int, row_bytes: int, layout: str) -> Iterator[Pattern]:
+    lane, per_row = np.arange(32), data // width
+    walks = {"rows": (lane // per_row, lane % per_row), "column 0": (lane, 0 * lane),
+             "column 1": (lane, 0 * lane + 1), "second rows": (lane // per_row + 3, lane % per_row)}
+    for walk, (row, column) in walks.items():
+        byte = column * width
+        if layout == "xor":
+            chunk = byte // 16 ^ (row % 8 if data >= 128 else row // 2 % 4)
+            byte = chunk * 16 + byte % 16
+        yield _pattern(f"{row_bytes}-byte rows, {layout}, {walk}", row * row_bytes + byte,
+                       row * LEADING_BYTES + column * width)
+
+
+def _pattern(name: str, shared: np.ndarray, source: np.ndarray) -> Pattern:
+    return Pattern(name, (shared % SMEM_BYTES).astype(np.uint32), (source % SOURCE_BYTES).astype(np.uint32))
