@@ -1,0 +1,22 @@
+"""PTX executed in NumPy: results, counts per instruction and line, hazards. Needs no GPU.
+
+`launch` runs a kernel and returns a `Report`; `supported` tells the opcodes.
+"""
+
+from gemm_lab.emulator.faults import (
+    AssertionFailed,
+    BudgetExceeded,
+    Deadlock,
+    EmulatorError,
+    HazardFound,
+    MalformedPtx,
+    MemoryFault,
+    Trap,
+    UnsupportedInstruction,
+)
+from gemm_lab.emulator.launch import launch
+from gemm_lab.emulator.registry import supported
+from gemm_lab.emulator.report import Report, Site, Totals
+
+__all__ = ["AssertionFailed", "BudgetExceeded", "Deadlock", "EmulatorError", "HazardFound", "MalformedPtx", "MemoryFault",
+           "Report", "Site", "Totals", "Trap", "UnsupportedInstruction", "launch", "supported"]

@@ -1,0 +1,143 @@
+"""Barriers of blocks: lanes that arrive are parked until the others have come; who waits on what when none will."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.faults import Deadlock
+
+
+class Barriers:
+    """Waiting lanes of a chunk. A barrier is a pair (block of the chunk, barrier number)."""
+
+    def __init__(self, chunk):
+        self.chunk = chunk
+        self.waiting: dict[tuple[int, int], list] = {}
+
+    def sync(self, L, site: int, number, count, following: int) -> int:
+        """bar.sync: returns the next code block, or -1 with the lanes parked."""
+        chunk = self.chunk
+        if L.full and not self.waiting and number.ndim == 0 and (count is None or int(count) == 32 * chunk.warps_per_block):
+            if chunk.hazards is not None:
+                chunk.hazards.barrier(None)
+            return following
+        self.park(L, site, number, count, following)
+        return -1
+
+    def arrive(self, L, site: int, number, count, following: int) -> int:
+        """bar.arrive: counts the threads and lets them go on."""
+        self.add(L, site, number, count, None)
+        self.recheck()
+        return following
+
+    def reduce(self, L, site: int, number, count, how: str, predicate, destination: int, following: int) -> int:
+        """bar.red: a predicate combined over the threads of the block."""
+        self.park(L, site, number, count, following, (how, predicate, destination))
+        return -1
+
+    def park(self, L, site, number, count, following, reduction=None) -> None:
+        from gemm_lab.emulator.chunk import PARKED
+        self.add(L, site, number, count, following, reduction)
+        self.chunk.goto(L, PARKED)
+        self.chunk.at = None
+        self.recheck()
+
+    def add(self, L, site, number, count, following, reduction=None) -> None:
+        chunk = self.chunk
+        lanes = L.lane_numbers()
+        numbers = np.broadcast_to(number, L.n)
+        active = L.active()
+        blocks = chunk.block_of_lane[lanes]
+        for block in np.unique(blocks[active]).tolist():
+            inside = active & (blocks == block)
+            for which in np.unique(numbers[inside]).tolist():
+                chosen = inside & (numbers == which)
+                expected = None
+                if count is not None:
+                    expected = int(np.broadcast_to(count, L.n)[chosen][0])
+                values = None
+                if reduction is not None:
+                    values = reduction[0], np.broadcast_to(reduction[1], L.n)[chosen], reduction[2]
+                self.waiting.setdefault((block, which), []).append((lanes[chosen], expected, following, site, values))
+
+    def recheck(self) -> None:
+        """Release every barrier whose threads have all arrived or ended."""
+        from gemm_lab.emulator.chunk import DONE
+        chunk = self.chunk
+        for key in list(self.waiting):
+            block, _ = key
+            entries = self.waiting[key]
+            arrived = sum(len(e[0]) for e in entries)
+            expected = next((e[1] for e in entries if e[1] is not None), None)
+            lanes = slice(block * 32 * chunk.warps_per_block, (block + 1) * 32 * chunk.warps_per_block)
+            absent = int((chunk.pc[lanes] == DONE).sum())
+            if expected is None:
+                done = arrived + absent >= 32 * chunk.warps_per_block
+            else:
+                done = arrived >= expected or (arrived + int((~chunk.alive[lanes]).sum()) >= expected)
+            if done:
+                del self.waiting[key]
+                self.release(block, entries)
+
+    def release(self, block: int, entries: list) -> None:
+        chunk = self.chunk
+        if chunk.hazards is not None:
+            sites = {e[3] for e in entries if e[2] is not None}
+            chunk.hazards.barrier(np.concatenate([e[0] for e in entries]), sites, block)
+        reductions = [e[4] for e in entries if e[4] is not None]
+        for lanes, _, following, _, values in entries:
+            if following is not None:
+                chunk.pc[lanes] = following
+            if values is not None:
+                said = np.concatenate([v[1] for v in reductions])
+                result = {"popc": np.uint32(said.sum()), "and": np.bool_(said.all()), "or": np.bool_(said.any())}[values[0]]
+                old = chunk.R[values[2]]
+                new = np.full(chunk.lanes, old) if old.ndim == 0 else old.copy()
+                new[lanes] = result
+                chunk.R[values[2]] = new
+
+    # ---- When nothing can go on ----
+
+    def nobody_left(self):
+        raise Deadlock("Deadlock: no thread can go on. " + self.explain())
+
+    def stuck_collective(self, index: int):
+        chunk = self.chunk
+        block = chunk.program.blocks[index]
+        item = block.code[0] if block.code else block.terminator
+        here = np.flatnonzero(chunk.pc == index)
+        warp = here[0] // 32
+        lanes = chunk.pc[warp * 32:(warp + 1) * 32]
+        missing = np.flatnonzero(lanes != index)
+        raise Deadlock(f"{item.opcode} at {chunk.launch.describe(item)} needs every lane that it names, but in the warp of "
+                       f"{chunk.name_lane(int(here[0]))} lanes {spans(missing)} are elsewhere"
+                       + (" or do not exist (the block has a partial warp)" if not chunk.whole_warps else "")
+                       + f". {self.explain()}")
+
+    def explain(self) -> str:
+        """Who waits on what, one sentence for each barrier of the first waiting block."""
+        chunk = self.chunk
+        if not self.waiting:
+            return "No thread waits at a barrier."
+        first = min(self.waiting)[0]
+        words = []
+        for (block, number), entries in sorted(self.waiting.items()):
+            if block != first:
+                continue
+            for lanes, expected, _, site, _ in entries:
+                item = chunk.program.sites[site]
+                wanted = expected if expected is not None else "all"
+                words.append(f"threads {spans(np.sort(chunk.thread_of_lane[lanes]))} wait at barrier {number} for {wanted} threads "
+                             f"({chunk.launch.describe(item)})")
+        return f"In {chunk.name_lane(first * 32 * chunk.warps_per_block).split(', thread')[0]}: " + "; ".join(words) + "."
+
+
+def spans(numbers) -> str:
+    """0-31, 64, 70-72"""
+    numbers = list(map(int, numbers))
+    out, begin = [], 0
+    for n in range(1, len(numbers) + 1):
+        if n == len(numbers) or numbers[n] != numbers[n - 1] + 1:
+            out.append(str(numbers[begin]) if begin == n - 1 else f"{numbers[begin]}-{numbers[n - 1]}")
+            begin = n
+    return ", ".join(out[:8]) + (" …" if len(out) > 8 else "")

@@ -1,0 +1,306 @@
+"""Resident blocks run together: registers, memories, program counters and the scheduler."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.barriers import Barriers
+from gemm_lab.emulator.faults import BudgetExceeded, Trap
+from gemm_lab.emulator.lanes import Lanes
+from gemm_lab.emulator.memory import LocalMemory, SharedMemory
+from gemm_lab.emulator.ops.async_copy import Groups
+
+DONE = 1 << 30  # program counter of lanes that have ended
+PARKED = 1 << 29  # and of lanes that wait at a barrier
+FAIR = 256  # scheduling steps after which the furthest lanes get a turn
+
+
+class Chunk:
+    """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp, the last warp filled up."""
+
+    def __init__(self, launch, block_ids: np.ndarray):
+        self.launch, self.program, self.block_ids = launch, launch.program, block_ids
+        self.blocks = len(block_ids)
+        self.threads = launch.threads
+        self.warps_per_block = -(-self.threads // 32)
+        self.warps = self.blocks * self.warps_per_block
+        self.lanes = 32 * self.warps
+        self.sites, self.memory, self.options = launch.sites, launch.memory, launch.options
+        self.all_lanes = np.arange(self.lanes, dtype=np.int64)
+        self.block_of_lane = self.all_lanes // (32 * self.warps_per_block)
+        self.thread_of_lane = self.all_lanes % (32 * self.warps_per_block)
+        self.shared_stride, self.local_stride = launch.shared_stride, self.program.local_size
+        self.shared = SharedMemory(self)
+        self.local = LocalMemory(self)
+        self.R = list(launch.initial_registers)
+        self.all = Lanes(self, None, None)
+        self.barriers = Barriers(self)
+        self.at: int | None = 0  # the block that every lane is at, or None
+        self.pc = np.zeros(self.lanes, np.int64)
+        self.alive = self.thread_of_lane < self.threads
+        self.whole_warps = self.threads % 32 == 0
+        if not self.whole_warps:
+            self.pc[~self.alive] = DONE
+            self.at = None
+        self.runs = launch.runs
+        self.contexts: dict[bytes, Lanes] = {}
+        self.steps = 0
+        self.hazards = launch.hazards.chunk(self) if launch.hazards else None
+        self.groups = Groups(self)
+        self._naming: dict = {}
+        self.clock_ticks = launch.clock_start
+
+    # ---- Scheduling ----
+
+    def run(self, quantum: int) -> bool:
+        """Execute up to `quantum` blocks of code; True when every lane has ended."""
+        functions, program, probes = {}, self.program, self.launch.probes
+        budget = self.launch.max_instructions
+        for _ in range(quantum):
+            if self.at is not None:
+                index = self.at
+                if index >= PARKED:
+                    return True
+                lanes = self.all
+            else:
+                picked = self.pick()
+                if picked is None:
+                    return True
+                index, lanes = picked
+            key = (index, lanes.full)
+            function = functions.get(key)
+            if function is None:
+                function = functions[key] = program.function(index, lanes.full, probes)
+            self.runs[index] += lanes.warps
+            if budget is not None:
+                self.spend(index, lanes, budget)
+            following = function(self, lanes)
+            if following >= 0:
+                if lanes.full:
+                    self.at = following
+                else:
+                    self.goto(lanes, following)
+        return False
+
+    def pick(self):
+        """The lanes at the lowest program counter, with their block; None when all have ended."""
+        pc = self.pc
+        self.steps += 1
+        lowest = int(pc.min())
+        if self.steps % FAIR > FAIR - 32:  # lanes that spin must not starve those they wait for
+            highest = int(np.where(pc < PARKED, pc, -1).max())
+            lowest = highest if highest >= 0 else lowest
+        if lowest >= PARKED:
+            if lowest >= DONE:
+                return None
+            return self.barriers.nobody_left()
+        chosen = self.ready(lowest)
+        if chosen is None:
+            for other in np.unique(pc[pc < PARKED]):
+                chosen = self.ready(int(other))
+                if chosen is not None:
+                    lowest = int(other)
+                    break
+            else:
+                self.barriers.stuck_collective(lowest)
+        return lowest, self.context(chosen)
+
+    def ready(self, index: int) -> np.ndarray | None:
+        """The lanes at a block that may run it; a block of collectives waits for the lanes that its mask names."""
+        here = self.pc == index
+        mask = self.program.blocks[index].warp_mask
+        if mask is None:
+            return here
+        rows = here.reshape(-1, 32)
+        needed = (self.pc != DONE).reshape(-1, 32)
+        if mask != "full":
+            named = self.collective_mask(mask, here)
+            needed = needed & named
+        complete = ~(needed & ~rows).any(1)
+        here = (rows & complete[:, None]).reshape(-1)
+        return here if here.any() else None
+
+    def collective_mask(self, operand, here) -> np.ndarray:
+        """(warps, 32) lanes that a membermask names; lanes of one warp that name different masks run apart."""
+        from gemm_lab.emulator.ir import Register
+        from gemm_lab.emulator.types import immediate
+        value = self.R[operand.index] if type(operand) is Register else immediate(operand.text, "u32")
+        if value.ndim:
+            first = here.reshape(-1, 32).argmax(1)
+            value = value.reshape(-1, 32)[np.arange(self.warps), first][:, None]
+        return ((value >> np.arange(32, dtype=np.uint32)) & np.uint32(1)).astype(bool) | np.zeros((self.warps, 1), bool)
+
+    def context(self, here: np.ndarray) -> Lanes:
+        """The `Lanes` of a set of lanes; contexts that come back are kept."""
+        if here.all():
+            self.at = None
+            return self.all
+        key = here.tobytes()
+        found = self.contexts.get(key)
+        if found is None:
+            rows = here.reshape(-1, 32)
+            some = rows.any(1)
+            chosen = None if some.all() else np.flatnonzero(some)
+            mask = (rows if chosen is None else rows[chosen]).reshape(-1)
+            found = Lanes(self, chosen, None if mask.all() else np.ascontiguousarray(mask))
+            if len(self.contexts) >= 64:
+                self.contexts.pop(next(iter(self.contexts)))
+            self.contexts[key] = found
+        return found
+
+    def goto(self, lanes: Lanes, target, where: np.ndarray | None = None) -> None:
+        """Set the program counter of the executing lanes, or of those of them in `where`."""
+        self.at = None
+        numbers = lanes.lane_numbers()
+        if lanes.mask is not None:
+            where = lanes.mask if where is None else where & lanes.mask
+        self.pc[numbers if where is None else numbers[where]] = target
+        if lanes.full and where is None:
+            self.at = int(target)
+
+    def put_masked(self, lanes: Lanes):
+        """The function that stores a register on some lanes and leaves it on the others."""
+        R, mask, chosen, total = self.R, lanes.mask, lanes.chosen, self.lanes
+
+        def put(number, value):
+            old = R[number]
+            if chosen is None:
+                R[number] = np.where(mask, value, old) if old.dtype == value.dtype else np.where(mask, value, old).astype(value.dtype)
+                return
+            new = np.full(total, old) if old.ndim == 0 else old.copy()
+            rows = new.reshape(-1, 32)
+            value = value if value.ndim == 0 else value.reshape(-1, 32)
+            if mask is None:
+                rows[chosen] = value
+            else:
+                rows[chosen] = np.where(mask.reshape(-1, 32), value, rows[chosen])
+            R[number] = new
+
+        return put
+
+    def spend(self, index: int, lanes: Lanes, budget: int) -> None:
+        """Count instructions against the budget of the launch."""
+        block = self.program.blocks[index]
+        self.launch.spent += lanes.warps * (len(block.code) + (block.terminator is not None))
+        if self.launch.spent > budget:
+            item = block.terminator or (block.code[-1] if block.code else None)
+            raise BudgetExceeded(f"The kernel executed more than {budget:,} warp instructions; it spins at "
+                                 f"{self.launch.describe(item)}.")
+
+    def naming_lanes(self, L: Lanes, count: int) -> np.ndarray:
+        """The lanes that name the rows of `count` matrices."""
+        key = (L.warps, count)
+        if key not in self._naming:
+            self._naming[key] = np.tile(np.arange(32) < 8 * count, L.warps)
+        return self._naming[key]
+
+    def warp_barrier(self, L: Lanes, site: int) -> None:
+        """bar.warp.sync: the scheduler has brought the lanes together; nothing is left to do."""
+
+    # ---- Ends of blocks, called by generated code ----
+
+    def branch(self, lanes: Lanes, condition, taken: int, other: int) -> int:
+        if condition.ndim == 0:
+            return taken if condition else other
+        if lanes.mask is None:
+            if condition.all():
+                return taken
+            if not condition.any():
+                return other
+        if lanes.full:
+            self.pc = np.where(condition, taken, other)
+            self.at = None
+        else:
+            self.goto(lanes, taken, condition)
+            self.goto(lanes, other, ~condition)
+        return -1
+
+    def switch(self, lanes: Lanes, index, targets: tuple) -> int:
+        if index.ndim == 0:
+            return targets[int(index)]
+        places = np.array(targets)[np.minimum(index, len(targets) - 1).astype(np.int64)]
+        self.at = None
+        numbers = lanes.lane_numbers()
+        if lanes.mask is None:
+            self.pc[numbers] = places
+        else:
+            self.pc[numbers[lanes.mask]] = places[lanes.mask]
+        return -1
+
+    def exit(self, lanes: Lanes) -> int:
+        if lanes.full:
+            self.pc[:] = DONE
+            self.at = DONE
+            return DONE
+        self.goto(lanes, DONE)
+        self.barriers.recheck()
+        return -1
+
+    def trap(self, lanes: Lanes, site: int) -> int:
+        item = self.program.sites[site]
+        raise Trap(f"The kernel executed trap at {self.launch.describe(item)}, in {self.who(lanes, 0)}.")
+
+    def who(self, lanes: Lanes, position: int) -> str:
+        """Block and thread of an executing lane, in words. position: among the executing lanes."""
+        active = np.flatnonzero(lanes.active())
+        lane = int(lanes.lane_numbers()[active[position] if position < len(active) else 0])
+        return self.name_lane(lane)
+
+    def name_lane(self, lane: int) -> str:
+        x, y, z = self.launch.grid
+        block = int(self.block_ids[self.block_of_lane[lane]])
+        thread, (a, b, _) = int(self.thread_of_lane[lane]), self.launch.block
+        return (f"block ({block % x}, {block // x % y}, {block // (x * y)}), "
+                f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)})")
+
+    def probe(self, lanes: Lanes, site: int, values: dict) -> None:
+        self.launch.probe(self, lanes, site, values)
+
+    # ---- Special registers ----
+
+    def clock(self):
+        self.clock_ticks += 1
+        return np.uint32(self.clock_ticks & 0xFFFFFFFF)
+
+    def clock64(self):
+        self.clock_ticks += 1
+        return np.uint64(self.clock_ticks)
+
+    globaltimer = clock64
+    globaltimer_lo = clock
+    clock_hi = globaltimer_hi = lambda self: np.uint32(self.clock_ticks >> 32)
+
+    def special(self, name: str):
+        """A special register: a NumPy scalar where it is the same for all lanes, else an array."""
+        launch, u4 = self.launch, np.uint32
+        stem, _, axis = name.partition("_")
+        number = "xyz".find(name[-1]) if name[-2] == "_" else -1
+        if stem in ("ntid", "nctaid"):
+            return u4((launch.block if stem == "ntid" else launch.grid)[number])
+        if name in ("nclusterid_x", "nclusterid_y", "nclusterid_z"):
+            return u4(launch.grid[number])
+        if stem in ("tid", "ctaid", "clusterid"):
+            flat, extents = ((self.thread_of_lane, launch.block) if stem == "tid"
+                             else (self.block_ids[self.block_of_lane], launch.grid))
+            if extents[number] == 1:
+                return u4(0)
+            if stem != "tid" and self.blocks == 1:
+                flat = flat[0]
+            divisor = int(np.prod(extents[:number], dtype=np.int64))
+            return (flat // divisor % extents[number]).astype(u4)
+        lane = (self.all_lanes % 32).astype(u4)
+        one = u4(1)
+        values = {
+            "laneid": lambda: lane, "warpid": lambda: (self.thread_of_lane // 32).astype(u4),
+            "nwarpid": lambda: u4(self.warps_per_block), "smid": lambda: u4(0), "nsmid": lambda: u4(1),
+            "gridid": lambda: np.uint64(1), "dynamic_smem_size": lambda: u4(launch.dynamic_smem),
+            "total_smem_size": lambda: u4(launch.smem_bytes),
+            "lanemask_eq": lambda: one << lane, "lanemask_lt": lambda: (one << lane) - one,
+            "lanemask_le": lambda: ((one << lane) - one) | (one << lane), "lanemask_gt": lambda: ~(((one << lane) - one) | (one << lane)),
+            "lanemask_ge": lambda: ~((one << lane) - one), "is_explicit_cluster": lambda: np.bool_(False),
+        }
+        if name in values:
+            return values[name]()
+        if name.startswith("cluster_nct"):
+            return one
+        return u4(0)

@@ -1,0 +1,254 @@
+"""Basic blocks to Python: one generated function a block, in a variant for all lanes and one for some of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.faults import UnsupportedInstruction
+from gemm_lab.emulator.flow import Block, bits
+from gemm_lab.emulator.fusion import fused_code
+from gemm_lab.emulator.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
+from gemm_lab.emulator.registry import EMITTERS, RUNTIME
+from gemm_lab.emulator.types import CODES, NUMPY, SIZE, immediate, register_code
+
+NAMESPACE = {code.replace("?", "b1"): dtype.type for code, dtype in NUMPY.items()}
+TYPE_NAME = {code: code.replace("?", "b1") for code in NUMPY}
+
+
+class Emitter:
+    """Writes the Python of one block. Expressions are strings; a register number 5 is the local variable r5."""
+
+    def __init__(self, program, registers: list[Register], full: bool):
+        self.program, self.registers, self.full = program, registers, full
+        self.lines: list[str] = []
+        self.guard: str | None = None
+        self.instruction: Instruction | None = None
+        self.temporaries = 0
+
+    # ---- Pieces of code ----
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def temporary(self) -> str:
+        self.temporaries += 1
+        return f"t{self.temporaries}"
+
+    def constant(self, value) -> str:
+        return self.program.constant(value)
+
+    def unsupported(self, why: str = "") -> UnsupportedInstruction:
+        i = self.instruction
+        where = f" ({i.location.file}:{i.location.line})" if i.location else ""
+        reason = f": {why}" if why else "; emulator.supported() lists what can"
+        return UnsupportedInstruction(f"PTX line {i.line}{where}: {i.opcode} cannot be emulated{reason}.")
+
+    def allow(self, *modifiers: str) -> None:
+        """Refuse the instruction if it has a modifier that is neither a type nor one of these."""
+        for part in self.instruction.parts[1:]:
+            if part not in CODES and part not in modifiers:
+                raise self.unsupported(f"the modifier .{part} is not known here")
+
+    @property
+    def mask(self) -> str:
+        """The expression for the lanes that execute: the block's mask and the guard."""
+        return "m" if self.guard is None else f"both(m, {self.guard}, L)"
+
+    @property
+    def site(self) -> int:
+        return self.instruction.site
+
+    # ---- Operands ----
+
+    def read(self, operand, kind: str) -> str:
+        """An expression for the operand as PTX type `kind`, in that type's own NumPy code."""
+        want = CODES[kind]
+        form = type(operand)
+        if form is Register:
+            return self.convert(f"r{operand.index}", register_code(operand.type), want)
+        if form is Immediate:
+            return self.constant(immediate(operand.text, kind))
+        if form is Symbol:
+            return self.constant(self.address_constant(operand, kind))
+        if form is Special:
+            return self.convert(*self.special(operand.name), want)
+        if form is Negated and want == "?":
+            return f"(~{self.read(operand.register, 'pred')})"
+        if form is Vector:
+            return self.packed(operand, want)
+        raise self.unsupported("one of its operands has a form that is not known here")
+
+    def address_constant(self, operand: Symbol, kind: str):
+        if operand.variable is None:
+            raise self.unsupported(f"the address of {operand.name} is not known")
+        value = self.program.address(operand.variable) + operand.offset
+        return NUMPY[CODES[kind]].type(value & ((1 << 8 * SIZE[CODES[kind]]) - 1))
+
+    def special(self, name: str) -> tuple[str, str]:
+        """The expression and NumPy code of a special register."""
+        base = name.lstrip("%")
+        wide = base in ("clock64", "globaltimer", "gridid")
+        if name == "WARP_SZ":
+            return self.constant(np.uint32(32)), "u4"
+        if base not in SPECIALS:
+            raise self.unsupported(f"the special register {name} is not known here")
+        if base in ("clock", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi", "clock_hi"):
+            return f"S.{base}()", "u8" if wide else "u4"
+        return f"L.{base.replace('.', '_')}", "u8" if wide else "u4"
+
+    def convert(self, expression: str, have: str, want: str) -> str:
+        """Bits reinterpreted; narrowed by dropping high bits, widened with zeros."""
+        if have == want:
+            return expression
+        if SIZE[have] == SIZE[want]:
+            return f"{expression}.view({TYPE_NAME[want]})"
+        if have in ("f4", "f8"):
+            expression = f"{expression}.view(u{SIZE[have]})"
+        expression = f"{expression}.astype(u{SIZE[want]})"
+        return expression if want[0] == "u" else f"{expression}.view({TYPE_NAME[want]})"
+
+    def packed(self, vector: Vector, want: str) -> str:
+        """{a, b}: the parts side by side in one wider value, first part lowest."""
+        count = len(vector.items)
+        part = SIZE[want] // count
+        terms = []
+        for number, item in enumerate(vector.items):
+            term = f"{self.read(item, f'u{8 * part}')}.astype(u{SIZE[want]})"
+            if number:
+                term = f"({term} << {self.constant(NUMPY[f'u{SIZE[want]}'].type(8 * part * number))})"
+            terms.append(term)
+        expression = "(" + " | ".join(terms) + ")"
+        return expression if want[0] == "u" else f"{expression}.view({TYPE_NAME[want]})"
+
+    def write(self, operand, expression: str, kind: str) -> None:
+        """Assign a value of PTX type `kind` (in its own NumPy code) to a destination register or vector."""
+        if operand is None or (type(operand) is Symbol and operand.name == "_"):
+            self.line(expression)
+            return
+        if type(operand) is Vector:
+            self.unpack(operand, expression, kind)
+            return
+        if type(operand) is not Register:
+            raise self.unsupported("its destination is not a register")
+        have, want = CODES[kind], register_code(operand.type)
+        if have != want:
+            if SIZE[have] == SIZE[want]:
+                expression = f"({expression}).view({TYPE_NAME[want]})"
+            else:
+                wide = f"{have[0] if have[0] == 'i' else 'u'}{SIZE[want]}"
+                source = f"({expression})" if have[0] != "f" else f"({expression}).view(u{SIZE[have]})"
+                expression = f"{source}.astype({wide})"
+                if wide != want:
+                    expression = f"{expression}.view({TYPE_NAME[want]})"
+        name = f"r{operand.index}"
+        if self.guard is not None:
+            expression = f"sel({self.guard}, {expression}, {name})"
+        self.line(f"{name} = {expression}")
+
+    def unpack(self, vector: Vector, expression: str, kind: str) -> None:
+        whole = SIZE[CODES[kind]]
+        part = whole // len(vector.items)
+        name = self.temporary()
+        self.line(f"{name} = {self.convert(f'({expression})', CODES[kind], f'u{whole}')}")
+        for number, item in enumerate(vector.items):
+            if item is None or (type(item) is Symbol and item.name == "_"):
+                continue
+            shifted = name
+            if number:
+                shifted = f"({name} >> {self.constant(NUMPY[f'u{whole}'].type(8 * part * number))})"
+            self.write(item, f"{shifted}.astype(u{part})", f"u{8 * part}")
+
+    def address(self, operand: Memory, kind: str = "") -> str:
+        """The address expression of [base + offset], 32 or 64 bits wide as the base register is."""
+        base = operand.base
+        if type(base) is Register:
+            wide = SIZE[register_code(base.type)] == 8
+            name = f"r{base.index}"
+            if operand.offset == 0:
+                return name
+            dtype = np.uint64 if wide else np.uint32
+            return f"({name} + {self.constant(dtype(operand.offset & (2 ** 64 - 1 if wide else 2 ** 32 - 1)))})"
+        if type(base) is Symbol:
+            return self.constant(np.uint64(int(self.address_constant(base, "u64")) + operand.offset))
+        if type(base) is Immediate:
+            return self.constant(np.uint64(int(immediate(base.text, "u64")) + operand.offset))
+        raise self.unsupported("its address has a form that is not known here")
+
+    # ---- A whole instruction ----
+
+    def emit(self, instruction: Instruction) -> None:
+        self.instruction, self.guard = instruction, None
+        if instruction.guard is not None:
+            self.guard = self.temporary()
+            self.line(f"{self.guard} = {self.read(instruction.guard, 'pred')}")
+        emitter = EMITTERS.get(instruction.family)
+        if emitter is None:
+            raise self.unsupported()
+        try:
+            emitter(self, instruction)
+        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
+            raise self.unsupported(f"its form is not known here ({error})") from error
+
+
+SPECIALS = {f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid",
+                                          "clusterid", "nclusterid") for axis in "xyz"} | {
+    "laneid", "warpid", "nwarpid", "smid", "nsmid", "clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo",
+    "globaltimer_hi", "gridid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt",
+    "dynamic_smem_size", "total_smem_size", "cluster_ctarank", "cluster_nctarank", "is_explicit_cluster"}
+
+
+def block_source(program, block: Block, full: bool, probes: frozenset = frozenset()) -> str:
+    """The Python text of one block's function, called `block(S, L)`; it returns the next block's number."""
+    emitter = Emitter(program, program.registers, full)
+    live_in = block.uses & block.live_in | block.uses
+    for register in bits(live_in):
+        emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
+    live_out = block.defines & block.live_out
+    if probes & {i.site for i in block.code}:
+        for instruction in block.code:
+            emitter.emit(instruction)
+            if instruction.site in probes:
+                emitter.line(f"S.probe(L, {instruction.site}, dict(locals()))")
+    else:
+        for step in fused_code(block.code, live_out):
+            if isinstance(step, Instruction):
+                emitter.emit(step)
+            else:
+                step.emit(emitter)
+    for register in bits(live_out):
+        emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
+    emitter.line(_ending(emitter, block))
+    head = "def block(S, L):\n    R = S.R; m = L.mask\n"
+    if not full:
+        head += "    get = L.get; put = S.put_masked(L)\n"
+    return head + "".join(f"    {line}\n" for line in emitter.lines)
+
+
+def _ending(emitter: Emitter, block: Block) -> str:
+    item = block.terminator
+    emitter.instruction, emitter.guard = item, None
+    if block.end == "goto":
+        return f"return {block.targets[0]}"
+    if block.end == "branch":
+        condition = emitter.read(item.guard, "pred")
+        return f"return S.branch(L, {condition}, {block.targets[0]}, {block.targets[1]})"
+    if block.end == "switch":
+        index = emitter.read(item.operands[0], "u32")
+        return f"return S.switch(L, {index}, {block.targets!r})"
+    if block.end == "exit":
+        return "return S.exit(L)"
+    if block.end == "trap":
+        return f"return S.trap(L, {item.site})"
+    return EMITTERS["bar"](emitter, item, block.targets[0] if block.targets else -1)
+
+
+def compile_block(program, block: Block, full: bool, probes: frozenset = frozenset()):
+    """The function of one block. Raises `UnsupportedInstruction`."""
+    source = block_source(program, block, full, probes)
+    namespace = program.namespace
+    exec(compile(source, f"<block {block.index}>", "exec"), namespace)  # noqa: S102
+    return namespace.pop("block")
+
+
+def base_namespace() -> dict:
+    return {**NAMESPACE, **RUNTIME, "np": np}

@@ -1,0 +1,86 @@
+"""What each instruction cost: executions, wavefronts, sectors. Patterns of addresses are counted once and remembered."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.model.banks import cp_async_cg_wavefronts, ideal_wavefronts, sectors, wavefronts
+
+_NOT_ACTIVE = np.int64(-(1 << 40))
+_HASH = np.random.default_rng(20260101).integers(1, 1 << 62, 64, dtype=np.int64) | 1
+
+
+class SiteCounts:
+    """Counters of one instruction, and what it remembers of its last addresses."""
+
+    __slots__ = ("wavefronts", "ideal", "sectors", "requests", "bytes", "cache", "executed")
+
+    def __init__(self):
+        self.wavefronts = self.ideal = self.sectors = self.requests = self.bytes = self.executed = 0
+        self.cache: dict = {}
+
+
+class Patterns:
+    """Remembers the cost of every pattern of addresses, relative to where it begins."""
+
+    def __init__(self):
+        self.known: dict = {}
+
+    def total(self, kind: str, width: int, relative: np.ndarray, active: np.ndarray | None) -> int:
+        """The sum over warps. relative: (warps, lanes) int64 from a base that keeps the cost the same."""
+        rows = relative if active is None else np.where(active, relative, _NOT_ACTIVE)
+        hashes = rows @ _HASH[:rows.shape[1]]
+        known = self.known.setdefault((kind, width, rows.shape[1]), {})
+        if (hashes == hashes[0]).all():
+            unique, first, counts = hashes[:1], np.zeros(1, np.int64), (len(hashes),)
+        else:
+            unique, first, counts = np.unique(hashes, return_index=True, return_counts=True)
+        missing = [n for n, h in enumerate(unique.tolist()) if h not in known]
+        if missing:
+            chosen = rows[first[missing]]
+            here = chosen != _NOT_ACTIVE
+            for n, cost in zip(missing, _COST[kind](chosen, width, here).tolist(), strict=True):
+                known[int(unique[n])] = cost
+        return sum(known[h] * int(c) for h, c in zip(unique.tolist(), counts, strict=True))
+
+
+def _cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
+    lanes = rows.shape[1] // 2
+    return np.array([cp_async_cg_wavefronts(r[:lanes], r[lanes:], h[lanes:]) for r, h in zip(rows, here, strict=True)])
+
+
+_COST = {
+    "shared": lambda rows, width, here: wavefronts(rows, width, here),
+    "unmerged": lambda rows, width, here: wavefronts(rows, width, here, merge=False),
+    "sectors": lambda rows, width, here: sectors(rows, width, here),
+    "cg": _cg,
+}
+
+
+def based(addresses: np.ndarray, active: np.ndarray | None, unit: int) -> np.ndarray:
+    """(warps, lanes) addresses relative to the first active lane's address, cut to a multiple of `unit` bytes."""
+    if active is None:
+        base = addresses[:, :1]
+    else:
+        base = np.where(active, addresses, np.int64(1 << 62)).min(1, keepdims=True)
+    return addresses - (base & np.int64(-unit))
+
+
+def count_shared(chunk, site: SiteCounts, L, address, active, width: int, kind: str = "shared") -> None:
+    """Add one shared-memory request a warp. address: (lanes,) or scalar; active: (lanes,) bool or None."""
+    rows = np.broadcast_to(address, L.n).astype(np.int64).reshape(L.warps, 32)
+    use = None if active is None else active.reshape(L.warps, 32)
+    per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
+    site.wavefronts += chunk.launch.patterns.total(kind, width, based(rows, use, 4), use)
+    site.ideal += int(ideal_wavefronts(per_warp, width).sum())
+    site.requests += int((per_warp > 0).sum())
+    site.bytes += int(per_warp.sum()) * width
+
+
+def sectors_of(chunk, L, address, active, width: int) -> tuple[int, int, int]:
+    """(sectors, requests, bytes) of one global-memory request a warp."""
+    rows = np.broadcast_to(address, L.n).astype(np.int64).reshape(L.warps, 32)
+    use = None if active is None else active.reshape(L.warps, 32)
+    per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
+    total = chunk.launch.patterns.total("sectors", width, based(rows, use, 32), use)
+    return total, int((per_warp > 0).sum()), int(per_warp.sum()) * width

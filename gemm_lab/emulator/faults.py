@@ -1,0 +1,45 @@
+"""What can go wrong in an emulated kernel. Each message is a sentence that names the line and the reason."""
+
+from __future__ import annotations
+
+from gemm_lab.errors import LabError, LaunchError
+
+
+class EmulatorError(LabError):
+    """A kernel that cannot be emulated, or that did something a GPU would not forgive."""
+
+
+class MalformedPtx(EmulatorError):
+    """Text that is not PTX; the message names the line."""
+
+
+class UnsupportedInstruction(EmulatorError):
+    """An opcode outside `emulator.supported()`; the message names PTX line, source line and opcode."""
+
+
+class MemoryFault(EmulatorError):
+    """An access out of bounds or misaligned; the message names thread, block, line and nearest allocation."""
+
+
+class Deadlock(EmulatorError):
+    """No thread can go on; the message says who waits on what."""
+
+
+class BudgetExceeded(EmulatorError):
+    """More instructions than `max_instructions`; the message names the line that spins."""
+
+
+class AssertionFailed(EmulatorError):
+    """A device-side assert(), with its text, file and line."""
+
+
+class Trap(EmulatorError):
+    """The kernel executed `trap`."""
+
+
+class HazardFound(EmulatorError):
+    """`Report.raise_hazards()`: races, uninitialised reads, missing waits."""
+
+
+__all__ = ["AssertionFailed", "BudgetExceeded", "Deadlock", "EmulatorError", "HazardFound", "LaunchError",
+           "MalformedPtx", "MemoryFault", "Trap", "UnsupportedInstruction"]

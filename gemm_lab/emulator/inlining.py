@@ -1,0 +1,227 @@
+"""One kernel as one flat list of instructions: device functions are put in place of their calls.
+
+Every copy of a function gets registers, labels and local variables of its own. Parameters passed through
+`.param` variables become registers where every access agrees on offset and width, local memory elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from gemm_lab.emulator.declarations import BYTES
+from gemm_lab.emulator.faults import LaunchError, UnsupportedInstruction
+from gemm_lab.emulator.ir import (
+    Function,
+    Group,
+    Instruction,
+    Location,
+    Memory,
+    Module,
+    Negated,
+    Pair,
+    Register,
+    Symbol,
+    Variable,
+    Vector,
+)
+
+BUILT_IN = {"vprintf", "__assertfail", "malloc", "free"}
+
+
+@dataclass
+class Flat:
+    """The kernel's body (instructions, label strings, switch targets), its registers and its variables."""
+
+    name: str
+    parameters: list[Variable]
+    body: list = field(default_factory=list)
+    registers: list[Register] = field(default_factory=list)
+    variables: dict[int, Variable] = field(default_factory=dict)  # id -> shared, local and param variables in use
+    max_threads: int | None = None
+
+
+def flatten(module: Module, entry: str) -> Flat:
+    """The kernel `entry` with every call of a device function expanded. Raises `LaunchError` for an unknown name."""
+    function = module.functions.get(entry)
+    if function is None or not function.is_entry:
+        known = ", ".join(f.name for f in module.functions.values() if f.is_entry) or "no kernel at all"
+        raise LaunchError(f"There is no kernel called {entry} in this PTX; it has {known}.")
+    flat = Flat(entry, function.parameters, max_threads=function.max_threads)
+    _Inliner(module, flat).expand(function, {}, "", (), None)
+    _promote_parameters(flat)
+    return flat
+
+
+class _Inliner:
+    def __init__(self, module: Module, flat: Flat):
+        self.module, self.flat, self.copies = module, flat, 0
+
+    def expand(self, function: Function, renamed: dict, suffix: str, active: tuple, call_site: Location | None):
+        """Append the body of `function`; `renamed` maps ids of its variables to those of this copy."""
+        flat, base = self.flat, len(self.flat.registers)
+        if base == 0:
+            flat.registers.extend(function.registers)
+        else:
+            flat.registers.extend(Register(base + r.index, r.type, r.name) for r in function.registers)
+        for variable in function.variables:
+            if suffix and variable.space in ("local", "param"):
+                renamed[id(variable)] = replace(variable)
+        end = f"$return{suffix}"
+        for item in function.body:
+            if isinstance(item, str):
+                flat.body.append(item + suffix)
+            elif isinstance(item, tuple):
+                flat.body.append(("targets", item[1] + suffix, [label + suffix for label in item[2]]))
+            elif item.family == "call":
+                self.call(item, base, renamed, suffix, (*active, function.name), call_site)
+            elif suffix and item.family == "ret":
+                copy = self.copy(item, base, renamed, suffix, call_site)
+                flat.body.append(replace(copy, opcode="bra", parts=("bra",), target=end))
+            elif base or suffix:
+                flat.body.append(self.copy(item, base, renamed, suffix, call_site))
+            else:
+                self.note_variables(item.operands)
+                flat.body.append(item)
+        if suffix:
+            flat.body.append(end)
+
+    def note_variables(self, operands) -> None:
+        for operand in operands:
+            kind = type(operand)
+            if kind is Memory:
+                operand = operand.base
+                kind = type(operand)
+            if kind is Symbol and operand.variable is not None:
+                self.flat.variables.setdefault(id(operand.variable), operand.variable)
+
+    def copy(self, item: Instruction, base: int, renamed: dict, suffix: str, call_site) -> Instruction:
+        def moved(operand):
+            kind = type(operand)
+            if kind is Register:
+                return Register(base + operand.index, operand.type, operand.name)
+            if kind is Memory:
+                return Memory(moved(operand.base), operand.offset, tuple(map(moved, operand.coordinates)))
+            if kind is Symbol:
+                return operand._replace(variable=renamed.get(id(operand.variable), operand.variable))
+            if kind in (Vector, Group):
+                return kind(tuple(map(moved, operand.items)))
+            if kind is Pair:
+                return Pair(moved(operand.first), moved(operand.second))
+            if kind is Negated:
+                return Negated(moved(operand.register))
+            return operand
+
+        operands = tuple(map(moved, item.operands))
+        self.note_variables(operands)
+        location = item.location
+        if call_site is not None and location is not None:
+            frames = ((call_site.file, call_site.line), *call_site.inlined_at)
+            location = Location(location.file, location.line, location.inlined_at + frames)
+        return replace(item, operands=operands, guard=moved(item.guard), location=location,
+                       target=item.target + suffix if item.target else None)
+
+    def call(self, item: Instruction, base: int, renamed: dict, suffix: str, active: tuple, call_site) -> None:
+        copy = self.copy(item, base, renamed, suffix, call_site)
+        operands = list(copy.operands)
+        results = operands.pop(0) if isinstance(operands[0], Group) else Group(())
+        callee = operands.pop(0)
+        arguments = operands.pop(0) if operands and isinstance(operands[0], Group) else Group(())
+        where = f"PTX line {item.line}: "
+        if not isinstance(callee, Symbol):
+            raise UnsupportedInstruction(f"{where}{item.opcode} through a function pointer cannot be emulated; "
+                                         "call the function by its name.")
+        function = self.module.functions.get(callee.name)
+        if callee.name in BUILT_IN and (function is None or function.declared_only):
+            for symbol in (*arguments.items, *results.items):
+                self.flat.variables.setdefault(id(symbol.variable), symbol.variable)
+            self.flat.body.append(replace(copy, operands=(results, callee, arguments)))
+            return
+        if function is None or function.declared_only:
+            raise UnsupportedInstruction(f"{where}{item.opcode} {callee.name}: the function has no body in this PTX.")
+        if callee.name in active:
+            raise UnsupportedInstruction(f"{where}{item.opcode} {callee.name}: recursion cannot be emulated; "
+                                         "write the recursion as a loop.")
+        self.copies += 1
+        inner = f"#{self.copies}"
+        mapping = dict(renamed)
+        for formal, actual in zip((*function.results, *function.parameters), (*results.items, *arguments.items),
+                                  strict=True):
+            if not isinstance(actual, Symbol) or actual.variable is None:
+                raise UnsupportedInstruction(f"{where}{item.opcode} {callee.name}: an argument that is not a .param "
+                                             "variable cannot be emulated.")
+            mapping[id(formal)] = actual.variable
+            self.flat.variables.setdefault(id(actual.variable), actual.variable)
+        skip = f"$skip{inner}"
+        if copy.guard is not None:
+            inverse = copy.guard.register if isinstance(copy.guard, Negated) else Negated(copy.guard)
+            self.flat.body.append(replace(copy, opcode="bra", parts=("bra",), operands=(), guard=inverse, target=skip))
+        self.expand(function, mapping, inner, active, copy.location)
+        self.flat.body.append(skip)
+
+
+def _promote_parameters(flat: Flat) -> None:
+    """Turn `.param` variables of calls into registers where all accesses agree; `param.put` and `param.get`."""
+    entry_parameters = {id(p) for p in flat.parameters}
+    slots: dict[int, dict[int, int]] = {}
+    mixed: set[int] = set()
+
+    def accesses(item):
+        memory = next((o for o in item.operands if type(o) is Memory), None)
+        if memory is None or type(memory.base) is not Symbol or item.family not in ("ld", "st"):
+            return None, 0, 0, ()
+        variable = memory.base.variable
+        if variable is None or variable.space != "param" or id(variable) in entry_parameters:
+            return None, 0, 0, ()
+        value = item.operands[0] if item.family == "ld" else item.operands[1]
+        values = value.items if type(value) is Vector else (value,)
+        return variable, memory.offset + memory.base.offset, BYTES[item.parts[-1]], values
+
+    for item in flat.body:
+        if not isinstance(item, Instruction):
+            continue
+        variable, offset, width, values = accesses(item)
+        if variable is not None:
+            known = slots.setdefault(id(variable), {})
+            for i in range(len(values)):
+                at = offset + i * width
+                if known.setdefault(at, width) != width or item.guard is not None:
+                    mixed.add(id(variable))
+        else:
+            for operand in _symbols(item):
+                if operand.variable is not None and operand.variable.space == "param":
+                    mixed.add(id(operand.variable))
+    for key, known in slots.items():
+        edges = sorted(known.items())
+        if any(a + w > b for (a, w), (b, _) in zip(edges, edges[1:], strict=False)):
+            mixed.add(key)
+    registers: dict[tuple[int, int], Register] = {}
+    body = []
+    for item in flat.body:
+        variable, offset, width, values = accesses(item) if isinstance(item, Instruction) else (None, 0, 0, ())
+        if variable is None or id(variable) in mixed:
+            body.append(item)
+            continue
+        for i, value in enumerate(values):
+            key = (id(variable), offset + i * width)
+            if key not in registers:
+                registers[key] = Register(len(flat.registers), f"b{8 * width}", f"{variable.name}+{key[1]}")
+                flat.registers.append(registers[key])
+            put = item.family == "st"
+            operands = (registers[key], value) if put else (value, registers[key])
+            parts = ("param", "put" if put else "get", item.parts[-1])
+            body.append(replace(item, opcode=".".join(parts), parts=parts, operands=operands))
+    flat.body = body
+    for key in [k for k, v in flat.variables.items() if v.space == "param" and k not in mixed]:
+        del flat.variables[key]
+
+
+def _symbols(item: Instruction):
+    stack = list(item.operands)
+    while stack:
+        operand = stack.pop()
+        if type(operand) is Symbol:
+            yield operand
+        elif type(operand) is Memory:
+            stack.append(operand.base)
+        elif type(operand) in (Vector, Group):
+            stack.extend(operand.items)

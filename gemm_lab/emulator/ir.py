@@ -1,0 +1,138 @@
+"""What a PTX module is made of: variables, functions, instructions and their operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Register(NamedTuple):
+    """A virtual register: its number in the function, its PTX type such as "b32", its name in the text."""
+
+    index: int
+    type: str
+    name: str
+
+
+class Immediate(NamedTuple):
+    text: str
+
+
+class Special(NamedTuple):
+    """%tid.x, %laneid, %clock64 …"""
+
+    name: str
+
+
+class Symbol(NamedTuple):
+    """A variable, function or parameter by name, plus a byte offset. `variable` is None for functions."""
+
+    name: str
+    offset: int
+    variable: Variable | None
+
+
+class Vector(NamedTuple):
+    items: tuple
+
+
+class Memory(NamedTuple):
+    """[base + offset]; `coordinates` are the further operands of tensor addresses."""
+
+    base: object
+    offset: int
+    coordinates: tuple = ()
+
+
+class Negated(NamedTuple):
+    """!%p"""
+
+    register: object
+
+
+class Pair(NamedTuple):
+    """%r|%p: two destinations."""
+
+    first: object
+    second: object
+
+
+class Group(NamedTuple):
+    """(a, b): the argument lists of a call."""
+
+    items: tuple
+
+
+class Location(NamedTuple):
+    """A source position and where it was inlined, outermost last."""
+
+    file: str
+    line: int
+    inlined_at: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass
+class Variable:
+    """A variable of a state space. `size` and `align` in bytes; `initial` is None when there is none.
+
+    `links` are (byte offset, symbol name, addend, generic) of initialisers that are addresses.
+    """
+
+    name: str
+    space: str
+    size: int
+    align: int
+    type: str
+    initial: bytes | None = None
+    links: tuple = ()
+    external: bool = False
+    address: int = 0
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One statement. `opcode` is the full text such as "mad.lo.s32"; `parts` is it split at the dots."""
+
+    opcode: str
+    parts: tuple[str, ...]
+    operands: tuple
+    guard: object | None  # Register or Negated
+    line: int
+    location: Location | None
+    site: int = -1
+    target: str | None = None
+
+    @property
+    def family(self) -> str:
+        return self.parts[0]
+
+    def has(self, modifier: str) -> bool:
+        return modifier in self.parts
+
+
+@dataclass
+class Function:
+    """A kernel or device function: parameters, registers, and a body of instructions and labels (str)."""
+
+    name: str
+    is_entry: bool
+    line: int
+    parameters: list[Variable] = field(default_factory=list)
+    results: list[Variable] = field(default_factory=list)
+    registers: list[Register] = field(default_factory=list)
+    variables: list[Variable] = field(default_factory=list)
+    body: list = field(default_factory=list)
+    max_threads: int | None = None
+    declared_only: bool = False
+
+
+@dataclass
+class Module:
+    """A parsed PTX file."""
+
+    version: str
+    target: str
+    files: dict[int, str]
+    variables: dict[str, Variable]
+    functions: dict[str, Function]
+    text: str

@@ -1,0 +1,224 @@
+"""The public entry: check the arguments, lay out memory, run the blocks chunk by chunk, report."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from gemm_lab.emulator.chunk import Chunk
+from gemm_lab.emulator.counting import Patterns, SiteCounts
+from gemm_lab.emulator.faults import LaunchError
+from gemm_lab.emulator.hazards import Hazards
+from gemm_lab.emulator.layout import GLOBAL_BASE, align_up
+from gemm_lab.emulator.memory import GlobalMemory
+from gemm_lab.emulator.program import Program, program_of
+from gemm_lab.emulator.report import Report
+from gemm_lab.emulator.types import CODES, NUMPY
+
+# Shared memory a block may have, in bytes. Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
+SHARED_LIMIT = {50: 49152, 52: 49152, 53: 49152, 60: 49152, 61: 49152, 62: 49152, 70: 98304, 72: 98304, 75: 65536,
+                80: 166912, 86: 101376, 87: 166912, 88: 101376, 89: 101376, 90: 232448, 100: 232448, 101: 232448,
+                103: 232448, 110: 232448, 120: 101376, 121: 101376}
+MAX_THREADS = 1024
+LANES_AT_ONCE = 8192
+QUANTUM = 200_000
+
+
+def launch(compiled_or_ptx, entry=None, grid=(1, 1, 1), block=(1, 1, 1), args=(), dynamic_smem_bytes=0, cluster=(1, 1, 1),
+           hazards=False, timing="early", max_instructions=None) -> Report:
+    """Run a kernel.
+
+    compiled_or_ptx: PTX text, or an object with `.ptx` (and `.entry`, `.dynamic_smem`, `.files`).
+    grid, block: int or up to three ints.   args: in parameter order; NumPy arrays are global buffers, updated in place;
+    numbers take the parameter's PTX type; `bytes` fill struct parameters.
+    dynamic_smem_bytes: of `extern __shared__` arrays; a compiled object brings its own.
+    hazards: look for races, uninitialised shared reads and missing waits (`Report.hazards`).
+    timing: "early" lets cp.async land at once, "late" at the last legal moment.
+    max_instructions: warp instructions after which `BudgetExceeded` names the line that spins.
+
+    Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
+    `BudgetExceeded`, `AssertionFailed`.
+    """
+    ptx = compiled_or_ptx if isinstance(compiled_or_ptx, str) else compiled_or_ptx.ptx
+    files = getattr(compiled_or_ptx, "files", None)
+    if entry is None:
+        entry = getattr(compiled_or_ptx, "entry", None) or _only_entry(ptx)
+    dynamic = dynamic_smem_bytes or getattr(compiled_or_ptx, "dynamic_smem", 0)
+    program = program_of(ptx, entry)
+    run = Launch(program, _extent(grid, "grid"), _extent(block, "block"), args, int(dynamic), _extent(cluster, "cluster"),
+                 bool(hazards), timing, max_instructions, files)
+    return run.execute()
+
+
+def _only_entry(ptx: str) -> str:
+    names = re.findall(r"\.entry\s+([\w$]+)", ptx)
+    if len(names) != 1:
+        raise LaunchError(f"Say which kernel to run: entry= one of {', '.join(names) or '(the PTX has none)'}.")
+    return names[0]
+
+
+def _extent(value, what: str) -> tuple[int, int, int]:
+    values = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    if not 1 <= len(values) <= 3 or any(int(v) != v or v < 1 for v in values):
+        raise LaunchError(f"The {what} must be one to three positive whole numbers, not {value!r}.")
+    return tuple(int(v) for v in values) + (1,) * (3 - len(values))
+
+
+class Launch:
+    """One run of a program. Chunks read it; the report is made from it."""
+
+    def __init__(self, program: Program, grid, block, args, dynamic: int, cluster, hazards: bool, timing: str,
+                 max_instructions: int | None, files, only_block: int | None = None, probes: frozenset = frozenset()):
+        self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
+        self.timing, self.max_instructions, self.dynamic_smem = timing, max_instructions, dynamic
+        self.args, self.only_block, self.probes = list(args), only_block, probes
+        self.threads = block[0] * block[1] * block[2]
+        self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
+        self._check()
+        parameters, self.buffers = self._parameters()
+        parameters = self._with_addresses(parameters)
+        self.memory = GlobalMemory(program.image, parameters, program.global_variables, self.buffers)
+        for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
+            self.memory.data[place:place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
+        self.shared_stride = align_up(self.smem_bytes, 16) + 16
+        self.sites = [SiteCounts() for _ in program.sites]
+        self.runs = [0] * len(program.blocks)
+        self.patterns, self.options, self.spent, self.clock_start = Patterns(), {}, 0, 1000
+        self.initial_registers = program.initial_registers()
+        self.hazards = Hazards(self) if hazards else None
+        self.output: list[str] = []
+        self.probed: dict = {}
+
+    # ---- Checks ----
+
+    def _check(self) -> None:
+        program = self.program
+        if self.timing not in ("early", "late"):
+            raise LaunchError(f'timing must be "early" or "late", not {self.timing!r}.')
+        if self.threads > MAX_THREADS:
+            raise LaunchError(f"A block of {self.threads:,} threads is more than the {MAX_THREADS:,} that a block may have.")
+        if program.max_threads and self.threads > program.max_threads:
+            raise LaunchError(f"A block of {self.threads} threads is more than the {program.max_threads} that "
+                              f"{program.entry} was compiled for (__launch_bounds__).")
+        if self.block[2] > 64 or self.grid[1] > 65535 or self.grid[2] > 65535 or self.grid[0] >= 2 ** 31:
+            raise LaunchError(f"Grid {self.grid} or block {self.block} is larger than a GPU takes: grid y and z at most "
+                              "65,535, block z at most 64.")
+        if self.cluster != (1, 1, 1):
+            raise LaunchError("Clusters cannot be emulated yet; launch without one.")
+        number = re.search(r"sm_(\d+)", program.module.target)
+        limit = SHARED_LIMIT.get(int(number[1])) if number else None
+        if limit is not None and self.smem_bytes > limit:
+            raise LaunchError(f"A block with {self.smem_bytes:,} bytes of shared memory is more than the {limit:,} of "
+                              f"{program.module.target.split(',')[0]} (PTX line {program.module.functions[program.entry].line}).")
+        if self.threads % 32:
+            for item in program.sites:
+                if item.family in ("ldmatrix", "stmatrix", "mma", "wmma", "movmatrix"):
+                    raise LaunchError(f"A block of {self.threads} threads ends in a partial warp, but {item.opcode} "
+                                      f"({self.describe(item)}) needs all 32 lanes; use a multiple of 32 threads.")
+
+    # ---- Arguments ----
+
+    def _parameters(self):
+        program, expected = self.program, self.program.parameters
+        if len(self.args) != len(expected):
+            raise LaunchError(f"{program.entry} takes {len(expected)} arguments, not {len(self.args)}.")
+        pieces, buffers = [], []
+        for number, (argument, parameter) in enumerate(zip(self.args, expected, strict=True)):
+            name = f"argument {number}"
+            if isinstance(argument, np.ndarray):
+                if parameter.size != 8:
+                    raise LaunchError(f"{name} of {program.entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
+                                      "pass a number instead of an array.")
+                if not argument.flags.c_contiguous or not argument.flags.writeable:
+                    raise LaunchError(f"{name} must be a contiguous array that can be written; pass np.ascontiguousarray(…).")
+                pieces.append(len(buffers))
+                buffers.append((name, argument))
+            elif isinstance(argument, (bytes, bytearray)):
+                if len(argument) != parameter.size:
+                    raise LaunchError(f"{name} of {program.entry} has {parameter.size} bytes, but {len(argument)} were given.")
+                pieces.append(bytes(argument))
+            elif argument is None and parameter.size == 8:
+                pieces.append(bytes(8))
+            elif isinstance(argument, (int, float, np.number, np.bool_)):
+                pieces.append(_number(argument, parameter, name))
+            else:
+                raise LaunchError(f"{name} is a {type(argument).__name__}; pass a NumPy array, a number, or bytes for a struct.")
+        return pieces, buffers
+
+    def _with_addresses(self, pieces) -> bytes:
+        block = bytearray(self.program.parameter_size)
+        base = align_up(len(self.program.image) + self.program.parameter_size + GlobalMemory.GAP, 256)
+        places, end = [], base
+        for _, buffer in self.buffers:
+            places.append(end)
+            end = align_up(end + buffer.nbytes + GlobalMemory.GAP, 256)
+        for piece, parameter, offset in zip(pieces, self.program.parameters, self.program.parameter_offsets, strict=True):
+            if isinstance(piece, int):
+                piece = (GLOBAL_BASE + places[piece]).to_bytes(8, "little")
+            block[offset:offset + parameter.size] = piece
+        return bytes(block)
+
+    # ---- Running ----
+
+    def execute(self) -> Report:
+        total = self.grid[0] * self.grid[1] * self.grid[2]
+        per_block = 32 * -(-self.threads // 32)
+        at_once = max(1, min(LANES_AT_ONCE // per_block, total))
+        chosen = np.arange(total) if self.only_block is None else np.array([self.only_block])
+        groups = [chosen[n:n + at_once] for n in range(0, len(chosen), at_once)]
+        waiting: list[Chunk] = []
+        with np.errstate(all="ignore"):
+            try:
+                for group in groups:
+                    chunk = Chunk(self, group)
+                    if not chunk.run(QUANTUM):
+                        waiting.append(chunk)
+                while waiting:
+                    waiting = [chunk for chunk in waiting if not chunk.run(QUANTUM)]
+            finally:
+                self._copy_back()
+        return Report(self)
+
+    def _copy_back(self) -> None:
+        if self.only_block is not None:
+            return
+        for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
+            if buffer.nbytes:
+                buffer.reshape(-1).view(np.uint8)[:] = self.memory.data[place:place + buffer.nbytes]
+
+    def describe(self, item) -> str:
+        """Where an instruction stands, in words."""
+        if item is None:
+            return "an empty block"
+        if item.location is None:
+            return f"PTX line {item.line}, {item.opcode}"
+        where = f"{item.location.file}:{item.location.line}"
+        if item.location.inlined_at:
+            file, line = item.location.inlined_at[-1]
+            where = f"{file}:{line} (inlined from {where})"
+        return f"{where}, {item.opcode}, PTX line {item.line}"
+
+    def printed(self, text: str) -> None:
+        self.output.append(text)
+
+    def probe(self, chunk, L, site, values) -> None:
+        self.probed[site] = (chunk, L, {n: v for n, v in values.items() if isinstance(v, (np.ndarray, np.generic))},
+                             chunk.shared.data.copy())
+
+
+def _number(value, parameter, name: str) -> bytes:
+    kind = parameter.type
+    if parameter.size != NUMPY[CODES[kind]].itemsize:
+        raise LaunchError(f"{name} is a struct of {parameter.size} bytes; pass bytes.")
+    if kind in ("f32", "f64"):
+        return np.array(value, NUMPY[CODES[kind]]).tobytes()
+    if kind in ("f16", "bf16") or (isinstance(value, (float, np.floating)) and float(value) != int(value)):
+        if kind == "f16" or isinstance(value, np.float16):
+            return np.float16(value).tobytes()
+        raise LaunchError(f"{name} is a .{kind} parameter, but {value!r} is not a whole number.")
+    size = parameter.size
+    whole = int(value)
+    if not -(1 << 8 * size - 1) <= whole < 1 << 8 * size:
+        raise LaunchError(f"{name} is a .{kind} parameter of {size} bytes, and {whole:,} does not fit in it.")
+    return (whole & ((1 << 8 * size) - 1)).to_bytes(size, "little")

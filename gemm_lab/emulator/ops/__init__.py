@@ -1,0 +1,21 @@
+"""One file per instruction family; importing this registers them all."""
+
+from gemm_lab.emulator.ops import (  # noqa: F401
+    arithmetic,
+    async_copy,
+    atomic,
+    calls,
+    compare,
+    convert,
+    half,
+    integer,
+    logic,
+    matrix,
+    memory,
+    mma,
+    move,
+    sync,
+    video,
+    warp,
+    wmma,
+)

@@ -1,0 +1,230 @@
+"""add, sub, mul, mad, fma, div, min, max, abs, neg, sqrt … : the opcodes that exist for integers and floats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.ops import half, integer
+from gemm_lab.emulator.ops.rounding import sum_to_odd, with_mode
+from gemm_lab.emulator.registry import op, runtime, types_of
+
+ROUNDINGS = ("rn", "rz", "rm", "rp")
+
+
+def rounding(i) -> str:
+    return next((p for p in i.parts if p in ROUNDINGS), "rn")
+
+
+def finish(e, i, expression: str) -> str:
+    """Apply .ftz and .sat to a float expression."""
+    if "ftz" in i.parts and "f32" in i.parts:
+        expression = f"flush({expression})"
+    if "sat" in i.parts:
+        expression = f"saturate({expression})"
+    return expression
+
+
+def sources(e, i, kind: str) -> list[str]:
+    values = [e.read(o, kind) for o in i.operands[1:]]
+    return [f"flush({v})" for v in values] if "ftz" in i.parts and kind == "f32" else values
+
+
+@runtime
+def flush(x):
+    """Subnormal float32 values become zeros of the same sign."""
+    small = np.abs(x) < np.float32(2.0 ** -126)
+    return np.where(small, np.copysign(np.float32(0), x), x) if small.any() else x
+
+
+@runtime
+def saturate(x):
+    """Clamp to [0, 1]; NaN becomes 0."""
+    one = x.dtype.type(1)
+    return np.where(np.isnan(x), x.dtype.type(0), np.clip(x, x.dtype.type(0), one)) + x.dtype.type(0)
+
+
+@runtime
+def add_mode(a, b, mode):
+    """a + b with a directed rounding."""
+    if a.dtype == np.float64:
+        exact = a + b
+        back = exact - a
+        error = (a - (exact - back)) + (b - back)
+        return _directed(exact, error, mode)
+    return with_mode(sum_to_odd(a.astype(np.float64), b.astype(np.float64)), np.float32, mode)
+
+
+@runtime
+def mul_mode(a, b, mode):
+    """a · b with a directed rounding."""
+    if a.dtype == np.float64:
+        from gemm_lab.emulator.ops.rounding import fma_f64
+        product = a * b
+        return _directed(product, fma_f64(a, b, -product), mode)
+    return with_mode(a.astype(np.float64) * b.astype(np.float64), np.float32, mode)
+
+
+def _directed(value, error, mode):
+    """float64 `value` with rounding error `error` (exact - value), moved to the neighbour the mode asks for."""
+    down = (error < 0) if mode == "rm" else (error < 0) & (value > 0) if mode == "rz" else np.zeros_like(error, bool)
+    up = (error > 0) if mode == "rp" else (error > 0) & (value < 0) if mode == "rz" else np.zeros_like(error, bool)
+    out = np.where(down, np.nextafter(value, -np.inf), np.where(up, np.nextafter(value, np.inf), value))
+    return out if out.ndim else out[()]
+
+
+@runtime
+def div_mode(a, b, mode):
+    """a / b rounded as asked; float32 goes through float64, whose quotient is never midway between float32 values."""
+    if a.dtype == np.float64:
+        q = a / b
+        if mode == "rn":
+            return q
+        from gemm_lab.emulator.ops.rounding import fma_f64
+        rest = -fma_f64(q, b, -a)
+        return _directed(q, np.where(b < 0, -rest, rest), mode)
+    return with_mode(a.astype(np.float64) / b.astype(np.float64), np.float32, mode)
+
+
+def _float(e, i, kind: str):
+    """The float forms (f32, f64) of the two- and three-operand opcodes."""
+    family, mode = i.family, rounding(i)
+    e.allow("ftz", "sat", "approx", "full", "NaN", "xorsign", "abs", *ROUNDINGS)
+    v = sources(e, i, kind)
+    if "xorsign" in i.parts:
+        raise e.unsupported()
+    if family in ("add", "sub"):
+        if mode == "rn":
+            x = f"({v[0]} {'+' if family == 'add' else '-'} {v[1]})"
+        else:
+            x = f"add_mode({v[0]}, {'' if family == 'add' else '-'}{v[1]}, {mode!r})"
+    elif family == "mul":
+        x = f"({v[0]} * {v[1]})" if mode == "rn" else f"mul_mode({v[0]}, {v[1]}, {mode!r})"
+    elif family in ("fma", "mad"):
+        if kind == "f32":
+            x = f"fma_f32({v[0]}, {v[1]}, {v[2]}, {mode!r})" if mode != "rn" else f"fma_f32({v[0]}, {v[1]}, {v[2]})"
+        elif mode == "rn":
+            x = f"fma_f64({v[0]}, {v[1]}, {v[2]})"
+        else:
+            raise e.unsupported("a directed rounding of fma.f64")
+    elif family == "div":
+        x = f"({v[0]} / {v[1]})" if mode == "rn" else f"div_mode({v[0]}, {v[1]}, {mode!r})"
+    elif family in ("min", "max"):
+        which = ("np.minimum" if family == "min" else "np.maximum") if "NaN" in i.parts else f"float_{family}"
+        x = v[0]
+        for other in v[1:]:
+            x = f"{which}({x}, {other})"
+    elif family == "abs":
+        x = f"np.abs({v[0]})"
+    elif family == "neg":
+        x = f"(-{v[0]})"
+    else:
+        raise e.unsupported()
+    e.write(i.operands[0], finish(e, i, x), kind)
+
+
+@runtime
+def float_min(a, b):
+    """The number where one operand is NaN; -0 below +0."""
+    return _ordered(a, b, np.fmin(a, b), True)
+
+
+@runtime
+def float_max(a, b):
+    return _ordered(a, b, np.fmax(a, b), False)
+
+
+def _ordered(a, b, out, smaller: bool):
+    tie = (a == b) & (np.signbit(a) != np.signbit(b))
+    if not np.any(tie):
+        return out
+    fixed = np.where(tie, out.dtype.type(-0.0 if smaller else 0.0), out)
+    return fixed if fixed.ndim else fixed[()]
+
+
+@op("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg",
+    forms="u16 s16 u32 s32 u64 s64 (lo, hi, wide), f32 f64 (rn rz rm rp ftz sat), f16 f16x2 bf16 bf16x2, f32x2")
+def arithmetic(e, i):
+    """Sends an instruction to the integer, float or half writers by its type."""
+    kind = types_of(i.parts)[-1]
+    if kind in ("f32", "f64"):
+        narrow = [t for t in types_of(i.parts) if t in ("f16", "bf16")]
+        if narrow:
+            raise e.unsupported("mixed precision")
+        _float(e, i, kind)
+    elif kind in ("f16", "f16x2", "bf16", "bf16x2"):
+        half.emit(e, i, kind)
+    elif kind == "f32x2":
+        _pairs(e, i)
+    else:
+        integer.emit(e, i, kind)
+
+
+def _pairs(e, i):
+    """add, mul, fma on two float32 in a 64-bit register."""
+    e.allow("ftz", *ROUNDINGS)
+    if rounding(i) != "rn":
+        raise e.unsupported("a directed rounding of f32x2")
+    v = [f"parts({e.read(o, 'b64')}, f4)" for o in i.operands[1:]]
+    if i.family == "fma":
+        x = f"fma_f32({v[0]}, {v[1]}, {v[2]})"
+    else:
+        x = f"({v[0]} {dict(add='+', sub='-', mul='*')[i.family]} {v[1]})"
+    e.write(i.operands[0], f"whole({x}, u8)", "b64")
+
+
+@runtime
+def ex2(x):
+    return np.exp2(x.astype(np.float64)).astype(x.dtype)
+
+
+@runtime
+def tanh_(x):
+    return np.tanh(x.astype(np.float64)).astype(x.dtype)
+
+
+_UNARY = {"sqrt": "np.sqrt({})", "rcp": "(one / {})", "rsqrt": "(one / np.sqrt({}.astype(f8)))", "sin": "np.sin({})",
+          "cos": "np.cos({})", "lg2": "np.log2({})", "ex2": "np.exp2({})", "tanh": "np.tanh({})"}
+
+
+@op("sqrt", "rcp", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh",
+    forms="f32, f64, and ex2 and tanh of f16, f16x2, bf16, bf16x2; approximations are rounded from float64")
+def unary(e, i):
+    """Functions of one float; hardware approximations differ in the last bits."""
+    kind = types_of(i.parts)[-1]
+    mode = rounding(i)
+    e.allow("ftz", "approx", *ROUNDINGS)
+    if kind in ("f16", "bf16", "f16x2", "bf16x2"):
+        half.unary(e, i, kind, _UNARY[i.family].format("x"))
+        return
+    value = sources(e, i, kind)[0]
+    one = e.constant(np.float64(1))
+    e.line(f"one = {one}; x = {value}.astype(f8)")
+    dtype = "f4" if kind == "f32" else "f8"
+    x = _UNARY[i.family].format("x")
+    if mode == "rn" or kind == "f64":
+        x = f"{x}.astype({dtype})"
+    else:
+        x = f"directed({x}, {mode!r})"
+    e.write(i.operands[0], finish(e, i, x), kind)
+
+
+@runtime
+def directed(x, mode):
+    return with_mode(x, np.float32, mode)
+
+
+@op("copysign", "testp", forms="f32, f64")
+def signs(e, i):
+    """copysign, testp."""
+    kind = types_of(i.parts)[-1]
+    if i.family == "copysign":
+        a, b = (e.read(o, kind) for o in i.operands[1:])
+        e.write(i.operands[0], f"np.copysign({b}, {a})", kind)
+        return
+    x = e.read(i.operands[1], kind)
+    tiny = "np.finfo({0}.dtype).tiny".format("x")
+    tests = {"finite": "np.isfinite(x)", "infinite": "np.isinf(x)", "notanumber": "np.isnan(x)",
+             "number": "~np.isnan(x)", "normal": f"(np.isfinite(x) & (np.abs(x) >= {tiny}))",
+             "subnormal": f"((x != 0) & (np.abs(x) < {tiny}))"}
+    e.line(f"x = {x}")
+    e.write(i.operands[0], tests[i.parts[1]], "pred")

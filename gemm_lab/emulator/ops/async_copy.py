@@ -1,0 +1,140 @@
+"""cp.async: copies from global to shared memory that land when their group is waited for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.counting import based
+from gemm_lab.emulator.layout import SHARED_WINDOW
+from gemm_lab.emulator.memory import picked_lanes
+from gemm_lab.emulator.ops.memory import wide_address
+from gemm_lab.emulator.registry import op, runtime
+
+
+@op("cp", forms="async.ca, async.cg (4, 8, 16 bytes, source size, zero fill); commit_group, wait_group, wait_all")
+def cp(e, i):
+    """Asynchronous copies and their groups."""
+    if i.parts[1] != "async" or "bulk" in i.parts or "mbarrier" in i.parts:
+        raise e.unsupported()
+    if "commit_group" in i.parts:
+        e.line(f"S.groups.commit(L, {i.site}, {e.mask})")
+        return
+    if "wait_group" in i.parts or "wait_all" in i.parts:
+        left = e.read(i.operands[0], "u32") if "wait_group" in i.parts else None
+        e.line(f"S.groups.wait(L, {i.site}, {e.mask}, {left})")
+        return
+    e.allow("async", "ca", "cg", "shared", "shared__cta", "global", "L2__64B", "L2__128B", "L2__256B", "L2__cache_hint", "ignore-src")
+    size = int(i.operands[2].text, 0)
+    if size not in (4, 8, 16) or ("cg" in i.parts and size != 16):
+        raise e.unsupported(f"{size} bytes")
+    destination, source = i.operands[0], i.operands[1]
+    rest = list(i.operands[3:])
+    if "L2__cache_hint" in i.parts:
+        rest = rest[:-1]
+    length = "None"
+    if rest:
+        operand = rest[0]
+        if getattr(operand, "type", "") == "pred" or "ignore-src" in i.parts:
+            length = f"sel({e.read(operand, 'pred')}, {e.constant(np.uint32(0))}, {e.constant(np.uint32(size))})"
+        else:
+            length = e.read(operand, "u32")
+    to = e.address(destination)
+    if not any(p.startswith("shared") for p in i.parts):
+        to = f"({to} - {e.constant(np.uint64(SHARED_WINDOW))})"
+    kind = "cg" if "cg" in i.parts else "ca"
+    e.line(f"copy_async(S, L, {i.site}, {to}, {wide_address(e, source)}, {e.mask}, {size}, {length}, {kind!r})")
+
+
+@runtime
+def copy_async(S, L, k, to, source, mask, size, length, kind):
+    """One cp.async: checked and counted now; the bytes move now (timing early) or when the group is waited for."""
+    picked = picked_lanes(L, mask)
+    if picked is not None and not picked.size:
+        return
+    to = np.broadcast_to(to, L.n) if to.ndim == 0 else to
+    source = np.broadcast_to(source, L.n) if source.ndim == 0 else source
+    if length is not None and length.ndim == 0 and int(length) == size:
+        length = None
+    reading = mask
+    if length is not None:
+        reading = np.broadcast_to(length, L.n) > 0
+        reading = reading if mask is None else reading & mask
+    found = S.memory.resolve(S, L, k, source, reading, size) if length is None or reading.any() else None
+    site = S.sites[k]
+    global_counts = site.requests
+    before = site.bytes
+    index_to, _ = S.shared.resolve(L, k, to, mask, size, "unmerged" if kind == "ca" else "uncounted")
+    if kind == "cg":
+        _count_cg(S, site, L, to, source, mask, size)
+    site.requests, site.bytes = global_counts, before
+    lanes = np.arange(L.n) if picked is None else picked
+    index_from = np.full(L.n, -1, np.int64)
+    if found is not None:
+        index_from[np.arange(L.n) if found[1] is None else found[1]] = found[0]
+    index_from = index_from[lanes]
+    kept = None if length is None else np.minimum(np.broadcast_to(length, L.n)[lanes], size)
+    if S.hazards is not None:
+        S.hazards.copy(L, k, index_to, picked, size)
+    S.groups.copy(L, lanes, index_to, index_from, size, kept)
+
+
+def _count_cg(S, site, L, to, source, mask, size):
+    rows = np.concatenate([based(source.astype(np.int64).reshape(L.warps, 32), None, 128),
+                           based(to.astype(np.int64).reshape(L.warps, 32), None, 128)], axis=1)
+    use = None if mask is None else np.concatenate([mask.reshape(L.warps, 32)] * 2, axis=1)
+    site.wavefronts += S.launch.patterns.total("cg", size, rows, use)
+    per_warp = np.full(L.warps, 32) if mask is None else mask.reshape(L.warps, 32).sum(1)
+    site.ideal += int((-(-per_warp * size // 128)).sum())
+
+
+class Groups:
+    """The cp.async groups of each thread. With timing "late" a copy moves its bytes when it is waited for."""
+
+    def __init__(self, chunk):
+        self.chunk = chunk
+        self.late = chunk.launch.timing == "late"
+        self.committed = np.zeros(chunk.lanes, np.int64)
+        self.pending: list = []
+
+    def copy(self, L, positions, index_to, index_from, size, kept) -> None:
+        entry = [L.lane_numbers()[positions], index_to, index_from, size, kept]
+        if not self.late:
+            self.land(entry)
+        else:
+            self.pending.append([*entry, self.committed[entry[0]].copy()])
+
+    def land(self, entry) -> None:
+        _, index_to, index_from, size, kept = entry[:5]
+        view = self.chunk.memory.views[size]
+        data = view[np.maximum(index_from, 0)]
+        if kept is not None:
+            raw = np.ascontiguousarray(data).view(np.uint8).reshape(-1, size).copy()
+            raw[np.arange(size) >= kept[:, None]] = 0
+            data = raw.view(view.dtype)[:, 0]
+        self.chunk.shared.views[size][index_to] = data
+
+    def commit(self, L, site, mask) -> None:
+        active = L.active() if mask is None else mask
+        self.committed[L.lane_numbers()[active]] += 1
+        if self.chunk.hazards is not None:
+            self.chunk.hazards.commit(L, active)
+
+    def wait(self, L, site, mask, left) -> None:
+        """wait_group `left` (None: wait_all): copies older than the newest `left` groups land."""
+        active = L.active() if mask is None else mask
+        lanes = L.lane_numbers()[active]
+        bound = np.full(self.chunk.lanes, -1, np.int64)
+        if left is None:
+            bound[lanes] = self.committed[lanes] + 1
+        else:
+            bound[lanes] = self.committed[lanes] - np.broadcast_to(left, L.n)[active].astype(np.int64)
+        if self.chunk.hazards is not None:
+            self.chunk.hazards.wait(bound, lanes)
+        remaining = []
+        for entry in self.pending:
+            done = entry[5] < bound[entry[0]]
+            if done.any():
+                self.land([x[done] if isinstance(x, np.ndarray) else x for x in entry[:5]])
+            if not done.all():
+                remaining.append([x[~done] if isinstance(x, np.ndarray) else x for x in entry])
+        self.pending = remaining

@@ -1,0 +1,109 @@
+"""Calls that the emulator answers itself: printf and assert. Other device functions are expanded in place."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+import numpy as np
+
+from gemm_lab.emulator.faults import AssertionFailed
+from gemm_lab.emulator.layout import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
+from gemm_lab.emulator.registry import op, runtime
+
+_CONVERSION = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
+
+
+@op("call", forms="vprintf, __assertfail; every function with a body is expanded in place")
+def call(e, i):
+    """Calls of vprintf and __assertfail."""
+    results, callee, arguments = i.operands
+    offsets = [e.program.address(symbol.variable) for symbol in arguments.items]
+    if callee.name == "vprintf":
+        e.line(f"print_text(S, L, {offsets[0]}, {offsets[1]})")
+        e.line(f"store(S, L, {i.site}, 'local', {e.constant(np.uint64(e.program.address(results.items[0].variable)))}, m, u4, "
+               f"({e.constant(np.uint32(0))},))")
+    elif callee.name == "__assertfail":
+        e.line(f"fail_assertion(S, L, {offsets!r})")
+    else:
+        raise e.unsupported(f"{callee.name} is not known")
+
+
+def _slot(S, lane: int, offset: int, width: int) -> int:
+    at = lane * S.local_stride + offset
+    return int.from_bytes(S.local.data[at:at + width].tobytes(), "little")
+
+
+def _bytes_at(S, lane: int, address: int, length: int) -> bytes:
+    if address >= SHARED_WINDOW:
+        at = int(S.block_of_lane[lane]) * S.shared_stride + address - SHARED_WINDOW
+        return S.shared.data[at:at + length].tobytes()
+    if address >= LOCAL_WINDOW:
+        at = lane * S.local_stride + address - LOCAL_WINDOW
+        return S.local.data[at:at + length].tobytes()
+    at = address - GLOBAL_BASE
+    return S.memory.data[at:at + length].tobytes() if 0 <= at < len(S.memory.data) else b""
+
+
+def _string(S, lane: int, address: int) -> str:
+    return _bytes_at(S, lane, address, 4096).split(b"\0")[0].decode("utf-8", "replace")
+
+
+@runtime
+def print_text(S, L, format_slot, values_slot):
+    """The text of printf for each executing lane, in lane order."""
+    for lane in L.lane_numbers()[L.active()].tolist():
+        pattern = _string(S, lane, _slot(S, lane, format_slot, 8))
+        S.launch.printed(formatted(S, lane, pattern, _slot(S, lane, values_slot, 8)))
+
+
+def formatted(S, lane: int, pattern: str, values: int) -> str:
+    """C formatting of the packed arguments at a generic address."""
+    at = 0
+
+    def take(width: int) -> bytes:
+        nonlocal at
+        at = -(-at // width) * width
+        data = _bytes_at(S, lane, values + at, width)
+        at += width
+        return data
+
+    def one(m):
+        flags, width, precision, length, kind = m.groups()
+        if kind == "%":
+            return "%"
+        if width == "*":
+            width = str(int.from_bytes(take(4), "little", signed=True))
+        if precision == "*":
+            precision = str(int.from_bytes(take(4), "little", signed=True))
+        style = "%" + flags + (width or "") + (f".{precision}" if precision is not None else "")
+        if kind in "eEfFgGaA":
+            value = struct.unpack("<d", take(8))[0]
+            return float.hex(value) if kind in "aA" else (style + kind) % value
+        if kind == "s":
+            return (style + "s") % _string(S, lane, int.from_bytes(take(8), "little"))
+        if kind == "p":
+            return hex(int.from_bytes(take(8), "little"))
+        size = 8 if length in ("l", "ll", "j", "z", "t") else 4
+        value = int.from_bytes(take(size), "little", signed=kind in "di")
+        if length in ("h", "hh"):
+            bits = 16 if length == "h" else 8
+            value &= (1 << bits) - 1
+            if kind in "di" and value >> (bits - 1):
+                value -= 1 << bits
+        return chr(value & 255) if kind == "c" else (style + {"u": "d", "i": "d"}.get(kind, kind)) % value
+
+    return _CONVERSION.sub(one, pattern)
+
+
+@runtime
+def fail_assertion(S, L, slots):
+    """Raise `AssertionFailed` for the first executing lane."""
+    lanes = L.lane_numbers()[L.active()]
+    if not len(lanes):
+        return
+    lane = int(lanes[0])
+    text, file = (_string(S, lane, _slot(S, lane, slot, 8)) for slot in slots[:2])
+    line = _slot(S, lane, slots[2], 4)
+    function = _string(S, lane, _slot(S, lane, slots[3], 8))
+    raise AssertionFailed(f"{file}:{line}: {function}: {S.name_lane(lane)} assertion `{text}` failed.")

@@ -1,0 +1,215 @@
+"""ld and st of every width and state space, ldu, prefetch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.declarations import BYTES
+from gemm_lab.emulator.ir import Vector
+from gemm_lab.emulator.layout import LOCAL_WINDOW, SHARED_WINDOW
+from gemm_lab.emulator.memory import ELEMENT
+from gemm_lab.emulator.registry import op, runtime
+from gemm_lab.emulator.types import CODES
+
+SPACES = {"global": "global", "const": "global", "shared": "shared", "shared__cta": "shared", "local": "local"}
+_QUALIFIERS = ("weak", "relaxed", "acquire", "release", "volatile", "gpu", "cta", "sys", "cluster", "nc", "ca", "cg", "cs",
+               "lu", "cv", "wb", "wt", "v2", "v4", "v8", "param", "unified", "mmio", "L1__evict_last", "L1__evict_first", "L1__no_allocate",
+               "L1__evict_normal", "L1__evict_unchanged", "L2__evict_last", "L2__evict_first", "L2__evict_normal",
+               "L2__64B", "L2__128B", "L2__256B", "L2__cache_hint", "b128", "entry", "func", "param__entry", "param__func", *SPACES)
+
+
+def space_of(e, i, memory) -> str:
+    """The state space of an access: named, or "generic". Parameters of the kernel lie in global memory."""
+    for part in i.parts[1:]:
+        if part in SPACES:
+            return SPACES[part]
+        if part.startswith("param"):
+            variable = getattr(memory.base, "variable", None)
+            entry = variable is None or any(variable is p for p in e.program.parameters)
+            return "global" if entry else "local"
+    return "generic"
+
+
+def wide_address(e, memory) -> str:
+    """The address, widened to 64 bits for global and generic accesses."""
+    base = memory.base
+    if getattr(base, "type", "b64") in ("b32", "u32", "s32"):
+        return f"{e.address(memory)}.astype(u8)"
+    return e.address(memory)
+
+
+@op("ld", "ldu", forms="global shared local const param generic; b8 … b64, f32, f64, f16; v2 v4; all qualifiers")
+def ld(e, i):
+    """Loads."""
+    kind = i.parts[-1]
+    e.allow(*_QUALIFIERS)
+    memory = i.operands[1]
+    destination = i.operands[0]
+    count = len(destination.items) if type(destination) is Vector else 1
+    if kind == "b128":
+        raise e.unsupported()
+    code = CODES[kind]
+    raw = f"u{BYTES[kind]}"
+    space = space_of(e, i, memory)
+    address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
+    if "param" in i.parts and space == "global":
+        e.program.parameter_loads.add(i.site)
+    t = e.temporary()
+    e.line(f"{t} = load(S, L, {i.site}, {space!r}, {address}, {e.mask}, {raw}, {count})")
+    items = destination.items if count > 1 else (destination if type(destination) is not Vector else destination.items[0],)
+    for number, item in enumerate(items):
+        if item is None or getattr(item, "name", "") == "_":
+            continue
+        value = f"{t}[{number}]" if count > 1 else t
+        if code != raw:
+            value = f"{value}.view({code})"
+        write_extended(e, item, value, kind)
+
+
+def write_extended(e, destination, value: str, kind: str) -> None:
+    """A loaded value into a register that may be wider than it."""
+    e.write(destination, value, kind)
+
+
+@op("st", forms="global shared local param generic; b8 … b64, f32, f64, f16; v2 v4; all qualifiers")
+def st(e, i):
+    """Stores."""
+    kind = i.parts[-1]
+    e.allow(*_QUALIFIERS)
+    memory, source = i.operands[0], i.operands[1]
+    if kind == "b128":
+        raise e.unsupported()
+    items = source.items if type(source) is Vector else (source,)
+    raw = f"b{8 * BYTES[kind]}"
+    values = ", ".join(e.read(item, raw if kind not in ("f32", "f64") else kind) for item in items)
+    space = space_of(e, i, memory)
+    address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
+    e.line(f"store(S, L, {i.site}, {space!r}, {address}, {e.mask}, {CODES[raw]}, ({values},))")
+
+
+@op("prefetch", "prefetchu", "discard", "applypriority", forms="no effect on results; nothing is counted")
+def prefetch(e, i):
+    """Cache hints: they change no value."""
+    e.line("pass")
+
+
+def resolve(S, L, k, space, address, mask, width):
+    """(memory, index, picked) of an access in a named space; None if no lane executes."""
+    memory = S.memory if space == "global" else S.shared if space == "shared" else S.local
+    found = S.memory.resolve(S, L, k, address, mask, width) if space == "global" else memory.resolve(L, k, address, mask, width)
+    return None if found is None else (memory, *found)
+
+
+def split_generic(S, L, address, mask):
+    """(space, addresses within it, mask) for each state space that generic addresses fall in."""
+    if address.ndim == 0:
+        at = int(address)
+        space = "global" if at < LOCAL_WINDOW else "local" if at < SHARED_WINDOW else "shared"
+        return [(space, _within(address, space), mask)]
+    used = address if mask is None else address[np.flatnonzero(mask)]
+    if not used.size:
+        return []
+    low, high = int(used.min()), int(used.max())
+    if high < LOCAL_WINDOW:
+        return [("global", address, mask)]
+    if low >= SHARED_WINDOW:
+        return [("shared", _within(address, "shared"), mask)]
+    if low >= LOCAL_WINDOW and high < SHARED_WINDOW:
+        return [("local", _within(address, "local"), mask)]
+    active = np.ones(L.n, bool) if mask is None else mask
+    tests = (("global", address < LOCAL_WINDOW), ("local", (address >= LOCAL_WINDOW) & (address < SHARED_WINDOW)),
+             ("shared", address >= SHARED_WINDOW))
+    return [(space, _within(address, space), active & test) for space, test in tests if (active & test).any()]
+
+
+def _within(address, space):
+    base = {"global": 0, "local": LOCAL_WINDOW, "shared": SHARED_WINDOW}[space]
+    return address - np.uint64(base) if base else address
+
+
+@runtime
+def load(S, L, k, space, address, mask, dtype, count):
+    """Values of one load: an array or scalar of unsigned `dtype`, or a tuple of them for vectors."""
+    if space == "generic":
+        parts = split_generic(S, L, address, mask)
+        if len(parts) == 1:
+            space, address, mask = parts[0]
+        else:
+            results = [(m, load(S, L, k, s, a, m, dtype, count)) for s, a, m in parts]
+            if not results:
+                zero = np.zeros(L.n, dtype)
+                return zero if count == 1 else (zero,) * count
+            pick = lambda values: _merged(results, values, L, dtype)  # noqa: E731
+            return pick(None) if count == 1 else tuple(pick(n) for n in range(count))
+    width = np.dtype(dtype).itemsize * count
+    if width > 16:
+        return _wide_load(S, L, k, space, address, mask, dtype, count)
+    found = resolve(S, L, k, space, address, mask, width)
+    if found is None:
+        zero = np.zeros(L.n, dtype)
+        return zero if count == 1 else (zero,) * count
+    memory, index, picked = found
+    if S.hazards is not None and space == "shared":
+        S.hazards.read(L, k, index, picked, width)
+    raw = memory.views[width][index]
+    if picked is not None and raw.ndim:
+        spread = np.zeros(L.n, raw.dtype)
+        spread[picked] = raw
+        raw = spread
+    if count == 1:
+        return raw
+    if raw.ndim == 0:
+        return tuple(np.array([raw]).view(dtype))
+    return tuple(np.ascontiguousarray(raw.view(dtype).reshape(-1, count).T))
+
+
+def _merged(results, number, L, dtype):
+    out = np.zeros(L.n, dtype)
+    for mask, values in results:
+        value = values if number is None else values[number]
+        out = np.where(mask, value, out)
+    return out
+
+
+def _wide_load(S, L, k, space, address, mask, dtype, count):
+    half, step = count // 2, np.dtype(dtype).itemsize * count // 2
+    first = load(S, L, k, space, address, mask, dtype, half)
+    return (*first, *load(S, L, k, space, address + address.dtype.type(step), mask, dtype, half))
+
+
+@runtime
+def store(S, L, k, space, address, mask, dtype, values):
+    """Write one value (or the items of a vector) a lane; where lanes collide the highest wins."""
+    if space == "generic":
+        for part_space, part_address, part_mask in split_generic(S, L, address, mask):
+            store(S, L, k, part_space, part_address, part_mask, dtype, values)
+        return
+    count = len(values)
+    width = np.dtype(dtype).itemsize * count
+    if width > 16:
+        half = count // 2
+        store(S, L, k, space, address, mask, dtype, values[:half])
+        store(S, L, k, space, address + address.dtype.type(width // 2), mask, dtype, values[half:])
+        return
+    found = resolve(S, L, k, space, address, mask, width)
+    if found is None:
+        return
+    memory, index, picked = found
+    if S.hazards is not None and space == "shared":
+        S.hazards.write(L, k, index, picked, width)
+    if count == 1:
+        raw = values[0]
+        if raw.dtype != ELEMENT[width]:
+            raw = raw.view(ELEMENT[width])
+    else:
+        rows = np.empty((L.n, count), dtype)
+        for column, value in enumerate(values):
+            rows[:, column] = value if value.dtype == rows.dtype else value.view(rows.dtype)
+        raw = rows.view(ELEMENT[width])[:, 0]
+    if raw.ndim:
+        if picked is not None:
+            raw = raw[picked]
+        if index.ndim == 0:  # one address for all lanes: the last lane wins
+            lanes = L.active() if mask is None else mask
+            raw = raw[-1] if picked is not None or mask is None else raw[np.flatnonzero(lanes)[-1]]
+    memory.views[width][index] = raw

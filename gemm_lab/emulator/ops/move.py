@@ -1,0 +1,62 @@
+"""mov, cvta, isspacep, and the moves that stand for parameters of device functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.ir import Symbol, Vector
+from gemm_lab.emulator.layout import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from gemm_lab.emulator.registry import op
+
+_WINDOWS = {"shared": SHARED_WINDOW, "shared__cta": SHARED_WINDOW, "local": LOCAL_WINDOW}
+
+
+@op("mov", forms="every type; vectors packed and unpacked; addresses of variables; special registers")
+def mov(e, i):
+    """Moves."""
+    kind = i.parts[-1]
+    e.allow()
+    source = i.operands[1]
+    if kind == "b128":
+        raise e.unsupported()
+    if type(source) is Vector and type(i.operands[0]) is Vector:
+        raise e.unsupported()
+    if type(source) is Symbol and source.variable is not None and source.variable.space == "shared" and kind[1:] == "32":
+        kind = "u32"
+    e.write(i.operands[0], e.read(source, kind), kind)
+
+
+@op("cvta", forms="to a generic address or from one; global, shared, local, const, param")
+def cvta(e, i):
+    """Addresses between a state space and the generic one."""
+    e.allow("to", "global", "const", "param", "shared", "shared__cta", "local")
+    kind = i.parts[-1]
+    value = e.read(i.operands[1], kind)
+    space = next((p for p in i.parts if p in _WINDOWS), None)
+    if space is not None:
+        base = e.constant(np.uint64(_WINDOWS[space]))
+        value = f"({value} {'-' if 'to' in i.parts else '+'} {base})"
+    e.write(i.operands[0], value, kind)
+
+
+@op("isspacep", forms="global, shared, local, const, param")
+def isspacep(e, i):
+    """Which state space a generic address is in."""
+    e.allow("global", "const", "param", "shared", "shared__cta", "shared__cluster", "local")
+    a = e.read(i.operands[1], "u64")
+    space = i.parts[1]
+    if space.startswith("shared") or space == "local":
+        base = _WINDOWS["local" if space == "local" else "shared"]
+        low, high = (e.constant(np.uint64(v)) for v in (base, base + WINDOW_BYTES))
+        e.write(i.operands[0], f"(({a} >= {low}) & ({a} < {high}))", "pred")
+    elif space == "global":
+        e.write(i.operands[0], f"({a} < {e.constant(np.uint64(LOCAL_WINDOW))})", "pred")
+    else:
+        e.write(i.operands[0], e.constant(np.bool_(False)), "pred")
+
+
+@op("param", forms="arguments and results of device functions, as compilers pass them")
+def param(e, i):
+    """Arguments and results of expanded calls (`st.param`, `ld.param`)."""
+    kind = i.parts[-1]
+    e.write(i.operands[0], e.read(i.operands[1], kind), kind)

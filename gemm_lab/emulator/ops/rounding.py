@@ -1,0 +1,143 @@
+"""Exact rounding between FP64, FP32, FP16 and BF16, in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.registry import runtime
+
+_SMALL, _RANGE = np.uint32(0x38800000), np.uint32(0x477FF000 - 0x38800000)  # 2^-14, and up to where FP16 overflows
+
+
+def round_to_f16(x: np.ndarray) -> np.ndarray:
+    """float32 rounded to FP16 precision, ties to even, still float32; works in place."""
+    bits = x.view(np.uint32)
+    odd = bits >> np.uint32(13)
+    if not (bits & np.uint32(0x1FFF)).any() and _all_in_range(bits):
+        return x
+    special = (bits & np.uint32(0x7FFFFFFF)) - _SMALL >= _RANGE
+    exact = x[special].astype(np.float16).astype(np.float32) if special.any() else None
+    odd &= np.uint32(1)
+    odd += np.uint32(0xFFF)
+    bits += odd
+    bits &= np.uint32(0xFFFFE000)
+    if exact is not None:
+        x[special] = exact
+    return x
+
+
+def _all_in_range(bits: np.ndarray) -> bool:
+    """True if every value is zero or a normal FP16 number by its exponent."""
+    magnitude = bits & np.uint32(0x7FFFFFFF)
+    magnitude -= _SMALL
+    outside = magnitude >= _RANGE
+    return not outside.any() or not (bits[outside] & np.uint32(0x7FFFFFFF)).any()
+
+
+@runtime
+def bf16_to_f32(bits):
+    """16-bit patterns to float32."""
+    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+@runtime
+def f32_to_bf16(x, mode: str = "rn"):
+    """float32 to BF16 patterns; rn: ties to even, rz: towards zero. NaN becomes 0x7FFF."""
+    x = np.asarray(x)
+    bits = x.view(np.uint32)
+    if mode == "rn":
+        out = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
+    else:
+        out = bits >> np.uint32(16)
+    out = out.astype(np.uint16)
+    bad = np.isnan(x)
+    out = np.where(bad, np.uint16(0x7FFF), out) if bad.any() else out
+    return out if out.ndim else out[()]
+
+
+def sum_to_odd(p, c):
+    """p + c in float64, rounded to odd: any later rounding to fewer than 52 bits is then the correct one."""
+    total = p + c
+    back = total - p
+    error = (p - (total - back)) + (c - back)
+    bits = np.asarray(total).view(np.int64)
+    inexact = (error != 0) & np.isfinite(total) & ((bits & 1) == 0)
+    towards_zero = (error < 0) != (total < 0)
+    fixed = np.where(inexact, bits + np.where(towards_zero, -1, 1), bits).view(np.float64)
+    return fixed if fixed.ndim else fixed[()]
+
+
+def to_f32_odd(x):
+    """float64 to float32 rounded to odd, on the way to a narrower type."""
+    r = np.asarray(x).astype(np.float32)
+    back = r.astype(np.float64)
+    bits = r.view(np.uint32)
+    inexact = (back != x) & np.isfinite(r)
+    bits = np.where(inexact & (np.abs(back) > np.abs(x)), bits - np.uint32(1), bits)
+    out = np.where(inexact, bits | np.uint32(1), bits).view(np.float32)
+    return out if out.ndim else out[()]
+
+
+@runtime
+def f64_to_bf16(x):
+    """float64 to BF16 patterns, rounded once."""
+    return f32_to_bf16(to_f32_odd(x))
+
+
+def with_mode(x64, dtype, mode: str):
+    """float64 (exact, or rounded to odd) to float32 or float16 with rounding mode rn, rz, rm or rp."""
+    x64 = np.asarray(x64, np.float64)
+    r = x64.astype(dtype)
+    if mode != "rn":
+        back = r.astype(np.float64)
+        if mode == "rz":
+            wrong = np.abs(back) > np.abs(x64)
+            toward = dtype(0)
+        else:
+            wrong = back > x64 if mode == "rm" else back < x64
+            toward = dtype(-np.inf if mode == "rm" else np.inf)
+        r = np.where(wrong, np.nextafter(r, toward), r)
+    return r if r.ndim else r[()]
+
+
+@runtime
+def fma_f32(a, b, c, mode="rn"):
+    """a · b + c rounded once to float32."""
+    p = a.astype(np.float64) * b.astype(np.float64)
+    total = p + c
+    if mode != "rn":
+        return with_mode(sum_to_odd(p, c.astype(np.float64)), np.float32, mode)
+    # Rounding twice can only go wrong where the float64 sum lies midway between two float32 values.
+    out = total.astype(np.float32)
+    bits = total.view(np.uint64) & np.uint64(0x1FFFFFFF)
+    midway = bits == np.uint64(0x10000000)
+    tiny = (out.view(np.uint32) << np.uint32(1)) - np.uint32(1) < np.uint32(0x01FFFFFF)
+    if midway.any() or tiny.any():
+        return with_mode(sum_to_odd(p, c.astype(np.float64)), np.float32, "rn")
+    return out
+
+
+@runtime
+def fma_f64(a, b, c):
+    """a · b + c in float64 rounded once, by Dekker's exact product; infinities and huge values fall back to two roundings."""
+    p = np.asarray(a * b)
+    plain = p + c
+    split = np.float64(134217729.0)
+    high = lambda v: split * v - (split * v - v)  # noqa: E731
+    ah, bh = high(a), high(b)
+    al, bl = a - ah, b - bh
+    low = ((ah * bh - p) + ah * bl + al * bh) + al * bl
+    total = p + c
+    back = total - p
+    error = (p - (total - back)) + (c - back)
+    rest = sum_to_odd(error, low)
+    out = total + rest
+    good = np.isfinite(out) & (np.abs(p) < 1e290) & (np.abs(p) > 1e-250)
+    out = np.where(good, out, plain)
+    return out if out.ndim else out[()]
+
+
+@runtime
+def fma_half(a, b, c):
+    """float64 rounded to odd of a · b + c for narrow inputs whose product is exact."""
+    return sum_to_odd(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64))

@@ -1,0 +1,148 @@
+"""A kernel ready to run: parsed, flattened, laid out in memory; block functions are generated when first reached."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+import gemm_lab.emulator.ops  # noqa: F401  registers the opcodes
+from gemm_lab.emulator.codegen import base_namespace, compile_block
+from gemm_lab.emulator.faults import LaunchError
+from gemm_lab.emulator.flow import blocks_of
+from gemm_lab.emulator.inlining import flatten
+from gemm_lab.emulator.ir import Instruction, Module, Variable
+from gemm_lab.emulator.layout import GLOBAL_BASE, align_up
+from gemm_lab.emulator.syntax import parse
+from gemm_lab.emulator.types import NUMPY, register_code
+
+_PROGRAMS: dict = {}
+_KEEP = 32
+
+
+def program_of(ptx: str, entry: str) -> Program:
+    """The program of one kernel of a PTX text; the last few are kept in memory by the hash of the text."""
+    key = (hashlib.sha256(ptx.encode()).digest(), entry)
+    found = _PROGRAMS.get(key)
+    if found is None:
+        found = Program(parse(ptx), entry)
+        while len(_PROGRAMS) >= _KEEP:
+            _PROGRAMS.pop(next(iter(_PROGRAMS)))
+        _PROGRAMS[key] = found
+    return found
+
+
+class Program:
+    """Blocks, registers, sites and the fixed addresses of one kernel.
+
+    `shared_static`: bytes of static shared memory; dynamic shared memory begins at `dynamic_offset`.
+    `local_size`: bytes of local memory a thread; `image`: initial bytes of module variables, from GLOBAL_BASE on.
+    """
+
+    def __init__(self, module: Module, entry: str):
+        self.module, self.entry = module, entry
+        flat = flatten(module, entry)
+        self.parameters, self.registers, self.max_threads = flat.parameters, flat.registers, flat.max_threads
+        self.blocks = blocks_of(flat)
+        self.namespace = base_namespace()
+        self._constants: dict = {}
+        self.sites: list[Instruction] = []
+        for block in self.blocks:
+            code = block.code if block.terminator is None else [*block.code, block.terminator]
+            for instruction in code:
+                instruction.site = len(self.sites)
+                self.sites.append(instruction)
+        self._lay_out(flat)
+        self._functions: dict = {}
+        self.parameter_loads: set[int] = set()
+        self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
+
+    def initial_registers(self) -> list:
+        """A zero of each register's type, and the carry."""
+        zeros = {}
+        for register in self.registers:
+            if register.type not in zeros:
+                zeros[register.type] = NUMPY[register_code(register.type)].type(0)
+        return [*(zeros[register.type] for register in self.registers), np.bool_(False)]
+
+    # ---- Memory layout ----
+
+    def _lay_out(self, flat) -> None:
+        self._addresses: dict[int, int] = {}
+        self.named_variables: list[Variable] = []
+        shared, local, dynamic = 0, 0, []
+        own = {id(parameter) for parameter in self.parameters}
+        for variable in flat.variables.values():
+            if variable.space == "shared":
+                self.named_variables.append(variable)
+                if variable.size == 0:
+                    dynamic.append(variable)
+                    continue
+                shared = align_up(shared, variable.align)
+                self._addresses[id(variable)] = shared
+                shared += variable.size
+            elif variable.space == "local" or (variable.space == "param" and id(variable) not in own):
+                local = align_up(local, max(variable.align, 1))
+                self._addresses[id(variable)] = local
+                local += variable.size
+        self.shared_static, self.local_size = shared, align_up(local, 16)
+        self.dynamic_offset = align_up(shared, max([16, *(v.align for v in dynamic)])) if dynamic else shared
+        for variable in dynamic:
+            self._addresses[id(variable)] = self.dynamic_offset
+        self.uses_dynamic = bool(dynamic)
+        self._lay_out_globals()
+        offset = 0
+        self.parameter_offsets = []
+        for parameter in self.parameters:
+            offset = align_up(offset, parameter.align)
+            self.parameter_offsets.append(offset)
+            self._addresses[id(parameter)] = self.parameter_base + offset
+            offset += parameter.size
+        self.parameter_size = offset
+
+    def _lay_out_globals(self) -> None:
+        end, placed = 0, []
+        self.global_variables: list[tuple[int, int, str]] = []
+        for variable in self.module.variables.values():
+            if variable.space in ("global", "const"):
+                end = align_up(end + 16, max(variable.align, 16))
+                self._addresses[id(variable)] = GLOBAL_BASE + end
+                self.global_variables.append((GLOBAL_BASE + end, variable.size, variable.name))
+                placed.append((end, variable))
+                end += variable.size
+        image = bytearray(align_up(end + 64, 256))
+        for offset, variable in placed:
+            data = bytearray(variable.initial or bytes(variable.size))
+            for at, name, addend, shift, width in variable.links:
+                target = self.module.variables.get(name)
+                value = 0 if target is None else self._addresses.get(id(target), 0) + addend
+                data[at:at + width] = (value >> 8 * shift & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+            image[offset:offset + variable.size] = data
+        self.image = bytes(image)
+        self.parameter_base = GLOBAL_BASE + len(self.image)
+
+    def address(self, variable: Variable) -> int:
+        """The address of a variable within its own state space."""
+        try:
+            return self._addresses[id(variable)]
+        except KeyError:
+            raise LaunchError(f"The variable {variable.name} has no address: it is declared but never defined.") from None
+
+    # ---- Code ----
+
+    def constant(self, value) -> str:
+        """The global name of a typed constant in the generated code."""
+        key = (value.dtype.char, value.tobytes())
+        name = self._constants.get(key)
+        if name is None:
+            name = self._constants[key] = f"k{len(self._constants)}"
+            self.namespace[name] = value
+        return name
+
+    def function(self, index: int, full: bool, probes: frozenset = frozenset()):
+        """The generated function of a block."""
+        key = (index, full, probes)
+        found = self._functions.get(key)
+        if found is None:
+            found = self._functions[key] = compile_block(self, self.blocks[index], full, probes)
+        return found

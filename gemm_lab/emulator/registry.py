@@ -1,0 +1,37 @@
+"""The table of opcodes: each family file registers the functions that write code for its instructions."""
+
+from __future__ import annotations
+
+from gemm_lab.emulator.types import CODES
+
+EMITTERS: dict = {}
+RUNTIME: dict = {}
+FORMS: dict[str, str] = {}
+
+
+def op(*families: str, forms: str = ""):
+    """Register a code writer for PTX opcodes whose first part is one of `families`; `forms` describes the variants."""
+    def register(function):
+        for family in families:
+            EMITTERS[family] = function
+            FORMS[family] = forms or (function.__doc__ or "").strip().splitlines()[0]
+        return function
+    return register
+
+
+def runtime(function):
+    """Make a function callable by its name from generated code."""
+    RUNTIME[function.__name__] = function
+    return function
+
+
+def supported() -> dict[str, str]:
+    """Opcode (first part) -> the forms that the emulator executes."""
+    import gemm_lab.emulator.ops  # noqa: F401  registers every family
+    from gemm_lab.emulator.flow import COLLECTIVES  # noqa: F401
+    return dict(sorted(FORMS.items()))
+
+
+def types_of(parts: tuple) -> list[str]:
+    """The PTX types among the parts of an opcode, in order."""
+    return [part for part in parts if part in CODES]

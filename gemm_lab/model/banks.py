@@ -1,0 +1,101 @@
+"""Shared-memory banks: how many wavefronts a warp's access takes. Pure NumPy, vectorised over warps.
+
+The model: each 4-byte word lies in bank (address / 4) mod 32. One wavefront serves one word of each bank, to any number
+of lanes. Accesses of 4, 8 and 16 bytes a lane go in 1, 2 and 4 phases of 32, 16 and 8 lanes; `ldmatrix` and `stmatrix`
+take one phase for each 8 × 8 matrix. `cp.async` follows rules of its own, below.
+
+Addresses are bytes, int64 arrays of shape (warps, lanes); `active` is a bool array of the same shape, or None for all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+BANKS = 32
+BANK_BYTES = 4
+LINE_BYTES = BANKS * BANK_BYTES
+SECTOR_BYTES = 32
+LANES_OF_A_PHASE = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}
+
+
+def bank_of(address):
+    """The bank that holds the word at a byte address."""
+    return np.asarray(address) // BANK_BYTES % BANKS
+
+
+def wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None = None, merge: bool = True) -> np.ndarray:
+    """Wavefronts of each warp's access: shape (warps,).
+
+    width: bytes a lane, 1 to 16.   merge: lanes that name the same word share it; `cp.async.ca` does not merge.
+    For ldmatrix and stmatrix pass the row addresses, 8 for each matrix, and width 16.
+    """
+    if width not in LANES_OF_A_PHASE:
+        raise ValueError(f"a lane accesses {width} bytes, but only 1, 2, 4, 8 and 16 exist")
+    addresses = np.asarray(addresses, np.int64)
+    warps, lanes = addresses.shape
+    each = min(LANES_OF_A_PHASE[width], lanes)
+    words = addresses[..., None] // BANK_BYTES + np.arange(max(width // BANK_BYTES, 1))
+    use = np.broadcast_to(True if active is None else np.asarray(active, bool)[..., None], words.shape)
+    words = words.reshape(warps * lanes // each, -1)
+    use = use.reshape(words.shape)
+    if merge:
+        order = np.argsort(np.where(use, words, -1), axis=1, kind="stable")
+        words = np.take_along_axis(words, order, 1)
+        use = np.take_along_axis(use, order, 1).copy()
+        use[:, 1:] &= (words[:, 1:] != words[:, :-1]) | ~use[:, :-1]
+    slot = np.arange(len(words))[:, None] * BANKS + words % BANKS
+    depth = np.bincount(slot[use], minlength=len(words) * BANKS).reshape(-1, BANKS).max(1)
+    return depth.reshape(warps, -1).sum(1)
+
+
+def ideal_wavefronts(active_lanes, width: int):
+    """Wavefronts if no banks collided: the bytes of the active lanes in passes of 128."""
+    return -(-np.asarray(active_lanes) * width // LINE_BYTES)
+
+
+def sectors(addresses: np.ndarray, width: int, active: np.ndarray | None = None) -> np.ndarray:
+    """Distinct 32-byte sectors of global memory that each warp's access touches: shape (warps,)."""
+    addresses = np.asarray(addresses, np.int64)
+    parts = -(-width // SECTOR_BYTES)
+    touched = (addresses[..., None] // SECTOR_BYTES + np.arange(parts)).reshape(len(addresses), -1)
+    use = np.ones(touched.shape, bool) if active is None else np.repeat(np.asarray(active, bool), parts, axis=1)
+    touched = np.sort(np.where(use, touched, -1), axis=1)
+    new = np.ones(touched.shape, bool)
+    new[:, 1:] = touched[:, 1:] != touched[:, :-1]
+    return (new & (touched >= 0)).sum(1)
+
+
+def cp_async_cg_wavefronts(source: np.ndarray, destination: np.ndarray, active: np.ndarray | None = None) -> int:
+    """Wavefronts of one warp's `cp.async.cg` (16 bytes a lane). source, destination: byte addresses, shape (lanes,).
+
+    A rule found by measurement on an H200, documented nowhere: lanes whose destination was already written cost
+    nothing; the rest fall into groups of one 128-byte line of the source and one of shared memory; a group takes a
+    wavefront for each different move. Lanes share a move if both swap the 16-byte halves of the sectors, or neither
+    does, and if one XOR or one rotation (mod 4) takes all their sectors to their places. A lane joins the first that fits.
+    """
+    seen: set[int] = set()
+    groups: dict[tuple[int, int], list[list]] = {}
+    lanes = range(len(source)) if active is None else np.flatnonzero(active)
+    for lane in lanes:
+        s, d = int(source[lane]) // 16, int(destination[lane]) // 16
+        if d in seen:
+            continue
+        seen.add(d)
+        swap = (s ^ d) & 1
+        from_sector, to_sector = s // 2 % 4, d // 2 % 4
+        xor, rotation = from_sector ^ to_sector, (to_sector - from_sector) % 4
+        moves = groups.setdefault((s // 8, d // 8), [])
+        for move in moves:
+            kept_xor, kept_rotation = move[1] == xor, move[2] == rotation
+            if move[0] == swap and (kept_xor or kept_rotation):
+                move[1] = xor if kept_xor else None
+                move[2] = rotation if kept_rotation else None
+                break
+        else:
+            moves.append([swap, xor, rotation])
+    return sum(map(len, groups.values()))
+
+
+def conflict_degree(wavefronts_: int, ideal: int) -> float:
+    """Wavefronts over the ideal; 1.0 is free of conflicts."""
+    return wavefronts_ / ideal if ideal else 1.0
