@@ -5,6 +5,7 @@ Answers survive a restart of the notebook: they are kept in predictions.json in 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -71,28 +72,31 @@ class Prediction:
         return widgets.VBox([title, widgets.HBox(row)])
 
     def _note(self) -> str:
-        return "" if self.value is None else f'<span style="opacity:0.7">stored: {escape(self._text(self.value))}</span>'
+        if self.value is None:
+            return ""
+        return f'<span style="opacity:0.7">stored: {escape(self._text(self.value))}</span>'
 
     def _text(self, value: float | str) -> str:
-        return str(value) if self.choices else f"{value:.4g} {self.unit}".strip()
+        if self.choices:
+            return f"“{value}”"
+        number = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+        return f"{number} {self.unit}".strip()
 
     def __repr__(self) -> str:
         stored = "no answer yet" if self.value is None else f"your answer: {self._text(self.value)}"
         return f"Predict. {self.question} ({stored})"
 
     def _repr_html_(self) -> str:
-        box = ('<span style="display:inline-block;min-width:90px;border:1px solid #9aa0a6;border-radius:3px;padding:1px 8px;'
-               f'color:#9aa0a6">{escape(" / ".join(self.choices) or "your answer")}</span> {escape(self.unit)}')
+        box = ('<span style="display:inline-block;min-width:90px;border:1px solid #9aa0a6;border-radius:3px;'
+               f'padding:1px 8px;color:#9aa0a6">{escape(" / ".join(self.choices) or "your answer")}</span> {escape(self.unit)}')
         return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}</div>"
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
         bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        try:
+        with contextlib.suppress(Exception):  # no widget front end: the text asks the question just as well
             bundle.update(self._widget()._repr_mimebundle_() or {})
-        except Exception:  # no widget front end: the text asks the question just as well
-            pass
         bundle.update({"text/plain": repr(self), "text/html": self._repr_html_()})
         display(bundle, raw=True)
 
@@ -117,7 +121,7 @@ class Comparison:
         p = self.prediction
         truth = p._text(self.truth)
         if p.value is None:
-            return f"It is {truth}. (You made no prediction; scroll up and try the next one.)"
+            return f"It is {truth}. (You made no prediction here; try the next one.)"
         if self.close:
             return f"You said {p._text(p.value)}. It is {truth}: right."
         if p.choices:

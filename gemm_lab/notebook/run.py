@@ -1,15 +1,19 @@
 """`make run`: every notebook headless, top to bottom; the executed copies land in a build folder.
 
-    python -m gemm_lab.notebook.run [NOTEBOOK ...] [--into build/notebooks] [--limit 600]
+    python -m gemm_lab.notebook.run [NOTEBOOK ...] [--into build/notebooks | --store] [--limit 600]
 
 A notebook that fails is reported with its cell and its error, the others still run, and the exit code is 1.
+`--store` writes the executed notebooks back in place, as they are committed.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +25,11 @@ from tqdm import tqdm
 
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
+from gemm_lab.notebook.figures.png import smaller
 
 LIMIT_S = 600.0
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 @dataclass(frozen=True)
@@ -53,12 +60,14 @@ def code_cells(path: Path) -> int:
 
 
 def execute(
-    path: Path, target: Path, *, limit_s: float = LIMIT_S, advance: Callable[[], object] = lambda: None
+    path: Path, target: Path, *, limit_s: float = LIMIT_S, advance: Callable[[], object] = lambda: None,
+    store: bool = False,
 ) -> Failure | None:
     """Runs one notebook in its own folder and writes the executed copy to `target`, also when a cell fails.
 
     `limit_s` bounds the whole notebook, in seconds. `advance` is called after each code cell. Returns what
-    went wrong, or None. A cell tagged `raises-exception` may raise, as in Jupyter.
+    went wrong, or None. A cell tagged `raises-exception` may raise, as in Jupyter. With `store` the copy is
+    the committed form (see `committed`), nobody's predictions are read, and a notebook that fails is not written.
     """
     notebook = _read(path)
     end = time.monotonic() + limit_s
@@ -73,11 +82,14 @@ def execute(
         kernel_name="python3",
         timeout_func=lambda cell: max(end - time.monotonic(), 0.1),
         resources={"metadata": {"path": str(path.parent)}},
+        record_timing=not store,
+        coalesce_streams=True,
         on_cell_start=started,
         on_cell_executed=lambda **_: advance(),
     )
     try:
-        client.execute()
+        with tempfile.TemporaryDirectory() as nobody:
+            client.execute(**({"env": {**os.environ, "XDG_STATE_HOME": nobody}} if store else {}))
         error = None
     except CellExecutionError as raised:
         error = f"{raised.ename}: {raised.evalue}"
@@ -85,9 +97,31 @@ def execute(
         error = f"still running when the notebook's limit of {limit_s:g} s was reached."
     except (DeadKernelError, RuntimeError) as raised:
         error = f"the kernel died ({raised})."
-    target.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, target)
+    if not store or error is None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(committed(notebook) if store else notebook, target)
     return None if error is None else Failure(path, current[0], current[1], error)
+
+
+def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook without what only lives while a kernel does: widget views and state, times of execution.
+
+    A stored widget view shows as an error when no kernel runs; the picture and the text beside it stay. Progress
+    bars (stderr) go too, and pictures get a palette, which makes them small.
+    """
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags")
+        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        if cell.cell_type != "code":
+            continue
+        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+        for output in cell.outputs:
+            data = output.get("data", {})
+            data.pop(WIDGET_VIEW, None)
+            if "image/png" in data:
+                data["image/png"] = b64encode(smaller(b64decode(data["image/png"]))).decode()
+    return notebook
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -95,6 +129,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Run notebooks headless and keep the executed copies.")
     parser.add_argument("notebooks", nargs="*", type=Path, help="what to run (default: the whole series)")
     parser.add_argument("--into", type=Path, default=Path("build/notebooks"), help="folder of the copies")
+    parser.add_argument("--store", action="store_true", help="write the executed notebooks back in place")
     parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="S", help="seconds for one notebook")
     options = parser.parse_args(argv)
     try:
@@ -108,21 +143,25 @@ def main(argv: list[str] | None = None) -> int:
     except LabError as error:
         print(error, file=sys.stderr)
         return 2
-    copies = {path: options.into / (path.relative_to(folder) if folder else path.name) for path in paths}
-    failures = _run_all(copies, options.limit)
+    if options.store:
+        copies = {path: path for path in paths}
+    else:
+        copies = {path: options.into / (path.relative_to(folder) if folder else path.name) for path in paths}
+    failures = _run_all(copies, options.limit, options.store)
     for failure in failures:
         print(failure)
-    print(f"{len(paths) - len(failures)} of {len(paths)} notebooks ran to the end; copies in {options.into}")
+    where = "stored in place" if options.store else f"copies in {options.into}"
+    print(f"{len(paths) - len(failures)} of {len(paths)} notebooks ran to the end; {where}")
     return 1 if failures else 0
 
 
-def _run_all(copies: dict[Path, Path], limit_s: float) -> list[Failure]:
+def _run_all(copies: dict[Path, Path], limit_s: float, store: bool) -> list[Failure]:
     failures = []
     with tqdm(total=sum(map(code_cells, copies)), unit="cell") as bar:
         for path, copy in copies.items():
             bar.set_description(path.stem)
             start = time.monotonic()
-            failure = execute(path, copy, limit_s=limit_s, advance=bar.update)
+            failure = execute(path, copy, limit_s=limit_s, advance=bar.update, store=store)
             failures += [failure] if failure else []
             verdict = "FAILED" if failure else "ok"
             bar.write(f"{verdict:6} {path.stem} ({time.monotonic() - start:.1f} s)", file=sys.stdout)

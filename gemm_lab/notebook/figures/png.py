@@ -63,6 +63,13 @@ def write_png(fig: Figure, name: str, path: Path) -> Path:
     return path
 
 
+def smaller(data: bytes) -> bytes:
+    """The same PNG with a palette: about a third of the bytes, for pictures stored inside a notebook."""
+    buffer = io.BytesIO()
+    _with_palette(Image.open(io.BytesIO(data)).convert("RGBA")).save(buffer, format="PNG", optimize=True)
+    return buffer.getvalue()
+
+
 def _with_palette(image: Image.Image) -> Image.Image:
     """The image in its 256 commonest colours; the few other pixels (edges of letters) take the nearest."""
     pixels = np.asarray(image)

@@ -1,0 +1,1 @@
+"""Things to play with in a notebook. Each shows a still picture of itself where no kernel runs."""
