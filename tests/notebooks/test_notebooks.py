@@ -1,0 +1,263 @@
+"""The form of the notebooks: what a reader may rely on in every one, and that each runs from top to bottom."""
+
+import ast
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from gemm_lab.notebook import run
+from gemm_lab.notebook.sync import sync
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+SERIES = (
+    "00_start_here", "01_memory_wall_and_roofline", "02_tiling_hierarchy", "03_tensor_cores_and_fragments",
+    "04_banks_and_wavefronts", "05_padding_and_swizzling", "06_t4", "07_ampere", "08_rtx_5090", "09_wmma_on_h100",
+    "10_hopper_wgmma", "11_b200", "12_scoreboard",
+)
+PATHS = sorted(FOLDER.glob("*.ipynb"))
+FIRST_CODE = "import gemm_lab as lab\n%load_ext gemm_lab"
+MAX_BYTES, MAX_LINES, MAX_WORDS, MAX_SENTENCE = 300_000, 6, 60, 40
+LAB_ERROR = re.compile(r"\w*(Error|WrongAnswer|WrongResult|KernelFault|KernelHang|WorkerLost|UnknownKernel): ")
+
+
+def tags(cell) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+def prose(book) -> list:
+    return [cell for cell in book.cells if cell.cell_type == "markdown"]
+
+
+def code(book) -> list:
+    return [cell for cell in book.cells if cell.cell_type == "code"]
+
+
+def python_of(cell) -> str:
+    """The Python of a code cell: nothing of a cell magic, no line magics."""
+    if cell.source.startswith("%%"):
+        return ""
+    return "\n".join(line for line in cell.source.split("\n") if not line.startswith("%"))
+
+
+def words(text: str) -> int:
+    return sum(any(c.isalnum() for c in word) for word in text.split())
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of prose, without tables, headings and code blocks."""
+    text = re.sub(r"```.*?```", "", text, flags=re.S)
+    lines = [line for line in text.split("\n") if not line.startswith(("|", "#"))]
+    return re.split(r"(?<=[.?!:;])\s+|\n\s*\n", "\n".join(lines))
+
+
+# ---- The rules: each names what is wrong ----
+
+
+def opens_with_a_question(book):
+    first = book.cells[0]
+    if first.cell_type != "markdown" or not re.match(r"# \d\d · \S", first.source):
+        yield "the first cell is not a title such as “# 01 · …”"
+    elif not re.search(r"\*\*[^*]+\?\*\*", first.source):
+        yield "the first cell asks no question in bold"
+    if not code(book) or code(book)[0].source != FIRST_CODE:
+        yield "the first code cell does not import the lab and load its magic"
+
+
+def has_more_prose_than_code(book):
+    ratio = len(prose(book)) / max(1, len(code(book)))
+    if not 1.3 <= ratio <= 3:
+        yield f"{ratio:.2f} prose cells for each code cell"
+
+
+def keeps_python_short(book):
+    for cell in code(book):
+        source = python_of(cell)
+        if sum(bool(line.strip()) for line in source.split("\n")) > MAX_LINES:
+            yield f"more than {MAX_LINES} lines: {source[:40]}"
+        if any(isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)) for node in ast.walk(ast.parse(source))):
+            yield f"a definition: {source[:40]}"
+
+
+def keeps_prose_short(book):
+    texts = [re.sub(r"^\|.*$", "", cell.source, flags=re.M) for cell in prose(book)]
+    long = [text for text in texts if words(text) > MAX_WORDS]
+    if len(long) > 0.1 * len(texts):
+        yield f"{len(long)} prose cells have more than {MAX_WORDS} words"
+    for text in texts:
+        for sentence in sentences(text):
+            if words(sentence) > MAX_SENTENCE:
+                yield f"a sentence of {words(sentence)} words: {sentence[:40]}"
+
+
+def predicts_and_compares(book):
+    asked = {}
+    for number, cell in enumerate(code(book)):
+        asked |= {name: number for name in re.findall(r"^(\w+) = lab\.predict\(", cell.source, flags=re.M)}
+    if len(asked) < 4:
+        yield f"{len(asked)} predictions"
+    for name, number in asked.items():
+        if not any(f"{name}.compare(" in cell.source for cell in code(book)[number + 1:]):
+            yield f"the prediction {name} is never compared"
+
+
+def sets_an_exercise(book):
+    names = [name for cell in code(book) for name in re.findall(r'lab\.exercise\("(\w+)"\)', cell.source)]
+    if not names or not any(".check(" in cell.source for cell in code(book)):
+        yield "no exercise, or none that is checked"
+    if book.cells[-1].cell_type != "markdown":
+        yield "the last cell is code"
+    if not any("what limits it now" in cell.source.lower() for cell in prose(book)[-6:]):
+        yield "the end does not say what limits it now"
+
+
+def embeds_nothing(book):
+    for cell in prose(book):
+        if "base64" in cell.source or "data:image" in cell.source or cell.get("attachments"):
+            yield "a picture inside Markdown"
+
+
+def is_stored_clean(book):
+    if set(book.metadata) - {"kernelspec", "language_info"}:
+        yield f"metadata {sorted(book.metadata)}"
+    for cell in book.cells:
+        if set(cell.metadata) - {"tags"}:
+            yield f"cell metadata {sorted(cell.metadata)}"
+    for cell in code(book):
+        if cell.execution_count is None:
+            yield f"not executed: {cell.source[:40]}"
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if run.WIDGET_VIEW in data:
+                yield f"a live widget: {cell.source[:40]}"
+            failed = output.output_type == "error" or LAB_ERROR.match(data.get("text/plain", ""))
+            if failed and "raises-exception" not in tags(cell):
+                yield f"an error: {cell.source[:40]}"
+
+
+RULES = (opens_with_a_question, has_more_prose_than_code, keeps_python_short, keeps_prose_short,
+         predicts_and_compares, sets_an_exercise, embeds_nothing, is_stored_clean)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_form(path, rule):
+    assert list(rule(nbformat.read(path, as_version=4))) == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_file(path):
+    assert path.stem in SERIES
+    assert path.stat().st_size < MAX_BYTES
+    book = nbformat.read(path, as_version=4)
+    nbformat.validate(book)
+    assert book.cells[0].source.startswith(f"# {path.stem[:2]} ·")
+    assert {name[:2] for name in re.findall(r'lab\.exercise\(\\"(\w+)', path.read_text())} == {path.stem[:2]}
+
+
+def test_the_series_begins():
+    assert {"00_start_here", "01_memory_wall_and_roofline", "02_tiling_hierarchy"} <= {path.stem for path in PATHS}
+
+
+def test_kernel_cells_hold_what_their_files_hold():
+    assert sync(check=True) == []
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert run.execute(path, tmp_path / path.name, limit_s=110) is None
+
+
+# ---- A notebook that keeps the rules, and ways to break each ----
+
+
+def good_book():
+    cells = [new_markdown_cell("# 01 · A title\n\n**Why?**"), new_markdown_cell("Short."),
+             new_code_cell(FIRST_CODE, execution_count=1)]
+    for name in "pqrs":
+        cells += [new_markdown_cell("Guess."), new_code_cell(f'{name} = lab.predict("?")\n{name}', execution_count=1),
+                  new_markdown_cell("Count."), new_code_cell(f"{name}.compare(4)", execution_count=1),
+                  new_markdown_cell("So.")]
+    cells += [new_code_cell('lab.exercise("01_x").check(1)', execution_count=1), new_markdown_cell("More."),
+              new_markdown_cell("## What limits it now\n\nThe exercise `01_x`.")]
+    return new_notebook(cells=cells, metadata={"kernelspec": run.KERNEL, "language_info": {"name": "python"}})
+
+
+def an_error(name="ValueError"):
+    return new_output("error", ename=name, evalue="", traceback=[])
+
+
+BREAKS = {
+    opens_with_a_question: [lambda b: b.cells.pop(0), lambda b: b.cells[0].update(source="# 01 · A title"),
+                            lambda b: b.cells[2].update(source="import gemm_lab")],
+    has_more_prose_than_code: [lambda b: b.cells.extend(new_code_cell("1") for _ in range(9)),
+                               lambda b: b.cells.extend(new_markdown_cell("x") for _ in range(30))],
+    keeps_python_short: [lambda b: b.cells[4].update(source="x = 1\n" * 7),
+                         lambda b: b.cells[4].update(source="def f():\n    pass")],
+    keeps_prose_short: [lambda b: [cell.update(source="# t\n" + "Short one. " * 40) for cell in prose(b)[:3]],
+                        lambda b: b.cells[1].update(source="word " * 41 + ".")],
+    predicts_and_compares: [lambda b: b.cells[6].update(source="p"), lambda b: b.cells[4].update(source="p = 4")],
+    sets_an_exercise: [lambda b: b.cells[-3].update(source="1"), lambda b: b.cells.pop(),
+                       lambda b: b.cells.append(new_code_cell("1"))],
+    embeds_nothing: [lambda b: b.cells[1].update(source="![x](data:image/png;base64,AAAA)")],
+    is_stored_clean: [
+        lambda b: b.metadata.update(widgets={}), lambda b: b.cells[1].metadata.update(collapsed=True),
+        lambda b: b.cells[4].update(execution_count=None), lambda b: b.cells[4].outputs.append(an_error()),
+        lambda b: b.cells[4].outputs.append(new_output("display_data", {"text/plain": "LabError: there is none"})),
+        lambda b: b.cells[4].outputs.append(new_output("display_data", {run.WIDGET_VIEW: {}}))],
+}
+
+
+def test_a_good_notebook_passes_every_rule():
+    assert {rule.__name__: list(rule(good_book())) for rule in RULES} == {rule.__name__: [] for rule in RULES}
+
+
+@pytest.mark.parametrize(("rule", "harm"), [(rule, harm) for rule, harms in BREAKS.items() for harm in harms],
+                         ids=lambda value: getattr(value, "__name__", None) if value in RULES else "")
+def test_a_broken_rule_is_seen(rule, harm):
+    book = good_book()
+    harm(book)
+    assert list(rule(book)) != []
+
+
+def test_an_error_that_is_meant_may_stay():
+    book = good_book()
+    book.cells[4].metadata["tags"] = ["raises-exception"]
+    book.cells[4].outputs.append(an_error())
+    assert list(is_stored_clean(book)) == []
+
+
+# ---- Storing ----
+
+
+def test_store_writes_back_what_may_be_committed(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "mine"))
+    path, asked = tmp_path / "book.ipynb", "import gemm_lab as lab\np = lab.predict('How many?')\np"
+    book = new_notebook(cells=[new_code_cell(asked, metadata={"tags": ["x"], "collapsed": True}),
+                               new_code_cell("import sys\nprint(1)\nprint(2)\nprint('bar', file=sys.stderr)")])
+    nbformat.write(book, path)
+    first = stored(path)
+    assert set(first.cells[0].outputs[0]["data"]) == {"text/html", "text/plain"}
+    assert "no answer yet" in first.cells[0].outputs[0]["data"]["text/plain"]
+    assert first.cells[0].metadata == {"tags": ["x"]} and first.cells[1].metadata == {}
+    assert [output["text"] for output in first.cells[1].outputs] == ["1\n2\n"]
+    assert set(first.metadata) == {"kernelspec", "language_info"}
+    text = path.read_text()
+    stored(path)
+    assert path.read_text() == text, "storing twice changes nothing"
+
+
+def stored(path):
+    assert run.main([str(path), "--store"]) == 0
+    return nbformat.read(path, as_version=4)
+
+
+def test_a_notebook_that_fails_is_not_stored(tmp_path):
+    path = tmp_path / "bad.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("1 / 0")]), path)
+    before = path.read_text()
+    assert run.main([str(path), "--store"]) == 1
+    assert path.read_text() == before
