@@ -131,8 +131,10 @@ class Comparison:
         return f"You said {p._text(p.value)}. It is {truth}; your answer was {by}."
 
     def _repr_html_(self) -> str:
-        colour = {True: html.GOOD, False: "#D55E00", None: html.NOTE}[self.close]
-        return html.card(escape(repr(self)), colour)
+        if self.prediction.value is None:  # folded, so that a reader can still guess
+            answer = f"It is {escape(self.prediction._text(self.truth))}."
+            return html.card(html.folded("You made no prediction here. Show the answer all the same.", answer), html.NOTE)
+        return html.card(escape(repr(self)), html.GOOD if self.close else "#D55E00")
 
 
 def predict(question: str, unit: str = "", choices: tuple[str, ...] | list[str] = ()) -> Prediction:
