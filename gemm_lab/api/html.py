@@ -5,25 +5,27 @@ Styles are inline, because JupyterLab drops style sheets from outputs of untrust
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 INK, MUTED, LINE, PAPER = "#1b1b1b", "#5f6368", "#dadce0", "#ffffff"
-GOOD, BAD, NOTE = "#00765a", "#b3261e", "#0072B2"
+GOOD, BAD, WARN, NOTE = "#00765a", "#b3261e", "#8a6100", "#0072B2"
 
 
 def card(body: str, colour: str = LINE) -> str:
-    """A white card with a coloured left edge."""
+    """A white card with a coloured left edge. JupyterLab gives `pre` the font of prose, and wraps it."""
+    body = body.replace('<pre style="', '<pre style="font-family:monospace;white-space:pre;')
     return (f'<div style="background:{PAPER};color:{INK};border:1px solid {LINE};border-left:4px solid {colour};'
             f'border-radius:4px;padding:8px 12px;margin:2px 0;max-width:980px;font-size:13px">{body}</div>')
 
 
 def facts(pairs: list[tuple[str, str]]) -> str:
-    """A row of labelled values."""
+    """Labelled values side by side; they wrap where the notebook is narrow."""
     cells = "".join(
-        f'<td style="padding:2px 18px 2px 0;text-align:left;background:{PAPER};border:0">'
-        f'<span style="color:{MUTED};font-size:11px">{escape(label)}</span><br><b>{escape(value)}</b></td>'
+        f'<div style="display:inline-block;vertical-align:top;margin:2px 20px 2px 0">'
+        f'<span style="color:{MUTED};font-size:11px">{escape(label)}</span><br><b>{escape(value)}</b></div>'
         for label, value in pairs)
-    return f'<table style="border-collapse:collapse;color:{INK};margin:4px 0"><tr>{cells}</tr></table>'
+    return f'<div style="margin:2px 0">{cells}</div>'
 
 
 def table(header: list[str], rows: list[list[str]], caption: str = "", text_columns: int = 1) -> str:
@@ -40,17 +42,33 @@ def table(header: list[str], rows: list[list[str]], caption: str = "", text_colu
 
 
 def code(text: str, first_line: int = 1) -> str:
-    """CUDA source with highlighting and line numbers."""
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
+    """CUDA source with line numbers; comments, words of the language and directives have their colour."""
     from pygments.lexers import CudaLexer
+    from pygments.token import Comment, Keyword, Literal
 
-    body = highlight(text, CudaLexer(stripnl=False), HtmlFormatter(noclasses=True, nowrap=True, style="friendly"))
-    numbered = [
-        f'<span style="color:#9aa0a6;user-select:none">{number:>4}  </span>{line}'
-        for number, line in enumerate(body.rstrip("\n").split("\n"), first_line)]
-    return (f'<pre style="background:{PAPER};color:{INK};line-height:1.3;font-size:12px;overflow-x:auto;margin:4px 0">'
-            + "\n".join(numbered) + "</pre>")
+    colours = ((Comment.Preproc, "#8a4b00"), (Comment, "#60707a"), (Keyword, "#0b5cad"), (Literal, "#8a4b00"))
+    parts = []
+    for kind, words in CudaLexer(stripnl=False, ensurenl=False).get_tokens(text.rstrip("\n")):
+        colour = next((shade for family, shade in colours if kind in family), None)
+        shown = escape(words, quote=False)
+        parts.append(f'<span style="color:{colour}">{shown}</span>' if colour and words.strip() else shown)
+    count = text.rstrip("\n").count("\n") + 1
+    numbers = "\n".join(str(number) for number in range(first_line, first_line + count))
+    pre = f"background:{PAPER};line-height:1.3;font-size:12px;margin:0;padding:0"
+    return (f'<div style="overflow-x:auto;margin:4px 0;display:flex"><pre style="{pre};color:#9aa0a6;text-align:right;'
+            f'margin-right:14px">{numbers}</pre><pre style="{pre};color:{INK}">{"".join(parts)}</pre></div>')
+
+
+def code_line(text: str, column: int | None = None) -> str:
+    """One line of source that wraps; the word that begins at `column` (0-based) is marked."""
+    shown = escape(text, quote=False)
+    if column is not None and column < len(text):
+        word = re.match(r"\w+|.", text[column:])[0]
+        before, after = text[:column], text[column + len(word):]
+        mark = f'<span style="background:#fce8e6;border-bottom:2px solid {BAD}">{escape(word, quote=False)}</span>'
+        shown = escape(before, quote=False) + mark + escape(after, quote=False)
+    return (f'<pre style="white-space:pre-wrap;background:{PAPER};color:{INK};line-height:1.4;font-size:12px;'
+            f'margin:2px 0 4px 12px;padding:0">{shown}</pre>')
 
 
 def folded(title: str, body: str) -> str:

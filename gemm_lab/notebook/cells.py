@@ -16,6 +16,7 @@ from html import escape
 from gemm_lab.api import Kernel, Run, html, kernel
 from gemm_lab.api.kernel import DEFAULT_N
 from gemm_lab.catalog import listed
+from gemm_lab.compiler import CompileError
 from gemm_lab.errors import ConfigError, LabError
 
 
@@ -101,7 +102,7 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
     """
     line = parse_line(line_text)
     made = kernel_of_cell(line, cell)
-    made.compile()
+    _compile(made)
     if line.alias:
         namespace[line.alias] = made
     if not line.run:
@@ -110,6 +111,17 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
     if run.passed is False:
         raise WrongResult(run)
     return run
+
+
+def _compile(made: Kernel) -> None:
+    """Compile; of the errors keep those in the cell, because what they break further down says nothing new."""
+    try:
+        made.compile()
+    except CompileError as error:
+        own = [note for note in error.diagnostics if note.file == "cell"]
+        if any(note.severity == "error" for note in own):
+            raise CompileError(error.name, own) from None
+        raise
 
 
 def register(ipython) -> None:
@@ -124,10 +136,23 @@ def register(ipython) -> None:
     ipython.set_custom_exc((LabError,), _show_error)
 
 
+def error_page(error: LabError) -> str:
+    """One card that says what is wrong: the verdict, the learner's own lines, or a sentence."""
+    if isinstance(error, WrongResult):
+        return error._repr_html_()
+    if not isinstance(error, CompileError):
+        return html.card(error._repr_html_(), html.BAD)
+    notes = "".join(
+        f'<div style="margin-top:4px"><b>{escape(note.where)}</b>: '
+        f'<span style="color:{html.BAD if note.severity == "error" else html.WARN}">{escape(note.message)}</span>'
+        + (html.code_line(note.text, note.caret) if note.text else "") + "</div>"
+        for note in error.diagnostics)
+    return html.card(f"<b>{escape(error.name)} does not compile.</b>{notes}", html.BAD)
+
+
 def _show_error(shell, etype, error, traceback, tb_offset=None):
     """One clear block instead of a traceback; the cell still counts as failed."""
     from IPython.display import display
 
-    page = error._repr_html_() if isinstance(error, WrongResult) else html.card(error._repr_html_(), html.BAD)
-    display({"text/html": page, "text/plain": f"{etype.__name__}: {error}"}, raw=True)
-    return [f"{etype.__name__}: {escape(str(error), quote=False)}"]
+    display({"text/html": error_page(error), "text/plain": f"{etype.__name__}: {error}"}, raw=True)
+    return [f"{etype.__name__}: {error}"]

@@ -36,19 +36,22 @@ class WrongAnswer(LabError):
 
 @dataclass(frozen=True)
 class Solved:
-    """An accepted answer, or (`judged` False) one that compiles where nothing can run it."""
+    """An accepted answer, or one that nothing here can judge to the end: `unjudged` then says why."""
 
     title: str
     facts: list[tuple[str, str]]
-    judged: bool = True
+    unjudged: str = ""
+
+    @property
+    def judged(self) -> bool:
+        return not self.unjudged
 
     def __repr__(self) -> str:
-        head = f"{self.title}: solved." if self.judged else f"{self.title}: compiles. Nothing here can run it yet."
-        return head + " " + ", ".join(f"{label} {value}" for label, value in self.facts)
+        found = ", ".join(f"{label} {value}" for label, value in self.facts)
+        return f"{self.title}: {self.unjudged or 'solved.'} {found}"
 
     def _repr_html_(self) -> str:
-        head = "solved" if self.judged else "compiles; nothing here can run it"
-        return html.card(f"<b>{escape(self.title)}: {head}.</b>{html.facts(self.facts)}",
+        return html.card(f"<b>{escape(self.title)}: {escape(self.unjudged or 'solved.')}</b>{html.facts(self.facts)}",
                          html.GOOD if self.judged else html.NOTE)
 
 
@@ -97,17 +100,31 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
         runs.append(run)
     facts = [("sizes", str(len(runs))), ("shared memory", f"{compiled.smem:,} B")]
     if runs[-1].passed is None:
-        return Solved(exercise.title, facts, judged=False)
-    reasons = []
-    for key, sentence in (("conflict_degree", "wavefronts for each ideal one"), ("sectors_per_request", "sectors a request")):
-        got = getattr(runs[-1], key, None)
-        if key in wanted and got is not None:
+        return Solved(exercise.title, facts, "compiles, but nothing here can run it.")
+    reasons, uncounted = [], []
+    for key, sentence in COUNTS.items():
+        got = counted(runs[-1], key)
+        if key in wanted and got is None:
+            uncounted.append(sentence)
+        elif key in wanted:
             facts.append((sentence, f"{got:.2f}"))
             if got > wanted[key] * 1.001:
                 reasons.append(f"It needs {got:.2f} {sentence}; {wanted[key]:g} is possible.")
     if reasons:
         raise WrongAnswer(exercise, reasons)
+    if uncounted:
+        return Solved(exercise.title, facts, f"right, but nothing here counts {' or '.join(uncounted)}.")
     return Solved(exercise.title, facts)
+
+
+COUNTS = {"conflict_degree": "wavefronts for each ideal one", "sectors_per_request": "sectors a request"}
+
+
+def counted(run: Any, key: str) -> float | None:
+    """What a run counted, or None where it only gave a result (as on a GPU, without a profiler)."""
+    if key == "conflict_degree" and not hasattr(run, key) and run.wavefronts and run.ideal_wavefronts:
+        return run.wavefronts / run.ideal_wavefronts
+    return getattr(run, key, None)
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
@@ -117,9 +134,11 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     argument = roofline.l2_argument(m, n)
     smem, reasons = stages * (m + n) * k * 2, []
     if not argument.enough:
-        reasons.append(f"{m} × {n} gives {argument.intensity:.1f} FLOP/byte; the balance point is {argument.balance:.1f}.")
+        reasons.append(f"{m} × {n} gives {argument.intensity:.1f} FLOP/byte; the balance point is "
+                       f"{argument.balance:.1f}.")
     if smem > target.smem_per_block:
-        reasons.append(f"{stages} stages take {smem:,} bytes; a block on a {target.name} has {target.smem_per_block:,}.")
+        reasons.append(f"{stages} stages take {smem:,} bytes; a block on a {target.name} has "
+                       f"{target.smem_per_block:,}.")
     if k % 8:
         reasons.append("BLOCK_K must be a multiple of 8, the k extent of one mma.")
     if reasons:

@@ -44,7 +44,8 @@ def sync(check: bool = False, folder: Path | None = None) -> list[str]:
                 raise LabError(f"{path.name}, cell {index}: {error}") from None
             if text is None or cell.source.rstrip("\n") == text.rstrip("\n"):
                 continue
-            found.append(f"{path.name}, cell {index}: “{cell.source.split(chr(10), 1)[0]}” differs from the kernel file.")
+            first = cell.source.split("\n", 1)[0]
+            found.append(f"{path.name}, cell {index}: “{first}” differs from the kernel file.")
             cell.source, changed = text, True
         if changed and not check:
             nbformat.write(book, path)

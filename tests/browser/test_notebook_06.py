@@ -1,0 +1,157 @@
+"""Notebook 06 in JupyterLab, as a learner meets it: a planted error, the fixed cell, and variables that survive.
+
+Needs Debian's chromium (or GEMM_LAB_CHROMIUM) and pytest-playwright. Screenshots lie in the test's folder.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
+from playwright.sync_api import expect  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = os.environ.get("GEMM_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+TOKEN = "browser-test"
+WAIT_MS = 20_000  # the outer limit of every wait in the page
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(90),
+    pytest.mark.skipif(not CHROMIUM, reason="there is no chromium here; on Debian: apt install chromium"),
+    pytest.mark.skipif(not (ROOT / "notebooks" / "06_t4.ipynb").is_file(), reason="there is no checkout here"),
+]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args():
+    return {"executable_path": CHROMIUM, "args": ["--no-sandbox", "--disable-dev-shm-usage"]}
+
+
+@pytest.fixture
+def server(tmp_path):
+    """The address of a JupyterLab on copies of the notebooks; it and its kernels are gone afterwards."""
+    for folder in ("notebooks", "images"):
+        shutil.copytree(ROOT / folder, tmp_path / "lab" / folder)
+    runtime = tmp_path / "runtime"
+    quiet = tmp_path / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    quiet.parent.mkdir(parents=True)
+    quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+                   "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"), "XDG_STATE_HOME": str(tmp_path / "state"),
+                   "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "workspaces"), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--port=0", f"--IdentityProvider.token={TOKEN}",
+               f"--ServerApp.root_dir={tmp_path / 'lab'}", "--ServerApp.terminals_enabled=False"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    log = (tmp_path / "server.log").open("w")
+    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield address(process, runtime, tmp_path / "server.log")
+    finally:
+        process.terminate()  # the server ends its kernels when it ends
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(5)
+        log.close()
+
+
+def address(process, runtime: Path, log: Path, limit_s: float = 30.0) -> str:
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            break
+        for file in runtime.glob("jpserver-*.json"):
+            try:
+                return json.loads(file.read_text())["url"]
+            except ValueError:  # half written
+                pass
+        time.sleep(0.1)
+    raise AssertionError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
+
+
+def run_until(page, cell, seen: str, tries: int = 6) -> None:
+    """Run the selected cell until its output shows; a run right after loading can be dropped."""
+    for _ in range(tries):
+        page.keyboard.press("Control+Enter")
+        try:
+            expect(cell.locator(".jp-OutputArea-output").last).to_contain_text(seen, timeout=5_000)
+            return
+        except AssertionError:
+            continue
+    raise AssertionError(f"The kernel never answered “{seen}” in {tries} tries.")
+
+
+def write(page, cell, text: str) -> None:
+    """Replace the text of a cell."""
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+
+
+def picture(page, output, folder: Path, name: str) -> None:
+    """Screenshots at 1280 and at 800 pixels; the block must not be wider than the notebook."""
+    page.keyboard.press("Escape")
+    for width in (1280, 800):
+        page.set_viewport_size({"width": width, "height": 900})
+        output.scroll_into_view_if_needed()
+        page.screenshot(path=folder / f"{name}_{width}.png")
+        assert output.evaluate("area => area.scrollWidth <= area.clientWidth + 1"), f"it overflows at {width} pixels"
+
+
+def test_an_error_and_its_repair(page, server, tmp_path):
+    page.set_default_timeout(WAIT_MS)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(f"{server}lab/tree/notebooks/06_t4.ipynb?token={TOKEN}&reset", timeout=40_000)
+    title = page.locator(".jp-MarkdownCell", has_text="the case of the idle tensor cores").first
+    title.wait_for(timeout=40_000)
+    page.screenshot(path=tmp_path / "opened.png")
+
+    # ---- A trivial cell first, above the title ----
+    title.click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    first = page.locator(".jp-Notebook .jp-CodeCell").first
+    write(page, first, "import gemm_lab as lab\n%load_ext gemm_lab\nmarker = 40 + 2\nprint('ready', marker)")
+    run_until(page, first, "ready 42")
+
+    # ---- The notebook's own cell, with an error planted in its third line ----
+    cell = page.locator(".jp-CodeCell", has_text="%%kernel t4/03_swizzled --region layout --as swizzled")
+    cell.scroll_into_view_if_needed()
+    book = json.loads((ROOT / "notebooks" / "06_t4.ipynb").read_text())
+    good = next("".join(c["source"]) for c in book["cells"]
+                if "".join(c["source"]).startswith("%%kernel t4/03_swizzled --region layout"))
+    bad = good.replace("(chunk ^ row % 8)", "(chunk ^ rwo % 8)", 1)
+    assert bad.split("\n")[2] != good.split("\n")[2], "the error is planted in line 3"
+    write(page, cell, bad)
+    page.keyboard.press("Control+Enter")
+    output = cell.locator(".jp-OutputArea")
+    expect(output).to_contain_text("cell, line 3", timeout=WAIT_MS)
+    expect(output).to_contain_text(bad.split("\n")[2])
+    shown = output.inner_text()
+    assert "rwo" in shown and "undefined" in shown and "Traceback" not in shown
+    assert shown.count("cell, line 3") == 1 and cell.locator(".jp-OutputArea-child").count() == 1, "one block says it"
+    picture(page, output, tmp_path, "error")
+
+    # ---- The fixed cell ----
+    write(page, cell, good)
+    page.keyboard.press("Control+Enter")
+    expect(output).to_contain_text(re.compile("PASS|COMPILED"), timeout=WAIT_MS)
+    expect(output).to_contain_text(re.compile(r"registers\s*\d+"))
+    assert "cell, line 3" not in output.inner_text()
+    picture(page, output, tmp_path, "fixed")
+
+    # ---- What was defined before is still there ----
+    first.scroll_into_view_if_needed()
+    write(page, first, "print('still', marker, swizzled.name)")
+    page.keyboard.press("Control+Enter")
+    expect(first.locator(".jp-OutputArea")).to_contain_text("still 42 t4/03_swizzled")
