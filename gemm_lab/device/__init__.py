@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -36,7 +37,7 @@ __all__ = [
 
 
 def available() -> bool:
-    """True when a kernel can be launched here: Linux, an NVIDIA driver and a GPU."""
+    """True when a kernel can be launched here: Linux, an NVIDIA driver, a GPU and CuPy."""
     return why_not() == ""
 
 
@@ -46,8 +47,12 @@ def why_not() -> str:
         return "The GPU is used on Linux only (on Windows, inside WSL 2); here the emulator runs the kernels."
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
         return "CUDA_VISIBLE_DEVICES hides every GPU; unset it to use one."
-    if hardware.detect() is None:
+    present = hardware.detect()
+    if present is None:
         return "No NVIDIA driver or GPU was found; type `nvidia-smi` to see what the driver sees."
+    if importlib.util.find_spec("cupy") is None:
+        extra = "cuda13" if present.driver[0] >= 13 else "cuda12"
+        return f"CuPy is not installed, which drives the GPU; type `pip install 'gemm_lab[{extra}]'`."
     return ""
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.device.driver import Buffer, Device, DriverError, Event, words
+from gemm_lab.device import bindings
+from gemm_lab.device.driver import Device, DriverError, words
 from gemm_lab.device.instrument import MOST_RANGES, with_version
 from gemm_lab.errors import LabError
 
@@ -54,11 +55,8 @@ def examine(
     buffers = {i: device.upload(value) for i, value in enumerate(args) if isinstance(value, np.ndarray)}
     arrays = {i: (buffer.address, buffer.nbytes) for i, buffer in buffers.items()}
     allowed = list(arrays.values())
-    for name in variables:
-        try:
-            allowed.append(device.variable(module, name))
-        except DriverError:
-            continue  # a variable that the assembler removed
+    found = [bindings.variable(module, name) for name in variables]
+    allowed += [place for place in found if place]  # the assembler removes some
     memory, address = device.mapped(8 * REPORT_WORDS)
     _write(
         device,
@@ -73,11 +71,12 @@ def examine(
     context.running()
     finished, fault, deadline = False, None, time.monotonic() + limit_s + GRACE_S
     try:
-        start()
-        end = Event(device).record()
-        while not finished and time.monotonic() < deadline:
-            finished = end.done()
-            time.sleep(0.001)
+        with device.explained():
+            start()
+            end = device.mark()
+            while not finished and time.monotonic() < deadline:
+                finished = device.reached(end)
+                time.sleep(0.001)
     except LabError as error:
         finished, fault = True, getattr(error, "kind", getattr(error, "name", str(error)))
     found = words(memory)
@@ -90,26 +89,20 @@ def examine(
     }
 
 
-def _assemble(device: Device, ptx: str) -> Any:
-    """Assemble with the driver; an older one gets the PTX with a lower `.version`."""
-    try:
-        return device.assemble(ptx)
-    except DriverError as error:
-        if error.code != UNSUPPORTED_VERSION and "version" not in error.message:
-            raise
-        refusal = error
-    for version in VERSIONS:
-        lowered = with_version(ptx, version)
-        if lowered == ptx:
-            continue
+def _assemble(device: Device, ptx: str) -> int:
+    """Let the driver assemble PTX; an older one gets it with a lower `.version`. Raises DriverError."""
+    versions = [ptx, *(with_version(ptx, version) for version in VERSIONS)]
+    for text in dict.fromkeys(versions):
         try:
-            return device.assemble(lowered)
+            with device.explained():
+                return device.load(text.encode())
         except DriverError as error:
             refusal = error
+            if error.code not in (INVALID_PTX, UNSUPPORTED_VERSION):
+                break
     raise refusal
 
 
-def _write(device: Device, module: Any, name: str, values: list[int]) -> None:
-    target = object.__new__(Buffer)  # a view of the module's own memory, which it frees itself
-    target.device, (target.address, target.nbytes) = device, device.variable(module, name)
-    target.write(np.array(values, np.uint64))
+def _write(device: Device, module: int, name: str, values: list[int]) -> None:
+    address, _ = bindings.variable(module, name)
+    device.write(address, np.array(values, np.uint64))

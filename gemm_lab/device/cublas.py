@@ -1,4 +1,4 @@
-"""cuBLAS as a baseline and as the reference of large checks: `cublasGemmEx` through ctypes.
+"""cuBLAS as a baseline and as the reference of large checks: `cublasGemmEx` as CuPy offers it.
 
 cuBLAS sees column-major matrices, so the row-major D = A·B is asked for as Dᵀ = Bᵀ·Aᵀ. Constants are those of
 `cublas_api.h` and `library_types.h`.
@@ -7,53 +7,40 @@ cuBLAS sees column-major matrices, so the row-major D = A·B is asked for as D�
 from __future__ import annotations
 
 import contextlib
-import ctypes
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
-from gemm_lab.device.driver import Buffer
+import numpy as np
+
+from gemm_lab.device.driver import Buffer, Device
 from gemm_lab.errors import LabError, MissingDependency
 
 REAL = {"f32": 0, "f16": 2, "bf16": 14}  # cudaDataType_t
 COMPUTE_16F, COMPUTE_32F, COMPUTE_32F_PEDANTIC = 64, 68, 69
+PLAIN, TRANSPOSED = 0, 1
 DEFAULT_ALGORITHM = -1
-STATUS = {
-    1: "not initialised",
-    3: "out of memory",
-    7: "invalid value",
-    8: "not on this architecture",
-    13: "execution failed",
-    14: "internal error",
-    15: "not supported",
-}
 
 
-@lru_cache(maxsize=1)
-def library() -> Any:
-    """libcublas, found beside the other CUDA packages or on the loader's path."""
+def library(cuda: Any) -> Any:
+    """CuPy's cuBLAS module. CuPy 13 finds the library only if it is loaded already, so it is loaded first."""
     with contextlib.suppress(Exception):  # pathfinder has an error class per way of searching
         from cuda.pathfinder import load_nvidia_dynamic_lib
 
-        found = ctypes.CDLL(load_nvidia_dynamic_lib("cublas").abs_path)
-        if hasattr(found, "cublasGemmEx"):
-            return found
-    for version in (13, 12):
-        with contextlib.suppress(OSError):
-            return ctypes.CDLL(f"libcublas.so.{version}")
-    raise MissingDependency("cuBLAS is not installed; install it with `pip install 'cuda-toolkit[cublas]'`.")
+        load_nvidia_dynamic_lib("cublas")
+    try:
+        return cuda.cublas
+    except ImportError:
+        raise MissingDependency(
+            "cuBLAS is not installed; install it with `pip install 'cuda-toolkit[cublas]'`."
+        ) from None
 
 
 class Blas:
-    """A cuBLAS handle on the current context."""
+    """A cuBLAS handle on the device's context."""
 
-    def __init__(self) -> None:
-        self.lib, self.handle = library(), ctypes.c_void_p()
-        self._check(self.lib.cublasCreate_v2(ctypes.byref(self.handle)), "cublasCreate")
-
-    def _check(self, status: int, call: str) -> None:
-        if status:
-            raise LabError(f"cuBLAS failed in {call}: {STATUS.get(status, f'status {status}')}.")
+    def __init__(self, device: Device) -> None:
+        self.lib = library(device.cuda)
+        self.handle = self.lib.create()
 
     def gemm(
         self,
@@ -84,40 +71,35 @@ class Blas:
         size = {"f16": 2, "bf16": 2, "f32": 4}[dtype_in]
         offset = first * (k if layout_a == "row" else 1) * size
         half = dtype_acc == "f16"
-        compute = COMPUTE_16F if half else COMPUTE_32F_PEDANTIC if pedantic else COMPUTE_32F
-        scales = [_half(alpha), _half(beta)] if half else [ctypes.c_float(alpha), ctypes.c_float(beta)]
-        none, transposed = ctypes.c_int(0), ctypes.c_int(1)
+        scales = np.array([alpha, beta], np.float16 if half else np.float32)
         arguments = (
             self.handle,
-            none if layout_b == "row" else transposed,
-            none if layout_a == "row" else transposed,
-            ctypes.c_int(n),
-            ctypes.c_int(last - first),
-            ctypes.c_int(k),
-            ctypes.byref(scales[0]),
-            ctypes.c_uint64(b.address),
-            ctypes.c_int(REAL[dtype_in]),
-            ctypes.c_int(n if layout_b == "row" else k),
-            ctypes.c_uint64(a.address + offset),
-            ctypes.c_int(REAL[dtype_in]),
-            ctypes.c_int(k if layout_a == "row" else m),
-            ctypes.byref(scales[1]),
-            ctypes.c_uint64(d.address),
-            ctypes.c_int(REAL[dtype_out]),
-            ctypes.c_int(n),
-            ctypes.c_int(compute),
-            ctypes.c_int(DEFAULT_ALGORITHM),
+            PLAIN if layout_b == "row" else TRANSPOSED,
+            PLAIN if layout_a == "row" else TRANSPOSED,
+            n,
+            last - first,
+            k,
+            scales[:1].ctypes.data,
+            b.address,
+            REAL[dtype_in],
+            n if layout_b == "row" else k,
+            a.address + offset,
+            REAL[dtype_in],
+            k if layout_a == "row" else m,
+            scales[1:].ctypes.data,
+            d.address,
+            REAL[dtype_out],
+            n,
+            COMPUTE_16F if half else COMPUTE_32F_PEDANTIC if pedantic else COMPUTE_32F,
+            DEFAULT_ALGORITHM,
         )
-        call, check = self.lib.cublasGemmEx, self._check
+        gemm_ex, refused = self.lib.gemmEx, self.lib.CUBLASError
 
         def start() -> None:
-            check(call(*arguments), "cublasGemmEx")
+            try:
+                gemm_ex(*arguments)
+            except refused as error:
+                raise LabError(f"cuBLAS refused a product: {error}.") from None
 
         start.keep = scales
         return start
-
-
-def _half(value: float) -> ctypes.c_uint16:
-    import numpy as np
-
-    return ctypes.c_uint16(int(np.float16(value).view(np.uint16)))

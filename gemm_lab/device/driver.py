@@ -1,227 +1,168 @@
-"""The CUDA driver as the worker uses it: one context, memory, modules, launches, events.
+"""The GPU as the worker uses it: one context, memory, modules, launches, events, through CuPy.
 
-Plain ctypes on libcuda, whose C interface is stable across driver versions; structure layouts and attribute
-numbers are those of `cuda.h`. Everything runs in the legacy default stream, which PyTorch uses as well.
+Memory comes straight from the driver, not from CuPy's pool, so that what is free is free. A launch hands the
+driver the same prepared argument block every time. Everything runs in the legacy default stream, which PyTorch
+uses as well.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import struct
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault
-from gemm_lab.device.wire import dtype_of, name_of
+from gemm_lab.device import bindings, refusals
+from gemm_lab.device.faults import FAULTS, DeviceOutOfMemory, KernelFault
+from gemm_lab.device.wire import dtype_of
 from gemm_lab.errors import LabError, LaunchError
 
-MAJOR, MINOR, SM_COUNT, L2_BYTES, SMEM_OPTIN = 75, 76, 16, 38, 97
-MAX_DYNAMIC_SMEM, NON_PORTABLE_CLUSTER, CLUSTER_DIMENSION = 8, 14, 4
-HOST_PORTABLE_MAPPED = 3
-FAULTS = {
-    700: "it accessed an address outside every array",
-    710: "a device-side assert failed",
-    714: "the hardware stack failed",
-    715: "it met an illegal instruction",
-    716: "it accessed a misaligned address",
-    717: "it used an address of the wrong memory space",
-    718: "it jumped to an invalid instruction",
-    719: "it was stopped by a trap or by an access to shared or local memory that is not its own",
-    721: "it left tensor memory allocated",
-}
+MAJOR, MINOR = 75, 76  # cudaDeviceAttr numbers that CuPy does not name
+NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+OUT_OF_MEMORY, NOT_READY = 2, 600
 
 
 class DriverError(LabError):
-    """A driver call failed; `code` and `name` are CUDA's."""
+    """A call of the driver failed; `code` is CUDA's number, `name` its name, with a description where known."""
 
-    def __init__(self, call: str, code: int, name: str):
-        super().__init__(f"The CUDA driver refused {call}: {name}.")
-        self.call, self.code, self.name = call, code, name
-
-
-class _LaunchAttribute(ctypes.Structure):
-    _fields_ = [
-        ("id", ctypes.c_int),
-        ("pad", ctypes.c_int),
-        ("x", ctypes.c_uint),
-        ("y", ctypes.c_uint),
-        ("z", ctypes.c_uint),
-        ("rest", ctypes.c_char * 52),
-    ]
-
-
-class _LaunchConfig(ctypes.Structure):
-    _fields_ = [
-        ("grid", ctypes.c_uint * 3),
-        ("block", ctypes.c_uint * 3),
-        ("smem", ctypes.c_uint),
-        ("stream", ctypes.c_void_p),
-        ("attrs", ctypes.POINTER(_LaunchAttribute)),
-        ("count", ctypes.c_uint),
-    ]
+    def __init__(self, code: int, name: str):
+        super().__init__(f"The CUDA driver refused a call: {name}.")
+        self.code, self.name = code, name
 
 
 class Buffer:
-    """Device memory: `address` and `nbytes`; freed by `free()` or when its context manager ends."""
+    """Device memory: `address` and `nbytes`; freed by `free()`."""
 
     def __init__(self, device: Device, nbytes: int):
-        self.device, self.nbytes = device, nbytes
-        address = ctypes.c_uint64()
-        code = device.cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(nbytes, 16)))
-        if code == 2:
-            raise DeviceOutOfMemory(nbytes, device.memory()[0])
-        device.check(code, "cuMemAlloc")
-        self.address = address.value
+        self.device, self.nbytes, self.address = device, nbytes, 0
+        try:
+            self.address = device.runtime.malloc(max(nbytes, 16))
+        except device.runtime.CUDARuntimeError as error:
+            if error.status != OUT_OF_MEMORY:
+                raise
+            raise DeviceOutOfMemory(nbytes, device.memory()[0]) from None
 
     def write(self, array: np.ndarray) -> None:
-        array = np.ascontiguousarray(array)
-        if array.nbytes:
-            self.device.call(
-                "cuMemcpyHtoD_v2",
-                ctypes.c_uint64(self.address),
-                ctypes.c_void_p(array.ctypes.data),
-                ctypes.c_size_t(array.nbytes),
-            )
+        self.device.write(self.address, array)
 
-    def read(self, dtype: str, shape: Sequence[int]) -> np.ndarray:
+    def read(self, dtype: str, shape: Sequence[int], offset_bytes: int = 0) -> np.ndarray:
+        """An array of `shape`, `()` for one element, at a distance in bytes from the start."""
         out = np.empty(tuple(shape), dtype_of(dtype))
-        if out.nbytes:
-            self.device.call(
-                "cuMemcpyDtoH_v2",
-                ctypes.c_void_p(out.ctypes.data),
-                ctypes.c_uint64(self.address),
-                ctypes.c_size_t(out.nbytes),
-            )
-        return out
-
-    def read_at(self, offset_bytes: int, dtype: str) -> np.ndarray:
-        """One element, at a distance in bytes from the start."""
-        out = np.empty((), dtype_of(dtype))
-        self.device.call(
-            "cuMemcpyDtoH_v2",
-            ctypes.c_void_p(out.ctypes.data),
-            ctypes.c_uint64(self.address + offset_bytes),
-            ctypes.c_size_t(out.nbytes),
-        )
+        self.device.copy(out.ctypes.data, self.address + offset_bytes, out.nbytes)
         return out
 
     def fill(self, byte: int) -> None:
         """Set every byte; 0xFF makes every f16, bf16 and f32 a NaN, which is the poison before a check."""
-        self.device.call(
-            "cuMemsetD8_v2", ctypes.c_uint64(self.address), ctypes.c_ubyte(byte), ctypes.c_size_t(self.nbytes)
-        )
+        self.device.runtime.memset(self.address, byte, self.nbytes)
 
     def copy_from(self, other: Buffer) -> None:
-        self.device.call(
-            "cuMemcpyDtoD_v2",
-            ctypes.c_uint64(self.address),
-            ctypes.c_uint64(other.address),
-            ctypes.c_size_t(min(self.nbytes, other.nbytes)),
-        )
+        self.device.copy(self.address, other.address, min(self.nbytes, other.nbytes))
 
     def free(self) -> None:
+        """Give the memory back; after a fault the context is lost and takes the memory with it."""
         if self.address:
-            self.device.cuda.cuMemFree_v2(ctypes.c_uint64(self.address))
+            with contextlib.suppress(self.device.runtime.CUDARuntimeError):
+                self.device.runtime.free(self.address)
             self.address = 0
 
 
-class Event:
-    """A point in the default stream's time."""
-
-    def __init__(self, device: Device):
-        self.device, self.handle = device, ctypes.c_void_p()
-        device.call("cuEventCreate", ctypes.byref(self.handle), ctypes.c_uint(0))
-
-    def record(self) -> Event:
-        self.device.call("cuEventRecord", self.handle, ctypes.c_void_p(None))
-        return self
-
-    def wait(self) -> None:
-        self.device.call("cuEventSynchronize", self.handle)
-
-    def done(self) -> bool:
-        code = self.device.cuda.cuEventQuery(self.handle)
-        if code != 600:  # not ready
-            self.device.check(code, "cuEventQuery")
-        return code == 0
-
-    def since(self, start: Event) -> float:
-        """Milliseconds from `start` to this event."""
-        span = ctypes.c_float()
-        self.device.call("cuEventElapsedTime", ctypes.byref(span), start.handle, self.handle)
-        return span.value
-
-    def free(self) -> None:
-        self.device.cuda.cuEventDestroy_v2(self.handle)
-
-
+@dataclass(frozen=True)
 class Function:
     """A kernel that is loaded: its handle and the block and shared memory it is launched with."""
 
-    def __init__(self, handle: ctypes.c_void_p, threads: int, dynamic_smem: int, name: str):
-        self.handle, self.threads, self.dynamic_smem, self.name = handle, threads, dynamic_smem, name
+    handle: int
+    threads: int
+    dynamic_smem: int
+    name: str
 
 
 class Device:
-    """GPU 0 of CUDA_VISIBLE_DEVICES with its primary context made current."""
+    """GPU 0 of CUDA_VISIBLE_DEVICES with its primary context made current. `cuda` is `cupy.cuda`, or a test's own."""
 
     def __init__(self, cuda: Any = None):
-        self.cuda = cuda if cuda is not None else ctypes.CDLL("libcuda.so.1")
-        self.call("cuInit", ctypes.c_uint(0))
-        device, context = ctypes.c_int(), ctypes.c_void_p()
-        self.call("cuDeviceGet", ctypes.byref(device), ctypes.c_int(0))
-        self.handle = device
-        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
-        self.call("cuCtxSetCurrent", context)
-        self.capability = (self.attribute(MAJOR), self.attribute(MINOR))
-        self.sms, self.l2_bytes = self.attribute(SM_COUNT), self.attribute(L2_BYTES)
+        if cuda is None:
+            from cupy import cuda
+        self.cuda, self.driver, self.runtime = cuda, cuda.driver, cuda.runtime
+        with self.explained():
+            self.runtime.setDevice(0)
+            self.capability = (self.attribute(MAJOR), self.attribute(MINOR))
+            self.sms = self.attribute(self.runtime.cudaDevAttrMultiProcessorCount)
+            self.l2_bytes = self.attribute(self.runtime.cudaDevAttrL2CacheSize)
         self._functions: dict[tuple[str, str], Function] = {}
 
-    # ---- Calls and errors ----
+    # ---- Errors ----
 
-    def call(self, name: str, *args: Any) -> None:
-        self.check(getattr(self.cuda, name)(*args), name)
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn CuPy's errors into the lab's: KernelFault, DeviceOutOfMemory, DriverError."""
+        try:
+            yield
+        except (self.driver.CUDADriverError, self.runtime.CUDARuntimeError) as error:
+            raise self.explanation(error.status, str(error)) from None
 
-    def check(self, code: int, call: str) -> None:
-        if code == 0:
-            return
-        text = ctypes.c_char_p()
-        self.cuda.cuGetErrorName(code, ctypes.byref(text))
-        name = (text.value or str(code).encode()).decode()
+    def explanation(self, code: int, name: str) -> LabError:
         if code in FAULTS:
-            raise KernelFault(name, f"The kernel was stopped: {FAULTS[code]} ({name}).")
-        if code == 2:
-            raise DeviceOutOfMemory(0, self.memory()[0])
-        raise DriverError(call.removesuffix("_v2"), code, name)
+            sys.unraisablehook = lambda ignored: None  # destructors of events fail from now on, which says nothing new
+            name, what = FAULTS[code]
+            return KernelFault(name, f"The kernel was stopped: {what} ({name}).")
+        if code == OUT_OF_MEMORY:
+            return DeviceOutOfMemory(0, self.memory()[0])
+        return DriverError(code, name)
+
+    # ---- Facts ----
 
     def attribute(self, number: int) -> int:
-        value = ctypes.c_int()
-        self.call("cuDeviceGetAttribute", ctypes.byref(value), ctypes.c_int(number), self.handle)
-        return value.value
+        return self.runtime.deviceGetAttribute(number, 0)
 
     def memory(self) -> tuple[int, int]:
         """(free, total) bytes."""
-        free, total = ctypes.c_size_t(), ctypes.c_size_t()
-        self.call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
-        return free.value, total.value
+        return self.runtime.memGetInfo()
 
     def driver_version(self) -> tuple[int, int]:
         """The CUDA version that the driver supports, such as (13, 0)."""
-        value = ctypes.c_int()
-        self.call("cuDriverGetVersion", ctypes.byref(value))
-        return value.value // 1000, value.value % 1000 // 10
+        version = self.runtime.driverGetVersion()
+        return version // 1000, version % 1000 // 10
 
     def bus_id(self) -> str:
-        text = ctypes.create_string_buffer(32)
-        self.call("cuDeviceGetPCIBusId", text, ctypes.c_int(32), self.handle)
-        return text.value.decode()
+        return self.runtime.deviceGetPCIBusId(0)
+
+    # ---- Time ----
 
     def wait(self) -> None:
-        self.call("cuCtxSynchronize")
+        self.runtime.deviceSynchronize()
+
+    def mark(self) -> Any:
+        """A CuPy event, recorded now."""
+        event = self.cuda.Event()
+        event.record()
+        return event
+
+    def milliseconds(self, start: Any, stop: Any) -> float:
+        """Between two marks; both have to be reached."""
+        return self.cuda.get_elapsed_time(start, stop)
+
+    def reached(self, event: Any) -> bool:
+        """False while the GPU has not come to this mark; raises the error of a kernel before it."""
+        status = self.runtime.eventQuery(event.ptr)  # `event.done` is False for an error as well
+        if status != NOT_READY:
+            self.runtime.check_status(status)
+        return status == 0
 
     # ---- Memory ----
+
+    def copy(self, target: int, source: int, nbytes: int) -> None:
+        """Copy between addresses of host or device; the driver tells them apart."""
+        if nbytes:
+            self.runtime.memcpy(target, source, nbytes, self.runtime.memcpyDefault)
+
+    def write(self, address: int, array: np.ndarray) -> None:
+        array = np.ascontiguousarray(array)
+        self.copy(address, array.ctypes.data, array.nbytes)
 
     def upload(self, array: np.ndarray) -> Buffer:
         buffer = Buffer(self, array.nbytes)
@@ -229,96 +170,45 @@ class Device:
         return buffer
 
     def mapped(self, nbytes: int) -> tuple[ctypes.Array, int]:
-        """Host memory that a kernel can write, zeroed: (bytes, device address). It outlives a fault."""
-        pointer, address = ctypes.c_void_p(), ctypes.c_uint64()
-        self.call(
-            "cuMemHostAlloc",
-            ctypes.byref(pointer),
-            ctypes.c_size_t(nbytes),
-            ctypes.c_uint(HOST_PORTABLE_MAPPED),
-        )
-        self.call("cuMemHostGetDevicePointer_v2", ctypes.byref(address), pointer, ctypes.c_uint(0))
-        ctypes.memset(pointer, 0, nbytes)
-        return (ctypes.c_ubyte * nbytes).from_address(pointer.value), address.value
+        """Host memory that a kernel can write, zeroed: (bytes, device address). It outlives a fault.
+
+        Both sides see it at one address (CUDA C++ Programming Guide, "Unified Virtual Address Space").
+        """
+        address = self.runtime.hostAlloc(nbytes, self.runtime.hostAllocPortable | self.runtime.hostAllocMapped)
+        ctypes.memset(address, 0, nbytes)
+        return (ctypes.c_ubyte * nbytes).from_address(address), address
 
     # ---- Modules ----
 
-    def load(self, cubin: bytes) -> ctypes.c_void_p:
-        module = ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(cubin))
-        return module
+    def load(self, image: bytes) -> int:
+        """The handle of a CUBIN, or of PTX that the driver assembles. It stays loaded: a hang would block unloading."""
+        return self.driver.moduleLoadData(image)
 
-    def assemble(self, ptx: str) -> ctypes.c_void_p:
-        """Assemble PTX with the driver; raises `DriverError` (code 222: its .version is too new)."""
-        log, module = ctypes.create_string_buffer(8192), ctypes.c_void_p()
-        options = (ctypes.c_int * 2)(5, 6)  # CU_JIT_ERROR_LOG_BUFFER and its size
-        values = (ctypes.c_void_p * 2)(ctypes.addressof(log), len(log))
-        code = self.cuda.cuModuleLoadDataEx(
-            ctypes.byref(module), ctypes.c_char_p(ptx.encode()), ctypes.c_uint(2), options, values
-        )
-        try:
-            self.check(code, "cuModuleLoadDataEx")
-        except DriverError as error:
-            error.message += " " + log.value.decode("utf-8", "replace").strip()
-            raise
-        return module
-
-    def function(
-        self, module: ctypes.c_void_p, entry: str, threads: int, dynamic_smem: int, name: str = "kernel"
-    ) -> Function:
-        handle = ctypes.c_void_p()
-        self.call("cuModuleGetFunction", ctypes.byref(handle), module, ctypes.c_char_p(entry.encode()))
+    def function(self, module: int, entry: str, threads: int, dynamic_smem: int, name: str = "kernel") -> Function:
+        handle = self.driver.moduleGetFunction(module, entry)
         if dynamic_smem > 0:
-            code = self.cuda.cuFuncSetAttribute(handle, ctypes.c_int(MAX_DYNAMIC_SMEM), ctypes.c_int(dynamic_smem))
-            if code:
-                most = self.attribute(SMEM_OPTIN)
-                raise LaunchError(
-                    f"{name} asks for {dynamic_smem:,} bytes of dynamic shared memory besides its static arrays; a "
-                    f"block on this GPU has at most {most:,} in all. Use smaller tiles or fewer stages."
-                )
+            attribute = self.driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            try:
+                self.driver.funcSetAttribute(handle, attribute, dynamic_smem)
+            except self.driver.CUDADriverError:
+                most = self.attribute(self.runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin)
+                raise refusals.too_much_shared_memory(name, dynamic_smem, most) from None
         return Function(handle, threads, dynamic_smem, name)
-
-    def variable(self, module: ctypes.c_void_p, name: str) -> tuple[int, int]:
-        """(address, bytes) of a `__device__` variable."""
-        address, size = ctypes.c_uint64(), ctypes.c_size_t()
-        self.call(
-            "cuModuleGetGlobal_v2",
-            ctypes.byref(address),
-            ctypes.byref(size),
-            module,
-            ctypes.c_char_p(name.encode()),
-        )
-        return address.value, size.value
 
     def kernel(self, compiled: dict[str, Any]) -> Function:
         """The function of a compiled kernel (`key, cubin, arch, entry, threads, dynamic_smem, name`), cached."""
         slot = (compiled["key"], compiled["entry"])
         if slot not in self._functions:
-            self.refuse_other_architecture(compiled["arch"], compiled["name"])
+            name, arch = compiled["name"], compiled["arch"]
+            refusals.require_architecture(arch, name, self.capability)
             try:
                 module = self.load(compiled["cubin"])
-            except DriverError as error:
-                raise LaunchError(
-                    f"The driver does not load {compiled['name']} ({error.name}); it was compiled for "
-                    f"{compiled['arch']} and this GPU is sm_{self.capability[0]}{self.capability[1]}."
-                ) from None
+            except self.driver.CUDADriverError as error:
+                raise refusals.not_loaded(name, arch, self.capability, str(error)) from None
             self._functions[slot] = self.function(
-                module, compiled["entry"], compiled["threads"], compiled["dynamic_smem"], compiled["name"]
+                module, compiled["entry"], compiled["threads"], compiled["dynamic_smem"], name
             )
         return self._functions[slot]
-
-    def refuse_other_architecture(self, arch: str, name: str) -> None:
-        """A CUBIN runs on its own major version from its minor version up; an sm_90a one only on 9.0."""
-        digits, special = arch.removeprefix("sm_").rstrip("af"), arch[-1] in "af"
-        major, minor = int(digits[:-1]), int(digits[-1])
-        here = self.capability
-        fits = major == here[0] and (minor == here[1] if arch[-1] == "a" else minor <= here[1])
-        if not fits:
-            only = "exactly that architecture" if special else f"GPUs {major}.{minor} to {major}.9"
-            raise LaunchError(
-                f"{name} is compiled for {arch}, which runs on {only}; this GPU is {here[0]}.{here[1]}. "
-                f"Compile it for sm_{here[0]}{here[1]}, or use the emulator."
-            )
 
     # ---- Launch ----
 
@@ -328,73 +218,50 @@ class Device:
         grid: Sequence[int],
         arguments: Sequence[Any],
         cluster: Sequence[int] = (1, 1, 1),
-    ) -> Any:
+    ) -> Callable[[], None]:
         """A callable that starts the kernel once. `arguments`: Buffer, int (C int), float (C float), bytes."""
-        if any(extent < 1 for extent in grid) or max(grid[1:]) > 65535:
-            raise LaunchError(
-                f"The grid is {tuple(grid)}: each extent has to be at least 1, and y and z at most "
-                "65,535. Choose another size or other tiles."
-            )
-        if not 1 <= function.threads <= 1024:
-            raise LaunchError(f"{function.name} has blocks of {function.threads} threads; a block has 1 to 1,024.")
+        handle, threads, smem, name = function.handle, function.threads, function.dynamic_smem, function.name
+        refusals.require_shape(grid, threads, name)
         values = [_argument(value) for value in arguments]
-        pointers = (ctypes.c_void_p * max(len(values), 1))(*[ctypes.addressof(value) for value in values])
-        cuda, handle = self.cuda, function.handle
-        sizes = [ctypes.c_uint(value) for value in (*grid, function.threads, 1, 1, function.dynamic_smem)]
-        attribute = _LaunchAttribute(CLUSTER_DIMENSION, 0, *cluster)
-        config = _LaunchConfig(
-            (ctypes.c_uint * 3)(*grid),
-            (ctypes.c_uint * 3)(function.threads, 1, 1),
-            function.dynamic_smem,
-            None,
-            ctypes.pointer(attribute),
-            1,
-        )
-        clustered = tuple(cluster) != (1, 1, 1)
-        if clustered and int(np.prod(cluster)) > 8:
-            self.call("cuFuncSetAttribute", handle, ctypes.c_int(NON_PORTABLE_CLUSTER), ctypes.c_int(1))
+        pointers = np.array([value.ctypes.data for value in values], np.uint64)
+        driver, at, shape = self.driver, pointers.ctypes.data, (*grid, threads, 1, 1)
+        clustered = None
+        if tuple(cluster) != (1, 1, 1):
+            clustered = bindings.cluster_launch(handle, grid, threads, smem, cluster, at)
+            if np.prod(cluster) > 8:
+                driver.funcSetAttribute(handle, NON_PORTABLE_CLUSTER, 1)
 
         def start() -> None:
-            if clustered:
-                code = cuda.cuLaunchKernelEx(ctypes.byref(config), handle, pointers, None)
-            else:
-                code = cuda.cuLaunchKernel(handle, *sizes, None, pointers, None)
-            if code:
-                self._refused(code, function, grid, cluster)
+            try:
+                if clustered is None:
+                    driver.launchKernel(handle, *shape, smem, 0, at, 0)
+                else:
+                    driver.check_status(clustered())
+            except driver.CUDADriverError as error:
+                refusal = refusals.not_started(error.status, name, grid, threads, smem, cluster)
+                if refusal is None:
+                    raise
+                raise refusal from None
 
-        start.keep = values  # the driver reads them at every launch
+        start.keep = values, pointers  # the driver reads them at every launch
         return start
 
-    def _refused(self, code: int, function: Function, grid: Sequence[int], cluster: Sequence[int]) -> None:
-        if code in (1, 701, 912):
-            shape = f"grid {tuple(grid)}, {function.threads} threads, {function.dynamic_smem:,} bytes of shared memory"
-            shape += f", cluster {tuple(cluster)}" if tuple(cluster) != (1, 1, 1) else ""
-            why = (
-                "threads × registers, or its shared memory, exceed one SM"
-                if code == 701
-                else "the grid must be a multiple of the cluster, and every part must fit one SM"
-            )
-            raise LaunchError(
-                f"The GPU cannot start {function.name} with {shape}: {why}. "
-                "Use fewer threads, smaller tiles or __launch_bounds__."
-            )
-        self.check(code, "cuLaunchKernel")
 
-
-def _argument(value: Any) -> Any:
+def _argument(value: Any) -> np.ndarray:
+    """The bytes of one kernel argument, as an array that holds them where the driver reads them."""
     if isinstance(value, Buffer):
-        return ctypes.c_uint64(value.address)
+        return np.array(value.address, np.uint64)
     if isinstance(value, (bool, int, np.integer)):
         if not -(2**31) <= int(value) < 2**31:
             raise LaunchError(f"The argument {value} does not fit a C int.")
-        return ctypes.c_int(int(value))
+        return np.array(int(value), np.int32)
     if isinstance(value, (float, np.floating)):
-        return ctypes.c_float(float(value))
+        return np.array(float(value), np.float32)
     if isinstance(value, bytes):  # a struct by value, such as a CUtensorMap, which wants 64-byte alignment
-        room = ctypes.create_string_buffer(len(value) + 64)
-        start = -ctypes.addressof(room) % 64
-        field = (ctypes.c_char * len(value)).from_buffer(room, start)
-        field.raw = value
+        room = np.zeros(len(value) + 64, np.uint8)
+        start = -room.ctypes.data % 64
+        field = room[start : start + len(value)]
+        field[:] = np.frombuffer(value, np.uint8)
         return field
     raise LaunchError(f"A kernel argument must be an array, an int, a float or bytes, not {type(value).__name__}.")
 
@@ -403,6 +270,3 @@ def words(data: Any) -> tuple[int, ...]:
     """The unsigned 64-bit words of some bytes."""
     raw = bytes(data)
     return struct.unpack(f"<{len(raw) // 8}Q", raw)
-
-
-__all__ = ["Buffer", "Device", "DriverError", "Event", "Function", "dtype_of", "name_of", "words"]

@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from gemm_lab.errors import LabError
 
+# What stops a kernel and loses its context: CUDA's number, its name, the sentence.
+FAULTS = {
+    700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "it accessed an address outside every array"),
+    710: ("CUDA_ERROR_ASSERT", "a device-side assert failed"),
+    714: ("CUDA_ERROR_HARDWARE_STACK_ERROR", "the hardware stack failed"),
+    715: ("CUDA_ERROR_ILLEGAL_INSTRUCTION", "it met an illegal instruction"),
+    716: ("CUDA_ERROR_MISALIGNED_ADDRESS", "it accessed a misaligned address"),
+    717: ("CUDA_ERROR_INVALID_ADDRESS_SPACE", "it used an address of the wrong memory space"),
+    718: ("CUDA_ERROR_INVALID_PC", "it jumped to an invalid instruction"),
+    719: (
+        "CUDA_ERROR_LAUNCH_FAILED",
+        "it was stopped by a trap or by an access to shared or local memory that is not its own",
+    ),
+    721: ("CUDA_ERROR_TENSOR_MEMORY_LEAK", "it left tensor memory allocated"),
+}
+
 
 class WorkerLost(LabError):
     """The process that owns the GPU died or fell silent; the next request starts a fresh one.

@@ -9,12 +9,13 @@ autopsy    an instrumented kernel, its ranges and deadline -> the raw report (`a
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
 
-from gemm_lab.device.driver import Device, Event
+from gemm_lab.device.driver import Device
 from gemm_lab.device.wire import name_of
 
 
@@ -35,10 +36,21 @@ def support() -> Any:
 def blas() -> Any:
     from gemm_lab.device.cublas import Blas
 
-    device()
-    return Blas()
+    return Blas(device())
 
 
+def explained(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """The operation with CuPy's errors turned into the lab's."""
+
+    @wraps(operation)
+    def run(context: Any, **payload: Any) -> Any:
+        with device().explained():
+            return operation(context, **payload)
+
+    return run
+
+
+@explained
 def hello(context: Any) -> dict[str, Any]:
     from gemm_lab.device.nvml import Gauge
 
@@ -55,6 +67,7 @@ def hello(context: Any) -> dict[str, Any]:
     }
 
 
+@explained
 def launch(
     context: Any,
     *,
@@ -75,27 +88,26 @@ def launch(
         start = gpu.launcher(function, grid, [buffers.get(i, value) for i, value in enumerate(args)], cluster)
         gpu.wait()
         context.running()
-        begin, end = Event(gpu).record(), Event(gpu)
+        begin = gpu.mark()
         start()
-        end.record()
+        end = gpu.mark()
         gpu.wait()
         wanted = sorted(buffers) if outputs is None else outputs
         arrays = {i: buffers[i].read(name_of(args[i].dtype), args[i].shape) for i in wanted}
-        milliseconds = end.since(begin)
-        begin.free()
-        end.free()
-        return {"arrays": arrays, "milliseconds": milliseconds}
+        return {"arrays": arrays, "milliseconds": gpu.milliseconds(begin, end)}
     finally:
         for buffer in buffers.values():
             buffer.free()
 
 
+@explained
 def verify(context: Any, **payload: Any) -> dict[str, Any]:
     from gemm_lab.device.verify import verify as run
 
     return run(device(), support(), blas(), context, **payload)
 
 
+@explained
 def benchmark(context: Any, **payload: Any) -> dict[str, Any]:
     from gemm_lab.device.timing import benchmark as run
 
@@ -103,6 +115,7 @@ def benchmark(context: Any, **payload: Any) -> dict[str, Any]:
     return run(device(), support(), blas(), context, **payload)
 
 
+@explained
 def autopsy(context: Any, **payload: Any) -> dict[str, Any]:
     from gemm_lab.device.autopsy import examine
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from gemm_lab.device import inductor
 from gemm_lab.device.cublas import Blas
-from gemm_lab.device.driver import Buffer, Device, Event
+from gemm_lab.device.driver import Buffer, Device
 from gemm_lab.device.nvml import Gauge
 from gemm_lab.device.support import Support
 from gemm_lab.device.verify import Inputs, compare, summary
@@ -41,6 +41,9 @@ class Entry:
         for _ in range(times):
             self.calls[self.turn % len(self.calls)]()
             self.turn += 1
+
+
+Pending = tuple[Entry, Any, Any]  # an entry that is queued, and the CuPy events before and after it
 
 
 def benchmark(
@@ -243,27 +246,24 @@ def _rejected(check: dict[str, Any], bound: float) -> str | None:
 
 def _choose_repeats(device: Device, entry: Entry, sample_ms: float) -> None:
     entry.run(2)
-    start, stop = Event(device).record(), Event(device)
+    start = device.mark()
     entry.run(3)
-    stop.record().wait()
-    entry.repeats = max(1, min(1000, round(sample_ms / max(stop.since(start) / 3, 1e-3))))
-    start.free()
-    stop.free()
+    stop = device.mark()
+    stop.synchronize()
+    entry.repeats = max(1, min(1000, round(sample_ms / max(device.milliseconds(start, stop) / 3, 1e-3))))
 
 
-def _enqueue(device: Device, entry: Entry) -> tuple[Entry, Event, Event]:
-    start = Event(device).record()
+def _enqueue(device: Device, entry: Entry) -> Pending:
+    start = device.mark()
     entry.run(entry.repeats)
-    return entry, start, Event(device).record()
+    return entry, start, device.mark()
 
 
-def _collect(pending: list[tuple[Entry, Event, Event]], keep: bool) -> None:
+def _collect(device: Device, pending: list[Pending], keep: bool) -> None:
     for entry, start, stop in pending:
-        stop.wait()
+        stop.synchronize()
         if keep:
-            entry.samples_ms.append(stop.since(start) / entry.repeats)
-        start.free()
-        stop.free()
+            entry.samples_ms.append(device.milliseconds(start, stop) / entry.repeats)
 
 
 def _burst(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, context: Any) -> list[dict[str, float]]:
@@ -276,14 +276,14 @@ def _burst(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, cont
             entry.run(1)  # so that the first timed launch waits for no loading
             pending = [_enqueue(device, entry)]
             readings.append({"round": number, **gauge.read()})
-            _collect(pending, keep=True)
+            _collect(device, pending, keep=True)
     return readings
 
 
 def _sustained(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, context: Any) -> list[dict[str, float]]:
     """The next round is queued before the last one is collected, so that the GPU never waits for Python."""
     readings, begun, number = [], time.monotonic(), 0
-    pending: list[tuple[Entry, Event, Event]] = []
+    pending: list[Pending] = []
     warm, pending_counts = True, False
     while number < rounds or pending:
         following = []
@@ -291,7 +291,7 @@ def _sustained(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, 
             following = [_enqueue(device, entries[(number + i) % len(entries)]) for i in range(len(entries))]
         if not warm and following:
             readings.append({"round": number, **gauge.read()})
-        _collect(pending, keep=pending_counts)
+        _collect(device, pending, keep=pending_counts)
         pending, pending_counts = following, not warm
         if warm:
             warm = time.monotonic() - begun < SUSTAINED_WARMUP_S

@@ -12,7 +12,6 @@ from typing import Any
 from gemm_lab.device.cublas import Blas
 from gemm_lab.device.driver import Buffer, Device
 from gemm_lab.device.support import BYTES, Comparison, Support
-from gemm_lab.errors import LabError
 
 ROWS_AT_ONCE = 4096
 
@@ -40,7 +39,7 @@ class Inputs:
             self.a, self.b, self.c, self.d = (
                 self._make(name, kind, seed * 4 + i, limit) for i, name in enumerate("abcd")
             )
-        except LabError:
+        except Exception:
             self.free()
             raise
 
@@ -154,7 +153,7 @@ def _values(
     (row, column), n, problem = at, inputs.n, inputs.problem
 
     def element(buffer: Buffer, dtype: str) -> float:
-        return float(buffer.read_at((row * n + column) * BYTES[dtype], dtype))
+        return float(buffer.read(dtype, (), (row * n + column) * BYTES[dtype]))
 
     blas.gemm(
         inputs.m,
@@ -171,7 +170,7 @@ def _values(
         pedantic=True,
     )()
     inputs.device.wait()
-    expected = float(wide[2].read_at(4 * column, "f32"))
+    expected = float(wide[2].read("f32", (), 4 * column))
     if inputs.c is not None:
         expected += beta * element(inputs.c, problem["dtype_out"])
     return element(inputs.d, problem["dtype_out"]), expected
@@ -219,20 +218,18 @@ def verify(
     seed: int,
 ) -> dict[str, Any]:
     """The whole check; returns `summary` with `kernel_ms`, the time of that one cold launch."""
-    from gemm_lab.device.driver import Event
-
     function = device.kernel(compiled)
     inputs = Inputs(device, support, problem, m, n, k, kind=kind, seed=seed, limit=limit)
     try:
         start = device.launcher(function, grid, [inputs.argument(token, alpha, beta) for token in arguments], cluster)
         device.wait()
         context.running()
-        first, last = Event(device).record(), Event(device)
+        first = device.mark()
         start()
-        last.record()
+        last = device.mark()
         device.wait()
         context.progress(stage="comparing")
         found = compare(inputs, blas, alpha=alpha, beta=beta, exact=kind == "integers", limits=limits, block=block)
-        return {**summary(found, n, block), "kernel_ms": last.since(first), "m": m, "n": n, "k": k}
+        return {**summary(found, n, block), "kernel_ms": device.milliseconds(first, last), "m": m, "n": n, "k": k}
     finally:
         inputs.free()

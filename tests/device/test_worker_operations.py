@@ -1,18 +1,19 @@
-"""The worker's operations over a driver made of Python: arguments, layouts, checks, turns, errors."""
+"""The worker's operations over a CuPy made of Python: arguments, layouts, checks, turns, errors."""
 
 import ctypes
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fake_cuda import C_FLOAT, C_INT, POINTER, FakeBlas, FakeCuda, view
+from fake_cupy import C_FLOAT, C_INT, POINTER, FakeGpu, view
 
 from gemm_lab.catalog import Problem
-from gemm_lab.device import cublas, operations, timing
+from gemm_lab.device import bindings, cublas, operations, timing
 from gemm_lab.device import support as support_module
-from gemm_lab.device.driver import Device
+from gemm_lab.device.driver import NON_PORTABLE_CLUSTER, Device, DriverError
 from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault
-from gemm_lab.errors import LaunchError
+from gemm_lab.errors import LabError, LaunchError
 from gemm_lab.measure import check as checking
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import judge, wire_problem
@@ -48,15 +49,16 @@ def gemm_of(what, spoil=lambda d: None):
 
 @pytest.fixture
 def worker(monkeypatch):
-    """Build a worker with the given kernels: (device, support, blas, context)."""
+    """Build a worker with the given kernels: its GPU, cuBLAS and context."""
 
     def build(kernels, **options):
-        cuda = FakeCuda(kernels, **options)
+        cuda = FakeGpu(kernels, **options)
         gpu = Device(cuda)
+        monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # a fault silences it
+        for call in ("cuLaunchKernelEx", "cuModuleGetGlobal"):
+            monkeypatch.setattr(bindings.driver, call, getattr(cuda.driver, call))
         monkeypatch.setattr(support_module, "build", lambda arch: b"\x7fELF")
-        lib = FakeBlas(cuda)
-        monkeypatch.setattr(cublas, "library", lambda: lib)
-        kit, blas = support_module.Support(gpu), cublas.Blas()
+        kit, blas = support_module.Support(gpu), cublas.Blas(gpu)
         monkeypatch.setattr(operations, "device", lambda: gpu)
         monkeypatch.setattr(operations, "support", lambda: kit)
         monkeypatch.setattr(operations, "blas", lambda: blas)
@@ -66,7 +68,7 @@ def worker(monkeypatch):
             running=lambda **facts: reports.append({"stage": "running", **facts}),
             reports=reports,
         )
-        return SimpleNamespace(cuda=cuda, gpu=gpu, lib=lib, context=context)
+        return SimpleNamespace(cuda=cuda, gpu=gpu, lib=cuda.cublas, context=context)
 
     return build
 
@@ -111,13 +113,44 @@ def test_a_struct_by_value_is_aligned_to_64_bytes(worker):
     function = made.gpu.kernel(COMPILED)
     start = made.gpu.launcher(function, (1, 1, 1), [bytes(range(1, 129))])
     start()
-    assert seen == [bytes(range(1, 129))] and ctypes.addressof(start.keep[0]) % 64 == 0
+    assert seen == [bytes(range(1, 129))] and start.keep[0][0].ctypes.data % 64 == 0
 
 
 def test_a_cluster_goes_through_the_extended_launch(worker):
     made = worker({"gemm": ((C_INT,), lambda n: None)})
     operations.launch(made.context, compiled=COMPILED, grid=(4, 1, 1), args=[7], cluster=(2, 1, 1))
     assert made.cuda.launches == [("gemm", (4, 1, 1), 128, (2, 1, 1))]
+
+
+def test_a_struct_reaches_a_clustered_kernel_and_a_large_cluster_is_allowed_first(worker):
+    seen = []
+    made = worker({"gemm": ((ctypes.c_char * 128, C_INT), lambda raw, n: seen.append((raw, n)))})
+    start = made.gpu.launcher(made.gpu.kernel(COMPILED), (16, 1, 1), [bytes(range(1, 129)), -3], (16, 1, 1))
+    start()
+    start()
+    assert seen == [(bytes(range(1, 129)), -3)] * 2 and made.cuda.launches[-1][3] == (16, 1, 1)
+    assert made.cuda.driver.attributes == [("gemm", NON_PORTABLE_CLUSTER, 1)]
+
+
+def test_a_clustered_kernel_that_does_not_fit_is_refused_with_a_sentence(worker):
+    made = worker({"gemm": ((C_INT,), lambda n: None)})
+    large = {**COMPILED, "threads": 1024}
+    with pytest.raises(LaunchError, match=r"exceed one SM.*fewer threads|cluster \(2, 1, 1\)"):
+        operations.launch(made.context, compiled=large, grid=(4, 1, 1), args=[7], cluster=(2, 1, 1))
+
+
+def test_a_cubin_that_the_driver_refuses_says_for_what_it_was_compiled(worker):
+    made = worker({"gemm": ((C_INT,), lambda n: None)})
+    made.cuda.refuse_image = lambda image: 209
+    with pytest.raises(LaunchError, match="does not load t4/x .CUDA_ERROR_209.*compiled for sm_90"):
+        operations.launch(made.context, compiled=COMPILED, grid=(4, 1, 1), args=[7])
+
+
+@pytest.mark.parametrize("value", [2**31, -(2**31) - 1, "text", None])
+def test_an_argument_that_no_kernel_takes_is_refused(worker, value):
+    made = worker({"gemm": ((C_INT,), lambda n: None)})
+    with pytest.raises(LaunchError, match="argument"):
+        operations.launch(made.context, compiled=COMPILED, grid=(1, 1, 1), args=[value])
 
 
 @pytest.mark.parametrize(
@@ -155,6 +188,48 @@ def test_a_fault_is_named(worker):
     with pytest.raises(KernelFault, match="outside every array") as error:
         operations.launch(made.context, compiled=COMPILED, grid=(1, 1, 1), args=[np.zeros(4, np.float32)])
     assert error.value.kind == "CUDA_ERROR_ILLEGAL_ADDRESS"
+
+
+def test_an_error_that_is_no_fault_of_the_kernel_keeps_its_number(worker):
+    made = worker({"gemm": ((POINTER,), lambda d: 999)})
+    with pytest.raises(DriverError, match="cudaError999") as error:
+        operations.launch(made.context, compiled=COMPILED, grid=(1, 1, 1), args=[np.zeros(4, np.float32)])
+    assert error.value.code == 999
+
+
+def test_inputs_that_do_not_fit_leave_nothing_behind(worker):
+    what = problem()
+    made = worker({"gemm": (TYPES, gemm_of(what))}, free=20000)
+    with pytest.raises(DeviceOutOfMemory):
+        operations.verify(made.context, **verify_payload(what))
+    assert made.cuda.used == 0
+
+
+def test_a_kernel_that_faults_in_a_check_is_a_fault(worker):
+    what = problem()
+    made = worker({"gemm": (TYPES, lambda *arguments: 716)})
+    with pytest.raises(KernelFault, match="misaligned"):
+        operations.verify(made.context, **verify_payload(what))
+
+
+def test_a_product_that_cublas_refuses_is_skipped_with_its_reason(worker):
+    made = worker({})
+    made.lib.refuse = True
+    with pytest.raises(LabError, match="CUBLAS_STATUS_NOT_SUPPORTED"):
+        buffer = made.gpu.upload(np.zeros(4, np.float32))
+        cublas.Blas(made.gpu).gemm(
+            2, 2, 1, buffer, buffer, buffer, dtype_in="f32", dtype_out="f32", dtype_acc="f32"
+        )()
+
+
+def test_the_f16_baseline_accumulates_in_f16(worker):
+    made = worker({})
+    a, b = (made.gpu.upload(np.array(x, np.float16)) for x in ([[1, 2]], [[3], [4]]))
+    d = made.gpu.upload(np.array([[10]], np.float16))
+    cublas.Blas(made.gpu).gemm(
+        1, 1, 2, a, b, d, dtype_in="f16", dtype_out="f16", dtype_acc="f16", alpha=2.0, beta=0.5
+    )()
+    assert made.lib.calls == [cublas.COMPUTE_16F] and d.read("f16", (1, 1)) == 27
 
 
 @pytest.mark.parametrize("kind", ["integers", "normal"])

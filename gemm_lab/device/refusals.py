@@ -1,0 +1,65 @@
+"""What this GPU cannot start, said before or after the driver refuses it. Each is a `LaunchError`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gemm_lab.errors import LaunchError
+
+BAD_SHAPE, NO_ROOM, NO_SUCH_CLUSTER = 1, 701, 912  # CUresult of a launch
+
+
+def require_architecture(arch: str, name: str, here: tuple[int, int]) -> None:
+    """A CUBIN runs on its own major version from its minor version up; an sm_90a one only on 9.0."""
+    digits, special = arch.removeprefix("sm_").rstrip("af"), arch[-1] in "af"
+    major, minor = int(digits[:-1]), int(digits[-1])
+    fits = major == here[0] and (minor == here[1] if arch[-1] == "a" else minor <= here[1])
+    if not fits:
+        only = "exactly that architecture" if special else f"GPUs {major}.{minor} to {major}.9"
+        raise LaunchError(
+            f"{name} is compiled for {arch}, which runs on {only}; this GPU is {here[0]}.{here[1]}. "
+            f"Compile it for sm_{here[0]}{here[1]}, or use the emulator."
+        )
+
+
+def require_shape(grid: Sequence[int], threads: int, name: str) -> None:
+    """Grid and block within what every GPU allows."""
+    if any(extent < 1 for extent in grid) or max(grid[1:]) > 65535:
+        raise LaunchError(
+            f"The grid is {tuple(grid)}: each extent has to be at least 1, and y and z at most "
+            "65,535. Choose another size or other tiles."
+        )
+    if not 1 <= threads <= 1024:
+        raise LaunchError(f"{name} has blocks of {threads} threads; a block has 1 to 1,024.")
+
+
+def not_loaded(name: str, arch: str, here: tuple[int, int], why: str) -> LaunchError:
+    return LaunchError(
+        f"The driver does not load {name} ({why}); it was compiled for {arch} and this GPU is sm_{here[0]}{here[1]}."
+    )
+
+
+def too_much_shared_memory(name: str, asked: int, most: int) -> LaunchError:
+    return LaunchError(
+        f"{name} asks for {asked:,} bytes of dynamic shared memory besides its static arrays; a "
+        f"block on this GPU has at most {most:,} in all. Use smaller tiles or fewer stages."
+    )
+
+
+def not_started(
+    code: int, name: str, grid: Sequence[int], threads: int, dynamic_smem: int, cluster: Sequence[int]
+) -> LaunchError | None:
+    """The sentence for the driver's `code`, or None for an error that is not about the launch's shape."""
+    if code not in (BAD_SHAPE, NO_ROOM, NO_SUCH_CLUSTER):
+        return None
+    shape = f"grid {tuple(grid)}, {threads} threads, {dynamic_smem:,} bytes of shared memory"
+    shape += f", cluster {tuple(cluster)}" if tuple(cluster) != (1, 1, 1) else ""
+    why = (
+        "threads × registers, or its shared memory, exceed one SM"
+        if code == NO_ROOM
+        else "the grid must be a multiple of the cluster, and every part must fit one SM"
+    )
+    return LaunchError(
+        f"The GPU cannot start {name} with {shape}: {why}. "
+        "Use fewer threads, smaller tiles or __launch_bounds__."
+    )
