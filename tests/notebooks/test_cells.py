@@ -1,0 +1,214 @@
+"""`%%kernel` cells: how the line is read, what is bound, where an error points, how fast the verdict comes."""
+
+import time
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from gemm_lab import catalog
+from gemm_lab.api import Kernel, Run
+from gemm_lab.api.kernel import resolve_backend
+from gemm_lab.compiler import CompileError
+from gemm_lab.errors import ConfigError, LabError, SizeError
+from gemm_lab.notebook.cells import WrongResult, error_page, parse_line, run_cell
+
+CAN_RUN = resolve_backend(None) != "none"
+LAYOUT = """// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks.
+__device__ __forceinline__ int chunk_a(int row, int chunk) { return row * (BLOCK_K / 8) + (chunk ^ row % 8); }
+__device__ __forceinline__ int chunk_b(int row, int chunk) { return row * (BLOCK_N / 8) + (chunk ^ row % 8); }
+"""
+LINE = "t4/03_swizzled --region layout --as mine"
+
+
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path / "cache"))
+
+
+# ---- The line ----
+
+
+def test_a_line_with_everything():
+    line = parse_line("t4/03 --region layout --as mine -n 1024 --set BLOCK_K=64 --set BLOCK_N=64 --no-run --exercise")
+    assert (line.name, line.region, line.alias, line.n) == ("t4/03", "layout", "mine", 1024)
+    assert line.settings == {"BLOCK_K": 64, "BLOCK_N": 64}
+    assert (line.run, line.exercise) == (False, True)
+
+
+def test_a_short_line_runs_at_the_default_size():
+    line = parse_line("t4/03")
+    assert (line.region, line.alias, line.settings, line.run, line.exercise) == (None, None, {}, True, False)
+    assert line.n > 0
+
+
+@pytest.mark.parametrize("text, says", [
+    ("", "needs the name of a kernel"),
+    ("t4/03 --regon layout", "--region REGION"),
+    ("t4/03 -n many", "-n"),
+    ("t4/03 --as 3rd", "“3rd” cannot be a variable"),
+    ("t4/03 --set BLOCK_K", "“BLOCK_K” is not a setting"),
+    ("t4/03 --set BLOCK_K=big", "BLOCK_K=32"),
+    ("t4/03 --as 'mine", "%%kernel: No closing quotation"),
+])
+def test_a_line_that_cannot_be_read_says_how_it_is_written(text, says):
+    with pytest.raises(ConfigError, match=".") as caught:
+        parse_line(text)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("line, kind, says", [
+    ("t4/99 --region layout", LabError, "t4/03_swizzled"),
+    ("t4/03 --region swizzle", ConfigError, "“layout”"),
+    ("t4/03 --region layout -n 500", SizeError, "512"),
+    ("t4/03 --region layout --set BLOCK_Q=3", ConfigError, "BLOCK_Q"),
+])
+def test_names_sizes_and_settings_that_do_not_exist(line, kind, says):
+    with pytest.raises(kind) as caught:
+        run_cell(line, LAYOUT, {})
+    assert says in str(caught.value)
+
+
+# ---- Compile, bind, run ----
+
+
+def test_a_cell_compiles_and_binds_a_kernel():
+    names = {}
+    shown = run_cell(LINE, LAYOUT, names)
+    assert isinstance(shown, Run) and shown.passed is (True if CAN_RUN else None)
+    assert isinstance(names["mine"], Kernel) and names["mine"].edited
+    assert "edited as mine" in names["mine"].label
+
+
+def test_no_run_shows_the_kernel_and_settings_reach_it():
+    names = {}
+    made = run_cell(LINE + " --no-run --set BLOCK_M=128", LAYOUT, names)
+    assert made is names["mine"] and made.config["BLOCK_M"] == 128
+
+
+def test_a_cell_without_a_region_is_the_whole_kernel():
+    source = catalog.kernel("t4/03").source
+    made = run_cell("t4/03 --no-run", source, {})
+    assert made.whole and made.compile().registers > 0
+    number = next(i for i, text in enumerate(source.split("\n"), 1) if text.startswith("constexpr int MMA_M"))
+    with pytest.raises(CompileError) as caught:
+        run_cell("t4/03", source.replace("constexpr int MMA_M", "constexpr innt MMA_M"), {})
+    assert caught.value.diagnostics[0].line == number + 1, "the magic is line 1 of the cell"
+
+
+@pytest.mark.parametrize("wrong, line, word", [
+    (LAYOUT.replace("row % 8", "rwo % 8", 1), 3, "rwo"),
+    (LAYOUT.replace("(chunk ^ row % 8); }\n", "(chunk ^ row % 8) }\n", 1), 3, "expected a"),
+    (LAYOUT + "#error stop here\n", 5, "stop here"),
+    ("int chunk_a(int, int);\n" + LAYOUT.replace("chunk ^", "nothing ^"), 4, "nothing"),
+])
+def test_an_error_names_the_learners_line_and_keeps_the_old_binding(wrong, line, word):
+    names = {"mine": "the old one", "other": 1}
+    with pytest.raises(CompileError) as caught:
+        run_cell(LINE, wrong, names)
+    first = caught.value.diagnostics[0]
+    assert (first.file, first.line) == ("cell", line) and word in first.message
+    assert names == {"mine": "the old one", "other": 1}
+
+
+def test_what_breaks_further_down_is_left_out():
+    with pytest.raises(CompileError) as caught:
+        run_cell(LINE, "foo\n" + LAYOUT, {})
+    assert {note.file for note in caught.value.diagnostics} == {"cell"}
+
+
+def test_an_error_outside_the_cell_is_still_shown():
+    with pytest.raises(CompileError) as caught:
+        run_cell(LINE, LAYOUT.replace("chunk_b", "chunk_c"), {})
+    assert caught.value.diagnostics[0].file == "03_swizzled.cu" and "chunk_b" in str(caught.value)
+
+
+def test_refused_inline_ptx_names_the_learners_line():
+    wrong = catalog.kernel("t4/03").regions["load"].text + '\n    asm volatile("add.s64 %r1, 1;");\n'
+    with pytest.raises(CompileError) as caught:
+        run_cell("t4/03 --region load", wrong, {})
+    first = caught.value.diagnostics[0]
+    assert (first.file, first.line) == ("cell", wrong.count("\n") + 1) and "add.s64" in first.message
+
+
+# ---- Wrong results ----
+
+
+def test_a_wrong_result_is_an_error_with_the_verdict(monkeypatch):
+    def wrong(self, n):
+        return Run(self, "gpu", n, n, n, self.compile(), passed=False, message="D[0, 8] is 3, it should be <5>.")
+
+    monkeypatch.setattr(Kernel, "run", wrong)
+    names = {}
+    with pytest.raises(WrongResult, match="it should be") as caught:
+        run_cell(LINE, LAYOUT, names)
+    assert names["mine"].edited, "it compiles, so the learner can look into it"
+    page = error_page(caught.value)
+    assert "FAIL" in page and "&lt;5&gt;" in page
+
+
+def test_the_verdict_on_a_broken_line_comes_quickly(empty_cache):
+    """Edit a region, break one line: with a GPU or the emulator a wrong result, without one a compile error."""
+    broken = [(LAYOUT.replace("row % 8", "rwo % 8", 1), CompileError)]
+    if CAN_RUN:
+        run_cell(LINE, LAYOUT, {})  # the GPU's worker starts once a session
+        broken.append((LAYOUT.replace("return row * (BLOCK_K / 8) + (chunk ^ row % 8)", "return chunk"), WrongResult))
+    for text, kind in broken:
+        start = time.perf_counter()
+        with pytest.raises(kind):
+            run_cell(LINE, text, {})
+        assert time.perf_counter() - start <= 1.5
+    start = time.perf_counter()
+    run_cell(LINE + " --no-run", LAYOUT + "// another text, so that nothing is cached\n", {})
+    assert time.perf_counter() - start <= 1.5
+
+
+# ---- In a real notebook ----
+
+SESSION = {
+    "load": "import gemm_lab as lab\n%load_ext gemm_lab\nbefore = 41",
+    "broken": f"%%kernel {LINE}\n{LAYOUT.replace('row % 8', 'rwo % 8', 1)}",
+    "unknown": "lab.kernel('t4/99')",
+    "python": "1 / 0",
+    "fixed": f"%%kernel {LINE}\n{LAYOUT}",
+    "after": "before + 1, mine.name",
+}
+
+
+@pytest.fixture(scope="module")
+def session():
+    """Outputs and reply status of each cell of SESSION, run in a real kernel that goes on after errors."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in SESSION.values()])
+    replies = {}
+
+    def executed(cell, cell_index, execute_reply):
+        replies[cell_index] = execute_reply["content"]["status"]
+
+    NotebookClient(book, kernel_name="python3", timeout=60, allow_errors=True, on_cell_executed=executed).execute()
+    return {name: (book.cells[index].outputs, replies[index]) for index, name in enumerate(SESSION)}
+
+
+@pytest.mark.parametrize("name, says", [("broken", "cell, line 3"), ("unknown", "t4/03_swizzled")])
+def test_an_error_is_one_block_without_a_traceback(session, name, says):
+    outputs, status = session[name]
+    assert status == "error", "the cell counts as failed"
+    assert [output.output_type for output in outputs] == ["display_data"]
+    for page in outputs[0]["data"]["text/html"], outputs[0]["data"]["text/plain"]:
+        assert says in page and "Traceback" not in page and "/gemm_lab/" not in page
+
+
+def test_the_block_marks_the_word(session):
+    page = session["broken"][0][0]["data"]["text/html"]
+    assert ">rwo</span>" in page and page.count("cell, line 3") == 1
+
+
+def test_other_errors_keep_their_traceback(session):
+    outputs, status = session["python"]
+    assert status == "error" and [output.output_type for output in outputs] == ["error"]
+
+
+def test_later_cells_work_and_variables_are_intact(session):
+    outputs, status = session["fixed"]
+    assert status == "ok" and ("PASS" if CAN_RUN else "COMPILED") in outputs[0]["data"]["text/html"]
+    outputs, status = session["after"]
+    assert status == "ok" and outputs[0]["data"]["text/plain"] == "(42, 't4/03_swizzled')"

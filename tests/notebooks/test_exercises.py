@@ -1,0 +1,198 @@
+"""Exercises: what is accepted, what is refused and why, and that the shipped solutions solve the shipped tasks."""
+
+import dataclasses
+import re
+
+import nbformat
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.api import Kernel, Run
+from gemm_lab.api.kernel import resolve_backend
+from gemm_lab.catalog import tomllib
+from gemm_lab.config import data_dir
+from gemm_lab.errors import ConfigError, LabError
+from gemm_lab.notebook.cells import kernel_of_cell, parse_line
+from gemm_lab.notebook.exercises import WrongAnswer, exercises
+
+CAN_RUN = resolve_backend(None) != "none"
+SOLUTIONS = data_dir("notebooks") / "solutions"
+KERNELS = sorted(name for name, task in exercises().items() if task.judge == "kernel")
+CHOICES = sorted(set(exercises()) - set(KERNELS))
+
+
+def solution(name):
+    """The learner's kernel with the shipped solution in its region."""
+    wanted = lab.exercise(name).criteria
+    text = (SOLUTIONS / f"{name}.cu").read_text()
+    return lab.kernel(wanted["kernel"]).edit(alias="mine", **{wanted["region"]: text})
+
+
+def skeletons(name):
+    """The kernels of the notebooks' `--exercise` cells for this task, as they are handed out."""
+    wanted = lab.exercise(name).criteria
+    for path in sorted(data_dir("notebooks").glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            first, _, text = cell.source.partition("\n")
+            if cell.cell_type == "code" and first.startswith("%%kernel ") and "--exercise" in first:
+                line = parse_line(first.removeprefix("%%kernel "))
+                made = kernel_of_cell(line, text)
+                if (made.name, line.region) == (wanted["kernel"], wanted["region"]):
+                    yield made
+
+
+@pytest.fixture
+def running(monkeypatch):
+    """Pretend that kernels run: `running(passed, wavefronts, ideal)` decides what each run says."""
+    def pretend(passed=True, message="", **counts):
+        def run(self, n, m=None, k=None, **_):
+            return Run(self, "emulator", m, n, k, self.compile(), passed, message, **counts)
+
+        monkeypatch.setattr(Kernel, "run", run)
+
+    return pretend
+
+
+# ---- The tasks ----
+
+
+def test_every_task_has_a_solution_and_nothing_else_lies_there():
+    assert {path.stem for path in SOLUTIONS.iterdir()} == set(exercises())
+
+
+def test_an_unknown_exercise_names_near_ones():
+    with pytest.raises(LabError, match="06_swizzle"):
+        lab.exercise("6_swizle")
+
+
+@pytest.mark.parametrize("name", sorted(exercises()))
+def test_a_task_shows_itself_with_its_hint_folded(name):
+    task = lab.exercise(name)
+    page = task._repr_html_()
+    assert task.title in page and "<details" in page and page.index("<details") < page.index("hint")
+    assert task.hint not in repr(task)
+
+
+# ---- Kernels ----
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_solution_is_accepted_or_compiles(name):
+    found = lab.exercise(name).check(solution(name))
+    assert found.judged or "nothing here" in repr(found)
+    assert found.judged <= CAN_RUN, "nothing is called solved that did not run"
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_skeleton_is_not_accepted(name):
+    found = list(skeletons(name))
+    if not found:
+        pytest.skip(f"no notebook hands out {name} yet")
+    for made in found:
+        try:
+            verdict = lab.exercise(name).check(made)
+        except WrongAnswer:
+            continue
+        assert not verdict.judged
+
+
+@pytest.mark.parametrize("name", ["06_swizzle"])
+def test_the_solution_only_adds_to_the_skeleton(name):
+    def code(made):
+        text = re.sub(r"//.*", "", made.regions[lab.exercise(name).criteria["region"]])
+        return "".join(text.split())
+
+    for made in skeletons(name):
+        rest = iter(code(solution(name)))
+        assert all(letter in rest for letter in code(made))
+
+
+def test_conflicts_decide_over_the_swizzle(running):
+    task, mine = lab.exercise("06_swizzle"), solution("06_swizzle")
+    running(wavefronts=800, ideal_wavefronts=800)
+    assert task.check(mine).judged and "solved" in repr(task.check(mine))
+    running(wavefronts=3600, ideal_wavefronts=800)
+    with pytest.raises(WrongAnswer, match=r"4\.50 wavefronts for each ideal one; 1 is possible"):
+        task.check(mine)
+
+
+def test_right_but_uncounted_is_not_called_solved(running):
+    running()
+    found = lab.exercise("06_swizzle").check(solution("06_swizzle"))
+    assert not found.judged and "right, but nothing here counts wavefronts" in repr(found)
+    assert "solved" not in found._repr_html_()
+
+
+def test_a_wrong_result_is_refused_with_its_place(running):
+    running(passed=False, message="D[0, 8] is <nan>.")
+    with pytest.raises(WrongAnswer, match=r"At 256 × 128 × 64: D\[0, 8\]") as caught:
+        lab.exercise("06_swizzle").check(solution("06_swizzle"))
+    page = caught.value._repr_html_()
+    assert "&lt;nan&gt;" in page and "hint" in page
+
+
+def test_more_shared_memory_than_allowed_is_refused():
+    task = lab.exercise("06_swizzle")
+    narrow = dataclasses.replace(task, criteria={**task.criteria, "shared_bytes": 49151})
+    with pytest.raises(WrongAnswer, match="49,152 bytes of shared memory; 49,151"):
+        narrow.check(solution("06_swizzle"))
+
+
+def test_what_is_no_kernel_of_this_exercise_is_refused_with_a_sentence():
+    task, mine = lab.exercise("06_swizzle"), solution("06_swizzle")
+    for answer in (None, "t4/02", 8):
+        with pytest.raises(ConfigError, match=r"exercise\.check\(mine\)"):
+            task.check(answer)
+    with pytest.raises(ConfigError, match=r"exercise\.check\(mine\)"):
+        task.check(mine, block_m=128)
+    with pytest.raises(ConfigError, match="your edit of t4/02_vectorized_copy"):
+        task.check(lab.kernel("t4/02"))
+    third = lab.kernel("t4/03")
+    with pytest.raises(ConfigError, match="not t4/03_swizzled edited"):
+        task.check(third.edit(layout=third.regions["layout"]))
+
+
+def test_a_kernel_that_does_not_compile_says_where():
+    mine = lab.kernel("t4/02").edit(first_line=2, layout="int chunk_a(int row, int chunk) { return rwo; }")
+    with pytest.raises(LabError, match="cell, line 2"):
+        lab.exercise("06_swizzle").check(mine)
+
+
+# ---- Choices ----
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_the_shipped_choice_is_accepted(name):
+    choice = tomllib.loads((SOLUTIONS / f"{name}.toml").read_text())
+    assert lab.exercise(name).check(**choice).judged
+
+
+@pytest.mark.parametrize("name, choice, says", [
+    ("01_block_tile", {"block_m": 256, "block_n": 128, "block_k": 32}, "85.3 FLOP/byte"),
+    ("01_block_tile", {"block_m": 256, "block_n": 256, "block_k": 64}, "131,072 bytes"),
+    ("01_block_tile", {"block_m": 256, "block_n": 256, "block_k": 12}, "multiple of 8"),
+    ("02_warp_tile", {"warps_m": 2, "warps_n": 2}, "4 warps; the block has 8"),
+    ("02_warp_tile", {"warps_m": 8, "warps_n": 1}, "is possible"),
+    ("02_warp_tile", {"warps_m": 2, "warps_n": 4}, "is possible"),
+])
+def test_a_poor_choice_is_refused_with_its_reason(name, choice, says):
+    with pytest.raises(WrongAnswer, match=re.escape(says)):
+        lab.exercise(name).check(**choice)
+
+
+@pytest.mark.parametrize("choice, says", [
+    ({}, r"check\(block_m=…, block_n=…, block_k=…\)"),
+    ({"block_m": 256, "block_n": 256}, "block_k=…"),
+    ({"block_m": 256, "block_n": 256, "block_k": 32, "stages": 2}, "wants exercise.check"),
+    ({"block_m": 256, "block_n": 256, "block_k": 0}, "block_k must be a whole number"),
+    ({"block_m": 256, "block_n": 256.0, "block_k": 32}, "block_n must be a whole number"),
+    ({"block_m": True, "block_n": 256, "block_k": 32}, "block_m must be a whole number"),
+])
+def test_what_is_no_choice_is_refused_with_a_sentence(choice, says):
+    with pytest.raises(ConfigError, match=says):
+        lab.exercise("01_block_tile").check(**choice)
+
+
+def test_a_positional_answer_to_a_choice_is_refused():
+    with pytest.raises(ConfigError, match="block_m=…"):
+        lab.exercise("01_block_tile").check(lab.kernel("t4/02"))
