@@ -159,7 +159,7 @@ def record_results(options) -> int:
     from gemm_lab import catalog
     from gemm_lab.api import here, ladder
     from gemm_lab.api.ladder import SIZES
-    from gemm_lab.measure.results import append, path_for
+    from gemm_lab.measure.results import append, append_raw, path_for, raw_path
 
     where = here()
     if not where.usable:
@@ -171,6 +171,7 @@ def record_results(options) -> int:
             for n in options.sizes or SIZES:
                 bench = ladder(name).bench([n], regime=regime, rounds=options.rounds, baselines=options.baselines)
                 append(bench.rows, path)
+                append_raw(bench.rows, raw_path(path))
                 print(bench, file=sys.stderr)
                 print(f"{len(bench.rows)} rows → {path}", file=sys.stderr)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -230,8 +231,9 @@ def _median(readings: Sequence[Mapping[str, float]], name: str) -> float:
 
 
 def commit() -> str:
-    """The short commit of the checkout, with "+" if files differ from it; "none" outside a checkout."""
+    """The short commit of the checkout, with "+" if files differ from it; elsewhere GEMM_LAB_COMMIT, or "none"."""
     git = ["git", "-C", str(settings.PACKAGE.parent)]
+    elsewhere = os.environ.get("GEMM_LAB_COMMIT", "").strip() or "none"
     try:
         name = subprocess.run([*git, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, timeout=10)
         changed = subprocess.run(
@@ -241,5 +243,5 @@ def commit() -> str:
             timeout=10,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return "none"
-    return name.stdout.strip() + ("+" if changed.stdout.strip() else "") if name.returncode == 0 else "none"
+        return elsewhere
+    return name.stdout.strip() + ("+" if changed.stdout.strip() else "") if name.returncode == 0 else elsewhere

@@ -1,8 +1,12 @@
-"""The recorded measurements: `results/measured/<gpu>.csv`, one row a kernel, configuration, regime and size."""
+"""The recorded measurements: `results/measured/<gpu>.csv`, one row a kernel, configuration, regime and size.
+
+`results/measured/raw/<gpu>.jsonl` holds the samples behind the rows, one JSON object a line.
+"""
 
 from __future__ import annotations
 
 import csv
+import json
 import math
 import re
 from collections.abc import Iterable
@@ -16,6 +20,7 @@ from gemm_lab.measure.benchmark import COLUMNS, Measurement
 
 MAY_BE_EMPTY = {"ladder", "config", "cublas_tflops", "ratio_cublas", "ceiling_tflops", "ratio_ceiling"}
 KEY = ("kernel", "config", "regime", "m", "n", "k", "dtype")
+RAW_COLUMNS = (*KEY, "date", "commit", "samples_ms")
 _TYPES = {column.name: column.type.split(" ")[0] for column in fields(Measurement)}
 
 
@@ -76,6 +81,43 @@ def append(rows: Iterable[Measurement], path: Path) -> None:
         for row in sorted(kept.values(), key=_key):
             writer.writerow([_text(getattr(row, name)) for name in COLUMNS])
     partial.replace(path)
+
+
+def raw_path(path: Path) -> Path:
+    """Where the samples behind a CSV file go."""
+    return path.parent / "raw" / f"{path.stem}.jsonl"
+
+
+def append_raw(rows: Iterable[Measurement], path: Path) -> None:
+    """Add the samples of `rows` to a file of JSON lines, in place of older ones of the same kernel, configuration,
+    regime and size.
+
+    A line has `RAW_COLUMNS`; `samples_ms` are milliseconds per launch, one a round, to 5 significant digits. Rows
+    without samples, such as those read from a CSV file, add nothing. `LabError` names a line that does not fit.
+    """
+    kept = {tuple(line[name] for name in KEY): line for line in read_raw(path)}
+    for row in rows:
+        if row.samples_ms:
+            samples = [float(f"{sample:.5g}") for sample in row.samples_ms]
+            kept[_key(row)] = {**{name: getattr(row, name) for name in RAW_COLUMNS}, "samples_ms": samples}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".jsonl.part")
+    partial.write_text("".join(json.dumps(kept[key], separators=(",", ":")) + "\n" for key in sorted(kept)))
+    partial.replace(path)
+
+
+def read_raw(path: Path) -> list[dict]:
+    """The lines of a file of samples, each with `RAW_COLUMNS`. No file, no lines."""
+    found = []
+    for number, text in enumerate(path.read_text().splitlines() if path.is_file() else (), 1):
+        try:
+            line = json.loads(text)
+        except ValueError:
+            line = None
+        if not isinstance(line, dict) or tuple(line) != RAW_COLUMNS:
+            raise LabError(f"{path.name}, line {number}: it has to be an object with {', '.join(RAW_COLUMNS)}.")
+        found.append(line)
+    return found
 
 
 def _key(row: Measurement) -> tuple:

@@ -1,0 +1,96 @@
+"""The samples behind recorded rows, and the commit that they name."""
+
+import dataclasses
+import json
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+
+from gemm_lab import cli
+from gemm_lab.errors import LabError
+from gemm_lab.measure import benchmark as timing
+from gemm_lab.measure import results
+from gemm_lab.measure.benchmark import Measurement
+
+ROW = Measurement(
+    "t4/03_swizzled", "t4", "BLOCK_M=128", "burst", 512, 512, 512, "f16/f32", 10.0, 9.0, 11.0, None, None, None, None,
+    3, 1500.0, 60.0, "Tesla T4", "580.1", "13.0", "abc1234", "2026-01-02", (0.123456789, 12.3456789, 1234567.0),
+)  # fmt: skip
+
+
+def test_samples_are_kept_to_five_digits_one_line_a_row(tmp_path):
+    path = tmp_path / "raw" / "t4.jsonl"
+    results.append_raw([ROW, dataclasses.replace(ROW, regime="sustained")], path)
+    assert len(path.read_text().splitlines()) == 2
+    line = json.loads(path.read_text().splitlines()[0])
+    assert tuple(line) == results.RAW_COLUMNS and line["commit"] == "abc1234" and line["m"] == 512
+    assert line["samples_ms"] == [0.12346, 12.346, 1234600.0]
+    assert results.read_raw(path)[0] == line
+
+
+@pytest.mark.parametrize("field", [*results.KEY, "date", "commit"])
+def test_a_newer_line_replaces_the_same_key_and_no_other(tmp_path, field):
+    path = tmp_path / "t4.jsonl"
+    changed = getattr(ROW, field) * 2 if field in "mnk" else getattr(ROW, field) + "x"
+    results.append_raw([ROW], path)
+    results.append_raw([dataclasses.replace(ROW, **{field: changed}, samples_ms=(2.0,))], path)
+    lines = results.read_raw(path)
+    if field in results.KEY:
+        assert sorted(len(line["samples_ms"]) for line in lines) == [1, 3]
+    else:
+        assert [line["samples_ms"] for line in lines] == [[2.0]] and lines[0][field] == changed
+
+
+def test_rows_without_samples_leave_older_ones_alone(tmp_path):
+    path = tmp_path / "t4.jsonl"
+    results.append_raw([ROW], path)
+    before = path.read_text()
+    results.append_raw([dataclasses.replace(ROW, samples_ms=())], path)
+    assert path.read_text() == before and results.read_raw(tmp_path / "none.jsonl") == []
+
+
+@pytest.mark.parametrize("text", ["not json", "[1, 2]", '{"kernel": "t4/x"}'])
+def test_a_damaged_file_is_refused_and_kept(tmp_path, text):
+    path = tmp_path / "t4.jsonl"
+    results.append_raw([ROW], path)
+    path.write_text(path.read_text() + text + "\n")
+    before = path.read_text()
+    with pytest.raises(LabError, match="t4.jsonl, line 2"):
+        results.append_raw([ROW], path)
+    assert path.read_text() == before
+
+
+def test_record_keeps_the_samples_beside_the_table(tmp_path, monkeypatch, capsys):
+    from gemm_lab import api
+
+    usable = SimpleNamespace(usable=True, present=SimpleNamespace(name="Tesla T4", gpu=SimpleNamespace(key="t4")))
+    bench = SimpleNamespace(rows=[ROW])
+    monkeypatch.setattr(api, "here", lambda: usable)
+    monkeypatch.setattr(api, "ladder", lambda name: SimpleNamespace(bench=lambda *sizes, **options: bench))
+    code = cli.main(["record", "t4", "--sizes", "512", "--regimes", "burst", "--into", str(tmp_path)])
+    assert code == 0 and len(results.read(tmp_path / "t4.csv")) == 1
+    assert len(results.read_raw(tmp_path / "raw" / "t4.jsonl")[0]["samples_ms"]) == 3
+
+
+@pytest.mark.parametrize("git", [OSError("no git"), subprocess.CompletedProcess([], 128, "", "not a repository")])
+def test_without_an_answer_of_git_the_environment_names_the_commit(monkeypatch, git):
+    def run(*args, **options):
+        if isinstance(git, OSError):
+            raise git
+        return git
+
+    monkeypatch.setattr(timing.subprocess, "run", run)
+    monkeypatch.setenv("GEMM_LAB_COMMIT", "fedcba9")
+    assert timing.commit() == "fedcba9"
+    monkeypatch.delenv("GEMM_LAB_COMMIT")
+    assert timing.commit() == "none"
+
+
+def test_where_git_answers_the_environment_is_not_asked(monkeypatch):
+    answers = iter(["1234567\n", " M file\n"])
+    monkeypatch.setattr(
+        timing.subprocess, "run", lambda *args, **options: subprocess.CompletedProcess([], 0, next(answers), "")
+    )
+    monkeypatch.setenv("GEMM_LAB_COMMIT", "fedcba9")
+    assert timing.commit() == "1234567+"
