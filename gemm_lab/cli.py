@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--backend", choices=("auto", "gpu", "emulator"), default=None)
     run.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
     run.add_argument("--verify", action="store_true", help="check only, do not time")
+    run.add_argument("--yes", action="store_true", help="also run what takes minutes on the emulator")
     run.add_argument("--json", action="store_true")
 
     bench = add("bench", bench_ladder, "time a ladder beside its baselines, interleaved")
@@ -131,7 +132,8 @@ def run_kernels(options) -> int:
     results = []
     for name in _progress(names, "run", options.json):
         try:
-            run = kernel(name, **settings).run(n, m, k, backend=options.backend, timed=not options.verify)
+            run = kernel(name, **settings).run(n, m, k, backend=options.backend, timed=not options.verify,
+                                                sure=options.yes)
             results.append(run.as_dict())
             if not options.json:
                 print(run)

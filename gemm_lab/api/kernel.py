@@ -132,26 +132,30 @@ class Kernel:
     # ---- What it does ----
 
     def run(self, n: int = DEFAULT_N, m: int | None = None, k: int | None = None, *, backend: str | None = None,
-            seed: int = 0, timed: bool = True) -> Run:
+            seed: int = 0, timed: bool = True, sure: bool = False) -> Run:
         """Compile, launch, check and time an m × n × k product (m and k default to n).
 
         Two checks: small integers must be exact, normal numbers within the bound of `measure.check`.
-        Without a GPU the kernel is compiled and the recorded speed is shown.
+        Without a GPU the emulator runs the kernel, counts what each line costs, and the recorded speed is shown;
+        a run of more than a minute there has to be asked for with `sure`.
         """
         m, k = n if m is None else m, n if k is None else k
         self.spec.require_size(self.config, m, n, k)
         where = resolve_backend(backend)
         compiled = self.compile()
-        if where == "none":
-            return Run(self, where, m, n, k, compiled, recorded=self._recorded(n),
-                       message="compiled, not launched: " + device.why_not())
+        if where == "emulator":
+            from gemm_lab.api import emulating
+
+            emulating.require_patience(self, compiled, m, n, k, sure)
+            verdicts, report = emulating.check_on_emulator(self, compiled, m, n, k, seed)
+            return Run(self, where, m, n, k, compiled, all(verdicts), _message(verdicts), report=report,
+                       recorded=self._recorded(n), output=report.output)
         from gemm_lab.api import measuring
 
         verdicts = measuring.check_on_gpu(self, compiled, m, n, k, seed)
         passed, output = all(verdicts), measuring.printed()
         speed = measuring.quick_speed(self, compiled, m, n, k) if passed and timed else {}
-        message = "; ".join(verdict.message for verdict in verdicts) if passed else verdicts[-1].message
-        return Run(self, where, m, n, k, compiled, passed, message, output=output, **speed)
+        return Run(self, where, m, n, k, compiled, passed, _message(verdicts), output=output, **speed)
 
     def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
         """D = alpha·A·B + beta·C of NumPy, CuPy or torch matrices; returns NumPy.
@@ -167,15 +171,20 @@ class Kernel:
         addend = None if c is None else operands.operand(c, "C", problem.dtype_out)
         m, n, k = operands.check_shapes(left, right, addend)
         self.spec.require_size(self.config, m, n, k)
-        if resolve_backend(None) == "none":
-            raise LabError(f"{self.name} cannot run here: {device.why_not()}")
         dtype = operands.numpy_dtype(problem.dtype_out)
         arrays = {"a": operands.stored(left, problem.layout_a), "b": operands.stored(right, problem.layout_b),
                   "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
                   "d": np.full((m, n), np.nan, dtype)}
         order = [name for name in problem.arguments if name in "abcd"]
-        after = device.launch(self.compile(), grid=self.grid(m, n, k), cluster=self.spec.cluster,
-                              args=operands.arguments(problem, arrays, m, n, k, alpha, beta))
+        compiled, args = self.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
+        if resolve_backend(None) == "emulator":
+            from gemm_lab.api import emulating
+
+            emulating.require_patience(self, compiled, m, n, k, sure=False)
+            after, _ = emulating.launch(compiled, self.grid(m, n, k), args, self.spec.cluster)
+        else:
+            after = device.launch(compiled, grid=self.grid(m, n, k), cluster=self.spec.cluster, args=args,
+                                  names=problem.arguments)
         return after[order.index("d")]
 
     def grid(self, m: int, n: int, k: int) -> tuple[int, int, int]:
@@ -283,17 +292,21 @@ class Sass:
 
 
 def resolve_backend(wanted: str | None) -> str:
-    """"gpu", or "none" where nothing can launch; a `LabError` where what was asked for is not here."""
+    """"gpu" or "emulator"; a `LabError` where the GPU was asked for and cannot be used."""
     wanted = wanted or chosen_backend()
     if wanted not in BACKENDS:
         raise ConfigError(f"There is no backend “{wanted}”; choose {', '.join(BACKENDS)}.")
     if wanted == "emulator":
-        raise LabError("This version has no emulator yet; use backend auto or gpu.")
+        return "emulator"
     if device.available():
         return "gpu"
     if wanted == "gpu":
         raise LabError(f"The GPU cannot be used: {device.why_not()}")
-    return "none"
+    return "emulator"
+
+
+def _message(verdicts: list) -> str:
+    return "; ".join(verdict.message for verdict in verdicts) if all(verdicts) else verdicts[-1].message
 
 
 def kernel(name: str, **settings: int) -> Kernel:

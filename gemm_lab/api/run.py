@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from gemm_lab.api import html
+from gemm_lab.api.hot_lines import HotLines
 
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """`passed` is None where the kernel was compiled but not launched.
+    """What a kernel did on `backend`, "gpu" or "emulator".
 
-    `tflops` and `cublas_tflops` come from one interleaved run on this GPU; `recorded` is a row of the
-    recorded results, shown where nothing was launched.
+    `tflops` and `cublas_tflops` come from one interleaved run on this GPU. `report` holds the emulator's counts;
+    `recorded` is a row of the recorded results, shown where no GPU ran.
     """
 
     kernel: Kernel
@@ -27,12 +28,11 @@ class Run:
     n: int
     k: int
     compiled: Compiled
-    passed: bool | None = None
+    passed: bool = False
     message: str = ""
     tflops: float | None = None
     cublas_tflops: float | None = None
-    wavefronts: int | None = None
-    ideal_wavefronts: int | None = None
+    report: Any = None
     recorded: Any = None
     output: str = ""
 
@@ -45,12 +45,56 @@ class Run:
 
     @property
     def verdict(self) -> str:
-        return {True: "PASS", False: "FAIL", None: "COMPILED"}[self.passed]
+        return "PASS" if self.passed else "FAIL"
+
+    # ---- What the emulator counted ----
+
+    @property
+    def wavefronts(self) -> int | None:
+        """Shared-memory wavefronts of the launch; None on a GPU, where they are not counted."""
+        return self.report.totals.wavefronts if self.report else None
+
+    @property
+    def ideal_wavefronts(self) -> int | None:
+        """Wavefronts if no banks collided."""
+        return self.report.totals.ideal_wavefronts if self.report else None
+
+    @property
+    def conflict_degree(self) -> float | None:
+        """Wavefronts ÷ ideal wavefronts; None on a GPU."""
+        return self.report.totals.conflict_degree if self.report else None
+
+    @property
+    def sectors_per_request(self) -> float | None:
+        """32-byte sectors of global memory that one warp instruction touches, on average; None on a GPU."""
+        if not self.report:
+            return None
+        sites = [site for site in self.report.sites if site.sectors]
+        requests = sum(site.requests for site in sites)
+        return sum(site.sectors for site in sites) / requests if requests else 0.0
+
+    @property
+    def hazards(self) -> list:
+        """Races, uninitialised shared reads and missing waits, looked for on the emulator at a small size."""
+        from gemm_lab.api.emulating import find_hazards
+
+        return find_hazards(self.kernel, self.compiled)
+
+    def hot_lines(self) -> HotLines:
+        """The source with what every line cost: executions, wavefronts, conflict degree, sectors a request."""
+        return HotLines(self._counted(), self.kernel)
+
+    def _counted(self) -> Any:
+        if self.report is not None:
+            return self.report
+        from gemm_lab.api.emulating import check_on_emulator, smallest_size
+
+        return check_on_emulator(self.kernel, self.compiled, *smallest_size(self.kernel))[1]
 
     def as_dict(self) -> dict[str, Any]:
         """What `gemm-lab run --json` prints."""
         return {"kernel": self.kernel.name, "backend": self.backend, "m": self.m, "n": self.n, "k": self.k,
-                "passed": bool(self.passed), "error": None if self.passed else self.message, "tflops": self.tflops,
+                "passed": self.passed, "error": None if self.passed else self.message, "tflops": self.tflops,
                 "wavefronts": self.wavefronts, "ideal_wavefronts": self.ideal_wavefronts}
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -58,11 +102,18 @@ class Run:
                  ("registers", str(self.compiled.registers)), ("shared memory", f"{self.compiled.smem:,} B"),
                  ("spilled", f"{self.compiled.spill_stores + self.compiled.spill_loads} B"),
                  ("blocks on an SM", self._occupancy())]
+        if self.report is not None and self.ideal_wavefronts:
+            pairs.append(("wavefronts", f"{self.wavefronts:,} ({self.conflict_degree:.2f} × ideal)"))
+        if self.report is not None:
+            pairs.append(("sectors a request", f"{self.sectors_per_request:.1f}"))
         if self.tflops is not None:
             pairs.append(("speed", f"{self.tflops:.1f} TFLOPS"))
         if self.ratio is not None:
             pairs.append(("of cuBLAS", f"{self.ratio:.0%}"))
         return pairs
+
+    def _where(self) -> str:
+        return " on the emulator" if self.backend == "emulator" else ""
 
     def _occupancy(self) -> str:
         found = self.kernel.occupancy(self.compiled)
@@ -76,15 +127,17 @@ class Run:
                 f"{r.ratio_cublas:.0%} of cuBLAS in the same run; driver {r.driver}, CUDA {r.cuda}, commit {r.commit}.")
 
     def __repr__(self) -> str:
-        lines = [f"{self.verdict}  {self.kernel.label}  {self.message}".rstrip()]
+        lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
         lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
         lines += [f"      {text}" for text in (self._recorded(), self.output.strip()) if text]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        colour = {True: html.GOOD, False: html.BAD, None: html.NOTE}[self.passed]
+        colour = html.GOOD if self.passed else html.BAD
         body = (f'<div><b style="color:{colour}">{self.verdict}</b> &nbsp;<b>{escape(self.kernel.label)}</b> '
-                f"&nbsp;{escape(self.message)}</div>{html.facts(self._lines())}")
+                f"{self._where()} &nbsp;{escape(self.message)}</div>{html.facts(self._lines())}")
+        if self.report is not None:
+            body += html.folded("what each line costs", self.hot_lines().body())
         if self._recorded():
             body += f'<div style="color:{html.MUTED};font-size:11px">{escape(self._recorded())}</div>'
         if self.output.strip():

@@ -65,12 +65,55 @@ def test_occupancy_on_a_named_gpu():
 
 
 @needs_no_gpu
-def test_run_without_a_gpu_compiles_and_says_so():
-    run = lab.kernel("simt/03").run(100)
-    if run.backend == "none":
-        assert run.passed is None and "not launched" in run.message and run.as_dict()["passed"] is False
+def test_run_without_a_gpu_is_emulated_checked_and_counted():
+    run = lab.kernel("t4/02").run(256)
+    assert run.backend == "emulator" and run.passed and "exact" in run.message
+    assert run.wavefronts > run.ideal_wavefronts > 0 and run.tflops is None
+    assert "on the emulator" in repr(run) and "what each line costs" in run._repr_html_()
     with pytest.raises(SizeError):
         lab.kernel("t4/03").run(100)
+
+
+def test_a_wrong_kernel_fails_on_the_emulator():
+    k = lab.kernel("t4/03")
+    wrong = k.edit(layout=k.regions["layout"].replace("(chunk ^ row % 8)", "(chunk ^ row % 8) / 2", 1))
+    run = wrong.run(256, backend="emulator")
+    assert run.passed is False and "elements are wrong" in run.message and run.as_dict()["error"]
+
+
+def test_hot_lines_find_the_conflict_at_the_learners_line():
+    k = lab.kernel("t4/02")
+    run = k.run(256, backend="emulator")
+    by_text = {line.text.strip().split("(")[0]: line for line in run.hot_lines().lines if line.wavefronts}
+    assert by_text["ldmatrix_x4"].degree == by_text["ldmatrix_x4_trans"].degree == 8.0
+    assert lab.kernel("t4/03").run(256, backend="emulator").conflict_degree == 1.0
+    edited = k.edit(multiply="\n\n" + k.regions["multiply"], first_line=2)
+    moved = {line.text.strip().split("(")[0]: line for line in edited.run(256, backend="emulator").hot_lines().lines
+             if line.wavefronts}
+    assert moved["ldmatrix_x4"].file == "cell"
+    first = k.spec.regions["multiply"].first_line
+    assert moved["ldmatrix_x4"].number == by_text["ldmatrix_x4"].number - first + 2 + 2
+
+
+def test_a_long_emulation_has_to_be_meant():
+    with pytest.raises(LabError, match="minutes on the emulator"):
+        lab.kernel("simt/01").run(8192, backend="emulator")
+
+
+def test_an_endless_kernel_stops_at_its_budget_and_names_the_line():
+    k = lab.kernel("simt/02")
+    endless = k.edit(first_line=2, multiply="  float acc = 0.0f;\n  volatile int again = 1;\n  while (again) acc += 1.0f;")
+    with pytest.raises(LabError, match="spins"):
+        endless.run(32, backend="emulator")
+
+
+def test_gemm_runs_on_the_emulator():
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((256, 64)).astype(np.float16), rng.standard_normal((64, 128)).astype(np.float16)
+    c = rng.standard_normal((256, 128)).astype(np.float16)
+    d = lab.kernel("t4/03").gemm(a, b, c, alpha=0.5, beta=2.0)
+    exact = 0.5 * a.astype(float) @ b.astype(float) + 2.0 * c.astype(float)
+    assert d.dtype == np.float16 and np.abs(d - exact).max() < 0.05
 
 
 # ---- Operands ----

@@ -1,0 +1,105 @@
+"""A Kernel on the emulator: checked like on a GPU, with what every line of its source cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gemm_lab import emulator
+from gemm_lab.errors import LabError
+from gemm_lab.measure.check import Verdict, check
+
+if TYPE_CHECKING:
+    from gemm_lab.api.kernel import Kernel
+    from gemm_lab.compiler import Compiled
+    from gemm_lab.emulator import Report
+
+SECONDS_WITHOUT_ASKING = 60.0
+# Warp instructions that a kernel may execute: far more than an honest one needs, few enough to notice a spin soon.
+FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 1.0
+
+
+def budget(m: int, n: int, k: int) -> int:
+    """Warp instructions allowed for an m × n × k product; the naive kernel needs about a third of it."""
+    return FREE_INSTRUCTIONS + int(INSTRUCTIONS_PER_PRODUCT * m * n * k)
+
+
+def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1), *,
+           max_instructions: int | None = None, **options: Any) -> tuple[list[np.ndarray], Report]:
+    """Run once; returns the arrays of `args` as they are afterwards, and the report."""
+    copies = [value.copy() if isinstance(value, np.ndarray) else value for value in args]
+    report = emulator.launch(compiled, compiled.entry, tuple(grid), (compiled.threads, 1, 1), copies, cluster=cluster,
+                             max_instructions=max_instructions, **options)
+    return [value for value in copies if isinstance(value, np.ndarray)], report
+
+
+def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int,
+                      seed: int = 0) -> tuple[list[Verdict], Report]:
+    """The two checks of `measure.check` with the emulator as the machine, and the report of the first."""
+    reports: list[Report] = []
+
+    def machine(compiled, *, grid, args, cluster):
+        arrays, report = launch(compiled, grid, args, cluster, max_instructions=budget(m, n, k))
+        reports.append(report)
+        return arrays
+
+    verdicts = []
+    for kind in ("integers", "normal"):
+        config = kernel.config
+        block = (config["BLOCK_M"], config["BLOCK_N"]) if {"BLOCK_M", "BLOCK_N"} <= set(config) else None
+        verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k, block=block,
+                              kind=kind, seed=seed, cluster=kernel.spec.cluster, launch=machine))
+        if not verdicts[-1]:
+            break
+    return verdicts, reports[0]
+
+
+def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
+    """Races, uninitialised reads and missing waits at the smallest size with two steps along K, in both timings."""
+    m, n, k = smallest_size(kernel)
+    problem, found = kernel.spec.problem, []
+    from gemm_lab.measure.inputs import make_inputs
+
+    for timing in ("early", "late"):
+        inputs = make_inputs(problem, m, n, k, "integers", 0)
+        _, report = launch(compiled, kernel.grid(m, n, k), inputs.arguments(), kernel.spec.cluster,
+                           max_instructions=budget(m, n, k), hazards=True, timing=timing)
+        found += [hazard for hazard in report.hazards if str(hazard) not in {str(other) for other in found}]
+    return found
+
+
+def smallest_size(kernel: Kernel) -> tuple[int, int, int]:
+    """One block tile in m and n, two block tiles in k (32 where the kernel names no multiple)."""
+    steps = kernel.spec.size_multiples(kernel.config)
+    m, n, k = (steps[axis] if steps[axis] > 1 else 32 for axis in "mnk")
+    return m, n, 2 * k
+
+
+def estimate_s(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> float:
+    """Seconds that one launch will take here: a line through two timed launches of about 128³ and 256³."""
+    from gemm_lab.measure.inputs import make_inputs
+
+    points = []
+    for edge in (128, 128, 256):  # the first launch also parses the PTX and is timed again
+        size = tuple(-(-edge // step) * step for step in kernel.spec.size_multiples(kernel.config).values())
+        inputs = make_inputs(kernel.spec.problem, *size, "integers", 0)
+        begun = time.perf_counter()
+        launch(compiled, kernel.grid(*size), inputs.arguments(), kernel.spec.cluster, max_instructions=budget(*size))
+        points.append((size[0] * size[1] * size[2], time.perf_counter() - begun))
+    (small, quick), (large, slow) = points[1:]
+    slope = max(slow - quick, 0.2 * slow) / max(large - small, large / 2)
+    return quick + slope * (m * n * k)
+
+
+def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, sure: bool) -> float:
+    """The estimated seconds of a run; above a minute a `LabError` unless `sure`."""
+    if m * n * k <= 640**3:
+        return 0.0
+    seconds = 2 * estimate_s(kernel, compiled, m, n, k)
+    if seconds > SECONDS_WITHOUT_ASKING and not sure:
+        raise LabError(f"{kernel.name} at {m} × {n} × {k} would take about {seconds / 60:.0f} minutes on the emulator. "
+                       "Choose a smaller size, or say that you mean it: run(…, sure=True), or --yes.")
+    return seconds

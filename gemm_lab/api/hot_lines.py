@@ -1,0 +1,138 @@
+"""The learner's source with a margin: what each line cost when the emulator ran it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from gemm_lab.api import html
+
+if TYPE_CHECKING:
+    from gemm_lab.api.kernel import Kernel
+
+CONTEXT = 1  # lines shown around a line that counts
+
+
+@dataclass(frozen=True)
+class Line:
+    """One source line. `wavefronts` of shared memory, `sectors` and `requests` of global memory."""
+
+    number: int
+    text: str
+    file: str
+    executions: int = 0
+    wavefronts: int = 0
+    ideal: int = 0
+    sectors: int = 0
+    requests: int = 0
+
+    @property
+    def degree(self) -> float | None:
+        """Wavefronts ÷ ideal wavefronts, None without shared accesses."""
+        return self.wavefronts / self.ideal if self.ideal else None
+
+
+@dataclass(frozen=True)
+class HotLines:
+    """Shows itself as the lines that touch memory, each with its cost; `.lines` holds all lines."""
+
+    report: Any = field(repr=False)
+    kernel: Kernel = field(repr=False)
+
+    @property
+    def lines(self) -> list[Line]:
+        """Every line of the source, in order, with the learner's own numbers inside an edited region."""
+        spec, found = self.kernel.spec, []
+        costs = {name: self._costs(name) for name in {spec.file, "cell"}}
+        for file, number, text in self._numbered():
+            found.append(Line(number, text, file, **costs[file].get(number, {})))
+        return found
+
+    def _costs(self, file: str) -> dict[int, dict[str, int]]:
+        costs: dict[int, dict[str, int]] = {}
+        for site in self.report.sites:
+            name, number = site.outermost
+            if name is None or name.rsplit("/", 1)[-1] != file:
+                continue
+            cost = costs.setdefault(number, dict.fromkeys(("executions", "wavefronts", "ideal", "sectors", "requests"), 0))
+            cost["executions"] += site.executions
+            cost["wavefronts"] += site.wavefronts
+            cost["ideal"] += site.ideal_wavefronts
+            if site.sectors:
+                cost["sectors"] += site.sectors
+                cost["requests"] += site.requests
+        return costs
+
+    def _numbered(self):
+        kernel, spec = self.kernel, self.kernel.spec
+        if kernel.whole:
+            for offset, text in enumerate(kernel.whole.text.split("\n")):
+                yield kernel.whole.file, kernel.whole.first_line + offset, text
+            return
+        regions = {region.first_line: (region, kernel.edits.get(name)) for name, region in spec.regions.items()}
+        lines, number = spec.source.split("\n"), 1
+        while number <= len(lines):
+            region, edit = regions.get(number, (None, None))
+            if edit is not None:
+                for offset, text in enumerate(edit.text.rstrip("\n").split("\n")):
+                    yield edit.file, edit.first_line + offset, text
+                number = region.last_line + 1
+            else:
+                yield spec.file, number, lines[number - 1]
+                number += 1
+
+    def _shown(self) -> list[Line | None]:
+        lines = self.lines
+        hot = [index for index, line in enumerate(lines) if line.wavefronts or line.sectors]
+        wanted = sorted({near for index in hot for near in range(index - CONTEXT, index + CONTEXT + 1)
+                         if 0 <= near < len(lines)})
+        shown: list[Line | None] = []
+        for previous, index in zip([None, *wanted], wanted, strict=False):
+            if previous is not None and index > previous + 1:
+                shown.append(None)
+            shown.append(lines[index])
+        return shown
+
+    def __repr__(self) -> str:
+        rows = [f"{'wavefronts':>11} {'degree':>6} {'sectors/req':>11}   line"]
+        for line in self._shown():
+            if line is None:
+                rows.append("")
+                continue
+            rows.append(f"{_count(line.wavefronts):>11} {_degree(line):>6} {_sectors(line):>11} {line.number:>6}  {line.text}")
+        return "\n".join(rows)
+
+    def body(self) -> str:
+        """The margin and the lines as HTML."""
+        rows = []
+        for line in self._shown():
+            if line is None:
+                rows.append('<tr><td colspan="5" style="background:#fff;border:0;height:6px"></td></tr>')
+                continue
+            paper = html.PAPER if line.degree is None or line.degree < 1.05 else ("#fde9d9" if line.degree < 4 else "#f9c9b0")
+            cells = (_count(line.wavefronts), _degree(line), _sectors(line), str(line.number))
+            margin = "".join(f'<td style="text-align:right;padding:0 10px 0 0;background:{paper};border:0;color:#5f6368">'
+                             f"{cell}</td>" for cell in cells)
+            code = (f'<td style="text-align:left;background:{paper};border:0;padding:0;color:#1b1b1b;white-space:pre">'
+                    f"{escape(line.text)}</td>")
+            rows.append(f"<tr>{margin}{code}</tr>")
+        head = "".join(f'<th style="text-align:right;padding:0 10px 0 0;background:#fff;color:#5f6368">{title}</th>'
+                       for title in ("wavefronts", "degree", "sectors/request", "line"))
+        return ('<table style="border-collapse:collapse;font-family:monospace;font-size:12px;line-height:1.25">'
+                f'<tr>{head}<th style="background:#fff"></th></tr>{"".join(rows)}</table>')
+
+    def _repr_html_(self) -> str:
+        return html.card(f"<b>{escape(self.kernel.label)}</b>: what each line costs{self.body()}")
+
+
+def _count(value: int) -> str:
+    return f"{value:,}" if value else ""
+
+
+def _degree(line: Line) -> str:
+    return f"{line.degree:.1f}" if line.degree is not None else ""
+
+
+def _sectors(line: Line) -> str:
+    return f"{line.sectors / line.requests:.1f}" if line.requests else ""
