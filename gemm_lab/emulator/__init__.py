@@ -14,7 +14,7 @@ from gemm_lab.emulator.faults import (
     Trap,
     UnsupportedInstruction,
 )
-from gemm_lab.emulator.launch import launch
+from gemm_lab.emulator.launching import launch
 from gemm_lab.emulator.registry import supported
 from gemm_lab.emulator.report import Report, Site, Totals
 

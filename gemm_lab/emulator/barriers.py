@@ -19,7 +19,7 @@ class Barriers:
         chunk = self.chunk
         if L.full and not self.waiting and number.ndim == 0 and (count is None or int(count) == 32 * chunk.warps_per_block):
             if chunk.hazards is not None:
-                chunk.hazards.barrier(None)
+                chunk.hazards.everyone()
             return following
         self.park(L, site, number, count, following)
         return -1
@@ -82,8 +82,7 @@ class Barriers:
     def release(self, block: int, entries: list) -> None:
         chunk = self.chunk
         if chunk.hazards is not None:
-            sites = {e[3] for e in entries if e[2] is not None}
-            chunk.hazards.barrier(np.concatenate([e[0] for e in entries]), sites, block)
+            chunk.hazards.met(entries, any(e[1] is not None for e in entries))
         reductions = [e[4] for e in entries if e[4] is not None]
         for lanes, _, following, _, values in entries:
             if following is not None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.model.banks import cp_async_cg_wavefronts, ideal_wavefronts, sectors, wavefronts
+from gemm_lab.model.banks import (
+    cp_async_ca_wavefronts,
+    cp_async_cg_wavefronts,
+    ideal_wavefronts,
+    joined_phases,
+    load_wavefronts,
+    sectors,
+    wavefronts,
+)
 
 _NOT_ACTIVE = np.int64(-(1 << 40))
 _HASH = np.random.default_rng(20260101).integers(1, 1 << 62, 64, dtype=np.int64) | 1
@@ -49,9 +57,32 @@ def _cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
     return np.array([cp_async_cg_wavefronts(r[:lanes], r[lanes:], h[lanes:]) for r, h in zip(rows, here, strict=True)])
 
 
+def _ca(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
+    lanes = rows.shape[1] // 2
+    return np.array([cp_async_ca_wavefronts(r[:lanes], r[lanes:], width, h[lanes:])
+                     for r, h in zip(rows, here, strict=True)])
+
+
+def _ideal_load(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
+    plain = ideal_wavefronts(here.sum(1), width)
+    if width < 8:
+        return plain
+    joined = joined_phases(rows, width, here)
+    halves = here.reshape(len(rows), joined.shape[1], -1).sum(2)
+    return np.minimum(plain, np.where(joined, halves > 0, ideal_wavefronts(halves, width)).sum(1))
+
+
+def _ideal_cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
+    lanes = rows.shape[1] // 2
+    return np.array([-(-len(np.unique(r[lanes:][h[lanes:]])) * width // 128) for r, h in zip(rows, here, strict=True)])
+
+
 _COST = {
     "shared": lambda rows, width, here: wavefronts(rows, width, here),
-    "unmerged": lambda rows, width, here: wavefronts(rows, width, here, merge=False),
+    "load": lambda rows, width, here: load_wavefronts(rows, width, here),
+    "ideal load": _ideal_load,
+    "ideal cg": _ideal_cg,
+    "ca": _ca,
     "sectors": lambda rows, width, here: sectors(rows, width, here),
     "cg": _cg,
 }
@@ -71,8 +102,10 @@ def count_shared(chunk, site: SiteCounts, L, address, active, width: int, kind: 
     rows = np.broadcast_to(address, L.n).astype(np.int64).reshape(L.warps, 32)
     use = None if active is None else active.reshape(L.warps, 32)
     per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
-    site.wavefronts += chunk.launch.patterns.total(kind, width, based(rows, use, 4), use)
-    site.ideal += int(ideal_wavefronts(per_warp, width).sum())
+    patterns, relative = chunk.launch.patterns, based(rows, use, 4)
+    site.wavefronts += patterns.total(kind, width, relative, use)
+    site.ideal += (patterns.total("ideal load", width, relative, use) if kind == "load" and width > 4
+                   else int(ideal_wavefronts(per_warp, width).sum()))
     site.requests += int((per_warp > 0).sum())
     site.bytes += int(per_warp.sum()) * width
 

@@ -13,8 +13,8 @@ BYTES = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf1
          "e4m3x2": 2, "e5m2x2": 2, "e4m3": 1, "e5m2": 1}
 _SPACES = ("global", "const", "shared", "local", "param", "tex")
 _VARIABLE = re.compile(
-    r"(?P<before>(?:\.[a-z_]+(?:::\w+)?(?:\s*\(\s*\d+\s*\))?\s+(?:\d+\s+)?)*?)"
-    r"(?:\.v(?P<vector>[248])\s+)?\.(?P<type>[a-z]+\d+(?:x2)?|pred)\s+"
+    r"(?P<before>(?:\.[a-z_]+(?:::\w+)?(?:\s*\(\s*\d+\s*\))?\s*(?:\d+\s+)?)*?)"
+    r"(?:\.v(?P<vector>[248])\s*)?\.(?P<type>[a-z]+\d+(?:x2)?|pred)\s+"
     r"(?:\.ptr\s*(?:\.\w+\s*)*?(?:\.align\s+\d+\s*)?)?"
     r"(?P<name>[\w$%]+)\s*(?P<extent>(?:\[[^\]]*\]\s*)*)(?:=\s*(?P<initial>.*))?$", re.S)
 
@@ -22,7 +22,7 @@ _VARIABLE = re.compile(
 
 def registers_of(text: str, registers: list[Register]) -> dict:
     """The names that one .reg statement declares; new registers are appended to `registers`."""
-    m = re.match(r"\.reg\s+(?:\.v([24])\s+)?\.(\w+)\s+(.*)$", text, re.S)
+    m = re.match(r"\.reg\s*(?:\.v([24])\s*)?\.(\w+)\s+(.*)$", text, re.S)
     if m is None:
         raise ValueError(f"cannot read the declaration {text[:60]!r}")
     vector, kind, names = m.groups()

@@ -229,7 +229,7 @@ class _Body:
 
     def directive(self, text: str, position: int) -> None:
         parser, function = self.parser, self.function
-        first = text.split(None, 1)[0]
+        first = re.match(r"\.\w*", text)[0]
         if first == ".reg":
             self.names[-1].update(parser.guarded(position, registers_of, text, function.registers))
         elif first in (".pragma", ".loc", ".callprototype", ".alias"):

@@ -2,7 +2,9 @@
 
 The model: each 4-byte word lies in bank (address / 4) mod 32. One wavefront serves one word of each bank, to any number
 of lanes. Accesses of 4, 8 and 16 bytes a lane go in 1, 2 and 4 phases of 32, 16 and 8 lanes; `ldmatrix` and `stmatrix`
-take one phase for each 8 × 8 matrix. `cp.async` follows rules of its own, below.
+take one phase for each 8 × 8 matrix. Two phases of a load become one where every two lanes i and i xor 1 (or, for all
+lanes, i and i xor 2) name the same address: seen on an H200 for `ld.shared`, not for stores. `cp.async` follows rules
+of its own, below.
 
 Addresses are bytes, int64 arrays of shape (warps, lanes); `active` is a bool array of the same shape, or None for all.
 """
@@ -46,6 +48,53 @@ def wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None = No
     slot = np.arange(len(words))[:, None] * BANKS + words % BANKS
     depth = np.bincount(slot[use], minlength=len(words) * BANKS).reshape(-1, BANKS).max(1)
     return depth.reshape(warps, -1).sum(1)
+
+
+def load_wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None = None) -> np.ndarray:
+    """Wavefronts of `ld.shared`: as `wavefronts`, with phases joined where neighbouring lanes read the same address."""
+    addresses = np.asarray(addresses, np.int64)
+    counts = wavefronts(addresses, width, active)
+    if width < 8:
+        return counts
+    use = np.ones(addresses.shape, bool) if active is None else np.asarray(active, bool)
+    for row in np.flatnonzero(joined_phases(addresses, width, use).any(1)):
+        counts[row] = 0
+        for part, joined in zip(range(0, 32, 256 // width), joined_phases(addresses[row:row + 1], width, use[row:row + 1])[0],
+                                strict=True):
+            lanes = slice(part, part + 256 // width)
+            if joined:  # one phase: the words of twice as many lanes, of which every other is a repetition
+                words = {int(a) // BANK_BYTES + n for a, u in zip(addresses[row, lanes], use[row, lanes], strict=True) if u
+                         for n in range(width // BANK_BYTES)}
+                banks = [word % BANKS for word in words]
+                counts[row] += max((banks.count(b) for b in set(banks)), default=0)
+            else:
+                counts[row] += wavefronts(addresses[row:row + 1, lanes], width, use[row:row + 1, lanes])[0]
+    return counts
+
+
+def joined_phases(addresses: np.ndarray, width: int, use: np.ndarray) -> np.ndarray:
+    """Which pairs of phases of a load run as one: (warps, 1) for 8 bytes a lane, (warps, 2) for 16."""
+    lane = np.arange(addresses.shape[1])
+    found = False
+    for distance in (1, 2):
+        other = lane ^ distance
+        same = (addresses == addresses[:, other]) | ~use | ~use[:, other]
+        found = found | same.reshape(len(addresses), -1, 256 // width).all(2)
+    return found
+
+
+def cp_async_ca_wavefronts(source: np.ndarray, destination: np.ndarray, width: int, active: np.ndarray | None = None) -> int:
+    """Wavefronts of one warp's `cp.async.ca`: phases as for stores, but each 128-byte line of the source is written by
+    itself, and lanes that write the same word are not merged. Addresses in bytes, shape (lanes,)."""
+    use = np.ones(len(source), bool) if active is None else np.asarray(active, bool)
+    each, total = LANES_OF_A_PHASE[width], 0
+    for start in range(0, len(source), each):
+        lanes = slice(start, start + each)
+        for line in np.unique(source[lanes][use[lanes]] // LINE_BYTES):
+            chosen = np.flatnonzero(use[lanes] & (source[lanes] // LINE_BYTES == line)) + start
+            words = (destination[chosen, None] // BANK_BYTES + np.arange(width // BANK_BYTES)) % BANKS
+            total += int(np.bincount(words.ravel()).max())
+    return total
 
 
 def ideal_wavefronts(active_lanes, width: int):

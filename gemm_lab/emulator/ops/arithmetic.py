@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.ops import half, integer
-from gemm_lab.emulator.ops.rounding import sum_to_odd, with_mode
+from gemm_lab.emulator.ops.rounding import fma_f64, sum_to_odd, with_mode
 from gemm_lab.emulator.registry import op, runtime, types_of
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
@@ -45,7 +45,12 @@ def saturate(x):
 
 @runtime
 def add_mode(a, b, mode):
-    """a + b with a directed rounding."""
+    """a + b with a directed rounding. Rounded down, a sum of opposite numbers is -0."""
+    if mode == "rm":
+        out = add_mode(a, b, "down")
+        zero = (out == 0) & (np.signbit(a) | np.signbit(b))
+        return np.where(zero, out.dtype.type(-0.0), out)
+    mode = "rm" if mode == "down" else mode
     if a.dtype == np.float64:
         exact = a + b
         back = exact - a
@@ -58,7 +63,6 @@ def add_mode(a, b, mode):
 def mul_mode(a, b, mode):
     """a · b with a directed rounding."""
     if a.dtype == np.float64:
-        from gemm_lab.emulator.ops.rounding import fma_f64
         product = a * b
         return _directed(product, fma_f64(a, b, -product), mode)
     return with_mode(a.astype(np.float64) * b.astype(np.float64), np.float32, mode)
@@ -79,7 +83,6 @@ def div_mode(a, b, mode):
         q = a / b
         if mode == "rn":
             return q
-        from gemm_lab.emulator.ops.rounding import fma_f64
         rest = -fma_f64(q, b, -a)
         return _directed(q, np.where(b < 0, -rest, rest), mode)
     return with_mode(a.astype(np.float64) / b.astype(np.float64), np.float32, mode)
@@ -109,7 +112,7 @@ def _float(e, i, kind: str):
     elif family == "div":
         x = f"({v[0]} / {v[1]})" if mode == "rn" else f"div_mode({v[0]}, {v[1]}, {mode!r})"
     elif family in ("min", "max"):
-        which = ("np.minimum" if family == "min" else "np.maximum") if "NaN" in i.parts else f"float_{family}"
+        which = f"nan_{family}" if "NaN" in i.parts else f"float_{family}"
         x = v[0]
         for other in v[1:]:
             x = f"{which}({x}, {other})"
@@ -131,6 +134,17 @@ def float_min(a, b):
 @runtime
 def float_max(a, b):
     return _ordered(a, b, np.fmax(a, b), False)
+
+
+@runtime
+def nan_min(a, b):
+    """NaN where one operand is NaN; -0 below +0."""
+    return _ordered(a, b, np.minimum(a, b), True)
+
+
+@runtime
+def nan_max(a, b):
+    return _ordered(a, b, np.maximum(a, b), False)
 
 
 def _ordered(a, b, out, smaller: bool):
@@ -205,7 +219,24 @@ def unary(e, i):
         x = f"{x}.astype({dtype})"
     else:
         x = f"directed({x}, {mode!r})"
+    if mode != "rn" and kind == "f64":
+        x = f"directed_{i.family}(x, {mode!r})"
     e.write(i.operands[0], finish(e, i, x), kind)
+
+
+@runtime
+def directed_sqrt(x, mode):
+    """Square root of float64 in a directed rounding, by the sign of the remainder."""
+    root = np.sqrt(x)
+    return _directed(root, fma_f64(-root, root, x), mode)
+
+
+@runtime
+def directed_rcp(x, mode):
+    """1 / x of float64 in a directed rounding."""
+    quotient = np.float64(1) / x
+    rest = fma_f64(-quotient, x, np.float64(1))
+    return _directed(quotient, np.where(x < 0, -rest, rest), mode)
 
 
 @runtime

@@ -63,9 +63,8 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     site = S.sites[k]
     global_counts = site.requests
     before = site.bytes
-    index_to, _ = S.shared.resolve(L, k, to, mask, size, "unmerged" if kind == "ca" else "uncounted")
-    if kind == "cg":
-        _count_cg(S, site, L, to, source, mask, size)
+    index_to, _ = S.shared.resolve(L, k, to, mask, size, "uncounted")
+    count_copy(S, site, L, to, source, mask, size, kind)
     site.requests, site.bytes = global_counts, before
     lanes = np.arange(L.n) if picked is None else picked
     index_from = np.full(L.n, -1, np.int64)
@@ -78,13 +77,18 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     S.groups.copy(L, lanes, index_to, index_from, size, kept)
 
 
-def _count_cg(S, site, L, to, source, mask, size):
-    rows = np.concatenate([based(source.astype(np.int64).reshape(L.warps, 32), None, 128),
-                           based(to.astype(np.int64).reshape(L.warps, 32), None, 128)], axis=1)
-    use = None if mask is None else np.concatenate([mask.reshape(L.warps, 32)] * 2, axis=1)
-    site.wavefronts += S.launch.patterns.total("cg", size, rows, use)
-    per_warp = np.full(L.warps, 32) if mask is None else mask.reshape(L.warps, 32).sum(1)
-    site.ideal += int((-(-per_warp * size // 128)).sum())
+def count_copy(S, site, L, to, source, mask, size, kind):
+    """Wavefronts of one cp.async a warp: they depend on where the data come from, too."""
+    use = None if mask is None else mask.reshape(L.warps, 32)
+    rows = np.concatenate([based(a.astype(np.int64).reshape(L.warps, 32), use, 128) for a in (source, to)], axis=1)
+    both = None if mask is None else np.concatenate([use] * 2, axis=1)
+    patterns = S.launch.patterns
+    site.wavefronts += patterns.total(kind, size, rows, both)
+    if kind == "cg":
+        site.ideal += patterns.total("ideal cg", size, rows, both)
+    else:
+        per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
+        site.ideal += int((-(-per_warp * size // 128)).sum())
 
 
 class Groups:
@@ -116,8 +120,6 @@ class Groups:
     def commit(self, L, site, mask) -> None:
         active = L.active() if mask is None else mask
         self.committed[L.lane_numbers()[active]] += 1
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.commit(L, active)
 
     def wait(self, L, site, mask, left) -> None:
         """wait_group `left` (None: wait_all): copies older than the newest `left` groups land."""
@@ -129,7 +131,7 @@ class Groups:
         else:
             bound[lanes] = self.committed[lanes] - np.broadcast_to(left, L.n)[active].astype(np.int64)
         if self.chunk.hazards is not None:
-            self.chunk.hazards.wait(bound, lanes)
+            self.chunk.hazards.wait(bound)
         remaining = []
         for entry in self.pending:
             done = entry[5] < bound[entry[0]]

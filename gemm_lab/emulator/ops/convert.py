@@ -68,8 +68,9 @@ def saturated(value, dtype):
 
 @runtime
 def to_integer(value, how, dtype):
-    """A float rounded and clamped to an integer type; NaN gives 0 (0x80… for 64-bit targets, as sm_75 and later do)."""
-    wide = np.asarray(value).astype(np.float64)
+    """A float rounded and clamped to an integer type. NaN gives 0, and 0x80… if source or target has 64 bits."""
+    value = np.asarray(value)
+    wide = value.astype(np.float64)
     rounded = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}[how](wide)
     info = np.iinfo(dtype)
     top = float(info.max) if info.bits < 64 else float(np.nextafter(float(info.max) + (info.max & 1 == 0), 0))
@@ -78,7 +79,8 @@ def to_integer(value, how, dtype):
     over = rounded > top
     out = np.where(over, dtype(info.max), inside)
     if bad.any():
-        nan = np.dtype(dtype).type(0) if info.bits < 64 else np.uint64(1 << 63).astype(dtype)
+        bits = info.bits if info.bits == 64 or (value.dtype == np.float64 and info.bits == 32) else 0
+        nan = np.uint64((1 << bits) >> 1).astype(dtype)
         out = np.where(bad, nan, out)
     return out if out.ndim else out[()]
 
@@ -86,7 +88,9 @@ def to_integer(value, how, dtype):
 def from_integer(e, value: str, source: str, to: str, mode: str) -> tuple[str, str]:
     if to in ("f16", "bf16"):
         wide = f"integer_to_float({value}, f4, 'odd')"
-        return (f"{wide}.astype(f2)", "f16") if to == "f16" else (f"f32_to_bf16({wide})", "b16")
+        if to == "f16":
+            return (f"{wide}.astype(f2)" if mode == "rn" else f"to_f16({wide}, {mode!r})"), "f16"
+        return f"f32_to_bf16({wide}, {mode!r})", "b16"
     return f"integer_to_float({value}, {CODES[to]}, {mode!r})", to
 
 
@@ -178,7 +182,9 @@ def floats(e, i, to: str, source: str, mode: str) -> None:
 def to_tf32(x, mode):
     """float32 to 10 bits of fraction: rna rounds half away from zero, rn half to even, rz cuts."""
     bits = x.view(np.uint32)
-    if mode == "rna":
+    if not np.isfinite(x).all():
+        bits = np.where(np.isfinite(x), to_tf32(np.where(np.isfinite(x), x, x.dtype.type(0)), mode).view(np.uint32), bits)
+    elif mode == "rna":
         bits = bits + np.uint32(0x1000)
     elif mode == "rn":
         bits = bits + (np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1)))

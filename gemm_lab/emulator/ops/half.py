@@ -49,7 +49,7 @@ def emit(e, i, kind: str) -> None:
         x = f"fma_half({v[0]}, {v[1]}, {v[2]})"
         x = f"f64_to_bf16({x})" if brain else f"{x}.astype(f2)"
     elif family in ("min", "max"):
-        which = ("np.minimum" if family == "min" else "np.maximum") if "NaN" in i.parts else f"float_{family}"
+        which = f"nan_{family}" if "NaN" in i.parts else f"float_{family}"
         x = rounded(f"{which}({v[0]}, {v[1]})", kind)
     else:
         raise e.unsupported()
@@ -61,11 +61,11 @@ def emit(e, i, kind: str) -> None:
 
 @runtime
 def clamp_half(x, top):
-    """At least 0, at most `top`; for .sat NaN becomes 0."""
+    """At least 0, at most `top`; for .sat NaN becomes 0, for .relu (no top) it stays. Zeros come out positive."""
     zero = x.dtype.type(0)
     if top is None:
-        return np.maximum(x, zero)
-    return np.where(np.isnan(x), zero, np.clip(x, zero, x.dtype.type(1)))
+        return np.where((x > 0) | np.isnan(x), x, zero)
+    return np.where(x > 0, np.minimum(x, x.dtype.type(1)), zero)
 
 
 def unary(e, i, kind: str, formula: str) -> None:

@@ -93,10 +93,10 @@ def prefetch(e, i):
     e.line("pass")
 
 
-def resolve(S, L, k, space, address, mask, width):
+def resolve(S, L, k, space, address, mask, width, kind="shared"):
     """(memory, index, picked) of an access in a named space; None if no lane executes."""
     memory = S.memory if space == "global" else S.shared if space == "shared" else S.local
-    found = S.memory.resolve(S, L, k, address, mask, width) if space == "global" else memory.resolve(L, k, address, mask, width)
+    found = S.memory.resolve(S, L, k, address, mask, width) if space == "global" else memory.resolve(L, k, address, mask, width, kind)
     return None if found is None else (memory, *found)
 
 
@@ -144,7 +144,7 @@ def load(S, L, k, space, address, mask, dtype, count):
     width = np.dtype(dtype).itemsize * count
     if width > 16:
         return _wide_load(S, L, k, space, address, mask, dtype, count)
-    found = resolve(S, L, k, space, address, mask, width)
+    found = resolve(S, L, k, space, address, mask, width, "load")
     if found is None:
         zero = np.zeros(L.n, dtype)
         return zero if count == 1 else (zero,) * count

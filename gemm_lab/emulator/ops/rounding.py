@@ -42,13 +42,16 @@ def bf16_to_f32(bits):
 
 @runtime
 def f32_to_bf16(x, mode: str = "rn"):
-    """float32 to BF16 patterns; rn: ties to even, rz: towards zero. NaN becomes 0x7FFF."""
+    """float32 to BF16 patterns; rn: ties to even, rz: towards zero, rm and rp: down and up. NaN becomes 0x7FFF."""
     x = np.asarray(x)
     bits = x.view(np.uint32)
     if mode == "rn":
         out = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
-    else:
+    elif mode == "rz":
         out = bits >> np.uint32(16)
+    else:
+        away = (x < 0) if mode == "rm" else (x > 0)
+        out = (bits + np.where(away, np.uint32(0xFFFF), np.uint32(0))) >> np.uint32(16)
     out = out.astype(np.uint16)
     bad = np.isnan(x)
     out = np.where(bad, np.uint16(0x7FFF), out) if bad.any() else out
@@ -119,21 +122,23 @@ def fma_f32(a, b, c, mode="rn"):
 
 @runtime
 def fma_f64(a, b, c):
-    """a · b + c in float64 rounded once, by Dekker's exact product; infinities and huge values fall back to two roundings."""
-    p = np.asarray(a * b)
-    plain = p + c
+    """a · b + c in float64 rounded once: Dekker's exact product of the fractions. Subnormal results may round twice."""
+    plain = np.asarray(a * b + c)
+    (x, ex), (y, ey) = np.frexp(a), np.frexp(b)
+    scale = ex + ey
+    z = np.ldexp(c, -scale)
+    p = x * y
     split = np.float64(134217729.0)
-    high = lambda v: split * v - (split * v - v)  # noqa: E731
-    ah, bh = high(a), high(b)
-    al, bl = a - ah, b - bh
-    low = ((ah * bh - p) + ah * bl + al * bh) + al * bl
-    total = p + c
+    xh, yh = split * x - (split * x - x), split * y - (split * y - y)
+    xl, yl = x - xh, y - yh
+    low = ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
+    total = p + z
     back = total - p
-    error = (p - (total - back)) + (c - back)
-    rest = sum_to_odd(error, low)
-    out = total + rest
-    good = np.isfinite(out) & (np.abs(p) < 1e290) & (np.abs(p) > 1e-250)
-    out = np.where(good, out, plain)
+    error = (p - (total - back)) + (z - back)
+    fused = np.ldexp(total + sum_to_odd(error, low), scale)
+    # Beside an addend this large the product only matters for the rounding, which `plain` has right.
+    good = np.isfinite(plain) & np.isfinite(z) & (np.abs(z) < 1e200) & (np.ldexp(z, scale) == c)
+    out = np.where(good, fused, plain)
     return out if out.ndim else out[()]
 
 
