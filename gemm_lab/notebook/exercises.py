@@ -103,7 +103,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
         return Solved(exercise.title, facts, "compiles, but nothing here can run it.")
     reasons, uncounted = [], []
     for key, sentence in COUNTS.items():
-        got = counted(runs[-1], key)
+        got = getattr(runs[-1], key, None)  # a GPU gives a result and no counts
         if key in wanted and got is None:
             uncounted.append(sentence)
         elif key in wanted:
@@ -118,13 +118,6 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
 
 
 COUNTS = {"conflict_degree": "wavefronts for each ideal one", "sectors_per_request": "sectors a request"}
-
-
-def counted(run: Any, key: str) -> float | None:
-    """What a run counted, or None where it only gave a result (as on a GPU, without a profiler)."""
-    if key == "conflict_degree" and not hasattr(run, key) and run.wavefronts and run.ideal_wavefronts:
-        return run.wavefronts / run.ideal_wavefronts
-    return getattr(run, key, None)
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:

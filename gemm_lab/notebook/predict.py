@@ -88,7 +88,8 @@ class Prediction:
 
     def _repr_html_(self) -> str:
         box = ('<span style="display:inline-block;min-width:90px;border:1px solid #9aa0a6;border-radius:3px;'
-               f'padding:1px 8px;color:#9aa0a6">{escape(" / ".join(self.choices) or "your answer")}</span> {escape(self.unit)}')
+               f'padding:1px 8px;color:#9aa0a6">{escape(" / ".join(self.choices) or "your answer")}</span> '
+               f"{escape(self.unit)}")
         return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}</div>"
 
     def _ipython_display_(self) -> None:
@@ -133,7 +134,8 @@ class Comparison:
     def _repr_html_(self) -> str:
         if self.prediction.value is None:  # folded, so that a reader can still guess
             answer = f"It is {escape(self.prediction._text(self.truth))}."
-            return html.card(html.folded("You made no prediction here. Show the answer all the same.", answer), html.NOTE)
+            title = "You made no prediction here. Show the answer all the same."
+            return html.card(html.folded(title, answer), html.NOTE)
         return html.card(escape(repr(self)), html.GOOD if self.close else "#D55E00")
 
 

@@ -2,12 +2,13 @@
 
 import dataclasses
 import re
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.api import Kernel, Run
+from gemm_lab.api import Kernel
 from gemm_lab.api.kernel import resolve_backend
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import data_dir
@@ -43,12 +44,10 @@ def skeletons(name):
 
 @pytest.fixture
 def running(monkeypatch):
-    """Pretend that kernels run: `running(passed, wavefronts, ideal)` decides what each run says."""
+    """Pretend that kernels run: `running(…)` decides what each run says."""
     def pretend(passed=True, message="", **counts):
-        def run(self, n, m=None, k=None, **_):
-            return Run(self, "emulator", m, n, k, self.compile(), passed, message, **counts)
-
-        monkeypatch.setattr(Kernel, "run", run)
+        outcome = SimpleNamespace(passed=passed, message=message, **counts)
+        monkeypatch.setattr(Kernel, "run", lambda self, *sizes, **options: outcome)
 
     return pretend
 
@@ -109,15 +108,15 @@ def test_the_solution_only_adds_to_the_skeleton(name):
 
 def test_conflicts_decide_over_the_swizzle(running):
     task, mine = lab.exercise("06_swizzle"), solution("06_swizzle")
-    running(wavefronts=800, ideal_wavefronts=800)
+    running(conflict_degree=1.0)
     assert task.check(mine).judged and "solved" in repr(task.check(mine))
-    running(wavefronts=3600, ideal_wavefronts=800)
+    running(conflict_degree=4.5)
     with pytest.raises(WrongAnswer, match=r"4\.50 wavefronts for each ideal one; 1 is possible"):
         task.check(mine)
 
 
 def test_right_but_uncounted_is_not_called_solved(running):
-    running()
+    running(conflict_degree=None)
     found = lab.exercise("06_swizzle").check(solution("06_swizzle"))
     assert not found.judged and "right, but nothing here counts wavefronts" in repr(found)
     assert "solved" not in found._repr_html_()
