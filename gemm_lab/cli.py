@@ -51,6 +51,20 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--yes", action="store_true", help="also run what takes minutes on the emulator")
     run.add_argument("--json", action="store_true")
 
+    emulate = add("emulate", emulate_kernel, "run any .cu or .ptx file on the emulator and show what each line cost")
+    emulate.add_argument("file", type=Path)
+    emulate.add_argument("--entry", help="default: the only kernel of the file")
+    emulate.add_argument("--grid", type=_sizes, default=[1], metavar="X[,Y[,Z]]")
+    emulate.add_argument("--block", type=_sizes, default=[32], metavar="X[,Y[,Z]]")
+    emulate.add_argument("--arg", dest="arguments", action="append", default=[], metavar="f32[1024]=random",
+                         help="one kernel argument: 5, 1.5, f32[1024], f32[1024]=random or data.npy; repeat in order")
+    emulate.add_argument("--smem", type=int, default=0, help="dynamic shared memory in bytes")
+    emulate.add_argument("--arch", default="sm_80")
+    emulate.add_argument("--hazards", action="store_true", help="look for races and missing waits")
+    emulate.add_argument("--timing", choices=("early", "late"), default="early")
+    emulate.add_argument("--max-instructions", type=int, default=None)
+    emulate.add_argument("--save", type=Path, help="folder for the arrays after the launch")
+
     bench = add("bench", bench_ladder, "time a ladder beside its baselines, interleaved")
     bench.add_argument("ladder")
     bench.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
@@ -145,6 +159,28 @@ def run_kernels(options) -> int:
     if options.json:
         print(json.dumps(results, indent=2))
     return 0 if results and all(r["passed"] for r in results) else 1
+
+
+def emulate_kernel(options) -> int:
+    from gemm_lab.api.emulate_file import emulate_file, margin
+
+    report, arrays, text = emulate_file(
+        options.file, options.arguments, options.grid, options.block, entry=options.entry, arch=options.arch,
+        smem=options.smem, hazards=options.hazards, timing=options.timing, max_instructions=options.max_instructions)
+    if options.file.suffix != ".ptx":
+        print(margin(report, f"{options.file.stem}.cu", text))
+    print(report)
+    if report.output:
+        print(f"printed by the kernel:\n{report.output}")
+    for hazard in report.hazards:
+        print(f"hazard: {hazard}")
+    if options.save:
+        import numpy as np
+
+        options.save.mkdir(parents=True, exist_ok=True)
+        for number, array in enumerate(arrays):
+            np.save(options.save / f"array{number}.npy", array)
+    return 1 if report.hazards else 0
 
 
 def bench_ladder(options) -> int:

@@ -109,3 +109,38 @@ def test_the_program_starts_quickly_and_shows_its_help():
     assert done.returncode == 0
     for command in ("doctor", "list", "run", "bench", "record", "sync", "export"):
         assert re.search(rf"^\s+{command}\s", done.stdout, re.M)
+
+
+TRANSPOSE = """extern "C" __global__ void transpose(const float* in, float* out, int n) {
+  __shared__ float tile[32][32];
+  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * n + threadIdx.x];
+  __syncthreads();
+  out[threadIdx.y * n + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+def test_emulate_runs_a_file_from_elsewhere(capsys, tmp_path):
+    import numpy as np
+
+    file = tmp_path / "transpose.cu"
+    file.write_text(TRANSPOSE)
+    words = ["emulate", str(file), "--block", "32,32", "--arg", "f32[1024]=arange", "--arg", "f32[1024]", "--arg", "32"]
+    code, out, _ = run(capsys, *words, "--save", str(tmp_path / "out"))
+    assert code == 0 and re.search(r"1024\s+32\.0\s.*out\[", out)
+    assert np.array_equal(np.load(tmp_path / "out" / "array1.npy").reshape(32, 32),
+                          np.arange(1024).reshape(32, 32).T)
+    file.write_text(TRANSPOSE.replace("  __syncthreads();\n", ""))
+    code, out, _ = run(capsys, *words, "--hazards")
+    assert code == 1 and "hazard:" in out
+
+
+@pytest.mark.parametrize(("argument", "sentence"), [
+    ("q32[1024]", "is not an argument"), ("f32[10]", "past the end"), ("none.npy", "cannot be read"),
+])
+def test_emulate_refuses_bad_arguments(capsys, tmp_path, argument, sentence):
+    file = tmp_path / "transpose.cu"
+    file.write_text(TRANSPOSE)
+    code, _, err = run(capsys, "emulate", str(file), "--block", "32,32", "--arg", argument, "--arg", "f32[1024]",
+                       "--arg", "32")
+    assert code == 1 and sentence in err
