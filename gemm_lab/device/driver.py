@@ -90,6 +90,7 @@ class Device:
         self.cuda, self.driver, self.runtime = cuda, cuda.driver, cuda.runtime
         with self.explained():
             self.runtime.setDevice(0)
+            self.wait()  # the context exists from here on, which modules need
             self.capability = (self.attribute(MAJOR), self.attribute(MINOR))
             self.sms = self.attribute(self.runtime.cudaDevAttrMultiProcessorCount)
             self.l2_bytes = self.attribute(self.runtime.cudaDevAttrL2CacheSize)
