@@ -37,6 +37,7 @@ def faulting(body, args, grid=(2, 1, 1), error=device.KernelFault, **options):
         device.launch(kernel, grid=grid, args=args, names=("d", "n"), **options)
     print(f"\n{time.monotonic() - start:.1f} s: {caught.value}")
     assert time.monotonic() - start < 20
+    assert "ignored" not in caught.value.output  # of what destructors say in a lost context
     still_works()
     return caught.value
 
@@ -52,6 +53,19 @@ def test_a_launch_and_its_printf():
     device.launch(kernel, grid=(1, 1, 1), args=[np.zeros(4, np.float32), 42])
     assert "n is 42" in device.session().output
     still_works()
+
+
+@pytest.mark.skipif(not device.available() or int(hardware.detect().arch.strip("sm_af")) < 90, reason="clusters begin with 9.0")
+def test_a_cluster_is_launched_with_its_size():
+    kernel = build(
+        HEAD + "(float* d, int n, float x) {\n  unsigned rank, size;\n"
+        '  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));\n'
+        '  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));\n'
+        "  if (threadIdx.x == 0) d[blockIdx.x] = n * (int)size + (int)rank + x;\n}\n"
+    )
+    for size in (1, 2, 4):
+        out = device.launch(kernel, grid=(8, 1, 1), args=[np.zeros(8, np.float32), -10, 0.5], cluster=(size, 1, 1))[0]
+        assert out.tolist() == [-10 * size + block % size + 0.5 for block in range(8)]
 
 
 def test_a_write_far_outside_names_line_thread_and_array():
