@@ -55,7 +55,9 @@ def test_a_launch_and_its_printf():
     still_works()
 
 
-@pytest.mark.skipif(not device.available() or int(hardware.detect().arch.strip("sm_af")) < 90, reason="clusters begin with 9.0")
+@pytest.mark.skipif(
+    not device.available() or int(hardware.detect().arch.strip("sm_af")) < 90, reason="clusters begin with 9.0"
+)
 def test_a_cluster_is_launched_with_its_size():
     kernel = build(
         HEAD + "(float* d, int n, float x) {\n  unsigned rank, size;\n"
