@@ -253,8 +253,8 @@ class Chunk:
         return (f"block ({block % x}, {block // x % y}, {block // (x * y)}), "
                 f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)})")
 
-    def probe(self, lanes: Lanes, site: int, values: dict) -> None:
-        self.launch.probe(self, lanes, site, values)
+    def probe(self, lanes: Lanes, site: int, values: dict, after: bool) -> None:
+        self.launch.probe(self, lanes, site, values, after)
 
     # ---- Special registers ----
 

@@ -206,9 +206,11 @@ def block_source(program, block: Block, full: bool, probes: frozenset = frozense
     live_out = block.defines & block.live_out
     if probes & {i.site for i in block.code}:
         for instruction in block.code:
-            emitter.emit(instruction)
             if instruction.site in probes:
-                emitter.line(f"S.probe(L, {instruction.site}, dict(locals()))")
+                emitter.line(f"S.probe(L, {instruction.site}, dict(locals()), False)")
+            _emit_alone(emitter, instruction)
+            if instruction.site in probes:
+                emitter.line(f"S.probe(L, {instruction.site}, dict(locals()), True)")
     else:
         for step in fused_code(block.code, live_out):
             if isinstance(step, Instruction):
@@ -222,6 +224,15 @@ def block_source(program, block: Block, full: bool, probes: frozenset = frozense
     if not full:
         head += "    get = L.get; put = S.put_masked(L)\n"
     return head + "".join(f"    {line}\n" for line in emitter.lines)
+
+
+def _emit_alone(emitter: Emitter, instruction: Instruction) -> None:
+    """One instruction, with nothing fused to it."""
+    for step in fused_code([instruction], -1):
+        if isinstance(step, Instruction):
+            emitter.emit(step)
+        else:
+            step.emit(emitter)
 
 
 def _ending(emitter: Emitter, block: Block) -> str:

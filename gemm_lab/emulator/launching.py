@@ -88,7 +88,8 @@ class Launch:
         self.initial_registers = program.initial_registers()
         self.hazards = Hazards(self) if hazards else None
         self.output: list[str] = []
-        self.probed: dict = {}
+        self.initial = self.memory.data.copy()
+        self.probe = None
 
     # ---- Checks ----
 
@@ -199,12 +200,16 @@ class Launch:
             where = f"{file}:{line} (inlined from {where})"
         return f"{where}, {item.opcode}, PTX line {item.line}"
 
+    def again(self, block: int, probes: frozenset, probe) -> Launch:
+        """The same launch from its first memory contents, for one block, with stops."""
+        other = Launch(self.program, self.grid, self.block, self.args, self.dynamic_smem, self.cluster, False, self.timing,
+                       self.max_instructions, self.files, block, probes)
+        other.memory.data[:] = self.initial
+        other.probe = probe
+        return other
+
     def printed(self, text: str) -> None:
         self.output.append(text)
-
-    def probe(self, chunk, L, site, values) -> None:
-        self.probed[site] = (chunk, L, {n: v for n, v in values.items() if isinstance(v, (np.ndarray, np.generic))},
-                             chunk.shared.data.copy())
 
 
 def _number(value, parameter, name: str) -> bytes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gemm_lab.emulator.faults import HazardFound
+from gemm_lab.emulator.faults import EmulatorError, HazardFound
+from gemm_lab.emulator.inspection import replay
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,21 @@ class Report:
             if line is not None:
                 groups.setdefault(line, []).append(site)
         return {line: _sum(sites) for line, sites in sorted(groups.items())}
+
+    def inspect(self, where, block=0, warp: int = 0):
+        """Registers and shared memory after the last execution of a line by one warp, as a `Snapshot`.
+
+        where: a source line or a `Site`.   block: number, or coordinates.   The block is run again.
+        Raises `EmulatorError` if the line has no instruction or the warp did not execute it.
+        """
+        probe = replay(self, where, block, warp)
+        if probe.last is None:
+            raise EmulatorError(f"Warp {warp} of block {block} executed nothing of {where}.")
+        return probe.snapshot()
+
+    def trace(self, where, block=0, warp: int = 0) -> list:
+        """The addresses of every execution of a line's memory instructions by one warp, as `Access` items."""
+        return replay(self, where, block, warp).accesses
 
     def __repr__(self) -> str:
         t = self.totals

@@ -1,0 +1,55 @@
+"""Looking inside a run: registers, shared memory and addresses at a line."""
+
+import numpy as np
+import pytest
+
+from gemm_lab import emulator
+
+SOURCE = """extern "C" __global__ void kernel(const int* in, int* out) {
+  __shared__ int tile[64];
+  int i = threadIdx.x;
+  for (int k = 0; k < 3; k++) {
+    tile[(i * 2) % 64] = in[i] + k;
+    __syncthreads();
+    out[i] = tile[63 - i | 1];
+    __syncthreads();
+  }
+}"""
+
+
+@pytest.fixture
+def report(cuda):
+    source = SOURCE.replace("63 - i | 1", "(i * 2) % 64")
+    return cuda(source, np.arange(64, dtype=np.int32) * 10, np.zeros(64, np.int32), block=64)
+
+
+def test_shared_memory_at_the_last_execution(report):
+    snapshot = report.inspect(5, block=0, warp=1)
+    tile = snapshot.shared_as(np.int32, "tile")
+    assert np.array_equal(tile[::2], np.arange(32, 64) * 10 + 2)
+    assert snapshot.active.all() and snapshot.opcode.startswith("st.shared")
+    assert any(np.array_equal(v, np.arange(32, 64) * 10 + 2) for v in snapshot.registers.values())
+
+
+def test_addresses_of_every_execution(report):
+    accesses = [a for a in report.trace(5, block=(0, 0, 0), warp=1) if a.opcode.startswith("st.shared")]
+    assert len(accesses) == 3
+    for access in accesses:
+        assert access.width == 4 and np.array_equal(access.addresses, (np.arange(32, 64) * 2 % 64) * 4)
+
+
+def test_inspecting_changes_no_result(cuda):
+    out = np.zeros(64, np.int32)
+    report = cuda(SOURCE.replace("63 - i | 1", "(i * 2) % 64"), np.arange(64, dtype=np.int32), out, block=64)
+    before = out.copy()
+    report.inspect(5)
+    assert np.array_equal(out, before)
+
+
+def test_what_is_not_there(report):
+    with pytest.raises(emulator.EmulatorError, match="line 3000"):
+        report.inspect(3000)
+    with pytest.raises(emulator.EmulatorError, match="no warp 7"):
+        report.trace(5, warp=7)
+    with pytest.raises(emulator.EmulatorError, match="no block 4"):
+        report.trace(5, block=4)

@@ -1,0 +1,101 @@
+"""The ladders simt and t4 on the emulator: exact, counted, and wrong where they should be."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+
+from gemm_lab import catalog, compiler, emulator
+from gemm_lab.config import data_dir
+from gemm_lab.emulator.mutate import mutants
+
+RUNGS = [name for name in catalog.kernels() if name.startswith(("simt/", "t4/"))]
+DTYPES = {"f16": np.float16, "f32": np.float32}
+T4 = [name for name in RUNGS if name.startswith("t4/")]
+
+
+def compiled(name, arch="sm_75"):
+    spec = catalog.kernel(name)
+    return spec, compiler.compile(spec.source, config=spec.configure(), arch=arch, name=name)
+
+
+def run(name, m, n, k, kernel=None, arch="sm_75", **options):
+    """(report, D, the exact result) for small integers."""
+    spec, made = compiled(name, arch)
+    problem, rng = spec.problem, np.random.default_rng(m + n + k)
+    a, b, c = (rng.integers(-2, 3, shape).astype(DTYPES[problem.dtype_in]) for shape in ((m, k), (k, n), (m, n)))
+    d = np.full((m, n), np.nan, DTYPES[problem.dtype_out])
+    c = c.astype(d.dtype)
+    values = {"a": a, "b": b, "c": c, "d": d, "m": m, "n": n, "k": k, "alpha": 1.0, "beta": 0.5}
+    report = emulator.launch(kernel or made, made.entry, spec.launch_grid(spec.configure(), m, n, k, 40), made.threads,
+                             [values[x] for x in problem.arguments], **options)
+    exact = a.astype(np.float32) @ b.astype(np.float32)
+    if problem.uses_c:
+        exact = exact + 0.5 * c.astype(np.float32)
+    return report, d.astype(np.float32), exact
+
+
+@pytest.mark.parametrize("name", RUNGS)
+@pytest.mark.parametrize("size", [(256, 256, 256), (512, 512, 512), (512, 128, 192)])
+def test_a_rung_is_exact(name, size):
+    _, d, exact = run(name, *size)
+    assert np.array_equal(d, exact)
+
+
+@pytest.mark.parametrize(("name", "degree"), [("t4/01_hierarchical_tiling", 8), ("t4/02_vectorized_copy", 8), ("t4/03_swizzled", 1)])
+def test_conflict_degree_of_ldmatrix(name, degree):
+    report, _, _ = run(name, 256, 128, 64)
+    loads = [s for s in report.sites if s.opcode.startswith("ldmatrix")]
+    assert loads and all(s.wavefronts == degree * s.ideal_wavefronts for s in loads)
+
+
+def recorded():
+    with open(data_dir("results") / "profiles" / "h200" / "rungs.csv") as file:
+        return {row["kernel"]: row for row in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("name", sorted(set(RUNGS) & set(recorded())))
+def test_counts_equal_the_recorded_counters(name):
+    row = recorded()[name]
+    n = int(row["n"])
+    report, _, _ = run(name, n, n, n, arch=row["arch"])
+    loads = [s for s in report.sites if s.opcode.startswith("ld.global")]
+    stores = [s for s in report.sites if s.opcode.startswith("st.global")]
+    assert report.totals.wavefronts == int(row["wavefronts"])
+    assert report.totals.ideal_wavefronts == int(row["ideal_wavefronts"])
+    assert sum(s.requests for s in loads) == int(row["load_requests"])
+    assert sum(s.sectors for s in loads) == int(row["load_sectors"])
+    assert (sum(s.requests for s in stores), sum(s.sectors for s in stores)) == (int(row["store_requests"]), int(row["store_sectors"]))
+
+
+@pytest.mark.parametrize("name", T4)
+def test_a_deleted_mma_changes_the_answer(name):
+    _, made = compiled(name)
+    found = list(re.finditer(r"^\s*mma\.sync[^;]*;", made.ptx, re.M))
+    middle = found[len(found) // 2]
+    broken = made.ptx[:middle.start()] + made.ptx[middle.end():]
+    report, d, exact = run(name, 256, 128, 128, kernel=broken)
+    assert not np.array_equal(d, exact)
+
+
+@pytest.mark.parametrize("name", [n for n in RUNGS if n.startswith("t4/") or "shared" in n or "register" in n])
+def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
+    m, n, k = (256, 128, 128) if name.startswith("t4/") else (128, 128, 64)
+    report, d, exact = run(name, m, n, k, hazards=True)
+    assert report.hazards == [] and np.array_equal(d, exact)
+    _, made = compiled(name)
+    broken = list(mutants(made.ptx))
+    assert broken
+    for mutant in broken:
+        report, d, exact = run(name, m, n, k, kernel=mutant.ptx, hazards=True)
+        assert report.hazards, f"without line {mutant.line}, {mutant.statement}, nothing was found"
+
+
+def test_lines_of_the_learners_file():
+    report, _, _ = run("t4/02_vectorized_copy", 256, 128, 64)
+    lines = report.lines("02_vectorized_copy.cu")
+    source = catalog.kernel("t4/02_vectorized_copy").source.splitlines()
+    worst = max(lines, key=lambda line: lines[line].wavefronts)
+    assert "ldmatrix" in source[worst - 1] and lines[worst].conflict_degree == 8
+    assert sum(t.wavefronts for t in lines.values()) == report.totals.wavefronts
