@@ -108,10 +108,11 @@ def sectors(addresses: np.ndarray, width: int, active: np.ndarray | None = None)
     parts = -(-width // SECTOR_BYTES)
     touched = (addresses[..., None] // SECTOR_BYTES + np.arange(parts)).reshape(len(addresses), -1)
     use = np.ones(touched.shape, bool) if active is None else np.repeat(np.asarray(active, bool), parts, axis=1)
-    touched = np.sort(np.where(use, touched, -1), axis=1)
+    none = np.iinfo(np.int64).max
+    touched = np.sort(np.where(use, touched, none), axis=1)
     new = np.ones(touched.shape, bool)
     new[:, 1:] = touched[:, 1:] != touched[:, :-1]
-    return (new & (touched >= 0)).sum(1)
+    return (new & (touched != none)).sum(1)
 
 
 def cp_async_cg_wavefronts(source: np.ndarray, destination: np.ndarray, active: np.ndarray | None = None) -> int:
