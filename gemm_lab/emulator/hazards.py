@@ -38,7 +38,7 @@ class Hazards:
         self.granule = granule_of(launch.program)
 
     def chunk(self, chunk):
-        return ChunkHazards(chunk, self) if chunk.launch.smem_bytes else None
+        return ChunkHazards(chunk, self)
 
     def add(self, kind: str, k: int, other: int, sentence) -> None:
         key = (kind, k, other)

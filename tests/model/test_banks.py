@@ -1,0 +1,98 @@
+"""Laws of the bank model."""
+
+import numpy as np
+import pytest
+
+from gemm_lab.model import banks
+
+LANE = np.arange(32)
+
+
+def slow(addresses, width, active):
+    """The definition, one lane at a time."""
+    each, total = banks.LANES_OF_A_PHASE[width], 0
+    for start in range(0, len(addresses), each):
+        words = {int(addresses[n]) // 4 + w for n in range(start, start + each) if active[n] for w in range(max(width // 4, 1))}
+        depth = [0] * 32
+        for word in words:
+            depth[word % 32] += 1
+        total += max(depth)
+    return total
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+def test_the_vectorised_count_is_the_definition(width):
+    rng = np.random.default_rng(width)
+    addresses = rng.integers(0, 300, (50, 32)) * width
+    active = rng.random((50, 32)) < 0.7
+    expected = [slow(a, width, m) for a, m in zip(addresses, active, strict=True)]
+    assert banks.wavefronts(addresses, width, active).tolist() == expected
+
+
+@pytest.mark.parametrize(("stride", "expected"), [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1), (0, 1)])
+def test_strides_of_words(stride, expected):
+    assert banks.wavefronts((LANE * stride * 4)[None], 4).tolist() == [expected]
+
+
+@pytest.mark.parametrize(("width", "expected"), [(4, 1), (8, 2), (16, 4)])
+def test_wide_accesses_go_in_phases(width, expected):
+    assert banks.wavefronts((LANE * width)[None], width).tolist() == [expected]
+    assert banks.ideal_wavefronts(32, width) == expected
+    assert banks.ideal_wavefronts(8, width) == -(-8 * width // 128)
+
+
+def test_rows_of_128_bytes_conflict_in_ldmatrix_and_a_swizzle_frees_them():
+    rows = np.arange(8)
+    assert banks.wavefronts((rows * 128)[None], 16).tolist() == [8]
+    assert banks.wavefronts((rows * 128 + (rows ^ 3) % 8 * 16)[None], 16).tolist() == [1]
+    assert banks.wavefronts((rows * 144)[None], 16).tolist() == [1]
+
+
+def test_moving_all_lanes_by_whole_words_changes_nothing():
+    rng = np.random.default_rng(3)
+    addresses = rng.integers(0, 500, (20, 32)) * 4
+    for shift in (4, 64, 128, 4096):
+        assert np.array_equal(banks.wavefronts(addresses, 4), banks.wavefronts(addresses + shift, 4))
+
+
+def test_loads_join_phases_and_stores_do_not():
+    same = np.zeros((1, 32), np.int64)
+    pairs = (LANE // 2 * 16)[None]
+    assert banks.load_wavefronts(same, 8).tolist() == [1] and banks.wavefronts(same, 8).tolist() == [2]
+    assert banks.load_wavefronts(same, 16).tolist() == [2] and banks.load_wavefronts(pairs, 16).tolist() == [2]
+    assert banks.load_wavefronts((LANE * 16)[None], 16).tolist() == [4]
+
+
+def test_sectors():
+    assert banks.sectors((LANE * 4)[None], 4).tolist() == [4]
+    assert banks.sectors((LANE * 4 + 16)[None], 4).tolist() == [5]
+    assert banks.sectors((LANE * 128)[None], 4).tolist() == [32]
+    assert banks.sectors((LANE * 128)[None], 4, (LANE < 3)[None]).tolist() == [3]
+    assert banks.sectors((LANE * 0)[None], 4).tolist() == [1]
+
+
+def copy_rows(row_bytes, swizzle=False):
+    """A warp copies rows of 64 bytes (four lanes each) from rows 4096 bytes apart to rows of `row_bytes`."""
+    row, chunk = LANE // 4, LANE % 4
+    place = chunk ^ row // 2 % 4 if swizzle else chunk
+    return row * 4096 + chunk * 16, row * row_bytes + place * 16
+
+
+def test_cp_async_cg_wavefronts():
+    assert banks.cp_async_cg_wavefronts(LANE * 16, LANE * 16) == 4
+    assert banks.cp_async_cg_wavefronts(*copy_rows(64)) == banks.cp_async_cg_wavefronts(*copy_rows(64, True)) == 8
+    source, destination = copy_rows(80)
+    assert banks.cp_async_cg_wavefronts(source, destination) > 8
+    assert banks.cp_async_cg_wavefronts(source, np.zeros(32, int)) == 1
+    assert banks.cp_async_cg_wavefronts(source, destination, LANE < 0) == 0
+
+
+def test_cp_async_ca_writes_source_lines_apart_and_does_not_merge():
+    assert banks.cp_async_ca_wavefronts(LANE * 4, LANE * 4, 4) == 1
+    assert banks.cp_async_ca_wavefronts(LANE * 4, LANE * 0, 4) == 32
+    assert banks.cp_async_ca_wavefronts(LANE // 16 * 4096 + LANE % 16 * 4, LANE * 4, 4) == 2
+
+
+def test_a_width_that_does_not_exist():
+    with pytest.raises(ValueError, match="12 bytes"):
+        banks.wavefronts(LANE[None], 12)
