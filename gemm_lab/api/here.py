@@ -36,7 +36,7 @@ class Here:
             return (f"{p.name} ({p.arch}, {p.sms} SMs, {p.memory_gb:.0f} GB), driver for CUDA "
                     f"{p.driver[0]}.{p.driver[1]}: kernels run and are timed here.")
         recorded = gpu(RECORDED_ON).name
-        return (f"{self.reason} Kernels are compiled and taken apart here; "
+        return (f"{self.reason} Kernels run on the emulator here, which checks and counts; "
                 f"speeds shown were recorded on one {recorded}.")
 
     __repr__ = __str__

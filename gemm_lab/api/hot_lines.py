@@ -119,8 +119,8 @@ class HotLines:
             rows.append(f"<tr>{margin}{code}</tr>")
         head = "".join(f'<th style="text-align:right;padding:0 10px 0 0;background:#fff;color:#5f6368">{title}</th>'
                        for title in ("wavefronts", "degree", "sectors/request", "line"))
-        return ('<table style="border-collapse:collapse;font-family:monospace;font-size:12px;line-height:1.25">'
-                f'<tr>{head}<th style="background:#fff"></th></tr>{"".join(rows)}</table>')
+        return ('<div style="overflow-x:auto"><table style="border-collapse:collapse;font-family:monospace;font-size:12px;line-height:1.25">'
+                f'<tr>{head}<th style="background:#fff"></th></tr>{"".join(rows)}</table></div>')
 
     def _repr_html_(self) -> str:
         return html.card(f"<b>{escape(self.kernel.label)}</b>: what each line costs{self.body()}")

@@ -222,7 +222,7 @@ class Kernel:
                                       (c["BLOCK_M"] // warps[0], c["BLOCK_N"] // warps[1]))
         if self.spec.extends or self.edited:
             changed = self.diff()
-            body += html.folded(f"what changes against {changed.before} ({changed.count} lines)", changed.body())
+            body += html.folded(f"what changes against {changed.before} ({changed.count} new lines)", changed.body())
         body += html.folded("source", html.code(self.source))
         return html.card(body)
 
@@ -259,7 +259,8 @@ class Diff:
         return f"{self.before} → {self.after}\n" + "\n".join(self.lines)
 
     def _repr_html_(self) -> str:
-        title = f"<b>{escape(self.before)}</b> → <b>{escape(self.after)}</b>, {self.count} lines added or changed"
+        lines = "1 line" if self.count == 1 else f"{self.count} lines"
+        title = f"<b>{escape(self.before)}</b> → <b>{escape(self.after)}</b>, {lines} added or changed"
         return html.card(title + self.body())
 
 

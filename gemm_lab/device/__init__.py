@@ -49,7 +49,7 @@ def why_not() -> str:
         return "CUDA_VISIBLE_DEVICES hides every GPU; unset it to use one."
     present = hardware.detect()
     if present is None:
-        return "No NVIDIA driver or GPU was found; type `nvidia-smi` to see what the driver sees."
+        return "No NVIDIA driver or GPU was found; type nvidia-smi to see what the driver sees."
     if importlib.util.find_spec("cupy") is None:
         extra = "cuda13" if present.driver[0] >= 13 else "cuda12"
         return f"CuPy is not installed, which drives the GPU; type `pip install 'gemm_lab[{extra}]'`."

@@ -157,7 +157,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run_all(copies: dict[Path, Path], limit_s: float, store: bool) -> list[Failure]:
     failures = []
-    with tqdm(total=sum(map(code_cells, copies)), unit="cell") as bar:
+    with tqdm(total=sum(map(code_cells, copies)), unit="cell", disable=None) as bar:
         for path, copy in copies.items():
             bar.set_description(path.stem)
             start = time.monotonic()
