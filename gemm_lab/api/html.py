@@ -16,7 +16,8 @@ def card(body: str, colour: str = LINE) -> str:
     """A white card with a coloured left edge. JupyterLab gives `pre` the font of prose, and wraps it."""
     body = body.replace('<pre style="', '<pre style="font-family:monospace;white-space:pre;')
     return (f'<div style="background:{PAPER};color:{INK};border:1px solid {LINE};border-left:4px solid {colour};'
-            f'border-radius:4px;padding:8px 12px;margin:2px 0;max-width:980px;font-size:13px">{body}</div>')
+            f'border-radius:4px;padding:8px 12px;margin:2px 0;max-width:980px;overflow-x:auto;font-size:13px">'
+            f"{body}</div>")
 
 
 def facts(pairs: list[tuple[str, str]]) -> str:
