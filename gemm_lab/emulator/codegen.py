@@ -80,8 +80,11 @@ class Emitter:
 
     def address_constant(self, operand: Symbol, kind: str):
         if operand.variable is None:
-            raise self.unsupported(f"the address of {operand.name} is not known")
-        value = self.program.address(operand.variable) + operand.offset
+            if operand.name not in self.program.module.functions:
+                raise self.unsupported(f"the address of {operand.name} is not known")
+            value = self.program.function_address(operand.name)
+        else:
+            value = self.program.address(operand.variable) + operand.offset
         return NUMPY[CODES[kind]].type(value & ((1 << 8 * SIZE[CODES[kind]]) - 1))
 
     def special(self, name: str) -> tuple[str, str]:

@@ -68,8 +68,7 @@ def _ideal_load(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
     if width < 8:
         return plain
     joined = joined_phases(rows, width, here)
-    halves = here.reshape(len(rows), joined.shape[1], -1).sum(2)
-    return np.minimum(plain, np.where(joined, halves > 0, ideal_wavefronts(halves, width)).sum(1))
+    return np.minimum(plain, ideal_wavefronts(32, width) - joined.sum(1))
 
 
 def _ideal_cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:

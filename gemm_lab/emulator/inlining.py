@@ -6,6 +6,7 @@ Every copy of a function gets registers, labels and local variables of its own. 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 from gemm_lab.emulator.declarations import BYTES
@@ -128,8 +129,8 @@ class _Inliner:
         arguments = operands.pop(0) if operands and isinstance(operands[0], Group) else Group(())
         where = f"PTX line {item.line}: "
         if not isinstance(callee, Symbol):
-            raise UnsupportedInstruction(f"{where}{item.opcode} through a function pointer cannot be emulated; "
-                                         "call the function by its name.")
+            self.call_through_pointer(item, copy, results, callee, arguments, base, renamed, suffix, active, call_site)
+            return
         function = self.module.functions.get(callee.name)
         if callee.name in BUILT_IN and (function is None or function.declared_only):
             for symbol in (*arguments.items, *results.items):
@@ -157,6 +158,33 @@ class _Inliner:
             self.flat.body.append(replace(copy, opcode="bra", parts=("bra",), operands=(), guard=inverse, target=skip))
         self.expand(function, mapping, inner, active, copy.location)
         self.flat.body.append(skip)
+
+    def address_taken(self, name: str) -> bool:
+        """True if a mov or an initialiser names the function."""
+        word = re.escape(name)
+        return re.search(rf"mov\.[bu]64\s+[%\w$]+,\s*{word}\s*;|=[^;]*[\s{{,(]{word}[\s,;)}}+]", self.module.text) is not None
+
+    def call_through_pointer(self, item, copy, results, callee, arguments, base, renamed, suffix, active, call_site) -> None:
+        """One comparison and one expanded call for each function that the pointer could name."""
+        shape = [v.size for v in (s.variable for s in (*results.items, *arguments.items))]
+        candidates = [f for f in self.module.functions.values() if not f.is_entry and not f.declared_only
+                      and f.name not in active and [v.size for v in (*f.results, *f.parameters)] == shape
+                      and self.address_taken(f.name)]
+        self.copies += 1
+        done = f"$called#{self.copies}"
+        for function in candidates:
+            self.copies += 1
+            hit, miss = Register(len(self.flat.registers), "pred", f"is {function.name}"), f"$other#{self.copies}"
+            self.flat.registers.append(hit)
+            test = replace(copy, opcode="setp.eq.u64", parts=("setp", "eq", "u64"), guard=None,
+                           operands=(hit, callee, Symbol(function.name, 0, None)))
+            jump = replace(copy, opcode="bra", parts=("bra",), operands=(), guard=Negated(hit), target=miss)
+            self.flat.body += [test, jump]
+            named = [o for o in (results, Symbol(function.name, 0, None), arguments) if o is not results or results.items]
+            # The operands are already those of this copy, so nothing is renamed again.
+            self.call(replace(copy, operands=tuple(named)), 0, {}, "", active, call_site)
+            self.flat.body += [replace(copy, opcode="bra", parts=("bra",), operands=(), guard=None, target=done), miss]
+        self.flat.body += [replace(copy, opcode="trap", parts=("trap",), operands=(), guard=None), done]
 
 
 def _promote_parameters(flat: Flat) -> None:

@@ -131,16 +131,20 @@ class Launch:
                 if parameter.size != 8:
                     raise LaunchError(f"{name} of {program.entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
                                       "pass a number instead of an array.")
-                if not argument.flags.c_contiguous or not argument.flags.writeable:
-                    raise LaunchError(f"{name} must be a contiguous array that can be written; pass np.ascontiguousarray(…).")
-                pieces.append(len(buffers))
-                buffers.append((name, argument))
+                if not argument.flags.c_contiguous:
+                    raise LaunchError(f"{name} must be a contiguous array; pass np.ascontiguousarray(…).")
+                same = next((n for n, (_, other) in enumerate(buffers) if _overlap(argument, other, name)), None)
+                pieces.append(len(buffers) if same is None else same)
+                if same is None:
+                    buffers.append((name, argument))
             elif isinstance(argument, (bytes, bytearray)):
                 if len(argument) != parameter.size:
                     raise LaunchError(f"{name} of {program.entry} has {parameter.size} bytes, but {len(argument)} were given.")
                 pieces.append(bytes(argument))
             elif argument is None and parameter.size == 8:
                 pieces.append(bytes(8))
+            elif isinstance(argument, np.generic) and argument.nbytes == parameter.size and parameter.type == "b8":
+                pieces.append(argument.tobytes())  # __half and __nv_bfloat16 are structs of two bytes
             elif isinstance(argument, (int, float, np.number, np.bool_)):
                 pieces.append(_number(argument, parameter, name))
             else:
@@ -185,8 +189,12 @@ class Launch:
         if self.only_block is not None:
             return
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
-            if buffer.nbytes:
-                buffer.reshape(-1).view(np.uint8)[:] = self.memory.data[place:place + buffer.nbytes]
+            result = self.memory.data[place:place + buffer.nbytes]
+            if buffer.flags.writeable:
+                if buffer.nbytes:
+                    buffer.reshape(-1).view(np.uint8)[:] = result
+            elif not np.array_equal(result, np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)):
+                raise LaunchError("The kernel wrote to an array that is read-only; pass a copy of it.")
 
     def describe(self, item) -> str:
         """Where an instruction stands, in words."""
@@ -210,6 +218,16 @@ class Launch:
 
     def printed(self, text: str) -> None:
         self.output.append(text)
+
+
+def _overlap(one: np.ndarray, other: np.ndarray, name: str) -> bool:
+    """True if two arguments are the same memory. Raises `LaunchError` if they share a part of it."""
+    begin, start = (a.__array_interface__["data"][0] for a in (one, other))
+    if begin == start and one.nbytes == other.nbytes:
+        return one.nbytes > 0
+    if begin < start + other.nbytes and start < begin + one.nbytes:
+        raise LaunchError(f"{name} overlaps another argument in part; pass the whole array, or copies.")
+    return False
 
 
 def _number(value, parameter, name: str) -> bytes:

@@ -1,5 +1,6 @@
 """Where the state spaces lie among generic addresses. The windows are the emulator's own; a GPU's are not documented."""
 
+FUNCTION_BASE = 0x6000_0000_0000
 GLOBAL_BASE = 0x7000_0000_0000
 LOCAL_WINDOW = 0x7E00_0000_0000
 SHARED_WINDOW = 0x7F00_0000_0000

@@ -12,7 +12,7 @@ from gemm_lab.emulator.faults import LaunchError
 from gemm_lab.emulator.flow import blocks_of
 from gemm_lab.emulator.inlining import flatten
 from gemm_lab.emulator.ir import Instruction, Module, Variable
-from gemm_lab.emulator.layout import GLOBAL_BASE, align_up
+from gemm_lab.emulator.layout import FUNCTION_BASE, GLOBAL_BASE, align_up
 from gemm_lab.emulator.syntax import parse
 from gemm_lab.emulator.types import NUMPY, register_code
 
@@ -115,7 +115,10 @@ class Program:
             data = bytearray(variable.initial or bytes(variable.size))
             for at, name, addend, shift, width in variable.links:
                 target = self.module.variables.get(name)
-                value = 0 if target is None else self._addresses.get(id(target), 0) + addend
+                if target is not None:
+                    value = self._addresses.get(id(target), 0) + addend
+                else:
+                    value = self.function_address(name) if name in self.module.functions else 0
                 data[at:at + width] = (value >> 8 * shift & ((1 << 8 * width) - 1)).to_bytes(width, "little")
             image[offset:offset + variable.size] = data
         self.image = bytes(image)
@@ -127,6 +130,10 @@ class Program:
             return self._addresses[id(variable)]
         except KeyError:
             raise LaunchError(f"The variable {variable.name} has no address: it is declared but never defined.") from None
+
+    def function_address(self, name: str) -> int:
+        """A number that stands for a function where its address is taken."""
+        return FUNCTION_BASE + 16 * list(self.module.functions).index(name)
 
     # ---- Code ----
 

@@ -54,46 +54,52 @@ def load_wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None
     """Wavefronts of `ld.shared`: as `wavefronts`, with phases joined where neighbouring lanes read the same address."""
     addresses = np.asarray(addresses, np.int64)
     counts = wavefronts(addresses, width, active)
-    if width < 8:
-        return counts
-    use = np.ones(addresses.shape, bool) if active is None else np.asarray(active, bool)
-    for row in np.flatnonzero(joined_phases(addresses, width, use).any(1)):
-        counts[row] = 0
-        for part, joined in zip(range(0, 32, 256 // width), joined_phases(addresses[row:row + 1], width, use[row:row + 1])[0],
-                                strict=True):
-            lanes = slice(part, part + 256 // width)
-            if joined:  # one phase: the words of twice as many lanes, of which every other is a repetition
-                words = {int(a) // BANK_BYTES + n for a, u in zip(addresses[row, lanes], use[row, lanes], strict=True) if u
-                         for n in range(width // BANK_BYTES)}
-                banks = [word % BANKS for word in words]
-                counts[row] += max((banks.count(b) for b in set(banks)), default=0)
-            else:
-                counts[row] += wavefronts(addresses[row:row + 1, lanes], width, use[row:row + 1, lanes])[0]
+    if width >= 8:
+        use = np.ones(addresses.shape, bool) if active is None else np.asarray(active, bool)
+        counts = counts - joined_phases(addresses, width, use).sum(1)
     return counts
 
 
 def joined_phases(addresses: np.ndarray, width: int, use: np.ndarray) -> np.ndarray:
-    """Which pairs of phases of a load run as one: (warps, 1) for 8 bytes a lane, (warps, 2) for 16."""
-    lane = np.arange(addresses.shape[1])
-    found = False
+    """Which pairs of phases of a load run as one wavefront: (warps, 1) for 8 bytes a lane, (warps, 2) for 16.
+
+    Every two lanes i and i xor 1 (or, for all lanes, i and i xor 2) name the same address or one of them is idle, the words
+    of the two phases do not collide, and both phases have work.
+    """
+    lane, lanes = np.arange(addresses.shape[1]), 256 // width
+    found = np.zeros((len(addresses), addresses.shape[1] // lanes), bool)
     for distance in (1, 2):
         other = lane ^ distance
         same = (addresses == addresses[:, other]) | ~use | ~use[:, other]
-        found = found | same.reshape(len(addresses), -1, 256 // width).all(2)
+        found |= same.reshape(len(addresses), -1, lanes).all(2)
+    found &= use.reshape(len(addresses), -1, 2, lanes // 2).any(3).all(2)
+    for row, part in np.argwhere(found):
+        chosen = slice(part * lanes, (part + 1) * lanes)
+        words = np.unique(addresses[row, chosen][use[row, chosen]][:, None] // BANK_BYTES + np.arange(width // BANK_BYTES))
+        found[row, part] = np.bincount(words % BANKS).max() == 1
     return found
 
 
 def cp_async_ca_wavefronts(source: np.ndarray, destination: np.ndarray, width: int, active: np.ndarray | None = None) -> int:
-    """Wavefronts of one warp's `cp.async.ca`: phases as for stores, but each 128-byte line of the source is written by
-    itself, and lanes that write the same word are not merged. Addresses in bytes, shape (lanes,)."""
+    """Wavefronts of one warp's `cp.async.ca`. Addresses in bytes, shape (lanes,).
+
+    A rule found by measurement on an H200: in each phase the lanes are dealt into rounds by their turn at the banks of
+    the destination, equal words not merged; a round takes as many wavefronts as its most wanted bank of the *source*.
+    Exact for rows of tiles; near for scattered chunks.
+    """
     use = np.ones(len(source), bool) if active is None else np.asarray(active, bool)
-    each, total = LANES_OF_A_PHASE[width], 0
+    each, parts, total = LANES_OF_A_PHASE[width], range(max(width // BANK_BYTES, 1)), 0
     for start in range(0, len(source), each):
-        lanes = slice(start, start + each)
-        for line in np.unique(source[lanes][use[lanes]] // LINE_BYTES):
-            chosen = np.flatnonzero(use[lanes] & (source[lanes] // LINE_BYTES == line)) + start
-            words = (destination[chosen, None] // BANK_BYTES + np.arange(width // BANK_BYTES)) % BANKS
-            total += int(np.bincount(words.ravel()).max())
+        turns: dict[int, int] = {}
+        rounds: dict[int, list[int]] = {}
+        for lane in range(start, min(start + each, len(source))):
+            if use[lane]:
+                places = [(int(destination[lane]) // BANK_BYTES + p) % BANKS for p in parts]
+                turn = max(turns.get(bank, 0) for bank in places)
+                turns.update((bank, turn + 1) for bank in places)
+                rounds.setdefault(turn, []).extend(int(source[lane]) // BANK_BYTES + p for p in parts)
+        for words in rounds.values():
+            total += int(np.bincount(np.array(words) % BANKS).max())
     return total
 
 

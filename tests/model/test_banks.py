@@ -87,7 +87,7 @@ def test_cp_async_cg_wavefronts():
     assert banks.cp_async_cg_wavefronts(source, destination, LANE < 0) == 0
 
 
-def test_cp_async_ca_writes_source_lines_apart_and_does_not_merge():
+def test_cp_async_ca_reads_source_banks_and_does_not_merge():
     assert banks.cp_async_ca_wavefronts(LANE * 4, LANE * 4, 4) == 1
     assert banks.cp_async_ca_wavefronts(LANE * 4, LANE * 0, 4) == 32
     assert banks.cp_async_ca_wavefronts(LANE // 16 * 4096 + LANE % 16 * 4, LANE * 4, 4) == 2
