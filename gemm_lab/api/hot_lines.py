@@ -105,22 +105,18 @@ class HotLines:
 
     def body(self) -> str:
         """The margin and the lines as HTML."""
-        rows = []
+        rows = [f"{'wavefronts':>10} {'degree':>6} {'sectors/request':>15} {'line':>5}"]
         for line in self._shown():
             if line is None:
-                rows.append('<tr><td colspan="5" style="background:#fff;border:0;height:6px"></td></tr>')
+                rows.append("")
                 continue
-            paper = html.PAPER if line.degree is None or line.degree < 1.05 else ("#fde9d9" if line.degree < 4 else "#f9c9b0")
-            cells = (_count(line.wavefronts), _degree(line), _sectors(line), str(line.number))
-            margin = "".join(f'<td style="text-align:right;padding:0 10px 0 0;background:{paper};border:0;color:#5f6368">'
-                             f"{cell}</td>" for cell in cells)
-            code = (f'<td style="text-align:left;background:{paper};border:0;padding:0;color:#1b1b1b;white-space:pre">'
-                    f"{escape(line.text)}</td>")
-            rows.append(f"<tr>{margin}{code}</tr>")
-        head = "".join(f'<th style="text-align:right;padding:0 10px 0 0;background:#fff;color:#5f6368">{title}</th>'
-                       for title in ("wavefronts", "degree", "sectors/request", "line"))
-        return ('<div style="overflow-x:auto"><table style="border-collapse:collapse;font-family:monospace;font-size:12px;line-height:1.25">'
-                f'<tr>{head}<th style="background:#fff"></th></tr>{"".join(rows)}</table></div>')
+            margin = f"{_count(line.wavefronts):>10} {_degree(line):>6} {_sectors(line):>15} {line.number:>5}"
+            text = f"{margin}  {escape(line.text)}"
+            if line.degree is not None and line.degree >= 1.05:
+                text = f'<span style="background:{"#fde9d9" if line.degree < 4 else "#f9c9b0"}">{text}</span>'
+            rows.append(text)
+        return (f'<pre style="background:{html.PAPER};color:{html.INK};font-size:12px;line-height:1.3;overflow-x:auto;'
+                'margin:4px 0">' + "\n".join(rows) + "</pre>")
 
     def _repr_html_(self) -> str:
         return html.card(f"<b>{escape(self.kernel.label)}</b>: what each line costs{self.body()}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -133,20 +134,22 @@ class Bench:
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         names = list(dict.fromkeys(r.kernel for r in self.rows))
-        header = ["kernel", *(f"{n}" for n in self.sizes), *(f"of cuBLAS, {n}" for n in self.sizes)]
+        header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in self.sizes)]
         by_key = {(r.kernel, r.n): r for r in self.rows}
         body = []
         for name in names:
             cells = [by_key.get((name, n)) for n in self.sizes]
             body.append([name, *(f"{r.tflops:.1f}" if r else "" for r in cells),
-                         *(f"{r.ratio_cublas:.1%}" if r and r.ratio_cublas else "" for r in cells)])
+                         *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells)])
         return header, body
 
     def _caption(self) -> str:
-        r = self.rows[0]
+        rungs = [row for row in self.rows if row.ladder == self.ladder.name] or list(self.rows)
+        r, clock = rungs[-1], statistics.median(row.sm_clock_mhz for row in rungs)
+        power = statistics.median(row.power_w for row in rungs)
         source = "recorded" if self.recorded else "measured now"
         return (f"TFLOPS, median of {r.rounds} rounds, {r.regime}, {source} on {r.gpu}, driver {r.driver}, "
-                f"CUDA {r.cuda}, about {r.sm_clock_mhz:.0f} MHz, {r.power_w:.0f} W, commit {r.commit}, {r.date}")
+                f"CUDA {r.cuda}, about {clock:,.0f} MHz, {power:.0f} W, commit {r.commit}, {r.date}")
 
     def __repr__(self) -> str:
         header, body = self._table()

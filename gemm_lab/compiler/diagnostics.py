@@ -129,14 +129,16 @@ def ptx_files(ptx: str) -> dict[int, str]:
 def ptx_line_origin(ptx: str, line: int) -> tuple[str, int]:
     """(file, line) of the source that PTX line `line` (1-based) came from.
 
-    Code of a wrapper in a header is charged to the outermost call in the learner's file.
+    Code of a wrapper in a header is charged to the outermost call in the learner's file; where a frame of the
+    inline chain lies in the learner's cell, to that frame.
     """
     table = ptx_files(ptx)
     for text in reversed(ptx.split("\n")[:line]):
         match = _LOC.match(text)
         if match:
-            outer = _INLINED.findall(match[3])
-            index, number = outer[-1] if outer else (match[1], match[2])
+            frames = [(match[1], match[2]), *_INLINED.findall(match[3])]
+            own = [frame for frame in frames if table.get(int(frame[0])) == "cell"]
+            index, number = (own or frames)[-1]
             return table.get(int(index), "PTX"), int(number)
     return "PTX", line
 

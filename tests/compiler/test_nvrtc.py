@@ -147,3 +147,11 @@ def test_the_export_is_one_file_that_compiles():
         assert '#include "' not in text and "int main" in text
         device_part = text.split("// ---- Host")[0]
         assert compiler.compile(device_part, arch="sm_75", name="export").threads == 256
+
+
+def test_refused_ptx_in_an_inlined_function_of_the_cell_is_charged_to_the_cell():
+    text = catalog.kernel("t4/03").regions["layout"].text.split("\n")
+    text[1] = ('__device__ __forceinline__ int chunk_a(int row, int chunk) { int r; asm volatile("mov.u32 %0, %%oops;" '
+               ': "=r"(r)); return r; }')
+    error = cell_error("\n".join(text))
+    assert {(d.file, d.line) for d in error.diagnostics} == {("cell", 3)}
