@@ -18,5 +18,19 @@ from gemm_lab.emulator.launching import launch
 from gemm_lab.emulator.registry import supported
 from gemm_lab.emulator.report import Report, Site, Totals
 
-__all__ = ["AssertionFailed", "BudgetExceeded", "Deadlock", "EmulatorError", "HazardFound", "MalformedPtx", "MemoryFault",
-           "Report", "Site", "Totals", "Trap", "UnsupportedInstruction", "launch", "supported"]
+__all__ = [
+    "AssertionFailed",
+    "BudgetExceeded",
+    "Deadlock",
+    "EmulatorError",
+    "HazardFound",
+    "MalformedPtx",
+    "MemoryFault",
+    "Report",
+    "Site",
+    "Totals",
+    "Trap",
+    "UnsupportedInstruction",
+    "launch",
+    "supported",
+]

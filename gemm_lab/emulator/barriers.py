@@ -17,7 +17,12 @@ class Barriers:
     def sync(self, L, site: int, number, count, following: int) -> int:
         """bar.sync: returns the next code block, or -1 with the lanes parked."""
         chunk = self.chunk
-        if L.full and not self.waiting and number.ndim == 0 and (count is None or int(count) == 32 * chunk.warps_per_block):
+        if (
+            L.full
+            and not self.waiting
+            and number.ndim == 0
+            and (count is None or int(count) == 32 * chunk.warps_per_block)
+        ):
             if chunk.hazards is not None:
                 chunk.hazards.everyone()
             return following
@@ -37,6 +42,7 @@ class Barriers:
 
     def park(self, L, site, number, count, following, reduction=None) -> None:
         from gemm_lab.emulator.chunk import PARKED
+
         self.add(L, site, number, count, following, reduction)
         self.chunk.goto(L, PARKED)
         self.chunk.at = None
@@ -63,6 +69,7 @@ class Barriers:
     def recheck(self) -> None:
         """Release every barrier whose threads have all arrived or ended."""
         from gemm_lab.emulator.chunk import DONE
+
         chunk = self.chunk
         for key in list(self.waiting):
             block, _ = key
@@ -89,7 +96,9 @@ class Barriers:
                 chunk.pc[lanes] = following
             if values is not None:
                 said = np.concatenate([v[1] for v in reductions])
-                result = {"popc": np.uint32(said.sum()), "and": np.bool_(said.all()), "or": np.bool_(said.any())}[values[0]]
+                result = {"popc": np.uint32(said.sum()), "and": np.bool_(said.all()), "or": np.bool_(said.any())}[
+                    values[0]
+                ]
                 old = chunk.R[values[2]]
                 new = np.full(chunk.lanes, old) if old.ndim == 0 else old.copy()
                 new[lanes] = result
@@ -106,12 +115,14 @@ class Barriers:
         item = block.code[0] if block.code else block.terminator
         here = np.flatnonzero(chunk.pc == index)
         warp = here[0] // 32
-        lanes = chunk.pc[warp * 32:(warp + 1) * 32]
+        lanes = chunk.pc[warp * 32 : (warp + 1) * 32]
         missing = np.flatnonzero(lanes != index)
-        raise Deadlock(f"{item.opcode} at {chunk.launch.describe(item)} needs every lane that it names, but in the warp of "
-                       f"{chunk.name_lane(int(here[0]))} lanes {spans(missing)} are elsewhere"
-                       + (" or do not exist (the block has a partial warp)" if not chunk.whole_warps else "")
-                       + f". {self.explain()}")
+        raise Deadlock(
+            f"{item.opcode} at {chunk.launch.describe(item)} needs every lane that it names, but in the warp of "
+            f"{chunk.name_lane(int(here[0]))} lanes {spans(missing)} are elsewhere"
+            + (" or do not exist (the block has a partial warp)" if not chunk.whole_warps else "")
+            + f". {self.explain()}"
+        )
 
     def explain(self) -> str:
         """Who waits on what, one sentence for each barrier of the first waiting block."""
@@ -126,9 +137,14 @@ class Barriers:
             for lanes, expected, _, site, _ in entries:
                 item = chunk.program.sites[site]
                 wanted = expected if expected is not None else "all"
-                words.append(f"threads {spans(np.sort(chunk.thread_of_lane[lanes]))} wait at barrier {number} for {wanted} threads "
-                             f"({chunk.launch.describe(item)})")
-        return f"In {chunk.name_lane(first * 32 * chunk.warps_per_block).split(', thread')[0]}: " + "; ".join(words) + "."
+                words.append(
+                    f"threads {spans(np.sort(chunk.thread_of_lane[lanes]))} wait at barrier {number} "
+                    f"for {wanted} threads "
+                    f"({chunk.launch.describe(item)})"
+                )
+        return (
+            f"In {chunk.name_lane(first * 32 * chunk.warps_per_block).split(', thread')[0]}: " + "; ".join(words) + "."
+        )
 
 
 def spans(numbers) -> str:

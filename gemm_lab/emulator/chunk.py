@@ -124,6 +124,7 @@ class Chunk:
         """(warps, 32) lanes that a membermask names; lanes of one warp that name different masks run apart."""
         from gemm_lab.emulator.ir import Register
         from gemm_lab.emulator.types import immediate
+
         value = self.R[operand.index] if type(operand) is Register else immediate(operand.text, "u32")
         if value.ndim:
             first = here.reshape(-1, 32).argmax(1)
@@ -165,7 +166,11 @@ class Chunk:
         def put(number, value):
             old = R[number]
             if chosen is None:
-                R[number] = np.where(mask, value, old) if old.dtype == value.dtype else np.where(mask, value, old).astype(value.dtype)
+                R[number] = (
+                    np.where(mask, value, old)
+                    if old.dtype == value.dtype
+                    else np.where(mask, value, old).astype(value.dtype)
+                )
                 return
             new = np.full(total, old) if old.ndim == 0 else old.copy()
             rows = new.reshape(-1, 32)
@@ -184,8 +189,9 @@ class Chunk:
         self.launch.spent += lanes.warps * (len(block.code) + (block.terminator is not None))
         if self.launch.spent > budget:
             item = block.terminator or (block.code[-1] if block.code else None)
-            raise BudgetExceeded(f"The kernel executed more than {budget:,} warp instructions; it spins at "
-                                 f"{self.launch.describe(item)}.")
+            raise BudgetExceeded(
+                f"The kernel executed more than {budget:,} warp instructions; it spins at {self.launch.describe(item)}."
+            )
 
     def naming_lanes(self, L: Lanes, count: int) -> np.ndarray:
         """The lanes that name the rows of `count` matrices."""
@@ -250,8 +256,10 @@ class Chunk:
         x, y, z = self.launch.grid
         block = int(self.block_ids[self.block_of_lane[lane]])
         thread, (a, b, _) = int(self.thread_of_lane[lane]), self.launch.block
-        return (f"block ({block % x}, {block // x % y}, {block // (x * y)}), "
-                f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)})")
+        return (
+            f"block ({block % x}, {block // x % y}, {block // (x * y)}), "
+            f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)})"
+        )
 
     def probe(self, lanes: Lanes, site: int, values: dict, after: bool) -> None:
         self.launch.probe(self, lanes, site, values, after)
@@ -280,8 +288,11 @@ class Chunk:
         if name in ("nclusterid_x", "nclusterid_y", "nclusterid_z"):
             return u4(launch.grid[number])
         if stem in ("tid", "ctaid", "clusterid"):
-            flat, extents = ((self.thread_of_lane, launch.block) if stem == "tid"
-                             else (self.block_ids[self.block_of_lane], launch.grid))
+            flat, extents = (
+                (self.thread_of_lane, launch.block)
+                if stem == "tid"
+                else (self.block_ids[self.block_of_lane], launch.grid)
+            )
             if extents[number] == 1:
                 return u4(0)
             if stem != "tid" and self.blocks == 1:
@@ -291,13 +302,20 @@ class Chunk:
         lane = (self.all_lanes % 32).astype(u4)
         one = u4(1)
         values = {
-            "laneid": lambda: lane, "warpid": lambda: (self.thread_of_lane // 32).astype(u4),
-            "nwarpid": lambda: u4(self.warps_per_block), "smid": lambda: u4(0), "nsmid": lambda: u4(1),
-            "gridid": lambda: np.uint64(1), "dynamic_smem_size": lambda: u4(launch.dynamic_smem),
+            "laneid": lambda: lane,
+            "warpid": lambda: (self.thread_of_lane // 32).astype(u4),
+            "nwarpid": lambda: u4(self.warps_per_block),
+            "smid": lambda: u4(0),
+            "nsmid": lambda: u4(1),
+            "gridid": lambda: np.uint64(1),
+            "dynamic_smem_size": lambda: u4(launch.dynamic_smem),
             "total_smem_size": lambda: u4(launch.smem_bytes),
-            "lanemask_eq": lambda: one << lane, "lanemask_lt": lambda: (one << lane) - one,
-            "lanemask_le": lambda: ((one << lane) - one) | (one << lane), "lanemask_gt": lambda: ~(((one << lane) - one) | (one << lane)),
-            "lanemask_ge": lambda: ~((one << lane) - one), "is_explicit_cluster": lambda: np.bool_(False),
+            "lanemask_eq": lambda: one << lane,
+            "lanemask_lt": lambda: (one << lane) - one,
+            "lanemask_le": lambda: ((one << lane) - one) | (one << lane),
+            "lanemask_gt": lambda: ~(((one << lane) - one) | (one << lane)),
+            "lanemask_ge": lambda: ~((one << lane) - one),
+            "is_explicit_cluster": lambda: np.bool_(False),
         }
         if name in values:
             return values[name]()

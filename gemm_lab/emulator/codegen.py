@@ -170,7 +170,7 @@ class Emitter:
             if operand.offset == 0:
                 return name
             dtype = np.uint64 if wide else np.uint32
-            return f"({name} + {self.constant(dtype(operand.offset & (2 ** 64 - 1 if wide else 2 ** 32 - 1)))})"
+            return f"({name} + {self.constant(dtype(operand.offset & (2**64 - 1 if wide else 2**32 - 1)))})"
         if type(base) is Symbol:
             return self.constant(np.uint64(int(self.address_constant(base, "u64")) + operand.offset))
         if type(base) is Immediate:
@@ -193,11 +193,34 @@ class Emitter:
             raise self.unsupported(f"its form is not known here ({error})") from error
 
 
-SPECIALS = {f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid",
-                                          "clusterid", "nclusterid") for axis in "xyz"} | {
-    "laneid", "warpid", "nwarpid", "smid", "nsmid", "clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo",
-    "globaltimer_hi", "gridid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt",
-    "dynamic_smem_size", "total_smem_size", "cluster_ctarank", "cluster_nctarank", "is_explicit_cluster"}
+SPECIALS = {
+    f"{name}.{axis}"
+    for name in ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
+    for axis in "xyz"
+} | {
+    "laneid",
+    "warpid",
+    "nwarpid",
+    "smid",
+    "nsmid",
+    "clock",
+    "clock64",
+    "clock_hi",
+    "globaltimer",
+    "globaltimer_lo",
+    "globaltimer_hi",
+    "gridid",
+    "lanemask_eq",
+    "lanemask_le",
+    "lanemask_lt",
+    "lanemask_ge",
+    "lanemask_gt",
+    "dynamic_smem_size",
+    "total_smem_size",
+    "cluster_ctarank",
+    "cluster_nctarank",
+    "is_explicit_cluster",
+}
 
 
 def block_source(program, block: Block, full: bool, probes: frozenset = frozenset()) -> str:

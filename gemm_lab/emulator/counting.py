@@ -1,4 +1,4 @@
-"""What each instruction cost: executions, wavefronts, sectors. Patterns of addresses are counted once and remembered."""
+"""What each instruction cost: wavefronts, sectors, bytes. Patterns of addresses are counted once and remembered."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Patterns:
     def total(self, kind: str, width: int, relative: np.ndarray, active: np.ndarray | None) -> int:
         """The sum over warps. relative: (warps, lanes) int64 from a base that keeps the cost the same."""
         rows = relative if active is None else np.where(active, relative, _NOT_ACTIVE)
-        hashes = rows @ _HASH[:rows.shape[1]]
+        hashes = rows @ _HASH[: rows.shape[1]]
         known = self.known.setdefault((kind, width, rows.shape[1]), {})
         if (hashes == hashes[0]).all():
             unique, first, counts = hashes[:1], np.zeros(1, np.int64), (len(hashes),)
@@ -59,8 +59,9 @@ def _cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
 
 def _ca(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
     lanes = rows.shape[1] // 2
-    return np.array([cp_async_ca_wavefronts(r[:lanes], r[lanes:], width, h[lanes:])
-                     for r, h in zip(rows, here, strict=True)])
+    return np.array(
+        [cp_async_ca_wavefronts(r[:lanes], r[lanes:], width, h[lanes:]) for r, h in zip(rows, here, strict=True)]
+    )
 
 
 def _ideal_load(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
@@ -89,10 +90,8 @@ _COST = {
 
 def based(addresses: np.ndarray, active: np.ndarray | None, unit: int) -> np.ndarray:
     """(warps, lanes) addresses relative to the first active lane's address, cut to a multiple of `unit` bytes."""
-    if active is None:
-        base = addresses[:, :1]
-    else:
-        base = np.where(active, addresses, np.int64(1 << 62)).min(1, keepdims=True)
+    known = addresses[:, :1] if active is None else np.where(active, addresses, np.int64(1 << 62))
+    base = known.min(1, keepdims=True)
     return addresses - (base & np.int64(-unit))
 
 
@@ -103,8 +102,11 @@ def count_shared(chunk, site: SiteCounts, L, address, active, width: int, kind: 
     per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
     patterns, relative = chunk.launch.patterns, based(rows, use, 4)
     site.wavefronts += patterns.total(kind, width, relative, use)
-    site.ideal += (patterns.total("ideal load", width, relative, use) if kind == "load" and width > 4
-                   else int(ideal_wavefronts(per_warp, width).sum()))
+    site.ideal += (
+        patterns.total("ideal load", width, relative, use)
+        if kind == "load" and width > 4
+        else int(ideal_wavefronts(per_warp, width).sum())
+    )
     site.requests += int((per_warp > 0).sum())
     site.bytes += int(per_warp.sum()) * width
 

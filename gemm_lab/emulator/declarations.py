@@ -8,16 +8,41 @@ import struct
 from gemm_lab.emulator.ir import Register, Variable
 from gemm_lab.emulator.operands import integer
 
-BYTES = {"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4,
-         "f32": 4, "tf32": 4, "f16x2": 4, "bf16x2": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16, "pred": 1,
-         "e4m3x2": 2, "e5m2x2": 2, "e4m3": 1, "e5m2": 1}
+BYTES = {
+    "b8": 1,
+    "u8": 1,
+    "s8": 1,
+    "b16": 2,
+    "u16": 2,
+    "s16": 2,
+    "f16": 2,
+    "bf16": 2,
+    "b32": 4,
+    "u32": 4,
+    "s32": 4,
+    "f32": 4,
+    "tf32": 4,
+    "f16x2": 4,
+    "bf16x2": 4,
+    "b64": 8,
+    "u64": 8,
+    "s64": 8,
+    "f64": 8,
+    "b128": 16,
+    "pred": 1,
+    "e4m3x2": 2,
+    "e5m2x2": 2,
+    "e4m3": 1,
+    "e5m2": 1,
+}
 _SPACES = ("global", "const", "shared", "local", "param", "tex")
 _VARIABLE = re.compile(
     r"(?P<before>(?:\.[a-z_]+(?:::\w+)?(?:\s*\(\s*\d+\s*\))?\s*(?:\d+\s+)?)*?)"
     r"(?:\.v(?P<vector>[248])\s*)?\.(?P<type>[a-z]+\d+(?:x2)?|pred)\s+"
     r"(?:\.ptr\s*(?:\.\w+\s*)*?(?:\.align\s+\d+\s*)?)?"
-    r"(?P<name>[\w$%]+)\s*(?P<extent>(?:\[[^\]]*\]\s*)*)(?:=\s*(?P<initial>.*))?$", re.S)
-
+    r"(?P<name>[\w$%]+)\s*(?P<extent>(?:\[[^\]]*\]\s*)*)(?:=\s*(?P<initial>.*))?$",
+    re.S,
+)
 
 
 def registers_of(text: str, registers: list[Register]) -> dict:
@@ -39,7 +64,7 @@ def registers_of(text: str, registers: list[Register]) -> dict:
             found.update((register.name, register) for register in new)
         elif vector:
             items = []
-            for item in "xyzw"[:int(vector)]:
+            for item in "xyzw"[: int(vector)]:
                 registers.append(Register(len(registers), kind, f"{name}.{item}"))
                 items.append(registers[-1])
             found[name] = tuple(items)
@@ -69,8 +94,9 @@ def variable_of(text: str) -> Variable | None:
             open_ended = True
     align = re.search(r"\.align\s+(\d+)", before)
     size = 0 if open_ended and m["initial"] is None else element * count
-    variable = Variable(m["name"], space, size, int(align[1]) if align else element, m["type"],
-                        external=".extern" in before)
+    variable = Variable(
+        m["name"], space, size, int(align[1]) if align else element, m["type"], external=".extern" in before
+    )
     if m["initial"] is not None:
         variable.initial, variable.links = _initial(m["initial"], m["type"], BYTES[m["type"]])
         variable.size = max(variable.size, len(variable.initial))
@@ -96,7 +122,9 @@ def _initial(text: str, kind: str, width: int) -> tuple[bytes, tuple]:
         return bytes(int(item) & 255 for item in items), ()
     data, links = bytearray(), []
     for item in items:
-        m = re.match(r"(?:(0xFF[0F]*)\s*\()?\s*(generic\s*\(\s*)?([A-Za-z_$][\w$]*)\s*\)?\s*(?:\+\s*(\d+))?\s*\)?$", item)
+        m = re.match(
+            r"(?:(0xFF[0F]*)\s*\()?\s*(generic\s*\(\s*)?([A-Za-z_$][\w$]*)\s*\)?\s*(?:\+\s*(\d+))?\s*\)?$", item
+        )
         mask = re.match(r"(0x[0-9A-Fa-f]+)\s*\(\s*(generic\s*\(\s*)?([\w$]+)\s*\)?\s*(?:\+\s*(\d+))?\s*\)", item)
         if mask:
             shift = (int(mask[1], 16) & -int(mask[1], 16)).bit_length() - 1

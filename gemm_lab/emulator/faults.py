@@ -41,5 +41,15 @@ class HazardFound(EmulatorError):
     """`Report.raise_hazards()`: races, uninitialised reads, missing waits."""
 
 
-__all__ = ["AssertionFailed", "BudgetExceeded", "Deadlock", "EmulatorError", "HazardFound", "LaunchError",
-           "MalformedPtx", "MemoryFault", "Trap", "UnsupportedInstruction"]
+__all__ = [
+    "AssertionFailed",
+    "BudgetExceeded",
+    "Deadlock",
+    "EmulatorError",
+    "HazardFound",
+    "LaunchError",
+    "MalformedPtx",
+    "MemoryFault",
+    "Trap",
+    "UnsupportedInstruction",
+]

@@ -10,8 +10,29 @@ from gemm_lab.emulator.ir import Group, Immediate, Instruction, Memory, Negated,
 # Instructions that all lanes of a warp execute together.
 COLLECTIVES = {"shfl", "vote", "match", "redux", "ldmatrix", "stmatrix", "mma", "wmma", "movmatrix", "elect"}
 BARRIERS = {"bar", "barrier"}
-NO_RESULT = {"st", "red", "bra", "brx", "ret", "exit", "trap", "brkpt", "membar", "fence", "cp", "stmatrix", "prefetch",
-             "prefetchu", "nanosleep", "call", "discard", "applypriority", "pmevent", "setmaxnreg", "griddepcontrol"}
+NO_RESULT = {
+    "st",
+    "red",
+    "bra",
+    "brx",
+    "ret",
+    "exit",
+    "trap",
+    "brkpt",
+    "membar",
+    "fence",
+    "cp",
+    "stmatrix",
+    "prefetch",
+    "prefetchu",
+    "nanosleep",
+    "call",
+    "discard",
+    "applypriority",
+    "pmevent",
+    "setmaxnreg",
+    "griddepcontrol",
+}
 
 
 @dataclass
@@ -131,10 +152,13 @@ def blocks_of(flat: Flat) -> list[Block]:
                     current.line = item.line
                 current.warp_mask = mask
         current.code.append(item)
+    if closed and current.end in ("branch", "barrier"):
+        blocks.append(Block(len(blocks)))
+        current, closed = blocks[-1], False
     if not closed:
         current.end = "exit"
     for block in blocks:
-        _connect(block, labels, switch, len(blocks))
+        _connect(block, labels, switch)
     _liveness(blocks)
     return blocks
 
@@ -176,7 +200,7 @@ def _lowered(body: list) -> tuple[list, dict]:
     return items, switch
 
 
-def _connect(block: Block, labels: dict, switch: dict, count: int) -> None:
+def _connect(block: Block, labels: dict, switch: dict) -> None:
     following = block.index + 1
     if block.terminator is None and block.end != "exit":
         block.targets = (following,)
@@ -188,9 +212,6 @@ def _connect(block: Block, labels: dict, switch: dict, count: int) -> None:
         block.targets = tuple(labels[name] for name in switch[block.terminator.target])
     elif block.end == "barrier":
         block.targets = (following,)
-    if following >= count and following in block.targets:
-        if block.end in ("goto", "barrier") and block.terminator is None:
-            block.end, block.targets = "exit", ()
 
 
 def _liveness(blocks: list[Block]) -> None:

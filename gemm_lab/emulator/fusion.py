@@ -49,7 +49,9 @@ class Spill:
 
     def emit(self, emitter) -> None:
         names = ", ".join(f"r{n}" for t in self.d for n in t)
-        emitter.line(f"({names},) = results(L, {self.held}, {self.rows}, {self.columns}, {tuple(fusible(self.opcode))!r})")
+        emitter.line(
+            f"({names},) = results(L, {self.held}, {self.rows}, {self.columns}, {tuple(fusible(self.opcode))!r})"
+        )
 
 
 class _Held:
@@ -98,10 +100,13 @@ class _Fuser:
         self.steps.append(instruction)
 
     def add(self, instruction, d, a, b, c) -> None:
-        if self.group and (instruction.opcode != self.group[0][0].opcode
-                           or self.group_writes & {*a, *b, *c} or (set(d) - set(c)) & self.group_reads
-                           or set(d) & self.group_writes
-                           or (set(d) & set(c) and set(d) & self.group_reads)):
+        if self.group and (
+            instruction.opcode != self.group[0][0].opcode
+            or self.group_writes & {*a, *b, *c}
+            or (set(d) - set(c)) & self.group_reads
+            or set(d) & self.group_writes
+            or (set(d) & set(c) and set(d) & self.group_reads)
+        ):
             self.close()
         for held in list(self.held):
             if held.registers & {*a, *b}:
@@ -172,7 +177,12 @@ class _Fuser:
             position = held.position.get(c)
             if position is None or a.setdefault(position[0], x) != x or b.setdefault(position[1], y) != y:
                 return None
-        if len(a) != held.rows or len(b) != held.columns or len(set(a.values())) != len(a) or len(set(b.values())) != len(b):
+        if (
+            len(a) != held.rows
+            or len(b) != held.columns
+            or len(set(a.values())) != len(a)
+            or len(set(b.values())) != len(b)
+        ):
             return None
         return [a[i] for i in range(held.rows)], [b[j] for j in range(held.columns)]
 

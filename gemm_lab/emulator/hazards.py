@@ -20,7 +20,7 @@ _ORDERED = {"volatile", "relaxed", "acquire", "release", "acq_rel"}
 
 @dataclass(frozen=True)
 class Hazard:
-    """One finding. kind: "race", "uninitialised read", "missing wait" or "divergent barrier"; `line` is the PTX line."""
+    """One finding. kind: "race", "uninitialised read", "missing wait" or "divergent barrier"; `line`: of the PTX."""
 
     kind: str
     message: str
@@ -106,41 +106,82 @@ class ChunkHazards:
         warp = int(warps[at[0], 0])
         block = chunk.name_lane(warp * 32).split(", thread")[0]
         offset = cell * self.granule % chunk.shared_stride
-        self.report.add(kind, k, other, lambda: sentence.format(
-            here=describe(sites[k]), other=describe(sites[other]) if other >= 0 else "", block=block, warp=warp % self.own,
-            address=offset, other_warp=int(self.write_warp[cell]) % self.own))
+        self.report.add(
+            kind,
+            k,
+            other,
+            lambda: sentence.format(
+                here=describe(sites[k]),
+                other=describe(sites[other]) if other >= 0 else "",
+                block=block,
+                warp=warp % self.own,
+                address=offset,
+                other_warp=int(self.write_warp[cell]) % self.own,
+            ),
+        )
 
     def _check_pending(self, k, cells, warps):
         if self.any_pending:
             bad = self.pending[cells]
             if bad.any():
-                self._report("missing wait", k, bad, cells, warps, self.write_site,
-                             "{here}: {block}, warp {warp} touches shared address {address} while a cp.async may still be writing it "
-                             "({other}); it needs commit_group and wait_group before the barrier.")
+                self._report(
+                    "missing wait",
+                    k,
+                    bad,
+                    cells,
+                    warps,
+                    self.write_site,
+                    "{here}: {block}, warp {warp} touches shared address {address} "
+                    "while a cp.async may still be writing it "
+                    "({other}); it needs commit_group and wait_group before the barrier.",
+                )
 
     def _check_write_order(self, k, cells, warps, verb: str):
         clock = self.write_clock[cells]
         known = self.vc[warps, self.write_warp[cells] % self.own]
         bad = (clock > known) & (self.write_warp[cells] != warps)
         if bad.any():
-            self._report("race", k, bad, cells, warps, self.write_site,
-                         "{here}: {block}, warp {warp} " + verb + " shared address {address}, which warp {other_warp} wrote at {other} "
-                         "with no barrier between them.")
+            self._report(
+                "race",
+                k,
+                bad,
+                cells,
+                warps,
+                self.write_site,
+                "{here}: {block}, warp {warp} "
+                + verb
+                + " shared address {address}, which warp {other_warp} wrote at {other} "
+                "with no barrier between them.",
+            )
 
     def _check_read_order(self, k, cells, warps):
         bad = (self.read_clock[cells] > self.vc[warps]).any(2)
         if bad.any():
-            self._report("race", k, bad, cells, warps, self.read_site,
-                         "{here}: {block}, warp {warp} writes shared address {address}, which another warp read at {other} "
-                         "with no barrier between them.")
+            self._report(
+                "race",
+                k,
+                bad,
+                cells,
+                warps,
+                self.read_site,
+                "{here}: {block}, warp {warp} writes shared address {address}, which another warp read at {other} "
+                "with no barrier between them.",
+            )
 
     def read(self, L, k: int, index, picked, width: int) -> None:
         cells, warps = self._cells(L, index, picked, width)
         fresh = self.write_clock[cells] == 0
         self._check_pending(k, cells, warps)
         if fresh.any():
-            self._report("uninitialised read", k, fresh, cells, warps, None,
-                         "{here}: {block}, warp {warp} reads shared address {address}, which nothing has written.")
+            self._report(
+                "uninitialised read",
+                k,
+                fresh,
+                cells,
+                warps,
+                None,
+                "{here}: {block}, warp {warp} reads shared address {address}, which nothing has written.",
+            )
         if self.single or self.ordered[k]:
             return
         self._check_write_order(k, cells, warps, "reads")
@@ -168,16 +209,31 @@ class ChunkHazards:
         self._check_pending(k, cells, warps)
         fresh = self.write_clock[cells] == 0
         if fresh.any():
-            self._report("uninitialised read", k, fresh, cells, warps, None,
-                         "{here}: {block}, warp {warp} updates shared address {address}, which nothing has written.")
+            self._report(
+                "uninitialised read",
+                k,
+                fresh,
+                cells,
+                warps,
+                None,
+                "{here}: {block}, warp {warp} updates shared address {address}, which nothing has written.",
+            )
         if not self.single:
             plain = ~self.atomic_write[cells]
             clock = np.where(plain, self.write_clock[cells], 0)
             bad = (clock > self.vc[warps, self.write_warp[cells] % self.own]) & (self.write_warp[cells] != warps)
             if bad.any():
-                self._report("race", k, bad, cells, warps, self.write_site,
-                             "{here}: {block}, warp {warp} updates shared address {address}, which warp {other_warp} wrote at {other} "
-                             "with no barrier between them.")
+                self._report(
+                    "race",
+                    k,
+                    bad,
+                    cells,
+                    warps,
+                    self.write_site,
+                    "{here}: {block}, warp {warp} updates shared address {address}, "
+                    "which warp {other_warp} wrote at {other} "
+                    "with no barrier between them.",
+                )
             self._check_read_order(k, cells, warps)
         self._written(k, cells, warps)
         self.atomic_write[cells] = True
@@ -230,6 +286,13 @@ class ChunkHazards:
         sites = sorted({e[3] for e in entries})
         if not counted and len(sites) > 1:
             describe, code = self.chunk.launch.describe, self.chunk.program.sites
-            self.report.add("divergent barrier", sites[1], sites[0], lambda: (
-                f"{describe(code[sites[1]])}: threads of one block met at different __syncthreads(); the others stood at "
-                f"{describe(code[sites[0]])}. Every thread of the block must reach the same one."))
+            self.report.add(
+                "divergent barrier",
+                sites[1],
+                sites[0],
+                lambda: (
+                    f"{describe(code[sites[1]])}: threads of one block met at different __syncthreads(); "
+                    f"the others stood at "
+                    f"{describe(code[sites[0]])}. Every thread of the block must reach the same one."
+                ),
+            )

@@ -118,8 +118,13 @@ class _Inliner:
         if call_site is not None and location is not None:
             frames = ((call_site.file, call_site.line), *call_site.inlined_at)
             location = Location(location.file, location.line, location.inlined_at + frames)
-        return replace(item, operands=operands, guard=moved(item.guard), location=location,
-                       target=item.target + suffix if item.target else None)
+        return replace(
+            item,
+            operands=operands,
+            guard=moved(item.guard),
+            location=location,
+            target=item.target + suffix if item.target else None,
+        )
 
     def call(self, item: Instruction, base: int, renamed: dict, suffix: str, active: tuple, call_site) -> None:
         copy = self.copy(item, base, renamed, suffix, call_site)
@@ -140,16 +145,19 @@ class _Inliner:
         if function is None or function.declared_only:
             raise UnsupportedInstruction(f"{where}{item.opcode} {callee.name}: the function has no body in this PTX.")
         if callee.name in active:
-            raise UnsupportedInstruction(f"{where}{item.opcode} {callee.name}: recursion cannot be emulated; "
-                                         "write the recursion as a loop.")
+            raise UnsupportedInstruction(
+                f"{where}{item.opcode} {callee.name}: recursion cannot be emulated; write the recursion as a loop."
+            )
         self.copies += 1
         inner = f"#{self.copies}"
         mapping = dict(renamed)
-        for formal, actual in zip((*function.results, *function.parameters), (*results.items, *arguments.items),
-                                  strict=True):
+        for formal, actual in zip(
+            (*function.results, *function.parameters), (*results.items, *arguments.items), strict=True
+        ):
             if not isinstance(actual, Symbol) or actual.variable is None:
-                raise UnsupportedInstruction(f"{where}{item.opcode} {callee.name}: an argument that is not a .param "
-                                             "variable cannot be emulated.")
+                raise UnsupportedInstruction(
+                    f"{where}{item.opcode} {callee.name}: an argument that is not a .param variable cannot be emulated."
+                )
             mapping[id(formal)] = actual.variable
             self.flat.variables.setdefault(id(actual.variable), actual.variable)
         skip = f"$skip{inner}"
@@ -162,25 +170,43 @@ class _Inliner:
     def address_taken(self, name: str) -> bool:
         """True if a mov or an initialiser names the function."""
         word = re.escape(name)
-        return re.search(rf"mov\.[bu]64\s+[%\w$]+,\s*{word}\s*;|=[^;]*[\s{{,(]{word}[\s,;)}}+]", self.module.text) is not None
+        return (
+            re.search(rf"mov\.[bu]64\s+[%\w$]+,\s*{word}\s*;|=[^;]*[\s{{,(]{word}[\s,;)}}+]", self.module.text)
+            is not None
+        )
 
-    def call_through_pointer(self, item, copy, results, callee, arguments, base, renamed, suffix, active, call_site) -> None:
+    def call_through_pointer(
+        self, item, copy, results, callee, arguments, base, renamed, suffix, active, call_site
+    ) -> None:
         """One comparison and one expanded call for each function that the pointer could name."""
         shape = [v.size for v in (s.variable for s in (*results.items, *arguments.items))]
-        candidates = [f for f in self.module.functions.values() if not f.is_entry and not f.declared_only
-                      and f.name not in active and [v.size for v in (*f.results, *f.parameters)] == shape
-                      and self.address_taken(f.name)]
+        candidates = [
+            f
+            for f in self.module.functions.values()
+            if not f.is_entry
+            and not f.declared_only
+            and f.name not in active
+            and [v.size for v in (*f.results, *f.parameters)] == shape
+            and self.address_taken(f.name)
+        ]
         self.copies += 1
         done = f"$called#{self.copies}"
         for function in candidates:
             self.copies += 1
             hit, miss = Register(len(self.flat.registers), "pred", f"is {function.name}"), f"$other#{self.copies}"
             self.flat.registers.append(hit)
-            test = replace(copy, opcode="setp.eq.u64", parts=("setp", "eq", "u64"), guard=None,
-                           operands=(hit, callee, Symbol(function.name, 0, None)))
+            test = replace(
+                copy,
+                opcode="setp.eq.u64",
+                parts=("setp", "eq", "u64"),
+                guard=None,
+                operands=(hit, callee, Symbol(function.name, 0, None)),
+            )
             jump = replace(copy, opcode="bra", parts=("bra",), operands=(), guard=Negated(hit), target=miss)
             self.flat.body += [test, jump]
-            named = [o for o in (results, Symbol(function.name, 0, None), arguments) if o is not results or results.items]
+            named = [
+                o for o in (results, Symbol(function.name, 0, None), arguments) if o is not results or results.items
+            ]
             # The operands are already those of this copy, so nothing is renamed again.
             self.call(replace(copy, operands=tuple(named)), 0, {}, "", active, call_site)
             self.flat.body += [replace(copy, opcode="bra", parts=("bra",), operands=(), guard=None, target=done), miss]

@@ -27,16 +27,18 @@ class Snapshot:
     variables: dict[str, tuple[int, int]]
 
     def shared_as(self, dtype, variable: str | None = None) -> np.ndarray:
-        """Shared memory as elements of `dtype`; of one variable, if it is named (names as in the PTX, or a part of them)."""
+        """Shared memory as elements of `dtype`; of one variable, if its name or a part of it is given."""
         data = self.shared
         if variable is not None:
             name = next((n for n in self.variables if n == variable or variable in n), None)
             if name is None:
-                raise EmulatorError(f"There is no shared variable {variable}; there is {', '.join(self.variables) or 'none'}.")
+                raise EmulatorError(
+                    f"There is no shared variable {variable}; there is {', '.join(self.variables) or 'none'}."
+                )
             start, size = self.variables[name]
-            data = data[start:start + size] if size else data[start:]
+            data = data[start : start + size] if size else data[start:]
         size = np.dtype(dtype).itemsize
-        return data[:len(data) // size * size].view(dtype)
+        return data[: len(data) // size * size].view(dtype)
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,11 @@ class Probe:
             return
         for operand in item.operands:
             if type(operand) is Memory:
-                self.accesses.append(Access(item.opcode, item.line, self.address(chunk, L, operand, values, lanes, active),
-                                            width_of(item)))
+                self.accesses.append(
+                    Access(
+                        item.opcode, item.line, self.address(chunk, L, operand, values, lanes, active), width_of(item)
+                    )
+                )
 
     @staticmethod
     def address(chunk, L, operand, values, lanes, active) -> np.ndarray:
@@ -108,9 +113,9 @@ class Probe:
         for register, held in zip(chunk.program.registers, chunk.R, strict=False):
             local = values.get(f"r{register.index}")
             value, where = (held, warp) if local is None else (local, lanes)
-            registers[register.name] = (np.full(32, value) if value.ndim == 0 else value[where].copy())
+            registers[register.name] = np.full(32, value) if value.ndim == 0 else value[where].copy()
         variables = {v.name: (chunk.program.address(v), v.size) for v in chunk.program.named_variables}
-        return Snapshot(item.opcode, item.line, registers, active, shared[:chunk.launch.smem_bytes], variables)
+        return Snapshot(item.opcode, item.line, registers, active, shared[: chunk.launch.smem_bytes], variables)
 
 
 def width_of(item) -> int:
@@ -127,7 +132,11 @@ def replay(report, where, block, warp: int) -> Probe:
     """Run one block again with stops at `where`. Blocks that depend on others through memory may differ."""
     launch = report._launch
     x, y, _ = launch.grid
-    number = block if isinstance(block, (int, np.integer)) else block[0] + x * (block[1] + y * (block[2] if len(block) > 2 else 0))
+    number = (
+        block
+        if isinstance(block, (int, np.integer))
+        else block[0] + x * (block[1] + y * (block[2] if len(block) > 2 else 0))
+    )
     if not 0 <= number < launch.grid[0] * launch.grid[1] * launch.grid[2]:
         raise EmulatorError(f"There is no block {block}; the grid is {launch.grid}.")
     if not 0 <= warp < -(-launch.threads // 32):

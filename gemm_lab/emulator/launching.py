@@ -16,17 +16,48 @@ from gemm_lab.emulator.program import Program, program_of
 from gemm_lab.emulator.report import Report
 from gemm_lab.emulator.types import CODES, NUMPY
 
-# Shared memory a block may have, in bytes. Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
-SHARED_LIMIT = {50: 49152, 52: 49152, 53: 49152, 60: 49152, 61: 49152, 62: 49152, 70: 98304, 72: 98304, 75: 65536,
-                80: 166912, 86: 101376, 87: 166912, 88: 101376, 89: 101376, 90: 232448, 100: 232448, 101: 232448,
-                103: 232448, 110: 232448, 120: 101376, 121: 101376}
+# Shared memory a block may have, in bytes.
+# Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
+SHARED_LIMIT = {
+    50: 49152,
+    52: 49152,
+    53: 49152,
+    60: 49152,
+    61: 49152,
+    62: 49152,
+    70: 98304,
+    72: 98304,
+    75: 65536,
+    80: 166912,
+    86: 101376,
+    87: 166912,
+    88: 101376,
+    89: 101376,
+    90: 232448,
+    100: 232448,
+    101: 232448,
+    103: 232448,
+    110: 232448,
+    120: 101376,
+    121: 101376,
+}
 MAX_THREADS = 1024
 LANES_AT_ONCE = 8192
 QUANTUM = 200_000
 
 
-def launch(compiled_or_ptx, entry=None, grid=(1, 1, 1), block=(1, 1, 1), args=(), dynamic_smem_bytes=0, cluster=(1, 1, 1),
-           hazards=False, timing="early", max_instructions=None) -> Report:
+def launch(
+    compiled_or_ptx,
+    entry=None,
+    grid=(1, 1, 1),
+    block=(1, 1, 1),
+    args=(),
+    dynamic_smem_bytes=0,
+    cluster=(1, 1, 1),
+    hazards=False,
+    timing="early",
+    max_instructions=None,
+) -> Report:
     """Run a kernel.
 
     compiled_or_ptx: PTX text, or an object with `.ptx` (and `.entry`, `.dynamic_smem`, `.files`).
@@ -46,8 +77,18 @@ def launch(compiled_or_ptx, entry=None, grid=(1, 1, 1), block=(1, 1, 1), args=()
         entry = getattr(compiled_or_ptx, "entry", None) or _only_entry(ptx)
     dynamic = dynamic_smem_bytes or getattr(compiled_or_ptx, "dynamic_smem", 0)
     program = program_of(ptx, entry)
-    run = Launch(program, _extent(grid, "grid"), _extent(block, "block"), args, int(dynamic), _extent(cluster, "cluster"),
-                 bool(hazards), timing, max_instructions, files)
+    run = Launch(
+        program,
+        _extent(grid, "grid"),
+        _extent(block, "block"),
+        args,
+        int(dynamic),
+        _extent(cluster, "cluster"),
+        bool(hazards),
+        timing,
+        max_instructions,
+        files,
+    )
     return run.execute()
 
 
@@ -68,8 +109,21 @@ def _extent(value, what: str) -> tuple[int, int, int]:
 class Launch:
     """One run of a program. Chunks read it; the report is made from it."""
 
-    def __init__(self, program: Program, grid, block, args, dynamic: int, cluster, hazards: bool, timing: str,
-                 max_instructions: int | None, files, only_block: int | None = None, probes: frozenset = frozenset()):
+    def __init__(
+        self,
+        program: Program,
+        grid,
+        block,
+        args,
+        dynamic: int,
+        cluster,
+        hazards: bool,
+        timing: str,
+        max_instructions: int | None,
+        files,
+        only_block: int | None = None,
+        probes: frozenset = frozenset(),
+    ):
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.max_instructions, self.dynamic_smem = timing, max_instructions, dynamic
         self.args, self.only_block, self.probes = list(args), only_block, probes
@@ -80,7 +134,7 @@ class Launch:
         parameters = self._with_addresses(parameters)
         self.memory = GlobalMemory(program.image, parameters, program.global_variables, self.buffers)
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
-            self.memory.data[place:place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
+            self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
         self.shared_stride = align_up(self.smem_bytes, 16) + 16
         self.sites = [SiteCounts() for _ in program.sites]
         self.runs = [0] * len(program.blocks)
@@ -98,25 +152,35 @@ class Launch:
         if self.timing not in ("early", "late"):
             raise LaunchError(f'timing must be "early" or "late", not {self.timing!r}.')
         if self.threads > MAX_THREADS:
-            raise LaunchError(f"A block of {self.threads:,} threads is more than the {MAX_THREADS:,} that a block may have.")
+            raise LaunchError(
+                f"A block of {self.threads:,} threads is more than the {MAX_THREADS:,} that a block may have."
+            )
         if program.max_threads and self.threads > program.max_threads:
-            raise LaunchError(f"A block of {self.threads} threads is more than the {program.max_threads} that "
-                              f"{program.entry} was compiled for (__launch_bounds__).")
-        if self.block[2] > 64 or self.grid[1] > 65535 or self.grid[2] > 65535 or self.grid[0] >= 2 ** 31:
-            raise LaunchError(f"Grid {self.grid} or block {self.block} is larger than a GPU takes: grid y and z at most "
-                              "65,535, block z at most 64.")
+            raise LaunchError(
+                f"A block of {self.threads} threads is more than the {program.max_threads} that "
+                f"{program.entry} was compiled for (__launch_bounds__)."
+            )
+        if self.block[2] > 64 or self.grid[1] > 65535 or self.grid[2] > 65535 or self.grid[0] >= 2**31:
+            raise LaunchError(
+                f"Grid {self.grid} or block {self.block} is larger than a GPU takes: grid y and z at most "
+                "65,535, block z at most 64."
+            )
         if self.cluster != (1, 1, 1):
             raise LaunchError("Clusters cannot be emulated yet; launch without one.")
         number = re.search(r"sm_(\d+)", program.module.target)
         limit = SHARED_LIMIT.get(int(number[1])) if number else None
         if limit is not None and self.smem_bytes > limit:
-            raise LaunchError(f"A block with {self.smem_bytes:,} bytes of shared memory is more than the {limit:,} of "
-                              f"{program.module.target.split(',')[0]} (PTX line {program.module.functions[program.entry].line}).")
+            raise LaunchError(
+                f"A block with {self.smem_bytes:,} bytes of shared memory is more than the {limit:,} of "
+                f"{program.module.target.split(',')[0]} (PTX line {program.module.functions[program.entry].line})."
+            )
         if self.threads % 32:
             for item in program.sites:
                 if item.family in ("ldmatrix", "stmatrix", "mma", "wmma", "movmatrix"):
-                    raise LaunchError(f"A block of {self.threads} threads ends in a partial warp, but {item.opcode} "
-                                      f"({self.describe(item)}) needs all 32 lanes; use a multiple of 32 threads.")
+                    raise LaunchError(
+                        f"A block of {self.threads} threads ends in a partial warp, but {item.opcode} "
+                        f"({self.describe(item)}) needs all 32 lanes; use a multiple of 32 threads."
+                    )
 
     # ---- Arguments ----
 
@@ -129,8 +193,10 @@ class Launch:
             name = f"argument {number}"
             if isinstance(argument, np.ndarray):
                 if parameter.size != 8:
-                    raise LaunchError(f"{name} of {program.entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
-                                      "pass a number instead of an array.")
+                    raise LaunchError(
+                        f"{name} of {program.entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
+                        "pass a number instead of an array."
+                    )
                 if not argument.flags.c_contiguous:
                     raise LaunchError(f"{name} must be a contiguous array; pass np.ascontiguousarray(…).")
                 same = next((n for n, (_, other) in enumerate(buffers) if _overlap(argument, other, name)), None)
@@ -139,7 +205,9 @@ class Launch:
                     buffers.append((name, argument))
             elif isinstance(argument, (bytes, bytearray)):
                 if len(argument) != parameter.size:
-                    raise LaunchError(f"{name} of {program.entry} has {parameter.size} bytes, but {len(argument)} were given.")
+                    raise LaunchError(
+                        f"{name} of {program.entry} has {parameter.size} bytes, but {len(argument)} were given."
+                    )
                 pieces.append(bytes(argument))
             elif argument is None and parameter.size == 8:
                 pieces.append(bytes(8))
@@ -148,7 +216,9 @@ class Launch:
             elif isinstance(argument, (int, float, np.number, np.bool_)):
                 pieces.append(_number(argument, parameter, name))
             else:
-                raise LaunchError(f"{name} is a {type(argument).__name__}; pass a NumPy array, a number, or bytes for a struct.")
+                raise LaunchError(
+                    f"{name} is a {type(argument).__name__}; pass a NumPy array, a number, or bytes for a struct."
+                )
         return pieces, buffers
 
     def _with_addresses(self, pieces) -> bytes:
@@ -158,10 +228,12 @@ class Launch:
         for _, buffer in self.buffers:
             places.append(end)
             end = align_up(end + buffer.nbytes + GlobalMemory.GAP, 256)
-        for piece, parameter, offset in zip(pieces, self.program.parameters, self.program.parameter_offsets, strict=True):
+        for piece, parameter, offset in zip(
+            pieces, self.program.parameters, self.program.parameter_offsets, strict=True
+        ):
             if isinstance(piece, int):
                 piece = (GLOBAL_BASE + places[piece]).to_bytes(8, "little")
-            block[offset:offset + parameter.size] = piece
+            block[offset : offset + parameter.size] = piece
         return bytes(block)
 
     # ---- Running ----
@@ -171,7 +243,7 @@ class Launch:
         per_block = 32 * -(-self.threads // 32)
         at_once = max(1, min(LANES_AT_ONCE // per_block, total))
         chosen = np.arange(total) if self.only_block is None else np.array([self.only_block])
-        groups = [chosen[n:n + at_once] for n in range(0, len(chosen), at_once)]
+        groups = [chosen[n : n + at_once] for n in range(0, len(chosen), at_once)]
         waiting: list[Chunk] = []
         with np.errstate(all="ignore"):
             try:
@@ -189,7 +261,7 @@ class Launch:
         if self.only_block is not None:
             return
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
-            result = self.memory.data[place:place + buffer.nbytes]
+            result = self.memory.data[place : place + buffer.nbytes]
             if buffer.flags.writeable:
                 if buffer.nbytes:
                     buffer.reshape(-1).view(np.uint8)[:] = result
@@ -210,8 +282,20 @@ class Launch:
 
     def again(self, block: int, probes: frozenset, probe) -> Launch:
         """The same launch from its first memory contents, for one block, with stops."""
-        other = Launch(self.program, self.grid, self.block, self.args, self.dynamic_smem, self.cluster, False, self.timing,
-                       self.max_instructions, self.files, block, probes)
+        other = Launch(
+            self.program,
+            self.grid,
+            self.block,
+            self.args,
+            self.dynamic_smem,
+            self.cluster,
+            False,
+            self.timing,
+            self.max_instructions,
+            self.files,
+            block,
+            probes,
+        )
         other.memory.data[:] = self.initial
         other.probe = probe
         return other

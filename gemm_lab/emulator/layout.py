@@ -1,4 +1,4 @@
-"""Where the state spaces lie among generic addresses. The windows are the emulator's own; a GPU's are not documented."""
+"""Where the state spaces lie among generic addresses. The windows are the emulator's own choice."""
 
 FUNCTION_BASE = 0x6000_0000_0000
 GLOBAL_BASE = 0x7000_0000_0000

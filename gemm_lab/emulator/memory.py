@@ -1,4 +1,4 @@
-"""The memories: addresses checked, turned into indices, and counted. Data are bytes seen through views of each width."""
+"""The memories: addresses checked, turned into indices, counted. Data are bytes seen through views of each width."""
 
 from __future__ import annotations
 
@@ -73,8 +73,16 @@ class BlockMemory:
         if whole:
             if len(site.cache) >= 64:
                 site.cache.clear()
-            site.cache[key] = (L, address, index, picked, site.wavefronts - before[0], site.ideal - before[1],
-                               site.requests - before[2], site.bytes - before[3])
+            site.cache[key] = (
+                L,
+                address,
+                index,
+                picked,
+                site.wavefronts - before[0],
+                site.ideal - before[1],
+                site.requests - before[2],
+                site.bytes - before[3],
+            )
         return index, picked
 
     def count(self, site, L, address, mask, width: int, kind: str) -> None:
@@ -88,9 +96,11 @@ class BlockMemory:
         bad = positions[lanes[positions] + width > self.size][0]
         at = int(lanes[bad])
         nearest = nearest_variable(chunk, self.space, at)
-        raise MemoryFault(f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
-                          f"but its {self.space} memory has {self.size:,} bytes{nearest}; "
-                          f"{chunk.launch.describe(chunk.program.sites[k])}.")
+        raise MemoryFault(
+            f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
+            f"but its {self.space} memory has {self.size:,} bytes{nearest}; "
+            f"{chunk.launch.describe(chunk.program.sites[k])}."
+        )
 
 
 class SharedMemory(BlockMemory):
@@ -133,9 +143,9 @@ class GlobalMemory:
             self.add(GLOBAL_BASE + end, buffer.nbytes, name)
             end = align_up(end + buffer.nbytes + self.GAP, 256)
         self.data = np.zeros(align_up(end, 16), np.uint8)
-        self.data[:len(image)] = np.frombuffer(image, np.uint8)
+        self.data[: len(image)] = np.frombuffer(image, np.uint8)
         if parameters:
-            self.data[len(image):len(image) + len(parameters)] = np.frombuffer(parameters, np.uint8)
+            self.data[len(image) : len(image) + len(parameters)] = np.frombuffer(parameters, np.uint8)
         self.views = views_of(self.data)
         self.places = places
 
@@ -217,22 +227,30 @@ class GlobalMemory:
         first = int(np.flatnonzero(bad)[0])
         where = int(at[first])
         lane = int(L.lane_numbers()[positions[first]])
-        raise MemoryFault(f"{chunk.name_lane(lane)} accessed {width} bytes at global address {where:#x}, "
-                          f"{self.nearest(where, width)}; {chunk.launch.describe(chunk.program.sites[k])}.")
+        raise MemoryFault(
+            f"{chunk.name_lane(lane)} accessed {width} bytes at global address {where:#x}, "
+            f"{self.nearest(where, width)}; {chunk.launch.describe(chunk.program.sites[k])}."
+        )
 
     def nearest(self, where: int, width: int) -> str:
         """In words, where an address lies from the nearest allocation."""
         if where < 4096:
             return "a null pointer"
-        best = min(range(len(self.starts)), default=None,
-                   key=lambda n: max(self.starts[n] - where, where + width - self.ends[n], 0))
+        best = min(
+            range(len(self.starts)),
+            default=None,
+            key=lambda n: max(self.starts[n] - where, where + width - self.ends[n], 0),
+        )
         if best is None:
             return "where nothing is allocated"
         size = self.ends[best] - self.starts[best]
         if where < self.starts[best]:
             return f"{self.starts[best] - where:,} bytes before {self.names[best]} ({size:,} bytes)"
-        return f"{where - self.ends[best]:,} bytes past the end of {self.names[best]} ({size:,} bytes)" if where >= self.ends[best] \
+        return (
+            f"{where - self.ends[best]:,} bytes past the end of {self.names[best]} ({size:,} bytes)"
+            if where >= self.ends[best]
             else f"across the end of {self.names[best]} ({size:,} bytes)"
+        )
 
 
 def misaligned(chunk, L, k, space: str, address, picked, width: int):
@@ -240,9 +258,11 @@ def misaligned(chunk, L, k, space: str, address, picked, width: int):
     lanes = np.broadcast_to(address, L.n).astype(np.int64)
     positions = np.arange(L.n) if picked is None else picked
     bad = positions[(lanes[positions] & (width - 1)) != 0][0]
-    raise MemoryFault(f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {space} address "
-                      f"{int(lanes[bad]):#x}, which is not a multiple of {width}; "
-                      f"{chunk.launch.describe(chunk.program.sites[k])}.")
+    raise MemoryFault(
+        f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {space} address "
+        f"{int(lanes[bad]):#x}, which is not a multiple of {width}; "
+        f"{chunk.launch.describe(chunk.program.sites[k])}."
+    )
 
 
 def nearest_variable(chunk, space: str, at: int) -> str:
@@ -255,4 +275,6 @@ def nearest_variable(chunk, space: str, at: int) -> str:
                 best = start, variable
     if best is None:
         return ""
-    return f" (nearest: {best[1].name}, which begins at {best[0]:,}" + (f" and has {best[1].size:,} bytes)" if best[1].size else ")")
+    return f" (nearest: {best[1].name}, which begins at {best[0]:,}" + (
+        f" and has {best[1].size:,} bytes)" if best[1].size else ")"
+    )

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_SYNCHRONISATION = re.compile(r"^[ \t]*(?:@!?[%\w$]+\s+)?((?:bar|barrier|cp\.async\.(?:wait|commit)|bar\.warp)[\w.:]*[^;\n]*);", re.M)
+_SYNCHRONISATION = re.compile(
+    r"^[ \t]*(?:@!?[%\w$]+\s+)?((?:bar|barrier|cp\.async\.(?:wait|commit)|bar\.warp)[\w.:]*[^;\n]*);", re.M
+)
 
 
 class Mutant(NamedTuple):
@@ -21,4 +23,4 @@ def mutants(ptx: str, pattern: re.Pattern = _SYNCHRONISATION) -> Iterator[Mutant
     """Every PTX text in which one barrier, wait or commit is gone. Line numbers stay as they were."""
     for m in pattern.finditer(ptx):
         blank = re.sub(r"[^\n]", " ", m[0])
-        yield Mutant(ptx.count("\n", 0, m.start(1)) + 1, m[1].strip(), ptx[:m.start()] + blank + ptx[m.end():])
+        yield Mutant(ptx.count("\n", 0, m.start(1)) + 1, m[1].strip(), ptx[: m.start()] + blank + ptx[m.end() :])

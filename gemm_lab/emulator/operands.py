@@ -16,8 +16,10 @@ from gemm_lab.emulator.ir import (
     Vector,
 )
 
-_NUMBER = re.compile(r"-?(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?"
-                     r"|\d+\.\d*(?:[eE][+-]?\d+)?)$")
+_NUMBER = re.compile(
+    r"-?(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?"
+    r"|\d+\.\d*(?:[eE][+-]?\d+)?)$"
+)
 _NAME = re.compile(r"[%A-Za-z_$][\w$.%]*$")
 _OFFSET = re.compile(r"(.+?)\s*([+-])\s*(-?\s*\w+)$")
 
@@ -51,7 +53,7 @@ def integer(text: str) -> int:
 
 
 class OperandReader:
-    """Reads operands; `lookup` finds a register or variable by name. Register operands are remembered per scope depth."""
+    """Reads operands; `lookup` finds a register or variable by its name."""
 
     def __init__(self, lookup):
         self.lookup = lookup
@@ -65,11 +67,11 @@ class OperandReader:
             return found
         first = text[:1]
         if first == "{":
-            return Vector(tuple([self.read(part) for part in split(text[1:text.rindex("}")])]))
+            return Vector(tuple([self.read(part) for part in split(text[1 : text.rindex("}")])]))
         if first == "[":
-            return self.address(text[1:text.rindex("]")])
+            return self.address(text[1 : text.rindex("]")])
         if first == "(":
-            return Group(self.read_all(text[1:text.rindex(")")]))
+            return Group(self.read_all(text[1 : text.rindex(")")]))
         if first == "!":
             return Negated(self.read(text[1:].strip()))
         if _NUMBER.match(text):

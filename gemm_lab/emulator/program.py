@@ -119,8 +119,8 @@ class Program:
                     value = self._addresses.get(id(target), 0) + addend
                 else:
                     value = self.function_address(name) if name in self.module.functions else 0
-                data[at:at + width] = (value >> 8 * shift & ((1 << 8 * width) - 1)).to_bytes(width, "little")
-            image[offset:offset + variable.size] = data
+                data[at : at + width] = (value >> 8 * shift & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+            image[offset : offset + variable.size] = data
         self.image = bytes(image)
         self.parameter_base = GLOBAL_BASE + len(self.image)
 
@@ -129,7 +129,9 @@ class Program:
         try:
             return self._addresses[id(variable)]
         except KeyError:
-            raise LaunchError(f"The variable {variable.name} has no address: it is declared but never defined.") from None
+            raise LaunchError(
+                f"The variable {variable.name} has no address: it is declared but never defined."
+            ) from None
 
     def function_address(self, name: str) -> int:
         """A number that stands for a function where its address is taken."""

@@ -11,11 +11,13 @@ FORMS: dict[str, str] = {}
 
 def op(*families: str, forms: str = ""):
     """Register a code writer for PTX opcodes whose first part is one of `families`; `forms` describes the variants."""
+
     def register(function):
         for family in families:
             EMITTERS[family] = function
             FORMS[family] = forms or (function.__doc__ or "").strip().splitlines()[0]
         return function
+
     return register
 
 
@@ -29,6 +31,7 @@ def supported() -> dict[str, str]:
     """Opcode (first part) -> the forms that the emulator executes."""
     import gemm_lab.emulator.ops  # noqa: F401  registers every family
     from gemm_lab.emulator.flow import COLLECTIVES  # noqa: F401
+
     return dict(sorted(FORMS.items()))
 
 

@@ -70,8 +70,9 @@ class Report:
             if block.terminator is not None:
                 executed[block.terminator.site] = runs
         self.instructions = sum(executed)
-        self.sites = [_site(item, runs, counts)
-                      for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)]
+        self.sites = [
+            _site(item, runs, counts) for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)
+        ]
         self.hazards = launch.hazards.found if launch.hazards else []
         self.output = "".join(launch.output)
         self.totals = _sum(self.sites)
@@ -108,8 +109,11 @@ class Report:
 
     def __repr__(self) -> str:
         t = self.totals
-        return (f"Report({self.instructions:,} warp instructions, {t.wavefronts:,} shared wavefronts ({t.ideal_wavefronts:,} ideal), "
-                f"{t.sectors:,} sectors, {len(self.hazards)} hazards)")
+        return (
+            f"Report({self.instructions:,} warp instructions, {t.wavefronts:,} shared wavefronts "
+            f"({t.ideal_wavefronts:,} ideal), "
+            f"{t.sectors:,} sectors, {len(self.hazards)} hazards)"
+        )
 
 
 def _same_file(name: str, file: str) -> bool:
@@ -118,9 +122,19 @@ def _same_file(name: str, file: str) -> bool:
 
 def _site(item, runs: int, counts) -> Site:
     location = item.location
-    return Site(item.opcode, item.line, location.file if location else None, location.line if location else 0,
-                location.inlined_at if location else (), runs, counts.wavefronts, counts.ideal, counts.sectors,
-                counts.requests, counts.bytes)
+    return Site(
+        item.opcode,
+        item.line,
+        location.file if location else None,
+        location.line if location else 0,
+        location.inlined_at if location else (),
+        runs,
+        counts.wavefronts,
+        counts.ideal,
+        counts.sectors,
+        counts.requests,
+        counts.bytes,
+    )
 
 
 def _sum(sites) -> Totals:

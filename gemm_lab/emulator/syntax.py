@@ -18,18 +18,23 @@ _STATEMENT = re.compile(
     r"(?P<open>\{)|(?P<close>\})|"
     r"(?P<label>[A-Za-z_$%][\w$]*)\s*:(?!:)|"
     r'(?P<text>[^;{}"\s](?:[^;{}"]|\{[^{};]*\}|"(?:[^"\\]|\\.)*")*);'
-    r")")
-_HEADER = re.compile(r"\s*(?:"
-                     r"(?P<line>\.(?:version|target|address_size|file|loc)\b[^\n]*)|"
-                     r"(?P<section>\.section\b[^{]*\{)|"
-                     r'(?P<function>(?:\.(?:visible|weak|extern|common)\s+)*\.(?:entry|func)\b[^{;]*)(?P<body>[{;])|'
-                     r'(?P<text>(?:[^;{}"]|\{[^{};]*\}|"(?:[^"\\]|\\.)*")+);|'
-                     r"(?P<debug>@@?\w+[^\n]*)"
-                     r")")
+    r")"
+)
+_HEADER = re.compile(
+    r"\s*(?:"
+    r"(?P<line>\.(?:version|target|address_size|file|loc)\b[^\n]*)|"
+    r"(?P<section>\.section\b[^{]*\{)|"
+    r"(?P<function>(?:\.(?:visible|weak|extern|common)\s+)*\.(?:entry|func)\b[^{;]*)(?P<body>[{;])|"
+    r'(?P<text>(?:[^;{}"]|\{[^{};]*\}|"(?:[^"\\]|\\.)*")+);|'
+    r"(?P<debug>@@?\w+[^\n]*)"
+    r")"
+)
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:.*?inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 _GUARD = re.compile(r"@\s*(!?)\s*([%\w$]+)\s+")
-_FUNCTION = re.compile(r"\.(entry|func)\b\s*(?:\(([^)]*)\)\s*)?([\w$]+)\s*(?:\((.*?)\))?([^()]*(?:\([^)]*\)[^()]*)*)$", re.S)
+_FUNCTION = re.compile(
+    r"\.(entry|func)\b\s*(?:\(([^)]*)\)\s*)?([\w$]+)\s*(?:\((.*?)\))?([^()]*(?:\([^)]*\)[^()]*)*)$", re.S
+)
 
 
 def parse(text: str) -> Module:
@@ -78,8 +83,10 @@ class _Parser:
         while position < end:
             m = _HEADER.match(text, position)
             if m is None:
-                self.fail(position + len(text[position:]) - len(text[position:].lstrip()),
-                          f"cannot read {text[position:].strip().splitlines()[0][:60]!r}")
+                self.fail(
+                    position + len(text[position:]) - len(text[position:].lstrip()),
+                    f"cannot read {text[position:].strip().splitlines()[0][:60]!r}",
+                )
             begin, position = m.end() - len(m[0].lstrip()), m.end()
             if m["line"]:
                 words = m["line"].split(None, 1)
@@ -161,9 +168,12 @@ class _Body:
             m = _STATEMENT.match(text, position)
             if m is None:
                 rest = text[position:].strip().splitlines()
-                parser.fail(position + len(text[position:]) - len(text[position:].lstrip()),
-                            f"cannot read {rest[0][:60]!r}" if rest else
-                            f"the body of {self.function.name} has no closing brace")
+                parser.fail(
+                    position + len(text[position:]) - len(text[position:].lstrip()),
+                    f"cannot read {rest[0][:60]!r}"
+                    if rest
+                    else f"the body of {self.function.name} has no closing brace",
+                )
             kind, position = m.lastgroup, m.end()
             if kind == "text":
                 self.statement(m["text"], m.start("text"), location)
@@ -203,7 +213,7 @@ class _Body:
             if m is None:
                 parser.fail(position, f"cannot read {text[:60]!r}")
             guard = parser.guarded(position, self.reader.read, m[1] + m[2])
-            text = text[m.end():]
+            text = text[m.end() :]
         words = text.split(None, 1)
         opcode, rest = words[0], words[1] if len(words) > 1 else ""
         brace = opcode.find("{")
@@ -217,8 +227,11 @@ class _Body:
         line = parser.line_at(position)
         if parts[0] in ("bra", "brx"):
             names = [name.strip() for name in rest.split(",")]
-            operands = (() if parts[0] == "bra"
-                        else (parser.guarded(position, self.reader.read, names[0]), Symbol(names[1], 0, None)))
+            operands = (
+                ()
+                if parts[0] == "bra"
+                else (parser.guarded(position, self.reader.read, names[0]), Symbol(names[1], 0, None))
+            )
             instruction = Instruction(opcode, parts, operands, guard, line, location)
             label = names[-1]
             self.branches.append((instruction, label, ()))

@@ -14,10 +14,33 @@ from gemm_lab.emulator.declarations import number_bytes
 from gemm_lab.emulator.operands import integer
 
 # PTX type -> NumPy code: kind and bytes.
-CODES = {"pred": "?", "u8": "u1", "b8": "u1", "s8": "i1", "u16": "u2", "b16": "u2", "s16": "i2", "f16": "f2",
-         "bf16": "u2", "u32": "u4", "b32": "u4", "s32": "i4", "f32": "f4", "f16x2": "u4", "bf16x2": "u4", "tf32": "f4",
-         "u16x2": "u4", "s16x2": "u4", "u64": "u8", "b64": "u8", "s64": "i8", "f64": "f8", "f32x2": "u8",
-         "e4m3x2": "u2", "e5m2x2": "u2"}
+CODES = {
+    "pred": "?",
+    "u8": "u1",
+    "b8": "u1",
+    "s8": "i1",
+    "u16": "u2",
+    "b16": "u2",
+    "s16": "i2",
+    "f16": "f2",
+    "bf16": "u2",
+    "u32": "u4",
+    "b32": "u4",
+    "s32": "i4",
+    "f32": "f4",
+    "f16x2": "u4",
+    "bf16x2": "u4",
+    "tf32": "f4",
+    "u16x2": "u4",
+    "s16x2": "u4",
+    "u64": "u8",
+    "b64": "u8",
+    "s64": "i8",
+    "f64": "f8",
+    "f32x2": "u8",
+    "e4m3x2": "u2",
+    "e5m2x2": "u2",
+}
 NUMPY = {code: np.dtype(code) for code in ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "?")}
 SIZE = {code: dtype.itemsize for code, dtype in NUMPY.items()}
 
@@ -42,6 +65,6 @@ def immediate(text: str, kind: str):
         raw = number_bytes(text, "f64" if SIZE[code] == 8 else "f32", 8 if SIZE[code] == 8 else 4)
         if code == "f2" or kind == "f16":
             return np.float16(struct.unpack("<f", raw)[0])
-        return np.frombuffer(raw[:SIZE[code]], dtype)[0]
+        return np.frombuffer(raw[: SIZE[code]], dtype)[0]
     value = integer(text) & ((1 << 8 * SIZE[code]) - 1)
     return np.frombuffer(value.to_bytes(SIZE[code], "little"), dtype)[0]

@@ -63,7 +63,7 @@ def load_wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None
 def joined_phases(addresses: np.ndarray, width: int, use: np.ndarray) -> np.ndarray:
     """Which pairs of phases of a load run as one wavefront: (warps, 1) for 8 bytes a lane, (warps, 2) for 16.
 
-    Every two lanes i and i xor 1 (or, for all lanes, i and i xor 2) name the same address or one of them is idle, the words
+    Every two lanes i and i xor 1 (or, for all lanes, i and i xor 2) name the same address or one is idle, the words
     of the two phases do not collide, and both phases have work.
     """
     lane, lanes = np.arange(addresses.shape[1]), 256 // width
@@ -75,12 +75,16 @@ def joined_phases(addresses: np.ndarray, width: int, use: np.ndarray) -> np.ndar
     found &= use.reshape(len(addresses), -1, 2, lanes // 2).any(3).all(2)
     for row, part in np.argwhere(found):
         chosen = slice(part * lanes, (part + 1) * lanes)
-        words = np.unique(addresses[row, chosen][use[row, chosen]][:, None] // BANK_BYTES + np.arange(width // BANK_BYTES))
+        words = np.unique(
+            addresses[row, chosen][use[row, chosen]][:, None] // BANK_BYTES + np.arange(width // BANK_BYTES)
+        )
         found[row, part] = np.bincount(words % BANKS).max() == 1
     return found
 
 
-def cp_async_ca_wavefronts(source: np.ndarray, destination: np.ndarray, width: int, active: np.ndarray | None = None) -> int:
+def cp_async_ca_wavefronts(
+    source: np.ndarray, destination: np.ndarray, width: int, active: np.ndarray | None = None
+) -> int:
     """Wavefronts of one warp's `cp.async.ca`. Addresses in bytes, shape (lanes,).
 
     A rule found by measurement on an H200: in each phase the lanes are dealt into rounds by their turn at the banks of
@@ -127,7 +131,7 @@ def cp_async_cg_wavefronts(source: np.ndarray, destination: np.ndarray, active: 
     A rule found by measurement on an H200, documented nowhere: lanes whose destination was already written cost
     nothing; the rest fall into groups of one 128-byte line of the source and one of shared memory; a group takes a
     wavefront for each different move. Lanes share a move if both swap the 16-byte halves of the sectors, or neither
-    does, and if one XOR or one rotation (mod 4) takes all their sectors to their places. A lane joins the first that fits.
+    does, and if one XOR or one rotation (mod 4) takes all their sectors into place. Lanes join the first that fits.
     """
     seen: set[int] = set()
     groups: dict[tuple[int, int], list[list]] = {}

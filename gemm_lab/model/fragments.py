@@ -35,7 +35,7 @@ def b_coordinates(k: int, bits: int = 16) -> np.ndarray:
 
 
 def c_coordinates() -> np.ndarray:
-    """(row, column) of C or D(16 × 8) by lane and element: shape (32, 4, 2). FP16 packs elements 2r, 2r + 1 in register r."""
+    """(row, column) of C or D(16 × 8) by lane and element: shape (32, 4, 2). FP16 packs 2r, 2r + 1 in register r."""
     lane, element = np.ix_(range(LANES), range(4))
     return np.stack(np.broadcast_arrays(lane // 4 + 8 * (element // 2), lane % 4 * 2 + element % 2), axis=-1)
 
@@ -72,7 +72,8 @@ def gather_b(registers: np.ndarray, each: int) -> np.ndarray:
 def gather_c(elements: np.ndarray) -> np.ndarray:
     """Accumulator tiles out of registers. elements: (rows of tiles, columns of tiles, 2, warps, 32, 2).
 
-    The third axis is the row half (element // 2), the last the column (element % 2). Returns (warps, rows · 16, columns · 8).
+    The third axis is the row half (element // 2), the last the column (element % 2).
+    Returns (warps, rows · 16, columns · 8).
     """
     mi, ni, halves, warps = elements.shape[:4]
     parts = elements.reshape(mi, ni, halves, warps, 8, 4, 2)

@@ -22,8 +22,10 @@ class Swizzle:
 
     def __post_init__(self):
         if self.bits < 0 or self.base < 0 or self.shift < self.bits:
-            raise ValueError(f"a swizzle of {self.bits} bits shifted by {self.shift} would XOR bits with themselves; "
-                             "shift must be at least bits")
+            raise ValueError(
+                f"a swizzle of {self.bits} bits shifted by {self.shift} would XOR bits with themselves; "
+                "shift must be at least bits"
+            )
 
     @property
     def mask(self) -> int:
@@ -41,7 +43,9 @@ def row_swizzle(row_bytes: int) -> Swizzle:
     Rows of 128 bytes or more XOR the chunk with row mod 8; shorter rows share a line and XOR with fewer bits.
     """
     if row_bytes < 32 or row_bytes & (row_bytes - 1):
-        raise ValueError(f"rows of {row_bytes} bytes have no XOR swizzle; use a power of two from 32 on, or pad the rows")
+        raise ValueError(
+            f"rows of {row_bytes} bytes have no XOR swizzle; use a power of two from 32 on, or pad the rows"
+        )
     if row_bytes >= 128:
         return Swizzle(3, 4, row_bytes.bit_length() - 1 - 4)
     return Swizzle((row_bytes // CHUNK_BYTES).bit_length() - 1, 4, 3)

@@ -42,34 +42,40 @@ def test_an_unsupported_opcode_names_the_source_line(cuda):
         cuda(source, out())
 
 
-@pytest.mark.parametrize(("text", "reason"), [
-    ("hello", "line 1"),
-    (".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k( {", "line 4"),
-    (ptx("mov.u32 %r1, %r2 %r3;"), "line 9"),
-    (ptx("bra nowhere;"), "nowhere"),
-    (ptx("+++;"), "line 9"),
-    (ptx("mov.u32 %r1, 1;").replace("ret;\n}", "ret;"), "closing brace"),
-    (ptx(".reg .what %x;"), "what"),
-])
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("hello", "line 1"),
+        (".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k( {", "line 4"),
+        (ptx("mov.u32 %r1, %r2 %r3;"), "line 9"),
+        (ptx("bra nowhere;"), "nowhere"),
+        (ptx("+++;"), "line 9"),
+        (ptx("mov.u32 %r1, 1;").replace("ret;\n}", "ret;"), "closing brace"),
+        (ptx(".reg .what %x;"), "what"),
+    ],
+)
 def test_malformed_ptx_names_its_line(text, reason):
     with pytest.raises((emulator.MalformedPtx, emulator.UnsupportedInstruction), match=reason):
         emulator.launch(text, "kernel", 1, 32, [out(), 1])
 
 
-@pytest.mark.parametrize(("arguments", "block", "options", "reason"), [
-    ([out()], 32, {}, "takes 2 arguments, not 1"),
-    ([out(), out()], 32, {}, "argument 1 .*not a pointer"),
-    ([out(), 2 ** 40], 32, {}, "does not fit"),
-    ([out(), 1.5], 32, {}, "not a whole number"),
-    ([out(), "n"], 32, {}, "str"),
-    ([out()[::2], 1], 32, {}, "contiguous"),
-    ([out(), 1], 1025, {}, "1,024"),
-    ([out(), 1], 0, {}, "positive"),
-    ([out(), 1], (1, 1, 65), {}, "block z"),
-    ([out(), 1], 32, {"dynamic_smem_bytes": 200_000}, "166,912"),
-    ([out(), 1], 32, {"timing": "never"}, "early"),
-    ([out(), 1], 32, {"cluster": 2}, "[Cc]luster"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "block", "options", "reason"),
+    [
+        ([out()], 32, {}, "takes 2 arguments, not 1"),
+        ([out(), out()], 32, {}, "argument 1 .*not a pointer"),
+        ([out(), 2**40], 32, {}, "does not fit"),
+        ([out(), 1.5], 32, {}, "not a whole number"),
+        ([out(), "n"], 32, {}, "str"),
+        ([out()[::2], 1], 32, {}, "contiguous"),
+        ([out(), 1], 1025, {}, "1,024"),
+        ([out(), 1], 0, {}, "positive"),
+        ([out(), 1], (1, 1, 65), {}, "block z"),
+        ([out(), 1], 32, {"dynamic_smem_bytes": 200_000}, "166,912"),
+        ([out(), 1], 32, {"timing": "never"}, "early"),
+        ([out(), 1], 32, {"cluster": 2}, "[Cc]luster"),
+    ],
+)
 def test_wrong_launches_are_refused(arguments, block, options, reason):
     with pytest.raises(LaunchError, match=reason):
         emulator.launch(ptx(""), "kernel", 1, block, arguments, **options)
@@ -81,23 +87,31 @@ def test_an_unknown_kernel_lists_the_known():
 
 
 def test_a_partial_warp_has_no_ldmatrix(cuda):
-    source = HEAD + """(int* p) { __shared__ int s[256]; unsigned a; s[threadIdx.x] = 1; __syncthreads();
+    source = (
+        HEAD
+        + """(int* p) { __shared__ int s[256]; unsigned a; s[threadIdx.x] = 1; __syncthreads();
       asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(a) : "r"((unsigned)__cvta_generic_to_shared(s)));
       p[threadIdx.x] = a; }"""
+    )
     with pytest.raises(LaunchError, match="33 threads.*partial warp.*ldmatrix"):
         cuda(source, out(64), block=33)
 
 
 def test_out_of_bounds_names_thread_line_and_allocation(cuda):
     source = HEAD + "(int* p, int n) {\n  p[threadIdx.x] = n;\n}"
-    with pytest.raises(emulator.MemoryFault, match=r"thread \(20, 0, 0\).*0 bytes past the end of argument 0 \(80 bytes\).*kernel.cu:2"):
+    with pytest.raises(
+        emulator.MemoryFault, match=r"thread \(20, 0, 0\).*0 bytes past the end of argument 0 \(80 bytes\).*kernel.cu:2"
+    ):
         cuda(source, out(20), 1)
     with pytest.raises(emulator.MemoryFault, match="null"):
         cuda(source, None, 1)
 
 
 def test_shared_out_of_bounds_and_misaligned(cuda):
-    source = HEAD + "(int* p, int n) {\n  __shared__ int s[32]; s[threadIdx.x] = 1; __syncthreads();\n  p[threadIdx.x] = s[threadIdx.x + n];\n}"
+    source = (
+        HEAD
+        + "(int* p, int n) {\n  __shared__ int s[32]; s[threadIdx.x] = 1; __syncthreads();\n  p[threadIdx.x] = s[threadIdx.x + n];\n}"
+    )
     with pytest.raises(emulator.MemoryFault, match=r"thread \(31, 0, 0\).*shared address 128.*kernel.cu:3"):
         cuda(source, out(), 1)
     source = HEAD + "(char* p, int n) {\n  *(int*)(p + 4 * threadIdx.x + n) = 1;\n}"
@@ -112,19 +126,27 @@ def test_an_endless_loop_stops_and_names_its_line(cuda):
 
 
 def test_a_deadlock_says_who_waits(cuda):
-    source = HEAD + """(int* p) {
+    source = (
+        HEAD
+        + """(int* p) {
       if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");
       else asm volatile("bar.sync 2, 64;");
     }"""
-    with pytest.raises(emulator.Deadlock, match="threads 0-31 wait at barrier 1 for 64.*threads 32-63 wait at barrier 2"):
+    )
+    with pytest.raises(
+        emulator.Deadlock, match="threads 0-31 wait at barrier 1 for 64.*threads 32-63 wait at barrier 2"
+    ):
         cuda(source, out(), block=64)
 
 
 def test_a_divergent_barrier_is_found(cuda):
-    source = HEAD + """(int* p, int n) {
+    source = (
+        HEAD
+        + """(int* p, int n) {
       if (threadIdx.x < n) { p[threadIdx.x] = 1; __syncthreads(); p[threadIdx.x]++; }
       else { __syncthreads(); p[threadIdx.x] = 5; }
     }"""
+    )
     report = cuda(source, out(64), 40, block=64, hazards=True)
     assert [h.kind for h in report.hazards] == ["divergent barrier"]
 
@@ -135,12 +157,15 @@ def test_trap_stops_the_kernel(cuda):
 
 
 def test_named_barriers_with_counts(cuda):
-    source = HEAD + """(int* p) {
+    source = (
+        HEAD
+        + """(int* p) {
       __shared__ int s[64];
       int t = threadIdx.x;
       if (t < 64) { s[t] = t * 3; asm volatile("bar.arrive 3, 128;" ::: "memory"); }
       else { asm volatile("bar.sync 3, 128;" ::: "memory"); p[t - 64] = s[127 - t]; }
     }"""
+    )
     p = out(64)
     cuda(source, p, block=128, hazards=True).raise_hazards()
     assert np.array_equal(p, np.arange(63, -1, -1) * 3)
@@ -153,7 +178,11 @@ def test_supported_lists_opcodes_with_their_forms():
 
 
 def test_compiled_objects_bring_entry_and_dynamic_shared_memory():
-    source = "constexpr int SMEM_BYTES = 4096;\n" + HEAD + "(int* p) { extern __shared__ int s[]; s[threadIdx.x + 900] = 1; p[threadIdx.x] = s[threadIdx.x + 900]; }"
+    source = (
+        "constexpr int SMEM_BYTES = 4096;\n"
+        + HEAD
+        + "(int* p) { extern __shared__ int s[]; s[threadIdx.x + 900] = 1; p[threadIdx.x] = s[threadIdx.x + 900]; }"
+    )
     made = compiler.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
     p = out()
     emulator.launch(made, grid=1, block=32, args=[p])

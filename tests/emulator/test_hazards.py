@@ -16,7 +16,10 @@ def kinds(report):
 
 
 def test_a_missing_barrier_is_a_race(cuda):
-    source = HEAD + "(int* p) {\n __shared__ int s[64];\n s[threadIdx.x] = 1;\n BARRIER\n p[threadIdx.x] = s[63 - threadIdx.x];\n}"
+    source = (
+        HEAD
+        + "(int* p) {\n __shared__ int s[64];\n s[threadIdx.x] = 1;\n BARRIER\n p[threadIdx.x] = s[63 - threadIdx.x];\n}"
+    )
     p = np.zeros(64, np.int32)
     report = cuda(source.replace("BARRIER", ""), p, block=64, hazards=True)
     assert kinds(report) == ["race", "uninitialised read"] or kinds(report) == ["race"]
@@ -27,32 +30,43 @@ def test_a_missing_barrier_is_a_race(cuda):
 
 
 def test_write_after_read_without_a_barrier(cuda):
-    source = HEAD + """(int* p) {
+    source = (
+        HEAD
+        + """(int* p) {
       __shared__ int s[64];
       s[threadIdx.x] = 1; __syncthreads();
       p[threadIdx.x] = s[63 - threadIdx.x];
       s[threadIdx.x] = 2;
     }"""
+    )
     report = cuda(source, np.zeros(64, np.int32), block=64, hazards=True)
     assert kinds(report) == ["race"] and "read at" in str(report.hazards[0])
 
 
 def test_an_uninitialised_shared_read(cuda):
-    source = HEAD + "(int* p) { __shared__ int s[64]; if (threadIdx.x < 31) s[threadIdx.x] = 1; __syncthreads(); p[threadIdx.x] = s[threadIdx.x]; }"
+    source = (
+        HEAD
+        + "(int* p) { __shared__ int s[64]; if (threadIdx.x < 31) s[threadIdx.x] = 1; __syncthreads(); p[threadIdx.x] = s[threadIdx.x]; }"
+    )
     report = cuda(source, np.zeros(32, np.int32), hazards=True)
     assert kinds(report) == ["uninitialised read"] and "shared address 124" in str(report.hazards[0])
 
 
 def test_atomics_do_not_race_among_themselves(cuda):
-    source = HEAD + """(int* p) { __shared__ int s; if (threadIdx.x == 0) s = 0; __syncthreads();
+    source = (
+        HEAD
+        + """(int* p) { __shared__ int s; if (threadIdx.x == 0) s = 0; __syncthreads();
       atomicAdd(&s, 1); SYNC p[threadIdx.x] = s; }"""
+    )
     p = np.zeros(128, np.int32)
     assert cuda(source.replace("SYNC", "__syncthreads();"), p, block=128, hazards=True).hazards == []
     assert (p == 128).all()
     assert kinds(cuda(source.replace("SYNC", ""), p, block=128, hazards=True)) == ["race"]
 
 
-PIPELINE = HEAD + """(const int4* in, int* out, int tiles) {
+PIPELINE = (
+    HEAD
+    + """(const int4* in, int* out, int tiles) {
   __shared__ int4 s[3][64];
   int t = threadIdx.x, sum = 0;
   #define COPY(i) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"((unsigned)__cvta_generic_to_shared(&s[(i) % 3][t])), \\
@@ -69,6 +83,7 @@ PIPELINE = HEAD + """(const int4* in, int* out, int tiles) {
   }
   out[t] = sum;
 }"""
+)
 
 
 def run_pipeline(kernel, timing):
@@ -103,5 +118,9 @@ def test_late_copies_show_a_missing_wait():
 def test_mutants_keep_line_numbers():
     text = "a;\n\tbar.sync 0;\n@%p1 bar.sync 1, 64;\n cp.async.wait_group 2;\nb;"
     found = list(mutants(text))
-    assert [(m.line, m.statement) for m in found] == [(2, "bar.sync 0"), (3, "bar.sync 1, 64"), (4, "cp.async.wait_group 2")]
+    assert [(m.line, m.statement) for m in found] == [
+        (2, "bar.sync 0"),
+        (3, "bar.sync 1, 64"),
+        (4, "cp.async.wait_group 2"),
+    ]
     assert all(m.ptx.count("\n") == text.count("\n") and m.ptx != text for m in found)

@@ -9,7 +9,9 @@ HEAD = 'extern "C" __global__ void kernel'
 
 
 def test_transpose_through_shared_memory(cuda, rng):
-    source = HEAD + """(const float* in, float* out, int w, int h) {
+    source = (
+        HEAD
+        + """(const float* in, float* out, int w, int h) {
       __shared__ float tile[32][33];
       int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
       for (int j = 0; j < 32; j += 8) if (x < w && y + j < h) tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * w + x];
@@ -17,6 +19,7 @@ def test_transpose_through_shared_memory(cuda, rng):
       x = blockIdx.y * 32 + threadIdx.x; y = blockIdx.x * 32 + threadIdx.y;
       for (int j = 0; j < 32; j += 8) if (x < h && y + j < w) out[(y + j) * h + x] = tile[threadIdx.x][threadIdx.y + j];
     }"""
+    )
     a = rng.standard_normal((70, 100)).astype(np.float32)
     out = np.zeros((100, 70), np.float32)
     cuda(source, a, out, 100, 70, grid=(4, 3), block=(32, 8))
@@ -24,7 +27,9 @@ def test_transpose_through_shared_memory(cuda, rng):
 
 
 def test_reduction_with_shuffles_and_atomics(cuda, rng):
-    source = HEAD + """(const int* in, int* total, int n) {
+    source = (
+        HEAD
+        + """(const int* in, int* total, int n) {
       __shared__ int partial[8];
       int sum = 0;
       for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += in[i];
@@ -37,6 +42,7 @@ def test_reduction_with_shuffles_and_atomics(cuda, rng):
         if (threadIdx.x == 0) atomicAdd(total, sum);
       }
     }"""
+    )
     a = rng.integers(-1000, 1000, 12345).astype(np.int32)
     total = np.zeros(1, np.int32)
     cuda(source, a, total, len(a), grid=7, block=256)
@@ -44,7 +50,9 @@ def test_reduction_with_shuffles_and_atomics(cuda, rng):
 
 
 def test_stencil_with_halo(cuda, rng):
-    source = HEAD + """(const float* in, float* out, int n) {
+    source = (
+        HEAD
+        + """(const float* in, float* out, int n) {
       __shared__ float s[128 + 4];
       int i = blockIdx.x * 128 + threadIdx.x, l = threadIdx.x + 2;
       s[l] = i < n ? in[i] : 0.f;
@@ -52,6 +60,7 @@ def test_stencil_with_halo(cuda, rng):
       __syncthreads();
       if (i < n) out[i] = s[l - 2] + 2 * s[l - 1] + 3 * s[l] + 2 * s[l + 1] + s[l + 2];
     }"""
+    )
     a = rng.integers(-9, 9, 1000).astype(np.float32)
     out = np.zeros_like(a)
     cuda(source, a, out, len(a), grid=8, block=128, hazards=True).raise_hazards()
@@ -60,7 +69,9 @@ def test_stencil_with_halo(cuda, rng):
 
 
 def test_histogram_with_shared_atomics(cuda, rng):
-    source = HEAD + """(const unsigned char* in, unsigned* bins, int n) {
+    source = (
+        HEAD
+        + """(const unsigned char* in, unsigned* bins, int n) {
       __shared__ unsigned local[64];
       for (int i = threadIdx.x; i < 64; i += blockDim.x) local[i] = 0;
       __syncthreads();
@@ -68,6 +79,7 @@ def test_histogram_with_shared_atomics(cuda, rng):
       __syncthreads();
       for (int i = threadIdx.x; i < 64; i += blockDim.x) atomicAdd(&bins[i], local[i]);
     }"""
+    )
     a = rng.integers(0, 256, 5000).astype(np.uint8)
     bins = np.zeros(64, np.uint32)
     cuda(source, a, bins, len(a), grid=3, block=96, hazards=True).raise_hazards()
@@ -75,7 +87,9 @@ def test_histogram_with_shared_atomics(cuda, rng):
 
 
 def test_softmax_rows(cuda, rng):
-    source = HEAD + """(const float* in, float* out, int n) {
+    source = (
+        HEAD
+        + """(const float* in, float* out, int n) {
       const float* row = in + blockIdx.x * n;
       float top = -INFINITY, sum = 0;
       for (int i = threadIdx.x; i < n; i += 32) top = fmaxf(top, row[i]);
@@ -84,6 +98,7 @@ def test_softmax_rows(cuda, rng):
       for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
       for (int i = threadIdx.x; i < n; i += 32) out[blockIdx.x * n + i] = expf(row[i] - top) / sum;
     }"""
+    )
     source = source.replace("INFINITY", "__int_as_float(0x7f800000)")
     a = rng.standard_normal((5, 77)).astype(np.float32)
     out = np.zeros_like(a)
@@ -93,7 +108,9 @@ def test_softmax_rows(cuda, rng):
 
 
 def test_scan_of_a_block(cuda, rng):
-    source = HEAD + """(const int* in, int* out) {
+    source = (
+        HEAD
+        + """(const int* in, int* out) {
       extern __shared__ int s[];
       int t = threadIdx.x;
       s[t] = in[t];
@@ -105,6 +122,7 @@ def test_scan_of_a_block(cuda, rng):
       }
       out[t] = s[t];
     }"""
+    )
     a = rng.integers(0, 100, 512).astype(np.int32)
     out = np.zeros_like(a)
     cuda(source, a, out, block=512, dynamic_smem_bytes=2048, hazards=True).raise_hazards()
@@ -113,7 +131,9 @@ def test_scan_of_a_block(cuda, rng):
 
 @pytest.mark.parametrize(("kind", "layout_b"), [("half", "col"), ("half", "row"), ("__nv_bfloat16", "col")])
 def test_wmma_tile(cuda, rng, kind, layout_b):
-    source = f"#include <mma.h>\n#include <cuda_bf16.h>\nusing namespace nvcuda; {HEAD}" + """(const KIND* a, const KIND* b, float* d, int k) {
+    source = (
+        f"#include <mma.h>\n#include <cuda_bf16.h>\nusing namespace nvcuda; {HEAD}"
+        + """(const KIND* a, const KIND* b, float* d, int k) {
       wmma::fragment<wmma::matrix_a, 16, 16, 16, KIND, wmma::row_major> fa;
       wmma::fragment<wmma::matrix_b, 16, 16, 16, KIND, wmma::LAYOUT_major> fb;
       wmma::fragment<wmma::accumulator, 16, 16, 16, float> acc;
@@ -129,24 +149,26 @@ def test_wmma_tile(cuda, rng, kind, layout_b):
       }
       for (int i = 0; i < acc.num_elements; i++) acc.x[i] *= 2;
       wmma::store_matrix_sync(d, acc, 16, wmma::mem_row_major);
-    }""".replace("KIND", kind).replace("LAYOUT", layout_b).replace("STEP", "i * 16" if layout_b == "row" else "i").replace(
-        "LD", "16" if layout_b == "row" else "k")
-    bits = to_bf16 if "bf" in kind else lambda x: x.astype(np.float16)
+    }""".replace("KIND", kind)
+        .replace("LAYOUT", layout_b)
+        .replace("STEP", "i * 16" if layout_b == "row" else "i")
+        .replace("LD", "16" if layout_b == "row" else "k")
+    )
+    bits = bf16_bits if "bf" in kind else lambda x: x.astype(np.float16)
     a, b = rng.integers(-4, 5, (16, 64)), rng.integers(-4, 5, (64, 16))
     d = np.zeros((16, 16), np.float32)
     cuda(source, bits(a), bits(np.ascontiguousarray(b if layout_b == "row" else b.T)), d, 64)
     assert np.array_equal(d, 2 * (a @ b + 1))
 
 
-def to_bf16(x):
+def bf16_bits(x):
     return (np.asarray(x, np.float32).view(np.uint32) >> 16).astype(np.uint16)
 
 
-def from_bf16(x):
-    return (x.astype(np.uint32) << 16).view(np.float32)
-
-
-PIPELINE = "#include <cuda_pipeline.h>\n" + HEAD + """(const int4* in, int* out, int tiles) {
+PIPELINE = (
+    "#include <cuda_pipeline.h>\n"
+    + HEAD
+    + """(const int4* in, int* out, int tiles) {
       __shared__ int4 s[3][64];
       int t = threadIdx.x, sum = 0;
       for (int p = 0; p < 2; p++) { __pipeline_memcpy_async(&s[p][t], &in[p * 64 + t], 16); __pipeline_commit(); }
@@ -160,6 +182,7 @@ PIPELINE = "#include <cuda_pipeline.h>\n" + HEAD + """(const int4* in, int* out,
       }
       out[t] = sum;
     }"""
+)
 
 
 @pytest.mark.parametrize("timing", ["early", "late"])
@@ -171,13 +194,17 @@ def test_cp_async_pipeline(cuda, rng, timing):
 
 
 def test_cp_async_fills_with_zeros(cuda):
-    source = "#include <cuda_pipeline.h>\n" + HEAD + """(const int* in, int* out) {
+    source = (
+        "#include <cuda_pipeline.h>\n"
+        + HEAD
+        + """(const int* in, int* out) {
       __shared__ int4 s[32];
       s[threadIdx.x] = make_int4(9, 9, 9, 9);
       __pipeline_memcpy_async(&s[threadIdx.x], (const int4*)in + threadIdx.x, 16, threadIdx.x % 5 < 4 ? threadIdx.x % 5 * 4 : 16);
       __pipeline_commit(); __pipeline_wait_prior(0);
       ((int4*)out)[threadIdx.x] = s[threadIdx.x];
     }"""
+    )
     a = np.arange(1, 129, dtype=np.int32).reshape(32, 4)
     out = np.zeros_like(a)
     cuda(source, a, out)
@@ -186,11 +213,15 @@ def test_cp_async_fills_with_zeros(cuda):
 
 
 def test_device_functions_that_are_not_inlined(cuda):
-    source = """struct Pair { int a; float b; double c[2]; };
+    source = (
+        """struct Pair { int a; float b; double c[2]; };
     __device__ __noinline__ float weigh(Pair p, float x) { return p.a * x + p.b + (float)p.c[threadIdx.x % 2]; }
     __device__ __noinline__ Pair make(int i) { Pair p; p.a = i; p.b = i * 0.5f; p.c[0] = 100; p.c[1] = 200; return p; }
     __device__ __noinline__ int twice(int x) { if (x < 0) return -1; return weigh(make(x), 2.0f) > 0 ? 2 * x : x; }
-    """ + HEAD + "(float* out, int* n) { int i = threadIdx.x; out[i] = weigh(make(i), 3.0f); n[i] = twice(i - 3); }"
+    """
+        + HEAD
+        + "(float* out, int* n) { int i = threadIdx.x; out[i] = weigh(make(i), 3.0f); n[i] = twice(i - 3); }"
+    )
     out, n = np.zeros(32, np.float32), np.zeros(32, np.int32)
     cuda(source, out, n)
     i = np.arange(32)
@@ -199,26 +230,35 @@ def test_device_functions_that_are_not_inlined(cuda):
 
 
 def test_printf_gives_its_text(cuda):
-    source = '#include <cstdio>\n'.replace("#include <cstdio>\n", "") + HEAD + r"""(int n) {
+    source = (
+        HEAD
+        + r"""(int n) {
       if (threadIdx.x < n) printf("thread %d of %u: %.2f %s %c %lld %5d|%x\n", threadIdx.x, blockDim.x, threadIdx.x * 0.5, "ok",
                                   'z', 1LL << 40, 7, 255);
     }"""
+    )
     report = cuda(source, 2)
     assert report.output == "".join(f"thread {i} of 32: {i * 0.5:.2f} ok z {1 << 40} {7:5d}|ff\n" for i in range(2))
 
 
 def test_assert_names_its_line(cuda):
-    source = "#include <cassert>\n".replace("#include <cassert>\n", """
+    source = (
+        """
     extern "C" __device__ void __assertfail(const char*, const char*, unsigned, const char*, size_t);
     #define check(x) ((x) ? (void)0 : __assertfail(#x, "here.cu", 42, "kernel", 1))
-    """) + HEAD + "(int n) { check(threadIdx.x < n); }"
+    """
+        + HEAD
+        + "(int n) { check(threadIdx.x < n); }"
+    )
     with pytest.raises(emulator.AssertionFailed, match=r"here.cu:42.*thread \(5, 0, 0\).*threadIdx.x < n"):
         cuda(source, 5)
     cuda(source, 32)
 
 
 def test_vote_ballot_and_match(cuda, rng):
-    source = HEAD + """(const int* in, unsigned* out) {
+    source = (
+        HEAD
+        + """(const int* in, unsigned* out) {
       int v = in[threadIdx.x];
       out[threadIdx.x] = __ballot_sync(~0u, v & 1);
       out[32 + threadIdx.x] = __any_sync(~0u, v == 77) + 2 * __all_sync(~0u, v < 100);
@@ -227,6 +267,7 @@ def test_vote_ballot_and_match(cuda, rng):
       out[128 + threadIdx.x] = __popc(v) + __clz(v) * 100 + __brev(v) % 7 + __ffs(v);
       out[160 + threadIdx.x] = __reduce_add_sync(~0u, v);
     }"""
+    )
     a = rng.integers(0, 100, 32).astype(np.int32)
     out = np.zeros((6, 32), np.uint32)
     cuda(source, a, out)
@@ -237,88 +278,39 @@ def test_vote_ballot_and_match(cuda, rng):
     assert np.array_equal(out[3], np.where(a % 2, ballot, 0))
     brev = np.array([int(f"{v:032b}"[::-1], 2) for v in a])
     ffs = np.array([(int(v) & -int(v)).bit_length() for v in a])
-    expected = [bin(v).count("1") + (32 - int(v).bit_length()) * 100 + r % 7 + f for v, r, f in zip(a, brev, ffs, strict=True)]
+    expected = [
+        bin(v).count("1") + (32 - int(v).bit_length()) * 100 + r % 7 + f for v, r, f in zip(a, brev, ffs, strict=True)
+    ]
     assert np.array_equal(out[4], expected) and (out[5] == a.sum()).all()
 
 
 def test_local_array_with_a_runtime_index(cuda, rng):
-    source = HEAD + """(const int* in, int* out, int n) {
+    source = (
+        HEAD
+        + """(const int* in, int* out, int n) {
       int stack[16];
       for (int i = 0; i < 16; i++) stack[i] = in[threadIdx.x * 16 + i];
       for (int i = 1; i < n; i++) { int v = stack[i], j = i; while (j > 0 && stack[j - 1] > v) { stack[j] = stack[j - 1]; j--; } stack[j] = v; }
       for (int i = 0; i < 16; i++) out[threadIdx.x * 16 + i] = stack[i];
     }"""
+    )
     a = rng.integers(-50, 50, (64, 16)).astype(np.int32)
     out = np.zeros_like(a)
     cuda(source, a, out, 16, block=64)
     assert np.array_equal(out, np.sort(a, axis=1))
 
 
-def test_fp64_arithmetic(cuda, rng):
-    source = HEAD + """(const double* a, const double* b, double* out) {
-      int i = threadIdx.x;
-      out[i] = fma(a[i], b[i], -a[i] * b[i]); out[32 + i] = a[i] / b[i]; out[64 + i] = sqrt(fabs(a[i]));
-      out[96 + i] = fmin(a[i], b[i]) + floor(a[i]) + (double)(long long)b[i];
-      out[128 + i] = exp(a[i]);
-    }"""
-    a, b = rng.standard_normal((2, 32))
-    out = np.zeros((5, 32))
-    cuda(source, a, b, out)
-    from fractions import Fraction
-    exact = [float(Fraction(x) * Fraction(y) - Fraction(float(x * y))) for x, y in zip(a, b, strict=True)]
-    assert np.array_equal(out[0], exact)
-    assert np.array_equal(out[1], a / b) and np.array_equal(out[2], np.sqrt(abs(a)))
-    assert np.array_equal(out[3], np.minimum(a, b) + np.floor(a) + np.trunc(b))
-    assert np.allclose(out[4], np.exp(a), rtol=1e-15)
-
-
-def test_bf16_math(cuda, rng):
-    source = "#include <cuda_bf16.h>\n" + HEAD + """(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* out) {
-      int i = threadIdx.x;
-      out[i] = __hadd(a[i], b[i]); out[32 + i] = __hmul(a[i], b[i]); out[64 + i] = __hfma(a[i], b[i], a[i]);
-      out[96 + i] = __hmax(a[i], b[i]); out[128 + i] = __float2bfloat16(__bfloat162float(a[i]) / 3.0f);
-      __nv_bfloat162 p = __halves2bfloat162(a[i], b[i]); p = __hfma2(p, p, p); out[160 + i] = p.x; out[192 + i] = p.y;
-    }"""
-    x, y = (from_bf16(to_bf16(rng.standard_normal(32).astype(np.float32))) for _ in range(2))
-    out = np.zeros((7, 32), np.uint16)
-    cuda(source, to_bf16(x), to_bf16(y), out)
-
-    def rounded(v):  # exact in float64, to nearest even in 8 bits of fraction
-        m, e = np.frexp(v)
-        return np.ldexp(np.rint(m * 256), e - 8)
-    x, y = x.astype(np.float64), y.astype(np.float64)
-    for row, expected in zip(out, (x + y, x * y, x * y + x, np.maximum(x, y), (x / 3).astype(np.float32).astype(np.float64),
-                                   x * x + x, y * y + y), strict=True):
-        assert np.array_equal(from_bf16(row), rounded(expected))
-
-
-def test_fp16_math(cuda, rng):
-    source = "#include <cuda_fp16.h>\n" + HEAD + """(const half* a, const half* b, half* out, int* n) {
-      int i = threadIdx.x; half2 p = __halves2half2(a[i], b[i]);
-      half2 s = __hadd2(p, __lowhigh2highlow(p)), m = __hmul2(p, p), f = __hfma2(p, p, s);
-      out[i] = s.x; out[32 + i] = m.y; out[64 + i] = f.x; out[96 + i] = hrint(a[i]); out[128 + i] = __hneg(__habs(a[i]));
-      out[160 + i] = __hlt(a[i], b[i]) ? a[i] : b[i]; out[192 + i] = __int2half_rn(i * 1000 + 1); out[224 + i] = __float2half_rz(1.0f / 3);
-      n[i] = __half2int_rn(a[i]) + __hisnan(a[i]) * 100 + (__hbgt2(p, p) ? 1000 : 0);
-    }"""
-    a, b = rng.standard_normal((2, 32)).astype(np.float16) * 3
-    out, n = np.zeros((8, 32), np.float16), np.zeros(32, np.int32)
-    cuda(source, a, b, out, n)
-    wide = a.astype(np.float64)
-    i = np.arange(32)
-    expected = [a + b, b * b, (wide * wide + (a + b).astype(np.float64)).astype(np.float16), np.rint(a), -abs(a), np.minimum(a, b),
-                (i * 1000.0 + 1).astype(np.float16), np.full(32, 0.333, np.float16)]
-    expected[7] = np.full(32, np.array([0x3555], np.uint16).view(np.float16)[0])
-    for row, want in zip(out, expected, strict=True):
-        assert np.array_equal(row, want)
-    assert np.array_equal(n, np.rint(a).astype(np.int32))
-
-
 def test_struct_parameter(cuda):
-    source = "struct Job { int n; short k[3]; float* out; double scale; unsigned char flags[5]; };\n" + HEAD + """(Job job, int bias) {
+    source = (
+        "struct Job { int n; short k[3]; float* out; double scale; unsigned char flags[5]; };\n"
+        + HEAD
+        + """(Job job, int bias) {
       if (threadIdx.x < job.n) job.out[threadIdx.x] = job.k[threadIdx.x % 3] * job.scale + job.flags[threadIdx.x % 5] + bias;
     }"""
+    )
     import struct
-    job = struct.pack("<i3h2xxxxxQd5B3x"[:0] or "<i3h6xQd5B3x", 7, 1, -2, 3, 0, 0.5, 10, 20, 30, 40, 50)
+
+    job = struct.pack("<i3h6xQd5B3x", 7, 1, -2, 3, 0, 0.5, 10, 20, 30, 40, 50)
     with pytest.raises(emulator.MemoryFault, match="null pointer"):
         cuda(source, job, 3)
     with pytest.raises(emulator.EmulatorError.__mro__[1], match="bytes"):
@@ -326,10 +318,14 @@ def test_struct_parameter(cuda):
 
 
 def test_module_variables(cuda):
-    source = """__constant__ float table[4] = {1.5f, 2.5f, 3.5f, 4.5f}; __device__ int counter = 5; __device__ int* where = &counter;
+    source = (
+        """__constant__ float table[4] = {1.5f, 2.5f, 3.5f, 4.5f}; __device__ int counter = 5; __device__ int* where = &counter;
     __device__ const char* names[2] = {"ab", "cd"};
-    """ + HEAD + """(float* out, int* n) { out[threadIdx.x] = table[threadIdx.x % 4]; n[threadIdx.x] = atomicAdd(where, 1) + names[threadIdx.x % 2][1];
+    """
+        + HEAD
+        + """(float* out, int* n) { out[threadIdx.x] = table[threadIdx.x % 4]; n[threadIdx.x] = atomicAdd(where, 1) + names[threadIdx.x % 2][1];
     }"""
+    )
     out, n = np.zeros(32, np.float32), np.zeros(32, np.int32)
     cuda(source, out, n)
     assert np.array_equal(out, [1.5, 2.5, 3.5, 4.5] * 8)
@@ -337,13 +333,17 @@ def test_module_variables(cuda):
 
 
 def test_generic_pointers_of_three_spaces(cuda):
-    source = "__device__ __noinline__ int first(const int* p) { return p[0] + p[1]; }\n" + HEAD + """(int* g, int* out, int k) {
+    source = (
+        "__device__ __noinline__ int first(const int* p) { return p[0] + p[1]; }\n"
+        + HEAD
+        + """(int* g, int* out, int k) {
       __shared__ int s[2]; int l[2]; l[0] = threadIdx.x; l[1] = k;
       if (threadIdx.x == 0) { s[0] = 10; s[1] = 20; }
       __syncthreads();
       const int* p = threadIdx.x % 3 == 0 ? g : threadIdx.x % 3 == 1 ? s : l;
       out[threadIdx.x] = first(p);
     }"""
+    )
     g, out = np.array([100, 200], np.int32), np.zeros(32, np.int32)
     cuda(source, g, out, 5)
     t = np.arange(32)
@@ -351,52 +351,27 @@ def test_generic_pointers_of_three_spaces(cuda):
 
 
 def test_blocks_that_are_not_whole_warps(cuda):
-    source = HEAD + """(int* out) { __shared__ int s[64]; s[threadIdx.x] = threadIdx.x; __syncthreads();
+    source = (
+        HEAD
+        + """(int* out) { __shared__ int s[64]; s[threadIdx.x] = threadIdx.x; __syncthreads();
       out[blockIdx.x * blockDim.x + threadIdx.x] = s[blockDim.x - 1 - threadIdx.x]; }"""
+    )
     out = np.zeros((3, 33), np.int32)
     cuda(source, out, grid=3, block=33)
     assert np.array_equal(out, np.tile(np.arange(32, -1, -1), (3, 1)))
 
 
 def test_spin_lock_between_blocks(cuda):
-    source = HEAD + """(int* lock, int* sum) {
+    source = (
+        HEAD
+        + """(int* lock, int* sum) {
       if (threadIdx.x == 0) {
         while (atomicCAS(lock, 0, 1) != 0) { }
         *(volatile int*)sum += blockIdx.x; __threadfence();
         atomicExch(lock, 0);
       }
     }"""
+    )
     lock, total = np.zeros(1, np.int32), np.zeros(1, np.int32)
     cuda(source, lock, total, grid=20, max_instructions=10_000_000)
     assert total[0] == 190 and lock[0] == 0
-
-
-def test_integers_of_every_width(cuda, rng):
-    source = HEAD + """(const long long* a, const long long* b, long long* out) {
-      int i = threadIdx.x; long long x = a[i], y = b[i]; unsigned long long u = x, v = y;
-      out[i] = x / y; out[32 + i] = x % y; out[64 + i] = __umul64hi(u, v); out[96 + i] = __mul64hi(x, y);
-      out[128 + i] = (short)x * (short)y + (unsigned char)x; out[160 + i] = (int)x / ((int)y | 1); out[192 + i] = (long long)(float)x;
-      out[224 + i] = __funnelshift_l((unsigned)x, (unsigned)y, i) ^ __byte_perm((unsigned)x, (unsigned)y, 0x3715);
-      out[256 + i] = u / (v >> 40); out[288 + i] = min(x, y) + (x >> (i & 63)); out[320 + i] = __mulhi((int)x, (int)y) + __sad((int)x, (int)y, 3u);
-    }"""
-    a, b = rng.integers(-(2 ** 62), 2 ** 62, (2, 32))
-    b[b == 0] = 1
-    out = np.zeros((11, 32), np.int64)
-    cuda(source, a, b, out)
-    for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        u, v = x % 2 ** 64, y % 2 ** 64
-        q = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-        wrap = lambda n: (n + 2 ** 63) % 2 ** 64 - 2 ** 63  # noqa: E731
-        s = lambda n, w: (n + 2 ** (w - 1)) % 2 ** w - 2 ** (w - 1)  # noqa: E731
-        assert out[:5, i].tolist() == [q, x - q * y, wrap(u * v >> 64), x * y >> 64, s(x, 16) * s(y, 16) + x % 256]
-        d = s(y, 32) | 1
-        assert out[5, i] == int(s(x, 32) / d)
-        assert out[6, i] == int(np.float32(x))
-        low, high = x % 2 ** 32, y % 2 ** 32
-        funnel = ((high << 32 | low) << i >> 32) % 2 ** 32
-        data = low.to_bytes(4, "little") + high.to_bytes(4, "little")
-        perm = int.from_bytes(bytes(data[n] for n in (5, 1, 7, 3)), "little")
-        assert out[7, i] == funnel ^ perm
-        assert out[8, i] == wrap(u // (v >> 40)) and out[9, i] == wrap(min(x, y) + (x >> i))
-        p, r = s(x, 32), s(y, 32)
-        assert out[10, i] % 2 ** 32 == ((p * r >> 32) + abs(p - r) + 3) % 2 ** 32

@@ -26,8 +26,14 @@ def run(name, m, n, k, kernel=None, arch="sm_75", **options):
     d = np.full((m, n), np.nan, DTYPES[problem.dtype_out])
     c = c.astype(d.dtype)
     values = {"a": a, "b": b, "c": c, "d": d, "m": m, "n": n, "k": k, "alpha": 1.0, "beta": 0.5}
-    report = emulator.launch(kernel or made, made.entry, spec.launch_grid(spec.configure(), m, n, k, 40), made.threads,
-                             [values[x] for x in problem.arguments], **options)
+    report = emulator.launch(
+        kernel or made,
+        made.entry,
+        spec.launch_grid(spec.configure(), m, n, k, 40),
+        made.threads,
+        [values[x] for x in problem.arguments],
+        **options,
+    )
     exact = a.astype(np.float32) @ b.astype(np.float32)
     if problem.uses_c:
         exact = exact + 0.5 * c.astype(np.float32)
@@ -41,7 +47,9 @@ def test_a_rung_is_exact(name, size):
     assert np.array_equal(d, exact)
 
 
-@pytest.mark.parametrize(("name", "degree"), [("t4/01_hierarchical_tiling", 8), ("t4/02_vectorized_copy", 8), ("t4/03_swizzled", 1)])
+@pytest.mark.parametrize(
+    ("name", "degree"), [("t4/01_hierarchical_tiling", 8), ("t4/02_vectorized_copy", 8), ("t4/03_swizzled", 1)]
+)
 def test_conflict_degree_of_ldmatrix(name, degree):
     report, _, _ = run(name, 256, 128, 64)
     loads = [s for s in report.sites if s.opcode.startswith("ldmatrix")]
@@ -53,7 +61,7 @@ def test_a_deleted_mma_changes_the_answer(name):
     _, made = compiled(name)
     found = list(re.finditer(r"^\s*mma\.sync[^;]*;", made.ptx, re.M))
     middle = found[len(found) // 2]
-    broken = made.ptx[:middle.start()] + made.ptx[middle.end():]
+    broken = made.ptx[: middle.start()] + made.ptx[middle.end() :]
     report, d, exact = run(name, 256, 128, 128, kernel=broken)
     assert not np.array_equal(d, exact)
 

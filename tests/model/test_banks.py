@@ -12,7 +12,12 @@ def slow(addresses, width, active):
     """The definition, one lane at a time."""
     each, total = banks.LANES_OF_A_PHASE[width], 0
     for start in range(0, len(addresses), each):
-        words = {int(addresses[n]) // 4 + w for n in range(start, start + each) if active[n] for w in range(max(width // 4, 1))}
+        words = {
+            int(addresses[n]) // 4 + w
+            for n in range(start, start + each)
+            if active[n]
+            for w in range(max(width // 4, 1))
+        }
         depth = [0] * 32
         for word in words:
             depth[word % 32] += 1
@@ -29,7 +34,9 @@ def test_the_vectorised_count_is_the_definition(width):
     assert banks.wavefronts(addresses, width, active).tolist() == expected
 
 
-@pytest.mark.parametrize(("stride", "expected"), [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1), (0, 1)])
+@pytest.mark.parametrize(
+    ("stride", "expected"), [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1), (0, 1)]
+)
 def test_strides_of_words(stride, expected):
     assert banks.wavefronts((LANE * stride * 4)[None], 4).tolist() == [expected]
 

@@ -8,7 +8,10 @@ from gemm_lab.model import fragments
 
 @pytest.mark.parametrize(("k", "bits"), [(8, 16), (16, 16), (4, 32), (8, 32), (16, 8), (32, 8)])
 def test_every_element_of_a_and_b_is_held_once(k, bits):
-    for coordinates, rows, columns in ((fragments.a_coordinates(k, bits), 16, k), (fragments.b_coordinates(k, bits), k, 8)):
+    for coordinates, rows, columns in (
+        (fragments.a_coordinates(k, bits), 16, k),
+        (fragments.b_coordinates(k, bits), k, 8),
+    ):
         places = coordinates.reshape(-1, 2)
         assert len(places) == rows * columns
         assert {tuple(p) for p in places.tolist()} == {(r, c) for r in range(rows) for c in range(columns)}
@@ -29,8 +32,10 @@ def test_the_examples_of_the_isa():
 @pytest.mark.parametrize(("k", "bits"), [(8, 16), (16, 16), (8, 32), (32, 8)])
 def test_gathers_put_elements_where_the_coordinates_say(k, bits):
     rng, each, warps, tiles = np.random.default_rng(k), 32 // bits, 3, 2
-    for coordinates, gather, extent in ((fragments.a_coordinates(k, bits), fragments.gather_a, 16),
-                                        (fragments.b_coordinates(k, bits), fragments.gather_b, 8)):
+    for coordinates, gather, extent in (
+        (fragments.a_coordinates(k, bits), fragments.gather_a, 16),
+        (fragments.b_coordinates(k, bits), fragments.gather_b, 8),
+    ):
         registers = coordinates.shape[1]
         held = rng.integers(0, 99, (tiles, registers, warps, 32, each))
         out = gather(held, each)

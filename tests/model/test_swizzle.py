@@ -22,7 +22,7 @@ def test_columns_of_chunks_are_free_of_conflicts(row_bytes):
     tile = tile_addresses(32, row_bytes, row_swizzle(row_bytes))
     assert len(np.unique(tile)) == tile.size and tile.max() < 32 * row_bytes
     for first in range(0, 32, 8):
-        assert (banks.wavefronts(tile[first:first + 8].T, 16) == 1).all()
+        assert (banks.wavefronts(tile[first : first + 8].T, 16) == 1).all()
 
 
 @pytest.mark.parametrize(("row_bytes", "degree"), [(64, 4), (128, 8), (256, 8)])

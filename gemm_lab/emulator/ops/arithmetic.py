@@ -32,7 +32,7 @@ def sources(e, i, kind: str) -> list[str]:
 @runtime
 def flush(x):
     """Subnormal float32 values become zeros of the same sign."""
-    small = np.abs(x) < np.float32(2.0 ** -126)
+    small = np.abs(x) < np.float32(2.0**-126)
     return np.where(small, np.copysign(np.float32(0), x), x) if small.any() else x
 
 
@@ -155,8 +155,19 @@ def _ordered(a, b, out, smaller: bool):
     return fixed if fixed.ndim else fixed[()]
 
 
-@op("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg",
-    forms="u16 s16 u32 s32 u64 s64 (lo, hi, wide), f32 f64 (rn rz rm rp ftz sat), f16 f16x2 bf16 bf16x2, f32x2")
+@op(
+    "add",
+    "sub",
+    "mul",
+    "mad",
+    "fma",
+    "div",
+    "min",
+    "max",
+    "abs",
+    "neg",
+    forms="u16 s16 u32 s32 u64 s64 (lo, hi, wide), f32 f64 (rn rz rm rp ftz sat), f16 f16x2 bf16 bf16x2, f32x2",
+)
 def arithmetic(e, i):
     """Sends an instruction to the integer, float or half writers by its type."""
     kind = types_of(i.parts)[-1]
@@ -196,12 +207,29 @@ def tanh_(x):
     return np.tanh(x.astype(np.float64)).astype(x.dtype)
 
 
-_UNARY = {"sqrt": "np.sqrt({})", "rcp": "(one / {})", "rsqrt": "(one / np.sqrt({}.astype(f8)))", "sin": "np.sin({})",
-          "cos": "np.cos({})", "lg2": "np.log2({})", "ex2": "np.exp2({})", "tanh": "np.tanh({})"}
+_UNARY = {
+    "sqrt": "np.sqrt({})",
+    "rcp": "(one / {})",
+    "rsqrt": "(one / np.sqrt({}.astype(f8)))",
+    "sin": "np.sin({})",
+    "cos": "np.cos({})",
+    "lg2": "np.log2({})",
+    "ex2": "np.exp2({})",
+    "tanh": "np.tanh({})",
+}
 
 
-@op("sqrt", "rcp", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh",
-    forms="f32, f64, and ex2 and tanh of f16, f16x2, bf16, bf16x2; approximations are rounded from float64")
+@op(
+    "sqrt",
+    "rcp",
+    "rsqrt",
+    "sin",
+    "cos",
+    "lg2",
+    "ex2",
+    "tanh",
+    forms="f32, f64, and ex2 and tanh of f16, f16x2, bf16, bf16x2; approximations are rounded from float64",
+)
 def unary(e, i):
     """Functions of one float; hardware approximations differ in the last bits."""
     kind = types_of(i.parts)[-1]
@@ -215,12 +243,10 @@ def unary(e, i):
     e.line(f"one = {one}; x = {value}.astype(f8)")
     dtype = "f4" if kind == "f32" else "f8"
     x = _UNARY[i.family].format("x")
-    if mode == "rn" or kind == "f64":
+    if mode == "rn":
         x = f"{x}.astype({dtype})"
     else:
-        x = f"directed({x}, {mode!r})"
-    if mode != "rn" and kind == "f64":
-        x = f"directed_{i.family}(x, {mode!r})"
+        x = f"directed({x}, {mode!r})" if kind == "f32" else f"directed_{i.family}(x, {mode!r})"
     e.write(i.operands[0], finish(e, i, x), kind)
 
 
@@ -253,9 +279,14 @@ def signs(e, i):
         e.write(i.operands[0], f"np.copysign({b}, {a})", kind)
         return
     x = e.read(i.operands[1], kind)
-    tiny = "np.finfo({0}.dtype).tiny".format("x")
-    tests = {"finite": "np.isfinite(x)", "infinite": "np.isinf(x)", "notanumber": "np.isnan(x)",
-             "number": "~np.isnan(x)", "normal": f"(np.isfinite(x) & (np.abs(x) >= {tiny}))",
-             "subnormal": f"((x != 0) & (np.abs(x) < {tiny}))"}
+    tiny = "np.finfo({}.dtype).tiny".format("x")
+    tests = {
+        "finite": "np.isfinite(x)",
+        "infinite": "np.isinf(x)",
+        "notanumber": "np.isnan(x)",
+        "number": "~np.isnan(x)",
+        "normal": f"(np.isfinite(x) & (np.abs(x) >= {tiny}))",
+        "subnormal": f"((x != 0) & (np.abs(x) < {tiny}))",
+    }
     e.line(f"x = {x}")
     e.write(i.operands[0], tests[i.parts[1]], "pred")

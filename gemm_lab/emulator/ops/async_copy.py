@@ -23,7 +23,19 @@ def cp(e, i):
         left = e.read(i.operands[0], "u32") if "wait_group" in i.parts else None
         e.line(f"S.groups.wait(L, {i.site}, {e.mask}, {left})")
         return
-    e.allow("async", "ca", "cg", "shared", "shared__cta", "global", "L2__64B", "L2__128B", "L2__256B", "L2__cache_hint", "ignore-src")
+    e.allow(
+        "async",
+        "ca",
+        "cg",
+        "shared",
+        "shared__cta",
+        "global",
+        "L2__64B",
+        "L2__128B",
+        "L2__256B",
+        "L2__cache_hint",
+        "ignore-src",
+    )
     size = int(i.operands[2].text, 0)
     if size not in (4, 8, 16) or ("cg" in i.parts and size != 16):
         raise e.unsupported(f"{size} bytes")

@@ -12,11 +12,28 @@ from gemm_lab.emulator.registry import op, runtime, types_of
 from gemm_lab.emulator.types import CODES
 
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
-_QUALIFIERS = ("relaxed", "acquire", "release", "acq_rel", "gpu", "cta", "sys", "cluster", "noftz", "v2", "v4", "v8",
-               "L2__cache_hint", "sync", *SPACES)
+_QUALIFIERS = (
+    "relaxed",
+    "acquire",
+    "release",
+    "acq_rel",
+    "gpu",
+    "cta",
+    "sys",
+    "cluster",
+    "noftz",
+    "v2",
+    "v4",
+    "v8",
+    "L2__cache_hint",
+    "sync",
+    *SPACES,
+)
 
 
-@op("atom", "red", forms="add min max and or xor exch cas inc dec; b16 … b64, f16, f16x2, bf16, bf16x2, f32, f64; v2 v4")
+@op(
+    "atom", "red", forms="add min max and or xor exch cas inc dec; b16 … b64, f16, f16x2, bf16, bf16x2, f32, f64; v2 v4"
+)
 def atomic(e, i):
     """Atomic operations."""
     kind = types_of(i.parts)[-1]
@@ -35,8 +52,10 @@ def atomic(e, i):
         for number, item in enumerate(values[0].items):
             offset = e.constant(np.uint64(number * step))
             t = e.temporary()
-            e.line(f"{t} = atomic_(S, L, {i.site}, {space!r}, {address} + {offset}, {e.mask}, {which!r}, {kind!r}, "
-                   f"({e.read(item, 'b' + str(8 * step))},), {wanted})")
+            e.line(
+                f"{t} = atomic_(S, L, {i.site}, {space!r}, {address} + {offset}, {e.mask}, {which!r}, {kind!r}, "
+                f"({e.read(item, 'b' + str(8 * step))},), {wanted})"
+            )
             if wanted:
                 e.write(destination.items[number], t, "b" + str(8 * step))
         return

@@ -20,9 +20,9 @@ def call(e, i):
     results, callee, arguments = i.operands
     offsets = [e.program.address(symbol.variable) for symbol in arguments.items]
     if callee.name == "vprintf":
+        result = e.constant(np.uint64(e.program.address(results.items[0].variable)))
         e.line(f"print_text(S, L, {offsets[0]}, {offsets[1]})")
-        e.line(f"store(S, L, {i.site}, 'local', {e.constant(np.uint64(e.program.address(results.items[0].variable)))}, m, u4, "
-               f"({e.constant(np.uint32(0))},))")
+        e.line(f"store(S, L, {i.site}, 'local', {result}, m, u4, ({e.constant(np.uint32(0))},))")
     elif callee.name == "__assertfail":
         e.line(f"fail_assertion(S, L, {offsets!r})")
     else:
@@ -31,18 +31,18 @@ def call(e, i):
 
 def _slot(S, lane: int, offset: int, width: int) -> int:
     at = lane * S.local_stride + offset
-    return int.from_bytes(S.local.data[at:at + width].tobytes(), "little")
+    return int.from_bytes(S.local.data[at : at + width].tobytes(), "little")
 
 
 def _bytes_at(S, lane: int, address: int, length: int) -> bytes:
     if address >= SHARED_WINDOW:
         at = int(S.block_of_lane[lane]) * S.shared_stride + address - SHARED_WINDOW
-        return S.shared.data[at:at + length].tobytes()
+        return S.shared.data[at : at + length].tobytes()
     if address >= LOCAL_WINDOW:
         at = lane * S.local_stride + address - LOCAL_WINDOW
-        return S.local.data[at:at + length].tobytes()
+        return S.local.data[at : at + length].tobytes()
     at = address - GLOBAL_BASE
-    return S.memory.data[at:at + length].tobytes() if 0 <= at < len(S.memory.data) else b""
+    return S.memory.data[at : at + length].tobytes() if 0 <= at < len(S.memory.data) else b""
 
 
 def _string(S, lane: int, address: int) -> str:

@@ -8,7 +8,18 @@ from gemm_lab.emulator.ops import half
 from gemm_lab.emulator.registry import op, runtime, types_of
 from gemm_lab.emulator.types import CODES
 
-_SIGNED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+_SIGNED = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "lo": "<",
+    "ls": "<=",
+    "hi": ">",
+    "hs": ">=",
+}
 # An unordered comparison is the negation of the opposite ordered one.
 _UNORDERED = {"ltu": ">=", "leu": ">", "gtu": "<=", "geu": "<"}
 _COMBINE = {"and": "&", "or": "|", "xor": "^"}
@@ -94,11 +105,16 @@ def set_(e, i):
         e.line(f"{name} = ({name} {_COMBINE[combine]} {e.read(i.operands[3], 'pred')})")
     if kind.endswith("x2") and to in ("f16x2", "bf16x2", "u32", "s32"):
         one = {"f16x2": 0x3C00, "bf16x2": 0x3F80}.get(to, 0xFFFF)
-        e.write(i.operands[0], f"whole(np.where({name}, {e.constant(np.uint16(one))}, {e.constant(np.uint16(0))}), u4)", "b32")
+        e.write(
+            i.operands[0],
+            f"whole(np.where({name}, {e.constant(np.uint16(one))}, {e.constant(np.uint16(0))}), u4)",
+            "b32",
+        )
         return
     code = CODES[to]
-    one = {"f32": np.float32(1), "f16": np.float16(1), "bf16": np.uint16(0x3F80)}.get(to, np.dtype(code).type(-1)
-          if code[0] == "i" else np.array(-1, np.int64).astype(code)[()])
+    one = {"f32": np.float32(1), "f16": np.float16(1), "bf16": np.uint16(0x3F80)}.get(
+        to, np.dtype(code).type(-1) if code[0] == "i" else np.array(-1, np.int64).astype(code)[()]
+    )
     zero = np.dtype(code).type(0)
     e.write(i.operands[0], f"sel({name}, {e.constant(one)}, {e.constant(zero)})", to)
 

@@ -14,7 +14,10 @@ _TO_INTEGER = {"rni": "np.rint", "rzi": "np.trunc", "rmi": "np.floor", "rpi": "n
 _MODES = ("rn", "rz", "rm", "rp", "rna", *_TO_INTEGER, "ftz", "sat", "satfinite", "relu")
 
 
-@op("cvt", forms="all pairs of u8 … s64, f16, bf16, f32, f64; rn rz rm rp rni rzi rmi rpi sat ftz relu; f16x2, bf16x2, tf32")
+@op(
+    "cvt",
+    forms="all pairs of u8 … s64, f16, bf16, f32, f64; rn rz rm rp rni rzi rmi rpi sat ftz relu; f16x2, bf16x2, tf32",
+)
 def cvt(e, i):
     """Conversions."""
     e.allow(*_MODES)
@@ -106,12 +109,15 @@ def integer_to_float(value, dtype, mode):
             return wide
         if mode == "odd":
             from gemm_lab.emulator.ops.rounding import to_f32_odd
+
             return to_f32_odd(wide)
         return with_mode(wide, np.float32, mode)
     nearest = np.asarray(value.astype(dtype))
     exact = np.asarray(value)
     # The error in integers decides on which side of the value the nearest float lies.
-    limited = np.clip(nearest, -(2.0 ** 63), np.nextafter(dtype(2.0 ** 64 if exact.dtype.kind == "u" else 2.0 ** 63), dtype(0)))
+    limited = np.clip(
+        nearest, -(2.0**63), np.nextafter(dtype(2.0**64 if exact.dtype.kind == "u" else 2.0**63), dtype(0))
+    )
     back = limited.astype(exact.dtype)
     above = (back > exact) | (nearest > limited)
     below = (back < exact) & ~above
@@ -122,8 +128,11 @@ def integer_to_float(value, dtype, mode):
     else:
         wrong_up = above & ((mode == "rm") | ((mode == "rz") & (nearest > 0)))
         wrong_down = below & ((mode == "rp") | ((mode == "rz") & (nearest < 0)))
-        out = np.where(wrong_up, np.nextafter(nearest, dtype(-np.inf)),
-                       np.where(wrong_down, np.nextafter(nearest, dtype(np.inf)), nearest))
+        out = np.where(
+            wrong_up,
+            np.nextafter(nearest, dtype(-np.inf)),
+            np.where(wrong_down, np.nextafter(nearest, dtype(np.inf)), nearest),
+        )
     return out if out.ndim else out[()]
 
 
@@ -183,7 +192,9 @@ def to_tf32(x, mode):
     """float32 to 10 bits of fraction: rna rounds half away from zero, rn half to even, rz cuts."""
     bits = x.view(np.uint32)
     if not np.isfinite(x).all():
-        bits = np.where(np.isfinite(x), to_tf32(np.where(np.isfinite(x), x, x.dtype.type(0)), mode).view(np.uint32), bits)
+        bits = np.where(
+            np.isfinite(x), to_tf32(np.where(np.isfinite(x), x, x.dtype.type(0)), mode).view(np.uint32), bits
+        )
     elif mode == "rna":
         bits = bits + np.uint32(0x1000)
     elif mode == "rn":

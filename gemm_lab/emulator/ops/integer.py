@@ -46,7 +46,7 @@ def emit(e, i, kind: str) -> None:
         sign = "+" if family == "add" else "-"
         if "sat" in i.parts:
             a, b = (f"{e.read(o, 's32')}.astype(i8)" for o in i.operands[1:])
-            e.write(i.operands[0], f"np.clip({a} {sign} {b}, {-2 ** 31}, {2 ** 31 - 1}).astype(i4)", "s32")
+            e.write(i.operands[0], f"np.clip({a} {sign} {b}, {-(2**31)}, {2**31 - 1}).astype(i4)", "s32")
         else:
             a, b = (e.read(o, unsigned) for o in i.operands[1:])
             e.write(i.operands[0], f"({a} {sign} {b})", unsigned)

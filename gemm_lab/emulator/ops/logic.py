@@ -87,10 +87,26 @@ def lop3(e, i):
     e.write(i.operands[0], value, "b32")
 
 
-_KNOWN = {0x80: "({a} & {b} & {c})", 0xFE: "({a} | {b} | {c})", 0x96: "({a} ^ {b} ^ {c})", 0xE8: "(({a} & {b}) | ({c} & ({a} | {b})))",
-          0xEA: "(({a} & {b}) | {c})", 0xF8: "({a} | ({b} & {c}))", 0xCA: "(({a} & {b}) | (~{a} & {c}))",
-          0x78: "({a} ^ ({b} & {c}))", 0x6A: "(({a} & {b}) ^ {c})", 0xC0: "({a} & {b})", 0xFC: "({a} | {b})",
-          0x3C: "({a} ^ {b})", 0xF0: "{a}", 0xCC: "{b}", 0xAA: "{c}", 0x0F: "(~{a})", 0x33: "(~{b})", 0x55: "(~{c})"}
+_KNOWN = {
+    0x80: "({a} & {b} & {c})",
+    0xFE: "({a} | {b} | {c})",
+    0x96: "({a} ^ {b} ^ {c})",
+    0xE8: "(({a} & {b}) | ({c} & ({a} | {b})))",
+    0xEA: "(({a} & {b}) | {c})",
+    0xF8: "({a} | ({b} & {c}))",
+    0xCA: "(({a} & {b}) | (~{a} & {c}))",
+    0x78: "({a} ^ ({b} & {c}))",
+    0x6A: "(({a} & {b}) ^ {c})",
+    0xC0: "({a} & {b})",
+    0xFC: "({a} | {b})",
+    0x3C: "({a} ^ {b})",
+    0xF0: "{a}",
+    0xCC: "{b}",
+    0xAA: "{c}",
+    0x0F: "(~{a})",
+    0x33: "(~{b})",
+    0x55: "(~{c})",
+}
 
 
 def truth_table(table: int, a: str, b: str, c: str, e) -> str:
@@ -98,12 +114,15 @@ def truth_table(table: int, a: str, b: str, c: str, e) -> str:
     if table in _KNOWN:
         return _KNOWN[table].format(a=a, b=b, c=c)
     if table in (0, 255):
-        return f"({a} & {e.constant(np.uint32(0))})" if table == 0 else f"({a} | {e.constant(np.uint32(2 ** 32 - 1))})"
+        return f"({a} & {e.constant(np.uint32(0))})" if table == 0 else f"({a} | {e.constant(np.uint32(2**32 - 1))})"
     terms = []
     for row in range(8):
         if table >> row & 1:
-            terms.append("(" + " & ".join(name if row >> shift & 1 else f"~{name}"
-                                          for name, shift in ((a, 2), (b, 1), (c, 0))) + ")")
+            terms.append(
+                "("
+                + " & ".join(name if row >> shift & 1 else f"~{name}" for name, shift in ((a, 2), (b, 1), (c, 0)))
+                + ")"
+            )
     return "(" + " | ".join(terms) + ")"
 
 
@@ -132,8 +151,11 @@ def extract(value, at, length):
     unsigned = np.dtype(f"u{dtype.itemsize}")
     bits = value.view(unsigned)
     moved = bits >> np.minimum(at, width).astype(unsigned)
-    mask = np.where(length >= width, ~unsigned.type(0),
-                    (unsigned.type(1) << np.minimum(length, width - 1).astype(unsigned)) - unsigned.type(1))
+    mask = np.where(
+        length >= width,
+        ~unsigned.type(0),
+        (unsigned.type(1) << np.minimum(length, width - 1).astype(unsigned)) - unsigned.type(1),
+    )
     out = moved & mask
     if dtype.kind == "i":
         top = np.minimum(at + length - 1, width - 1)
@@ -141,8 +163,9 @@ def extract(value, at, length):
         filled = np.where((sign != 0) & (length > 0), out | ~mask, out)
         short = (at + length > width) & (sign != 0) & (length > 0)
         # Past the top every bit is the sign.
-        keep = np.where(at >= width, unsigned.type(0),
-                        (~unsigned.type(0)) >> np.minimum(at, width - 1).astype(unsigned))
+        keep = np.where(
+            at >= width, unsigned.type(0), (~unsigned.type(0)) >> np.minimum(at, width - 1).astype(unsigned)
+        )
         filled = np.where(short, filled | ~keep, filled)
         return filled.astype(unsigned).view(dtype)
     return out.astype(dtype)
@@ -155,8 +178,9 @@ def insert(a, b, at, length):
     width = 8 * dtype.itemsize
     at = np.minimum(at & np.uint32(255), np.uint32(width)).astype(dtype)
     length = np.minimum(length & np.uint32(255), np.uint32(width))
-    ones = np.where(length >= width, ~dtype.type(0),
-                    (dtype.type(1) << np.minimum(length, width - 1).astype(dtype)) - dtype.type(1)).astype(dtype)
+    ones = np.where(
+        length >= width, ~dtype.type(0), (dtype.type(1) << np.minimum(length, width - 1).astype(dtype)) - dtype.type(1)
+    ).astype(dtype)
     mask = ones << at
     return (b & ~mask) | ((a << at) & mask)
 
@@ -191,7 +215,9 @@ def permute(a, b, selector, mode=""):
     constant = selector.ndim == 0
     for n in range(4):
         nibble = (selector >> np.uint32(4 * n)) & np.uint32(15)
-        byte = ((pair >> ((nibble & np.uint32(7)).astype(np.uint64) << np.uint64(3))) & np.uint64(255)).astype(np.uint32)
+        byte = ((pair >> ((nibble & np.uint32(7)).astype(np.uint64) << np.uint64(3))) & np.uint64(255)).astype(
+            np.uint32
+        )
         if not constant or nibble & 8:
             sign = np.where(byte & np.uint32(128), np.uint32(255), np.uint32(0))
             byte = np.where(nibble & np.uint32(8), sign, byte)
@@ -226,7 +252,7 @@ def population(x):
 
 
 def _smear(x):
-    for step in (1, 2, 4, 8, 16, 32)[:5 if x.dtype.itemsize == 4 else 6]:
+    for step in (1, 2, 4, 8, 16, 32)[: 5 if x.dtype.itemsize == 4 else 6]:
         x = x | (x >> x.dtype.type(step))
     return x
 
@@ -265,7 +291,11 @@ def masks(e, i):
     if i.family == "bmsk":
         e.write(i.operands[0], f"bit_mask({a}, {b}, {wrap})", "u32")
     else:
-        e.write(i.operands[0], f"extract({a}, {e.constant(np.uint32(0))}, {b}{' & ' + e.constant(np.uint32(31)) if wrap else ''})", kind)
+        e.write(
+            i.operands[0],
+            f"extract({a}, {e.constant(np.uint32(0))}, {b}{' & ' + e.constant(np.uint32(31)) if wrap else ''})",
+            kind,
+        )
 
 
 @runtime

@@ -34,7 +34,9 @@ def ldmatrix(e, i):
     """Matrices from shared memory."""
     count, items = _matrices(e, i, i.operands[0])
     t = e.temporary()
-    e.line(f"{t} = load_matrices(S, L, {i.site}, {_shared_address(e, i, i.operands[1])}, {count}, {'trans' in i.parts})")
+    e.line(
+        f"{t} = load_matrices(S, L, {i.site}, {_shared_address(e, i, i.operands[1])}, {count}, {'trans' in i.parts})"
+    )
     for number, item in enumerate(items):
         e.write(item, f"{t}[{number}]", "b32")
 

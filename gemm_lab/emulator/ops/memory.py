@@ -12,10 +12,49 @@ from gemm_lab.emulator.registry import op, runtime
 from gemm_lab.emulator.types import CODES
 
 SPACES = {"global": "global", "const": "global", "shared": "shared", "shared__cta": "shared", "local": "local"}
-_QUALIFIERS = ("weak", "relaxed", "acquire", "release", "volatile", "gpu", "cta", "sys", "cluster", "nc", "ca", "cg", "cs",
-               "lu", "cv", "wb", "wt", "v2", "v4", "v8", "param", "unified", "mmio", "L1__evict_last", "L1__evict_first", "L1__no_allocate",
-               "L1__evict_normal", "L1__evict_unchanged", "L2__evict_last", "L2__evict_first", "L2__evict_normal",
-               "L2__64B", "L2__128B", "L2__256B", "L2__cache_hint", "b128", "entry", "func", "param__entry", "param__func", *SPACES)
+_QUALIFIERS = (
+    "weak",
+    "relaxed",
+    "acquire",
+    "release",
+    "volatile",
+    "gpu",
+    "cta",
+    "sys",
+    "cluster",
+    "nc",
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "v2",
+    "v4",
+    "v8",
+    "param",
+    "unified",
+    "mmio",
+    "L1__evict_last",
+    "L1__evict_first",
+    "L1__no_allocate",
+    "L1__evict_normal",
+    "L1__evict_unchanged",
+    "L2__evict_last",
+    "L2__evict_first",
+    "L2__evict_normal",
+    "L2__64B",
+    "L2__128B",
+    "L2__256B",
+    "L2__cache_hint",
+    "b128",
+    "entry",
+    "func",
+    "param__entry",
+    "param__func",
+    *SPACES,
+)
 
 
 def space_of(e, i, memory) -> str:
@@ -56,7 +95,9 @@ def ld(e, i):
         e.program.parameter_loads.add(i.site)
     t = e.temporary()
     e.line(f"{t} = load(S, L, {i.site}, {space!r}, {address}, {e.mask}, {raw}, {count})")
-    items = destination.items if count > 1 else (destination if type(destination) is not Vector else destination.items[0],)
+    items = (
+        destination.items if count > 1 else (destination if type(destination) is not Vector else destination.items[0],)
+    )
     for number, item in enumerate(items):
         if item is None or getattr(item, "name", "") == "_":
             continue
@@ -96,7 +137,11 @@ def prefetch(e, i):
 def resolve(S, L, k, space, address, mask, width, kind="shared"):
     """(memory, index, picked) of an access in a named space; None if no lane executes."""
     memory = S.memory if space == "global" else S.shared if space == "shared" else S.local
-    found = S.memory.resolve(S, L, k, address, mask, width) if space == "global" else memory.resolve(L, k, address, mask, width, kind)
+    found = (
+        S.memory.resolve(S, L, k, address, mask, width)
+        if space == "global"
+        else memory.resolve(L, k, address, mask, width, kind)
+    )
     return None if found is None else (memory, *found)
 
 
@@ -117,8 +162,11 @@ def split_generic(S, L, address, mask):
     if low >= LOCAL_WINDOW and high < SHARED_WINDOW:
         return [("local", _within(address, "local"), mask)]
     active = np.ones(L.n, bool) if mask is None else mask
-    tests = (("global", address < LOCAL_WINDOW), ("local", (address >= LOCAL_WINDOW) & (address < SHARED_WINDOW)),
-             ("shared", address >= SHARED_WINDOW))
+    tests = (
+        ("global", address < LOCAL_WINDOW),
+        ("local", (address >= LOCAL_WINDOW) & (address < SHARED_WINDOW)),
+        ("shared", address >= SHARED_WINDOW),
+    )
     return [(space, _within(address, space), active & test) for space, test in tests if (active & test).any()]
 
 

@@ -10,7 +10,10 @@ from gemm_lab.emulator.registry import op, runtime
 from gemm_lab.model.fragments import gather_a, gather_b, gather_c, scatter_c
 
 
-@op("mma", forms="sync.aligned m16n8k8, m16n8k16 (f16, bf16), m16n8k4, m16n8k8 (tf32), m8n8k16, m16n8k16, m16n8k32 (s8, u8)")
+@op(
+    "mma",
+    forms="sync.aligned m16n8k8, m16n8k16 (f16, bf16), m16n8k4, m16n8k8 (tf32), m8n8k16, m16n8k16, m16n8k32 (s8, u8)",
+)
 def mma(e, i):
     """A single mma that the fuser could not take: its operands are not plain registers."""
     raise e.unsupported("this shape or these types" if not fusible(i.opcode) else "operands that are not registers")

@@ -21,7 +21,12 @@ def mov(e, i):
         raise e.unsupported()
     if type(source) is Vector and type(i.operands[0]) is Vector:
         raise e.unsupported()
-    if type(source) is Symbol and source.variable is not None and source.variable.space == "shared" and kind[1:] == "32":
+    if (
+        type(source) is Symbol
+        and source.variable is not None
+        and source.variable.space == "shared"
+        and kind[1:] == "32"
+    ):
         kind = "u32"
     e.write(i.operands[0], e.read(source, kind), kind)
 

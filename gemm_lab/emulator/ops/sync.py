@@ -22,8 +22,10 @@ def barrier(e, i, following=None):
         how = next(p for p in i.parts if p in ("popc", "and", "or"))
         number = e.read(operands[0], "u32")
         count = e.read(operands[1], "u32") if len(operands) > 1 else "None"
-        return (f"return S.barriers.reduce(L, {i.site}, {number}, {count}, {how!r}, {predicate}, {destination.index}, "
-                f"{following})")
+        return (
+            f"return S.barriers.reduce(L, {i.site}, {number}, {count}, {how!r}, {predicate}, {destination.index}, "
+            f"{following})"
+        )
     kind = "arrive" if "arrive" in i.parts else "sync"
     number = e.read(operands[0], "u32")
     count = e.read(operands[1], "u32") if len(operands) > 1 else "None"

@@ -16,8 +16,14 @@ def bytes_of_four(e, i):
     code = "i1" if "s32" in i.parts[1:] else "u1"
     a, b = (f"parts({e.read(o, 'b32')}, {code}).astype(i4)" for o in i.operands[1:3])
     which = i.family[1:-1]
-    value = {"absdiff": f"np.abs({a} - {b})", "add": f"({a} + {b})", "sub": f"({a} - {b})", "min": f"np.minimum({a}, {b})",
-             "max": f"np.maximum({a}, {b})", "avrg": f"(({a} + {b} + 1) >> 1)"}[which]
+    value = {
+        "absdiff": f"np.abs({a} - {b})",
+        "add": f"({a} + {b})",
+        "sub": f"({a} - {b})",
+        "min": f"np.minimum({a}, {b})",
+        "max": f"np.maximum({a}, {b})",
+        "avrg": f"(({a} + {b} + 1) >> 1)",
+    }[which]
     if "add" in i.parts[1:]:
         e.write(i.operands[0], f"({value}.sum(-1).astype(u4) + {e.read(i.operands[3], 'u32')})", "u32")
     else:

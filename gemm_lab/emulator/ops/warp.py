@@ -66,7 +66,7 @@ def vote(e, i):
     e.allow("sync", "all", "any", "uni", "ballot")
     mode = i.parts[2] if i.parts[1] == "sync" else i.parts[1]
     predicate = e.read(i.operands[1], "pred")
-    members = e.read(i.operands[2], "b32") if "sync" in i.parts else e.constant(np.uint32(2 ** 32 - 1))
+    members = e.read(i.operands[2], "b32") if "sync" in i.parts else e.constant(np.uint32(2**32 - 1))
     e.write(i.operands[0], f"votes(L, {mode!r}, {predicate}, {members})", "b32" if mode == "ballot" else "pred")
 
 
@@ -130,8 +130,14 @@ def matching(L, value, members, every):
     return out.reshape(-1), np.repeat(good, 32)
 
 
-_REDUCTIONS = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
-               "xor": np.bitwise_xor}
+_REDUCTIONS = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
 
 
 @op("redux", forms="sync; add min max (u32 s32), and or xor (b32), min max (f32)")
@@ -172,4 +178,4 @@ def elect(e, i):
 def elected(L, members):
     inside = members_of(L, members)
     first = inside.argmax(1)
-    return np.repeat(first.astype(np.uint32), 32), (_LANE == first[:, None]).reshape(-1)
+    return np.repeat(first.astype(np.uint32), 32), (first[:, None] == _LANE).reshape(-1)

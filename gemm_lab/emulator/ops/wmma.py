@@ -19,8 +19,24 @@ from gemm_lab.model.fragments import a_coordinates, b_coordinates, c_coordinates
 
 _SHAPES = {"m16n16k16": (16, 16, 16), "m32n8k16": (32, 8, 16), "m8n32k16": (8, 32, 16), "m16n16k8": (16, 16, 8)}
 _BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "s8": 1, "u8": 1, "s32": 4}
-_WORDS = ("load", "store", "mma", "a", "b", "c", "d", "sync", "aligned", "row", "col", "satfinite", "global", "shared",
-          "shared__cta", *_SHAPES)
+_WORDS = (
+    "load",
+    "store",
+    "mma",
+    "a",
+    "b",
+    "c",
+    "d",
+    "sync",
+    "aligned",
+    "row",
+    "col",
+    "satfinite",
+    "global",
+    "shared",
+    "shared__cta",
+    *_SHAPES,
+)
 
 
 @lru_cache(maxsize=64)
@@ -65,7 +81,11 @@ def wmma(e, i):
     rows = _SHAPES[shape]
     m, n, k = rows
     extents = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
-    stride = e.read(i.operands[2], "u32") if len(i.operands) > 2 else e.constant(np.uint32(extents[1 if layout == "row" else 0]))
+    stride = (
+        e.read(i.operands[2], "u32")
+        if len(i.operands) > 2
+        else e.constant(np.uint32(extents[1 if layout == "row" else 0]))
+    )
     space = space_of(e, i, memory)
     address = e.address(memory) if space == "shared" else wide_address(e, memory)
     detail = repr((matrix, shape, layout, kind))
@@ -112,16 +132,27 @@ def _count(S, site, L, space, first, stride, detail, size):
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
     lines, length = (rows, columns) if layout == "row" else (columns, rows)
     chunks = max(length * size // 16, 1)
-    line, chunk = np.divmod(np.arange(lines * chunks), chunks) if lines % 8 else \
-        (np.tile(np.arange(lines), chunks), np.repeat(np.arange(chunks), lines))
-    at = first.reshape(L.warps, 32)[:, :1].astype(np.int64) + line * stride.reshape(L.warps, 32)[:, :1].astype(np.int64) * size + chunk * 16
+    line, chunk = (
+        np.divmod(np.arange(lines * chunks), chunks)
+        if lines % 8
+        else (np.tile(np.arange(lines), chunks), np.repeat(np.arange(chunks), lines))
+    )
+    at = (
+        first.reshape(L.warps, 32)[:, :1].astype(np.int64)
+        + line * stride.reshape(L.warps, 32)[:, :1].astype(np.int64) * size
+        + chunk * 16
+    )
     if space == "shared":
-        site.wavefronts += sum(S.launch.patterns.total("shared", 16, at[:, n:n + 8] - (at[:, :1] & -4), None)
-                               for n in range(0, at.shape[1], 8))
+        site.wavefronts += sum(
+            S.launch.patterns.total("shared", 16, at[:, n : n + 8] - (at[:, :1] & -4), None)
+            for n in range(0, at.shape[1], 8)
+        )
         site.ideal += L.warps * rows * columns * size // 128
     else:
-        site.sectors += sum(S.launch.patterns.total("sectors", 16, at[:, n:n + 32] - (at[:, :1] & -32), None)
-                            for n in range(0, at.shape[1], 32))
+        site.sectors += sum(
+            S.launch.patterns.total("sectors", 16, at[:, n : n + 32] - (at[:, :1] & -32), None)
+            for n in range(0, at.shape[1], 32)
+        )
     site.requests += L.warps
     site.bytes += L.warps * rows * columns * size
 
@@ -166,7 +197,9 @@ def _tile(L, registers, matrix, shape, kind):
     m, n, k = _SHAPES[shape]
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
     bits = _stack(L, registers)
-    values = bits[..., None] if kind == "s32" else bits.view(np.float32)[..., None] if kind == "f32" else _floats(bits, kind)
+    values = (
+        bits[..., None] if kind == "s32" else bits.view(np.float32)[..., None] if kind == "f32" else _floats(bits, kind)
+    )
     dtype = np.int32 if kind == "s32" else np.float32
     out = np.empty((L.warps, rows, columns), dtype)
     values = values.reshape(len(registers), L.warps, 32, each).swapaxes(0, 1)
