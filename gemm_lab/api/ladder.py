@@ -133,7 +133,8 @@ class Bench:
         return [asdict(row) for row in self.rows]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        names = list(dict.fromkeys(r.kernel for r in self.rows))
+        order = {spec.name: index for index, spec in enumerate(self.ladder.spec.kernels)}
+        names = sorted(dict.fromkeys(r.kernel for r in self.rows), key=lambda name: order.get(name, len(order)))
         header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in self.sizes)]
         by_key = {(r.kernel, r.n): r for r in self.rows}
         body = []

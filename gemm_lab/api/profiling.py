@@ -29,22 +29,24 @@ def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[
     return [row | counts for row, counts in zip(rows, profile(plan), strict=True)]
 
 
-def pattern_plan(arch: str, seed: int = 0) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """(plan, rows) for every instruction and pattern; the rows hold the names and the PTX hash."""
+def pattern_plan(arch: str, seed: int = 0, only: str = "") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """(plan, rows) for every instruction and every pattern with `only` in its name."""
     data, plan, rows = np.zeros(patterns.SOURCE_BYTES + 64, np.uint8), [], []
     for instruction, (width, _, _) in patterns.INSTRUCTIONS.items():
         source = patterns.kernel_source(instruction)
         compiled = compiler.compile(source, arch=arch, name=instruction.replace(".", "_"))
         for pattern in patterns.patterns(width, seed):
+            if only not in pattern.name:
+                continue
             plan.append(step(compiled, (1, 1, 1), [pattern.shared, pattern.source, data, np.zeros(32, np.uint32)]))
             rows.append({"instruction": instruction, "pattern": pattern.name, "seed": seed, "arch": arch,
                          "ptx": ptx_hash(compiled.ptx)})
     return plan, rows
 
 
-def profile_patterns(arch: str, seed: int = 0) -> list[dict[str, Any]]:
+def profile_patterns(arch: str, seed: int = 0, only: str = "") -> list[dict[str, Any]]:
     """One row of shared-memory counters for each instruction and pattern."""
-    plan, rows = pattern_plan(arch, seed)
+    plan, rows = pattern_plan(arch, seed, only)
     kept = ("wavefronts", "ideal_wavefronts", "hardware_wavefronts")
     return [row | {key: counts[key] for key in kept} for row, counts in zip(rows, profile(plan, 500.0), strict=True)]
 

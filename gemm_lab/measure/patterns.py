@@ -93,6 +93,14 @@ def patterns(width: int, seed: int = 0) -> Iterator[Pattern]:
         yield _pattern(f"random {number}", place, random.permutation(32) * width)
     for number in range(6):
         yield _pattern(f"permuted {number}", random.permutation(32) * width, lane * width)
+    own = np.random.default_rng(seed + width + 1000)
+    for number in range(2):
+        place = own.integers(0, 8192 // width, 32) * width
+        yield _pattern(f"equal pairs {number}", place[lane & ~1], lane * width)
+        yield _pattern(f"pairs two apart {number}", place[lane & ~2], lane * width)
+        yield _pattern(f"pairs four apart {number}", place[lane & ~4], lane * width)
+        yield _pattern(f"pairs in one half {number}", np.where(lane < 16, place[lane & ~1], place), lane * width)
+        yield _pattern(f"mixed pairs {number}", place[np.where(lane < 16, lane & ~1, lane & ~2)], lane * width)
     for number in range(6):
         few = random.integers(0, 8192 // width, 6) * width
         yield _pattern(f"few {number}", random.choice(few, 32), random.integers(0, 2048, 32) * width)
