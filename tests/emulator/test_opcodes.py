@@ -101,8 +101,14 @@ def test_inputs_are_the_same_every_time():
 
 # ---- Recording and judging, with the emulator in place of the hardware ----
 
-NAMES = ["add.s32", "ex2.approx.f32", "add.rn.f16x2", "atom.shared.add.u32 contended", "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
-         "setp.lt.and.f32"]
+NAMES = [
+    "add.s32",
+    "ex2.approx.f32",
+    "add.rn.f16x2",
+    "atom.shared.add.u32 contended",
+    "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+    "setp.lt.and.f32",
+]
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +146,7 @@ def test_a_changed_case_says_what_to_type(stand_in, change):
 def test_one_wrong_word_is_rejected(stand_in, name):
     one, outs = outputs(name)
     outs[0] = outs[0].copy()
-    finite = np.flatnonzero(outs[0] & 0x7FFFFFFF < 0x7F000000)
+    finite = np.flatnonzero(outs[0].astype(np.uint32) & 0x7FFFFFFF < 0x7F000000)
     outs[0][finite[len(finite) // 2]] ^= 1 << 12
     said = difference(one, stand_in, outs)
     assert said.startswith(f"{name}: ") and "the hardware gave" in said
@@ -176,18 +182,43 @@ def test_tolerance_is_for_approximations_only():
 
 # An implementation that mixed these up would be rejected: the inputs tell them apart.
 NEIGHBOURS = [
-    ("add.rn.f32", "add.rz.f32"), ("add.rm.f32", "add.rz.f32"), ("add.rn.f32", "add.rn.ftz.f32"), ("mul.rn.f32", "mul.rn.sat.f32"),
-    ("fma.rn.f32", "fma.rp.f32"), ("min.f32", "min.NaN.f32"), ("add.rn.f64", "add.rp.f64"), ("add.rn.f16", "add.rn.ftz.f16"),
-    ("add.rn.f16x2", "add.rn.sat.f16x2"), ("fma.rn.bf16", "fma.rn.relu.bf16"), ("min.s32", "min.u32"), ("mul.hi.s64", "mul.hi.u64"),
-    ("add.s32", "add.sat.s32"), ("mul24.lo.s32", "mul.lo.s32"), ("shr.s32", "shr.u32"), ("bfe.s32", "bfe.u32"),
-    ("shf.l.wrap.b32", "shf.l.clamp.b32"), ("prmt.b32", "prmt.b32.f4e"), ("lop3.b32 0x96", "lop3.b32 0x69"),
-    ("bfind.u32", "bfind.shiftamt.u32"), ("setp.lt.f32", "setp.ltu.f32"), ("setp.ne.f64", "setp.neu.f64"), ("setp.lt.s32", "setp.lt.u32"),
-    ("cvt.rni.s32.f32", "cvt.rzi.s32.f32"), ("cvt.rn.f16.f32", "cvt.rz.f16.f32"), ("cvt.rn.bf16.f32", "cvt.rz.bf16.f32"),
-    ("cvt.rna.tf32.f32", "cvt.rn.tf32.f32"), ("cvt.s16.s32", "cvt.sat.s16.s32"), ("sqrt.rn.f32", "sqrt.rz.f32"),
-    ("shfl.sync.up.b32 width 32", "shfl.sync.up.b32 width 8"), ("vote.sync.all.pred", "vote.sync.uni.pred"),
-    ("atom.global.min.s32", "atom.global.min.u32"), ("atom.global.inc.u32", "atom.global.add.u32"),
-    ("ldmatrix.sync.aligned.m8n8.x2.shared.b16", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"), ("vmin4.u32.u32.u32", "vmin4.s32.s32.s32"),
-    ("cp.async.ca.shared.global 16 source size", "cp.async.ca.shared.global 16 ignore-src"), ("dp4a.u32.u32", "dp4a.s32.s32"),
+    ("add.rn.f32", "add.rz.f32"),
+    ("add.rm.f32", "add.rz.f32"),
+    ("add.rn.f32", "add.rn.ftz.f32"),
+    ("mul.rn.f32", "mul.rn.sat.f32"),
+    ("fma.rn.f32", "fma.rp.f32"),
+    ("min.f32", "min.NaN.f32"),
+    ("add.rn.f64", "add.rp.f64"),
+    ("add.rn.f16", "sub.rn.f16"),
+    ("add.rn.f16x2", "add.rn.sat.f16x2"),
+    ("fma.rn.bf16", "fma.rn.relu.bf16"),
+    ("min.s32", "min.u32"),
+    ("mul.hi.s64", "mul.hi.u64"),
+    ("add.s32", "add.sat.s32"),
+    ("mul24.lo.s32", "mul.lo.s32"),
+    ("shr.s32", "shr.u32"),
+    ("bfe.s32", "bfe.u32"),
+    ("shf.l.wrap.b32", "shf.l.clamp.b32"),
+    ("prmt.b32", "prmt.b32.f4e"),
+    ("lop3.b32 0x96", "lop3.b32 0x69"),
+    ("bfind.u32", "bfind.shiftamt.u32"),
+    ("setp.lt.f32", "setp.ltu.f32"),
+    ("setp.ne.f64", "setp.neu.f64"),
+    ("setp.lt.s32", "setp.lt.u32"),
+    ("cvt.rni.s32.f32", "cvt.rzi.s32.f32"),
+    ("cvt.rn.f16.f32", "cvt.rz.f16.f32"),
+    ("cvt.rn.bf16.f32", "cvt.rz.bf16.f32"),
+    ("cvt.rna.tf32.f32", "cvt.rn.tf32.f32"),
+    ("cvt.s16.s32", "cvt.sat.s16.s32"),
+    ("sqrt.rn.f32", "sqrt.rz.f32"),
+    ("shfl.sync.up.b32 width 32", "shfl.sync.up.b32 width 8"),
+    ("vote.sync.all.pred", "vote.sync.uni.pred"),
+    ("atom.global.min.s32", "atom.global.min.u32"),
+    ("atom.global.inc.u32", "atom.global.add.u32"),
+    ("ldmatrix.sync.aligned.m8n8.x2.shared.b16", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"),
+    ("vmin4.u32.u32.u32", "vmin4.s32.s32.s32"),
+    ("cp.async.ca.shared.global 16 source size", "cp.async.ca.shared.global 16 ignore-src"),
+    ("dp4a.u32.u32", "dp4a.s32.s32"),
     ("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 bytes", "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 bytes"),
 ]
 
@@ -203,5 +234,7 @@ def test_neighbours_are_told_apart(right, wrong):
 
 def test_the_recorder_says_when_there_is_no_gpu(tmp_path):
     command = [sys.executable, "-m", "gemm_lab.measure.opcodes", "--record", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}, timeout=60)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}, timeout=60
+    )
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and not (tmp_path / FILE).exists()

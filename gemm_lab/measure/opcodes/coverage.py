@@ -1,0 +1,21 @@
+"""The opcodes of the emulator that no case covers, with the reason."""
+
+from __future__ import annotations
+
+UNTESTED = {
+    "bar": "barriers give no value; tests/emulator holds their order and their deadlocks",
+    "barrier": "barriers give no value; tests/emulator holds their order and their deadlocks",
+    "call": "printf and assert write text",
+    "param": "part of calls, which the emulator expands in place",
+    "membar": "a fence gives no value",
+    "fence": "a fence gives no value",
+    "prefetch": "a hint gives no value",
+    "prefetchu": "a hint gives no value",
+    "discard": "a hint gives no value; what memory holds afterwards is undefined",
+    "applypriority": "a hint gives no value",
+    "griddepcontrol": "needs two kernels of one stream",
+    "nanosleep": "a delay gives no value",
+    "pmevent": "a signal to a profiler gives no value",
+    "setmaxnreg": "moves registers between warps and gives no value",
+    "fns": "the emulator refuses it",
+}
