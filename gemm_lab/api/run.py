@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from gemm_lab.api import html
 from gemm_lab.api.hot_lines import HotLines
+from gemm_lab.catalog import listed
+from gemm_lab.errors import ConfigError
 
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
@@ -83,6 +85,36 @@ class Run:
     def hot_lines(self) -> HotLines:
         """The source with what every line cost: executions, wavefronts, conflict degree, sectors a request."""
         return HotLines(self._counted(), self.kernel)
+
+    def inspect(self, where: int | str, block: int = 0, warp: int = 0) -> Any:
+        """Registers and shared memory after one warp last executed a line: `where` is a line of the learner's text
+        (of the cell, where the kernel is edited) or the name of a region, whose last executed line is meant.
+        """
+        return self._counted().inspect(self._place(where), block, warp)
+
+    def trace(self, where: int | str, block: int = 0, warp: int = 0) -> list:
+        """The addresses of every execution of a line's memory instructions by one warp."""
+        return self._counted().trace(self._place(where), block, warp)
+
+    def _place(self, where: int | str) -> tuple[str, int]:
+        spec, file = self.kernel.spec, "cell" if self.kernel.edited else self.kernel.spec.file
+        wanted = {(file, where)}
+        if isinstance(where, str):
+            if where not in spec.regions:
+                raise ConfigError(f"{spec.name} has no region “{where}”; it has {listed(spec.regions)}.")
+            edit, region = self.kernel.edits.get(where), spec.regions[where]
+            first, text, file = ((edit.first_line, edit.text, edit.file) if edit
+                                 else (region.first_line, region.text, spec.file))
+            wanted = {(file, first + offset) for offset in range(text.count("\n") + 1)}
+        places = [site.outermost for site in self._counted().sites if site.executions and site.outermost[0]]
+        ran = {(name.rsplit("/", 1)[-1], number) for name, number in places}
+        found = ran & wanted
+        if not found:
+            lines = sorted(number for name, number in ran if name == file)
+            near = min(lines, key=lambda number: abs(number - where)) if lines and isinstance(where, int) else None
+            raise ConfigError(f"No instruction of {file} ran for {where!r}."
+                              + (f" The nearest line that did is {near}." if near else ""))
+        return max(found, key=lambda place: place[1])
 
     def _counted(self) -> Any:
         if self.report is not None:

@@ -179,3 +179,16 @@ def test_recorded_rows_say_where_they_come_from():
         lab.ladder("t4").recorded([12345])
     with pytest.raises(LabError, match="no row"):
         bench.tflops("t4/99", 4096)
+
+
+def test_inspect_shows_a_line_of_one_warp():
+    run = lab.kernel("t4/03").run(256, backend="emulator")
+    shown = repr(run.inspect("load", block=1, warp=3))
+    assert "smem" in shown or "shared" in shown
+    line = next(i for i, text in enumerate(run.kernel.source.split("\n"), 1) if "ldmatrix_x4(frag_a" in text)
+    accesses = run.trace(line, block=0, warp=2)
+    assert len(accesses) == 2 * 8 * 256 // 64      # 2 of A in each of the 8 steps of a k tile, 4 k tiles
+    with pytest.raises(ConfigError, match="has no region"):
+        run.inspect("lode")
+    with pytest.raises(ConfigError, match="nearest line"):
+        run.inspect(1)
