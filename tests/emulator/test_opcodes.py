@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gemm_lab import emulator
+from gemm_lab.compiler import CompileError
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 from gemm_lab.measure.opcodes import (
@@ -161,6 +162,15 @@ def test_a_failing_case_is_named_and_the_others_are_kept(tmp_path):
     path, failed = record(tmp_path, run, ["add.s32", "sub.s32"])
     assert failed == {"add.s32": "It broke."}
     assert list(load(path).outputs) == ["sub.s32"]
+
+
+def test_a_case_that_does_not_compile_spoils_no_other():
+    good, bad = case("add.s32"), replace(case("sub.s32"), name="nonsense.s32", text="nonsense.s32 %0, %1, %2;")
+    failed = {}
+    assert [one.name for one, _ in compiled([good, bad], failed=failed)] == ["add.s32"]
+    assert "nonsense.s32" in failed["nonsense.s32"]
+    with pytest.raises(CompileError):
+        list(compiled([good, bad]))
 
 
 def test_nan_is_nan_and_zeros_have_signs():

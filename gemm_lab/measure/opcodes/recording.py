@@ -33,15 +33,33 @@ class Recording:
     digests: dict[str, str]
 
 
-def compiled(cases: Iterable[Case], arch: str = ARCH) -> Iterator[tuple[Case, compiler.Compiled]]:
-    """Each case with its kernel; many are compiled at once, and the PTX of each is that of its kernel alone."""
+def compiled(
+    cases: Iterable[Case], arch: str = ARCH, failed: dict[str, str] | None = None
+) -> Iterator[tuple[Case, compiler.Compiled]]:
+    """Each case with its kernel; many are compiled at once, and the PTX of each is that of its kernel alone.
+
+    Cases that do not compile are left out and put into `failed` with the reason; without `failed`, raises `CompileError`.
+    """
     cases = list(cases)
     for first in range(0, len(cases), AT_ONCE):
-        group = cases[first : first + AT_ONCE]
-        source = "".join(case.source() for case in group)
+        yield from _together(cases[first : first + AT_ONCE], arch, failed)
+
+
+def _together(group: list[Case], arch: str, failed: dict[str, str] | None) -> Iterator[tuple[Case, compiler.Compiled]]:
+    source = "".join(case.source() for case in group)
+    try:
         whole = compiler.compile(source, arch=arch, name="opcodes", entry=group[0].entry)
+    except compiler.CompileError as error:
+        if failed is None:
+            raise
+        if len(group) == 1:
+            failed[group[0].name] = str(error)
+            return
         for case in group:
-            yield case, replace(whole, entry=case.entry, ptx=only(whole.ptx, case.entry))
+            yield from _together([case], arch, failed)
+        return
+    for case in group:
+        yield case, replace(whole, entry=case.entry, ptx=only(whole.ptx, case.entry))
 
 
 @lru_cache(maxsize=4)
@@ -84,7 +102,7 @@ def record(
     """
     cases = list(all_cases().values()) if names is None else [case_named(name) for name in names]
     table, data, failed = {}, [], {}
-    for case, kernel in compiled(cases):
+    for case, kernel in compiled(cases, failed=failed):
         try:
             outs = answers(case, kernel, run)
         except LabError as error:
