@@ -110,7 +110,7 @@ class Run:
         ran = {(name.rsplit("/", 1)[-1], number) for name, number in places}
         found = ran & wanted
         if not found:
-            lines = sorted(number for name, number in ran if name == file)
+            lines = sorted(number for name, number in ran if name == file and number > 0)
             near = min(lines, key=lambda number: abs(number - where)) if lines and isinstance(where, int) else None
             raise ConfigError(f"No instruction of {file} ran for {where!r}."
                               + (f" The nearest line that did is {near}." if near else ""))

@@ -54,8 +54,11 @@ class Access:
 def sites_at(report, where) -> list[int]:
     """Site numbers of a `Site`, of a (file, line), or of a line: that of the outermost frame first, then of any."""
     if isinstance(where, tuple):
-        return [n for n, s in enumerate(report.sites) if s.outermost[1] == where[1]
-                and (s.outermost[0] or "").rsplit("/", 1)[-1] == where[0]]
+        return [
+            n
+            for n, s in enumerate(report.sites)
+            if s.outermost[1] == where[1] and (s.outermost[0] or "").rsplit("/", 1)[-1] == where[0]
+        ]
     if not isinstance(where, (int, np.integer)):
         return [n for n, s in enumerate(report.sites) if s.ptx_line == where.ptx_line]
     found = [n for n, s in enumerate(report.sites) if s.outermost[1] == where]
