@@ -38,7 +38,8 @@ def compiled(
 ) -> Iterator[tuple[Case, compiler.Compiled]]:
     """Each case with its kernel; many are compiled at once, and the PTX of each is that of its kernel alone.
 
-    Cases that do not compile are left out and put into `failed` with the reason; without `failed`, raises `CompileError`.
+    Cases that do not compile are left out and put into `failed` with the reason; without `failed` the
+    `CompileError` is raised.
     """
     cases = list(cases)
     for first in range(0, len(cases), AT_ONCE):
