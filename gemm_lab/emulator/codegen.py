@@ -226,10 +226,9 @@ SPECIALS = {
 def block_source(program, block: Block, full: bool, probes: frozenset = frozenset()) -> str:
     """The Python text of one block's function, called `block(S, L)`; it returns the next block's number."""
     emitter = Emitter(program, program.registers, full)
-    live_in = block.uses & block.live_in | block.uses
-    for register in bits(live_in):
+    for register in bits(block.uses):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
-    live_out = block.defines & block.live_out
+    live_out = block.code_defines & block.live_out
     if probes & {i.site for i in block.code}:
         for instruction in block.code:
             if instruction.site in probes:

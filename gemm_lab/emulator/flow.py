@@ -52,6 +52,7 @@ class Block:
     live_out: int = 0
     uses: int = 0
     defines: int = 0
+    code_defines: int = 0  # without what the terminator writes
     line: int = 0
 
 
@@ -219,6 +220,8 @@ def _liveness(blocks: list[Block]) -> None:
         uses = defines = 0
         code = block.code if block.terminator is None else [*block.code, block.terminator]
         for item in code:
+            if item is block.terminator:
+                block.code_defines = defines
             reads, writes = reads_and_writes(item)
             for register in reads:
                 bit = 1 << register
@@ -227,6 +230,8 @@ def _liveness(blocks: list[Block]) -> None:
             for register in writes:
                 defines |= 1 << register
         block.uses, block.defines = uses, defines
+        if block.terminator is None:
+            block.code_defines = defines
     changed = True
     while changed:
         changed = False

@@ -54,7 +54,6 @@ class Program:
                 self.sites.append(instruction)
         self._lay_out(flat)
         self._functions: dict = {}
-        self.parameter_loads: set[int] = set()
         self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
 
     def initial_registers(self) -> list:

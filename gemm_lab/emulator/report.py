@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gemm_lab.emulator.counting import SiteCounts
 from gemm_lab.emulator.faults import EmulatorError, HazardFound
 from gemm_lab.emulator.inspection import replay
 
@@ -122,6 +123,8 @@ def _same_file(name: str, file: str) -> bool:
 
 def _site(item, runs: int, counts) -> Site:
     location = item.location
+    if {"param", "const"} & set(item.parts):  # served by the constant cache, not by global memory
+        counts = SiteCounts()
     return Site(
         item.opcode,
         item.line,

@@ -91,8 +91,6 @@ def ld(e, i):
     raw = f"u{BYTES[kind]}"
     space = space_of(e, i, memory)
     address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
-    if "param" in i.parts and space == "global":
-        e.program.parameter_loads.add(i.site)
     t = e.temporary()
     e.line(f"{t} = load(S, L, {i.site}, {space!r}, {address}, {e.mask}, {raw}, {count})")
     items = (
