@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SECONDS_WITHOUT_ASKING = 60.0
 # Warp instructions that a kernel may execute: far more than an honest one needs, few enough to notice a spin soon.
 FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 1.0
+# …and seconds, for a spin of few lanes, which executes little. A launch that was estimated to take longer gets longer.
+LAUNCH_SECONDS = 12.0
 
 
 def budget(m: int, n: int, k: int) -> int:
@@ -36,13 +38,14 @@ def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster
     return [value for value in copies if isinstance(value, np.ndarray)], report
 
 
-def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int,
-                      seed: int = 0) -> tuple[list[Verdict], Report]:
+def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0,
+                      expected_s: float = 0.0) -> tuple[list[Verdict], Report]:
     """The two checks of `measure.check` with the emulator as the machine, and the report of the first."""
     reports: list[Report] = []
 
     def machine(compiled, *, grid, args, cluster):
-        arrays, report = launch(compiled, grid, args, cluster, max_instructions=budget(m, n, k))
+        arrays, report = launch(compiled, grid, args, cluster, max_instructions=budget(m, n, k),
+                                max_seconds=LAUNCH_SECONDS + 4 * expected_s)
         reports.append(report)
         return arrays
 

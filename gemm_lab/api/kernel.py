@@ -146,8 +146,8 @@ class Kernel:
         if where == "emulator":
             from gemm_lab.api import emulating
 
-            emulating.require_patience(self, compiled, m, n, k, sure)
-            verdicts, report = emulating.check_on_emulator(self, compiled, m, n, k, seed)
+            expected_s = emulating.require_patience(self, compiled, m, n, k, sure)
+            verdicts, report = emulating.check_on_emulator(self, compiled, m, n, k, seed, expected_s)
             return Run(self, where, m, n, k, compiled, all(verdicts), _message(verdicts), report=report,
                        recorded=self._recorded(n), output=report.output)
         from gemm_lab.api import measuring

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from gemm_lab.emulator.barriers import Barriers
@@ -55,7 +57,7 @@ class Chunk:
     def run(self, quantum: int) -> bool:
         """Execute up to `quantum` blocks of code; True when every lane has ended."""
         functions, program, probes = {}, self.program, self.launch.probes
-        budget = self.launch.max_instructions
+        watched = self.launch.max_instructions is not None or self.launch.deadline is not None
         for _ in range(quantum):
             if self.at is not None:
                 index = self.at
@@ -72,8 +74,8 @@ class Chunk:
             if function is None:
                 function = functions[key] = program.function(index, lanes.full, probes)
             self.runs[index] += lanes.warps
-            if budget is not None:
-                self.spend(index, lanes, budget)
+            if watched:
+                self.spend(index, lanes)
             following = function(self, lanes)
             if following >= 0:
                 if lanes.full:
@@ -183,15 +185,15 @@ class Chunk:
 
         return put
 
-    def spend(self, index: int, lanes: Lanes, budget: int) -> None:
-        """Count instructions against the budget of the launch."""
-        block = self.program.blocks[index]
-        self.launch.spent += lanes.warps * (len(block.code) + (block.terminator is not None))
-        if self.launch.spent > budget:
+    def spend(self, index: int, lanes: Lanes) -> None:
+        """Count instructions and time against the limits of the launch."""
+        launch, block = self.launch, self.program.blocks[index]
+        launch.spent += lanes.warps * (len(block.code) + (block.terminator is not None))
+        budget, late = launch.max_instructions, launch.deadline is not None and time.monotonic() > launch.deadline
+        if late or (budget is not None and launch.spent > budget):
             item = block.terminator or (block.code[-1] if block.code else None)
-            raise BudgetExceeded(
-                f"The kernel executed more than {budget:,} warp instructions; it spins at {self.launch.describe(item)}."
-            )
+            limit = "longer than its time" if late else f"more than {budget:,} warp instructions"
+            raise BudgetExceeded(f"The kernel executed {limit}; it spins at {launch.describe(item)}.")
 
     def naming_lanes(self, L: Lanes, count: int) -> np.ndarray:
         """The lanes that name the rows of `count` matrices."""

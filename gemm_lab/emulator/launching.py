@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import numpy as np
 
@@ -57,6 +58,7 @@ def launch(
     hazards=False,
     timing="early",
     max_instructions=None,
+    max_seconds=None,
 ) -> Report:
     """Run a kernel.
 
@@ -67,6 +69,7 @@ def launch(
     hazards: look for races, uninitialised shared reads and missing waits (`Report.hazards`).
     timing: "early" lets cp.async land at once, "late" at the last legal moment.
     max_instructions: warp instructions after which `BudgetExceeded` names the line that spins.
+    max_seconds: time after which it does so; for kernels in which few lanes spin.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
     `BudgetExceeded`, `AssertionFailed`.
@@ -89,6 +92,7 @@ def launch(
         max_instructions,
         files,
     )
+    run.deadline = None if max_seconds is None else time.monotonic() + max_seconds
     return run.execute()
 
 
@@ -144,6 +148,7 @@ class Launch:
         self.output: list[str] = []
         self.initial = self.memory.data.copy()
         self.probe = None
+        self.deadline: float | None = None
 
     # ---- Checks ----
 

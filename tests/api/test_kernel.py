@@ -103,8 +103,18 @@ def test_a_long_emulation_has_to_be_meant():
 def test_an_endless_kernel_stops_at_its_budget_and_names_the_line():
     k = lab.kernel("simt/02")
     endless = k.edit(first_line=2, multiply="  float acc = 0.0f;\n  volatile int again = 1;\n  while (again) acc += 1.0f;")
-    with pytest.raises(LabError, match="spins"):
+    with pytest.raises(LabError, match="spins at .*cell:4"):
         endless.run(32, backend="emulator")
+
+
+def test_one_spinning_thread_is_stopped_by_the_clock(monkeypatch):
+    from gemm_lab.api import emulating
+
+    monkeypatch.setattr(emulating, "LAUNCH_SECONDS", 1.0)
+    k = lab.kernel("simt/02")
+    text = k.regions["multiply"] + "\n  volatile int again = row == 0 && col == 0;\n  while (again) acc += 0.0f;"
+    with pytest.raises(LabError, match="longer than its time; it spins at .*cell"):
+        k.edit(first_line=2, multiply=text).run(256, backend="emulator")
 
 
 def test_gemm_runs_on_the_emulator():
