@@ -220,6 +220,11 @@ SPECIALS = {
     "cluster_ctarank",
     "cluster_nctarank",
     "is_explicit_cluster",
+    "reserved_smem_offset_begin",
+    "reserved_smem_offset_end",
+    "reserved_smem_offset_cap",
+    "reserved_smem_offset_0",
+    "reserved_smem_offset_1",
 }
 
 

@@ -136,3 +136,22 @@ def test_integers_of_every_width(cuda, rng):
         assert out[8, i] == wrap(u // (v >> 40)) and out[9, i] == wrap(min(x, y) + (x >> i))
         p, r = s(x, 32), s(y, 32)
         assert out[10, i] % 2**32 == ((p * r >> 32) + abs(p - r) + 3) % 2**32
+
+
+def test_the_carry_after_a_subtraction_is_one_where_nothing_is_borrowed(cuda, rng):
+    """Division of 128-bit integers, as compilers write it, reads the flag of subc with addc."""
+    source = (
+        HEAD
+        + """(const unsigned* a, const unsigned* b, unsigned* o) {
+      int t = threadIdx.x; unsigned low, carry, high;
+      asm volatile("sub.cc.u32 %0, %3, %4; addc.u32 %1, 0, 0; sub.cc.u32 %0, %3, %4; subc.u32 %2, 0, 0;"
+                   : "=&r"(low), "=&r"(carry), "=&r"(high) : "r"(a[t]), "r"(b[t]));
+      o[t] = low; o[32 + t] = carry; o[64 + t] = high;
+    }"""
+    )
+    a, b = rng.integers(0, 2**32, (2, 32)).astype(np.uint32)
+    b[:4] = a[:4]
+    out = np.zeros((3, 32), np.uint32)
+    cuda(source, a, b, out)
+    assert np.array_equal(out[0], a - b) and np.array_equal(out[1], a >= b)
+    assert np.array_equal(out[2], np.where(a >= b, 0, 2**32 - 1))

@@ -174,8 +174,9 @@ def carry(e, i, kind: str) -> None:
         b = e.read(i.operands[3], unsigned)
     else:
         a, b = (e.read(o, unsigned) for o in i.operands[1:])
-    incoming = f"R[{e.program.carry}]" if i.family.endswith("c") else "0"
-    which = "borrowed" if i.family.startswith("sub") else "carried"
+    subtracting = i.family.startswith("sub")
+    incoming = f"R[{e.program.carry}]" if i.family.endswith("c") else str(int(subtracting))
+    which = "borrowed" if subtracting else "carried"
     total, out = e.temporary(), e.temporary()
     e.line(f"{total}, {out} = {which}({a}, {b}, {incoming}, {code})")
     if "cc" in i.parts:
@@ -192,9 +193,10 @@ def carried(a, b, incoming, dtype):
 
 @runtime
 def borrowed(a, b, incoming, dtype):
-    take = np.asarray(incoming).astype(dtype)
-    total = a - b - take
-    return total, ((a < b) | ((a == b) & (take != 0)))
+    """a - b, with the flag as the hardware keeps it: 1 where nothing is borrowed, so that addc can follow subc."""
+    take = np.uint8(1) - np.asarray(incoming).astype(np.uint8)
+    total = a - b - take.astype(dtype)
+    return total, ~((a < b) | ((a == b) & (take != 0)))
 
 
 @op("dp4a", "dp2a", forms="u32 s32 (lo, hi)")
