@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from gemm_lab.emulator.ops.rounding import round_to_f16
+
 HEAD = 'extern "C" __global__ void kernel'
 
 
@@ -155,3 +157,37 @@ def test_the_carry_after_a_subtraction_is_one_where_nothing_is_borrowed(cuda, rn
     cuda(source, a, b, out)
     assert np.array_equal(out[0], a - b) and np.array_equal(out[1], a >= b)
     assert np.array_equal(out[2], np.where(a >= b, 0, 2**32 - 1))
+
+
+def test_rounding_to_fp16_in_place_is_the_conversion(rng):
+    patterns = rng.integers(0, 2**32, 300_000, dtype=np.uint64).astype(np.uint32)
+    edges = [
+        0.0,
+        -0.0,
+        65504,
+        65519.99,
+        65520,
+        65536,
+        np.inf,
+        -np.inf,
+        2**-14,
+        2**-15,
+        2**-24,
+        2**-25,
+        1.0004883,
+        2049,
+        2051,
+        1e-30,
+    ]
+    for values in (
+        patterns.view(np.float32),
+        np.array(edges, np.float32),
+        rng.standard_normal(70_000).astype(np.float32),
+        rng.integers(-2000, 2000, 70_000).astype(np.float32),
+        np.zeros(5, np.float32),
+    ):
+        with np.errstate(all="ignore"):
+            expected = values.astype(np.float16).astype(np.float32)
+            got = round_to_f16(values.copy())
+        same = (got.view(np.uint32) == expected.view(np.uint32)) | (np.isnan(got) & np.isnan(expected))
+        assert same.all()

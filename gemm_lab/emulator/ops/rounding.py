@@ -6,32 +6,40 @@ import numpy as np
 
 from gemm_lab.emulator.registry import runtime
 
-_SMALL, _RANGE = np.uint32(0x38800000), np.uint32(0x477FF000 - 0x38800000)  # 2^-14, and up to where FP16 overflows
+_SMALL, _LARGE = 0x38800000, 0x477FF000  # 2^-14 is the smallest normal FP16 number; from 65520 on it overflows
+_AT_ONCE = 1 << 16  # elements that stay in the cache between the steps
 
 
 def round_to_f16(x: np.ndarray) -> np.ndarray:
-    """float32 rounded to FP16 precision, ties to even, still float32; works in place."""
+    """float32 rounded to FP16 precision, ties to even, still float32; works in place on a contiguous array."""
+    flat = x.reshape(-1)
+    for begin in range(0, flat.size, _AT_ONCE):
+        _round_part(flat[begin : begin + _AT_ONCE])
+    return x
+
+
+def _round_part(x: np.ndarray) -> None:
     bits = x.view(np.uint32)
-    odd = bits >> np.uint32(13)
-    if not (bits & np.uint32(0x1FFF)).any() and _all_in_range(bits):
-        return x
-    special = (bits & np.uint32(0x7FFFFFFF)) - _SMALL >= _RANGE
-    exact = x[special].astype(np.float16).astype(np.float32) if special.any() else None
+    below = bits & np.uint32(0x7FFFFFFF)
+    largest = int(below.max())
+    below -= np.uint32(1)  # zeros wrap to the top: they need no care
+    usual = largest < _LARGE and int(below.min()) >= _SMALL - 1
+    odd = bits & np.uint32(0x1FFF)
+    if usual and not odd.any():
+        return
+    exact = None
+    if not usual:
+        special = ((below < np.uint32(_SMALL - 1)) | (below >= np.uint32(_LARGE - 1))) & (
+            below != np.uint32(0xFFFFFFFF)
+        )
+        exact = x[special].astype(np.float16).astype(np.float32)
+    np.right_shift(bits, np.uint32(13), out=odd)
     odd &= np.uint32(1)
     odd += np.uint32(0xFFF)
     bits += odd
     bits &= np.uint32(0xFFFFE000)
     if exact is not None:
         x[special] = exact
-    return x
-
-
-def _all_in_range(bits: np.ndarray) -> bool:
-    """True if every value is zero or a normal FP16 number by its exponent."""
-    magnitude = bits & np.uint32(0x7FFFFFFF)
-    magnitude -= _SMALL
-    outside = magnitude >= _RANGE
-    return not outside.any() or not (bits[outside] & np.uint32(0x7FFFFFFF)).any()
 
 
 @runtime
