@@ -11,6 +11,7 @@ from gemm_lab.api import html
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
 
+COUNTS = ("executions", "wavefronts", "ideal", "sectors", "requests")
 CONTEXT = 1  # lines shown around a line that counts
 
 
@@ -55,7 +56,7 @@ class HotLines:
             name, number = site.outermost
             if name is None or name.rsplit("/", 1)[-1] != file:
                 continue
-            cost = costs.setdefault(number, dict.fromkeys(("executions", "wavefronts", "ideal", "sectors", "requests"), 0))
+            cost = costs.setdefault(number, dict.fromkeys(COUNTS, 0))
             cost["executions"] += site.executions
             cost["wavefronts"] += site.wavefronts
             cost["ideal"] += site.ideal_wavefronts
@@ -100,7 +101,8 @@ class HotLines:
             if line is None:
                 rows.append("")
                 continue
-            rows.append(f"{_count(line.wavefronts):>11} {_degree(line):>6} {_sectors(line):>11} {line.number:>6}  {line.text}")
+            margin = f"{_count(line.wavefronts):>11} {_degree(line):>6} {_sectors(line):>11} {line.number:>6}"
+            rows.append(f"{margin}  {line.text}")
         return "\n".join(rows)
 
     def body(self) -> str:

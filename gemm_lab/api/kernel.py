@@ -45,7 +45,8 @@ class Kernel:
         """The name, with the learner's own name for an edited kernel and every changed setting."""
         default = self.spec.configure(here().gpu.key if here().gpu else None)
         changes = [f"{name}={value}" for name, value in self.config.items() if default.get(name) != value]
-        edited = f" edited as {self.alias}" if self.edited and self.alias else " edited" if self.edited else ""
+        edited = " edited" if self.edited and self.source != self.spec.source else ""
+        edited += f" as {self.alias}" if self.edited and self.alias else ""
         return f"{self.name}{edited}" + (f" ({', '.join(changes)})" if changes else "")
 
     @property

@@ -75,7 +75,7 @@ def test_a_cell_compiles_and_binds_a_kernel():
     shown = run_cell(LINE, LAYOUT, names)
     assert isinstance(shown, Run) and shown.passed
     assert isinstance(names["mine"], Kernel) and names["mine"].edited
-    assert "edited as mine" in names["mine"].label
+    assert "as mine" in names["mine"].label
 
 
 def test_no_run_shows_the_kernel_and_settings_reach_it():
