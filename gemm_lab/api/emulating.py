@@ -51,9 +51,7 @@ def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int
 
     verdicts = []
     for kind in ("integers", "normal"):
-        config = kernel.config
-        block = (config["BLOCK_M"], config["BLOCK_N"]) if {"BLOCK_M", "BLOCK_N"} <= set(config) else None
-        verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k, block=block,
+        verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k, block=kernel.block,
                               kind=kind, seed=seed, cluster=kernel.spec.cluster, launch=machine))
         if not verdicts[-1]:
             break

@@ -66,6 +66,11 @@ class Kernel:
         """Text of every region that a cell can edit, by name."""
         return {name: region.text for name, region in catalog.find_regions(self.source).items()}
 
+    @property
+    def block(self) -> tuple[int, int] | None:
+        """(BLOCK_M, BLOCK_N), the block tile of D, where the configuration names it."""
+        return tuple(self.config[name] for name in ("BLOCK_M", "BLOCK_N")) if "BLOCK_N" in self.config else None
+
     def __call__(self, **settings: int) -> Kernel:
         """The same source with other tile sizes: `k(BLOCK_K=32)`."""
         self.spec.configure(None, **settings)

@@ -26,7 +26,7 @@ def check_on_gpu(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, see
     verdicts = []
     for kind in ("integers", "normal"):
         verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k,
-                              block=block_of(kernel), kind=kind, seed=seed, cluster=kernel.spec.cluster))
+                              block=kernel.block, kind=kind, seed=seed, cluster=kernel.spec.cluster))
         if not verdicts[-1]:
             break
     return verdicts
@@ -37,7 +37,7 @@ def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> En
     spec = kernel.spec
     settings = " ".join(f"{name}={value}" for name, value in kernel.config.items())
     if not spec.ceiling:
-        return Entry(label or spec.name, "kernel", compiled, kernel.grid, spec.cluster, block=block_of(kernel),
+        return Entry(label or spec.name, "kernel", compiled, kernel.grid, spec.cluster, block=kernel.block,
                      ladder=spec.ladder, config=settings)
     grid = kernel.grid(1, 1, 1)
     threads = grid[0] * grid[1] * grid[2] * compiled.threads
@@ -88,12 +88,6 @@ def recorded_row(name: str, n: int, regime: str = "sustained") -> Measurement | 
     """The recorded row of a kernel at the size nearest to n, or None."""
     rows = [row for row in recorded(RECORDED_ON) if row.kernel == name and row.regime == regime]
     return min(rows, key=lambda row: abs(row.n - n)) if rows else None
-
-
-def block_of(kernel: Kernel) -> tuple[int, int] | None:
-    """(BLOCK_M, BLOCK_N) where the configuration has them."""
-    config = kernel.config
-    return (config["BLOCK_M"], config["BLOCK_N"]) if {"BLOCK_M", "BLOCK_N"} <= set(config) else None
 
 
 class _Bar:
