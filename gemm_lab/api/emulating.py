@@ -51,8 +51,8 @@ def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int
 
     verdicts = []
     for kind in ("integers", "normal"):
-        verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k, block=kernel.block,
-                              kind=kind, seed=seed, cluster=kernel.spec.cluster, launch=machine))
+        verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k,
+                              block=kernel.block, kind=kind, seed=seed, cluster=kernel.spec.cluster, launch=machine))
         if not verdicts[-1]:
             break
     return verdicts, reports[0]

@@ -145,7 +145,7 @@ def test_what_is_no_kernel_of_this_exercise_is_refused_with_a_sentence():
     with pytest.raises(ConfigError, match="your edit of t4/02_vectorized_copy"):
         task.check(lab.kernel("t4/02"))
     third = lab.kernel("t4/03")
-    with pytest.raises(ConfigError, match="not t4/03_swizzled edited"):
+    with pytest.raises(ConfigError, match="not t4/03_swizzled"):
         task.check(third.edit(layout=third.regions["layout"]))
 
 
