@@ -67,7 +67,7 @@ def _disassemble() -> Finding:
 def _gpu() -> list[Finding]:
     present = detect()
     if present is None:
-        return [Finding("GPU", False, "none found (no NVIDIA driver, or no device): kernels are compiled, not launched",
+        return [Finding("GPU", False, "none found (no NVIDIA driver, or no device): kernels run on the emulator",
                         needed=False)]
     driver = ".".join(map(str, present.driver))
     detail = f"{present.name}, {present.arch}, {present.sms} SMs, driver for CUDA {driver}"
