@@ -9,6 +9,7 @@ from gemm_lab.emulator.ops.rounding import fma_f64, sum_to_odd, with_mode
 from gemm_lab.emulator.registry import op, runtime, types_of
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
+_TINY = {np.dtype(kind).char: np.finfo(kind).tiny for kind in (np.float16, np.float32, np.float64)}
 
 
 def rounding(i) -> str:
@@ -31,9 +32,12 @@ def sources(e, i, kind: str) -> list[str]:
 
 @runtime
 def flush(x):
-    """Subnormal float32 values become zeros of the same sign."""
-    small = np.abs(x) < np.float32(2.0**-126)
-    return np.where(small, np.copysign(np.float32(0), x), x) if small.any() else x
+    """Subnormal values become zeros of the same sign."""
+    small = np.abs(x) < _TINY[x.dtype.char]
+    if not small.any():
+        return x
+    out = np.where(small, np.copysign(x.dtype.type(0), x), x)
+    return out if out.ndim else out[()]
 
 
 @runtime
@@ -239,6 +243,8 @@ def unary(e, i):
         half.unary(e, i, kind, _UNARY[i.family].format("x"))
         return
     value = sources(e, i, kind)[0]
+    flushed = kind == "f64" and "ftz" in i.parts
+    value = f"flush({value})" if flushed else value
     one = e.constant(np.float64(1))
     e.line(f"one = {one}; x = {value}.astype(f8)")
     dtype = "f4" if kind == "f32" else "f8"
@@ -247,6 +253,7 @@ def unary(e, i):
         x = f"{x}.astype({dtype})"
     else:
         x = f"directed({x}, {mode!r})" if kind == "f32" else f"directed_{i.family}(x, {mode!r})"
+    x = f"flush({x})" if flushed else x
     e.write(i.operands[0], finish(e, i, x), kind)
 
 
@@ -285,7 +292,7 @@ def signs(e, i):
         "infinite": "np.isinf(x)",
         "notanumber": "np.isnan(x)",
         "number": "~np.isnan(x)",
-        "normal": f"(np.isfinite(x) & (np.abs(x) >= {tiny}))",
+        "normal": f"(np.isfinite(x) & ((x == 0) | (np.abs(x) >= {tiny})))",
         "subnormal": f"((x != 0) & (np.abs(x) < {tiny}))",
     }
     e.line(f"x = {x}")

@@ -135,6 +135,8 @@ def slct(e, i):
     kind, by = types_of(i.parts)
     a, b = (e.read(o, kind) for o in i.operands[1:3])
     c = e.read(i.operands[3], by)
+    if "ftz" in i.parts:  # a and b are copied as they are
+        c = f"flush({c})"
     e.write(i.operands[0], f"sel({c} >= 0, {a}, {b})", kind)
 
 

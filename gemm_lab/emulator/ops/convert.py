@@ -33,7 +33,12 @@ def cvt(e, i):
         floats(e, i, to, source, mode)
     elif to in _FLOATS:
         value = e.read(i.operands[1], source)
-        e.write(i.operands[0], *from_integer(e, value, source, to, mode))
+        number, held = from_integer(e, value, source, to, mode)
+        if "sat" in i.parts:
+            if to == "bf16":
+                raise e.unsupported("the saturating form")
+            number = f"saturate({number})"
+        e.write(i.operands[0], number, held)
     elif source in _FLOATS:
         value = half.values(e, i.operands[1], source) if source in ("f16", "bf16") else e.read(i.operands[1], source)
         if "ftz" in i.parts and source == "f32":
@@ -82,7 +87,7 @@ def to_integer(value, how, dtype):
     over = rounded > top
     out = np.where(over, dtype(info.max), inside)
     if bad.any():
-        bits = info.bits if info.bits == 64 or (value.dtype == np.float64 and info.bits == 32) else 0
+        bits = info.bits if info.bits == 64 or value.dtype == np.float64 else 0
         nan = np.uint64((1 << bits) >> 1).astype(dtype)
         out = np.where(bad, nan, out)
     return out if out.ndim else out[()]
@@ -189,12 +194,14 @@ def floats(e, i, to: str, source: str, mode: str) -> None:
 
 @runtime
 def to_tf32(x, mode):
-    """float32 to 10 bits of fraction: rna rounds half away from zero, rn half to even, rz cuts."""
+    """float32 to 10 bits of fraction: rna rounds half away from zero, rn half to even, rz cuts. NaN: all ones, but for rna."""
     bits = x.view(np.uint32)
     if not np.isfinite(x).all():
         bits = np.where(
             np.isfinite(x), to_tf32(np.where(np.isfinite(x), x, x.dtype.type(0)), mode).view(np.uint32), bits
         )
+        if mode != "rna":
+            bits = np.where(np.isnan(x), np.uint32(0x7FFFE000), bits)
     elif mode == "rna":
         bits = bits + np.uint32(0x1000)
     elif mode == "rn":

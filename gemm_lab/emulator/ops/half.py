@@ -35,13 +35,17 @@ def emit(e, i, kind: str) -> None:
     """add, sub, mul, fma, min, max, abs, neg."""
     family, brain = i.family, kind.startswith("bf16")
     e.allow("ftz", "sat", "rn", "relu", "NaN", "noftz")
-    if family in ("abs", "neg"):
+    if family in ("abs", "neg") and "ftz" not in i.parts:
         wide = "b32" if kind.endswith("x2") else "b16"
         number = (0x7FFF if family == "abs" else 0x8000) * (0x10001 if wide == "b32" else 1)
         constant = e.constant(np.uint32(number) if wide == "b32" else np.uint16(number))
         e.write(i.operands[0], f"({e.read(i.operands[1], wide)} {'&' if family == 'abs' else '^'} {constant})", wide)
         return
     v = [values(e, o, kind) for o in i.operands[1:]]
+    ftz = "ftz" in i.parts
+    if ftz and brain:
+        raise e.unsupported("the .ftz form")
+    v = [f"flush({value})" for value in v] if ftz else v
     if family in ("add", "sub", "mul"):
         x = f"({v[0]} {dict(add='+', sub='-', mul='*')[family]} {v[1]})"
         x = rounded(x, kind)
@@ -51,8 +55,11 @@ def emit(e, i, kind: str) -> None:
     elif family in ("min", "max"):
         which = f"nan_{family}" if "NaN" in i.parts else f"float_{family}"
         x = rounded(f"{which}({v[0]}, {v[1]})", kind)
+    elif family in ("abs", "neg"):
+        x = f"np.abs({v[0]})" if family == "abs" else f"(-{v[0]})"
     else:
         raise e.unsupported()
+    x = f"flush({x})" if ftz else x
     if "relu" in i.parts or "sat" in i.parts:
         top = "None" if "relu" in i.parts else "1"
         x = rounded(f"clamp_half({f'bf16_to_f32({x})' if brain else x}, {top})", kind)
@@ -70,6 +77,9 @@ def clamp_half(x, top):
 
 def unary(e, i, kind: str, formula: str) -> None:
     """ex2 and tanh, through float64."""
-    e.line(f"x = {values(e, i.operands[1], kind)}.astype(f8)")
+    value = values(e, i.operands[1], kind)
+    if "ftz" in i.parts:
+        value, formula = f"flush({value})", f"flush({formula}.astype(f4))"
+    e.line(f"x = {value}.astype(f8)")
     x = f"f64_to_bf16({formula})" if kind.startswith("bf16") else f"{formula}.astype(f2)"
     store(e, i.operands[0], x, kind)

@@ -83,6 +83,8 @@ def _pairs(e, i, kind: str) -> None:
     value = f"({a} + {b})" if i.family == "add" else f"np.{i.family}imum({a}, {b})"
     if i.family not in ("add", "min", "max"):
         raise e.unsupported()
+    if "relu" in i.parts:
+        value = f"np.maximum({value}, {e.constant(np.int16(0))})"
     e.write(i.operands[0], f"whole({value}, u4)", "b32")
 
 

@@ -173,10 +173,13 @@ def extract(value, at, length):
 
 @runtime
 def insert(a, b, at, length):
-    """bfi: the low `length` bits of a put into b at bit `at`."""
+    """bfi: the low `length` bits of a put into b at bit `at`.
+
+    Only 0 to 255 is defined: an H200 takes positions modulo 256 for 32 bits, and as they are for 64.
+    """
     dtype = b.dtype
     width = 8 * dtype.itemsize
-    at = np.minimum(at & np.uint32(255), np.uint32(width)).astype(dtype)
+    at = np.minimum(at & np.uint32(255) if width == 32 else at, np.uint32(width)).astype(dtype)
     length = np.minimum(length & np.uint32(255), np.uint32(width))
     ones = np.where(
         length >= width, ~dtype.type(0), (dtype.type(1) << np.minimum(length, width - 1).astype(dtype)) - dtype.type(1)

@@ -117,7 +117,10 @@ def fma_f32(a, b, c, mode="rn"):
     p = a.astype(np.float64) * b.astype(np.float64)
     total = p + c
     if mode != "rn":
-        return with_mode(sum_to_odd(p, c.astype(np.float64)), np.float32, mode)
+        out = np.asarray(with_mode(sum_to_odd(p, c.astype(np.float64)), np.float32, mode))
+        if mode == "rm":  # rounded down, a sum of opposite numbers is -0
+            out = np.where((total == 0) & (np.signbit(p) | np.signbit(c)), np.float32(-0.0), out)
+        return out if out.ndim else out[()]
     # Rounding twice can only go wrong where the float64 sum lies midway between two float32 values.
     out = total.astype(np.float32)
     bits = total.view(np.uint64) & np.uint64(0x1FFFFFFF)

@@ -22,12 +22,18 @@ def bytes_of_four(e, i):
         "sub": f"({a} - {b})",
         "min": f"np.minimum({a}, {b})",
         "max": f"np.maximum({a}, {b})",
-        "avrg": f"(({a} + {b} + 1) >> 1)",
+        "avrg": f"average({a} + {b})",
     }[which]
     if "add" in i.parts[1:]:
         e.write(i.operands[0], f"({value}.sum(-1).astype(u4) + {e.read(i.operands[3], 'u32')})", "u32")
     else:
         e.write(i.operands[0], f"whole({value}.astype(u1), u4)", "b32")
+
+
+@runtime
+def average(total):
+    """Half of a sum; halves are rounded away from zero."""
+    return np.sign(total) * ((np.abs(total) + total.dtype.type(1)) >> total.dtype.type(1))
 
 
 @runtime
