@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.ops import half, integer
+from gemm_lab.emulator.ops.exact import SMALL, near_the_ends, repaired
 from gemm_lab.emulator.ops.rounding import fma_f64, sum_to_odd, with_mode
 from gemm_lab.emulator.registry import op, runtime, types_of
 
@@ -59,7 +60,8 @@ def add_mode(a, b, mode):
         exact = a + b
         back = exact - a
         error = (a - (exact - back)) + (b - back)
-        return _directed(exact, error, mode)
+        overflowed = np.isinf(exact) & np.isfinite(a) & np.isfinite(b)
+        return repaired(_directed(exact, error, mode), overflowed, (a, b), lambda x, y: x + y, mode)
     return with_mode(sum_to_odd(a.astype(np.float64), b.astype(np.float64)), np.float32, mode)
 
 
@@ -68,7 +70,8 @@ def mul_mode(a, b, mode):
     """a · b with a directed rounding."""
     if a.dtype == np.float64:
         product = a * b
-        return _directed(product, fma_f64(a, b, -product), mode)
+        out = _directed(product, fma_f64(a, b, -product), mode)
+        return repaired(out, near_the_ends(product, a, b), (a, b), lambda x, y: x * y, mode)
     return with_mode(a.astype(np.float64) * b.astype(np.float64), np.float32, mode)
 
 
@@ -88,7 +91,9 @@ def div_mode(a, b, mode):
         if mode == "rn":
             return q
         rest = -fma_f64(q, b, -a)
-        return _directed(q, np.where(b < 0, -rest, rest), mode)
+        out = _directed(q, np.where(b < 0, -rest, rest), mode)
+        hard = near_the_ends(q, a, b) | (near_the_ends(a, a, b) & np.isfinite(q))
+        return repaired(out, hard, (a, b), lambda x, y: x / y, mode)
     return with_mode(a.astype(np.float64) / b.astype(np.float64), np.float32, mode)
 
 
@@ -260,16 +265,16 @@ def unary(e, i):
 @runtime
 def directed_sqrt(x, mode):
     """Square root of float64 in a directed rounding, by the sign of the remainder."""
+    small = x < SMALL
+    x = np.where(small, x * 2.0**200, x)
     root = np.sqrt(x)
-    return _directed(root, fma_f64(-root, root, x), mode)
+    return _directed(root, fma_f64(-root, root, x), mode) * np.where(small, 2.0**-100, 1.0)
 
 
 @runtime
 def directed_rcp(x, mode):
     """1 / x of float64 in a directed rounding."""
-    quotient = np.float64(1) / x
-    rest = fma_f64(-quotient, x, np.float64(1))
-    return _directed(quotient, np.where(x < 0, -rest, rest), mode)
+    return div_mode(np.ones_like(x), x, mode)
 
 
 @runtime

@@ -6,6 +6,7 @@ import numpy as np
 
 from gemm_lab.emulator.declarations import BYTES
 from gemm_lab.emulator.ir import Vector
+from gemm_lab.emulator.ops.arithmetic import flush
 from gemm_lab.emulator.ops.memory import SPACES, resolve, space_of, split_generic, wide_address
 from gemm_lab.emulator.ops.rounding import bf16_to_f32, f32_to_bf16
 from gemm_lab.emulator.registry import op, runtime, types_of
@@ -79,10 +80,16 @@ def _add(old, value, kind):
     return (old.view(dtype) + value.view(dtype)).view(old.dtype)
 
 
-def combine(which: str, kind: str, old, values):
-    """The new memory contents. old, values: unsigned patterns of one width."""
+def combine(which: str, kind: str, old, values, flushed: bool = False):
+    """The new memory contents. old, values: unsigned patterns of one width.
+
+    flushed: float32 sums without subnormals.
+    """
     value = values[0]
     dtype = np.dtype(CODES[kind])
+    if which == "add" and flushed:
+        total = flush(flush(old.view(np.float32)) + flush(value.view(np.float32)))
+        return np.asarray(total, np.float32).view(old.dtype)
     if which == "add":
         return _add(old, value, kind)
     if which in ("min", "max"):
@@ -97,6 +104,15 @@ def combine(which: str, kind: str, old, values):
     if which == "exch":
         return value
     return {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}[which](old, value)
+
+
+def touches_subnormals(*arrays) -> bool:
+    """Whether adding these float32 numbers in any order can meet a subnormal one.
+
+    Where all are 0 or at least 2^-100, every sum is a multiple of 2^-123.
+    """
+    small = np.float32(2.0**-100)
+    return any(((np.abs(x) < small) & (x != 0)).any() for x in arrays)
 
 
 @runtime
@@ -119,7 +135,10 @@ def atomic_(S, L, k, space, address, mask, which, kind, values, wanted):
     data = memory.views[width]
     count = L.n if picked is None else len(picked)
     values = tuple(np.full(count, v) if v.ndim == 0 else v if picked is None else v[picked] for v in values)
-    if not wanted and which == "add" and kind in ("u32", "s32", "b32", "u64", "s64", "f32", "f64"):
+    # An H200 adds float32 numbers in global memory without subnormals, and in shared memory with them.
+    flushed = space == "global" and which == "add" and kind == "f32"
+    flushed = flushed and touches_subnormals(data.view(np.float32)[index], values[0].view(np.float32))
+    if not wanted and not flushed and which == "add" and kind in ("u32", "s32", "b32", "u64", "s64", "f32", "f64"):
         typed = data.view(CODES[kind])
         np.add.at(typed, index, values[0].view(typed.dtype))
         return None
@@ -131,7 +150,7 @@ def atomic_(S, L, k, space, address, mask, which, kind, values, wanted):
     rounds = int(rank.max()) + 1
     if rounds == 1:
         old = data[index]
-        data[index] = combine(which, kind, old, values)
+        data[index] = combine(which, kind, old, values, flushed)
     else:
         by_rank = np.argsort(rank, kind="stable")
         ends = np.cumsum(np.bincount(rank))
@@ -141,7 +160,7 @@ def atomic_(S, L, k, space, address, mask, which, kind, values, wanted):
             at = index[lanes]
             before = data[at]
             old[lanes] = before
-            data[at] = combine(which, kind, before, tuple(v[lanes] for v in values))
+            data[at] = combine(which, kind, before, tuple(v[lanes] for v in values), flushed)
             begin = end
     if not wanted:
         return None

@@ -194,7 +194,10 @@ def floats(e, i, to: str, source: str, mode: str) -> None:
 
 @runtime
 def to_tf32(x, mode):
-    """float32 to 10 bits of fraction: rna rounds half away from zero, rn half to even, rz cuts. NaN: all ones, but for rna."""
+    """float32 to 10 bits of fraction: rna rounds half away from zero, rn half to even, rz cuts.
+
+    NaN stays as it is for rna and becomes 0x7FFFE000 for the others.
+    """
     bits = x.view(np.uint32)
     if not np.isfinite(x).all():
         bits = np.where(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gemm_lab.emulator.ops.exact import repaired
 from gemm_lab.emulator.registry import runtime
 
 _SMALL, _LARGE = 0x38800000, 0x477FF000  # 2^-14 is the smallest normal FP16 number; from 65520 on it overflows
@@ -133,7 +134,7 @@ def fma_f32(a, b, c, mode="rn"):
 
 @runtime
 def fma_f64(a, b, c):
-    """a · b + c in float64 rounded once: Dekker's exact product of the fractions. Subnormal results may round twice."""
+    """a · b + c in float64 rounded once: Dekker's exact product of the fractions."""
     plain = np.asarray(a * b + c)
     (x, ex), (y, ey) = np.frexp(a), np.frexp(b)
     scale = ex + ey
@@ -146,11 +147,18 @@ def fma_f64(a, b, c):
     total = p + z
     back = total - p
     error = (p - (total - back)) + (z - back)
-    fused = np.ldexp(total + sum_to_odd(error, low), scale)
+    scaled = total + sum_to_odd(error, low)
+    fused = np.ldexp(scaled, scale)
     # Beside an addend this large the product only matters for the rounding, which `plain` has right.
-    good = np.isfinite(plain) & np.isfinite(z) & (np.abs(z) < 1e200) & (np.ldexp(z, scale) == c)
+    kept = np.ldexp(z, scale) == c
+    good = np.isfinite(plain) & np.isfinite(z) & (np.abs(z) < 1e200) & kept
     out = np.where(good, fused, plain)
-    return out if out.ndim else out[()]
+    hard = ~np.isfinite(plain) | ((scaled != 0) & (np.abs(fused) < 2.0**-960)) | ~kept
+    if hard.any():
+        finite = np.isfinite(a) & np.isfinite(b)
+        out = np.where(finite & np.isinf(c), c, out)
+        out = repaired(out, hard & finite & np.isfinite(c), (a, b, c), lambda x, y, w: x * y + w)
+    return out if np.ndim(out) else out[()]
 
 
 @runtime
