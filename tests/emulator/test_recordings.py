@@ -1,4 +1,4 @@
-"""The emulator beside Nsight Compute on an H200: every rung at 512³ and 1,360 address patterns.
+"""The emulator beside Nsight Compute on an H200: every rung at 512³ and 1,520 address patterns.
 
 The recordings are results/profiles/h200/*.csv, made by `gemm_lab.api.profiling`. What ptxas changes between PTX and
 machine code is listed here with its reason; everything else must be equal.

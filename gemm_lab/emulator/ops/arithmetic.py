@@ -266,7 +266,7 @@ def unary(e, i):
 def directed_sqrt(x, mode):
     """Square root of float64 in a directed rounding, by the sign of the remainder."""
     small = x < SMALL
-    x = np.where(small, x * 2.0**200, x)
+    x = x * np.where(small, 2.0**200, 1.0)
     root = np.sqrt(x)
     return _directed(root, fma_f64(-root, root, x), mode) * np.where(small, 2.0**-100, 1.0)
 
