@@ -81,6 +81,10 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--rounds", type=int, default=30)
     record.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
 
+    profile = add("profile", profile_kernels, "record hardware counters of rungs and patterns with ncu")
+    profile.add_argument("ladders", nargs="*", help="default: all")
+    profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
+
     sync = add("sync", sync_notebooks, "write the kernels' regions into the notebooks' cells")
     sync.add_argument("--check", action="store_true", help="change nothing; exit 1 if a cell differs")
 
@@ -212,6 +216,23 @@ def record_results(options) -> int:
                 append_raw(bench.rows, raw_path(path))
                 print(bench, file=sys.stderr)
                 print(f"{len(bench.rows)} rows → {path}", file=sys.stderr)
+    return 0
+
+
+def profile_kernels(options) -> int:
+    from gemm_lab import catalog
+    from gemm_lab.api import here
+    from gemm_lab.api.profiling import record_profiles
+    from gemm_lab.config import data_dir
+    from gemm_lab.measure.results import path_for
+
+    where = here()
+    if not where.usable:
+        raise LabError(f"Nothing can be profiled here: {where.reason}")
+    ladders = options.ladders or [name for name, spec in catalog.ladders().items() if not spec.kernels[0].ceiling]
+    folder = options.into or data_dir("results") / "profiles" / path_for(where.present).stem
+    for path in record_profiles(folder, [k.name for name in ladders for k in catalog.ladder(name).kernels], where):
+        print(path)
     return 0
 
 

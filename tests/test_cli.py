@@ -72,6 +72,8 @@ def test_a_backend_that_is_not_here_is_said(capsys):
     assert code == 1 and "GPU" in json.loads(out)[0]["error"]
     code, _, err = run(capsys, "record")
     assert code == 1 and "Nothing can be recorded here" in err
+    code, _, err = run(capsys, "profile")
+    assert code == 1 and "Nothing can be profiled here" in err
 
 
 def test_doctor_names_what_works(capsys):
@@ -107,7 +109,7 @@ def test_the_program_starts_quickly_and_shows_its_help():
     done = subprocess.run([sys.executable, "-m", "gemm_lab.cli", "--help"], capture_output=True, text=True,
                           env=environment, timeout=20)
     assert done.returncode == 0
-    for command in ("doctor", "list", "run", "bench", "record", "sync", "export"):
+    for command in ("doctor", "list", "run", "bench", "record", "profile", "sync", "export"):
         assert re.search(rf"^\s+{command}\s", done.stdout, re.M)
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gemm_lab import emulator
+from gemm_lab.api.measuring import check_twice
 from gemm_lab.errors import LabError
-from gemm_lab.measure.check import Verdict, check
+from gemm_lab.measure.check import Verdict
+from gemm_lab.measure.inputs import make_inputs
 
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
@@ -49,12 +51,7 @@ def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int
         reports.append(report)
         return arrays
 
-    verdicts = []
-    for kind in ("integers", "normal"):
-        verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k,
-                              block=kernel.block, kind=kind, seed=seed, cluster=kernel.spec.cluster, launch=machine))
-        if not verdicts[-1]:
-            break
+    verdicts = check_twice(kernel, compiled, m, n, k, seed, machine)
     return verdicts, reports[0]
 
 
@@ -62,7 +59,6 @@ def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
     """Races, uninitialised reads and missing waits at the smallest size with two steps along K, in both timings."""
     m, n, k = smallest_size(kernel)
     problem, found = kernel.spec.problem, []
-    from gemm_lab.measure.inputs import make_inputs
 
     for timing in ("early", "late"):
         inputs = make_inputs(problem, m, n, k, "integers", 0)
@@ -81,8 +77,6 @@ def smallest_size(kernel: Kernel) -> tuple[int, int, int]:
 
 def estimate_s(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> float:
     """Seconds that one launch will take here: a line through two timed launches of about 128³ and 256³."""
-    from gemm_lab.measure.inputs import make_inputs
-
     points = []
     for edge in (128, 128, 256):  # the first launch also parses the PTX and is timed again
         size = tuple(-(-edge // step) * step for step in kernel.spec.size_multiples(kernel.config).values())

@@ -95,26 +95,27 @@ class HotLines:
             shown.append(lines[index])
         return shown
 
-    def __repr__(self) -> str:
-        rows = [f"{'wavefronts':>11} {'degree':>6} {'sectors/req':>11}   line"]
+    def _rows(self) -> list[tuple[Line | None, str]]:
+        """(line, its margin and text) for every shown line, after the head; None is a gap."""
+        rows: list[tuple[Line | None, str]] = [
+            (None, f"{'wavefronts':>10} {'degree':>6} {'sectors/request':>15} {'line':>5}")]
         for line in self._shown():
             if line is None:
-                rows.append("")
-                continue
-            margin = f"{_count(line.wavefronts):>11} {_degree(line):>6} {_sectors(line):>11} {line.number:>6}"
-            rows.append(f"{margin}  {line.text}")
-        return "\n".join(rows)
-
-    def body(self) -> str:
-        """The margin and the lines as HTML."""
-        rows = [f"{'wavefronts':>10} {'degree':>6} {'sectors/request':>15} {'line':>5}"]
-        for line in self._shown():
-            if line is None:
-                rows.append("")
+                rows.append((None, ""))
                 continue
             margin = f"{_count(line.wavefronts):>10} {_degree(line):>6} {_sectors(line):>15} {line.number:>5}"
-            text = f"{margin}  {escape(line.text)}"
-            if line.degree is not None and line.degree >= 1.05:
+            rows.append((line, f"{margin}  {line.text}"))
+        return rows
+
+    def __repr__(self) -> str:
+        return "\n".join(text for _, text in self._rows())
+
+    def body(self) -> str:
+        """The margin and the lines as HTML, coloured where banks collide."""
+        rows = []
+        for line, text in self._rows():
+            text = escape(text)
+            if line is not None and line.degree is not None and line.degree >= 1.05:
                 text = f'<span style="background:{"#fde9d9" if line.degree < 4 else "#f9c9b0"}">{text}</span>'
             rows.append(text)
         return (f'<pre style="background:{html.PAPER};color:{html.INK};font-size:12px;line-height:1.3;overflow-x:auto;'

@@ -15,13 +15,13 @@ from gemm_lab.api.here import here
 from gemm_lab.api.run import Run
 from gemm_lab.catalog import Edit, KernelSpec
 from gemm_lab.compiler import Compiled
+from gemm_lab.config import BACKENDS
 from gemm_lab.config import backend as chosen_backend
 from gemm_lab.errors import ConfigError, LabError, SizeError
 from gemm_lab.hardware import Gpu, gpu
 from gemm_lab.model.occupancy import Occupancy, occupancy
 
 DEFAULT_N = 512
-BACKENDS = ("auto", "gpu", "emulator")
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Kernel:
 
     def compile(self, arch: str | None = None) -> Compiled:
         """PTX and CUBIN for `arch`; by default for this GPU, or for the one that the ladder is taught on."""
-        arch = arch or here().arch or self._taught_gpu().arch
+        arch = arch or here().arch or self.taught_gpu().arch
         if arch not in self.spec.targets and arch.removesuffix("a") not in self.spec.targets:
             raise ConfigError(f"{self.name} is written for {', '.join(self.spec.targets)}, not for {arch}.")
         cell = None
@@ -132,7 +132,7 @@ class Kernel:
     def occupancy(self, compiled: Compiled | None = None, on: str | None = None) -> Occupancy:
         """Blocks that fit on one multiprocessor of GPU `on` (default: the one it is compiled for)."""
         compiled = compiled or self.compile()
-        target = gpu(on) if on else (here().gpu or self._taught_gpu())
+        target = gpu(on) if on else (here().gpu or self.taught_gpu())
         return occupancy(target, compiled.threads, compiled.registers, compiled.smem)
 
     # ---- What it does ----
@@ -158,7 +158,7 @@ class Kernel:
                        recorded=self._recorded(n), output=report.output)
         from gemm_lab.api import measuring
 
-        verdicts = measuring.check_on_gpu(self, compiled, m, n, k, seed)
+        verdicts = measuring.check_twice(self, compiled, m, n, k, seed)
         passed, output = all(verdicts), measuring.printed()
         speed = measuring.quick_speed(self, compiled, m, n, k) if passed and timed else {}
         return Run(self, where, m, n, k, compiled, passed, _message(verdicts), output=output, **speed)
@@ -196,12 +196,13 @@ class Kernel:
     def grid(self, m: int, n: int, k: int) -> tuple[int, int, int]:
         """Blocks in x, y and z for an m × n × k product on this GPU, or on the taught one."""
         present = here().present
-        sms = present.sms if here().usable else self._taught_gpu().sms
+        sms = present.sms if here().usable else self.taught_gpu().sms
         return self.spec.launch_grid(self.config, m, n, k, sms)
 
     # ---- Display ----
 
-    def _taught_gpu(self) -> Gpu:
+    def taught_gpu(self) -> Gpu:
+        """The GPU that the kernel's ladder is taught on; a T4 for the ceilings."""
         return gpu(catalog.ladder(self.spec.ladder).gpu or "t4")
 
     def _recorded(self, n: int):

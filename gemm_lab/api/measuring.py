@@ -10,7 +10,7 @@ from gemm_lab import catalog, device
 from gemm_lab.api.here import RECORDED_ON
 from gemm_lab.errors import ConfigError
 from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, benchmark
-from gemm_lab.measure.check import Verdict, check
+from gemm_lab.measure.check import Launch, Verdict, check
 from gemm_lab.measure.results import recorded
 
 if TYPE_CHECKING:
@@ -21,12 +21,16 @@ BASELINES = ("cublas", "inductor")
 QUICK_ROUNDS = 4
 
 
-def check_on_gpu(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0) -> list[Verdict]:
-    """Small integers, which must be exact; then, if they are, normal numbers within their bound."""
+def check_twice(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0,
+                launch: Launch | None = None) -> list[Verdict]:
+    """Small integers, which must be exact; then, if they are, normal numbers within their bound.
+
+    `launch` is the machine to run on, by default the GPU (see `measure.check.check`).
+    """
     verdicts = []
     for kind in ("integers", "normal"):
         verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k,
-                              block=kernel.block, kind=kind, seed=seed, cluster=kernel.spec.cluster))
+                              block=kernel.block, kind=kind, seed=seed, cluster=kernel.spec.cluster, launch=launch))
         if not verdicts[-1]:
             break
     return verdicts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gemm_lab import compiler
+from gemm_lab.api.here import Here
 from gemm_lab.api.kernel import kernel
 from gemm_lab.measure import patterns
 from gemm_lab.measure.inputs import make_inputs
@@ -51,9 +53,11 @@ def profile_patterns(arch: str, seed: int = 0, only: str = "") -> list[dict[str,
     return [row | {key: counts[key] for key in kept} for row, counts in zip(rows, profile(plan, 500.0), strict=True)]
 
 
-def record_profiles(folder: Path, names: Iterable[str], arch: str) -> list[Path]:
-    """Write rungs.csv and patterns.csv into `folder`, and about.csv with the conditions."""
-    about = [{"nvrtc": ".".join(map(str, compiler.version())), "arch": arch}]
+def record_profiles(folder: Path, names: Iterable[str], where: Here) -> list[Path]:
+    """Write rungs.csv and patterns.csv of the GPU in `where` into `folder`, and about.csv with the conditions."""
+    arch, driver = where.arch, ".".join(map(str, where.present.driver))
+    about = [{"gpu": where.present.name, "arch": arch, "driver_cuda": driver,
+              "nvrtc": ".".join(map(str, compiler.version())), "date": datetime.date.today().isoformat()}]
     written = []
     for file, rows in (("rungs.csv", profile_rungs(names, arch)), ("patterns.csv", profile_patterns(arch)),
                        ("about.csv", about)):

@@ -185,8 +185,3 @@ class _Fuser:
         ):
             return None
         return [a[i] for i in range(held.rows)], [b[j] for j in range(held.columns)]
-
-
-def touches(operand, numbers: set[int]) -> bool:
-    """True if an operand names one of the registers."""
-    return any(n in numbers for n in registers_in(operand))

@@ -106,9 +106,6 @@ class Instruction:
     def family(self) -> str:
         return self.parts[0]
 
-    def has(self, modifier: str) -> bool:
-        return modifier in self.parts
-
 
 @dataclass
 class Function:

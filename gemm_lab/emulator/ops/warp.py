@@ -16,6 +16,15 @@ def lanes_of(value, L):
     return np.broadcast_to(value, L.n).reshape(L.warps, 32)
 
 
+def write_with_predicate(e, destination, t: str) -> None:
+    """Write t[0], and t[1] where the destination is a `value|predicate` pair."""
+    if type(destination) is Pair:
+        e.write(destination.first, f"{t}[0]", "b32")
+        e.write(destination.second, f"{t}[1]", "pred")
+    else:
+        e.write(destination, f"{t}[0]", "b32")
+
+
 @op("shfl", forms="sync; up, down, bfly, idx; b32; with or without a predicate")
 def shfl(e, i):
     """Values from other lanes."""
@@ -24,12 +33,7 @@ def shfl(e, i):
     value, lane, clamp = (e.read(o, "b32") for o in i.operands[1:4])
     t = e.temporary()
     e.line(f"{t} = shuffle(L, {mode!r}, {value}, {lane}, {clamp})")
-    destination = i.operands[0]
-    if type(destination) is Pair:
-        e.write(destination.first, f"{t}[0]", "b32")
-        e.write(destination.second, f"{t}[1]", "pred")
-    else:
-        e.write(destination, f"{t}[0]", "b32")
+    write_with_predicate(e, i.operands[0], t)
 
 
 @runtime
@@ -109,12 +113,7 @@ def match(e, i):
     value, members = e.read(i.operands[1], kind), e.read(i.operands[2], "b32")
     t = e.temporary()
     e.line(f"{t} = matching(L, {value}, {members}, {'all' in i.parts})")
-    destination = i.operands[0]
-    if type(destination) is Pair:
-        e.write(destination.first, f"{t}[0]", "b32")
-        e.write(destination.second, f"{t}[1]", "pred")
-    else:
-        e.write(destination, f"{t}[0]", "b32")
+    write_with_predicate(e, i.operands[0], t)
 
 
 @runtime
