@@ -6,7 +6,7 @@ Their accumulators then stay a float matrix ("held") until an instruction other 
 
 from __future__ import annotations
 
-from gemm_lab.emulator.flow import reads_and_writes, registers_in
+from gemm_lab.emulator.flow import reads_and_writes
 from gemm_lab.emulator.ir import Instruction, Register, Vector
 from gemm_lab.emulator.mma_shapes import fusible
 
