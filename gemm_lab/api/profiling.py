@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from gemm_lab import compiler
 from gemm_lab.api.here import Here
 from gemm_lab.api.kernel import kernel
-from gemm_lab.measure import patterns
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.measure.profile import profile, ptx_hash, step, write_rows
+from gemm_lab.measure.recordings import recordings
 
 PROFILED_N = 512
 
@@ -31,24 +29,22 @@ def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[
     return [row | counts for row, counts in zip(rows, profile(plan), strict=True)]
 
 
-def pattern_plan(arch: str, seed: int = 0, only: str = "") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """(plan, rows) for every instruction and every pattern with `only` in its name."""
-    data, plan, rows = np.zeros(patterns.SOURCE_BYTES + 64, np.uint8), [], []
-    for instruction, (width, _, _) in patterns.INSTRUCTIONS.items():
-        source = patterns.kernel_source(instruction)
-        compiled = compiler.compile(source, arch=arch, name=instruction.replace(".", "_"))
-        for pattern in patterns.patterns(width, seed):
-            if only not in pattern.name:
-                continue
-            plan.append(step(compiled, (1, 1, 1), [pattern.shared, pattern.source, data, np.zeros(32, np.uint32)]))
-            rows.append({"instruction": instruction, "pattern": pattern.name, "seed": seed, "arch": arch,
-                         "ptx": ptx_hash(compiled.ptx)})
+def pattern_plan(arch: str, skip: Container[tuple[str, str, str]] = ()) -> tuple[list[dict], list[dict[str, Any]]]:
+    """(plan, rows) for every recording of `measure.recordings` whose key is not in `skip`."""
+    plan, rows = [], []
+    for recording in recordings():
+        if recording.key in skip:
+            continue
+        compiled = compiler.compile(recording.source, arch=arch, name="pattern")
+        plan.append(step(compiled, (1, 1, 1), recording.arguments()))
+        rows.append({"instruction": recording.instruction, "pattern": recording.pattern.name, "seed": recording.seed,
+                     "arch": arch, "ptx": ptx_hash(compiled.ptx)})
     return plan, rows
 
 
-def profile_patterns(arch: str, seed: int = 0, only: str = "") -> list[dict[str, Any]]:
+def profile_patterns(arch: str, skip: Container[tuple[str, str, str]] = ()) -> list[dict[str, Any]]:
     """One row of shared-memory counters for each instruction and pattern."""
-    plan, rows = pattern_plan(arch, seed, only)
+    plan, rows = pattern_plan(arch, skip)
     kept = ("wavefronts", "ideal_wavefronts", "hardware_wavefronts")
     return [row | {key: counts[key] for key in kept} for row, counts in zip(rows, profile(plan, 500.0), strict=True)]
 

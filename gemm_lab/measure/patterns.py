@@ -35,21 +35,26 @@ INSTRUCTIONS: dict[str, tuple[int, str, int]] = {
     "cp.async.ca.16": (16, "cp.async.ca.shared.global [{address}], [{source}], 16;", 0),
     "cp.async.cg.16": (16, "cp.async.cg.shared.global [{address}], [{source}], 16;", 0),
 }
+COPIES = [name for name in INSTRUCTIONS if name.startswith("cp.async")]
+# Forms that take a length from each lane: 0 makes a lane idle (.some) or fill with zeros (.zfill).
+PARTIAL = {name + ".some": INSTRUCTIONS[name] for name in COPIES} | {
+    name + ".zfill": (INSTRUCTIONS[name][0], INSTRUCTIONS[name][1].replace(";", ", {length};"), 0) for name in COPIES}
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Byte offsets of 32 lanes in shared memory, and in global memory for cp.async."""
+    """Byte offsets of 32 lanes in shared memory, and in global memory for cp.async; bytes read where not all are."""
 
     name: str
     shared: np.ndarray
     source: np.ndarray
+    lengths: np.ndarray | None = None
 
 
 def kernel_source(instruction: str) -> str:
-    """CUDA text of the one-warp kernel for an instruction; parameters: offsets, sources, data, out."""
-    _, text, outputs = INSTRUCTIONS[instruction]
-    operands = [f'"=r"(o[{i}])' for i in range(outputs)]
+    """CUDA text of the one-warp kernel for an instruction; parameters: offsets, sources, data, out (and lengths)."""
+    _, text, outputs = (INSTRUCTIONS | PARTIAL)[instruction]
+    results = ", ".join(f'"=r"(o[{i}])' for i in range(outputs))
     names = {f"o{i}": f"%{i}" for i in range(outputs)}
     names |= {"address": f"%{outputs}", "i0": f"%{outputs + 1}", "source": f"%{outputs + 1}"}
     extra = ""
@@ -57,13 +62,18 @@ def kernel_source(instruction: str) -> str:
         extra = ', "r"(0x3c003c00u + threadIdx.x)'
     if "{source}" in text:
         extra = ', "l"(data + sources[threadIdx.x])'
+    if "{length}" in text:
+        extra, names["length"] = extra + ', "r"(lengths[threadIdx.x])', f"%{outputs + 2}"
+    inputs = '"r"(base + offsets[threadIdx.x])' + extra
+    more = ", const unsigned* lengths" if instruction in PARTIAL else ""
+    condition = "if (lengths[threadIdx.x]) " if instruction.endswith(".some") else ""
     finish = 'asm volatile("cp.async.wait_all;" ::: "memory");' if instruction.startswith("cp.async") else ""
     return f"""extern "C" __global__ void __launch_bounds__(32)
-gemm(const unsigned* offsets, const unsigned* sources, const unsigned char* data, unsigned* out) {{
+gemm(const unsigned* offsets, const unsigned* sources, const unsigned char* data, unsigned* out{more}) {{
   __shared__ __align__(1024) unsigned char smem[{SMEM_BYTES}];
   const unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(smem));
   unsigned o[4] = {{}};
-  asm volatile("{text.format(**names)}" : {", ".join(operands)} : "r"(base + offsets[threadIdx.x]){extra} : "memory");
+  {condition}asm volatile("{text.format(**names)}" : {results} : {inputs} : "memory");
   {finish}
   out[threadIdx.x] = o[0] ^ o[1] ^ o[2] ^ o[3];
 }}
@@ -78,11 +88,11 @@ def patterns(width: int, seed: int = 0) -> Iterator[Pattern]:
     """
     lane = np.arange(32)
     for stride in (1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33):
-        yield _pattern(f"stride {stride}", lane * stride * width, lane * width)
-    yield _pattern("one address", 0 * lane, 0 * lane)
-    yield _pattern("pairs", lane // 2 * width, lane // 2 * width)
-    yield _pattern("halves", lane // 16 * 2048, lane * width)
-    yield _pattern("reversed", (31 - lane) * width, lane * width)
+        yield placed(f"stride {stride}", lane * stride * width, lane * width)
+    yield placed("one address", 0 * lane, 0 * lane)
+    yield placed("pairs", lane // 2 * width, lane // 2 * width)
+    yield placed("halves", lane // 16 * 2048, lane * width)
+    yield placed("reversed", (31 - lane) * width, lane * width)
     for data in (64, 128, 256):
         for pad in (0, 16, 32):
             for layout in ("plain", "xor") if pad == 0 else ("padded",):
@@ -90,20 +100,20 @@ def patterns(width: int, seed: int = 0) -> Iterator[Pattern]:
     random = np.random.default_rng(seed + width)
     for number in range(10):
         place = random.integers(0, 8192 // width, 32) * width
-        yield _pattern(f"random {number}", place, random.permutation(32) * width)
+        yield placed(f"random {number}", place, random.permutation(32) * width)
     for number in range(6):
-        yield _pattern(f"permuted {number}", random.permutation(32) * width, lane * width)
+        yield placed(f"permuted {number}", random.permutation(32) * width, lane * width)
     own = np.random.default_rng(seed + width + 1000)
     for number in range(2):
         place = own.integers(0, 8192 // width, 32) * width
-        yield _pattern(f"equal pairs {number}", place[lane & ~1], lane * width)
-        yield _pattern(f"pairs two apart {number}", place[lane & ~2], lane * width)
-        yield _pattern(f"pairs four apart {number}", place[lane & ~4], lane * width)
-        yield _pattern(f"pairs in one half {number}", np.where(lane < 16, place[lane & ~1], place), lane * width)
-        yield _pattern(f"mixed pairs {number}", place[np.where(lane < 16, lane & ~1, lane & ~2)], lane * width)
+        yield placed(f"equal pairs {number}", place[lane & ~1], lane * width)
+        yield placed(f"pairs two apart {number}", place[lane & ~2], lane * width)
+        yield placed(f"pairs four apart {number}", place[lane & ~4], lane * width)
+        yield placed(f"pairs in one half {number}", np.where(lane < 16, place[lane & ~1], place), lane * width)
+        yield placed(f"mixed pairs {number}", place[np.where(lane < 16, lane & ~1, lane & ~2)], lane * width)
     for number in range(6):
         few = random.integers(0, 8192 // width, 6) * width
-        yield _pattern(f"few {number}", random.choice(few, 32), random.integers(0, 2048, 32) * width)
+        yield placed(f"few {number}", random.choice(few, 32), random.integers(0, 2048, 32) * width)
 
 
 def _tile(width: int, data: int, row_bytes: int, layout: str) -> Iterator[Pattern]:
@@ -115,9 +125,11 @@ def _tile(width: int, data: int, row_bytes: int, layout: str) -> Iterator[Patter
         if layout == "xor":
             chunk = byte // 16 ^ (row % 8 if data >= 128 else row // 2 % 4)
             byte = chunk * 16 + byte % 16
-        yield _pattern(f"{row_bytes}-byte rows, {layout}, {walk}", row * row_bytes + byte,
+        yield placed(f"{row_bytes}-byte rows, {layout}, {walk}", row * row_bytes + byte,
                        row * LEADING_BYTES + column * width)
 
 
-def _pattern(name: str, shared: np.ndarray, source: np.ndarray) -> Pattern:
-    return Pattern(name, (shared % SMEM_BYTES).astype(np.uint32), (source % SOURCE_BYTES).astype(np.uint32))
+def placed(name: str, shared: np.ndarray, source: np.ndarray, lengths: np.ndarray | None = None) -> Pattern:
+    """A pattern whose offsets lie within the kernel's shared memory and its source."""
+    return Pattern(name, (shared % SMEM_BYTES).astype(np.uint32), (source % SOURCE_BYTES).astype(np.uint32),
+                   None if lengths is None else lengths.astype(np.uint32))

@@ -1,0 +1,61 @@
+"""Everything that is recorded of shared memory, in one list: the profiler runs it, the tests look it up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gemm_lab.measure import copy_patterns, patterns, wmma_patterns
+from gemm_lab.measure.patterns import Pattern
+
+SCATTERED = {  # how many of seed 1 and of seed 2
+    "cp.async.cg.16": (60, 90), "cp.async.ca.16": (40, 50), "cp.async.ca.8": (16, 24), "cp.async.ca.4": (16, 24)}
+DATA = np.zeros(patterns.SOURCE_BYTES + 64, np.uint8)  # one array, so that a pickled plan holds it once
+
+
+class Recording(NamedTuple):
+    """One launch: an instruction, its kernel's CUDA text, and the pattern of addresses that it is given."""
+
+    instruction: str
+    source: str
+    seed: int
+    pattern: Pattern
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The columns of patterns.csv that name it."""
+        return self.instruction, self.pattern.name, str(self.seed)
+
+    def arguments(self) -> list[np.ndarray]:
+        """Parameters of the kernel: offsets, sources, data, out, and lengths where it takes them."""
+        given = [self.pattern.shared, self.pattern.source, DATA, np.zeros(32, np.uint32)]
+        return given if self.pattern.lengths is None else [*given, self.pattern.lengths]
+
+
+def recordings() -> Iterator[Recording]:
+    """All of them, grouped by instruction. Seed 2 of the scattered copies was recorded after the rules were fixed."""
+    for instruction, (width, _, _) in patterns.INSTRUCTIONS.items():
+        source = patterns.kernel_source(instruction)
+        for pattern in patterns.patterns(width):
+            yield Recording(instruction, source, 0, pattern)
+    for instruction in patterns.COPIES:
+        width, source = patterns.INSTRUCTIONS[instruction][0], patterns.kernel_source(instruction)
+        for pattern in copy_patterns.tiles(width, instruction == "cp.async.cg.16"):
+            yield Recording(instruction, source, 0, pattern)
+        for seed, count in enumerate(SCATTERED[instruction], 1):
+            for pattern in copy_patterns.scattered(width, seed, count):
+                yield Recording(instruction, source, seed, pattern)
+    for instruction, (width, _, _) in patterns.PARTIAL.items():
+        if width < 16:
+            continue
+        source = patterns.kernel_source(instruction)
+        for pattern in copy_patterns.parts(width):
+            yield Recording(instruction, source, 0, pattern)
+    for pattern in copy_patterns.moves():
+        yield Recording("cp.async.cg.16.some", patterns.kernel_source("cp.async.cg.16.some"), 0, pattern)
+    for instruction, strides in wmma_patterns.instructions():
+        source = wmma_patterns.kernel_source(instruction)
+        for pattern in wmma_patterns.patterns(strides):
+            yield Recording(instruction, source, 0, pattern)
