@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-# Bits of an element -> the K extents of m16n8 instructions.
-SHAPES = {"f16": (16, (8, 16)), "bf16": (16, (8, 16)), "tf32": (32, (4, 8)), "s8": (8, (16, 32)), "u8": (8, (16, 32))}
 LANES = 32
 
 

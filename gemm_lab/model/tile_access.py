@@ -1,0 +1,152 @@
+"""One warp instruction on a tile: which lane touches which row and byte of it.
+
+    tile_access(layout, "ldmatrix.x4", step=3).addresses
+
+A step moves the access over the tile; `steps` says how many it takes to have touched all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .schedule import Schedule, ideal_wavefronts, schedule
+from .swizzle import LayoutError
+from .tile_layout import TileLayout
+
+# name -> (kind as `schedule` knows it, bytes a lane; 0: one element)
+ACCESSES = {
+    "row store": ("store", 0),
+    "column load": ("load", 0),
+    "ldmatrix.x1": ("ldmatrix", 16),
+    "ldmatrix.x4": ("ldmatrix", 16),
+    "float4 store": ("store", 16),
+    "cp.async": ("cp.async.cg", 16),
+    "fragment store": ("store", 0),
+}
+SOURCE_ROW_BYTES = 4096  # cp.async copies from a row-major matrix whose rows are so far apart
+TOY_ACCESSES = ("row store", "column load")
+
+
+@dataclass(frozen=True)
+class TileAccess:
+    """The lanes of one access. `rows`, `bytes`: int arrays, -1 where a lane is idle; `width` bytes a lane."""
+
+    layout: TileLayout
+    name: str
+    step: int
+    kind: str
+    width: int
+    rows: np.ndarray = field(repr=False)
+    bytes: np.ndarray = field(repr=False)
+
+    @property
+    def active(self) -> np.ndarray:
+        return self.rows >= 0
+
+    @property
+    def addresses(self) -> np.ndarray:
+        """Byte address of each lane, -1 where it is idle."""
+        return np.where(self.active, self.layout.address(np.maximum(self.rows, 0), np.maximum(self.bytes, 0)), -1)
+
+    @property
+    def source(self) -> np.ndarray:
+        """Where cp.async reads in global memory."""
+        return np.maximum(self.rows, 0) * SOURCE_ROW_BYTES + np.maximum(self.bytes, 0)
+
+    @property
+    def schedule(self) -> Schedule:
+        return schedule(self.kind, self.addresses, self.width, self.active, self.source, self.layout.banks)
+
+    @property
+    def ideal(self) -> int:
+        return ideal_wavefronts(int(self.active.sum()), self.width, self.layout.banks)
+
+    @property
+    def says(self) -> str:
+        """The place in the tile, such as “rows 0–15, columns 8–23”."""
+        each = self.layout.element_bytes
+        rows, first = self.rows[self.active], self.bytes[self.active]
+        columns = first.min() // each, (first.max() + self.width - 1) // each
+        return f"{_span('row', rows.min(), rows.max())}, {_span('column', *columns)}"
+
+
+def _span(word: str, low: int, high: int) -> str:
+    return f"{word} {low}" if low == high else f"{word}s {low}–{high}"
+
+
+def access_width(layout: TileLayout, name: str) -> int:
+    """Bytes a lane. A fragment store moves two neighbouring elements."""
+    return ACCESSES[name][1] or layout.element_bytes * (2 if name == "fragment store" else 1)
+
+
+def access_problem(layout: TileLayout, name: str) -> str:
+    """Why this access cannot be made on this tile, as a sentence; empty if it can."""
+    if name not in ACCESSES:
+        return f"There is no access “{name}”; there are {', '.join(ACCESSES)}."
+    if layout.banks == 4 and name not in TOY_ACCESSES:
+        return f"The toy of 4 banks knows the accesses {' and '.join(TOY_ACCESSES)}."
+    width = access_width(layout, name)
+    if width > 16 or (name == "fragment store" and layout.element_bytes not in (2, 4)):
+        return f"A fragment store writes two neighbours of FP16, BF16 or FP32; {layout.element} is another size."
+    multiple = {"ldmatrix.x1": 8, "ldmatrix.x4": 16, "fragment store": 8}.get(name, 1)
+    if layout.rows % multiple:
+        return f"{name} takes {multiple} rows at a time; {layout.rows} rows are no multiple of {multiple}."
+    across = {"ldmatrix.x4": 32, "fragment store": 4 * width}.get(name, width)
+    if layout.row_bytes % across:
+        return f"{name} takes {across} bytes of a row at a time; rows of {layout.row_bytes} bytes do not divide."
+    if layout.row_stride % width:
+        return (f"{name} needs addresses that are multiples of {width}, and row 1 begins at byte {layout.row_stride}: "
+                f"it is misaligned. Pad by a multiple of {width} bytes.")
+    swizzle = layout.swizzle
+    if swizzle is not None and swizzle.bits and 1 << (swizzle.base + max(-swizzle.shift, 0)) < width:
+        return (f"Swizzle({swizzle.bits}, {swizzle.base}, {swizzle.shift}) moves pieces of "
+                f"{1 << (swizzle.base + max(-swizzle.shift, 0))} bytes, so the {width} bytes of one lane would be torn "
+                f"apart; the lowest bit it changes has to be at least {width.bit_length() - 1}.")
+    return ""
+
+
+def steps(layout: TileLayout, name: str) -> int:
+    """How many accesses touch the whole tile."""
+    width, lanes = access_width(layout, name), layout.banks
+    if name == "column load":
+        return -(-layout.rows // lanes) * layout.columns
+    if name in ("ldmatrix.x1", "ldmatrix.x4", "fragment store"):
+        high, wide = {"ldmatrix.x1": (8, 16), "ldmatrix.x4": (16, 32)}.get(name, (8, 4 * width))
+        return layout.rows // high * (layout.row_bytes // wide)
+    return -(-layout.rows * layout.row_bytes // (lanes * width))
+
+
+def tile_access(layout: TileLayout, name: str, step: int = 0) -> TileAccess:
+    """The access called `name` at its step number `step`; raises `LayoutError` where it cannot be made."""
+    if problem := access_problem(layout, name):
+        raise LayoutError(problem)
+    count = steps(layout, name)
+    if not 0 <= step < count:
+        raise LayoutError(f"{name} has the steps 0 to {count - 1} on this tile, not {step}.")
+    width, lanes = access_width(layout, name), layout.banks
+    lane = np.arange(lanes)
+    if name == "column load":
+        rows, byte = step // layout.columns * lanes + lane, step % layout.columns * layout.element_bytes + 0 * lane
+    elif name in ("ldmatrix.x1", "ldmatrix.x4", "fragment store"):
+        high, wide = {"ldmatrix.x1": (8, 16), "ldmatrix.x4": (16, 32)}.get(name, (8, 4 * width))
+        row, chunk = np.divmod(step, layout.row_bytes // wide)
+        inner_row, inner = {
+            "ldmatrix.x1": (np.where(lane < 8, lane, -1), 0 * lane),
+            "ldmatrix.x4": (lane % 16, lane // 16 * 16),
+            "fragment store": (lane // 4, lane % 4 * width),
+        }[name]
+        rows = np.where(inner_row < 0, -1, row * high + inner_row)
+        byte = chunk * wide + inner
+    else:
+        rows, byte = np.divmod((step * lanes + lane) * width, layout.row_bytes)
+    idle = (rows < 0) | (rows >= layout.rows)
+    rows, byte = (np.where(idle, -1, x).astype(np.int64) for x in (rows, byte))
+    return TileAccess(layout, name, step, ACCESSES[name][0], width, rows, byte)
+
+
+def totals(layout: TileLayout, name: str) -> tuple[int, int]:
+    """(wavefronts, ideal wavefronts) of the accesses that touch the whole tile."""
+    every = [tile_access(layout, name, step) for step in range(steps(layout, name))]
+    return sum(a.schedule.count for a in every), sum(a.ideal for a in every)
