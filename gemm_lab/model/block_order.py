@@ -70,7 +70,9 @@ def waves(
     return found
 
 
-def least_bytes(at_once: int, tiles_m: int, tiles_n: int, block: tuple[int, int], k: int, element_bytes: int = 2) -> int:
+def least_bytes(
+    at_once: int, tiles_m: int, tiles_n: int, block: tuple[int, int], k: int, element_bytes: int = 2
+) -> int:
     """The fewest different bytes that a wave of `at_once` tiles can touch: the best rectangle that holds them."""
     best = min(rows * block[0] + min(-(-at_once // rows), tiles_n) * block[1]
                for rows in range(1, tiles_m + 1) if rows * tiles_n >= min(at_once, tiles_m * tiles_n))

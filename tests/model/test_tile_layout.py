@@ -142,4 +142,4 @@ def test_accesses_that_a_tile_refuses(values, access, said):
 def test_a_step_too_far():
     with pytest.raises(LayoutError, match="0 to 15"):
         tile_access(TileLayout(), "ldmatrix.x4", 16)
-    assert "rows 16–31, columns 0–15" == tile_access(TileLayout(), "ldmatrix.x4", 4).says
+    assert tile_access(TileLayout(), "ldmatrix.x4", 4).says == "rows 16–31, columns 0–15"
