@@ -81,9 +81,13 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--rounds", type=int, default=30)
     record.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
 
-    profile = add("profile", profile_kernels, "record hardware counters of rungs and patterns with ncu")
-    profile.add_argument("ladders", nargs="*", help="default: all")
+    profile = add("profile", profile_kernels, "record hardware counters with ncu")
+    profile.add_argument("names", nargs="*", help="ladders or kernels; default: all ladders")
+    profile.add_argument("--what", type=lambda text: text.split(","), default=["rungs", "cards", "patterns"],
+                         metavar="rungs,cards,patterns", help="default: all three")
+    profile.add_argument("-n", type=int, default=None, help="size of the cards; default: 4096")
     profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
+    profile.add_argument("--raw", type=Path, default=None, help="folder that keeps what ncu wrote for the cards")
 
     sync = add("sync", sync_notebooks, "write the kernels' regions into the notebooks' cells")
     sync.add_argument("--check", action="store_true", help="change nothing; exit 1 if a cell differs")
@@ -222,16 +226,23 @@ def record_results(options) -> int:
 def profile_kernels(options) -> int:
     from gemm_lab import catalog
     from gemm_lab.api import here
-    from gemm_lab.api.profiling import record_profiles
+    from gemm_lab.api.card_recording import CARD_N
+    from gemm_lab.api.profiling import PARTS, record_profiles
     from gemm_lab.config import data_dir
     from gemm_lab.measure.results import path_for
 
+    unknown = [part for part in options.what if part not in PARTS]
+    if unknown:
+        raise LabError(f"Nothing is called {', '.join(unknown)}; --what takes {','.join(PARTS)}.")
     where = here()
     if not where.usable:
         raise LabError(f"Nothing can be profiled here: {where.reason}")
-    ladders = options.ladders or [name for name, spec in catalog.ladders().items() if not spec.kernels[0].ceiling]
-    folder = options.into or data_dir("results") / "profiles" / path_for(where.present).stem
-    for path in record_profiles(folder, [k.name for name in ladders for k in catalog.ladder(name).kernels], where):
+    asked = options.names or [name for name, spec in catalog.ladders().items() if not spec.kernels[0].ceiling]
+    names = [kernel.name for name in asked
+             for kernel in (catalog.ladder(name).kernels if name in catalog.ladders() else [catalog.kernel(name)])]
+    recorded = data_dir("results") / "profiles" / path_for(where.present).stem
+    for path in record_profiles(options.into or recorded, names, where, options.what, options.n or CARD_N, recorded,
+                                options.raw):
         print(path)
     return 0
 

@@ -1,27 +1,37 @@
-"""`gemm-lab profile`: record hardware counters of every rung and of the one-instruction kernels."""
+"""`gemm-lab profile`: record hardware counters of rungs, profile cards of rungs, and the one-instruction kernels.
+
+Every file is written whole: what was recorded before, with the rows recorded now in their place.
+"""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Container, Iterable
+import tempfile
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gemm_lab import compiler
+from gemm_lab import catalog, compiler
+from gemm_lab.api.card_recording import CARD_N, driver_version, record_cards
 from gemm_lab.api.here import Here
 from gemm_lab.api.kernel import kernel
+from gemm_lab.measure import ncu
+from gemm_lab.measure.cards import write_cards
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.measure.profile import profile, ptx_hash, step, write_rows
+from gemm_lab.measure.profile import profile, ptx_hash, read_rows, replaced, step, write_rows
 from gemm_lab.measure.recordings import recordings
 
-PROFILED_N = 512
+PROFILED_N = 512  # of rungs.csv: small enough for the emulator to count the same launch
+PARTS = ("rungs", "cards", "patterns")
 
 
 def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[dict[str, Any]]:
-    """One row of counters for each rung at n × n × n."""
+    """One row of counters for each rung at n × n × n, in its default configuration."""
     plan, rows = [], []
     for name in names:
         made = kernel(name)
+        made = replace(made, config=made.spec.configure())
         compiled = made.compile(arch)
         inputs = make_inputs(made.spec.problem, n, n, n, "integers", 0)
         plan.append(step(compiled, made.grid(n, n, n), inputs.arguments()))
@@ -49,14 +59,34 @@ def profile_patterns(arch: str, skip: Container[tuple[str, str, str]] = ()) -> l
     return [row | {key: counts[key] for key in kept} for row, counts in zip(rows, profile(plan, 500.0), strict=True)]
 
 
-def record_profiles(folder: Path, names: Iterable[str], where: Here) -> list[Path]:
-    """Write rungs.csv and patterns.csv of the GPU in `where` into `folder`, and about.csv with the conditions."""
-    arch, driver = where.arch, ".".join(map(str, where.present.driver))
-    about = [{"gpu": where.present.name, "arch": arch, "driver_cuda": driver,
-              "nvrtc": ".".join(map(str, compiler.version())), "date": datetime.date.today().isoformat()}]
-    written = []
-    for file, rows in (("rungs.csv", profile_rungs(names, arch)), ("patterns.csv", profile_patterns(arch)),
-                       ("about.csv", about)):
-        write_rows(folder / file, rows)
-        written.append(folder / file)
+def record_profiles(folder: Path, names: Sequence[str], where: Here, parts: Sequence[str] = PARTS, n: int = CARD_N,
+                    onto: Path | None = None, raw: Path | None = None) -> list[Path]:
+    """Record `parts` for the GPU in `where` and write their files into `folder`, over the rows in `onto`.
+
+    Kernels that do not exist for this GPU are left out. `raw` keeps what ncu wrote for the cards, one folder a ladder;
+    each ladder's cards are written when they are read.
+    """
+    onto, arch, written = onto or folder, where.arch, []
+    names = [name for name in names if {arch, arch.removesuffix("a")} & set(catalog.kernel(name).targets)]
+    if "cards" in parts:
+        base = onto
+        for ladder in dict.fromkeys(name.split("/")[0] for name in names):
+            mine = [name for name in names if name.startswith(f"{ladder}/")]
+            with tempfile.TemporaryDirectory() as scratch:
+                found = record_cards(mine, where, raw / ladder if raw else Path(scratch), n)
+            written, base = write_cards(folder, found, base), folder
+    if "rungs" in parts:
+        rows = replaced(read_rows(onto / "rungs.csv"), profile_rungs(names, arch), ("kernel", "n"))
+        written.append(_written(folder / "rungs.csv", rows))
+    if "patterns" in parts:
+        written.append(_written(folder / "patterns.csv", profile_patterns(arch)))
+        about = {"gpu": where.present.name, "arch": arch, "driver": driver_version(where),
+                 "nvrtc": ".".join(map(str, compiler.version())), "ncu": ncu.version(),
+                 "date": datetime.date.today().isoformat()}
+        written.append(_written(folder / "about.csv", [about]))
     return written
+
+
+def _written(path: Path, rows: list[dict[str, Any]]) -> Path:
+    write_rows(path, rows)
+    return path

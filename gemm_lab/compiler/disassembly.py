@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -25,7 +25,8 @@ from gemm_lab.errors import LabError, MissingDependency
 class SassLine:
     """One machine instruction. `file` and `line` are the outermost source line that it serves.
 
-    `inner` names the wrapper's own (file, line) where the instruction was inlined from a header.
+    `inner` names the wrapper's own (file, line) where the instruction was inlined from a header; `target` is the
+    address that a branch jumps to.
     """
 
     address: int
@@ -33,6 +34,7 @@ class SassLine:
     file: str
     line: int
     inner: tuple[str, int] | None = None
+    target: int | None = None
 
     @property
     def opcode(self) -> str:
@@ -42,6 +44,8 @@ class SassLine:
 
 
 _ADDRESS = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?;)")
+_LABEL = re.compile(r"^(\.L\w+):")
+_JUMP = re.compile(r"\bBRA\S*.*`\((\.L\w+)\)")
 _FILE = re.compile(r'//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", line (\d+))?')
 
 
@@ -59,6 +63,8 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
     if done.returncode:
         raise LabError(f"nvdisasm could not read the kernel: {done.stderr.strip().splitlines()[-1:]}.")
     lines, inside = [], False
+    labels: dict[str, int] = {}
+    waiting: list[str] = []  # labels whose instruction comes next
     origin: tuple[str, int] = ("", 0)
     inner: tuple[str, int] | None = None
     fresh = True
@@ -66,6 +72,10 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
         if text.lstrip().startswith(".section\t"):
             inside = f".text.{entry}," in text
         if not inside:
+            continue
+        label = _LABEL.match(text)
+        if label:
+            waiting.append(label[1])
             continue
         note = _FILE.search(text)
         if note:
@@ -79,9 +89,16 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
             continue
         instruction = _ADDRESS.match(text)
         if instruction:
-            lines.append(SassLine(int(instruction[1], 16), " ".join(instruction[2].split()), *origin, inner))
-            fresh = True
-    return tuple(lines)
+            address = int(instruction[1], 16)
+            labels.update(dict.fromkeys(waiting, address))
+            waiting, fresh = [], True
+            lines.append(SassLine(address, " ".join(instruction[2].split()), *origin, inner))
+    return tuple(_with_target(line, labels) for line in lines)
+
+
+def _with_target(line: SassLine, labels: dict[str, int]) -> SassLine:
+    jump = _JUMP.search(line.text)
+    return replace(line, target=labels.get(jump[1])) if jump else line
 
 
 def instruction_mix(lines) -> Counter:

@@ -1,4 +1,4 @@
-"""Hardware counters with Nsight Compute: what one launch of each rung and each address pattern costs.
+"""Hardware counters of launches with Nsight Compute: what each rung and each address pattern costs.
 
 Recordings are CSV files in results/profiles/<gpu>/; the emulator is held to them.
 """
@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
-import pickle
-import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gemm_lab.errors import LabError, MissingDependency
+from gemm_lab.errors import LabError
+from gemm_lab.measure import ncu
 
-# Our column → ncu's metric. The first four are counted per instruction by ncu, the others are hardware counters.
+# Our column → ncu's metric. The first two are counted per instruction by ncu, the others are hardware counters.
 METRICS = {
     "wavefronts": "memory_l1_wavefronts_shared",
     "ideal_wavefronts": "memory_l1_wavefronts_shared_ideal",
@@ -42,44 +38,18 @@ def step(compiled: Any, grid: Sequence[int], args: Sequence[Any]) -> dict[str, A
 def profile(plan: Sequence[dict[str, Any]], timeout_s: float = 300.0) -> list[dict[str, int]]:
     """Run each step under ncu and return its counters, one dict a step, keys as in METRICS.
 
-    Needs ncu on the PATH and the right to read counters; otherwise a `LabError` says which is missing.
+    Needs ncu and the right to read counters; otherwise, and where a counter is missing, a `LabError` says which.
     """
-    ncu = shutil.which("ncu") or shutil.which("ncu", path="/usr/local/cuda/bin")
-    if ncu is None:
-        raise MissingDependency("Nsight Compute (ncu) was not found; it comes with the CUDA Toolkit.")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "plan.pickle"
-        path.write_bytes(pickle.dumps(list(plan)))
-        command = [ncu, "--csv", "--page", "raw", "--clock-control", "none", "--print-units", "base",
-                   "-k", f"regex:^({'|'.join(sorted({s['entry'] for s in plan}))})$",
-                   "--metrics", ",".join(METRICS.values()),
-                   sys.executable, "-m", "gemm_lab.device.replay", str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
-    rows = parse(done.stdout)
-    if done.returncode or len(rows) != len(plan):
-        tail = "\n".join((done.stdout + done.stderr).strip().split("\n")[-6:])
-        raise LabError(f"ncu gave {len(rows)} rows for {len(plan)} launches (exit code {done.returncode}):\n{tail}")
-    return rows
+        return [counters(launch) for launch in ncu.record(plan, METRICS.values(), Path(folder), timeout_s)]
 
 
-def parse(text: str) -> list[dict[str, int]]:
-    """The counters of ncu's raw CSV page; its lines before the header and the row of units are skipped."""
-    start = text.find('"ID"')
-    if start < 0:
-        return []
-    rows = list(csv.DictReader(io.StringIO(text[start:])))
-    found = []
-    for row in rows:
-        if not (row.get("ID") or "").strip():
-            continue  # the row of units
-        found.append({ours: _number(row.get(theirs)) for ours, theirs in METRICS.items()})
-    return found
-
-
-def _number(text: str | None) -> int:
-    if text is None or text.strip() in ("", "n/a"):
-        return 0
-    return round(float(text.replace(",", "").split(" ")[0]))
+def counters(launch: ncu.Launch) -> dict[str, int]:
+    """The counters of METRICS. ncu prints nothing for an instruction that the kernel does not have: that is 0."""
+    absent = [theirs for theirs in METRICS.values() if theirs not in launch.values]
+    if absent:
+        raise LabError(f"ncu has no {', '.join(absent)} on this GPU, which the recordings need.")
+    return {ours: round(launch.number(theirs) or 0) for ours, theirs in METRICS.items()}
 
 
 def ptx_hash(ptx: str) -> str:
@@ -89,10 +59,28 @@ def ptx_hash(ptx: str) -> str:
     return hashlib.sha256("\n".join(kept).encode()).hexdigest()[:16]
 
 
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file; none where there is no file."""
+    if not path.is_file():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write dicts with the same keys as CSV."""
+    """Write dicts as CSV, with every key that one of them has; None becomes an empty field."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    columns = list(dict.fromkeys(key for row in rows for key in row))
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def replaced(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], key: Sequence[str]) -> list[dict[str, Any]]:
+    """`old` without the rows that `new` has by these columns, then `new`; sorted by the first of them."""
+    def of(row: dict[str, Any]) -> tuple[str, ...]:
+        return tuple(str(row.get(name, "")) for name in key)
+
+    fresh = {of(row) for row in new}
+    return sorted([row for row in old if of(row) not in fresh] + list(new), key=lambda row: str(row[key[0]]))

@@ -1,0 +1,65 @@
+"""Recording profile cards: every rung of a ladder under Nsight Compute at one size."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import subprocess
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from gemm_lab.api.here import Here
+from gemm_lab.api.kernel import Kernel, kernel
+from gemm_lab.measure import ncu
+from gemm_lab.measure.cards import METRIC_NAMES, ProfileCard, from_launch
+from gemm_lab.measure.inputs import make_inputs
+from gemm_lab.measure.profile import ptx_hash, step
+
+CARD_N = 4096
+TIMEOUT_S = 540.0
+LAUNCHES = "launches.json"
+
+
+def record_cards(names: Iterable[str], where: Here, folder: Path, n: int = CARD_N,
+                 timeout_s: float = TIMEOUT_S) -> list[ProfileCard]:
+    """Profile rungs at n × n × n (N(0,1) inputs) under one ncu; `folder` keeps its report and exports.
+
+    A rung is profiled in its default configuration and in that of this GPU, where it has one.
+    """
+    plan, launches, inputs = [], [], {}
+    for made in (variant for name in names for variant in _variants(kernel(name), where)):
+        made.spec.require_size(made.config, n, n, n)
+        compiled, problem = made.compile(where.arch), made.spec.problem
+        if problem not in inputs:  # shared by the ladder, so that the plan holds every array once
+            inputs[problem] = make_inputs(problem, n, n, n, "normal", 0).arguments()
+        plan.append(step(compiled, made.grid(n, n, n), inputs[problem]))
+        launches.append({"kernel": made.name, "n": n, "config": made.config, "ptx": ptx_hash(compiled.ptx)})
+    folder.mkdir(parents=True, exist_ok=True)
+    conditions = {"gpu": where.present.name, "arch": where.arch, "driver": driver_version(where), "ncu": ncu.version(),
+                  "date": datetime.date.today().isoformat()}
+    (folder / LAUNCHES).write_text(json.dumps([launch | conditions for launch in launches], indent=1))
+    ncu.record(plan, METRIC_NAMES, folder, timeout_s)
+    return read_recording(folder)
+
+
+def read_recording(folder: Path) -> list[ProfileCard]:
+    """The cards in a folder that `record_cards` left; needs no GPU and no ncu."""
+    launches = json.loads((folder / LAUNCHES).read_text())
+    return [from_launch(found, **launch) for found, launch in zip(ncu.read(folder), launches, strict=True)]
+
+
+def _variants(made: Kernel, where: Here) -> list[Kernel]:
+    """The rung with its default configuration and, if it differs, with that of this GPU."""
+    configs = [made.spec.configure(key) for key in (None, where.gpu.key if where.gpu else None)]
+    return [replace(made, config=config) for index, config in enumerate(configs) if config not in configs[:index]]
+
+
+def driver_version(where: Here) -> str:
+    """The driver's version as nvidia-smi prints it, else the CUDA version that it supports."""
+    try:
+        asked = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+                               capture_output=True, text=True, timeout=30)
+        return asked.stdout.split()[0]
+    except (OSError, IndexError, subprocess.TimeoutExpired):
+        return "for CUDA " + ".".join(map(str, where.present.driver))

@@ -1,0 +1,80 @@
+"""The main loop of a kernel in its machine code, and how much of K one turn of it covers.
+
+A loop is what a backward branch jumps over. Works for every architecture without a GPU.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gemm_lab.compiler.disassembly import SassLine
+
+_SHAPE = re.compile(r"^[A-Z]+MMA\.(?:(\d+)x(\d+)x(\d+)|(16|8)(8)(\d+)\b)")
+_FMA = {"FFMA": 32, "FFMA2": 64, "HFMA2": 64, "DFMA": 32}  # multiply-adds of a warp
+_LEAVES = ("STG", "UTMASTG", "UBLKCP.G", "RED", "REDG")  # writes of the result: not part of a loop over K
+
+
+@dataclass(frozen=True)
+class MainLoop:
+    """The loop over K: `lines` of one turn, and those of them that stand in `inner` loops of their own.
+
+    `macs` are multiply-adds that a warp does in one turn if every instruction runs once; `macs_elsewhere` those
+    outside the loop. `repeats` says whether an inner loop has multiply-adds itself.
+    """
+
+    lines: tuple[SassLine, ...]
+    inner: tuple[SassLine, ...]
+    macs: int
+    macs_elsewhere: int
+    repeats: bool
+
+
+def macs(opcode: str) -> int:
+    """Multiply-adds of one warp in a tensor instruction ("HMMA.1688.F16": 1024); 0 where the name has no shape.
+
+    A warpgroup's instruction (HGMMA) is shared by its four warps.
+    """
+    shape = _SHAPE.match(opcode)
+    if not shape:
+        return 0
+    m, n, k = (int(part) for part in shape.groups() if part)
+    return m * n * k // (4 if opcode.startswith(("HGMMA", "QGMMA", "IGMMA", "BGMMA")) else 1)
+
+
+def _fma(line: SassLine) -> int:
+    # "HFMA2.MMA R1, -RZ, RZ, 0, 0" only puts a constant into a register.
+    return 0 if "RZ, RZ" in line.text else _FMA.get(line.opcode.split(".")[0], 0)
+
+
+def main_loop(lines: Sequence[SassLine]) -> MainLoop | None:
+    """The outermost loop that holds the most multiply-adds and stores no results; None without such a loop."""
+    tensor = {line.address: macs(line.opcode) for line in lines}
+    work = tensor if any(tensor.values()) else {line.address: _fma(line) for line in lines}
+
+    def amount(part: Sequence[SassLine]) -> int:
+        return sum(work[line.address] for line in part)
+
+    bodies = _loops(lines)
+    most = max((amount(body) for body in bodies), default=0)
+    full = [body for body in bodies if most and amount(body) == most]
+    if not full:
+        return None
+    over_k = [body for body in full if not any(line.opcode.startswith(_LEAVES) for line in body)]
+    body = max(over_k, key=len) if over_k else min(full, key=len)
+    inside = {line.address for part in bodies if len(part) < len(body) and part[0] in body for line in part}
+    inner = tuple(line for line in body if line.address in inside)
+    return MainLoop(body, inner, most, amount(lines) - most, amount(inner) > 0)
+
+
+def _loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
+    """The bodies of all loops. A branch to itself is the trap behind the last instruction, not a loop."""
+    return [tuple(line for line in lines if end.target <= line.address <= end.address)
+            for end in lines if end.target is not None and end.target < end.address]
+
+
+def opcodes(lines: Sequence[SassLine]) -> Counter:
+    """How often each opcode with its modifiers stands in `lines`."""
+    return Counter(line.opcode for line in lines)

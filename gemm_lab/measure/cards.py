@@ -1,0 +1,177 @@
+"""Profile cards: what Nsight Compute saw in one launch of a rung, as one row of results/profiles/<gpu>/cards.csv.
+
+A field that the chip or the version of ncu does not have is empty, never 0. Executed instructions by opcode stand in
+executed.csv beside it, so that their classes can change without another recording.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gemm_lab.compiler.instruction_classes import by_class
+from gemm_lab.measure.ncu import PER_ADDRESS, PER_OPCODE, Launch
+from gemm_lab.measure.profile import METRICS, read_rows, replaced, write_rows
+from gemm_lab.measure.stalls import BY_KEY, STALLS, Stall
+
+# Our column → ncu's metric, or several: the first that the chip has. Bytes, cycles, nanoseconds, percent.
+CARD_METRICS: dict[str, tuple[str, ...]] = {
+    "duration_ns": ("gpu__time_duration.sum",),
+    "cycles": ("sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"),
+    "registers": ("launch__registers_per_thread",),
+    "smem_static": ("launch__shared_mem_per_block_static",),
+    "smem_dynamic": ("launch__shared_mem_per_block_dynamic",),
+    "waves": ("launch__waves_per_multiprocessor",),
+    "occupancy_theoretical_pct": ("sm__maximum_warps_per_active_cycle_pct",),
+    "occupancy_achieved_pct": ("sm__warps_active.avg.pct_of_peak_sustained_active",),
+    "active_warps": ("smsp__warps_active.avg.per_cycle_active",),
+    "eligible_warps": ("smsp__warps_eligible.avg.per_cycle_active",),
+    "issue_slots_pct": ("smsp__issue_active.avg.pct_of_peak_sustained_active",
+                        "smsp__inst_issued.avg.pct_of_peak_sustained_active"),
+    "sm_busy_pct": ("sm__instruction_throughput.avg.pct_of_peak_sustained_active",),
+    "tensor_pipe_pct": ("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+                        "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active",
+                        "sm__pipe_tensor_subpipe_hmma_cycles_active.avg.pct_of_peak_sustained_active",
+                        "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"),
+    "alu_pipe_pct": ("sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",),
+    "fma_pipe_pct": ("sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",),
+    "lsu_pipe_pct": ("sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",),
+    **{column: (metric,) for column, metric in METRICS.items()},
+    "l1_hit_pct": ("l1tex__t_sector_hit_rate.pct",),
+    "l2_hit_pct": ("lts__t_sector_hit_rate.pct",),
+    "l2_bytes": ("lts__t_bytes.sum",),
+    "dram_read_bytes": ("dram__bytes_read.sum", "dram__bytes_op_read.sum"),
+    "dram_write_bytes": ("dram__bytes_write.sum", "dram__bytes_op_write.sum"),
+    "dram_pct": ("dram__throughput.avg.pct_of_peak_sustained_elapsed",),
+    "warp_latency": ("smsp__average_warp_latency_per_inst_issued.ratio",),
+    "sass_instructions": (PER_OPCODE,),
+    **{stall.column: (stall.metric,) for stall in STALLS},
+}
+METRIC_NAMES = (*dict.fromkeys(name for names in CARD_METRICS.values() for name in names), PER_ADDRESS)
+CONDITIONS = ("gpu", "arch", "driver", "ncu", "date", "ptx")
+KEY = ("kernel", "n", "config")
+CARDS, EXECUTED = "cards.csv", "executed.csv"
+
+
+@dataclass(frozen=True)
+class ProfileCard:
+    """Counters of one launch of a kernel at n × n × n. `values` lacks what was not counted."""
+
+    kernel: str
+    n: int
+    config: Mapping[str, int]
+    conditions: Mapping[str, str]
+    values: Mapping[str, float] = field(repr=False)
+    opcodes: Mapping[str, int] = field(repr=False, default_factory=dict)
+
+    def __getitem__(self, column: str) -> float | None:
+        return self.values.get(column)
+
+    @property
+    def stalls(self) -> dict[Stall, float]:
+        """Cycles that a warp spends in each state per issued instruction, "selected" among them."""
+        return {stall: self.values[stall.column] for stall in STALLS if stall.column in self.values}
+
+    @property
+    def stall_cycles(self) -> float:
+        """Cycles from one instruction of a warp to its next: the sum over all states."""
+        return sum(self.stalls.values())
+
+    def share(self, stall: Stall) -> float | None:
+        """Share of a warp's time in this state, 0 … 1; None where it was not counted."""
+        return self.stalls[stall] / self.stall_cycles if stall in self.stalls and self.stall_cycles else None
+
+    @property
+    def limiting(self) -> Stall | None:
+        """The state that costs warps most time, of those in which they do not issue."""
+        waiting = {stall: cycles for stall, cycles in self.stalls.items() if stall is not BY_KEY["selected"]}
+        return max(waiting, key=waiting.__getitem__) if waiting else None
+
+    @property
+    def instructions(self) -> float | None:
+        """Executed warp instructions: counted opcode by opcode, else by the hardware counter."""
+        return sum(self.opcodes.values()) or self.values.get("instructions")
+
+    @property
+    def classes(self) -> dict[str, float]:
+        """Executed warp instructions by class."""
+        return by_class(self.opcodes)
+
+    @property
+    def conflict_degree(self) -> float | None:
+        """Wavefronts over ideal wavefronts; None without shared-memory accesses."""
+        ideal = self.values.get("ideal_wavefronts")
+        return self.values["wavefronts"] / ideal if ideal and "wavefronts" in self.values else None
+
+    @property
+    def sectors_per_request(self) -> float | None:
+        """32-byte sectors of a global load of a warp: 4 for coalesced 4-byte words, 16 for 16 bytes a lane."""
+        requests = self.values.get("load_requests")
+        return self.values["load_sectors"] / requests if requests and "load_sectors" in self.values else None
+
+
+def config_text(config: Mapping[str, int]) -> str:
+    """A configuration in one field: "BLOCK_M=256 BLOCK_N=128"."""
+    return " ".join(f"{name}={value}" for name, value in config.items())
+
+
+def from_launch(launch: Launch, kernel: str, n: int, config: Mapping[str, int], **conditions: str) -> ProfileCard:
+    """The card of a profiled launch."""
+    values = {column: value for column, names in CARD_METRICS.items() if (value := launch.number(*names)) is not None}
+    return ProfileCard(kernel, n, dict(config), conditions, values, dict(launch.opcodes))
+
+
+def write_cards(folder: Path, cards: Iterable[ProfileCard], onto: Path | None = None) -> list[Path]:
+    """Write cards.csv and executed.csv into `folder`: the rows of `onto` (default: `folder`), these in their place."""
+    folder, onto, cards = Path(folder), Path(onto or folder), list(cards)
+
+    def row(card: ProfileCard) -> dict[str, Any]:
+        numbers = {column: _short(card[column]) for column in CARD_METRICS}
+        known = {name: card.conditions.get(name, "") for name in CONDITIONS}
+        return {"kernel": card.kernel, "n": card.n, "config": config_text(card.config), **known, **numbers}
+
+    executed = [{"kernel": card.kernel, "n": card.n, "config": config_text(card.config), "opcode": opcode,
+                 "executed": count} for card in cards for opcode, count in sorted(card.opcodes.items())]
+    old = read_rows(onto / EXECUTED)
+    fresh = {(card.kernel, str(card.n), config_text(card.config)) for card in cards}
+    kept = [line for line in old if tuple(line[name] for name in KEY) not in fresh]
+    write_rows(folder / CARDS, replaced(read_rows(onto / CARDS), [row(card) for card in cards], KEY))
+    write_rows(folder / EXECUTED, sorted(kept + executed, key=lambda line: str(line["kernel"])))
+    return [folder / CARDS, folder / EXECUTED]
+
+
+def read_cards(folder: Path) -> list[ProfileCard]:
+    """All cards of a folder; none where nothing was recorded. An empty or unreadable number is left out."""
+    folder = Path(folder)
+    counts: dict[tuple[str, ...], Counter] = {}
+    for line in read_rows(folder / EXECUTED):
+        counts.setdefault(tuple(line[name] for name in KEY), Counter())[line["opcode"]] += int(line["executed"])
+    found = []
+    for row in read_rows(folder / CARDS):
+        config = dict(part.split("=") for part in row["config"].split())
+        values = {column: value for column in CARD_METRICS if (value := _number(row.get(column))) is not None}
+        found.append(ProfileCard(
+            row["kernel"], int(row["n"]), {name: int(value) for name, value in config.items()},
+            {name: row.get(name) or "" for name in CONDITIONS}, values,
+            dict(counts.get(tuple(row[name] for name in KEY), ()))))
+    return found
+
+
+def choose(cards: Sequence[ProfileCard], kernel: str, config: Mapping[str, int], n: int | None) -> ProfileCard | None:
+    """The card of this kernel and configuration at the size nearest to n, by default the largest."""
+    mine = [card for card in cards if card.kernel == kernel and dict(card.config) == dict(config)]
+    return min(mine, key=lambda card: abs(card.n - n) if n else -card.n, default=None)
+
+
+def _short(value: float | None) -> float | int | None:
+    return value if value is None else int(value) if value == int(value) else float(f"{value:.6g}")
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return None

@@ -1,0 +1,112 @@
+"""Nsight Compute's output as text: whole, broken, from a chip that lacks metrics, from one that may not be asked."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from gemm_lab.errors import LabError, MissingDependency
+from gemm_lab.measure import ncu
+from gemm_lab.measure.cards import METRIC_NAMES
+from gemm_lab.measure.profile import METRICS, counters
+
+PLAN = [{"cubin": b"", "entry": "gemm", "grid": (1, 1, 1), "threads": 32, "smem": 0, "args": []}] * 2
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """A program called ncu on the PATH; the argument is what goes wrong with it."""
+    program = tmp_path / "bin" / "ncu"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n" + Path(__file__).with_name("fake_ncu.py").read_text())
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    return lambda mode: monkeypatch.setenv("FAKE_NCU", mode)
+
+
+def test_a_recording_leaves_out_what_the_chip_does_not_know(fake, tmp_path):
+    launches = ncu.record(PLAN, METRIC_NAMES, tmp_path / "raw")
+    assert len(launches) == 2
+    assert launches[0].number("gpu__time_duration.sum") == 12345
+    assert launches[0].number("nothing.sum", "smsp__inst_executed.sum") == 1300
+    assert launches[0].number("l1tex__t_sector_hit_rate.pct") is None, "n/a is not 0"
+    assert launches[0].number("dram__bytes_read.sum") is None
+    assert launches[0].opcodes == {"HMMA": 1024, "LDSM": 128, "IADD3": 100, "WHATISTHIS": 28}
+    assert {file.name for file in (tmp_path / "raw").iterdir()} == {
+        "report.ncu-rep", "raw.csv", "instances.csv", "source.csv", "ncu.log"}
+    assert ncu.version() == "2025.3.1.0"
+
+
+def test_instances_that_do_not_add_up_are_read_from_the_source_page(fake, tmp_path):
+    fake("rounded")
+    assert sum(ncu.record(PLAN, METRIC_NAMES, tmp_path)[0].opcodes.values()) == 1280
+
+
+@pytest.mark.parametrize(("mode", "sentence"), [
+    ("denied", "As root it may"), ("silent", "wrote no report"), ("short", "1 rows for 2 launches")])
+def test_what_goes_wrong_is_a_sentence(fake, tmp_path, mode, sentence):
+    fake(mode)
+    with pytest.raises(LabError, match=sentence):
+        ncu.record(PLAN, METRIC_NAMES, tmp_path)
+    assert "==PROF==" in (tmp_path / "ncu.log").read_text()
+
+
+def test_without_ncu_it_says_where_ncu_comes_from(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    with pytest.raises(MissingDependency, match="CUDA Toolkit"):
+        ncu.find()
+
+
+def test_a_counter_that_the_recordings_need_is_not_made_up():
+    whole = dict.fromkeys(METRICS.values(), "7")
+    assert set(counters(ncu.Launch(whole | {"memory_l1_wavefronts_shared": "n/a"}, {})).values()) == {0, 7}
+    del whole["smsp__inst_executed.sum"]
+    with pytest.raises(LabError, match="smsp__inst_executed.sum"):
+        counters(ncu.Launch(whole, {}))
+
+
+def test_the_list_of_metrics_judges_only_what_it_could_hold():
+    listed = {"smsp__inst_executed", "lts__t_bytes"}
+    wanted = ["smsp__inst_executed.sum", "lts__t_bites.sum", "launch__waves_per_multiprocessor", "lts__t_hit.pct"]
+    assert ncu.known(wanted, listed) == [wanted[0], wanted[2], wanted[3]]
+    assert ncu.known(wanted, set()) == wanted, "a list that could not be read judges nothing"
+
+
+@pytest.mark.parametrize("line", [
+    "==ERROR== Failed to find metric lts__t_bites.sum", r"==ERROR== Failed to find metric regex:^lts__t_bites\.(sum|min)$"])
+def test_a_refused_metric_is_found_in_the_log(line):
+    wanted = ["lts__t_bites.sum", "smsp__inst_executed.sum", "inst_executed"]
+    assert ncu.refused(f"==PROF== inst_executed\n{line}", wanted) == {"lts__t_bites.sum"}
+    assert ncu.refused("==WARNING== metric lts__t_bites.sum", wanted) == set()
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("1,234", 1234), ("12.5 (A: 1)", 12.5), ("0", 0), ("", None), (None, None), ("n/a", None), ("(!) nan", None),
+    ("nan", None), ("inf", None), ("many", None)])
+def test_numbers(text, value):
+    assert ncu.number(text) == value
+
+
+@pytest.mark.parametrize(("text", "counts"), [
+    ("5 (A: 2; B: 3)", {"A": 2, "B": 3}), ("5", {}), ("", {}), (None, {}), ("5 (A; B: x; C: 1)", {"C": 1}),
+    ("5 (3; 2)", {}), ("1,001 (A.B: 1,001)", {"A.B": 1001})])
+def test_instances(text, counts):
+    assert ncu.instances(text) == counts
+
+
+@pytest.mark.parametrize("text", ["", "==ERROR== nothing", '"ID","x"', '"ID","x"\n"","unit"\n', '"ID"\nnot a row'])
+def test_text_without_launches_has_no_rows(text):
+    assert ncu.raw_rows(text) == []
+    assert ncu.source_counts(text) == []
+
+
+def test_a_torn_row_keeps_what_it_has():
+    rows = ncu.raw_rows('noise\n"ID","a","b"\n"","u","u"\n"0","1"\n"1","2","3","4"\n')
+    assert rows == [{"ID": "0", "a": "1", "b": ""}, {"ID": "1", "a": "2", "b": "3"}]
+
+
+def test_a_field_longer_than_the_csv_module_allows():
+    long = "; ".join(f"OP{index}: 1" for index in range(20000))
+    (row,) = ncu.raw_rows(f'"ID","{ncu.PER_OPCODE}"\n"0","20000 ({long})"\n')
+    assert len(ncu.instances(row[ncu.PER_OPCODE])) == 20000
