@@ -47,7 +47,7 @@ CORE = {distribution(requirement) for requirement in PROJECT["dependencies"]}
 
 
 def test_extras():
-    assert set(PROJECT["optional-dependencies"]) == {"cuda12", "cuda13", "torch", "test"}
+    assert set(PROJECT["optional-dependencies"]) == {"cuda12", "cuda13", "cutlass", "torch", "test"}
     assert not CORE & {"torch", "cupy", "nvidia-ml-py"}, "a machine with no GPU needs none of these"
     for major in ("12", "13"):
         assert {"cupy", "nvidia-ml-py"} <= extra(f"cuda{major}")

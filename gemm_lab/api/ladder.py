@@ -137,11 +137,16 @@ class Bench:
         names = sorted(dict.fromkeys(r.kernel for r in self.rows), key=lambda name: order.get(name, len(order)))
         header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in self.sizes)]
         by_key = {(r.kernel, r.n): r for r in self.rows}
+        cutlass = {n: max(speeds) for n in self.sizes if (speeds := [
+            r.tflops for r in self.rows if r.n == n and r.kernel.startswith("cutlass_")])}
+        header += [f"÷ CUTLASS at {n}" for n in self.sizes if n in cutlass]
         body = []
         for name in names:
             cells = [by_key.get((name, n)) for n in self.sizes]
             body.append([name, *(f"{r.tflops:.1f}" if r else "" for r in cells),
-                         *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells)])
+                         *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells),
+                         *(f"{r.tflops / cutlass[n]:.3f}" if r else ""
+                           for n, r in zip(self.sizes, cells, strict=True) if n in cutlass)])
         return header, body
 
     def _caption(self) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
     from gemm_lab.compiler import Compiled
 
-BASELINES = ("cublas", "inductor")
+BASELINES = ("cublas", "inductor", "cutlass_sm75", "cutlass_sm80")
 QUICK_ROUNDS = 4
 
 

@@ -8,12 +8,13 @@ twice the L2, and every launch uses the next copy.
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gemm_lab.device import inductor
+from gemm_lab.device import cutlass, inductor
 from gemm_lab.device.cublas import Blas
 from gemm_lab.device.driver import Buffer, Device
 from gemm_lab.device.nvml import Gauge
@@ -23,6 +24,7 @@ from gemm_lab.errors import LabError
 
 BURST_REST_S, BURST_SAMPLE_MS = 0.15, 3.0
 SUSTAINED_WARMUP_S, SUSTAINED_SAMPLE_MS = 1.5, 4.0
+TRIAL_ROUNDS, TRIAL_SAMPLE_MS = 5, 3.0
 MOST_COPIES = 64
 
 
@@ -67,10 +69,11 @@ def benchmark(
 ) -> dict[str, Any]:
     """Check, then time `entries` at one size.
 
-    An entry is {"label", "kind": kernel | cublas | inductor | ceiling, "flops"}; kernels and ceilings add
-    {"compiled", "grid", "cluster", "arguments"}, kernels also {"block"}; an argument ("buffer", bytes) is scratch
-    memory. Returns {"entries": [{"label", "samples_ms", "repeats", "check", "skipped"}], "readings": one dict a
-    round, "sizes"…}; samples are milliseconds per launch, one a round, in the same order for all entries.
+    An entry is {"label", "kind": kernel | cublas | inductor | cutlass_sm75 | cutlass_sm80 | ceiling, "flops"};
+    kernels and ceilings add {"compiled", "grid", "cluster", "arguments"}, kernels also {"block"}; an argument
+    ("buffer", bytes) is scratch memory. Returns {"entries": [{"label", "samples_ms", "repeats", "check", "skipped"}],
+    "readings": one dict a round, "sizes"…}; samples are milliseconds per launch, one a round, in the same order for
+    all entries. CUTLASS's entries add {"config": the fastest tile, "left_out": {tile: why it was not tried}}.
     """
     copies = make_copies(device, support, problem, m, n, k, seed)
     scratch: list[Buffer] = []
@@ -83,7 +86,7 @@ def benchmark(
             try:
                 entry = Entry(
                     spec["label"],
-                    _calls(device, blas, problem, copies, spec, alpha, beta, scratch),
+                    _calls(device, blas, context, problem, copies, spec, alpha, beta, scratch, report),
                     spec["flops"],
                 )
             except LabError as error:
@@ -137,15 +140,23 @@ def make_copies(
 def _calls(
     device: Device,
     blas: Blas,
+    context: Any,
     problem: dict[str, Any],
     copies: list[Inputs],
     spec: dict[str, Any],
     alpha: float,
     beta: float,
     scratch: list[Buffer],
+    report: dict[str, Any],
 ) -> list[Callable[[], None]]:
     if spec["kind"] == "cublas":
         return [_cublas(blas, problem, inputs, alpha, beta) for inputs in copies]
+    if spec["kind"] in cutlass.FAMILIES:
+        tiles, report["left_out"] = cutlass.candidates(
+            device, context, cutlass.FAMILIES[spec["kind"]], problem, copies, alpha, beta
+        )
+        report["config"] = fastest(device, context, tiles, report["left_out"])
+        return tiles[report["config"]]
     if spec["kind"] == "inductor":
         if problem["uses_c"]:
             raise LabError("Inductor is timed on D = A·B only; this problem adds beta·C.")
@@ -181,6 +192,32 @@ def _calls(
         if spec["kind"] == "ceiling":
             break
     return calls
+
+
+def fastest(
+    device: Device, context: Any, candidates: dict[str, list[Callable[[], None]]], left_out: dict[str, str]
+) -> str:
+    """The name of the fastest candidate: each gives one sample of some milliseconds in each of five rounds.
+
+    The candidates take turns, so that a falling clock favours none, and medians are compared. One that cannot be
+    launched joins `left_out`; a LabError if none can.
+    """
+    trials = []
+    for name, calls in candidates.items():
+        context.running()
+        trial = Entry(name, calls, 0.0)
+        try:
+            _choose_repeats(device, trial, TRIAL_SAMPLE_MS)
+        except LabError as error:
+            left_out[name] = str(error)
+            continue
+        trials.append(trial)
+    if not trials:
+        raise LabError("None of the candidates can be launched: " + "; ".join(f"{n}: {w}" for n, w in left_out.items()))
+    for _ in range(TRIAL_ROUNDS):
+        context.running()
+        _collect(device, [_enqueue(device, trial) for trial in trials], keep=True)
+    return min(trials, key=lambda trial: statistics.median(trial.samples_ms)).label
 
 
 def _cublas(blas: Blas, problem: dict[str, Any], inputs: Inputs, alpha: float, beta: float) -> Callable[[], None]:

@@ -27,7 +27,7 @@ Size = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing to time. `kind`: kernel, cublas, inductor or ceiling.
+    """One thing to time. `kind`: kernel, cublas, inductor, cutlass_sm75, cutlass_sm80 or ceiling.
 
     Kernels and ceilings need `compiled` and `grid` (a triple or a function of m, n, k). `arguments` are names of
     operands or values, by default those of the problem; ("buffer", bytes) is scratch memory. `flops` of one
@@ -168,9 +168,17 @@ def benchmark(
             ) from None
         found.extend(rows(answer, entries, problem))
         found.raw.append(answer)
-        found.skipped |= {
-            f"{report['label']} at {m}×{n}×{k}": report["skipped"] for report in answer["entries"] if report["skipped"]
-        }
+        found.skipped |= _skipped(answer)
+    return found
+
+
+def _skipped(answer: Mapping[str, Any]) -> dict[str, str]:
+    """What was not timed at one size and why; of a baseline with several tiles, also each tile that was left out."""
+    m, n, k = answer["m"], answer["n"], answer["k"]
+    found = {}
+    for report in answer["entries"]:
+        reasons = {"": report["skipped"], **{f" {tile}": why for tile, why in report.get("left_out", {}).items()}}
+        found |= {f"{report['label']}{what} at {m}×{n}×{k}": why for what, why in reasons.items() if why}
     return found
 
 
@@ -178,6 +186,7 @@ def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) 
     """The worker's answer for one size as measurements, one for each entry that was timed."""
     m, n, k = answer["m"], answer["n"], answer["k"]
     timed = {report["label"]: report["samples_ms"] for report in answer["entries"] if report["samples_ms"]}
+    chosen = {report["label"]: report["config"] for report in answer["entries"] if report.get("config")}
     by_label = {entry.label: entry for entry in entries}
     base = next((label for label in timed if by_label[label].kind == "cublas"), None)
     top = next((label for label in timed if by_label[label].kind == "ceiling"), None)
@@ -198,7 +207,7 @@ def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) 
             Measurement(
                 label,
                 entry.ladder,
-                entry.config,
+                chosen.get(label, entry.config),
                 answer["regime"],
                 m,
                 n,

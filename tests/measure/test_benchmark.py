@@ -94,6 +94,19 @@ def test_rows_have_rates_ratios_and_conditions():
     assert message[2]["arguments"] == [1000] and message[1]["flops"] == 2 * 2048 * 1024 * 512
 
 
+def test_the_tile_that_stood_for_cutlass_is_in_the_row_and_those_left_out_are_named():
+    class Session(FakeSession):
+        def request(self, op, **payload):
+            answer = super().request(op, **{**payload, "entries": [{**e, "kind": "kernel"} for e in payload["entries"]]})
+            answer["entries"][1] |= {"config": "128x256x32 stages=4", "left_out": {"256x128x32 stages=5": "no room"}}
+            return answer
+
+    found = benchmark([entries()[0], Entry("cutlass_sm80", "cutlass_sm80")], [256], PROBLEM, session=Session())
+    assert [row.config for row in found] == ["", "128x256x32 stages=4"]
+    assert found.skipped["cutlass_sm80 256x128x32 stages=5 at 256×256×256"] == "no room"
+    assert "cutlass_sm80 at 256×256×256" not in found.skipped
+
+
 def test_without_baselines_the_ratios_are_none():
     row = benchmark(entries()[:1], [256], PROBLEM, session=FakeSession())[0]
     assert (row.cublas_tflops, row.ratio_cublas, row.ceiling_tflops, row.ratio_ceiling) == (None,) * 4
@@ -146,6 +159,22 @@ def test_a_newer_row_replaces_the_same_kernel_regime_and_size(rows, tmp_path):
     results.append([dataclasses.replace(rows[0], tflops=9.0), dataclasses.replace(rows[0], regime="burst")], path)
     mine = [row for row in results.read(path) if row.kernel == "t4/x"]
     assert len(mine) == 2 and [row.tflops for row in mine if row.regime == "sustained"] == [9.0]
+
+
+def test_a_cutlass_row_replaces_one_whose_tile_was_another(rows, tmp_path):
+    path = tmp_path / "h200.csv"
+    cutlass = [dataclasses.replace(rows[0], kernel="cutlass_sm75", config=tile) for tile in ("128x256x32", "256x128x32")]
+    kernels = [dataclasses.replace(rows[0], config=tile) for tile in ("BLOCK_M=128", "BLOCK_M=256")]
+    for pair in (cutlass, kernels):
+        results.append(pair[:1], path)
+        results.append(pair[1:], path)
+        results.append_raw(pair[:1], results.raw_path(path))
+        results.append_raw(pair[1:], results.raw_path(path))
+    for found in (
+        [(row.kernel, row.config) for row in results.read(path)],
+        [(line["kernel"], line["config"]) for line in results.read_raw(results.raw_path(path))],
+    ):
+        assert found == [("cutlass_sm75", "256x128x32"), ("t4/x", "BLOCK_M=128"), ("t4/x", "BLOCK_M=256")]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,36 @@
+"""The table of a benchmark: its columns follow what was timed."""
+
+from types import SimpleNamespace
+
+import gemm_lab as lab
+from gemm_lab.api.ladder import Bench
+
+CONDITIONS = {
+    "ladder": "t4", "regime": "burst", "rounds": 9, "sm_clock_mhz": 1000.0, "power_w": 70.0, "gpu": "Tesla T4",
+    "driver": "580.1", "cuda": "13.0", "commit": "abc1234", "date": "2026-01-02",
+}  # fmt: skip
+
+
+def row(kernel, n, tflops, **more):
+    return SimpleNamespace(kernel=kernel, n=n, tflops=tflops, ratio_cublas=tflops / 50, **CONDITIONS, **more)
+
+
+def table(rows):
+    first, *body = repr(Bench(lab.ladder("t4"), rows)).splitlines()
+    return first, {line.split()[0]: line.split()[1:] for line in body[:-1]}
+
+
+def test_speeds_are_divided_by_cutlass_at_the_sizes_where_it_was_timed():
+    rows = [row(name, n, speed) for n in (512, 1024) for name, speed in (("t4/03_swizzled", 30.0), ("cublas", 50.0))]
+    head, _ = table(rows)
+    assert "CUTLASS" not in head
+    head, body = table([*rows, row("cutlass_sm75", 1024, 40.0)])
+    assert "÷ CUTLASS at 1024" in head and "÷ CUTLASS at 512" not in head
+    assert body["t4/03_swizzled"] == ["30.0", "30.0", "60.0", "60.0", "0.750"]
+    assert body["cublas"][-1] == "1.250" and body["cutlass_sm75"][-1] == "1.000"
+    assert "÷ CUTLASS at 1024" in Bench(lab.ladder("t4"), [*rows, row("cutlass_sm75", 1024, 40.0)])._repr_html_()
+
+
+def test_of_two_cutlass_baselines_the_faster_is_the_measure():
+    rows = [row("t4/03_swizzled", 512, 30.0), row("cutlass_sm75", 512, 20.0), row("cutlass_sm80", 512, 15.0)]
+    assert table(rows)[1]["t4/03_swizzled"][-1] == "1.500"
