@@ -9,6 +9,7 @@ import numpy as np
 from gemm_lab.measure.patterns import SMEM_BYTES, Pattern, placed
 
 ACCUMULATORS = {"f16": 4, "f32": 8, "s32": 8}
+FIRST_LINE = 6
 
 
 def instructions() -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -41,17 +42,29 @@ def registers(instruction: str) -> int:
     return 2 if kind == "s8" else 4
 
 
-def kernel_source(instruction: str) -> str:
+def kernel_source(*instructions: str) -> str:
     """CUDA text; parameters as `measure.patterns.kernel_source`: offsets[0] is the tile's, offsets[1] the stride.
 
-    A ".generic" instruction leaves the state space open, as mma.h does for bf16 and tf32.
+    Instructions stand on every second line from FIRST_LINE on, with barriers between them, so that no two share a load.
     """
+    body = "  __syncthreads();\n".join(map(_statement, instructions))
+    return f"""extern "C" __global__ void __launch_bounds__(32)
+gemm(const unsigned* offsets, const unsigned* sources, const unsigned char* data, unsigned* out) {{
+  __shared__ __align__(1024) unsigned char smem[{SMEM_BYTES}];
+  const unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(smem));
+  unsigned sum = 0;
+{body}  out[threadIdx.x] = sum;
+}}
+"""
+
+
+def _statement(instruction: str) -> str:
+    """A ".generic" instruction leaves the state space open, as mma.h does for bf16 and tf32."""
     generic = instruction.endswith(".generic")
     _, action, matrix, layout, shape, kind = instruction.removesuffix(".generic").split(".")
     count = registers(instruction)
-    words = [f"%{n}" for n in range(count)]
     letter, of = ("f", "float") if kind == "f32" else ("r", "unsigned")
-    vector = "{" + ", ".join(words) + "}"
+    vector = "{" + ", ".join(f"%{n}" for n in range(count)) + "}"
     opcode = f"wmma.{action}.{matrix}.sync.aligned.{layout}.{shape}{'' if generic else '.shared'}.{kind}"
     at, stride = f"[%{count}]", f"%{count + 1}"
     address = '"l"(smem' if generic else '"r"(base'
@@ -63,18 +76,8 @@ def kernel_source(instruction: str) -> str:
         inputs = ", ".join(f'"{letter}"(o[{n}])' for n in range(count))
         text = f'asm volatile("{opcode} {at}, {vector}, {stride};" : : {inputs}, {given} : "memory");'
     start = "o[n] = threadIdx.x + n;" if action == "store" else "o[n] = 0;"
-    return f"""extern "C" __global__ void __launch_bounds__(32)
-gemm(const unsigned* offsets, const unsigned* sources, const unsigned char* data, unsigned* out) {{
-  __shared__ __align__(1024) unsigned char smem[{SMEM_BYTES}];
-  const unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(smem));
-  {of} o[{count}];
-  for (int n = 0; n < {count}; ++n) {start}
-  {text}
-  {of} sum = 0;
-  for (int n = 0; n < {count}; ++n) sum += o[n];
-  out[threadIdx.x] = static_cast<unsigned>(sum);
-}}
-"""
+    return (f"  {{ {of} o[{count}]; for (int n = 0; n < {count}; ++n) {start} {text} "
+            f"for (int n = 0; n < {count}; ++n) sum += static_cast<unsigned>(o[n]); }}\n")
 
 
 def patterns(strides: tuple[int, ...]) -> Iterator[Pattern]:

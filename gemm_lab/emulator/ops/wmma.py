@@ -2,7 +2,7 @@
 
 How a tile is spread over the lanes is not documented. For m16n16k16 the emulator uses the layout of mma.m16n8k16
 (two of them side by side), for the other shapes a plain one; elementwise code on fragments works with any layout.
-Wavefronts are those of 8 rows of 16 bytes at a time: at least what the hardware takes.
+Wavefronts and sectors are those of the machine instructions of `model.wmma_access`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from functools import lru_cache
 
 import numpy as np
 
+from gemm_lab.emulator.counting import based
 from gemm_lab.emulator.ops.memory import resolve, space_of, split_generic, wide_address
 from gemm_lab.emulator.ops.mma import _floats, _stack
 from gemm_lab.emulator.ops.rounding import round_to_f16
 from gemm_lab.emulator.registry import op, runtime, types_of
+from gemm_lab.model.banks import ideal_wavefronts
 from gemm_lab.model.fragments import a_coordinates, b_coordinates, c_coordinates
+from gemm_lab.model.wmma_access import ELEMENT_BYTES, SHAPES, access
 
-_SHAPES = {"m16n16k16": (16, 16, 16), "m32n8k16": (32, 8, 16), "m8n32k16": (8, 32, 16), "m16n16k8": (16, 16, 8)}
-_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "s8": 1, "u8": 1, "s32": 4}
 _WORDS = (
     "load",
     "store",
@@ -35,14 +36,14 @@ _WORDS = (
     "global",
     "shared",
     "shared__cta",
-    *_SHAPES,
+    *SHAPES,
 )
 
 
 @lru_cache(maxsize=64)
 def coordinates(matrix: str, shape: str, registers: int, each: int) -> np.ndarray:
     """(row, column) by register, lane and element: shape (registers, 32, each, 2). Tiles may be held more than once."""
-    m, n, k = _SHAPES[shape]
+    m, n, k = SHAPES[shape]
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
     if shape == "m16n16k16" and matrix == "a" and each == 2:
         return np.concatenate([a_coordinates(16).swapaxes(0, 1)] * (registers // 4))
@@ -59,14 +60,14 @@ def coordinates(matrix: str, shape: str, registers: int, each: int) -> np.ndarra
 
 
 def _element(kind: str) -> tuple[int, int]:
-    return _BYTES[kind], max(4 // _BYTES[kind], 1)
+    return ELEMENT_BYTES[kind], max(4 // ELEMENT_BYTES[kind], 1)
 
 
 @op("wmma", forms="load.a/b/c, store.d, mma; m16n16k16, m32n8k16, m8n32k16 (f16, bf16, s8, u8), m16n16k8 (tf32)")
 def wmma(e, i):
     """Warp-wide tiles."""
     e.allow(*_WORDS)
-    shape = next((p for p in i.parts if p in _SHAPES), None)
+    shape = next((p for p in i.parts if p in SHAPES), None)
     if shape is None:
         raise e.unsupported("this shape")
     if i.parts[1] == "mma":
@@ -78,7 +79,7 @@ def wmma(e, i):
     layout = "row" if "row" in i.parts else "col"
     vector, memory = (i.operands[0], i.operands[1]) if loading else (i.operands[1], i.operands[0])
     items = vector.items
-    rows = _SHAPES[shape]
+    rows = SHAPES[shape]
     m, n, k = rows
     extents = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
     stride = (
@@ -104,6 +105,7 @@ def _elements(S, L, k, space, address, stride, registers, detail):
     matrix, shape, layout, kind = detail
     size, each = _element(kind)
     where = coordinates(matrix, shape, registers, each)
+    named = space == "shared"
     if space == "generic":
         parts = split_generic(S, L, address, None)
         space, address, _ = parts[0]
@@ -118,43 +120,27 @@ def _elements(S, L, k, space, address, stride, registers, detail):
             row, column = (np.tile(where[register, :, element, axis], L.warps).astype(wide) for axis in (0, 1))
             major, minor = (row, column) if layout == "row" else (column, row)
             at = first + (major * stride + minor) * wide(size)
-            memory, index, _ = resolve(S, L, k, space, at, L.mask, size)
-            if S.hazards is not None and space == "shared":
-                (S.hazards.write if matrix == "d" else S.hazards.read)(L, k, index, None, size)
+            memory, index, picked = resolve(S, L, k, space, at, L.mask, size)
+            if S.hazards is not None:
+                (S.hazards.write if matrix == "d" else S.hazards.read)(L, k, memory, index, picked, size)
             yield register, element, memory, index
     site.wavefronts, site.ideal, site.sectors, site.requests, site.bytes = before
-    _count(S, site, L, space, first, stride, detail, size)
+    _count(S, site, L, space, named, *(x.astype(np.int64)[::32, None] for x in (first, stride)), detail)
 
 
-def _count(S, site, L, space, first, stride, detail, size):
-    matrix, shape, layout, _ = detail
-    m, n, k = _SHAPES[shape]
-    rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
-    lines, length = (rows, columns) if layout == "row" else (columns, rows)
-    chunks = max(length * size // 16, 1)
-    line, chunk = (
-        np.divmod(np.arange(lines * chunks), chunks)
-        if lines % 8
-        else (np.tile(np.arange(lines), chunks), np.repeat(np.arange(chunks), lines))
-    )
-    at = (
-        first.reshape(L.warps, 32)[:, :1].astype(np.int64)
-        + line * stride.reshape(L.warps, 32)[:, :1].astype(np.int64) * size
-        + chunk * 16
-    )
-    if space == "shared":
-        site.wavefronts += sum(
-            S.launch.patterns.total("shared", 16, at[:, n : n + 8] - (at[:, :1] & -4), None)
-            for n in range(0, at.shape[1], 8)
-        )
-        site.ideal += L.warps * rows * columns * size // 128
-    else:
-        site.sectors += sum(
-            S.launch.patterns.total("sectors", 16, at[:, n : n + 32] - (at[:, :1] & -32), None)
-            for n in range(0, at.shape[1], 32)
-        )
-    site.requests += L.warps
-    site.bytes += L.warps * rows * columns * size
+def _count(S, site, L, space, named, first, stride, detail):
+    """Requests, wavefronts and sectors of each machine instruction that ptxas makes of the load or store."""
+    width, line, byte, instructions = access(*detail, named)
+    step = stride * ELEMENT_BYTES[detail[3]]
+    for lines, bytes_ in zip(line, byte, strict=True):
+        at = first + lines * step + bytes_
+        if space == "shared":
+            site.wavefronts += S.launch.patterns.total("shared", width, based(at, None, 4), None)
+            site.ideal += L.warps * int(ideal_wavefronts(at.shape[1], width))
+        elif space == "global":
+            site.sectors += S.launch.patterns.total("sectors", width, based(at, None, 32), None)
+    site.requests += L.warps * instructions
+    site.bytes += L.warps * line.size * width
 
 
 @runtime
@@ -194,7 +180,7 @@ def _multiply(e, i, shape):
 def _tile(L, registers, matrix, shape, kind):
     each = _element(kind)[1]
     where = coordinates(matrix, shape, len(registers), each)
-    m, n, k = _SHAPES[shape]
+    m, n, k = SHAPES[shape]
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
     bits = _stack(L, registers)
     values = (

@@ -1,0 +1,68 @@
+"""How the machine loads and stores a wmma tile: the memory instructions that ptxas makes of one PTX instruction.
+
+Read from the SASS of sm_75, sm_80, sm_90a and sm_120a, which differ in nothing that counts here; PTX documents none of
+it. In shared memory, tiles of `a` and `b` with 16-bit elements come by ldmatrix in either layout (an 8 × 8 matrix at a
+time), and so do 8-bit ones whose k runs along memory. Everything else takes ordinary loads and stores of 1, 4 or 8
+bytes a lane, with the lanes laid over a block of 8 rows as in the fragments of mma.sync; 16-bit tiles that lie
+crosswise are turned in registers (MOVM), so their accesses are the same in both layouts.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+SHAPES = {"m16n16k16": (16, 16, 16), "m32n8k16": (32, 8, 16), "m8n32k16": (8, 32, 16), "m16n16k8": (16, 16, 8)}
+ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "s8": 1, "u8": 1, "s32": 4}
+
+
+class Access(NamedTuple):
+    """The requests of one wmma load or store.
+
+    width: bytes a lane.   line, byte: of each lane, int arrays (requests, lanes): which row of memory (a column of a
+    tile stored by columns), and where in it. With ldmatrix a "request" here is one matrix: 8 lanes of 16 bytes.
+    instructions: how many machine instructions these are on sm_80 and later.
+    """
+
+    width: int
+    line: np.ndarray
+    byte: np.ndarray
+    instructions: int
+
+
+@lru_cache(maxsize=128)
+def access(matrix: str, shape: str, layout: str, kind: str, shared: bool) -> Access:
+    """matrix: "a", "b", "c", "d"; layout: "row", "col"; kind: the element type.
+
+    shared: the PTX names the shared space. A generic address, which mma.h gives for bf16 and tf32, is not enough for
+    ldmatrix.
+    """
+    m, n, k = SHAPES[shape]
+    rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
+    lines, length = (rows, columns) if layout == "row" else (columns, rows)
+    size, lane = ELEMENT_BYTES[kind], np.arange(32)
+    if matrix in "ab":
+        along = (matrix == "a") == (layout == "row")  # k runs along memory
+        packed = size == 2 or along
+        if shared and packed and size < 4:
+            return _requests(16, lines, length * size, 8, 16, [(np.arange(8), np.zeros(8, int))])
+        if packed:
+            return _requests(4, lines, length * size, 8, 16, [(lane // 4, lane % 4 * 4)])
+        if size == 1:
+            return _requests(1, lines, length, 16, 8, [(lane % 4 * 4 + e, lane // 4) for e in range(4)])
+        return _requests(4, lines, length * 4, 4, 32, [(lane % 4, lane // 4 * 4)])
+    if size == 2:
+        return _requests(4, lines, length * 2, 8, 16, [(lane // 4, lane % 4 * 4)])
+    if (shape != "m8n32k16") == (layout == "row"):  # a lane's two neighbours are neighbours in memory
+        return _requests(8, lines, length * 4, 8, 32, [(lane // 4, lane % 4 * 8)])
+    return _requests(4, lines, length * 4, 8, 32, [(lane % 4 * 2 + e, lane // 4 * 4) for e in (0, 1)])
+
+
+def _requests(width: int, lines: int, line_bytes: int, block_lines: int, block_bytes: int, lanes: list) -> Access:
+    """Each block of the tile, `block_lines` × `block_bytes`, is reached by the (line, byte) pairs in `lanes`."""
+    found = [(first + line, start + byte) for first in range(0, lines, block_lines)
+             for start in range(0, line_bytes, block_bytes) for line, byte in lanes]
+    line, byte = (np.array(part) for part in zip(*found, strict=True))
+    return Access(width, line, byte, -(-len(found) // 4) if width == 16 else len(found))
