@@ -128,31 +128,31 @@ def sectors(addresses: np.ndarray, width: int, active: np.ndarray | None = None)
 def cp_async_cg_wavefronts(source: np.ndarray, destination: np.ndarray, active: np.ndarray | None = None) -> int:
     """Wavefronts of one warp's `cp.async.cg` (16 bytes a lane). source, destination: byte addresses, shape (lanes,).
 
-    A rule found by measurement on an H200, documented nowhere: lanes whose destination was already written cost
-    nothing; the rest fall into groups of one 128-byte line of the source and one of shared memory; a group takes a
-    wavefront for each different move. Lanes share a move if both swap the 16-byte halves of the sectors, or neither
-    does, and if one XOR or one rotation (mod 4) takes all their sectors into place. Lanes join the first that fits.
+    A rule found by measurement on an H200, documented nowhere. A wavefront moves sectors (32 bytes) from one 128-byte
+    line of the source to one of shared memory by one of the eight symmetries of a square with the four sectors at its
+    corners: a rotation, d = s + c mod 4, or a reflection, d = c - s mod 4 (XOR by a constant is always one of these).
+    All its sectors swap their 16-byte halves, or none does, and all move the same halves: the lower, the upper or both.
+    Lanes whose destination was already written cost nothing. Sectors join the first wavefront that fits.
     """
     seen: set[int] = set()
-    groups: dict[tuple[int, int], list[list]] = {}
+    halves: dict[tuple[int, int, int, int, int], int] = {}  # of each sector to move: bit 0 the lower, bit 1 the upper
     lanes = range(len(source)) if active is None else np.flatnonzero(active)
     for lane in lanes:
         s, d = int(source[lane]) // 16, int(destination[lane]) // 16
-        if d in seen:
-            continue
-        seen.add(d)
-        swap = (s ^ d) & 1
-        from_sector, to_sector = s // 2 % 4, d // 2 % 4
-        xor, rotation = from_sector ^ to_sector, (to_sector - from_sector) % 4
-        moves = groups.setdefault((s // 8, d // 8), [])
-        for move in moves:
-            kept_xor, kept_rotation = move[1] == xor, move[2] == rotation
-            if move[0] == swap and (kept_xor or kept_rotation):
-                move[1] = xor if kept_xor else None
-                move[2] = rotation if kept_rotation else None
+        if d not in seen:
+            seen.add(d)
+            move = s // 8, d // 8, (s ^ d) & 1, s // 2 % 4, d // 2 % 4
+            halves[move] = halves.get(move, 0) | 1 << (s & 1)
+    groups: dict[tuple[int, int, int, int], list[set[int]]] = {}
+    for (from_line, to_line, swap, from_sector, to_sector), half in halves.items():
+        able = {(to_sector - from_sector) % 4, 4 + (to_sector + from_sector) % 4}
+        wavefronts_ = groups.setdefault((from_line, to_line, swap, half), [])
+        for kept in wavefronts_:
+            if kept & able:
+                kept &= able
                 break
         else:
-            moves.append([swap, xor, rotation])
+            wavefronts_.append(able)
     return sum(map(len, groups.values()))
 
 
