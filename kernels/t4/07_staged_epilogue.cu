@@ -16,8 +16,8 @@ constexpr int CHUNKS_A = STAGE_A / NUM_THREADS, CHUNKS_B = STAGE_B / NUM_THREADS
 constexpr int ROWS_A = NUM_THREADS * 8 / BLOCK_K, ROWS_B = NUM_THREADS * 8 / BLOCK_N;   // rows that one pass copies
 
 // region: layout
-// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks. Two rows of A, 64 bytes each, share
-// the 128 bytes of the 32 banks: four places for a chunk, and the number of the row pair chooses among them.
+// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks. Two rows of A, 64 bytes each,
+// share the 128 bytes of the 32 banks: a chunk has four places, and the number of the row pair chooses among them.
 __device__ __forceinline__ int chunk_a(int row, int chunk) { return row * (BLOCK_K / 8) + (chunk ^ row / 2 % 4); }
 __device__ __forceinline__ int chunk_b(int row, int chunk) { return row * (BLOCK_N / 8) + (chunk ^ row % 8); }
 // end region
@@ -28,8 +28,8 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
   static_assert(WARP_M % (2 * MMA_M) == 0, "WARP_M must be a multiple of 32: ldmatrix.x4 fills two mma tiles of A");
   static_assert(WARP_N % (8 * MMA_N) == 0, "WARP_N must be a multiple of 64: the XOR steps through 8 chunks of B");
   static_assert(BLOCK_K == 32, "rows of A are 64 bytes: chunk_a's XOR moves a chunk among 4 places");
-  static_assert(BLOCK_M % ROWS_A == 0 && BLOCK_K % ROWS_B == 0 && ROWS_A % 8 == 0 && ROWS_B % 8 == 0 && ROWS_B > 0,
-                "one pass of the block's threads must copy 8, 16, 24 or 32 whole rows of B: change BLOCK_N or the warps");
+  static_assert(ROWS_B > 0 && ROWS_A % 8 == 0 && ROWS_B % 8 == 0 && BLOCK_M % ROWS_A == 0 && BLOCK_K % ROWS_B == 0,
+                "one pass of all threads must copy 8, 16 or 32 whole rows of B: change BLOCK_N or the number of warps");
 
   // ---- Where this warp works ----
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -85,8 +85,8 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
     #pragma unroll
     for (int i = 0; i < CHUNKS_B; i++) smem_b[stage * STAGE_B + to_b + i * NUM_THREADS] = next_b[i];
     // end region
-    // The warps' ldmatrix waits for every thread's store. Nobody waits for the readers: this buffer is written again two
-    // tiles from here, and a warp that passes the next of these barriers has multiplied this tile.
+    // The warps' ldmatrix waits for every thread's store. Nobody waits for the readers: this buffer is written again
+    // two tiles from here, and a warp that reaches the next of these barriers has multiplied this tile.
     __syncthreads();                                          // one for each k tile
     const uint32_t stage_a = lane_a + stage * STAGE_A * 16, stage_b = lane_b + stage * STAGE_B * 16;
     if (k_tile + BLOCK_K < K) fetch();                        // in flight during the whole multiplication

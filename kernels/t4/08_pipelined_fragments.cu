@@ -17,8 +17,8 @@ constexpr int CHUNKS_A = STAGE_A / NUM_THREADS, CHUNKS_B = STAGE_B / NUM_THREADS
 constexpr int ROWS_A = NUM_THREADS * 8 / BLOCK_K, ROWS_B = NUM_THREADS * 8 / BLOCK_N;   // rows that one pass copies
 
 // region: layout
-// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks. Two rows of A, 64 bytes each, share
-// the 128 bytes of the 32 banks: four places for a chunk, and the number of the row pair chooses among them.
+// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks. Two rows of A, 64 bytes each,
+// share the 128 bytes of the 32 banks: a chunk has four places, and the number of the row pair chooses among them.
 __device__ __forceinline__ int chunk_a(int row, int chunk) { return row * (BLOCK_K / 8) + (chunk ^ row / 2 % 4); }
 __device__ __forceinline__ int chunk_b(int row, int chunk) { return row * (BLOCK_N / 8) + (chunk ^ row % 8); }
 // end region
@@ -29,8 +29,8 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
   static_assert(WARP_M % (2 * MMA_M) == 0, "WARP_M must be a multiple of 32: ldmatrix.x4 fills two mma tiles of A");
   static_assert(WARP_N % (8 * MMA_N) == 0, "WARP_N must be a multiple of 64: the XOR steps through 8 chunks of B");
   static_assert(BLOCK_K == 32, "rows of A are 64 bytes: chunk_a's XOR moves a chunk among 4 places");
-  static_assert(BLOCK_M % ROWS_A == 0 && BLOCK_K % ROWS_B == 0 && ROWS_A % 8 == 0 && ROWS_B % 8 == 0 && ROWS_B > 0,
-                "one pass of the block's threads must copy 8, 16, 24 or 32 whole rows of B: change BLOCK_N or the warps");
+  static_assert(ROWS_B > 0 && ROWS_A % 8 == 0 && ROWS_B % 8 == 0 && BLOCK_M % ROWS_A == 0 && BLOCK_K % ROWS_B == 0,
+                "one pass of all threads must copy 8, 16 or 32 whole rows of B: change BLOCK_N or the number of warps");
 
   // ---- Where this warp works ----
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -77,11 +77,13 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
   // end region
 
   // region: store
-  const auto store = [&](int stage, bool a, bool b) {
+  const auto store_a = [&](int stage) {                       // registers to shared memory
     #pragma unroll
-    for (int i = 0; a && i < CHUNKS_A; i++) smem_a[stage * STAGE_A + to_a + i * NUM_THREADS] = next_a[i];
+    for (int i = 0; i < CHUNKS_A; i++) smem_a[stage * STAGE_A + to_a + i * NUM_THREADS] = next_a[i];
+  };
+  const auto store_b = [&](int stage) {
     #pragma unroll
-    for (int i = 0; b && i < CHUNKS_B; i++) smem_b[stage * STAGE_B + to_b + i * NUM_THREADS] = next_b[i];
+    for (int i = 0; i < CHUNKS_B; i++) smem_b[stage * STAGE_B + to_b + i * NUM_THREADS] = next_b[i];
   };
   // end region
 
@@ -104,7 +106,7 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
 
   // ---- Main loop ----
   fetch();
-  store(0, true, true);
+  store_a(0), store_b(0);
   __syncthreads();                                            // the first tile is complete
   load(0, 0, 0);
   int stage = 0;
@@ -114,14 +116,14 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
     for (int k = 0; k < BLOCK_K; k += MMA_K) {
       const int set = k / MMA_K % 2;
       if (k == BLOCK_K - MMA_K) {
-        // Waits for every thread's store of the next tile, and for every warp to have loaded its last fragments of this one.
+        // Waits for every thread's store of the next tile, and for every warp's last ldmatrix of this one.
         __syncthreads();                                      // with the mma of a whole step still to do
         stage ^= 1;
       }
       load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);            // the fragments of the next step
-      if (k == 0 && k_tile + BLOCK_K < K) fetch();            // a step early enough for global memory
-      if (k == MMA_K) store(stage ^ 1, true, false);          // A and B in two steps: the stores queue behind ldmatrix
-      if (k == 2 * MMA_K) store(stage ^ 1, false, true);
+      if (k == 0 && k_tile + BLOCK_K < K) fetch();            // as early as the other buffer is free
+      if (k == MMA_K) store_a(stage ^ 1);                     // in two steps, so that ldmatrix does not queue behind both
+      if (k == 2 * MMA_K) store_b(stage ^ 1);                 // (after the last tile they store it again: nobody reads it)
       #pragma unroll
       for (int mi = 0; mi < WARP_M / MMA_M; mi++)
         #pragma unroll
@@ -135,6 +137,7 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
   // region: epilogue
   __syncthreads();                                            // every warp has read its last fragments: reuse the tiles
   const size_t warp_at = static_cast<size_t>(block_m + warp_m) * N + block_n + warp_n;
-  store_through_shared<WARP_N>(acc, smem_a + warp * (MMA_M * WARP_N / 8), gmem_c + warp_at, gmem_d + warp_at, N, alpha, beta);
+  uint4* const staged = smem_a + warp * (MMA_M * WARP_N / 8); // this warp's own (16, WARP_N)
+  store_through_shared<WARP_N>(acc, staged, gmem_c + warp_at, gmem_d + warp_at, N, alpha, beta);
   // end region
 }
