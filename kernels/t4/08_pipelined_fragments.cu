@@ -98,8 +98,7 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
     #pragma unroll
     for (int ni = 0; ni < WARP_N / MMA_N; ni += 4) {          // 8 rows of k, four mma tiles side by side
       const uint32_t address = (stage_b ^ ni % 8 * 16) + (k * BLOCK_N * 2 + ni / 8 * 128);
-      uint32_t (&b)[WARP_N / MMA_N] = frag_b[set];
-      ldmatrix_x4_trans(b[ni], b[ni + 1], b[ni + 2], b[ni + 3], address);
+      ldmatrix_x4_trans(frag_b[set][ni], frag_b[set][ni + 1], frag_b[set][ni + 2], frag_b[set][ni + 3], address);
     }
   };
   // end region
@@ -116,14 +115,13 @@ gemm(const half* gmem_a, const half* gmem_b, const half* gmem_c, half* gmem_d,
     for (int k = 0; k < BLOCK_K; k += MMA_K) {
       const int set = k / MMA_K % 2;
       if (k == BLOCK_K - MMA_K) {
-        // Waits for every thread's store of the next tile, and for every warp's last ldmatrix of this one.
-        __syncthreads();                                      // with the mma of a whole step still to do
+        __syncthreads();                                      // waits for the next tile's stores, this one's ldmatrix
         stage ^= 1;
       }
       load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);            // the fragments of the next step
       if (k == 0 && k_tile + BLOCK_K < K) fetch();            // as early as the other buffer is free
-      if (k == MMA_K) store_a(stage ^ 1);                     // in two steps, so that ldmatrix does not queue behind both
-      if (k == 2 * MMA_K) store_b(stage ^ 1);                 // (after the last tile they store it again: nobody reads it)
+      if (k == MMA_K) store_a(stage ^ 1);                     // in two steps: ldmatrix queues behind stores
+      if (k == 2 * MMA_K) store_b(stage ^ 1);                 // (once more after the last tile: nobody reads that)
       #pragma unroll
       for (int mi = 0; mi < WARP_M / MMA_M; mi++)
         #pragma unroll
