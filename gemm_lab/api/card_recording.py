@@ -1,4 +1,4 @@
-"""Recording profile cards: every rung of a ladder under Nsight Compute at one size."""
+"""Recording profile cards: kernels under Nsight Compute at one size."""
 
 from __future__ import annotations
 
@@ -21,14 +21,11 @@ TIMEOUT_S = 540.0
 LAUNCHES = "launches.json"
 
 
-def record_cards(names: Iterable[str], where: Here, folder: Path, n: int = CARD_N,
+def record_cards(kernels: Iterable[Kernel], where: Here, folder: Path, n: int = CARD_N,
                  timeout_s: float = TIMEOUT_S) -> list[ProfileCard]:
-    """Profile rungs at n × n × n (N(0,1) inputs) under one ncu; `folder` keeps its report and exports.
-
-    A rung is profiled in its default configuration and in that of this GPU, where it has one.
-    """
+    """Profile kernels at n × n × n (N(0,1) inputs) under one ncu; `folder` keeps its report and exports."""
     plan, launches, inputs = [], [], {}
-    for made in (variant for name in names for variant in _variants(kernel(name), where)):
+    for made in kernels:
         made.spec.require_size(made.config, n, n, n)
         compiled, problem = made.compile(where.arch), made.spec.problem
         if problem not in inputs:  # shared by the ladder, so that the plan holds every array once
@@ -49,8 +46,9 @@ def read_recording(folder: Path) -> list[ProfileCard]:
     return [from_launch(found, **launch) for found, launch in zip(ncu.read(folder), launches, strict=True)]
 
 
-def _variants(made: Kernel, where: Here) -> list[Kernel]:
+def variants(name: str, where: Here) -> list[Kernel]:
     """The rung with its default configuration and, if it differs, with that of this GPU."""
+    made = kernel(name)
     configs = [made.spec.configure(key) for key in (None, where.gpu.key if where.gpu else None)]
     return [replace(made, config=config) for index, config in enumerate(configs) if config not in configs[:index]]
 

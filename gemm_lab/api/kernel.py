@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from gemm_lab.config import backend as chosen_backend
 from gemm_lab.errors import ConfigError, LabError, SizeError
 from gemm_lab.hardware import Gpu, gpu
 from gemm_lab.model.occupancy import Occupancy, occupancy
+
+if TYPE_CHECKING:
+    from gemm_lab.api.instruction_mix import InstructionMix
+    from gemm_lab.api.profile_card import Profile
 
 DEFAULT_N = 512
 
@@ -135,7 +139,23 @@ class Kernel:
         target = gpu(on) if on else (here().gpu or self.taught_gpu())
         return occupancy(target, compiled.threads, compiled.registers, compiled.smem)
 
+    def instruction_mix(self, arch: str | None = None) -> InstructionMix:
+        """Machine instructions by class, in the kernel and in its main loop: `k.instruction_mix("sm_75")`."""
+        from gemm_lab.api.instruction_mix import instruction_mix
+
+        return instruction_mix(self, arch)
+
     # ---- What it does ----
+
+    def profile(self, n: int | None = None, record: bool | None = None) -> Profile:
+        """What Nsight Compute saw of this kernel and of the one before: stalls, executed instructions, gauges.
+
+        Shows the recorded card at the size nearest to n. Without one, and with a GPU and ncu, it profiles now
+        (`record=True` always does); without those it shows what the machine code tells.
+        """
+        from gemm_lab.api.profile_card import profile
+
+        return profile(self, n, record)
 
     def run(self, n: int = DEFAULT_N, m: int | None = None, k: int | None = None, *, backend: str | None = None,
             seed: int = 0, timed: bool = True, sure: bool = False) -> Run:

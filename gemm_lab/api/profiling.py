@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gemm_lab import catalog, compiler
-from gemm_lab.api.card_recording import CARD_N, driver_version, record_cards
+from gemm_lab.api.card_recording import CARD_N, driver_version, record_cards, variants
 from gemm_lab.api.here import Here
 from gemm_lab.api.kernel import kernel
 from gemm_lab.measure import ncu
@@ -71,7 +71,7 @@ def record_profiles(folder: Path, names: Sequence[str], where: Here, parts: Sequ
     if "cards" in parts:
         base = onto
         for ladder in dict.fromkeys(name.split("/")[0] for name in names):
-            mine = [name for name in names if name.startswith(f"{ladder}/")]
+            mine = [made for name in names if name.startswith(f"{ladder}/") for made in variants(name, where)]
             with tempfile.TemporaryDirectory() as scratch:
                 found = record_cards(mine, where, raw / ladder if raw else Path(scratch), n)
             written, base = write_cards(folder, found, base), folder

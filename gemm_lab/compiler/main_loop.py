@@ -19,14 +19,14 @@ _LEAVES = ("STG", "UTMASTG", "UBLKCP.G", "RED", "REDG")  # writes of the result:
 
 @dataclass(frozen=True)
 class MainLoop:
-    """The loop over K: `lines` of one turn, and those of them that stand in `inner` loops of their own.
+    """The loop over K: `lines` of one turn, and the bodies of `inner` loops among them, each without the loops in it.
 
     `macs` are multiply-adds that a warp does in one turn if every instruction runs once; `macs_elsewhere` those
     outside the loop. `repeats` says whether an inner loop has multiply-adds itself.
     """
 
     lines: tuple[SassLine, ...]
-    inner: tuple[SassLine, ...]
+    inner: tuple[tuple[SassLine, ...], ...]
     macs: int
     macs_elsewhere: int
     repeats: bool
@@ -64,9 +64,13 @@ def main_loop(lines: Sequence[SassLine]) -> MainLoop | None:
         return None
     over_k = [body for body in full if not any(line.opcode.startswith(_LEAVES) for line in body)]
     body = max(over_k, key=len) if over_k else min(full, key=len)
-    inside = {line.address for part in bodies if len(part) < len(body) and part[0] in body for line in part}
-    inner = tuple(line for line in body if line.address in inside)
-    return MainLoop(body, inner, most, amount(lines) - most, amount(inner) > 0)
+    nested = sorted((part for part in bodies if len(part) < len(body) and part[0] in body), key=len)
+    inner, taken = [], set()
+    for part in nested:  # innermost first
+        own = tuple(line for line in part if line.address not in taken)
+        taken |= {line.address for line in part}
+        inner.append(own)
+    return MainLoop(body, tuple(inner), most, amount(lines) - most, any(amount(part) for part in inner))
 
 
 def _loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:

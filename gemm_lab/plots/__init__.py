@@ -6,7 +6,8 @@ of `results/measured/<gpu>.csv` as attributes.
 
 from gemm_lab.plots.bench import bench
 from gemm_lab.plots.compiled import resources
+from gemm_lab.plots.profile_card import Section, profile_card, short_number
 from gemm_lab.plots.rooflines import roofline
 from gemm_lab.plots.speed import ladder, sizes
 
-__all__ = ["bench", "ladder", "resources", "roofline", "sizes"]
+__all__ = ["Section", "bench", "ladder", "profile_card", "resources", "roofline", "short_number", "sizes"]

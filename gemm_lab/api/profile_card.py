@@ -1,0 +1,275 @@
+"""`k.profile()`: the card of a kernel beside that of the rung it extends, what moved, and what that suggests."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from gemm_lab.api import html, profile_html
+from gemm_lab.api.here import RECORDED_ON, Here, here
+from gemm_lab.api.instruction_mix import InstructionMix, instruction_mix, mix_section
+from gemm_lab.compiler.instruction_classes import CLASSES
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+from gemm_lab.measure.cards import ProfileCard, choose, read_cards
+from gemm_lab.measure.findings import Finding, findings
+from gemm_lab.measure.profile import ptx_hash
+from gemm_lab.measure.stalls import STALLS, Stall
+
+SMALL_SHARE = 0.01  # states that take less of both launches are drawn as one
+GAUGES = (  # label, column or property of a card, format of the number, unit, factor
+    ("tensor pipe", "tensor_pipe_pct", ".0f", " %", 1), ("issue slots", "issue_slots_pct", ".0f", " %", 1),
+    ("conflict degree", "conflict_degree", ".3g", "", 1), ("registers a thread", "registers", ".0f", "", 1),
+    ("occupancy", "occupancy_achieved_pct", ".0f", " %", 1), ("eligible warps", "eligible_warps", ".2f", "", 1),
+    ("sectors a load", "sectors_per_request", ".3g", "", 1), ("L1 hits", "l1_hit_pct", ".0f", " %", 1),
+    ("L2 hits", "l2_hit_pct", ".0f", " %", 1), ("L2 traffic", "l2_bytes", ".2g", " GB", 1e-9),
+    ("DRAM reads", "dram_read_bytes", ".2g", " GB", 1e-9), ("waves", "waves", ".3g", "", 1))
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A kernel's card and that of the rung before; either may be None. `mix` and `mix_before` are always there.
+
+    `note` says in a sentence why there is no card, or what to keep in mind of the one shown.
+    """
+
+    kernel: str
+    before: str | None
+    card: ProfileCard | None = field(repr=False)
+    card_before: ProfileCard | None = field(repr=False)
+    mix: InstructionMix = field(repr=False)
+    mix_before: InstructionMix | None = field(repr=False)
+    note: str = ""
+    taught: str = ""  # the GPU that the ladder is taught on, where the card is from another one
+
+    @property
+    def cards(self) -> list[tuple[str, ProfileCard]]:
+        """(name, card) of the rung before and of this one, where recorded; this one is last."""
+        return [(name, card) for name, card in ((self.before, self.card_before), (self.kernel, self.card)) if card]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the card suggests, most important first, each with the counters it rests on."""
+        return findings(self.card) if self.card else []
+
+    @property
+    def moved(self) -> Stall | None:
+        """The state whose part of a warp's time changed most since the rung before."""
+        if not self.card or not self.card_before:
+            return None
+        before, after = _times(self.card_before), _times(self.card)
+        return max(before.keys() & after.keys(), key=lambda stall: abs(after[stall] - before[stall]), default=None)
+
+    @property
+    def headline(self) -> str:
+        """What moved most, as one line; empty without two cards."""
+        stall = self.moved
+        if stall is None:
+            return ""
+        old, new = self.card_before.stalls[stall], self.card.stalls[stall]
+        share = f"{self.card_before.share(stall):.0%} → {self.card.share(stall):.0%} of a warp's time"
+        return f"{stall.label} {old:.1f} → {new:.1f} cycles an instruction ({share})"
+
+    def gauges(self) -> list[tuple[str, str]]:
+        """Labelled numbers, "before → now"; what was not counted is left out."""
+        found = []
+        for label, name, form, unit, factor in GAUGES:
+            values = [_column(card, name) for _, card in self.cards]
+            if values and values[-1] is not None:
+                found.append((label, _arrow(values, lambda v, f=form, by=factor: format(v * by, f)) + unit))
+        return found
+
+    def sections(self) -> list:
+        """The bars of the card: warp states and executed instructions, or the main loop's machine code without one."""
+        if self.card:
+            return [_stall_section(self.cards), _executed_section(self.cards)]
+        mixes = [mix for mix in (self.mix_before, self.mix) if mix and mix.per_product]
+        return [mix_section(mixes)] if mixes else []
+
+    def plot(self):
+        """The card as a picture: where a warp's time goes, what it executes, and the gauges."""
+        from gemm_lab import plots
+
+        title = self.kernel + (f", after {self.before}" if self.before and (self.card_before or not self.card) else "")
+        without = f"machine code for {self.mix.arch}, counted without a GPU; it says nothing about time"
+        return plots.profile_card(title, self.sections(), self.gauges(), self.conditions or without)
+
+    @property
+    def conditions(self) -> str:
+        """Where the card comes from."""
+        if not self.card:
+            return ""
+        c, n = self.card.conditions, f"{self.card.n:,}".replace(",", "\u2009")
+        return (f"one launch under Nsight Compute {c['ncu']} at {n} × {n} × {n}, not a benchmark\n"
+                f"{c['gpu']} · {c['arch']} · driver {c['driver']} · {c['date']}"
+                + (f"\non a {self.taught} latencies and pipes differ, and so do the shares" if self.taught else ""))
+
+    # ---- Display ----
+
+    def __repr__(self) -> str:
+        if not self.card:
+            return "\n".join(filter(None, [self.note, repr(self.mix)]))
+        lines = [f"{self.kernel}" + (f", after {self.before}" if self.card_before else "")]
+        if self.headline:
+            lines.append(f"moved most: {self.headline}")
+        lines += ["", "where a warp's time goes                cycles an instruction"]
+        for stall in sorted(self.card.stalls, key=lambda stall: -self.card.stalls[stall]):
+            share = self.card.share(stall) or 0
+            if share >= SMALL_SHARE:
+                numbers = _arrow([card.stalls.get(stall) for _, card in self.cards], _cycles)
+                lines.append(f"  {stall.label:20} {'█' * round(30 * share):16} {share:4.0%}  {numbers}")
+        lines += ["", "executed warp instructions"]
+        for name in self.card.classes:
+            lines.append(f"  {name:20} {_arrow([card.classes.get(name) for _, card in self.cards], _count)}")
+        lines += ["", *(f"{label}: {words}" for label, words in self.gauges()), ""]
+        lines += [f"* {finding.text} [{', '.join(finding.rests_on)}]" for finding in self.findings]
+        return "\n".join([*lines, "", *filter(None, [self.note]), self.conditions])
+
+    def _repr_html_(self) -> str:
+        head = f"<b>{escape(self.kernel)}</b>" + (f" after {escape(self.before)}" if self.before else "")
+        note = f'<div style="color:{html.WARN}">{escape(self.note)}</div>' if self.note else ""
+        code = self.mix._repr_html_()
+        if not self.card:
+            return html.card(head + note + "".join(map(profile_html.bars, self.sections())) + code)
+        moved = f"<div>moved most: <b>{escape(self.headline)}</b></div>" if self.headline else ""
+        grey = f"color:{html.MUTED};font-size:11px"
+        items = "".join(f'<li style="margin:2px 0">{escape(found.text)} <span style="{grey}">'
+                        f"{escape(', '.join(found.rests_on))}</span></li>" for found in self.findings)
+        says = f'<div style="margin-top:6px">What the card suggests:</div><ul style="margin:2px 0">{items}</ul>'
+        foot = f'<div style="{grey};margin-top:4px">{escape(" · ".join(self.conditions.splitlines()))}</div>'
+        return html.card("".join([
+            head, moved, note, *map(profile_html.bars, self.sections()), profile_html.gauges(self.gauges()),
+            says if items else "", html.folded(f"machine code for {self.mix.arch}", code), foot]))
+
+
+def profile(kernel: Any, n: int | None = None, record: bool | None = None) -> Profile:
+    """The profile of a `Kernel`: its recorded card at the size nearest to n (default: the largest).
+
+    Where there is none and a GPU with ncu is present, both kernels are profiled now; `record=True` asks for that and
+    raises a `LabError` where it cannot be done, `record=False` forbids it.
+    """
+    other = _before(kernel)
+    arch = kernel.taught_gpu().arch
+    mixes = (instruction_mix(kernel, _arch_of(kernel, arch)),
+             instruction_mix(other, _arch_of(other, arch)) if other else None)
+    recorded = _recorded()
+    card = None if record else _card(recorded, kernel, n)
+    note = _stale(kernel, card) if card else f"There is no recorded card of {kernel.label}."
+    card_before = other and not record and _card(recorded, other, card.n if card else n) or None
+    if record or (record is None and not card):
+        try:
+            card_before, card = _record_now(other, kernel, n)
+            note = ""
+        except LabError as error:
+            if record:
+                raise
+            note = f"{note} {error}"
+    if card is None:
+        note += " Below is what the machine code shows without one."
+    elif card_before and (card_before.n != card.n or card_before.conditions["gpu"] != card.conditions["gpu"]):
+        card_before = None
+    foreign = card and kernel.taught_gpu().key not in card.conditions["gpu"].lower().split()
+    return Profile(kernel.label, other.label if other else None, card, card_before, *mixes, note,
+                   kernel.taught_gpu().name if foreign else "")
+
+
+def _before(kernel: Any) -> Any:
+    """The kernel to compare with: the unedited one, else the rung that it extends, in its own configuration."""
+    from gemm_lab.api.kernel import kernel as named
+
+    if kernel.edited:
+        return replace(kernel, edits={}, whole=None, alias=None)
+    return named(kernel.spec.extends) if kernel.spec.extends else None
+
+
+def _arch_of(kernel: Any, arch: str) -> str | None:
+    return arch if arch in kernel.spec.targets else None
+
+
+def _recorded() -> list[ProfileCard]:
+    """The cards of this GPU where they are recorded, else those of the GPU that the course was recorded on."""
+    folder, gpu = data_dir("results") / "profiles", here().gpu
+    return (read_cards(folder / gpu.key) if gpu else []) or read_cards(folder / RECORDED_ON)
+
+
+def _card(cards: Sequence[ProfileCard], kernel: Any, n: int | None) -> ProfileCard | None:
+    return None if kernel.edited else choose(cards, kernel.name, kernel.config, n)
+
+
+def _stale(kernel: Any, card: ProfileCard) -> str:
+    if ptx_hash(kernel.compile(card.conditions["arch"]).ptx) == card.conditions["ptx"]:
+        return ""
+    return (f"The card was recorded with other PTX than {kernel.name} compiles to here: the file was edited since, or "
+            "this is another version of the compiler.")
+
+
+def _record_now(other: Any, kernel: Any, n: int | None) -> tuple[ProfileCard | None, ProfileCard]:
+    from gemm_lab.api.card_recording import CARD_N, record_cards
+
+    where: Here = here()
+    if not where.usable:
+        raise LabError(f"None can be recorded here: {where.reason}")
+    kernels = [made for made in (other, kernel) if made]
+    with tempfile.TemporaryDirectory() as folder:
+        cards = record_cards(kernels, where, Path(folder), n or CARD_N)
+    return (cards[0] if other else None), cards[-1]
+
+
+# ---- Parts of the picture ----
+
+
+def _times(card: ProfileCard) -> dict[Stall, float]:
+    """A warp's time in each state: cycles of the launch by share, or cycles an instruction where it was not timed."""
+    cycles = card["cycles"]
+    return {stall: cycles * (card.share(stall) or 0) if cycles else value for stall, value in card.stalls.items()}
+
+
+def _stall_section(cards: Sequence[tuple[str, ProfileCard]]):
+    from gemm_lab import plots
+
+    large = [s for s in STALLS if any((card.share(s) or 0) >= SMALL_SHARE for _, card in cards)]
+    rows = []
+    for name, card in cards:
+        times = _times(card)
+        row = {stall.label: times.get(stall, 0) for stall in large}
+        row["other states"] = sum(value for stall, value in times.items() if stall not in large)
+        rows.append((name, row))
+    numbers = {stall.label: _arrow([card.stalls.get(stall) for _, card in cards], _cycles) for stall in large}
+    rest = [sum(value for stall, value in card.stalls.items() if stall not in large) for _, card in cards]
+    numbers["other states"] = _arrow(rest, _cycles)
+    timed = all(card["cycles"] for _, card in cards)
+    title = "where a warp's time goes; numbers: cycles for each instruction that it issues"
+    return plots.Section(title, rows, numbers, " cycles" if timed else "")
+
+
+def _executed_section(cards: Sequence[tuple[str, ProfileCard]]):
+    from gemm_lab import plots
+
+    names = {name for _, card in cards for name in card.classes}
+    names = [name for name in CLASSES if name in names]
+    numbers = {name: _arrow([card.classes.get(name) for _, card in cards], _count) for name in names}
+    return plots.Section("executed warp instructions", [(name, card.classes) for name, card in cards], numbers)
+
+
+def _column(card: ProfileCard, name: str) -> float | None:
+    return getattr(card, name) if hasattr(type(card), name) else card[name]
+
+
+def _arrow(values: Sequence[float | None], words: Callable[[float], str]) -> str:
+    """"16.1 → 1.2"; one number where both read the same, a dash for what was not counted."""
+    said = ["–" if value is None else words(value) for value in values]
+    return " → ".join(dict.fromkeys(said) if len(set(said)) == 1 else said)
+
+
+def _cycles(value: float) -> str:
+    return f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
+
+
+def _count(value: float) -> str:
+    from gemm_lab import plots
+
+    return plots.short_number(value)

@@ -1,0 +1,192 @@
+"""`k.profile()` and `k.instruction_mix()`: with cards, without, with an edit, and beside what an H200 executed."""
+
+import csv
+from types import SimpleNamespace
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.api import card_recording, profile_card
+from gemm_lab.api.instruction_mix import instruction_mix
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+from gemm_lab.hardware import gpu
+from gemm_lab.measure.cards import ProfileCard, read_cards
+from gemm_lab.measure.profile import ptx_hash
+from gemm_lab.plots import Section
+from gemm_lab.plots import profile_card as draw
+from gemm_lab.plots.profile_card import short_number
+
+NO_GPU = pytest.mark.skipif(lab.here().usable, reason="with a GPU it records")
+
+
+def made_card(name, cycles, **stalls):
+    k = lab.kernel(name)
+    k = k(**k.spec.configure())
+    values = {"cycles": cycles, "registers": 104, **{f"stall_{key}": value for key, value in stalls.items()}}
+    conditions = {"gpu": "NVIDIA H200", "arch": "sm_90a", "driver": "1", "ncu": "2", "date": "3",
+                  "ptx": ptx_hash(k.compile("sm_90a").ptx)}
+    return ProfileCard(k.name, 4096, k.config, conditions, values, {"HMMA": 100, "NEWOPCODE": 7})
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """Replaces the recorded cards."""
+    def use(*cards):
+        monkeypatch.setattr(profile_card, "_recorded", lambda: list(cards))
+
+    return use
+
+
+@pytest.fixture
+def both(recorded):
+    recorded(made_card("t4/02", 4e6, mio_throttle=18, long_scoreboard=2), made_card("t4/03", 2e6, mio_throttle=1,
+                                                                                 long_scoreboard=4))
+    return lab.kernel("t4/03").profile()
+
+
+# ---- With cards ----
+
+
+def test_what_moved_most_is_a_part_of_a_warps_time(both):
+    assert both.moved.key == "mio_throttle"
+    assert both.headline == "MIO throttle 18.0 → 1.0 cycles an instruction (90% → 20% of a warp's time)"
+    assert both.note == "" and both.taught == "Tesla T4"
+
+
+def test_the_card_is_shown_as_text_html_and_picture(both):
+    text, page = repr(both), both._repr_html_()
+    for shown in (text, page):
+        assert "t4/02_vectorized_copy" in shown and "other" in shown and "18.0 → 1.0" in shown
+        assert "not a benchmark" in shown and "Tesla T4" in shown
+    assert len(page) < 30_000 and "<script" not in page and "data:" not in page
+    words = {item.get_text() for item in both.plot().texts}
+    assert {"18.0 → 1.0", "long scoreboard", "registers a thread"} <= words
+
+
+def test_one_card_is_shown_alone(recorded):
+    recorded(made_card("t4/03", 2e6, mio_throttle=1, long_scoreboard=4))
+    alone = lab.kernel("t4/03").profile(record=False)
+    assert alone.moved is None and alone.headline == "" and "→" not in alone.gauges()[0][1]
+    assert "after" not in repr(alone).splitlines()[0] and alone.plot()
+
+
+def test_a_card_of_an_earlier_text_says_so(recorded):
+    old = made_card("t4/03", 2e6, wait=1)
+    old.conditions["ptx"] = "0"
+    recorded(old)
+    assert "other PTX" in lab.kernel("t4/03").profile().note
+
+
+def test_cards_of_two_sizes_are_not_compared(recorded):
+    small = made_card("t4/02", 1e6, wait=1)
+    small = ProfileCard(small.kernel, 512, small.config, small.conditions, small.values, small.opcodes)
+    recorded(small, made_card("t4/03", 2e6, wait=1))
+    assert lab.kernel("t4/03").profile().card_before is None
+
+
+# ---- Without ----
+
+
+@NO_GPU
+def test_without_a_card_and_a_gpu_it_says_so_and_shows_the_machine_code(recorded):
+    recorded()
+    shown = lab.kernel("t4/03").profile()
+    assert "no recorded card" in shown.note and "GPU" in shown.note and shown.card is None
+    assert "per m16n8k8" in repr(shown) and shown.note.split(".")[0] in shown._repr_html_()
+    assert shown.findings == [] and shown.gauges() == [] and shown.plot()
+    with pytest.raises(LabError, match="recorded here"):
+        lab.kernel("t4/03").profile(record=True)
+
+
+@NO_GPU
+def test_an_edited_kernel_has_no_recorded_card_and_is_compared_with_the_unedited_one(both):
+    k = lab.kernel("t4/03")
+    shown = k.edit(multiply=k.regions["multiply"] + "\n__syncthreads();").profile()
+    assert shown.card is None and shown.before == "t4/03_swizzled"
+    assert shown.mix.loop["control"] == shown.mix_before.loop["control"] + 1
+
+
+def test_on_a_gpu_it_is_recorded_beside_the_rung_before(recorded, monkeypatch):
+    recorded()
+    asked = []
+
+    def record(kernels, where, folder, n):
+        asked.extend((k.name, n) for k in kernels)
+        return [made_card(k.name, 1e6, wait=1) for k in kernels]
+
+    monkeypatch.setattr(card_recording, "record_cards", record)
+    monkeypatch.setattr(profile_card, "here", lambda: SimpleNamespace(usable=True, gpu=gpu("h200"), reason=""))
+    shown = lab.kernel("t4/03").profile(n=1024)
+    assert asked == [("t4/02_vectorized_copy", 1024), ("t4/03_swizzled", 1024)]
+    assert shown.card.kernel == "t4/03_swizzled" and shown.card_before.kernel == "t4/02_vectorized_copy"
+
+
+# ---- Machine code ----
+
+
+@pytest.mark.parametrize(("name", "arch", "tensor", "step"), [
+    ("t4/01", "sm_75", 256, 64), ("t4/02", "sm_75", 256, 64), ("t4/03", "sm_75", 256, 64), ("t4/03", "sm_90a", 256, 64)])
+def test_the_main_loop_does_one_k_tile(name, arch, tensor, step):
+    mix = lab.kernel(name).instruction_mix(arch)
+    # A 64×64 warp tile over 64 of K: 4 · 8 · 8 of m16n8k8.
+    assert mix.loop["tensor core"] == tensor and mix.k_step == step and mix.per_product["tensor core"] == 1
+    assert mix.per_k_tile == mix.loop and sum(mix.whole.values()) == sum(mix.opcodes.values())
+    assert f"a k tile of {step}" in repr(mix) and arch in mix._repr_html_()
+
+
+def test_a_copy_loop_is_counted_as_often_as_it_runs():
+    mix = lab.kernel("t4/01").instruction_mix("sm_75")
+    assert mix.trips == (64, 32)  # 256×64 of A and 64×128 of B, 256 threads, one element each
+    assert mix.loop["global memory"] == mix.loop["shared memory"] == 96
+
+
+def test_fma_kernels_have_a_main_loop_too():
+    mix = lab.kernel("simt/04").instruction_mix("sm_75")
+    assert mix.k_step == mix.block_k == 16 and mix.loop["floating point"] == 16 * 8 * 8
+    assert "tensor core" not in mix.loop
+
+
+def test_what_it_cannot_count_it_says():
+    mix = lab.kernel("simt/03").instruction_mix("sm_75")
+    assert None in mix.trips and "not known" in repr(mix) and mix.executed(512, 256) is None
+    ceiling = instruction_mix(lab.kernel("ceilings/mma_m16n8k8_f16"), "sm_75")
+    assert ceiling.k_step is None and ceiling.executed(512, 1) is None
+
+
+with (data_dir("results") / "profiles" / "h200" / "rungs.csv").open(newline="") as file:
+    RUNGS = list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("row", RUNGS, ids=lambda row: row["kernel"])
+def test_machine_code_tells_what_an_h200_executed(row):
+    k, n = lab.kernel(row["kernel"]), int(row["n"])
+    k = k(**k.spec.configure())
+    x, y, z = k.grid(n, n, n)
+    # Not exact: ptxas of another CUDA version, rows that are computed twice, branches that are not taken.
+    mix = k.instruction_mix("sm_90a")
+    if None in mix.trips:
+        pytest.skip("an inner loop whose turns are not known")
+    assert mix.executed(n, x * y * z) == pytest.approx(int(row["instructions"]), rel=0.05)
+
+
+# ---- Recordings and pictures ----
+
+
+def test_recorded_cards_belong_to_kernels_that_exist():
+    for card in read_cards(data_dir("results") / "profiles" / "h200"):
+        k = lab.kernel(card.kernel)
+        assert set(card.config) == set(k.config) and card.conditions["date"]
+        assert card["registers"] and card.stalls and card.instructions
+
+
+def test_a_picture_of_nothing_is_refused():
+    with pytest.raises(LabError, match="nothing to plot"):
+        draw("x", [Section("empty", [("a", {"wait": 0})], {"wait": "0"})], [], "")
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    (33554432, "33.6 M"), (94175232, "94.2 M"), (216227840, "216 M"), (65536, "65.5 k"), (4096, "4,096"), (104, "104"),
+    (0.5249, "0.525"), (0, "0"), (1.2e12, "1.2 T"), (2.5e9, "2.5 G")])
+def test_short_numbers(value, words):
+    assert short_number(value) == words

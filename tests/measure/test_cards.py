@@ -1,0 +1,133 @@
+"""Cards as files and as findings: empty stays empty, recordings of other kernels stay, rules rest on their counters."""
+
+from collections import Counter
+
+import pytest
+
+from gemm_lab.compiler.instruction_classes import CLASSES, FLOAT, INTEGER, OTHER, TENSOR, by_class, instruction_class
+from gemm_lab.measure.cards import CARD_METRICS, ProfileCard, choose, from_launch, read_cards, write_cards
+from gemm_lab.measure.findings import findings
+from gemm_lab.measure.ncu import Launch
+from gemm_lab.measure.stalls import BY_KEY, STALLS
+
+CONDITIONS = {"gpu": "NVIDIA H200", "arch": "sm_90a", "driver": "580", "ncu": "2025.3", "date": "2026-01-01", "ptx": "a"}
+
+
+def card(stalls, opcodes=(), kernel="t4/03_swizzled", n=4096, **values):
+    values |= {BY_KEY[key].column: cycles for key, cycles in stalls.items()}
+    return ProfileCard(kernel, n, {"BLOCK_M": 256}, CONDITIONS, values, dict(opcodes))
+
+
+# ---- From ncu to a file and back ----
+
+
+def test_what_was_not_counted_stays_empty(tmp_path):
+    metrics = {BY_KEY["barrier"].metric: "2.5", "gpu__time_duration.sum": "1,000", "lts__t_sector_hit_rate.pct": "n/a"}
+    made = from_launch(Launch(metrics, Counter(HMMA=4)), "t4/03_swizzled", 4096, {"BLOCK_M": 256}, **CONDITIONS)
+    assert made["stall_barrier"] == 2.5 and made["l2_hit_pct"] is None and made["dram_pct"] is None
+    write_cards(tmp_path, [made])
+    (row,) = (tmp_path / "cards.csv").read_text().splitlines()[1:]
+    assert row.count(",,") > 20 and ",0," not in row
+    assert read_cards(tmp_path) == [made]
+
+
+def test_the_second_name_of_a_metric_is_used_where_the_first_is_missing():
+    first, second, *_ = CARD_METRICS["tensor_pipe_pct"]
+    for names, value in (((first, second), 7.0), ((second,), 8.0)):
+        launch = Launch(dict(zip(names, ("7", "8") if len(names) == 2 else ("8",), strict=True)), Counter())
+        assert from_launch(launch, "k", 1, {}).values == {"tensor_pipe_pct": value}
+
+
+def test_a_recording_replaces_its_own_rows_and_keeps_the_others(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    write_cards(old, [card({"wait": 1}, {"HMMA": 1}), card({"wait": 2}, {"LDG": 2}, kernel="simt/01_naive")])
+    write_cards(new, [card({"wait": 3}, {"HMMA": 5})], onto=old)
+    assert [(c.kernel, c["stall_wait"], c.opcodes) for c in read_cards(new)] == [
+        ("simt/01_naive", 2, {"LDG": 2}), ("t4/03_swizzled", 3, {"HMMA": 5})]
+
+
+def test_a_torn_file_loses_numbers_not_cards(tmp_path):
+    write_cards(tmp_path, [card({"wait": 1.5, "barrier": 2})])
+    text = (tmp_path / "cards.csv").read_text().replace("1.5", "many")
+    (tmp_path / "cards.csv").write_text(text)
+    (tmp_path / "executed.csv").unlink()
+    (read,) = read_cards(tmp_path)
+    assert read["stall_wait"] is None and read["stall_barrier"] == 2 and read.classes == {}
+    assert read_cards(tmp_path / "nowhere") == []
+
+
+def test_the_card_of_the_nearest_size_and_the_same_configuration():
+    cards = [card({}, n=512), card({}, n=4096), card({}, kernel="t4/02_vectorized_copy")]
+    assert choose(cards, "t4/03_swizzled", {"BLOCK_M": 256}, 600).n == 512
+    assert choose(cards, "t4/03_swizzled", {"BLOCK_M": 256}, None).n == 4096
+    assert choose(cards, "t4/03_swizzled", {"BLOCK_M": 128}, None) is None
+
+
+# ---- What a card says ----
+
+
+def test_shares_of_a_warps_time():
+    made = card({"long_scoreboard": 6, "selected": 1, "wait": 1})
+    assert made.stall_cycles == 8 and made.share(BY_KEY["long_scoreboard"]) == 0.75
+    assert made.limiting is BY_KEY["long_scoreboard"] and made.share(BY_KEY["gmma"]) is None
+    assert card({"selected": 1}).limiting is None and card({}).instructions is None
+
+
+def sentences(made):
+    return " | ".join(found.text for found in findings(made))
+
+
+def test_an_empty_card_suggests_nothing():
+    assert findings(card({})) == []
+    assert findings(card({"selected": 1.0})) == []
+
+
+@pytest.mark.parametrize(("made", "says"), [
+    (card({"mio_throttle": 9, "selected": 1}, wavefronts=8, ideal_wavefronts=1), "8.0 wavefronts where 1 would do"),
+    (card({"mio_throttle": 9, "selected": 1}, wavefronts=1, ideal_wavefronts=1), "Not bank conflicts"),
+    (card({"mio_throttle": 9, "selected": 1}), "fewer shared-memory instructions"),
+    (card({"long_scoreboard": 9}, load_requests=10, load_sectors=20), "64 bytes a warp where 512"),
+    (card({"long_scoreboard": 9}, load_requests=10, load_sectors=160), "more loads in flight"),
+    (card({"math_pipe_throttle": 9}, tensor_pipe_pct=93), "active in 93 % of cycles: it is the limit"),
+    (card({"math_pipe_throttle": 9}, tensor_pipe_pct=20), "fewer instructions on the busy pipe"),
+    (card({"barrier": 9}), "fewer barriers"),
+    (card({"wait": 1}, issue_slots_pct=91), "issue in 91 % of cycles"),
+    (card({}, {"HMMA": 100, "IADD3": 40}), "0.40 integer and address instructions"),
+    (card({}, {"HMMA": 100, "STL": 3}), "3 accesses to local memory"),
+    (card({}, waves=1.1), "45% of the places"),
+    (card({}, dram_pct=95), "DRAM works at 95 %"),
+])
+def test_a_rule_speaks_from_its_counter(made, says):
+    assert says in sentences(made)
+    known = {*CARD_METRICS, "executed.csv"}
+    assert all(found.rests_on and set(found.rests_on) <= known for found in findings(made))
+
+
+@pytest.mark.parametrize("made", [
+    card({"long_scoreboard": 1, "selected": 9}), card({}, {"HMMA": 100, "IADD3": 10}), card({}, waves=3.9),
+    card({}, dram_pct=20), card({}, issue_slots_pct=40), card({}, {"LDL": 0})])
+def test_a_rule_is_silent_below_its_threshold(made):
+    assert findings(made) == []
+
+
+def test_every_state_has_words():
+    assert len({stall.key for stall in STALLS}) == len({stall.label for stall in STALLS}) == len(STALLS)
+    assert all(stall.waits_for and stall.helps for stall in STALLS)
+
+
+# ---- Classes of instructions ----
+
+
+@pytest.mark.parametrize(("opcode", "name"), [
+    ("HMMA.1688.F16", TENSOR), ("HGMMA.64x256x16.F32.BF16", TENSOR), ("LDSM.16.M88.4", "ldmatrix"),
+    ("STS.128", "shared memory"), ("LDG.E.128.CONSTANT", "global memory"), ("LDGSTS.E.BYPASS.128", "async copy"),
+    ("UTMALDG.2D", "async copy"), ("IMAD.MOV.U32", INTEGER), ("UIADD3", INTEGER), ("R2UR", INTEGER), ("HFMA2.MMA", FLOAT),
+    ("BAR.SYNC.DEFER_BLOCKING", "control"), ("UBRA", "control"), ("WHATISTHIS", OTHER), ("", OTHER), ("ULDG", OTHER)])
+def test_classes(opcode, name):
+    assert instruction_class(opcode) == name
+
+
+def test_nothing_is_dropped():
+    counts = {"HMMA": 3, "NEWOPCODE": 5, "IADD3": 2}
+    assert by_class(counts) == {TENSOR: 3, INTEGER: 2, OTHER: 5}
+    assert list(by_class(counts)) == [name for name in CLASSES if name in by_class(counts)]
