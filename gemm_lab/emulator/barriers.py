@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gemm_lab.emulator.faults import Deadlock
+
+
+class Waiting(NamedTuple):
+    """Lanes that arrived at a barrier together. following: the code block after it; None for bar.arrive, which goes on.
+
+    expected: threads that the barrier waits for, None for all.   reduction: (how, values, register) of bar.red.
+    event: the number of the last access before they arrived, where hazards are looked for.
+    """
+
+    lanes: np.ndarray
+    expected: int | None
+    following: int | None
+    site: int
+    reduction: tuple | None
+    event: int
 
 
 class Barriers:
@@ -12,7 +29,7 @@ class Barriers:
 
     def __init__(self, chunk):
         self.chunk = chunk
-        self.waiting: dict[tuple[int, int], list] = {}
+        self.waiting: dict[tuple[int, int], list[Waiting]] = {}
 
     def sync(self, L, site: int, number, count, following: int) -> int:
         """bar.sync: returns the next code block, or -1 with the lanes parked."""
@@ -53,6 +70,7 @@ class Barriers:
         lanes = L.lane_numbers()
         numbers = np.broadcast_to(number, L.n)
         active = L.active()
+        event = 0 if chunk.hazards is None else chunk.hazards.report.event
         blocks = chunk.block_of_lane[lanes]
         for block in np.unique(blocks[active]).tolist():
             inside = active & (blocks == block)
@@ -64,7 +82,9 @@ class Barriers:
                 values = None
                 if reduction is not None:
                     values = reduction[0], np.broadcast_to(reduction[1], L.n)[chosen], reduction[2]
-                self.waiting.setdefault((block, which), []).append((lanes[chosen], expected, following, site, values))
+                self.waiting.setdefault((block, which), []).append(
+                    Waiting(lanes[chosen], expected, following, site, values, event)
+                )
 
     def recheck(self) -> None:
         """Release every barrier whose threads have all arrived or ended."""
@@ -74,8 +94,8 @@ class Barriers:
         for key in list(self.waiting):
             block, _ = key
             entries = self.waiting[key]
-            arrived = sum(len(e[0]) for e in entries)
-            expected = next((e[1] for e in entries if e[1] is not None), None)
+            arrived = sum(len(e.lanes) for e in entries)
+            expected = next((e.expected for e in entries if e.expected is not None), None)
             lanes = slice(block * 32 * chunk.warps_per_block, (block + 1) * 32 * chunk.warps_per_block)
             absent = int((chunk.pc[lanes] == DONE).sum())
             if expected is None:
@@ -89,9 +109,9 @@ class Barriers:
     def release(self, block: int, entries: list) -> None:
         chunk = self.chunk
         if chunk.hazards is not None:
-            chunk.hazards.met(entries, any(e[1] is not None for e in entries))
-        reductions = [e[4] for e in entries if e[4] is not None]
-        for lanes, _, following, _, values in entries:
+            chunk.hazards.met(entries, any(e.expected is not None for e in entries))
+        reductions = [e.reduction for e in entries if e.reduction is not None]
+        for lanes, _, following, _, values, _ in entries:
             if following is not None:
                 chunk.pc[lanes] = following
             if values is not None:
@@ -134,7 +154,7 @@ class Barriers:
         for (block, number), entries in sorted(self.waiting.items()):
             if block != first:
                 continue
-            for lanes, expected, _, site, _ in entries:
+            for lanes, expected, _, site, _, _ in entries:
                 item = chunk.program.sites[site]
                 wanted = expected if expected is not None else "all"
                 words.append(

@@ -20,6 +20,8 @@ FAIR = 256  # scheduling steps after which the furthest lanes get a turn
 class Chunk:
     """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp, the last warp filled up."""
 
+    BYTES_A_LANE = 128  # numbers, masks and addresses beside the registers
+
     def __init__(self, launch, block_ids: np.ndarray):
         self.launch, self.program, self.block_ids = launch, launch.program, block_ids
         self.blocks = len(block_ids)
@@ -32,6 +34,8 @@ class Chunk:
         self.block_of_lane = self.all_lanes // (32 * self.warps_per_block)
         self.thread_of_lane = self.all_lanes % (32 * self.warps_per_block)
         self.shared_stride, self.local_stride = launch.shared_stride, self.program.local_size
+        self.account, self.taken = launch.account, 0
+        self._take(self.blocks * self.shared_stride + self.lanes * (self.local_stride + self.BYTES_A_LANE))
         self.shared = SharedMemory(self)
         self.local = LocalMemory(self)
         self.R = list(launch.initial_registers)
@@ -52,11 +56,37 @@ class Chunk:
         self._naming: dict = {}
         self.clock_ticks = launch.clock_start
 
+    # ---- Memory ----
+
+    def _take(self, size: int) -> None:
+        self.taken += size
+        self.account.take(size, "one more group of resident blocks")
+
+    def rest(self) -> None:
+        """The blocks wait for others: their registers stay."""
+        self._take(sum(register.nbytes for register in self.R))
+
+    def close(self) -> None:
+        """The blocks have ended: nothing of them is kept, least of all by what instructions remember of addresses."""
+        for site in self.sites:
+            site.cache.clear()
+        if self.hazards is not None:
+            self.hazards.close()
+        self.account.give(self.taken)
+
     # ---- Scheduling ----
+
+    def finished(self, quantum: int) -> bool:
+        """One more turn of a chunk that waits for others; True when it has ended."""
+        ended = self.run(quantum)
+        if ended:
+            self.close()
+        return ended
 
     def run(self, quantum: int) -> bool:
         """Execute up to `quantum` blocks of code; True when every lane has ended."""
         functions, program, probes = {}, self.program, self.launch.probes
+        hazards = self.hazards is not None
         watched = self.launch.max_instructions is not None or self.launch.deadline is not None
         for _ in range(quantum):
             if self.at is not None:
@@ -72,7 +102,7 @@ class Chunk:
             key = (index, lanes.full)
             function = functions.get(key)
             if function is None:
-                function = functions[key] = program.function(index, lanes.full, probes)
+                function = functions[key] = program.function(index, lanes.full, probes, hazards)
             self.runs[index] += lanes.warps
             if watched:
                 self.spend(index, lanes)
@@ -201,9 +231,6 @@ class Chunk:
         if key not in self._naming:
             self._naming[key] = np.tile(np.arange(32) < 8 * count, L.warps)
         return self._naming[key]
-
-    def warp_barrier(self, L: Lanes, site: int) -> None:
-        """bar.warp.sync: the scheduler has brought the lanes together; nothing is left to do."""
 
     # ---- Ends of blocks, called by generated code ----
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.faults import UnsupportedInstruction
-from gemm_lab.emulator.flow import Block, bits
+from gemm_lab.emulator.flow import ACCESSES, Block, bits, is_collective
 from gemm_lab.emulator.fusion import fused_code
 from gemm_lab.emulator.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
 from gemm_lab.emulator.registry import EMITTERS, RUNTIME
@@ -18,8 +18,8 @@ TYPE_NAME = {code: code.replace("?", "b1") for code in NUMPY}
 class Emitter:
     """Writes the Python of one block. Expressions are strings; a register number 5 is the local variable r5."""
 
-    def __init__(self, program, registers: list[Register], full: bool):
-        self.program, self.registers, self.full = program, registers, full
+    def __init__(self, program, registers: list[Register], full: bool, hazards: bool = False):
+        self.program, self.registers, self.full, self.hazards = program, registers, full, hazards
         self.lines: list[str] = []
         self.guard: str | None = None
         self.instruction: Instruction | None = None
@@ -228,9 +228,9 @@ SPECIALS = {
 }
 
 
-def block_source(program, block: Block, full: bool, probes: frozenset = frozenset()) -> str:
+def block_source(program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False) -> str:
     """The Python text of one block's function, called `block(S, L)`; it returns the next block's number."""
-    emitter = Emitter(program, program.registers, full)
+    emitter = Emitter(program, program.registers, full, hazards)
     for register in bits(block.uses):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
     live_out = block.code_defines & block.live_out
@@ -242,11 +242,16 @@ def block_source(program, block: Block, full: bool, probes: frozenset = frozense
             if instruction.site in probes:
                 emitter.line(f"S.probe(L, {instruction.site}, dict(locals()), True)")
     else:
+        meetings = warp_meetings(block) if hazards else ()
         for step in fused_code(block.code, live_out):
             if isinstance(step, Instruction):
+                if step.site in meetings:
+                    emitter.line("S.hazards.warps_met(L)")
                 emitter.emit(step)
             else:
                 step.emit(emitter)
+        if -1 in meetings:
+            emitter.line("S.hazards.warps_met(L)")
     for register in bits(live_out):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
     emitter.line(_ending(emitter, block))
@@ -254,6 +259,20 @@ def block_source(program, block: Block, full: bool, probes: frozenset = frozense
     if not full:
         head += "    get = L.get; put = S.put_masked(L)\n"
     return head + "".join(f"    {line}\n" for line in emitter.lines)
+
+
+def warp_meetings(block: Block) -> set[int]:
+    """Sites of the accesses before which the lanes of a warp came together; -1 for the end of the block.
+
+    By the order in the text: fusing moves an mma past accesses that it would otherwise stand before.
+    """
+    found, met = set(), False
+    for item in block.code:
+        together = is_collective(item)
+        if (met or together) and item.family in ACCESSES:
+            found.add(item.site)
+        met = together or (met and item.family not in ACCESSES)
+    return found | {-1} if met else found
 
 
 def _emit_alone(emitter: Emitter, instruction: Instruction) -> None:
@@ -283,9 +302,9 @@ def _ending(emitter: Emitter, block: Block) -> str:
     return EMITTERS["bar"](emitter, item, block.targets[0] if block.targets else -1)
 
 
-def compile_block(program, block: Block, full: bool, probes: frozenset = frozenset()):
+def compile_block(program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False):
     """The function of one block. Raises `UnsupportedInstruction`."""
-    source = block_source(program, block, full, probes)
+    source = block_source(program, block, full, probes, hazards)
     namespace = program.namespace
     exec(compile(source, f"<block {block.index}>", "exec"), namespace)  # noqa: S102
     return namespace.pop("block")

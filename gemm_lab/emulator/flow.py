@@ -10,6 +10,8 @@ from gemm_lab.emulator.ir import Group, Immediate, Instruction, Memory, Negated,
 # Instructions that all lanes of a warp execute together.
 COLLECTIVES = {"shfl", "vote", "match", "redux", "ldmatrix", "stmatrix", "mma", "wmma", "movmatrix", "elect"}
 BARRIERS = {"bar", "barrier"}
+# Instructions that read or write memory.
+ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma"}
 NO_RESULT = {
     "st",
     "red",

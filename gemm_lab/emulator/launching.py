@@ -9,12 +9,14 @@ import numpy as np
 
 from gemm_lab.emulator.chunk import Chunk
 from gemm_lab.emulator.counting import Patterns, SiteCounts
-from gemm_lab.emulator.faults import LaunchError
+from gemm_lab.emulator.faults import BudgetExceeded, LaunchError
 from gemm_lab.emulator.hazards import Hazards
 from gemm_lab.emulator.layout import GLOBAL_BASE, align_up
 from gemm_lab.emulator.memory import GlobalMemory
+from gemm_lab.emulator.memory_limit import Account, blocks_at_once, limit_bytes
 from gemm_lab.emulator.program import Program, program_of
 from gemm_lab.emulator.report import Report
+from gemm_lab.emulator.shadow import GlobalShadow, SharedShadow
 from gemm_lab.emulator.types import CODES, NUMPY
 
 # Shared memory a block may have, in bytes.
@@ -45,6 +47,7 @@ SHARED_LIMIT = {
 MAX_THREADS = 1024
 LANES_AT_ONCE = 16384
 QUANTUM = 200_000
+TEXT_OVERHEAD = 64  # bytes of a Python string beside its text
 
 
 def launch(
@@ -59,6 +62,7 @@ def launch(
     timing="early",
     max_instructions=None,
     max_seconds=None,
+    max_bytes=None,
 ) -> Report:
     """Run a kernel.
 
@@ -66,10 +70,13 @@ def launch(
     grid, block: int or up to three ints.   args: in parameter order; NumPy arrays are global buffers, updated in place;
     numbers take the parameter's PTX type; `bytes` fill struct parameters.
     dynamic_smem_bytes: of `extern __shared__` arrays; a compiled object brings its own.
-    hazards: look for races, uninitialised shared reads and missing waits (`Report.hazards`).
+    hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
+    reads and for missing waits (`Report.hazards`).
     timing: "early" lets cp.async land at once, "late" at the last legal moment.
     max_instructions: warp instructions after which `BudgetExceeded` names the line that spins.
     max_seconds: time after which it does so; for kernels in which few lanes spin.
+    max_bytes: memory that the launch may take besides `args`; by default GEMM_LAB_MEMORY_MB, or three quarters of what
+    is free. Fewer blocks are resident together if that helps.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
     `BudgetExceeded`, `AssertionFailed`.
@@ -80,20 +87,28 @@ def launch(
         entry = getattr(compiled_or_ptx, "entry", None) or _only_entry(ptx)
     dynamic = dynamic_smem_bytes or getattr(compiled_or_ptx, "dynamic_smem", 0)
     program = program_of(ptx, entry)
-    run = Launch(
-        program,
-        _extent(grid, "grid"),
-        _extent(block, "block"),
-        args,
-        int(dynamic),
-        _extent(cluster, "cluster"),
-        bool(hazards),
-        timing,
-        max_instructions,
-        files,
-    )
-    run.deadline = None if max_seconds is None else time.monotonic() + max_seconds
-    return run.execute()
+    deadline = None if max_seconds is None else time.monotonic() + max_seconds
+    try:
+        run = Launch(
+            program,
+            _extent(grid, "grid"),
+            _extent(block, "block"),
+            args,
+            int(dynamic),
+            _extent(cluster, "cluster"),
+            bool(hazards),
+            timing,
+            max_instructions,
+            files,
+            max_bytes=max_bytes,
+        )
+        run.deadline = deadline
+        return run.execute()
+    except MemoryError:
+        raise BudgetExceeded(
+            "This machine has no more memory for the launch, though its limit would have allowed it. "
+            "Take a smaller problem, or a lower limit: max_bytes=."
+        ) from None
 
 
 def _only_entry(ptx: str) -> str:
@@ -127,6 +142,7 @@ class Launch:
         files,
         only_block: int | None = None,
         probes: frozenset = frozenset(),
+        max_bytes: int | None = None,
     ):
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.max_instructions, self.dynamic_smem = timing, max_instructions, dynamic
@@ -136,10 +152,10 @@ class Launch:
         self._check()
         parameters, self.buffers = self._parameters()
         parameters = self._with_addresses(parameters)
+        self._reserve(max_bytes, hazards)
         self.memory = GlobalMemory(program.image, parameters, program.global_variables, self.buffers)
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
-        self.shared_stride = align_up(self.smem_bytes, 16) + 16
         self.sites = [SiteCounts() for _ in program.sites]
         self.runs = [0] * len(program.blocks)
         self.patterns, self.options, self.spent, self.clock_start = Patterns(), {}, 0, 1000
@@ -241,23 +257,45 @@ class Launch:
             block[offset : offset + parameter.size] = piece
         return bytes(block)
 
+    # ---- Memory ----
+
+    def _reserve(self, max_bytes: int | None, hazards: bool) -> None:
+        """Refuse what does not fit; find how many blocks can be resident together."""
+        program, lanes = self.program, 32 * -(-self.threads // 32)
+        self.shared_stride = align_up(self.smem_bytes, 16) + 16
+        self.blocks = self.grid[0] * self.grid[1] * self.grid[2]
+        arrays = len(program.image) + sum(buffer.nbytes for _, buffer in self.buffers)
+        block = {
+            f"local memory of {program.local_size:,} bytes a thread": lanes * program.local_size,
+            "registers": lanes * (program.register_bytes + Chunk.BYTES_A_LANE),
+            "shared memory": self.shared_stride,
+        }
+        fixed = {"the global arrays, which are kept twice": 2 * arrays, "block numbers": 8 * self.blocks}
+        if hazards:  # with cells of 4 bytes
+            a_cell = SharedShadow.bytes_a_cell(lanes // 32)
+            block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4
+            fixed["the hazards' record of global memory"] = GlobalShadow.BYTES_A_CELL * arrays // 4
+        self.account = Account(limit_bytes(max_bytes))
+        wanted = max(1, min(LANES_AT_ONCE // lanes, self.blocks))
+        self.at_once = blocks_at_once(wanted, block, fixed, self.account.limit, program)
+        self.account.take(2 * arrays + 8 * self.blocks, "the global arrays")
+
     # ---- Running ----
 
     def execute(self) -> Report:
-        total = self.grid[0] * self.grid[1] * self.grid[2]
-        per_block = 32 * -(-self.threads // 32)
-        at_once = max(1, min(LANES_AT_ONCE // per_block, total))
-        chosen = np.arange(total) if self.only_block is None else np.array([self.only_block])
-        groups = [chosen[n : n + at_once] for n in range(0, len(chosen), at_once)]
         waiting: list[Chunk] = []
         with np.errstate(all="ignore"):
             try:
-                for group in groups:
-                    chunk = Chunk(self, group)
-                    if not chunk.run(QUANTUM):
+                for begin in range(0, 1 if self.only_block is not None else self.blocks, self.at_once):
+                    numbers = np.arange(begin, min(begin + self.at_once, self.blocks))
+                    chunk = Chunk(self, numbers if self.only_block is None else np.array([self.only_block]))
+                    if chunk.run(QUANTUM):
+                        chunk.close()
+                    else:
+                        chunk.rest()
                         waiting.append(chunk)
                 while waiting:
-                    waiting = [chunk for chunk in waiting if not chunk.run(QUANTUM)]
+                    waiting = [chunk for chunk in waiting if not chunk.finished(QUANTUM)]
             finally:
                 self._copy_back()
         return Report(self)
@@ -306,6 +344,7 @@ class Launch:
         return other
 
     def printed(self, text: str) -> None:
+        self.account.take(len(text) + TEXT_OVERHEAD, "the text of printf")
         self.output.append(text)
 
 

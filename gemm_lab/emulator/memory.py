@@ -197,6 +197,8 @@ class GlobalMemory:
         site.sectors += counts[0]
         site.requests += counts[1]
         site.bytes += counts[2]
+        if chunk.hazards is not None and chunk.hazards.report.copying[k]:  # others tell it of themselves
+            chunk.hazards.read(L, k, self, index, picked, width)
         return index, picked
 
     def resolve_uniform(self, chunk, site, L, k, address, mask, width):
@@ -212,7 +214,7 @@ class GlobalMemory:
         site.sectors += warps * -(-width // 32)
         site.requests += warps
         site.bytes += width * (L.n if mask is None else int(active.sum()))
-        return np.int64((at - GLOBAL_BASE) >> SHIFT[width]), None
+        return np.int64((at - GLOBAL_BASE) >> SHIFT[width]), picked_lanes(L, mask)
 
     def check(self, chunk, L, k, address, picked, width: int) -> None:
         """Every lane's access against the allocations; raises `MemoryFault` for the first that is outside."""

@@ -54,6 +54,7 @@ class Program:
                 self.sites.append(instruction)
         self._lay_out(flat)
         self._functions: dict = {}
+        self.register_bytes = sum(NUMPY[register_code(register.type)].itemsize for register in self.registers)
         self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
 
     def initial_registers(self) -> list:
@@ -147,10 +148,10 @@ class Program:
             self.namespace[name] = value
         return name
 
-    def function(self, index: int, full: bool, probes: frozenset = frozenset()):
-        """The generated function of a block."""
-        key = (index, full, probes)
+    def function(self, index: int, full: bool, probes: frozenset = frozenset(), hazards: bool = False):
+        """The generated function of a block; with `hazards` it also tells when warps meet and fence."""
+        key = (index, full, probes, hazards)
         found = self._functions.get(key)
         if found is None:
-            found = self._functions[key] = compile_block(self, self.blocks[index], full, probes)
+            found = self._functions[key] = compile_block(self, self.blocks[index], full, probes, hazards)
         return found

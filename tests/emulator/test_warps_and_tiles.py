@@ -39,14 +39,14 @@ def test_producers_and_consumers_with_named_barriers(cuda):
         } else {
           asm volatile("bar.arrive 2, 256;" ::: "memory");
           asm volatile("bar.sync 1, 256;" ::: "memory");
-          o[i * 128 + threadIdx.x - 128] = s[255 - threadIdx.x];
+          o[(blockIdx.x * 4 + i) * 128 + threadIdx.x - 128] = s[255 - threadIdx.x];
         }
       }
     }"""
     )
-    out = np.zeros((4, 128), np.int32)
+    out = np.zeros((2, 4, 128), np.int32)
     cuda(source, out, grid=2, block=256, hazards=True).raise_hazards()
-    assert np.array_equal(out, np.arange(4)[:, None] * 1000 + 127 - np.arange(128))
+    assert np.array_equal(out, [np.arange(4)[:, None] * 1000 + 127 - np.arange(128)] * 2)
 
 
 def test_barriers_that_reduce(cuda, rng):

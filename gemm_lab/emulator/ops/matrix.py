@@ -66,7 +66,7 @@ def load_matrices(S, L, k, address, count, transposed):
     """A list of `count` register arrays."""
     index, picked = _rows(S, L, k, address, count)
     if S.hazards is not None:
-        S.hazards.read(L, k, index.reshape(-1), picked, 16)
+        S.hazards.read(L, k, S.shared, index.reshape(-1), picked, 16)
     rows = S.shared.views[16].take(index.reshape(-1))
     if transposed:
         tiles = rows.view(np.uint16).reshape(L.warps, count, 8, 8)
@@ -81,7 +81,7 @@ def store_matrices(S, L, k, address, values, transposed):
     count = len(values)
     index, picked = _rows(S, L, k, address, count)
     if S.hazards is not None:
-        S.hazards.write(L, k, index.reshape(-1), picked, 16)
+        S.hazards.write(L, k, S.shared, index.reshape(-1), picked, 16)
     registers = np.stack([np.broadcast_to(v, L.n) for v in values]).reshape(count, L.warps, 32)
     tiles = np.ascontiguousarray(registers.swapaxes(0, 1))
     if transposed:

@@ -10,7 +10,7 @@ def barrier(e, i, following=None):
     """Barriers of a block; `following` is the next code block."""
     if "warp" in i.parts:
         e.allow("warp", "sync")
-        e.line(f"S.warp_barrier(L, {i.site})")
+        e.line("pass")  # the scheduler has brought the lanes together
         return None
     e.allow("sync", "arrive", "red", "popc", "and", "or", "cta", "aligned")
     if "cluster" in i.parts:
@@ -34,8 +34,9 @@ def barrier(e, i, following=None):
 
 @op("membar", "fence", forms="every level and scope: memory here is always in order")
 def fence(e, i):
-    """Memory fences: the emulator's memory is sequentially consistent."""
-    e.line("pass")
+    """Memory fences: the emulator's memory is sequentially consistent; only the search for races heeds them."""
+    wide = {"gl", "gpu", "sys"} & set(i.parts) and "proxy" not in i.parts
+    e.line("S.hazards.fence(L)" if wide and e.hazards else "pass")
 
 
 @op("nanosleep", "pmevent", "griddepcontrol", "setmaxnreg", forms="no effect on results")

@@ -1,0 +1,143 @@
+"""What happens before what. Every access is an event with a number; here stands who may rely on which events.
+
+Threads of a block are ordered by barriers. Lanes of a warp are ordered by any instruction that the whole warp executes
+together (`__syncwarp`, and in practice shuffles, votes, ldmatrix, mma: PTX promises it for `bar.warp.sync` alone).
+Between blocks an atomic or volatile access that follows a `__threadfence` publishes what came before the fence, and an
+atomic or volatile read of another block takes it over. Which address they met at is not looked at: a race may be
+missed for it, none is invented.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+ALWAYS = 1  # the event before all others: what it stamps is ordered before everything
+LANE_BITS = 32
+LANE_MASK = (1 << LANE_BITS) - 1
+_EVERYTHING = np.int64(1) << 62
+
+
+class Published:
+    """For every warp of a launch: the last of its events that others may rely on, and the last that it relies on.
+
+    signalled: by an atomic or volatile access, enough within the block.   released: by one after a `__threadfence`.
+    acquired: the last event at which the warp itself read something atomic or volatile.
+    """
+
+    def __init__(self, warps: int):
+        self.signalled, self.released, self.acquired = (np.full(warps, ALWAYS, np.int64) for _ in range(3))
+
+    BYTES = 24
+
+
+class Ordering:
+    """The order of the accesses of one chunk's warps among themselves and after those of other chunks.
+
+    known[w, u]: the last event of warp u of the same block that warp w may rely on; of itself, every one.
+    """
+
+    def __init__(self, chunk, published: Published):
+        self.own, self.published = chunk.warps_per_block, published
+        self.first = int(chunk.block_ids[0]) * self.own  # number of the chunk's first warp in the launch
+        here = slice(self.first, self.first + chunk.warps)
+        self.signalled, self.released = (
+            x[here].reshape(-1, self.own) for x in (published.signalled, published.released)
+        )
+        self.acquired = published.acquired[here]
+        self.known = np.full((chunk.warps, self.own), ALWAYS, np.int64)
+        self.local = np.arange(chunk.warps) % self.own
+        self.known[np.arange(chunk.warps), self.local] = _EVERYTHING
+        self.fenced = np.full((chunk.blocks, self.own), ALWAYS, np.int64)
+        self.synced = np.full(chunk.lanes, ALWAYS, np.int64)  # of each lane: the last time its warp came together
+        self.floor = ALWAYS  # all threads of a block may rely on its events up to here
+
+    # ---- The question ----
+
+    def unordered(self, lanes: np.ndarray, before: np.ndarray, one_block: bool):
+        """Which of the accesses `before` the lanes may not rely on: Boolean as `before`, or None if there is none.
+
+        lanes: (n, 1) lane numbers in the launch.   before: (n, parts), `event << 32 | lane`; 0 for no access.
+        one_block: all of them were made by the block of the lane, as in shared memory.
+        """
+        floor = self.floor if one_block else ALWAYS
+        if int(before.max(initial=0)) >> LANE_BITS <= floor:
+            return None
+        event, others = before >> LANE_BITS, before & LANE_MASK
+        suspects = (others != lanes) & (event > floor)
+        if not suspects.any():
+            return None
+        rows, columns = np.nonzero(suspects)
+        lane, other, event = lanes[rows, 0], others[rows, columns], event[rows, columns]
+        bad = self._suspects(lane, other, event)
+        if not bad.any():
+            return None
+        out = np.zeros(before.shape, bool)
+        out[rows[bad], columns[bad]] = True
+        return out
+
+    def _suspects(self, lane, other, event):
+        """For single pairs of different lanes: is the lane not ordered after that event of the other?"""
+        warp, source = lane >> 5, other >> 5
+        row, published = warp - self.first, self.published
+        here = warp // self.own == source // self.own
+        took_over = self.acquired[row] >= event
+        knows = np.where(here, self.known[row, source % self.own], ALWAYS) >= event
+        told = np.where(here, published.signalled[source], published.released[source]) >= event
+        ordered = knows & here | told & took_over
+        inside = np.flatnonzero(warp == source)
+        if len(inside):
+            first = 32 * self.first
+            both = np.minimum(self.synced[lane[inside] - first], self.synced[other[inside] - first])
+            both = np.maximum(both, self.floor)
+            ordered[inside] = both >= event[inside]
+            ordered[inside] |= (told & took_over)[inside]
+        return ~ordered
+
+    # ---- What orders ----
+
+    def everyone(self, event: int) -> None:
+        """All threads of every block of the chunk met at the barrier of their block."""
+        self.floor = event
+        self.known[:] = event
+        self.known[np.arange(len(self.known)), self.local] = _EVERYTHING
+        blocks = self.acquired.reshape(-1, self.own)
+        blocks[:] = blocks.max(1, keepdims=True)
+
+    def met(self, arrived: np.ndarray, events: np.ndarray, waited: np.ndarray) -> None:
+        """Some warps of one block met. events: of the arrived warps, the last before they arrived.
+
+        waited: the warps that go on only now; those of `bar.arrive` went on and rely on nothing.
+        """
+        joined = self.known[arrived].max(0)
+        joined[self.local[arrived]] = events
+        self.known[waited] = np.maximum(self.known[waited], joined)
+        self.acquired[waited] = max(self.acquired[arrived].max(), self.acquired[waited].max(initial=ALWAYS))
+
+    def warp_met(self, L, event: int) -> None:
+        """The executing lanes of each warp came together."""
+        if L.full:
+            self.synced[:] = event
+        else:
+            self.synced[L.lane_numbers()[L.active()]] = event
+
+    def _known_to(self, rows: np.ndarray, event: int) -> np.ndarray:
+        """(rows, warps of the block): the last events that these warps may pass on."""
+        known = self.known[rows]
+        known[np.arange(len(rows)), self.local[rows]] = event
+        return known
+
+    def fence(self, rows: np.ndarray, event: int) -> None:
+        """`__threadfence` by some warps."""
+        np.maximum.at(self.fenced, rows // self.own, self._known_to(rows, event))
+
+    def publish(self, rows: np.ndarray, event: int, fenced: bool) -> None:
+        """Some warps make an atomic or volatile access after `event`. fenced: it has a release of its own."""
+        known, blocks = self._known_to(rows, event), rows // self.own
+        np.maximum.at(self.signalled, blocks, known)
+        if not fenced:
+            known = np.minimum(known, self.fenced[blocks])
+        np.maximum.at(self.released, blocks, known)
+
+    def acquire(self, rows: np.ndarray, event: int) -> None:
+        """Some warps read something atomic or volatile."""
+        self.acquired[rows] = event

@@ -1,0 +1,60 @@
+"""The sentences of a race: who, where, with whom, and what would have ordered the two."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Words(NamedTuple):
+    """launch: of the race.   lane: number of the lane in the launch.   place: the address, in words."""
+
+    launch: object
+    lane: int
+    place: str
+
+    def site(self, k: int) -> str:
+        return self.launch.describe(self.launch.program.sites[k]) if k >= 0 else "an earlier instruction"
+
+    def here(self, k: int) -> str:
+        return f"{self.site(k)}: {block_of(self.launch, self.lane)}, {thread_of(self.launch, self.lane)}"
+
+
+def lanes_per_block(launch) -> int:
+    return 32 * -(-launch.threads // 32)
+
+
+def block_of(launch, lane: int) -> str:
+    x, y, _ = launch.grid
+    block = lane // lanes_per_block(launch)
+    return f"block ({block % x}, {block // x % y}, {block // (x * y)})"
+
+
+def thread_of(launch, lane: int) -> str:
+    a, b, _ = launch.block
+    thread = lane % lanes_per_block(launch)
+    return f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)}) of warp {thread // 32}"
+
+
+def explain(
+    words: Words, k: int, verb: str, other_lane: int, past: str, other: int, equal: bool, together: bool
+) -> str:
+    """One sentence or two."""
+    launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
+    who = thread_of(launch, other_lane)
+    one_block, one_warp = lane // size == other_lane // size, lane >> 5 == other_lane >> 5
+    if not one_block:
+        who = f"{block_of(launch, other_lane)}, {who}"
+    if together and one_warp:
+        why = "which of the two values stays is not defined."
+    elif one_warp:
+        why = "nothing brought the lanes of the warp together in between; it needs __syncwarp()."
+    elif one_block:
+        why = "there is no barrier between them."
+    else:
+        why = (
+            "nothing orders the two blocks; only an atomic or volatile access after __threadfence() does, or another "
+            "launch."
+        )
+    when = "writes in the same instruction" if together else f"{past} at {words.site(other)}"
+    note = " Both write the same value, so the result does not show it; it is a race all the same." if equal else ""
+    return f"{words.here(k)} {verb} {words.place}, which {who} {when}: {why}{note}"
