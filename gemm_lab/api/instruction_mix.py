@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from gemm_lab import compiler
@@ -92,10 +93,14 @@ class InstructionMix:
                  for row in [header, *rows]]
         return "\n".join([f"{self.kernel} for {self.arch}, {self.registers} registers", *lines, *self._notes()])
 
-    def _repr_html_(self) -> str:
+    def table(self) -> str:
+        """The counts as an HTML table."""
         header, rows = self._columns()
-        title = f"<b>{self.kernel}</b> for {self.arch}, {self.registers} registers a thread"
-        return html.card(title + html.table(header, rows, " ".join(self._notes())))
+        return html.table(header, rows, " ".join(self._notes()))
+
+    def _repr_html_(self) -> str:
+        title = f"<b>{escape(self.kernel)}</b> for {self.arch}, {self.registers} registers a thread"
+        return html.card(title + self.table())
 
     def plot(self, *others: InstructionMix):
         """The main loop's instructions for each m16n8k8 of multiply-adds, with other mixes above it."""
@@ -134,10 +139,14 @@ def mix_section(mixes: list[InstructionMix]):
     """The part of a picture that compares main loops."""
     from gemm_lab import plots
 
-    rows = [(f"{mix.kernel}, {mix.arch}", mix.per_product) for mix in mixes]
+    archs = list(dict.fromkeys(mix.arch for mix in mixes))
+    names = [mix.kernel if len(archs) == 1 else f"{mix.kernel}, {mix.arch}" for mix in mixes]
+    rows = [(name, mix.per_product) for name, mix in zip(names, mixes, strict=True)]
     ends = [rows[0][1], rows[-1][1]] if len(rows) > 1 else [rows[0][1]]
-    numbers = {name: " → ".join(f"{row.get(name, 0):.2f}" for row in ends) for name in CLASSES}
-    return plots.Section("machine instructions of the main loop for each m16n8k8", rows, numbers, lit=len(rows) - 1)
+    said = {part: [f"{row.get(part, 0):.2f}" for row in ends] for part in CLASSES}
+    numbers = {part: " → ".join(dict.fromkeys(words)) for part, words in said.items()}
+    title = f"machine instructions of the main loop for each m16n8k8, {' and '.join(archs)}"
+    return plots.Section(title, rows, numbers)
 
 
 __all__ = ["InstructionMix", "instruction_mix", "mix_section"]

@@ -90,10 +90,20 @@ class Profile:
         mixes = [mix for mix in (self.mix_before, self.mix) if mix and mix.per_product]
         return [mix_section(mixes)] if mixes else []
 
-    def plot(self):
-        """The card as a picture: where a warp's time goes, what it executes, and the gauges."""
+    def plot(self, *others: Profile):
+        """The card as a picture: where a warp's time goes, what it executes, and the gauges.
+
+        With other profiles, their cards stand above this one instead of that of the rung before: a whole ladder.
+        """
         from gemm_lab import plots
 
+        if others:
+            cards = [(shown.kernel, shown.card) for shown in (*others, self) if shown.card]
+            if not cards or not self.card:
+                raise LabError(f"{self.kernel} and the others have no recorded cards to compare; "
+                               "`instruction_mix().plot(…)` compares machine code without one.")
+            sections = [_stall_section(cards), _executed_section(cards)]
+            return plots.profile_card("Profile cards", sections, [], self.conditions)
         title = self.kernel + (f", after {self.before}" if self.before and (self.card_before or not self.card) else "")
         without = f"machine code for {self.mix.arch}, counted without a GPU; it says nothing about time"
         return plots.profile_card(title, self.sections(), self.gauges(), self.conditions or without)
@@ -132,7 +142,7 @@ class Profile:
     def _repr_html_(self) -> str:
         head = f"<b>{escape(self.kernel)}</b>" + (f" after {escape(self.before)}" if self.before else "")
         note = f'<div style="color:{html.WARN}">{escape(self.note)}</div>' if self.note else ""
-        code = self.mix._repr_html_()
+        code = html.folded(f"machine code for {self.mix.arch}, {self.mix.registers} registers", self.mix.table())
         if not self.card:
             return html.card(head + note + "".join(map(profile_html.bars, self.sections())) + code)
         moved = f"<div>moved most: <b>{escape(self.headline)}</b></div>" if self.headline else ""
@@ -143,7 +153,7 @@ class Profile:
         foot = f'<div style="{grey};margin-top:4px">{escape(" · ".join(self.conditions.splitlines()))}</div>'
         return html.card("".join([
             head, moved, note, *map(profile_html.bars, self.sections()), profile_html.gauges(self.gauges()),
-            says if items else "", html.folded(f"machine code for {self.mix.arch}", code), foot]))
+            says if items else "", code, foot]))
 
 
 def profile(kernel: Any, n: int | None = None, record: bool | None = None) -> Profile:
@@ -260,8 +270,9 @@ def _column(card: ProfileCard, name: str) -> float | None:
 
 
 def _arrow(values: Sequence[float | None], words: Callable[[float], str]) -> str:
-    """"16.1 → 1.2"; one number where both read the same, a dash for what was not counted."""
-    said = ["–" if value is None else words(value) for value in values]
+    """The first and the last, "16.1 → 1.2"; one number where both read the same, a dash for what was not counted."""
+    ends = [values[0], values[-1]] if len(values) > 1 else values
+    said = ["–" if value is None else words(value) for value in ends]
     return " → ".join(dict.fromkeys(said) if len(set(said)) == 1 else said)
 
 

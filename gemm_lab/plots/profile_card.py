@@ -87,7 +87,7 @@ def profile_card(title: str, sections: Sequence[Section], gauges: Sequence[tuple
 def _section(fig: Figure, section: Section, top: float) -> None:
     """One section whose upper edge is `top` inches below that of the card."""
     width, height = fig.get_size_inches()
-    names_left = max(len(name) for name, _ in section.rows) * 0.083 + 0.15
+    names_left = max(len(name) for name, _ in section.rows) * 0.094 + 0.15  # bold letters
     total_right = 0.95
     fig.text(_LEFT / width, 1 - (top + 0.12) / height, section.title, color=style.MUTED, va="center")
     bars = len(section.rows) * (_BAR + _GAP)

@@ -71,6 +71,15 @@ def test_one_card_is_shown_alone(recorded):
     assert "after" not in repr(alone).splitlines()[0] and alone.plot()
 
 
+def test_cards_of_a_ladder_in_one_picture(both, recorded):
+    first = profile_card.Profile("t4/02", None, both.card_before, None, both.mix_before, None)
+    words = [item.get_text() for item in both.plot(first).texts]
+    assert "18.0 → 1.0" in words and "where a warp's time goes; numbers: cycles for each instruction that it issues" in words
+    recorded()
+    with pytest.raises(LabError, match="no recorded cards"):
+        lab.kernel("t4/03").profile(record=False).plot(first)
+
+
 def test_a_card_of_an_earlier_text_says_so(recorded):
     old = made_card("t4/03", 2e6, wait=1)
     old.conditions["ptx"] = "0"
