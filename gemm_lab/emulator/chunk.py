@@ -67,12 +67,20 @@ class Chunk:
         self._take(sum(register.nbytes for register in self.R))
 
     def close(self) -> None:
-        """The blocks have ended: nothing of them is kept, least of all by what instructions remember of addresses."""
+        """The blocks have ended. Their arrays go at once: chunks and lanes name each other, and would stay a while.
+
+        A launch that is looked into keeps them for the look.
+        """
         for site in self.sites:
             site.cache.clear()
         if self.hazards is not None:
             self.hazards.close()
         self.account.give(self.taken)
+        if self.launch.probe is not None:
+            return
+        for lanes in (self.all, *self.contexts.values()):
+            lanes.__dict__.clear()
+        self.__dict__.clear()
 
     # ---- Scheduling ----
 

@@ -48,6 +48,10 @@ class Hazards:
     def chunk(self, chunk) -> Watch:
         return Watch(chunk, self)
 
+    def close(self) -> None:
+        """The launch has ended: only the findings stay."""
+        self.arrays, self.published = {}, None
+
     def next_event(self, k: int) -> int:
         self.event += 1
         if self.event >= len(self.site_of):

@@ -298,6 +298,8 @@ class Launch:
                     waiting = [chunk for chunk in waiting if not chunk.finished(QUANTUM)]
             finally:
                 self._copy_back()
+        if self.hazards is not None:
+            self.hazards.close()
         return Report(self)
 
     def _copy_back(self) -> None:
