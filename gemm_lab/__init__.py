@@ -4,6 +4,7 @@
     lab.here()                              what this machine can do
     lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
     lab.ladder("t4").bench([4096]).plot()   all rungs beside cuBLAS
+    lab.swizzle(rows=64, row_bytes=128)     see the banks that an access meets
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ _HOMES = {
     "tiled_matmul": "gemm_lab.model.tiled_matmul", "roofline": "gemm_lab.model.roofline",
     "occupancy": "gemm_lab.model.occupancy",
     "figure": "gemm_lab.notebook.show", "predict": "gemm_lab.notebook.predict",
-    "exercise": "gemm_lab.notebook.exercises",
+    "exercise": "gemm_lab.notebook.exercises", "swizzle": "gemm_lab.notebook.widgets.swizzle",
 }
 __all__ = ["Kernel", "LabError", "Ladder", "Run", "exercise", "figure", "gpu", "here", "kernel", "ladder",
-           "occupancy", "predict", "roofline", "tiled_matmul"]
+           "occupancy", "predict", "roofline", "swizzle", "tiled_matmul"]
 __version__ = "0.1.0"
 
 

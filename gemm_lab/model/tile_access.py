@@ -88,7 +88,7 @@ def access_problem(layout: TileLayout, name: str) -> str:
     if layout.banks == 4 and name not in TOY_ACCESSES:
         return f"The toy of 4 banks knows the accesses {' and '.join(TOY_ACCESSES)}."
     width = access_width(layout, name)
-    if width > 16 or (name == "fragment store" and layout.element_bytes not in (2, 4)):
+    if name == "fragment store" and layout.element_bytes not in (2, 4):
         return f"A fragment store writes two neighbours of FP16, BF16 or FP32; {layout.element} is another size."
     multiple = {"ldmatrix.x1": 8, "ldmatrix.x4": 16, "fragment store": 8}.get(name, 1)
     if layout.rows % multiple:

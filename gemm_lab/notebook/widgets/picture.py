@@ -1,0 +1,46 @@
+"""What every widget of the lab is besides its live view: words, and a still picture drawn by Python."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import anywidget
+
+from gemm_lab.notebook.figures.png import smaller
+from gemm_lab.plots.style import Card, drawn, png
+
+DPI = 100
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class PicturedWidget(anywidget.AnyWidget):
+    """A live widget whose output also carries its picture and its text.
+
+    A front end without widgets, a stored notebook and an exported page show the picture; a terminal prints the text.
+    Subclasses draw `card()` from their state and say it in `text`.
+    """
+
+    def card(self) -> Card:
+        """The state as a matplotlib figure."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """The state in words and characters."""
+        raise NotImplementedError
+
+    def png(self) -> bytes:
+        """The still picture, as PNG bytes with a palette."""
+        return smaller(png(drawn(self.card)(), DPI))
+
+    def __repr__(self) -> str:
+        return self.text
+
+    __str__ = __repr__
+
+    def _repr_mimebundle_(self, **kwargs) -> dict:
+        bundle = super()._repr_mimebundle_(**kwargs) or {}
+        data = dict(bundle[0] if isinstance(bundle, tuple) else bundle)
+        data["text/plain"] = self.text
+        data["image/png"] = b64encode(self.png()).decode()
+        return data

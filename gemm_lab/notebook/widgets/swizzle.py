@@ -1,0 +1,159 @@
+"""The swizzle explorer: one access of a warp to a tile, and the banks that it meets.
+
+    w = lab.swizzle(rows=64, row_bytes=128, layout="plain")
+    w.wavefronts, w.ideal
+    w.change(layout="xor", access="column load", element="f32")
+    print(w)
+"""
+
+from __future__ import annotations
+
+import traitlets
+
+from gemm_lab.model.swizzle import LayoutError
+from gemm_lab.model.tile_access import TileAccess, access_problem, steps, tile_access, totals
+from gemm_lab.model.tile_layout import TileLayout
+from gemm_lab.notebook.widgets.modules import css, esm
+from gemm_lab.notebook.widgets.picture import PicturedWidget
+
+# Every Jupyter widget has a `layout` of its own, so the trait of the tile's layout is called `scheme`.
+LAYOUT_TRAITS = ("rows", "row_bytes", "element", "scheme", "pad_bytes", "bits", "base", "shift", "banks")
+TRAITS = (*LAYOUT_TRAITS, "access", "step")
+
+
+class SwizzleExplorer(PicturedWidget):
+    """See `swizzle`. Every choice is an attribute, in step with the live view (the tile's layout is called `scheme`);
+    `change` sets several at once.
+
+    `wavefronts`, `ideal`, `tile` (a `TileLayout`) and `lanes` (a `TileAccess`) describe the current choice; `answer` is
+    what the learner predicted, None before. An impossible choice raises `LayoutError` and changes nothing.
+    """
+
+    _esm = esm("swizzle")
+    _css = css()
+
+    rows = traitlets.Int(64).tag(sync=True)
+    row_bytes = traitlets.Int(128).tag(sync=True)
+    element = traitlets.Unicode("f16").tag(sync=True)
+    scheme = traitlets.Unicode("plain").tag(sync=True)
+    pad_bytes = traitlets.Int(16).tag(sync=True)
+    bits = traitlets.Int(3).tag(sync=True)
+    base = traitlets.Int(4).tag(sync=True)
+    shift = traitlets.Int(3).tag(sync=True)
+    banks = traitlets.Int(32).tag(sync=True)
+    access = traitlets.Unicode("ldmatrix.x4").tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    predict = traitlets.Bool(False).tag(sync=True)
+    answer = traitlets.Int(None, allow_none=True).tag(sync=True)
+    selected = traitlets.List(traitlets.Int(), default_value=[1, 0]).tag(sync=True)
+
+    def __init__(self, **values):
+        super().__init__()
+        self.change(**values)
+
+    def change(self, **values) -> SwizzleExplorer:
+        """Set several choices at once, by the names that `swizzle` takes; `LayoutError` if they do not go together."""
+        if "layout" in values:
+            values["scheme"] = values.pop("layout")
+        unknown = set(values) - {*TRAITS, "predict", "answer", "selected"}
+        if unknown:
+            known = ", ".join(("layout", *TRAITS, "predict"))
+            raise LayoutError(f"The explorer has no choice “{min(unknown)}”; it has {known}.")
+        tile, access, step = self._resolve(values)
+        tile_access(tile, access, step)  # raises for a step that does not exist
+        row, byte = values.get("selected", self.selected)
+        if not (0 <= row < tile.rows and 0 <= byte < tile.row_bytes):
+            if "selected" in values:
+                raise LayoutError(f"The tile has no byte {byte} in row {row}; it is {tile.rows} × {tile.row_bytes}.")
+            values["selected"] = [0, 0]
+        self._checked = True
+        try:
+            with self.hold_trait_notifications():
+                for name, value in {**values, "step": step}.items():
+                    setattr(self, name, value)
+        finally:
+            self._checked = False
+        return self
+
+    _checked = False  # while `change` sets several choices, one of them alone need not make sense
+
+    @traitlets.validate(*LAYOUT_TRAITS, "access")
+    def _possible(self, proposal):
+        if not self._checked and not self._cross_validation_lock:
+            self._resolve({proposal["trait"].name: proposal["value"]})
+        return proposal["value"]
+
+    @traitlets.validate("step")
+    def _step_exists(self, proposal):
+        if not self._checked and not self._cross_validation_lock:
+            tile_access(self.tile, self.access, proposal["value"])
+        return proposal["value"]
+
+    @traitlets.observe(*LAYOUT_TRAITS, "access")
+    def _step_stays(self, _change) -> None:
+        if not self._checked and self.step >= steps(self.tile, self.access):
+            self.step = 0
+
+    def _resolve(self, values: dict) -> tuple[TileLayout, str, int]:
+        """The tile, access and step with these values; a step left over from another choice goes back to 0."""
+        tile = self._tile(values)
+        access = values.get("access", self.access)
+        if problem := access_problem(tile, access):
+            raise LayoutError(problem)
+        step = values.get("step", self.step)
+        return tile, access, step if "step" in values or step < steps(tile, access) else 0
+
+    # ---- What it shows ----
+
+    @property
+    def tile(self) -> TileLayout:
+        return self._tile({})
+
+    def _tile(self, values: dict) -> TileLayout:
+        chosen = {name: values.get(name, getattr(self, name)) for name in LAYOUT_TRAITS}
+        return TileLayout(layout=chosen.pop("scheme"), **chosen)
+
+    @property
+    def lanes(self) -> TileAccess:
+        return tile_access(self.tile, self.access, self.step)
+
+    @property
+    def wavefronts(self) -> int:
+        """Wavefronts of the access shown."""
+        return self.lanes.schedule.count
+
+    @property
+    def ideal(self) -> int:
+        return self.lanes.ideal
+
+    @property
+    def whole_tile(self) -> tuple[int, int]:
+        """(wavefronts, ideal) of all steps together."""
+        return totals(self.tile, self.access)
+
+    @property
+    def text(self) -> str:
+        from gemm_lab.notebook.widgets.swizzle_text import explain
+
+        return explain(self.lanes)
+
+    def card(self):
+        from gemm_lab.notebook.widgets.swizzle_picture import picture
+
+        return picture(self.lanes, tuple(self.selected))
+
+
+def swizzle(rows: int = 64, row_bytes: int = 128, layout: str = "plain", access: str = "ldmatrix.x4",
+            element: str = "f16", **more) -> SwizzleExplorer:
+    """Explore a tile in shared memory: which banks an access of one warp meets, and how an XOR changes that.
+
+    rows, row_bytes  the tile; bytes in steps of 16
+    layout           "plain", "padded" (pad_bytes=16), "xor" (the XOR that fits the row), "swizzle" (bits, base, shift
+                     of byte addresses, as CUTLASS means them), "tma32", "tma64", "tma128"
+    access           "row store", "column load", "ldmatrix.x1", "ldmatrix.x4", "float4 store", "cp.async",
+                     "fragment store"
+    more             step (where in the tile), predict=True (ask before showing), selected=[row, byte], banks=4 (a toy)
+
+    Raises `LayoutError`, a `LabError`, with the reason where a layout or an access is impossible.
+    """
+    return SwizzleExplorer(rows=rows, row_bytes=row_bytes, layout=layout, access=access, element=element, **more)

@@ -1,0 +1,208 @@
+"""The swizzle explorer's still picture: the tile twice, the wavefronts, and the bits of one address."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.model.tile_access import TileAccess
+from gemm_lab.notebook.figures.sheet import Sheet
+from gemm_lab.notebook.widgets.colours import bank_colour
+from gemm_lab.notebook.widgets.wavefront_picture import draw_wavefronts, height_of
+from gemm_lab.plots import style
+from gemm_lab.plots.style import Card
+
+MOST_ROWS, ROW, PANEL, LEFT, RIGHT = 16, 0.185, 3.1, 0.62, 4.6
+BIT = 0.27
+
+
+def picture(access: TileAccess, selected: tuple[int, int]) -> Card:
+    """Eight inches wide; up to 16 rows around the access."""
+    tile, schedule = access.layout, access.schedule
+    low = max(min(int(access.rows[access.active].min()), tile.rows - MOST_ROWS), 0)
+    rows = range(low, min(low + MOST_ROWS, tile.rows))
+    first = low * tile.row_stride // tile.line_bytes if not tile.layout.startswith("tma") else _first_line(access)
+    lines = range(first, min(first + len(rows), -(-tile.size_bytes // tile.line_bytes)))
+    waves_y = 1.55 + len(rows) * ROW + 0.35
+    bits_y = waves_y + height_of(schedule.phase) + 0.55
+    page = Sheet(bits_y + 1.0 + (0.44 + 0.2 * tile.swizzle.bits if tile.swizzle and tile.swizzle.bits else 0))
+    _verdict(page, access)
+    _tile(page, access, rows, selected)
+    _memory(page, access, lines, selected)
+    page.text(0.25, waves_y - 0.12, "Wavefronts", bold=True, ha="left")
+    draw_wavefronts(page, access, waves_y + 0.1, tile.banks)
+    _bits(page, access, selected, bits_y)
+    return page.fig
+
+
+def _first_line(access: TileAccess) -> int:
+    return int(access.addresses[access.active].min()) // access.layout.line_bytes
+
+
+def _verdict(page: Sheet, access: TileAccess) -> None:
+    tile, count = access.layout, access.schedule.count
+    free = count <= access.ideal
+    colour = style.GREEN if free else style.CONFLICT
+    page.box(0.22, 0.22, 7.56, 0.62, fill="#F4F5F7", edge="#F4F5F7")
+    page.box(0.22, 0.22, 0.05, 0.62, fill=colour, edge=colour, radius=0)
+    what = "free of conflicts" if free else f"{count / access.ideal:g} × the ideal {access.ideal}"
+    page.text(0.42, 0.42, f"{count} wavefront{'s' * (count != 1)}", bold=True, size=style.LARGE, ha="left")
+    page.text(2.25, 0.42, what, bold=True, ha="left", colour=style.ink(colour))
+    page.text(0.42, 0.68, f"{access.name}: {access.says}   ·   {tile.rows} × {tile.row_bytes} bytes, {tile.name}",
+              ha="left", colour=style.MUTED)
+
+
+def _scale(tile) -> tuple[float, float]:
+    """Inches of a byte in the tile and in memory."""
+    memory = min(PANEL / tile.line_bytes, 0.11)
+    return min(PANEL / tile.row_bytes, memory), memory
+
+
+def _waits(access: TileAccess) -> np.ndarray:
+    """Wavefronts of its phase that each lane waits for."""
+    first = np.array([access.schedule.phase.index(p) for p in access.schedule.phase])
+    number = access.schedule.wavefront
+    return np.where(number >= 0, number - first[np.maximum(number, 0)], 0).max(1)
+
+
+def _covered(access: TileAccess, places, scale: float) -> set[tuple[int, int]]:
+    """The (row, chunk) of a panel that a lane's own words cover."""
+    if access.width * scale <= 0.2:
+        return set()
+    found = (places(lane) for lane in np.flatnonzero(access.active))
+    return {(place[0], place[1] // access.layout.chunk_bytes) for place in found if place}
+
+
+def _lanes(page: Sheet, access: TileAccess, places, x0: float, y0: float, scale: float) -> None:
+    """The lanes as boxes; `places(lane)` gives row and byte in the panel, or None."""
+    waits, drawn = _waits(access), {}
+    for lane in np.flatnonzero(access.active):
+        if (place := places(lane)) is not None:
+            drawn.setdefault(place, []).append(int(lane))
+    for (row, byte), lanes in drawn.items():
+        late = access.kind != "cp.async.cg" and waits[lanes].max() > 0
+        bank = int(access.addresses[lanes[0]]) // 4 % access.layout.banks
+        fill = style.CONFLICT if late else bank_colour(bank, access.layout.banks, vivid=True)
+        width = max(access.width * scale, 0.04)
+        page.box(x0 + byte * scale + 0.008, y0 + row * ROW + 0.008, width - 0.016, ROW - 0.016, fill=fill, radius=0.02,
+                 edge=style.CONFLICT if late else style.INK, lw=0.8, z=4)
+        if width > 0.2:
+            words = f"T{lanes[0]}" if len(lanes) == 1 else f"×{len(lanes)}"
+            page.text(x0 + byte * scale + width / 2, y0 + (row + 0.5) * ROW, words, size=7.5, bold=True,
+                      colour="white" if late else style.INK)
+
+
+def _tile(page: Sheet, access: TileAccess, rows: range, selected) -> None:
+    tile, (scale, _) = access.layout, _scale(access.layout)
+    y0, piece = 1.45, tile.chunk_bytes
+    page.text(LEFT - 0.37, 1.06, "The tile as you index it", bold=True, ha="left")
+    for byte in range(0, tile.row_bytes, piece):
+        if piece * scale > 0.12:
+            page.text(LEFT + byte * scale, y0 - 0.1, str(byte // piece), size=7.5, colour=style.MUTED, ha="left")
+
+    def place(lane):
+        row = int(access.rows[lane])
+        return (row - rows[0], int(access.bytes[lane])) if row in rows else None
+
+    covered = _covered(access, place, scale)
+    page.text(LEFT - 0.06, y0 - 0.1, "chunk" if piece == 16 else "column", size=7.5, colour=style.MUTED, ha="right")
+    for line, row in enumerate(rows):
+        page.text(LEFT - 0.06, y0 + (line + 0.5) * ROW, str(row), size=7.5, colour=style.MUTED, ha="right")
+        for byte in range(0, tile.row_bytes, piece):
+            bank = int(tile.address(row, byte)) // 4 % tile.banks
+            page.box(LEFT + byte * scale, y0 + line * ROW, piece * scale, ROW, fill=bank_colour(bank, tile.banks),
+                     edge="white", lw=0.8, radius=0)
+            if piece * scale > 0.17 and (line, byte // piece) not in covered:
+                page.text(LEFT + (byte + piece / 2) * scale, y0 + (line + 0.5) * ROW, str(bank), size=7.5,
+                          colour=style.MUTED)
+    _lanes(page, access, place, LEFT, y0, scale)
+    row, byte = selected
+    if row in rows:
+        _frame(page, LEFT + byte // piece * piece * scale, y0 + (row - rows[0]) * ROW, piece * scale)
+
+
+def _memory(page: Sheet, access: TileAccess, lines: range, selected) -> None:
+    tile, (_, scale) = access.layout, _scale(access.layout)
+    y0, piece, line_bytes = 1.45, tile.chunk_bytes, tile.line_bytes
+    page.text(RIGHT - 0.37, 1.06, "The same in shared memory", bold=True, ha="left")
+
+    def place(lane):
+        line, at = divmod(int(access.addresses[lane]), line_bytes)
+        return (line - lines[0], at) if line in lines else None
+
+    covered = _covered(access, place, scale)
+    page.text(RIGHT - 0.06, y0 - 0.1, "bank", size=7.5, colour=style.MUTED, ha="right")
+    for at in range(0, line_bytes, piece):
+        page.text(RIGHT + at * scale, y0 - 0.1, str(at // 4), size=7.5, colour=style.MUTED, ha="left")
+    for number, line in enumerate(lines):
+        y = y0 + number * ROW
+        page.text(RIGHT - 0.06, y + ROW / 2, str(line), size=7.5, colour=style.MUTED, ha="right")
+        for at in range(0, line_bytes, piece):
+            address = line * line_bytes + at
+            if address >= tile.size_bytes:
+                continue
+            row, byte = (int(v) for v in tile.place(address))
+            fill = bank_colour(at // 4, tile.banks) if row >= 0 else "#ECEEF0"
+            page.box(RIGHT + at * scale, y, piece * scale, ROW, fill=fill, edge="white", lw=0.8, radius=0)
+            whole = row >= 0 and tile.place(address + piece - 1)[0] == row
+            words = f"{row}·{byte // piece}" if whole else "" if row >= 0 else "pad"
+            words = "" if (number, at // piece) in covered else words
+            page.text(RIGHT + (at + piece / 2) * scale, y + ROW / 2, words, size=7.5, colour=style.MUTED)
+    _lanes(page, access, place, RIGHT, y0, scale)
+    line, at = divmod(int(tile.address(selected[0], selected[1] // piece * piece)), line_bytes)
+    if line in lines:
+        _frame(page, RIGHT + at * scale, y0 + (line - lines[0]) * ROW, piece * scale)
+
+
+def _frame(page: Sheet, x: float, y: float, width: float) -> None:
+    page.box(x, y, width, ROW, fill="none", edge=style.INK, lw=1.8, radius=0, z=6)
+
+
+def _bits(page: Sheet, access: TileAccess, selected, top: float) -> None:
+    """The address of the selected place: the bits of row and column, the XOR, and the bank."""
+    tile, swizzle = access.layout, access.layout.swizzle
+    row, byte = selected[0], selected[1] // tile.element_bytes * tile.element_bytes
+    plain, address = int(tile.plain_address(row, byte)), int(tile.address(row, byte))
+    count, x0 = max((tile.size_bytes - 1).bit_length(), 10), 1.55
+    swizzle = swizzle if swizzle and swizzle.bits else None
+    x, high = lambda bit: x0 + (count - 1 - bit) * BIT, 0.24
+    page.text(0.25, top - 0.12, f"The address of row {row}, column {byte // tile.element_bytes}", bold=True, ha="left")
+
+    def boxes(value, y, fill, strong):
+        for bit in range(count):
+            page.box(x(bit) + 0.015, y, BIT - 0.03, high, fill=fill(bit), edge=style.INK if strong(bit) else style.RULE,
+                     lw=1.4 if strong(bit) else 0.8, radius=0.03)
+            page.text(x(bit) + BIT / 2, y + high / 2, str(value >> bit & 1), mono=True, size=9, bold=bool(strong(bit)))
+
+    top += 0.22
+    for bit in range(count):
+        page.text(x(bit) + BIT / 2, top - 0.1, str(bit), size=7.5, colour=style.MUTED)
+    words = f"{row} × {tile.row_stride} + {byte} = {plain}" if tile.row_stride >= min(tile.row_bytes, byte + 1) \
+        else f"byte {plain}"
+    bottom = top
+    if swizzle:
+        bottom = top + high + 0.2 + swizzle.bits * 0.2
+        boxes(plain, top, lambda bit: "#BCD7F5" if swizzle.source >> bit & 1 else style.PAPER,
+              lambda bit: swizzle.source >> bit & 1)
+        page.text(x0 - 0.1, top + high / 2, "row and column", ha="right", colour=style.MUTED, size=9)
+        page.text(x(0) + BIT + 0.1, top + high / 2, words, ha="left", colour=style.MUTED, size=9)
+        words = f"= {address}"
+        for number, bit in enumerate(b for b in range(count) if swizzle.mask >> b & 1):
+            source, level = bit + swizzle.shift, top + high + 0.14 + number * 0.2
+            on = plain >> source & 1
+            look = {"colour": style.BLUE if on else style.RULE, "lw": 1.8 if on else 1.2}
+            px, fx = x(bit) + BIT / 2, x(source) + BIT / 2
+            page.line((fx, top + high), (fx, level), (px, level), **look)
+            page.line((px, top + high), (px, bottom), **look)
+            page.text(px, level, "⊕", size=13, colour=look["colour"], va="center")
+    fill = bank_colour(address // 4 % tile.banks, tile.banks, vivid=True)
+    bank_bits = tile.banks.bit_length() - 1
+    boxes(address, bottom, lambda bit: fill if 2 <= bit < 2 + bank_bits else style.PAPER,
+          lambda bit: swizzle and swizzle.mask >> bit & 1 and (plain ^ address) >> bit & 1)
+    page.text(x0 - 0.1, bottom + high / 2, "address", ha="right", colour=style.MUTED, size=9)
+    page.text(x(0) + BIT + 0.1, bottom + high / 2, words, ha="left", colour=style.MUTED, size=9)
+    for high_bit, low_bit, said in ((count - 1, 2 + bank_bits, f"line {address // tile.line_bytes}"),
+                                    (1 + bank_bits, 2, f"bank {address // 4 % tile.banks}"), (1, 0, "byte")):
+        y = bottom + high + 0.06
+        page.line((x(high_bit) + 0.03, y), (x(high_bit) + 0.03, y + 0.05), (x(low_bit) + BIT - 0.03, y + 0.05),
+                  (x(low_bit) + BIT - 0.03, y), colour=style.MUTED)
+        page.text((x(high_bit) + x(low_bit) + BIT) / 2, y + 0.17, said, size=9, bold=said.startswith("bank"))

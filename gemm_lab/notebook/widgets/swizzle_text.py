@@ -1,0 +1,64 @@
+"""The swizzle explorer for people without a browser: the tile as characters, each chunk with the bank it begins in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.model.tile_access import TileAccess, totals
+
+MOST_ROWS, MOST_CHUNKS = 16, 16
+
+
+def explain(access: TileAccess) -> str:
+    """The tile, the verdict, the banks of the rows at hand, and the lanes of each wavefront."""
+    tile, schedule = access.layout, access.schedule
+    wavefronts, ideal = totals(tile, access.name)
+    verdict = "no conflicts" if schedule.count <= access.ideal else f"{schedule.count / access.ideal:g} × the ideal"
+    lines = [
+        f"{tile.rows} rows × {tile.row_bytes} bytes ({tile.columns} × {tile.element}), {tile.name}",
+        f"{access.name}, step {access.step}: {access.says}",
+        f"{schedule.count} wavefront{'s' * (schedule.count != 1)}, ideal {access.ideal}: {verdict}. "
+        f"Whole tile: {wavefronts:,}, ideal {ideal:,}.",
+        "", *_grid(access), "", *_passes(access),
+    ]
+    return "\n".join(lines)
+
+
+def _grid(access: TileAccess) -> list[str]:
+    """The first bank of every chunk of up to 16 rows, those that the access touches in [ ]."""
+    tile = access.layout
+    low = int(access.rows[access.active].min())
+    rows = range(low, min(low + MOST_ROWS, tile.rows))
+    count = tile.row_bytes // tile.chunk_bytes
+    first = int(access.bytes[access.active].min()) // tile.chunk_bytes
+    start = 0 if count <= MOST_CHUNKS else min(first // MOST_CHUNKS * MOST_CHUNKS, count - MOST_CHUNKS)
+    chunks = range(start, min(start + MOST_CHUNKS, count))
+    ends = np.maximum(access.bytes + access.width - 1, 0) // tile.chunk_bytes
+    touched = {(int(r), c) for r, b, e in zip(access.rows, access.bytes, ends, strict=True) if r >= 0
+               for c in range(int(b) // tile.chunk_bytes, int(e) + 1)}
+    what = "chunk" if tile.chunk_bytes == 16 else "column"
+    out = [f"first bank of each {what}; [ ]: touched", f"{what:>8} " + "".join(f"{c:>5}" for c in chunks)]
+    for row in rows:
+        cells = []
+        for chunk in chunks:
+            bank = int(tile.address(row, chunk * tile.chunk_bytes)) // 4 % tile.banks
+            cells.append(f"[{bank:>2}]" if (row, chunk) in touched else f" {bank:>2} ")
+        out.append(f"row {row:>4} " + "".join(f" {cell}" for cell in cells))
+    return out
+
+
+def _passes(access: TileAccess) -> list[str]:
+    """A line for each phase: its wavefronts, with the lanes of each."""
+    schedule, out = access.schedule, []
+    for phase in dict.fromkeys(schedule.phase):
+        numbers = [n for n, other in enumerate(schedule.phase) if other == phase]
+        name = "source and shared line" if access.kind == "cp.async.cg" else "phase"
+        lanes = " | ".join(_runs(schedule.lanes(n)) for n in numbers)
+        out.append(f"{name} {phase}: {len(numbers)} wavefront{'s' * (len(numbers) != 1)}, lanes {lanes}")
+    return out
+
+
+def _runs(lanes: np.ndarray) -> str:
+    """Lanes as ranges: 0–7, 16."""
+    parts = np.split(lanes, np.flatnonzero(np.diff(lanes) != 1) + 1)
+    return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}–{p[-1]}" for p in parts)

@@ -1,0 +1,217 @@
+// A tile twice: as it is indexed (rows and columns), and as it lies in shared memory (lines of 32 banks).
+import { bankColour, prepare } from "./theme.js";
+
+export const HEADER = 20;
+const GUTTER = 34, GAP = 34;
+
+// Where things are drawn in `width` pixels.
+export function geometry(tile, width) {
+  const panel = (width - GAP - 2 * GUTTER) / 2;
+  const most = tile.banks === 4 ? 62 : 16; // pixels of a word
+  const memoryScale = Math.min(panel / tile.lineBytes, most / 4);
+  const lines = Math.ceil(tile.size / tile.lineBytes), longest = Math.max(tile.rows, lines);
+  const rowHeight = tile.banks === 4 ? 30 : longest <= 16 ? 20 : 16;
+  return {
+    rowHeight, lines, tileX: GUTTER, tileScale: Math.min(panel / tile.rowBytes, memoryScale),
+    memoryX: GUTTER + panel + GAP + GUTTER, memoryScale, panel, content: longest * rowHeight,
+    view: Math.min(longest, Math.max(8, Math.floor(384 / rowHeight))) * rowHeight + HEADER,
+  };
+}
+
+// What lies under a point of the canvas: {row, byte} of the tile, or null.
+export function placeAt(tile, g, x, y, scroll) {
+  const line = Math.floor((y - HEADER + scroll) / g.rowHeight);
+  if (y < HEADER || line < 0) return null;
+  const left = Math.floor((x - g.tileX) / g.tileScale), right = Math.floor((x - g.memoryX) / g.memoryScale);
+  if (left >= 0 && left < tile.rowBytes && line < tile.rows) return { row: line, byte: left, side: "tile" };
+  if (right >= 0 && right < tile.lineBytes && line < g.lines) {
+    const address = line * tile.lineBytes + right;
+    if (address >= tile.size) return null;
+    const place = tile.place(address);
+    return place.row >= 0 ? { ...place, side: "memory" } : null;
+  }
+  return null;
+}
+
+// The lanes of an access by the address they name, and how many wavefronts of their phase come before theirs.
+function marks(access) {
+  const found = new Map(), { wavefront, words, phase } = access.schedule;
+  const first = phase.map((number) => phase.indexOf(number));
+  access.addresses.forEach((address, lane) => {
+    if (!access.active[lane]) return;
+    let wait = 0;
+    for (let word = 0; word < words; word++) {
+      const number = wavefront[lane * words + word];
+      wait = Math.max(wait, number - first[number]);
+    }
+    const mark = found.get(address) ?? { lanes: [], wait, row: access.rows[lane], byte: access.bytes[lane], address };
+    mark.lanes.push(lane);
+    found.set(address, mark);
+  });
+  return [...found.values()];
+}
+
+// Draws both panels; what does not depend on `focus` is kept in a second canvas, so that pointing is quick.
+export function drawTile(canvas, { tile, access, theme, width, scroll, focus, revealed }) {
+  const g = geometry(tile, width), key = [tile, access, theme, width, scroll, revealed];
+  const base = (canvas.base ??= document.createElement("canvas"));
+  if (!canvas.key || key.some((value, i) => value !== canvas.key[i])) {
+    drawBase(base, g, { tile, access, theme, width, scroll, revealed });
+    canvas.key = key;
+    prepare(canvas, width, g.view);
+  }
+  const c = canvas.getContext("2d");
+  c.clearRect(0, 0, width, g.view);
+  c.drawImage(base, 0, 0, width, g.view);
+  if (focus) drawFocus(c, g, { tile, theme, scroll, focus, width });
+}
+
+// The place under the pointer, framed in both panels, with an arrow between them.
+function drawFocus(c, g, { tile, theme, scroll, focus, width }) {
+  const piece = tile.chunkBytes, tall = g.rowHeight - 1, y = (line) => HEADER + line * g.rowHeight - scroll;
+  const start = Math.floor(focus.byte / piece) * piece, address = tile.address(focus.row, start);
+  const line = Math.floor(address / tile.lineBytes), at = address % tile.lineBytes;
+  c.save();
+  c.beginPath();
+  c.rect(0, HEADER - 2, width, g.view - HEADER + 2);
+  c.clip();
+  c.strokeStyle = c.fillStyle = theme.ink;
+  c.lineWidth = 2;
+  const frame = (x, where, w) => c.strokeRect(x - 0.5, y(where) - 0.5, w, tall + 1);
+  frame(g.tileX + start * g.tileScale, focus.row, piece * g.tileScale);
+  frame(g.memoryX + at * g.memoryScale, line, piece * g.memoryScale);
+  const y0 = y(focus.row) + tall / 2, y1 = y(line) + tall / 2;
+  const x0 = g.tileX + tile.rowBytes * g.tileScale + 4, x1 = g.memoryX - 24, bend = (x1 - x0) / 2;
+  c.lineWidth = 1.5;
+  c.beginPath();
+  c.moveTo(x0, y0);
+  c.bezierCurveTo(x0 + bend, y0, x1 - 6 - bend, y1, x1 - 5, y1);
+  c.stroke();
+  c.beginPath();
+  c.moveTo(x1, y1);
+  c.lineTo(x1 - 7, y1 - 4);
+  c.lineTo(x1 - 7, y1 + 4);
+  c.fill();
+  c.restore();
+}
+
+function drawBase(canvas, g, { tile, access, theme, width, scroll, revealed }) {
+  const c = prepare(canvas, width, g.view);
+  const from = Math.floor(scroll / g.rowHeight), to = from + Math.ceil((g.view - HEADER) / g.rowHeight) + 1;
+  const y = (line) => HEADER + line * g.rowHeight - scroll;
+  const bank = (address) => Math.floor(address / 4) % tile.banks;
+  const small = `10px ${theme.font}`, tall = g.rowHeight - 1;
+  const middle = (text, x, w, line, font, colour) => {
+    c.font = font;
+    c.fillStyle = colour;
+    c.textAlign = "center";
+    c.fillText(text, x + w / 2, y(line) + tall / 2 + 0.5);
+  };
+  c.textBaseline = "middle";
+  c.save();
+  c.beginPath();
+  c.rect(0, HEADER, width, g.view - HEADER);
+  c.clip();
+
+  // ---- The cells: the tile's rows on the left, memory's lines on the right ----
+  const piece = tile.chunkBytes, left = piece * g.tileScale, right = piece * g.memoryScale;
+  for (let row = from; row < Math.min(to, tile.rows); row++) {
+    for (let byte = 0; byte < tile.rowBytes; byte += piece) {
+      const x = g.tileX + byte * g.tileScale;
+      for (let word = 0; word < piece; word += 4) {
+        c.fillStyle = bankColour(bank(tile.address(row, byte + word)), tile.banks, theme.dark, false);
+        c.fillRect(x + word * g.tileScale, y(row), 4 * g.tileScale - (word + 4 === piece ? 1 : -0.5), tall);
+      }
+      if (left > 17) middle(bank(tile.address(row, byte)), x, left - 1, row, small, theme.muted);
+    }
+    if (g.rowHeight >= 14) label(row, g.tileX, row);
+  }
+  for (let line = from; line < Math.min(to, g.lines); line++) {
+    for (let at = 0; at < tile.lineBytes; at += piece) {
+      const address = line * tile.lineBytes + at, x = g.memoryX + at * g.memoryScale;
+      if (address >= tile.size) continue;
+      const place = tile.place(address), last = tile.place(address + piece - 1);
+      const padding = place.row < 0;
+      for (let word = 0; word < piece; word += 4) {
+        const owned = tile.place(address + word).row >= 0;
+        c.fillStyle = owned ? bankColour(bank(address + word), tile.banks, theme.dark, false) : theme.soft;
+        c.fillRect(x + word * g.memoryScale, y(line), 4 * g.memoryScale - (word + 4 === piece ? 1 : -0.5), tall);
+      }
+      if (padding) hatch(x, right - 1, line);
+      else if (right > 26 && last.row === place.row)
+        middle(`${place.row}·${place.byte / piece}`, x, right - 1, line, small, theme.muted);
+    }
+    label(line, g.memoryX, line);
+  }
+
+  // ---- The lanes ----
+  if (access)
+    for (const mark of marks(access)) {
+      const waits = revealed && mark.wait > 0;
+      const at = mark.address % tile.lineBytes, line = Math.floor(mark.address / tile.lineBytes);
+      cell(g.tileX + mark.byte * g.tileScale, mark.row, access.width * g.tileScale, mark, waits);
+      cell(g.memoryX + at * g.memoryScale, line, access.width * g.memoryScale, mark, waits);
+    }
+
+  c.restore();
+  header();
+
+  function label(text, x, line) {
+    c.font = small;
+    c.fillStyle = theme.muted;
+    c.textAlign = "right";
+    c.fillText(text, x - 6, y(line) + tall / 2 + 0.5);
+  }
+
+  function hatch(x, w, line) {
+    c.save();
+    c.beginPath();
+    c.rect(x, y(line), w, tall);
+    c.clip();
+    c.strokeStyle = theme.rule;
+    c.lineWidth = 1;
+    for (let d = -tall; d < w; d += 5) {
+      c.beginPath();
+      c.moveTo(x + d, y(line) + tall);
+      c.lineTo(x + d + tall, y(line));
+      c.stroke();
+    }
+    c.restore();
+  }
+
+  function cell(x, line, w, mark, waits) {
+    if (line < from || line >= to) return;
+    const wide = Math.max(w - 1, 3.5);
+    c.fillStyle = waits ? theme.conflict : bankColour(bank(mark.address), tile.banks, theme.dark, true);
+    c.strokeStyle = waits ? theme.conflict : theme.dark ? theme.paper : theme.ink;
+    c.lineWidth = 1.2;
+    c.beginPath();
+    c.roundRect(x + 0.5, y(line) + 0.5, wide - 1, tall - 1, 2.5);
+    c.fill();
+    c.stroke();
+    const word = mark.lanes.length > 1 ? `×${mark.lanes.length}` : `T${mark.lanes[0]}`;
+    const colour = waits ? (theme.dark ? "#16181b" : "#fff") : "#15181c";
+    if (wide >= 25) middle(word, x, wide, line, `600 10.5px ${theme.font}`, colour);
+    else if (wide >= 13) middle(word.slice(1), x, wide, line, `600 9px ${theme.font}`, colour);
+  }
+
+  function header() {
+    c.font = small;
+    c.textAlign = "left";
+    const every = tile.banks === 4 ? 1 : 4;
+    for (let number = 0; number < tile.banks; number++) {
+      const x = g.memoryX + number * 4 * g.memoryScale;
+      c.fillStyle = bankColour(number, tile.banks, theme.dark, true);
+      c.fillRect(x, HEADER - 5, 4 * g.memoryScale, 3);
+      c.fillStyle = theme.muted;
+      if (number % every === 0) c.fillText(number, x + 1, 7);
+    }
+    c.textAlign = "right";
+    c.fillText("bank", g.memoryX - 6, 7);
+    c.textAlign = "left";
+    for (let byte = 0; byte < tile.rowBytes; byte += piece)
+      if (left > 12) c.fillText(byte / piece, g.tileX + byte * g.tileScale + 1, 7);
+    c.textAlign = "right";
+    c.fillText(piece === 16 ? "chunk" : "col.", g.tileX - 3, 7);
+  }
+}

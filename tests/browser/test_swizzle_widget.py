@@ -1,0 +1,160 @@
+"""The swizzle explorer in Chromium: what it says, draws and refuses, by mouse and by keyboard, and how quickly."""
+
+import shutil
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
+from playwright.sync_api import expect  # noqa: E402
+
+from gemm_lab.notebook.widgets.swizzle import TRAITS, swizzle  # noqa: E402
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(
+    not (shutil.which("chromium") or shutil.which("chromium-browser")), reason="there is no chromium here")]
+
+# The share of a canvas's pixels that differ from its first one, and a sum that changes with the picture.
+INK = """(canvas) => {
+  const data = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+  let other = 0, sum = 0;
+  data.forEach((pixel, i) => { if (pixel !== data[0]) other++; sum = (sum * 31 + pixel + i) % 1000003; });
+  return [other / data.length, sum];
+}"""
+# Milliseconds, for each input event, from its own time stamp to the end of the frame that paints it, and of these the
+# work: from the beginning of the frame's callbacks. The rest is the wait for the frame.
+LATENCY = """(type) => {
+  window.times = [];
+  window.addEventListener(type, (event) => requestAnimationFrame(() => {
+    const begun = performance.now(), channel = new MessageChannel();
+    channel.port1.onmessage = () => window.times.push([performance.now() - event.timeStamp, performance.now() - begun]);
+    channel.port2.postMessage(0);
+  }), { capture: true });
+}"""
+
+
+def state_of(widget):
+    return {name: getattr(widget, name) for name in (*TRAITS, "predict", "answer", "selected")}
+
+
+@pytest.fixture
+def explorer(widget_page):
+    def start(theme="light", width=824, **values):
+        page = widget_page(theme, width)
+        page.mount("swizzle", state_of(swizzle(**values)))
+        return page
+
+    return start
+
+
+def saved(page):
+    return page.evaluate("window.widget.saved.at(-1)")
+
+
+def test_choosing_a_layout_changes_the_verdict_the_picture_and_the_state(explorer):
+    page = explorer()
+    verdict = page.locator(".gl-verdict")
+    expect(verdict).to_contain_text("32wavefronts")
+    expect(verdict).to_contain_text("8 × the ideal")
+    canvas = page.locator(".gl-scroll canvas")
+    share, before = canvas.evaluate(INK)
+    assert share > 0.3, "the canvas is not blank"
+    page.get_by_label("layout").select_option("xor")
+    expect(verdict).to_contain_text("4wavefrontsfree of conflicts")
+    page.wait_for_timeout(50)
+    assert canvas.evaluate(INK)[1] != before and saved(page)["scheme"] == "xor"
+    page.get_by_label("access").select_option("cp.async")
+    expect(verdict).to_contain_text("cp.async.cg")
+    assert page.evaluate("window.widget.saved.length") == 2
+
+
+def test_an_impossible_layout_says_why_and_the_last_valid_picture_stays(explorer):
+    page = explorer(layout="xor")
+    canvas, error = page.locator(".gl-scroll canvas"), page.locator(".gl-error")
+    before = canvas.evaluate(INK)
+    for value, said in (("96", "no XOR swizzle"), ("100", "steps of 16"), ("", "not NaN")):
+        page.get_by_label("row_bytes").fill(value)
+        page.get_by_label("row_bytes").press("Tab")
+        expect(error).to_be_visible()
+        expect(error).to_contain_text(said)
+    page.get_by_label("row_bytes").fill("128")
+    page.get_by_label("row_bytes").press("Tab")
+    expect(error).to_be_hidden()
+    page.get_by_label("layout").select_option("swizzle")
+    page.get_by_label("shift", exact=True).fill("2")
+    page.get_by_label("shift", exact=True).press("Tab")
+    expect(error).to_contain_text("themselves")
+    assert saved(page)["shift"] == 3 and canvas.evaluate(INK) == before
+
+
+def test_predict_first_hides_the_count_until_there_is_an_answer(explorer):
+    page = explorer(predict=True)
+    verdict = page.locator(".gl-verdict")
+    expect(verdict).to_contain_text("How many wavefronts")
+    assert "32" not in verdict.inner_text().replace("32 lanes", "")
+    expect(page.locator("canvas:visible")).to_have_count(1)
+    page.get_by_label("your prediction").fill("8")
+    page.get_by_label("your prediction").press("Enter")
+    expect(verdict).to_contain_text("You said 8.")
+    expect(verdict).to_contain_text("32wavefronts")
+    assert saved(page)["answer"] == 8
+    page.get_by_label("step on").click()
+    expect(verdict).to_contain_text("How many wavefronts")
+    assert saved(page)["answer"] is None
+
+
+def test_the_keyboard_reaches_everything(explorer):
+    page = explorer(layout="xor", selected=[1, 0])
+    seen = []
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.type"))
+    assert seen[:9] == ["rows", "row_bytes", "element", "layout", "access", "step back", "step", "step on", "checkbox"]
+    page.locator(".gl-scroll canvas").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert saved(page)["selected"] == [2, 16]
+    assert page.locator(".gl-bits svg").get_attribute("aria-label") == "address 304, bank 12"
+
+
+def test_pointing_links_the_cell_to_its_address_and_python_can_move_it(explorer):
+    page = explorer(layout="xor")
+    box = page.locator(".gl-scroll canvas").bounding_box()
+    page.mouse.move(box["x"] + 37, box["y"] + 20 + 5 * 16 + 8)
+    bits = page.locator(".gl-bits svg")
+    expect(bits).to_have_attribute("aria-label", "address 720, bank 20")
+    page.mouse.move(0, 0)
+    expect(bits).to_have_attribute("aria-label", "address 144, bank 4")
+    page.evaluate("window.widget.model.set('scheme', 'plain')")
+    expect(page.locator(".gl-verdict")).to_contain_text("32wavefronts")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [824, 480])
+def test_nothing_overflows_in_either_theme(explorer, theme, width):
+    for values in ({}, {"layout": "padded", "access": "column load", "element": "f32", "rows": 128},
+                   {"row_bytes": 1024, "rows": 16, "layout": "tma128", "access": "cp.async"},
+                   {"rows": 4, "row_bytes": 16, "element": "f32", "banks": 4, "access": "row store", "layout": "xor"}):
+        page = explorer(theme, width, **values)
+        widget = page.locator(".gemm-lab")
+        assert page.evaluate("document.body.scrollWidth <= innerWidth")
+        assert widget.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+        assert widget.evaluate("e => e.classList.contains('gl-dark')") == (theme == "dark")
+        assert page.locator(".gl-scroll canvas").evaluate(INK)[0] > 0.02
+
+
+def percentile_95(page, kind, act):
+    page.evaluate(LATENCY, kind)
+    for number in range(50):
+        act(number)
+        page.wait_for_function("n => window.times.length > n", arg=number)
+    return [sorted(column)[47] for column in zip(*page.evaluate("window.times"), strict=True)]
+
+
+def test_it_answers_quickly(explorer):
+    page = explorer(rows=64, row_bytes=128)
+    page.get_by_label("step", exact=True).focus()
+    step = percentile_95(page, "keydown", lambda n: page.keyboard.press("ArrowRight"))
+    box = page.locator(".gl-scroll canvas").bounding_box()
+    hover = percentile_95(page, "pointermove", lambda n: page.mouse.move(box["x"] + 50 + 6 * n, box["y"] + 30 + 5 * n))
+    print(f"p95 of 50, event to paint and of it work: step {step[0]:.1f}, {step[1]:.1f} ms; "
+          f"hover {hover[0]:.1f}, {hover[1]:.1f} ms")
+    assert step[0] < 100 and hover[1] < 16, (step, hover)

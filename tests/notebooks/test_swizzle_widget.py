@@ -1,0 +1,82 @@
+"""The swizzle explorer's Python side: state, refusals, words and the still picture."""
+
+from base64 import b64decode
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.errors import LabError
+from gemm_lab.notebook.widgets import modules
+from gemm_lab.notebook.widgets.picture import VIEW
+from gemm_lab.notebook.widgets.swizzle import SwizzleExplorer
+
+PNG = b"\x89PNG"
+
+
+def test_the_story_in_numbers():
+    w = lab.swizzle()
+    assert (w.wavefronts, w.ideal, w.whole_tile) == (32, 4, (512, 64))
+    w.change(layout="xor")
+    assert (w.wavefronts, w.whole_tile) == (4, (64, 64)) and w.scheme == "xor"
+    w.change(layout="padded", pad_bytes=16)
+    assert w.wavefronts == 4 and w.tile.size_bytes == 64 * 144
+    w.change(layout="plain", access="cp.async", step=7)
+    assert w.lanes.kind == "cp.async.cg" and w.wavefronts == 4
+    toy = lab.swizzle(4, 16, element="f32", banks=4, access="column load")
+    assert toy.wavefronts == 4 and toy.change(layout="xor").wavefronts == 1
+
+
+@pytest.mark.parametrize(("values", "said"), [
+    ({"rows": 20}, "multiple of 16"), ({"row_bytes": 100}, "steps of 16"), ({"layout": "spiral"}, "tma128"),
+    ({"element": "f12"}, "bf16"), ({"layout": "swizzle", "row_bytes": 64}, "leave their row"),
+    ({"layout": "padded", "pad_bytes": 8}, "misaligned"), ({"step": 16}, "0 to 15"), ({"colour": 3}, "no choice “colour”"),
+    ({"selected": [64, 0]}, "no byte 0 in row 64"),
+])
+def test_what_cannot_be_is_refused_and_changes_nothing(values, said):
+    w = lab.swizzle()
+    before = w.get_state()
+    with pytest.raises(LabError, match=said):
+        w.change(**values)
+    with pytest.raises(LabError, match=said):
+        SwizzleExplorer(**values)
+    assert w.get_state() == before
+
+
+def test_one_attribute_at_a_time_is_checked_too():
+    w = lab.swizzle(layout="xor", step=15)
+    with pytest.raises(LabError, match="no XOR"):
+        w.row_bytes = 96
+    assert w.row_bytes == 128 and w.step == 15
+    w.rows = 16
+    assert w.step == 0, "a step that is gone goes back to the first"
+    with pytest.raises(LabError, match="0 to 3"):
+        w.step = 4
+
+
+def test_words_for_people_without_a_browser():
+    text = str(lab.swizzle(layout="xor"))
+    assert text.startswith("64 rows × 128 bytes (64 × f16), XOR, Swizzle(3, 4, 3)")
+    assert "4 wavefronts, ideal 4: no conflicts. Whole tile: 64, ideal 64." in text
+    assert "row    1  [ 4] [ 0]  12    8   20   16   28   24" in text
+    assert "phase 0: 8 wavefronts, lanes 0 | 1 | 2" in str(lab.swizzle())
+    wide = str(lab.swizzle(row_bytes=1024, access="float4 store", step=9))
+    assert max(map(len, wide.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("values", [
+    {}, {"layout": "tma64", "row_bytes": 256, "step": 11}, {"layout": "padded", "access": "column load", "element": "f32"},
+    {"rows": 4, "row_bytes": 16, "element": "f32", "banks": 4, "access": "row store", "layout": "xor"},
+    {"access": "cp.async", "layout": "xor", "selected": [5, 48]},
+])
+def test_the_output_carries_its_picture(values):
+    w = lab.swizzle(**values)
+    data = w._repr_mimebundle_()
+    assert data["text/plain"] == str(w) and VIEW in data
+    png = b64decode(data["image/png"])
+    assert png[:4] == PNG and len(png) < 60_000
+
+
+def test_modules_are_joined_into_one():
+    text = modules.esm("swizzle")
+    assert "import " not in text.replace("// ", "") and text.count("export default") == 1
+    assert text.index("const banks_module") < text.index("const tile_module") < text.index("export default")
