@@ -3,7 +3,7 @@
 GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder
 GEMM_LAB_BACKEND     auto (default), gpu or emulator
 GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default 20
-GEMM_LAB_COMMIT      the commit that recorded measurements name where git cannot tell, as in a copy without .git
+GEMM_LAB_COMMIT      the commit that recorded measurements name; default: what git says of the checkout
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ def main(path: str) -> None:
     """Launch every step of the plan and wait for it."""
     import cupy
     import numpy as np
+    from cupy.cuda import driver
     from cupy.cuda.function import Module
 
     modules: dict[bytes, Module] = {}
@@ -26,7 +27,7 @@ def main(path: str) -> None:
             modules[step["cubin"]] = module
         function = modules[step["cubin"]].get_function(step["entry"])
         if step["smem"]:
-            function.max_dynamic_shared_size_bytes = step["smem"]
+            driver.funcSetAttribute(function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, step["smem"])
         held, args = [], []
         for value in step["args"]:
             if isinstance(value, np.ndarray):

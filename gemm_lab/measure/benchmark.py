@@ -240,9 +240,10 @@ def _median(readings: Sequence[Mapping[str, float]], name: str) -> float:
 
 
 def commit() -> str:
-    """The short commit of the checkout, with "+" if files differ from it; elsewhere GEMM_LAB_COMMIT, or "none"."""
+    """GEMM_LAB_COMMIT; else the short commit of the checkout, with "+" if files differ from it; else "none"."""
     git = ["git", "-C", str(settings.PACKAGE.parent)]
-    elsewhere = os.environ.get("GEMM_LAB_COMMIT", "").strip() or "none"
+    if named := os.environ.get("GEMM_LAB_COMMIT", "").strip():
+        return named
     try:
         name = subprocess.run([*git, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, timeout=10)
         changed = subprocess.run(
@@ -252,5 +253,5 @@ def commit() -> str:
             timeout=10,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return elsewhere
-    return name.stdout.strip() + ("+" if changed.stdout.strip() else "") if name.returncode == 0 else elsewhere
+        return "none"
+    return name.stdout.strip() + ("+" if changed.stdout.strip() else "") if name.returncode == 0 else "none"

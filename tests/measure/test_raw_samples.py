@@ -87,10 +87,12 @@ def test_without_an_answer_of_git_the_environment_names_the_commit(monkeypatch, 
     assert timing.commit() == "none"
 
 
-def test_where_git_answers_the_environment_is_not_asked(monkeypatch):
+def test_the_environment_wins_over_git(monkeypatch):
     answers = iter(["1234567\n", " M file\n"])
     monkeypatch.setattr(
         timing.subprocess, "run", lambda *args, **options: subprocess.CompletedProcess([], 0, next(answers), "")
     )
     monkeypatch.setenv("GEMM_LAB_COMMIT", "fedcba9")
+    assert timing.commit() == "fedcba9"
+    monkeypatch.delenv("GEMM_LAB_COMMIT")
     assert timing.commit() == "1234567+"
