@@ -8,6 +8,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.api import card_recording, profile_card
 from gemm_lab.api.instruction_mix import instruction_mix
+from gemm_lab.cli import main
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 from gemm_lab.hardware import gpu
@@ -129,6 +130,11 @@ def test_on_a_gpu_it_is_recorded_beside_the_rung_before(recorded, monkeypatch):
     shown = lab.kernel("t4/03").profile(n=1024)
     assert asked == [("t4/02_vectorized_copy", 1024), ("t4/03_swizzled", 1024)]
     assert shown.card.kernel == "t4/03_swizzled" and shown.card_before.kernel == "t4/02_vectorized_copy"
+
+
+def test_what_is_to_be_recorded_has_three_names(capsys):
+    assert main(["profile", "t4", "--what", "card"]) == 1
+    assert "rungs,cards,patterns" in capsys.readouterr().err
 
 
 # ---- Machine code ----

@@ -3,12 +3,16 @@
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from gemm_lab.api.card_recording import read_recording
+from gemm_lab.api.profiling import record_profiles
 from gemm_lab.errors import LabError, MissingDependency
+from gemm_lab.hardware import gpu
 from gemm_lab.measure import ncu
-from gemm_lab.measure.cards import METRIC_NAMES
+from gemm_lab.measure.cards import METRIC_NAMES, read_cards
 from gemm_lab.measure.profile import METRICS, counters
 
 PLAN = [{"cubin": b"", "entry": "gemm", "grid": (1, 1, 1), "threads": 32, "smem": 0, "args": []}] * 2
@@ -36,6 +40,22 @@ def test_a_recording_leaves_out_what_the_chip_does_not_know(fake, tmp_path):
     assert {file.name for file in (tmp_path / "raw").iterdir()} == {
         "report.ncu-rep", "raw.csv", "instances.csv", "source.csv", "ncu.log"}
     assert ncu.version() == "2025.3.1.0"
+
+
+def test_a_recording_writes_cards_over_those_that_are_there(fake, tmp_path):
+    where = SimpleNamespace(arch="sm_90a", gpu=gpu("h200"), present=SimpleNamespace(name="NVIDIA H200", driver=(13, 0)))
+    names = ["t4/02_vectorized_copy", "t4/03_swizzled"]
+    for name in names:
+        record_profiles(tmp_path, [name], where, ["cards"], 512, raw=tmp_path / "raw")
+    found = read_cards(tmp_path)
+    assert [card.kernel for card in found] == names and found[0].n == 512
+    assert found[1]["duration_ns"] == 12345 and found[1]["dram_read_bytes"] is None
+    assert found[1].classes == {"tensor core": 1024, "ldmatrix": 128, "integer and address": 100, "other": 28}
+    assert found[1].conditions["ncu"] == "2025.3.1.0" and len(found[1].conditions["ptx"]) == 16
+    assert read_recording(tmp_path / "raw" / "t4") == found[1:], "what ncu wrote can be read again"
+    record_profiles(tmp_path, ["t4/01_hierarchical_tiling"], SimpleNamespace(**{**vars(where), "arch": "sm_70"}),
+                    ["cards"])
+    assert len(read_cards(tmp_path)) == 2, "a kernel that does not exist for the GPU is left out"
 
 
 def test_instances_that_do_not_add_up_are_read_from_the_source_page(fake, tmp_path):
