@@ -62,15 +62,26 @@ def test_directed_square_roots(mode):
         assert low < number <= high if mode == "rp" else low <= number < high
 
 
-def test_fma_is_rounded_once():
+@pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
+def test_fma_is_rounded_once(mode):
     a, b, random = numbers(4), numbers(5), np.random.default_rng(6)
     with np.errstate(all="ignore"):
         exponent = np.frexp(a)[1] + np.frexp(b)[1] + random.integers(-120, 120, COUNT)
         c = np.ldexp(random.uniform(-2, 2, COUNT), np.clip(exponent, -1074, 1022))
         c[:200] = -(a * b)[:200]  # only the error of the product is left
-        got, twice = fma_f64(a, b, c), a * b + c
-    assert same(got, expected(lambda x, y, z: x * y + z, "rn", got, a, b, c))
-    assert not same(twice, got)
+        c[200:300] = np.nextafter(-(a * b)[200:300], np.inf)
+        got, twice, nearest = fma_f64(a, b, c, mode), a * b + c, fma_f64(a, b, c)
+    assert same(got, expected(lambda x, y, z: x * y + z, mode, got, a, b, c))
+    assert not same(twice, got) and same(nearest, got) == (mode == "rn")
+
+
+def test_a_fused_sum_of_opposite_numbers_is_a_zero_with_the_sign_of_its_mode():
+    a, b = np.array([3.0, -3.0, 0.0, 0.0, -0.0]), np.array([2.0, 2.0, 1.0, -1.0, 1.0])
+    c = np.array([-6.0, 6.0, 0.0, 0.0, -0.0])
+    for mode, signs in (("rn", "++++-"), ("rz", "++++-"), ("rp", "++++-"), ("rm", "--+--")):
+        got = fma_f64(a, b, c, mode)
+        assert (got == 0).all()
+        assert "".join("-" if minus else "+" for minus in np.signbit(got)) == signs
 
 
 def test_an_infinite_addend_outlasts_an_overflow():

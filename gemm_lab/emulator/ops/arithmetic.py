@@ -6,7 +6,7 @@ import numpy as np
 
 from gemm_lab.emulator.ops import half, integer
 from gemm_lab.emulator.ops.exact import SMALL, near_the_ends, repaired
-from gemm_lab.emulator.ops.rounding import fma_f64, sum_to_odd, with_mode
+from gemm_lab.emulator.ops.rounding import directed_f64, fma_f64, sum_to_odd, two_sum, with_mode
 from gemm_lab.emulator.registry import op, runtime, types_of
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
@@ -57,11 +57,9 @@ def add_mode(a, b, mode):
         return np.where(zero, out.dtype.type(-0.0), out)
     mode = "rm" if mode == "down" else mode
     if a.dtype == np.float64:
-        exact = a + b
-        back = exact - a
-        error = (a - (exact - back)) + (b - back)
+        exact, error = two_sum(a, b)
         overflowed = np.isinf(exact) & np.isfinite(a) & np.isfinite(b)
-        return repaired(_directed(exact, error, mode), overflowed, (a, b), lambda x, y: x + y, mode)
+        return repaired(directed_f64(exact, error, mode), overflowed, (a, b), lambda x, y: x + y, mode)
     return with_mode(sum_to_odd(a.astype(np.float64), b.astype(np.float64)), np.float32, mode)
 
 
@@ -70,17 +68,9 @@ def mul_mode(a, b, mode):
     """a · b with a directed rounding."""
     if a.dtype == np.float64:
         product = a * b
-        out = _directed(product, fma_f64(a, b, -product), mode)
+        out = directed_f64(product, fma_f64(a, b, -product), mode)
         return repaired(out, near_the_ends(product, a, b), (a, b), lambda x, y: x * y, mode)
     return with_mode(a.astype(np.float64) * b.astype(np.float64), np.float32, mode)
-
-
-def _directed(value, error, mode):
-    """float64 `value` with rounding error `error` (exact - value), moved to the neighbour the mode asks for."""
-    down = (error < 0) if mode == "rm" else (error < 0) & (value > 0) if mode == "rz" else np.zeros_like(error, bool)
-    up = (error > 0) if mode == "rp" else (error > 0) & (value < 0) if mode == "rz" else np.zeros_like(error, bool)
-    out = np.where(down, np.nextafter(value, -np.inf), np.where(up, np.nextafter(value, np.inf), value))
-    return out if out.ndim else out[()]
 
 
 @runtime
@@ -91,7 +81,7 @@ def div_mode(a, b, mode):
         if mode == "rn":
             return q
         rest = -fma_f64(q, b, -a)
-        out = _directed(q, np.where(b < 0, -rest, rest), mode)
+        out = directed_f64(q, np.where(b < 0, -rest, rest), mode)
         hard = near_the_ends(q, a, b) | (near_the_ends(a, a, b) & np.isfinite(q))
         return repaired(out, hard, (a, b), lambda x, y: x / y, mode)
     return with_mode(a.astype(np.float64) / b.astype(np.float64), np.float32, mode)
@@ -112,12 +102,7 @@ def _float(e, i, kind: str):
     elif family == "mul":
         x = f"({v[0]} * {v[1]})" if mode == "rn" else f"mul_mode({v[0]}, {v[1]}, {mode!r})"
     elif family in ("fma", "mad"):
-        if kind == "f32":
-            x = f"fma_f32({v[0]}, {v[1]}, {v[2]}, {mode!r})" if mode != "rn" else f"fma_f32({v[0]}, {v[1]}, {v[2]})"
-        elif mode == "rn":
-            x = f"fma_f64({v[0]}, {v[1]}, {v[2]})"
-        else:
-            raise e.unsupported("a directed rounding of fma.f64")
+        x = f"fma_{kind}({v[0]}, {v[1]}, {v[2]}" + (f", {mode!r})" if mode != "rn" else ")")
     elif family == "div":
         x = f"({v[0]} / {v[1]})" if mode == "rn" else f"div_mode({v[0]}, {v[1]}, {mode!r})"
     elif family in ("min", "max"):
@@ -268,7 +253,7 @@ def directed_sqrt(x, mode):
     small = x < SMALL
     x = x * np.where(small, 2.0**200, 1.0)
     root = np.sqrt(x)
-    return _directed(root, fma_f64(-root, root, x), mode) * np.where(small, 2.0**-100, 1.0)
+    return directed_f64(root, fma_f64(-root, root, x), mode) * np.where(small, 2.0**-100, 1.0)
 
 
 @runtime

@@ -69,9 +69,7 @@ def f32_to_bf16(x, mode: str = "rn"):
 
 def sum_to_odd(p, c):
     """p + c in float64, rounded to odd: any later rounding to fewer than 52 bits is then the correct one."""
-    total = p + c
-    back = total - p
-    error = (p - (total - back)) + (c - back)
+    total, error = two_sum(p, c)
     bits = np.asarray(total).view(np.int64)
     inexact = (error != 0) & np.isfinite(total) & ((bits & 1) == 0)
     towards_zero = (error < 0) != (total < 0)
@@ -133,7 +131,7 @@ def fma_f32(a, b, c, mode="rn"):
 
 
 @runtime
-def fma_f64(a, b, c):
+def fma_f64(a, b, c, mode="rn"):
     """a · b + c in float64 rounded once: Dekker's exact product of the fractions."""
     plain = np.asarray(a * b + c)
     (x, ex), (y, ey) = np.frexp(a), np.frexp(b)
@@ -144,21 +142,43 @@ def fma_f64(a, b, c):
     xh, yh = split * x - (split * x - x), split * y - (split * y - y)
     xl, yl = x - xh, y - yh
     low = ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
-    total = p + z
-    back = total - p
-    error = (p - (total - back)) + (z - back)
+    total, error = two_sum(p, z)
     scaled = total + sum_to_odd(error, low)
     fused = np.ldexp(scaled, scale)
     # Beside an addend this large the product only matters for the rounding, which `plain` has right.
     kept = np.ldexp(z, scale) == c
     good = np.isfinite(plain) & np.isfinite(z) & (np.abs(z) < 1e200) & kept
-    out = np.where(good, fused, plain)
+    out = np.where(good & (scaled != 0), fused, plain)  # `plain` has the sign of a zero
     hard = ~np.isfinite(plain) | ((scaled != 0) & (np.abs(fused) < 2.0**-960)) | ~kept
-    if hard.any():
+    if mode != "rn":
+        # The exact value is scaled + (total - scaled) + error + low; only the sign of what follows `scaled` counts.
+        high, rest = two_sum(error, low)
+        first, second = two_sum(total - scaled, high)
+        out = directed_f64(out, np.where(good, first + sum_to_odd(second, rest), 0.0), mode)
+        hard = hard | ~good
+        if mode == "rm":  # rounded down, a sum of opposite numbers is -0
+            opposite = (scaled == 0) & good & (np.signbit(a) ^ np.signbit(b) | np.signbit(c))
+            out = np.where(opposite, -0.0, out)
+    if np.any(hard):
         finite = np.isfinite(a) & np.isfinite(b)
         out = np.where(finite & np.isinf(c), c, out)
-        out = repaired(out, hard & finite & np.isfinite(c), (a, b, c), lambda x, y, w: x * y + w)
+        out = repaired(out, hard & finite & np.isfinite(c), (a, b, c), lambda x, y, w: x * y + w, mode)
     return out if np.ndim(out) else out[()]
+
+
+def two_sum(a, b):
+    """(a + b rounded, what the rounding cut off): together the exact sum."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
+
+
+def directed_f64(value, error, mode):
+    """float64 `value` with rounding error `error` (exact - value), moved to the neighbour the mode asks for."""
+    down = (error < 0) if mode == "rm" else (error < 0) & (value > 0) if mode == "rz" else np.zeros_like(error, bool)
+    up = (error > 0) if mode == "rp" else (error > 0) & (value < 0) if mode == "rz" else np.zeros_like(error, bool)
+    out = np.where(down, np.nextafter(value, -np.inf), np.where(up, np.nextafter(value, np.inf), value))
+    return out if out.ndim else out[()]
 
 
 @runtime
