@@ -11,19 +11,24 @@ from gemm_lab.api import html
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
 
-COUNTS = ("executions", "wavefronts", "ideal", "sectors", "requests")
+COUNTS = ("executions", "wavefronts", "low", "high", "ideal", "sectors", "requests")
 CONTEXT = 1  # lines shown around a line that counts
 
 
 @dataclass(frozen=True)
 class Line:
-    """One source line. `wavefronts` of shared memory, `sectors` and `requests` of global memory."""
+    """One source line. `wavefronts` of shared memory, `sectors` and `requests` of global memory.
+
+    low, high: between which the wavefronts lie, where they are not known exactly (cp.async of scattered addresses).
+    """
 
     number: int
     text: str
     file: str
     executions: int = 0
     wavefronts: int = 0
+    low: int = 0
+    high: int = 0
     ideal: int = 0
     sectors: int = 0
     requests: int = 0
@@ -59,6 +64,8 @@ class HotLines:
             cost = costs.setdefault(number, dict.fromkeys(COUNTS, 0))
             cost["executions"] += site.executions
             cost["wavefronts"] += site.wavefronts
+            cost["low"] += site.wavefronts_low
+            cost["high"] += site.wavefronts_high
             cost["ideal"] += site.ideal_wavefronts
             if site.sectors:
                 cost["sectors"] += site.sectors
@@ -98,12 +105,12 @@ class HotLines:
     def _rows(self) -> list[tuple[Line | None, str]]:
         """(line, its margin and text) for every shown line, after the head; None is a gap."""
         rows: list[tuple[Line | None, str]] = [
-            (None, f"{'wavefronts':>10} {'degree':>6} {'sectors/request':>15} {'line':>5}")]
+            (None, f"{'wavefronts':>11} {'degree':>6} {'sectors/request':>15} {'line':>5}")]
         for line in self._shown():
             if line is None:
                 rows.append((None, ""))
                 continue
-            margin = f"{_count(line.wavefronts):>10} {_degree(line):>6} {_sectors(line):>15} {line.number:>5}"
+            margin = f"{span(line.low, line.high):>11} {_degree(line):>6} {_sectors(line):>15} {line.number:>5}"
             rows.append((line, f"{margin}  {line.text}"))
         return rows
 
@@ -125,8 +132,11 @@ class HotLines:
         return html.card(f"<b>{escape(self.kernel.label)}</b>: what each line costs{self.body()}")
 
 
-def _count(value: int) -> str:
-    return f"{value:,}" if value else ""
+def span(low: int, high: int) -> str:
+    """ "12", or "10–12" where a count is known only within limits; nothing for zero."""
+    if not high:
+        return ""
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
 def _degree(line: Line) -> str:

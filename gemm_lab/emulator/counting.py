@@ -15,16 +15,20 @@ from gemm_lab.model.banks import (
 )
 
 _NOT_ACTIVE = np.int64(-(1 << 40))
-_HASH = np.random.default_rng(20260101).integers(1, 1 << 62, 64, dtype=np.int64) | 1
+_HASH = np.random.default_rng(20260101).integers(1, 1 << 62, 96, dtype=np.int64) | 1
 
 
 class SiteCounts:
-    """Counters of one instruction, and what it remembers of its last addresses."""
+    """Counters of one instruction, and what it remembers of its last addresses.
 
-    __slots__ = ("wavefronts", "ideal", "sectors", "requests", "bytes", "cache", "executed")
+    below, above: how far the wavefronts may lie under and over the count, where the rule is not exact.
+    """
+
+    __slots__ = ("wavefronts", "below", "above", "ideal", "sectors", "requests", "bytes", "cache", "executed")
 
     def __init__(self):
-        self.wavefronts = self.ideal = self.sectors = self.requests = self.bytes = self.executed = 0
+        self.wavefronts = self.below = self.above = 0
+        self.ideal = self.sectors = self.requests = self.bytes = self.executed = 0
         self.cache: dict = {}
 
 
@@ -34,8 +38,11 @@ class Patterns:
     def __init__(self):
         self.known: dict = {}
 
-    def total(self, kind: str, width: int, relative: np.ndarray, active: np.ndarray | None) -> int:
-        """The sum over warps. relative: (warps, lanes) int64 from a base that keeps the cost the same."""
+    def total(self, kind: str, width: int, relative: np.ndarray, active: np.ndarray | None):
+        """The sum over warps: an int, of cp.async a list [low, likely, high].
+
+        relative: (warps, lanes) int64 from a base that keeps the cost the same.
+        """
         rows = relative if active is None else np.where(active, relative, _NOT_ACTIVE)
         hashes = rows @ _HASH[: rows.shape[1]]
         known = self.known.setdefault((kind, width, rows.shape[1]), {})
@@ -49,19 +56,25 @@ class Patterns:
             here = chosen != _NOT_ACTIVE
             for n, cost in zip(missing, _COST[kind](chosen, width, here).tolist(), strict=True):
                 known[int(unique[n])] = cost
+        if kind in _RANGES:
+            return np.dot(counts, [known[h] for h in unique.tolist()]).tolist()
         return sum(known[h] * int(c) for h, c in zip(unique.tolist(), counts, strict=True))
 
 
-def _cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
-    lanes = rows.shape[1] // 2
-    return np.array([cp_async_cg_wavefronts(r[:lanes], r[lanes:], h[lanes:]) for r, h in zip(rows, here, strict=True)])
+def _copies(rule):
+    """The cost of cp.async: a row holds the source, the destination and (1 or 0) whether each lane reads."""
+
+    def cost(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
+        thirds = (np.split(row, 3) for row in rows)
+        return np.array([rule(source, to, width, use[: len(to)], reads > 0)
+                         for (source, to, reads), use in zip(thirds, here, strict=True)])
+
+    return cost
 
 
-def _ca(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
-    lanes = rows.shape[1] // 2
-    return np.array(
-        [cp_async_ca_wavefronts(r[:lanes], r[lanes:], width, h[lanes:]) for r, h in zip(rows, here, strict=True)]
-    )
+def _cg(source, destination, width, active, reads):
+    exact = cp_async_cg_wavefronts(source, destination, active)
+    return exact, exact, exact
 
 
 def _ideal_load(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
@@ -73,8 +86,9 @@ def _ideal_load(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
 
 
 def _ideal_cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
-    lanes = rows.shape[1] // 2
-    return np.array([-(-len(np.unique(r[lanes:][h[lanes:]])) * width // 128) for r, h in zip(rows, here, strict=True)])
+    lanes = rows.shape[1] // 3
+    written = (row[lanes : 2 * lanes][use[:lanes]] for row, use in zip(rows, here, strict=True))
+    return np.array([-(-len(np.unique(places)) * width // 128) for places in written])
 
 
 _COST = {
@@ -82,10 +96,11 @@ _COST = {
     "load": lambda rows, width, here: load_wavefronts(rows, width, here),
     "ideal load": _ideal_load,
     "ideal cg": _ideal_cg,
-    "ca": _ca,
+    "ca": _copies(cp_async_ca_wavefronts),
+    "cg": _copies(_cg),
     "sectors": lambda rows, width, here: sectors(rows, width, here),
-    "cg": _cg,
 }
+_RANGES = ("ca", "cg")
 
 
 def based(addresses: np.ndarray, active: np.ndarray | None, unit: int) -> np.ndarray:

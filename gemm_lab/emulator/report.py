@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from gemm_lab.emulator.counting import SiteCounts
 from gemm_lab.emulator.faults import EmulatorError, HazardFound
@@ -14,6 +14,8 @@ class Site:
     """One PTX instruction and what it cost. Counts that do not apply are zero.
 
     file, line: of the instruction itself; `inlined_at`: the call sites, ((file, line), …), outermost last.
+    wavefronts_low, wavefronts_high: what the hardware takes lies between, both included. They differ from `wavefronts`
+    only for cp.async with scattered addresses; of 311 such patterns recorded on an H200 they hold 306.
     """
 
     opcode: str
@@ -23,6 +25,8 @@ class Site:
     inlined_at: tuple[tuple[str, int], ...]
     executions: int
     wavefronts: int
+    wavefronts_low: int
+    wavefronts_high: int
     ideal_wavefronts: int
     sectors: int
     requests: int
@@ -40,6 +44,8 @@ class Totals:
 
     executions: int
     wavefronts: int
+    wavefronts_low: int
+    wavefronts_high: int
     ideal_wavefronts: int
     sectors: int
     requests: int
@@ -51,7 +57,7 @@ class Totals:
         return self.wavefronts / self.ideal_wavefronts if self.ideal_wavefronts else 1.0
 
 
-_COUNTS = ("executions", "wavefronts", "ideal_wavefronts", "sectors", "requests", "bytes")
+_COUNTS = tuple(field.name for field in fields(Totals))
 
 
 class Report:
@@ -133,6 +139,8 @@ def _site(item, runs: int, counts) -> Site:
         location.inlined_at if location else (),
         runs,
         counts.wavefronts,
+        counts.wavefronts - counts.below,
+        counts.wavefronts + counts.above,
         counts.ideal,
         counts.sectors,
         counts.requests,

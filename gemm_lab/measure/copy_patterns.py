@@ -53,6 +53,22 @@ def parts(width: int) -> Iterator[Pattern]:
                 yield placed(f"{data + pad}-byte rows, {layout}, {name}", shared, source, np.where(keeps, width, 0))
 
 
+def odd_tiles(width: int) -> Iterator[Pattern]:
+    """Tiles from sources whose rows lie an odd number of 16-byte chunks apart, in other ways than `tiles` has them."""
+    for data, pad, layout in LAYOUTS:
+        for more in (32, 48):
+            shared, source = tile(width, data, pad, layout, data + more)
+            yield placed(f"{data + pad}-byte rows, {layout}, from rows of {data + more}, first", shared, source)
+
+
+def whole(width: int) -> Iterator[Pattern]:
+    """Tiles of which no lane fills with zeros, though the instruction could."""
+    for data, pad, layout in LAYOUTS:
+        if pad < 32:
+            shared, source = tile(width, data, pad, layout, 1024)
+            yield placed(f"{data + pad}-byte rows, {layout}, nothing missing", shared, source, np.full(32, width))
+
+
 def scattered(width: int, seed: int, count: int) -> Iterator[Pattern]:
     """`count` random patterns of eight kinds in turn, from dense permutations to chunks anywhere in 8 KiB."""
     random = np.random.default_rng([seed, width])

@@ -36,9 +36,13 @@ INSTRUCTIONS: dict[str, tuple[int, str, int]] = {
     "cp.async.cg.16": (16, "cp.async.cg.shared.global [{address}], [{source}], 16;", 0),
 }
 COPIES = [name for name in INSTRUCTIONS if name.startswith("cp.async")]
-# Forms that take a length from each lane: 0 makes a lane idle (.some) or fill with zeros (.zfill).
-PARTIAL = {name + ".some": INSTRUCTIONS[name] for name in COPIES} | {
-    name + ".zfill": (INSTRUCTIONS[name][0], INSTRUCTIONS[name][1].replace(";", ", {length};"), 0) for name in COPIES}
+# Forms that take a length from each lane, 0 or all bytes: length 0 makes a lane idle (.some) or fill with zeros. ptxas
+# knows of .select that nothing else occurs, of .zfill it does not, and makes two different instructions of them.
+PARTIAL: dict[str, tuple[int, str, int]] = {}
+for _name in COPIES:
+    _width, _text, _ = INSTRUCTIONS[_name]
+    PARTIAL[_name + ".some"] = _width, _text, 0
+    PARTIAL[_name + ".zfill"] = PARTIAL[_name + ".select"] = _width, _text.replace(";", ", {length};"), 0
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Pattern:
 
 def kernel_source(instruction: str) -> str:
     """CUDA text of the one-warp kernel for an instruction; parameters: offsets, sources, data, out (and lengths)."""
-    _, text, outputs = (INSTRUCTIONS | PARTIAL)[instruction]
+    width, text, outputs = (INSTRUCTIONS | PARTIAL)[instruction]
     results = ", ".join(f'"=r"(o[{i}])' for i in range(outputs))
     names = {f"o{i}": f"%{i}" for i in range(outputs)}
     names |= {"address": f"%{outputs}", "i0": f"%{outputs + 1}", "source": f"%{outputs + 1}"}
@@ -63,7 +67,8 @@ def kernel_source(instruction: str) -> str:
     if "{source}" in text:
         extra = ', "l"(data + sources[threadIdx.x])'
     if "{length}" in text:
-        extra, names["length"] = extra + ', "r"(lengths[threadIdx.x])', f"%{outputs + 2}"
+        length = f"lengths[threadIdx.x] ? {width} : 0" if instruction.endswith(".select") else "lengths[threadIdx.x]"
+        extra, names["length"] = f'{extra}, "r"({length})', f"%{outputs + 2}"
     inputs = '"r"(base + offsets[threadIdx.x])' + extra
     more = ", const unsigned* lengths" if instruction in PARTIAL else ""
     condition = "if (lengths[threadIdx.x]) " if instruction.endswith(".some") else ""

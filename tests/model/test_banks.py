@@ -1,5 +1,7 @@
 """Laws of the bank model."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -94,10 +96,52 @@ def test_cp_async_cg_wavefronts():
     assert banks.cp_async_cg_wavefronts(source, destination, LANE < 0) == 0
 
 
+def one_line(moves):
+    """Wavefronts of 16-byte moves (from chunk, to chunk) within one 128-byte line."""
+    moves = np.array(moves) * 16
+    return banks.cp_async_cg_wavefronts(moves[:, 0], moves[:, 1])
+
+
+def test_the_eight_symmetries_of_four_sectors_take_one_wavefront_and_the_other_permutations_two():
+    counts = {}
+    for order in permutations(range(4)):
+        counts[order] = one_line([(2 * s + half, 2 * d + half) for s, d in enumerate(order) for half in (0, 1)])
+    assert sorted(counts.values()) == [1] * 8 + [2] * 16
+    for constant in range(4):
+        assert counts[tuple(s ^ constant for s in range(4))] == 1
+        assert counts[tuple((s + constant) % 4 for s in range(4))] == 1
+        assert counts[tuple((constant - s) % 4 for s in range(4))] == 1
+
+
+def test_sectors_share_a_wavefront_only_if_they_move_and_swap_the_same_halves():
+    assert one_line([(0, 0), (2, 2)]) == 1
+    assert one_line([(0, 0), (3, 3)]) == 2, "a lower half and an upper half"
+    assert one_line([(0, 0), (2, 3)]) == 2, "one swapped, one not"
+    assert one_line([(0, 0), (1, 1), (2, 2)]) == 2, "a whole sector and a half"
+    assert one_line([(0, 0), (1, 2)]) == 2, "one sector to two places"
+
+
 def test_cp_async_ca_reads_source_banks_and_does_not_merge():
-    assert banks.cp_async_ca_wavefronts(LANE * 4, LANE * 4, 4) == 1
-    assert banks.cp_async_ca_wavefronts(LANE * 4, LANE * 0, 4) == 32
-    assert banks.cp_async_ca_wavefronts(LANE // 16 * 4096 + LANE % 16 * 4, LANE * 4, 4) == 2
+    def exact(*arguments):
+        found = banks.cp_async_ca_wavefronts(*arguments)
+        assert found.low == found.likely == found.high
+        return found.likely
+
+    assert exact(LANE * 4, LANE * 4, 4) == 1
+    assert exact(LANE * 4, LANE * 0, 4) == 32
+    rows = LANE // 16 * 4096 + LANE % 16 * 4
+    assert exact(rows, LANE * 4, 4) == 2
+    assert exact(rows, LANE * 4, 4, None, LANE < 0) == 1, "lanes that fill with zeros want no bank of the source"
+    assert exact(rows, LANE * 4, 4, LANE < 16) == 1
+    assert exact(rows, LANE * 4, 4, LANE < 0) == 0
+
+
+def test_cp_async_ca_of_scattered_addresses_is_a_range():
+    rng = np.random.default_rng(5)
+    found = [banks.cp_async_ca_wavefronts(rng.integers(0, 512, 32) * 16, rng.integers(0, 512, 32) * 16, 16)
+             for _ in range(40)]
+    assert all(r.low <= r.likely <= r.high for r in found)
+    assert sum(r.low < r.high for r in found) > 20
 
 
 def test_a_width_that_does_not_exist():

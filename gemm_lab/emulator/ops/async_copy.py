@@ -76,7 +76,7 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     global_counts = site.requests
     before = site.bytes
     index_to, _ = S.shared.resolve(L, k, to, mask, size, "uncounted")
-    count_copy(S, site, L, to, source, mask, size, kind)
+    count_copy(S, site, L, to, source, mask, size, kind, None if length is None else reading)
     site.requests, site.bytes = global_counts, before
     lanes = np.arange(L.n) if picked is None else picked
     index_from = np.full(L.n, -1, np.int64)
@@ -89,15 +89,19 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     S.groups.copy(L, lanes, index_to, index_from, size, kept)
 
 
-def count_copy(S, site, L, to, source, mask, size, kind):
+def count_copy(S, site, L, to, source, mask, size, kind, reading):
     """Wavefronts of one cp.async a warp: they depend on where the data come from, too."""
     use = None if mask is None else mask.reshape(L.warps, 32)
-    rows = np.concatenate([based(a.astype(np.int64).reshape(L.warps, 32), use, 128) for a in (source, to)], axis=1)
-    both = None if mask is None else np.concatenate([use] * 2, axis=1)
-    patterns = S.launch.patterns
-    site.wavefronts += patterns.total(kind, size, rows, both)
+    at, of = (based(a.astype(np.int64).reshape(L.warps, 32), use, 128) for a in (to, source))
+    reads = np.broadcast_to(np.int64(1) if reading is None else reading.astype(np.int64), L.n).reshape(L.warps, 32)
+    rows, every = np.concatenate([of, at, reads], axis=1), None if use is None else np.concatenate([use] * 3, axis=1)
+    total = S.launch.patterns.total
+    low, likely, high = total(kind, size, rows, every)
+    site.wavefronts += likely
+    site.below += likely - low
+    site.above += high - likely
     if kind == "cg":
-        site.ideal += patterns.total("ideal cg", size, rows, both)
+        site.ideal += total("ideal cg", size, rows, every)
     else:
         per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
         site.ideal += int((-(-per_warp * size // 128)).sum())
