@@ -53,6 +53,15 @@ DIFFERENT = {
 }
 
 
+# Cases that were written after the recording was made. They are skipped by name, and leave the table once recorded.
+WAITING = re.compile(r"fma\.r[zmp]\.f64|cvt\..*(e4m3x2|e5m2x2)|mma\..*\.f64\b")
+
+
+def waiting() -> list[str]:
+    """Names of the cases that have no recording yet and may not have one."""
+    return [name for name in all_cases() if name not in recorded().outputs and WAITING.match(name)]
+
+
 def disagreements(cases) -> dict[str, str]:
     """Name → sentence, for the cases whose answers are not the recorded ones."""
     found = {one.name: difference(one, recorded(), answers(one, kernel)) for one, kernel in compiled(cases)}
@@ -62,7 +71,17 @@ def disagreements(cases) -> dict[str, str]:
 @pytest.mark.skipif(not HERE.is_file(), reason=f"nothing was recorded yet; on a machine with an H200 type: {COMMAND}")
 @pytest.mark.parametrize("family", list(families()))
 def test_an_opcode_does_what_the_hardware_did(family):
-    assert disagreements([one for one in families()[family] if one.name not in DIFFERENT]) == {}
+    left_out = {*DIFFERENT, *waiting()}
+    assert disagreements([one for one in families()[family] if one.name not in left_out]) == {}
+
+
+@pytest.mark.skipif(not HERE.is_file(), reason=f"nothing was recorded yet; on a machine with an H200 type: {COMMAND}")
+def test_every_case_was_recorded():
+    known = [name for name in all_cases() if WAITING.match(name)]
+    assert known, "the table of cases that wait for a recording names none; empty it"
+    if missing := waiting():
+        pytest.skip(f"{len(missing)} cases wait for a recording ({missing[0]} …); on a machine with an H200: {COMMAND}")
+    pytest.fail("every case is recorded: take WAITING out of this file")
 
 
 @pytest.mark.skipif(not HERE.is_file(), reason=f"nothing was recorded yet; on a machine with an H200 type: {COMMAND}")
@@ -216,6 +235,10 @@ NEIGHBOURS = [
     ("fma.rn.f32", "fma.rp.f32"),
     ("min.f32", "min.NaN.f32"),
     ("add.rn.f64", "add.rp.f64"),
+    ("fma.rz.f64", "fma.rm.f64"),
+    ("cvt.rn.satfinite.e4m3x2.f32", "cvt.rn.satfinite.e5m2x2.f32"),
+    ("cvt.rn.satfinite.e4m3x2.f16x2", "cvt.rn.satfinite.relu.e4m3x2.f16x2"),
+    ("cvt.rn.f16x2.e4m3x2", "cvt.rn.f16x2.e5m2x2"),
     ("add.rn.f16", "sub.rn.f16"),
     ("add.rn.f16x2", "add.rn.sat.f16x2"),
     ("fma.rn.bf16", "fma.rn.relu.bf16"),

@@ -25,6 +25,11 @@ def call(e, i):
         e.line(f"store(S, L, {i.site}, 'local', {result}, m, u4, ({e.constant(np.uint32(0))},))")
     elif callee.name == "__assertfail":
         e.line(f"fail_assertion(S, L, {offsets!r})")
+    elif callee.name in ("malloc", "free"):
+        raise e.unsupported(
+            f"{callee.name} in device code needs a heap, which is not emulated; pass an array from the host, or use "
+            "shared memory"
+        )
     else:
         raise e.unsupported(f"{callee.name} is not known")
 

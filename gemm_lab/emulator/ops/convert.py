@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.emulator.ops import half
+from gemm_lab.emulator.ops import fp8, half
 from gemm_lab.emulator.ops.rounding import with_mode
 from gemm_lab.emulator.registry import op, runtime, types_of
 from gemm_lab.emulator.types import CODES, SIZE
@@ -16,7 +16,8 @@ _MODES = ("rn", "rz", "rm", "rp", "rna", *_TO_INTEGER, "ftz", "sat", "satfinite"
 
 @op(
     "cvt",
-    forms="all pairs of u8 … s64, f16, bf16, f32, f64; rn rz rm rp rni rzi rmi rpi sat ftz relu; f16x2, bf16x2, tf32",
+    forms="all pairs of u8 … s64, f16, bf16, f32, f64; rn rz rm rp rni rzi rmi rpi sat ftz relu; f16x2, bf16x2, tf32; "
+    "e4m3x2 and e5m2x2 (satfinite, relu) from f32 and f16x2, and to f16x2",
 )
 def cvt(e, i):
     """Conversions."""
@@ -24,6 +25,9 @@ def cvt(e, i):
     kinds = types_of(i.parts)
     to, source = kinds[0], kinds[1]
     mode = next((p for p in i.parts if p in ("rn", "rz", "rm", "rp", "rna")), "rn")
+    if to in fp8.PAIRS or source in fp8.PAIRS:
+        fp8.convert(e, i, to, source)
+        return
     if "satfinite" in i.parts and to not in ("tf32",):
         raise e.unsupported("the .satfinite form")
     if to in ("f16x2", "bf16x2"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.mma_shapes import Form, fusible
+from gemm_lab.emulator.ops import mma_f64
 from gemm_lab.emulator.ops.rounding import bf16_to_f32, round_to_f16
 from gemm_lab.emulator.registry import op, runtime
 from gemm_lab.model.fragments import gather_a, gather_b, gather_c, scatter_c
@@ -12,10 +13,14 @@ from gemm_lab.model.fragments import gather_a, gather_b, gather_c, scatter_c
 
 @op(
     "mma",
-    forms="sync.aligned m16n8k8, m16n8k16 (f16, bf16), m16n8k4, m16n8k8 (tf32), m8n8k16, m16n8k16, m16n8k32 (s8, u8)",
+    forms="sync.aligned m16n8k8, m16n8k16 (f16, bf16), m16n8k4, m16n8k8 (tf32), m8n8k16, m16n8k16, m16n8k32 (s8, u8), "
+    "m8n8k4, m16n8k4, m16n8k8, m16n8k16 (f64)",
 )
 def mma(e, i):
-    """A single mma that the fuser could not take: its operands are not plain registers."""
+    """A single mma that the fuser could not take: of float64, or with operands that are not plain registers."""
+    if "f64" in i.parts:
+        mma_f64.emit(e, i)
+        return
     raise e.unsupported("this shape or these types" if not fusible(i.opcode) else "operands that are not registers")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gemm_lab.measure.opcodes.arithmetic import ROUNDINGS, plain
 from gemm_lab.measure.opcodes.case import Case
@@ -16,6 +17,7 @@ def cases() -> Iterator[Case]:
     yield from _to_integers()
     yield from _from_integers()
     yield from _floats()
+    yield from _fp8()
 
 
 def _integers() -> Iterator[Case]:
@@ -86,3 +88,13 @@ def _floats() -> Iterator[Case]:
     yield plain("cvt.ftz.f64.f32", ("f32",), "f64")
     yield plain("cvt.rn.ftz.f16.f32", ("f32",), "f16")
     yield plain("cvt.sat.f32.f16", ("f16",), "f32")
+
+
+def _fp8() -> Iterator[Case]:
+    for kind in ("e4m3x2", "e5m2x2"):
+        for relu in ("", ".relu"):
+            plain_f32 = plain(f"cvt.rn.satfinite{relu}.{kind}.f32", ("f32", "f32"), "b16")
+            yield replace(plain_f32, lanes=256)
+            yield replace(plain(f"cvt.rn.satfinite{relu}.{kind}.f16x2", ("f16x2",), "b16"), lanes=256)
+            every_code = f"{{ .reg .b16 x; cvt.u16.u32 x, %1; cvt.rn{relu}.f16x2.{kind} %0, x; }}"
+            yield Case(f"cvt.rn{relu}.f16x2.{kind}", every_code, ("u32:pairs",), ("f16x2",), lanes=128)

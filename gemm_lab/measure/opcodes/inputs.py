@@ -157,6 +157,8 @@ def _chosen(name: str, kind: str, count: int, rng: np.random.Generator) -> np.nd
                 rng.integers(0, 1 << 16, count, np.uint64),
             ]
         )[:count]
+    if name == "pairs":  # every byte once, two in a word
+        return (2 * lane % 256 + ((2 * lane + 1) % 256 << 8)).astype(np.uint64)
     if name == "bytes":
         return rng.integers(0, 1 << 32, count, np.uint64)
     dtype = {

@@ -11,11 +11,14 @@ from gemm_lab.measure.opcodes.memory import SHARED
 # 33 additions, each off by at most 2**-22 of a partial sum below 32.  FP16 sums are rounded to FP16 besides.
 SUM_F32 = (0.0, 33 * 32 * 2.0**-22)
 SUM_F16 = (2.0**-9, 2.0**-8)
+# At most 16 products of float64 and an addend, in any order: partial sums below 64.
+SUM_F64 = (0.0, 17 * 64 * 2.0**-53)
 
 
 def cases() -> Iterator[Case]:
     yield from _matrices()
     yield from _mma()
+    yield from _mma_f64()
     yield from _wmma()
 
 
@@ -115,6 +118,42 @@ def _mma() -> Iterator[Case]:
                 lanes=32,
                 words=(32 * count_a, 32 * count_b, 32 * count),
                 per_lane=(count,),
+            )
+
+
+def _mma_f64() -> Iterator[Case]:
+    """shape → registers of A, B and C."""
+    for shape, counts in (
+        ("m8n8k4", (1, 1, 2)),
+        ("m16n8k4", (2, 1, 4)),
+        ("m16n8k8", (4, 2, 4)),
+        ("m16n8k16", (8, 4, 4)),
+    ):
+        name = f"mma.sync.aligned.{shape}.row.col.f64.f64.f64.f64"
+        results = counts[2]
+        first = [results, results + counts[0], results + counts[0] + counts[1]]
+        operands = ", ".join(_names(at, count) for at, count in zip([0, *first], [results, *counts], strict=True))
+        outs = ", ".join(f'"=d"(r[{n}])' for n in range(results))
+        ins = ", ".join(
+            f'"d"(__longlong_as_double(x{array}[{count} * i + {n}]))'
+            for array, count in enumerate(counts)
+            for n in range(count)
+        )
+        body = (
+            f'double r[{results}]; asm volatile("{name} {operands};" : {outs} : {ins}); '
+            f"for (int n = 0; n < {results}; ++n) y0[{results} * i + n] = __double_as_longlong(r[n]);"
+        )
+        for what in ("whole", "normal"):
+            yield Case(
+                f"{name} {what}",
+                "",
+                (f"f64:{what}",) * 3,
+                ("f64",),
+                None if what == "whole" else SUM_F64,
+                body=body,
+                lanes=32,
+                words=tuple(32 * count for count in counts),
+                per_lane=(results,),
             )
 
 

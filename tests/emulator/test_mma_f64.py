@@ -1,0 +1,72 @@
+"""mma.sync on float64: fragments where the ISA puts them, every step rounded once."""
+
+import numpy as np
+import pytest
+
+from gemm_lab.emulator.ops.mma_f64 import SHAPES, coordinates
+
+HEAD = 'extern "C" __global__ void kernel'
+
+
+def fragments(matrix, where):
+    """(registers, 32)"""
+    return np.ascontiguousarray(matrix[where[..., 0], where[..., 1]])
+
+
+def multiply(cuda, shape, a, b, c):
+    wheres = [coordinates(matrix, shape) for matrix in "abc"]
+    parts = [fragments(matrix, where) for matrix, where in zip((a, b, c), wheres, strict=True)]
+    counts = [len(where) for where in wheres]
+    at = [counts[2], counts[2] + counts[0]]
+    names = lambda first, count: "{" + ", ".join(f"%{first + n}" for n in range(count)) + "}"  # noqa: E731
+    accumulators = ", ".join(f'"+d"(d[{n}])' for n in range(counts[2]))
+    inputs = ", ".join(
+        f'"d"({name}[{32 * n} + t])' for name, count in zip("ab", counts, strict=False) for n in range(count)
+    )
+    source = (
+        HEAD
+        + f"""(const double* a, const double* b, const double* c, double* o) {{
+      int t = threadIdx.x; double d[{counts[2]}];
+      for (int i = 0; i < {counts[2]}; i++) d[i] = c[32 * i + t];
+      asm volatile("mma.sync.aligned.{shape}.row.col.f64.f64.f64.f64 {names(0, counts[2])}, "
+        "{names(at[0], counts[0])}, {names(at[1], counts[1])}, {names(0, counts[2])};" : {accumulators} : {inputs});
+      for (int i = 0; i < {counts[2]}; i++) o[32 * i + t] = d[i];
+    }}"""
+    )
+    out = np.zeros((counts[2], 32))
+    cuda(source, *parts, out, arch="sm_90")
+    tile = np.zeros(c.shape)
+    tile[wheres[2][..., 0], wheres[2][..., 1]] = out
+    return tile
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_product_of_whole_numbers_is_exact(cuda, rng, shape):
+    m, n, k = SHAPES[shape]
+    a, b, c = (rng.integers(-99, 99, extents).astype(np.float64) for extents in ((m, k), (k, n), (m, n)))
+    assert np.array_equal(multiply(cuda, shape, a, b, c), a @ b + c)
+
+
+def test_a_step_is_rounded_once(cuda):
+    small = 2.0**-30
+    a, b, c = np.zeros((8, 4)), np.zeros((4, 8)), np.full((8, 8), -1.0)
+    a[:, 0], b[0] = 1 + small, 1 - small  # 1 - 2^-60: its last bit is lost unless the product stays exact
+    assert (multiply(cuda, "m8n8k4", a, b, c) == -(2.0**-60)).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_element_has_one_place(shape):
+    m, n, k = SHAPES[shape]
+    for matrix, extents in (("a", (m, k)), ("b", (k, n)), ("c", (m, n))):
+        where = coordinates(matrix, shape).reshape(-1, 2)
+        assert sorted(map(tuple, where.tolist())) == [(i, j) for i in range(extents[0]) for j in range(extents[1])]
+
+
+def test_places_of_the_isa():
+    """Lane 6 is in group 1, at place 2 of it."""
+    assert coordinates("a", "m8n8k4")[:, 6].tolist() == [[1, 2]]
+    assert coordinates("b", "m8n8k4")[:, 6].tolist() == [[2, 1]]
+    assert coordinates("c", "m8n8k4")[:, 6].tolist() == [[1, 4], [1, 5]]
+    assert coordinates("a", "m16n8k8")[:, 6].tolist() == [[1, 2], [9, 2], [1, 6], [9, 6]]
+    assert coordinates("b", "m16n8k16")[:, 6].tolist() == [[2, 1], [6, 1], [10, 1], [14, 1]]
+    assert coordinates("c", "m16n8k4")[:, 6].tolist() == [[1, 4], [1, 5], [9, 4], [9, 5]]
