@@ -18,7 +18,7 @@ _HOMES = {
     "tiled_matmul": "gemm_lab.model.tiled_matmul", "roofline": "gemm_lab.model.roofline",
     "occupancy": "gemm_lab.model.occupancy",
     "figure": "gemm_lab.notebook.show", "predict": "gemm_lab.notebook.predict",
-    "exercise": "gemm_lab.notebook.exercises", "swizzle": "gemm_lab.notebook.widgets.swizzle",
+    "exercise": "gemm_lab.notebook.exercises", "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
 }
 __all__ = ["Kernel", "LabError", "Ladder", "Run", "exercise", "figure", "gpu", "here", "kernel", "ladder",
            "occupancy", "predict", "roofline", "swizzle", "tiled_matmul"]

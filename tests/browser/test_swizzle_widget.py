@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
 from playwright.sync_api import expect  # noqa: E402
 
-from gemm_lab.notebook.widgets.swizzle import TRAITS, swizzle  # noqa: E402
+from gemm_lab.notebook.widgets.swizzle_explorer import TRAITS, swizzle  # noqa: E402
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(
     not (shutil.which("chromium") or shutil.which("chromium-browser")), reason="there is no chromium here")]
@@ -39,7 +39,7 @@ def state_of(widget):
 def explorer(widget_page):
     def start(theme="light", width=824, **values):
         page = widget_page(theme, width)
-        page.mount("swizzle", state_of(swizzle(**values)))
+        page.mount("swizzle_explorer", state_of(swizzle(**values)))
         return page
 
     return start

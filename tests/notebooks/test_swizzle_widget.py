@@ -8,7 +8,7 @@ import gemm_lab as lab
 from gemm_lab.errors import LabError
 from gemm_lab.notebook.widgets import modules
 from gemm_lab.notebook.widgets.picture import VIEW
-from gemm_lab.notebook.widgets.swizzle import SwizzleExplorer
+from gemm_lab.notebook.widgets.swizzle_explorer import SwizzleExplorer
 
 PNG = b"\x89PNG"
 
@@ -77,6 +77,6 @@ def test_the_output_carries_its_picture(values):
 
 
 def test_modules_are_joined_into_one():
-    text = modules.esm("swizzle")
+    text = modules.esm("swizzle_explorer")
     assert "import " not in text.replace("// ", "") and text.count("export default") == 1
     assert text.index("const banks_module") < text.index("const tile_module") < text.index("export default")

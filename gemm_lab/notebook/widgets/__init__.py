@@ -1,1 +1,18 @@
-"""Things to play with in a notebook. Each shows a still picture of itself where no kernel runs."""
+"""Things to play with in a notebook. Each shows a still picture of itself where no kernel runs.
+
+    from gemm_lab.notebook import widgets
+    widgets.swizzle(…)        which banks an access to a tile meets; also lab.swizzle
+    widgets.fragments(…)      which lane holds which element of an mma
+"""
+
+import importlib
+
+_HOMES = {"swizzle": "swizzle_explorer", "fragments": "fragment_map"}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str):
+    """Load a widget when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"widgets has no “{name}”; it has {', '.join(__all__)}.")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

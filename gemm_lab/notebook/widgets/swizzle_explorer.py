@@ -29,7 +29,7 @@ class SwizzleExplorer(PicturedWidget):
     what the learner predicted, None before. An impossible choice raises `LayoutError` and changes nothing.
     """
 
-    _esm = esm("swizzle")
+    _esm = esm("swizzle_explorer")
     _css = css()
 
     rows = traitlets.Int(64).tag(sync=True)

@@ -1,0 +1,112 @@
+"""The fragment map: which lane and register of a warp hold which element of A, B and C of one `mma.sync`.
+
+    from gemm_lab.notebook.widgets import fragments
+    fragments("m16n8k16", "bf16", lane=5)
+"""
+
+from __future__ import annotations
+
+import traitlets
+
+from gemm_lab.errors import LabError
+from gemm_lab.model.mma import FragmentLoad, Mma, fragment_load
+from gemm_lab.notebook.widgets.modules import css, esm
+from gemm_lab.notebook.widgets.picture import PicturedWidget
+
+TRAITS = ("shape", "dtype", "accumulator", "stored", "lane")
+
+
+class FragmentMap(PicturedWidget):
+    """See `fragments`. The choices are attributes, in step with the live view; `change` sets several at once.
+
+    `mma` is the `Mma` shown, `holds` what the chosen lane has in its registers. What does not exist raises `LabError`
+    and changes nothing.
+    """
+
+    _esm = esm("fragment_map")
+    _css = css()
+
+    shape = traitlets.Unicode("m16n8k16").tag(sync=True)
+    dtype = traitlets.Unicode("bf16").tag(sync=True)
+    accumulator = traitlets.Unicode("f32").tag(sync=True)
+    stored = traitlets.Unicode("column-major").tag(sync=True)
+    lane = traitlets.Int(5).tag(sync=True)
+
+    _checked = False  # while several choices change together, one of them alone need not make sense
+
+    def __init__(self, **values):
+        super().__init__()
+        self.change(**values)
+
+    def change(self, **values) -> FragmentMap:
+        """Set several choices at once; raises `LabError` with the reason if they do not go together."""
+        if unknown := set(values) - set(TRAITS):
+            raise LabError(f"The fragment map has no choice “{min(unknown)}”; it has {', '.join(TRAITS)}.")
+        mma = self._resolve(values)
+        self._checked = True
+        try:
+            with self.hold_trait_notifications():
+                for name, value in {**values, "accumulator": mma.accumulator}.items():
+                    setattr(self, name, value)
+        finally:
+            self._checked = False
+        return self
+
+    @traitlets.validate(*TRAITS)
+    def _possible(self, proposal):
+        if not self._checked and not self._cross_validation_lock:
+            self._resolve({"accumulator": self.accumulator, proposal["trait"].name: proposal["value"]})
+        return proposal["value"]
+
+    def _resolve(self, values: dict) -> Mma:
+        chosen = {name: values.get(name, getattr(self, name)) for name in TRAITS}
+        mma = Mma(chosen["shape"], chosen["dtype"], values.get("accumulator"))
+        if not 0 <= chosen["lane"] < 32:
+            raise LabError(f"A warp has the lanes 0 to 31, not {chosen['lane']}.")
+        if chosen["stored"] not in ("column-major", "row-major"):
+            raise LabError(f"B lies column-major or row-major in shared memory, not “{chosen['stored']}”.")
+        if chosen["stored"] == "row-major":
+            fragment_load(mma, "B", "row-major")
+        return mma
+
+    # ---- What it shows ----
+
+    @property
+    def mma(self) -> Mma:
+        return Mma(self.shape, self.dtype, self.accumulator)
+
+    @property
+    def holds(self) -> dict[str, list[tuple[int, int]]]:
+        """Register name -> (row, column) of its elements, for the chosen lane: {"a0": [(1, 2), (1, 3)], …}."""
+        return {f"{operand.lower()}{register}": [tuple(place) for place in elements.tolist()]
+                for operand in "ABC" for register, elements in enumerate(self.mma.coordinates(operand)[self.lane])}
+
+    def load(self, operand: str) -> FragmentLoad | None:
+        """The ldmatrix that fills A or B, None where there is none."""
+        try:
+            return fragment_load(self.mma, operand, self.stored if operand == "B" else "row-major")
+        except LabError:
+            return None
+
+    @property
+    def text(self) -> str:
+        from gemm_lab.notebook.widgets.fragment_text import explain
+
+        return explain(self)
+
+    def card(self):
+        from gemm_lab.notebook.widgets.fragment_picture import picture
+
+        return picture(self)
+
+
+def fragments(shape: str = "m16n8k16", dtype: str = "bf16", lane: int = 5, **more) -> FragmentMap:
+    """Explore the fragments of one mma.sync.
+
+    shape, dtype  any dense `mma.sync`, such as "m16n8k8" of "f16" or "m16n8k32" of "s8"
+    lane          the lane whose elements are marked
+    more          accumulator ("f32", "f16", …), stored ("column-major" or "row-major": how B lies in shared memory)
+
+    Raises `LabError` naming what exists.
+    """
+    return FragmentMap(shape=shape, dtype=dtype, lane=lane, **more)

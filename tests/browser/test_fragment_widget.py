@@ -1,0 +1,74 @@
+"""The fragment map in Chromium: the JavaScript mirror over every element, and what a click does."""
+
+import shutil
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
+from playwright.sync_api import expect  # noqa: E402
+
+from gemm_lab.errors import LabError  # noqa: E402
+from gemm_lab.model.mma import ACCUMULATORS, SHAPES, Mma, fragment_load  # noqa: E402
+from gemm_lab.notebook.widgets.fragment_map import TRAITS, fragments  # noqa: E402
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(
+    not (shutil.which("chromium") or shutil.which("chromium-browser")), reason="there is no chromium here")]
+
+COORDINATES = """async (forms) => {
+  const { makeMma, fragmentLoad } = await import("./mma.js");
+  return forms.map(([shape, dtype, accumulator]) => {
+    const mma = makeMma(shape, dtype, accumulator), out = {};
+    for (const operand of ["A", "B", "C"])
+      out[operand] = Array.from({ length: 32 }, (_, lane) => Array.from({ length: mma.registers[operand] }, (_, register) =>
+        Array.from({ length: mma.per[operand] }, (_, element) => mma.at(operand, lane, register, element))));
+    out.loads = [["A", "row-major"], ["B", "column-major"], ["B", "row-major"]].map(([operand, stored]) => {
+      const load = fragmentLoad(mma, operand, stored);
+      return load && [load.count, load.transposed, load.lanes.map((l) => l.row), load.lanes.map((l) => l.chunk)];
+    });
+    return out;
+  });
+}"""
+
+
+def test_the_mirror_holds_every_element_where_python_does(widget_page):
+    forms = [[shape, dtype, acc] for dtype, shapes in SHAPES.items() for shape in shapes for acc in ACCUMULATORS[dtype]]
+    for form, answer in zip(forms, widget_page().evaluate(COORDINATES, forms), strict=True):
+        mma = Mma(*form)
+        for operand in "ABC":
+            assert answer[operand] == mma.coordinates(operand).tolist(), form
+        for (operand, stored), load in zip((("A", "row-major"), ("B", "column-major"), ("B", "row-major")),
+                                           answer["loads"], strict=True):
+            try:
+                expected = fragment_load(mma, operand, stored)
+                assert load == [expected.count, expected.transposed, list(expected.rows), list(expected.chunks)]
+            except LabError:
+                assert load is None, form
+
+
+def test_choosing_pointing_and_clicking(widget_page):
+    page = widget_page()
+    page.mount("fragment_map", {name: getattr(fragments(), name) for name in TRAITS})
+    facts = page.locator(".gl-facts")
+    expect(facts).to_contain_text("a1 A[9, 2–3]")
+    expect(facts).to_contain_text("T5 names row 5, bytes 0–15")
+    cell = page.locator(".gl-hit", has_text="T22").first
+    cell.hover()
+    expect(facts).to_contain_text("a0 A[5, 4–5]")
+    cell.click()
+    assert page.evaluate("window.widget.saved.at(-1).lane") == 22
+    page.get_by_label("dtype").select_option("s8")
+    page.get_by_label("shape").select_option("m16n8k32")
+    expect(page.locator(".gl-opcode")).to_have_text("mma.sync.m16n8k32.s32.s8")
+    page.get_by_label("lane").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("window.widget.saved.at(-1).lane") == 23
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_overflows(widget_page, theme):
+    for width in (824, 600):
+        for shape, dtype in (("m16n8k16", "bf16"), ("m16n8k16", "f64"), ("m8n8k4", "f16"), ("m16n8k256", "b1")):
+            page = widget_page(theme, width)
+            page.mount("fragment_map", {name: getattr(fragments(shape, dtype), name) for name in TRAITS})
+            assert page.locator(".gl-hit").count() >= 32 * 3
+            assert page.locator(".gemm-lab").evaluate("e => e.scrollWidth <= e.clientWidth + 1")

@@ -1,0 +1,59 @@
+"""The fragment map's Python side: state, refusals, words and the still picture."""
+
+from base64 import b64decode
+
+import pytest
+
+from gemm_lab.errors import LabError
+from gemm_lab.notebook import widgets
+from gemm_lab.notebook.widgets.picture import VIEW
+
+
+def test_what_a_lane_holds():
+    w = widgets.fragments("m16n8k16", "bf16", lane=5)
+    assert w.holds["a1"] == [(9, 2), (9, 3)] and w.holds["b1"] == [(10, 1), (11, 1)] and w.holds["c3"] == [(9, 3)]
+    w.change(dtype="f16", accumulator="f16", lane=31)
+    assert w.holds["c1"] == [(15, 6), (15, 7)] and w.load("A").opcode.startswith("ldmatrix.sync.aligned.m8n8.x4")
+    w.change(dtype="f64", shape="m16n8k4")
+    assert w.accumulator == "f64" and w.load("A") is None
+    w.change(dtype="f16", shape="m16n8k16", stored="row-major")
+    assert w.load("B").transposed
+
+
+@pytest.mark.parametrize(("values", "said"), [
+    ({"shape": "m16n8k32"}, "m16n8k8, m16n8k16"), ({"dtype": "f12"}, "tf32"), ({"lane": 32}, "0 to 31"),
+    ({"accumulator": "f16"}, "adds up in f32"), ({"stored": "sideways"}, "row-major"), ({"size": 3}, "no choice “size”"),
+    ({"dtype": "s8", "shape": "m16n8k32", "stored": "row-major"}, "16-bit"),
+])
+def test_what_does_not_exist_is_refused_and_changes_nothing(values, said):
+    w = widgets.fragments()
+    before = w.get_state()
+    with pytest.raises(LabError, match=said):
+        w.change(**values)
+    assert w.get_state() == before
+    with pytest.raises(LabError, match="0 to 31"):
+        w.lane = 99
+    assert w.lane == 5
+
+
+def test_words_for_people_without_a_browser():
+    text = str(widgets.fragments())
+    assert "a1 = A[9, 2–3]" in text and "lane 5 names row 5, 16-byte chunk 0" in text
+    assert "  4 [ 5]  6   7   4 [ 5]  6   7" in text
+    assert "names nothing" in str(widgets.fragments("m16n8k8", "f16", lane=20))
+
+
+@pytest.mark.parametrize("values", [
+    {}, {"dtype": "f16", "stored": "row-major", "accumulator": "f16"}, {"shape": "m8n8k4", "dtype": "f16"},
+    {"shape": "m16n8k256", "dtype": "b1", "lane": 31}, {"shape": "m8n8k16", "dtype": "s8"},
+])
+def test_the_output_carries_its_picture(values):
+    w = widgets.fragments(**values)
+    data = w._repr_mimebundle_()
+    png = b64decode(data["image/png"])
+    assert VIEW in data and png[:4] == b"\x89PNG" and len(png) < 60_000
+
+
+def test_an_unknown_widget():
+    with pytest.raises(AttributeError, match="swizzle, fragments"):
+        widgets.slider  # noqa: B018
