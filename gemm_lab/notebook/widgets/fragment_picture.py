@@ -30,7 +30,8 @@ def picture(widget) -> Card:
         if operand == "A":
             return x_a + column * cell + (0 if mma.quads else column // 4 * GAP), y_a + row * ROW + row // 8 * GAP, cell
         if operand == "B":
-            return x_c + column * side / products, y_b + row * ROW + (0 if mma.quads else row // 4 * GAP), side / products
+            width = side / products
+            return x_c + column * width, y_b + row * ROW + (0 if mma.quads else row // 4 * GAP), width
         width = 8 * side / grids["C"][0].shape[1]
         return x_c + column * width, y_a + row * ROW + row // 8 * GAP, width
 
@@ -87,7 +88,8 @@ def _named(page: Sheet, widget, position) -> None:
             words = "@" + ", ".join(map(str, lanes))
             if upright:
                 x, y, width = position("B", 0, row)
-                page.text(x + width / 2, y - 0.09, words if len(lanes) < 3 else f"@{lanes[0]}", size=6, colour=style.MUTED)
+                words = words if len(lanes) < 3 else f"@{lanes[0]}"
+                page.text(x + width / 2, y - 0.09, words, size=6, colour=style.MUTED)
             elif operand == "A" or row % each == 0:
                 x, y, _ = position(operand, row if operand == "A" else row // each, 0)
                 words = words if operand == "A" else f"@{row}, {row + 1}"
