@@ -7,17 +7,17 @@ import time
 
 import numpy as np
 
+from gemm_lab.emulator.arguments import read_arguments, with_addresses
 from gemm_lab.emulator.chunk import Chunk
 from gemm_lab.emulator.counting import Patterns, SiteCounts
 from gemm_lab.emulator.faults import BudgetExceeded, LaunchError
 from gemm_lab.emulator.hazards import Hazards
-from gemm_lab.emulator.layout import GLOBAL_BASE, align_up
+from gemm_lab.emulator.layout import align_up
 from gemm_lab.emulator.memory import GlobalMemory
 from gemm_lab.emulator.memory_limit import Account, blocks_at_once, limit_bytes
 from gemm_lab.emulator.program import Program, program_of
 from gemm_lab.emulator.report import Report
 from gemm_lab.emulator.shadow import GlobalShadow, SharedShadow
-from gemm_lab.emulator.types import CODES, NUMPY
 
 # Shared memory a block may have, in bytes.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
@@ -150,8 +150,8 @@ class Launch:
         self.threads = block[0] * block[1] * block[2]
         self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
         self._check()
-        parameters, self.buffers = self._parameters()
-        parameters = self._with_addresses(parameters)
+        pieces, self.buffers = read_arguments(program, self.args)
+        parameters = with_addresses(program, pieces, self.buffers)
         self._reserve(max_bytes, hazards)
         self.memory = GlobalMemory(program.image, parameters, program.global_variables, self.buffers)
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
@@ -202,60 +202,6 @@ class Launch:
                         f"A block of {self.threads} threads ends in a partial warp, but {item.opcode} "
                         f"({self.describe(item)}) needs all 32 lanes; use a multiple of 32 threads."
                     )
-
-    # ---- Arguments ----
-
-    def _parameters(self):
-        program, expected = self.program, self.program.parameters
-        if len(self.args) != len(expected):
-            raise LaunchError(f"{program.entry} takes {len(expected)} arguments, not {len(self.args)}.")
-        pieces, buffers = [], []
-        for number, (argument, parameter) in enumerate(zip(self.args, expected, strict=True)):
-            name = f"argument {number}"
-            if isinstance(argument, np.ndarray):
-                if parameter.size != 8:
-                    raise LaunchError(
-                        f"{name} of {program.entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
-                        "pass a number instead of an array."
-                    )
-                if not argument.flags.c_contiguous:
-                    raise LaunchError(f"{name} must be a contiguous array; pass np.ascontiguousarray(…).")
-                same = next((n for n, (_, other) in enumerate(buffers) if _overlap(argument, other, name)), None)
-                pieces.append(len(buffers) if same is None else same)
-                if same is None:
-                    buffers.append((name, argument))
-            elif isinstance(argument, (bytes, bytearray)):
-                if len(argument) != parameter.size:
-                    raise LaunchError(
-                        f"{name} of {program.entry} has {parameter.size} bytes, but {len(argument)} were given."
-                    )
-                pieces.append(bytes(argument))
-            elif argument is None and parameter.size == 8:
-                pieces.append(bytes(8))
-            elif isinstance(argument, np.generic) and argument.nbytes == parameter.size and parameter.type == "b8":
-                pieces.append(argument.tobytes())  # __half and __nv_bfloat16 are structs of two bytes
-            elif isinstance(argument, (int, float, np.number, np.bool_)):
-                pieces.append(_number(argument, parameter, name))
-            else:
-                raise LaunchError(
-                    f"{name} is a {type(argument).__name__}; pass a NumPy array, a number, or bytes for a struct."
-                )
-        return pieces, buffers
-
-    def _with_addresses(self, pieces) -> bytes:
-        block = bytearray(self.program.parameter_size)
-        base = align_up(len(self.program.image) + self.program.parameter_size + GlobalMemory.GAP, 256)
-        places, end = [], base
-        for _, buffer in self.buffers:
-            places.append(end)
-            end = align_up(end + buffer.nbytes + GlobalMemory.GAP, 256)
-        for piece, parameter, offset in zip(
-            pieces, self.program.parameters, self.program.parameter_offsets, strict=True
-        ):
-            if isinstance(piece, int):
-                piece = (GLOBAL_BASE + places[piece]).to_bytes(8, "little")
-            block[offset : offset + parameter.size] = piece
-        return bytes(block)
 
     # ---- Memory ----
 
@@ -348,30 +294,3 @@ class Launch:
     def printed(self, text: str) -> None:
         self.account.take(len(text) + TEXT_OVERHEAD, "the text of printf")
         self.output.append(text)
-
-
-def _overlap(one: np.ndarray, other: np.ndarray, name: str) -> bool:
-    """True if two arguments are the same memory. Raises `LaunchError` if they share a part of it."""
-    begin, start = (a.__array_interface__["data"][0] for a in (one, other))
-    if begin == start and one.nbytes == other.nbytes:
-        return one.nbytes > 0
-    if begin < start + other.nbytes and start < begin + one.nbytes:
-        raise LaunchError(f"{name} overlaps another argument in part; pass the whole array, or copies.")
-    return False
-
-
-def _number(value, parameter, name: str) -> bytes:
-    kind = parameter.type
-    if parameter.size != NUMPY[CODES[kind]].itemsize:
-        raise LaunchError(f"{name} is a struct of {parameter.size} bytes; pass bytes.")
-    if kind in ("f32", "f64"):
-        return np.array(value, NUMPY[CODES[kind]]).tobytes()
-    if kind in ("f16", "bf16") or (isinstance(value, (float, np.floating)) and float(value) != int(value)):
-        if kind == "f16" or isinstance(value, np.float16):
-            return np.float16(value).tobytes()
-        raise LaunchError(f"{name} is a .{kind} parameter, but {value!r} is not a whole number.")
-    size = parameter.size
-    whole = int(value)
-    if not -(1 << 8 * size - 1) <= whole < 1 << 8 * size:
-        raise LaunchError(f"{name} is a .{kind} parameter of {size} bytes, and {whole:,} does not fit in it.")
-    return (whole & ((1 << 8 * size) - 1)).to_bytes(size, "little")
