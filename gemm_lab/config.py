@@ -3,6 +3,7 @@
 GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder
 GEMM_LAB_BACKEND     auto (default), gpu or emulator
 GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default 20
+GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may take (read by `emulator`); default: 3/4 of what is free
 GEMM_LAB_COMMIT      the commit that recorded measurements name; default: what git says of the checkout
 """
 
