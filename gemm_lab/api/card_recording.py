@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from gemm_lab import compiler
 from gemm_lab.api.here import Here
 from gemm_lab.api.kernel import Kernel, kernel
 from gemm_lab.measure import ncu
 from gemm_lab.measure.cards import METRIC_NAMES, ProfileCard, from_launch
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.measure.profile import ptx_hash, step
+from gemm_lab.measure.profile import ptx_hash, source_hash, step
 
 CARD_N = 4096
 TIMEOUT_S = 540.0
@@ -31,9 +32,11 @@ def record_cards(kernels: Iterable[Kernel], where: Here, folder: Path, n: int = 
         if problem not in inputs:  # shared by the ladder, so that the plan holds every array once
             inputs[problem] = make_inputs(problem, n, n, n, "normal", 0).arguments()
         plan.append(step(compiled, made.grid(n, n, n), inputs[problem]))
-        launches.append({"kernel": made.name, "n": n, "config": made.config, "ptx": ptx_hash(compiled.ptx)})
+        launches.append({"kernel": made.name, "n": n, "config": made.config, "ptx": ptx_hash(compiled.ptx),
+                         "source": source_hash(compiled)})
     folder.mkdir(parents=True, exist_ok=True)
-    conditions = {"gpu": where.present.name, "arch": where.arch, "driver": driver_version(where), "ncu": ncu.version(),
+    conditions = {"gpu": where.present.name, "arch": where.arch, "driver": driver_version(where),
+                  "nvrtc": ".".join(map(str, compiler.version())), "ncu": ncu.version(),
                   "date": datetime.date.today().isoformat()}
     (folder / LAUNCHES).write_text(json.dumps([launch | conditions for launch in launches], indent=1))
     ncu.record(plan, METRIC_NAMES, folder, timeout_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ class InstructionMix:
     elsewhere_products: int = 0
     warps: int = 0
     outside: int = 0
+    load_bytes: int | None = None  # a lane, of the main loop's global loads, where they are alike
     opcodes: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     @property
@@ -132,7 +134,17 @@ def instruction_mix(kernel: Any, arch: str | None = None) -> InstructionMix:
     whole = opcodes(lines)
     return InstructionMix(kernel.label, compiled.arch, compiled.registers, by_class(whole), by_class(body),
                           tuple(turns), step, tile, products, macs, loop.macs_elsewhere if loop else 0, warps,
-                          len(lines) - len(loop.lines) if loop else 0, dict(whole))
+                          len(lines) - len(loop.lines) if loop else 0, _load_bytes(body), dict(whole))
+
+
+def _load_bytes(body: Mapping[str, float]) -> int | None:
+    """The width of all LDG in `body`: "LDG.E.128.CONSTANT" is 16 bytes a lane, without a width it is 4."""
+    def width(opcode: str) -> int:
+        bits = re.search(r"\.[US]?(8|16|64|128|256)\b", opcode)
+        return int(bits[1]) // 8 if bits else 4
+
+    widths = {width(opcode) for opcode in body if opcode.startswith("LDG.") or opcode == "LDG"}
+    return widths.pop() if len(widths) == 1 else None
 
 
 def mix_section(mixes: list[InstructionMix]):

@@ -17,9 +17,10 @@ from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 from gemm_lab.measure.cards import ProfileCard, choose, read_cards
 from gemm_lab.measure.findings import Finding, findings
-from gemm_lab.measure.profile import ptx_hash
+from gemm_lab.measure.profile import source_hash
 from gemm_lab.measure.stalls import STALLS, Stall
 
+WORTH_A_WORD = 0.05  # change of a class of instructions, of all instructions before
 SMALL_SHARE = 0.01  # states that take less of both launches are drawn as one
 GAUGES = (  # label, column or property of a card, format of the number, unit, factor
     ("tensor pipe", "tensor_pipe_pct", ".0f", " %", 1), ("issue slots", "issue_slots_pct", ".0f", " %", 1),
@@ -54,7 +55,7 @@ class Profile:
     @property
     def findings(self) -> list[Finding]:
         """What the card suggests, most important first, each with the counters it rests on."""
-        return findings(self.card) if self.card else []
+        return findings(self.card, self.mix.load_bytes) if self.card else []
 
     @property
     def moved(self) -> Stall | None:
@@ -65,21 +66,32 @@ class Profile:
         return max(before.keys() & after.keys(), key=lambda stall: abs(after[stall] - before[stall]), default=None)
 
     @property
+    def moved_class(self) -> str | None:
+        """The class of instructions whose count changed most, if that is worth a word."""
+        if not self.card or not self.card_before:
+            return None
+        old, new = self.card_before.classes, self.card.classes
+        change = {name: abs(new.get(name, 0) - old.get(name, 0)) for name in {*old, *new}}
+        most = max(change, key=change.__getitem__, default=None)
+        return most if most and change[most] >= WORTH_A_WORD * sum(old.values()) else None
+
+    @property
     def headline(self) -> str:
         """What moved most, as one line; empty without two cards."""
-        stall = self.moved
+        stall, name = self.moved, self.moved_class
         if stall is None:
             return ""
-        old, new = self.card_before.stalls[stall], self.card.stalls[stall]
         share = f"{self.card_before.share(stall):.0%} → {self.card.share(stall):.0%} of a warp's time"
-        return f"{stall.label} {old:.1f} → {new:.1f} cycles an instruction ({share})"
+        cycles = _arrow([card.stalls[stall] for _, card in self.cards], _cycles)
+        counts = name and _arrow([card.classes.get(name) for _, card in self.cards], _count)
+        return f"{stall.label} {cycles} cycles an instruction ({share})" + (f"; {name} {counts}" if name else "")
 
     def gauges(self) -> list[tuple[str, str]]:
         """Labelled numbers, "before → now"; what was not counted is left out."""
         found = []
         for label, name, form, unit, factor in GAUGES:
             values = [_column(card, name) for _, card in self.cards]
-            if values and values[-1] is not None:
+            if values and values[-1] is not None and any(values):
                 found.append((label, _arrow(values, lambda v, f=form, by=factor: format(v * by, f)) + unit))
         return found
 
@@ -211,10 +223,9 @@ def _card(cards: Sequence[ProfileCard], kernel: Any, n: int | None) -> ProfileCa
 
 
 def _stale(kernel: Any, card: ProfileCard) -> str:
-    if ptx_hash(kernel.compile(card.conditions["arch"]).ptx) == card.conditions["ptx"]:
+    if source_hash(kernel.compile(card.conditions["arch"])) == card.conditions["source"]:
         return ""
-    return (f"The card was recorded with other PTX than {kernel.name} compiles to here: the file was edited since, or "
-            "this is another version of the compiler.")
+    return f"The card was recorded of an earlier text of {kernel.name}: profile it again before you rely on it."
 
 
 def _record_now(other: Any, kernel: Any, n: int | None) -> tuple[ProfileCard | None, ProfileCard]:

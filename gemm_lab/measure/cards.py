@@ -51,7 +51,7 @@ CARD_METRICS: dict[str, tuple[str, ...]] = {
     **{stall.column: (stall.metric,) for stall in STALLS},
 }
 METRIC_NAMES = (*dict.fromkeys(name for names in CARD_METRICS.values() for name in names), PER_ADDRESS)
-CONDITIONS = ("gpu", "arch", "driver", "ncu", "date", "ptx")
+CONDITIONS = ("gpu", "arch", "driver", "nvrtc", "ncu", "date", "ptx", "source")
 KEY = ("kernel", "n", "config")
 CARDS, EXECUTED = "cards.csv", "executed.csv"
 

@@ -16,7 +16,10 @@ from gemm_lab.measure.stalls import Stall
 WORTH_A_SENTENCE = 0.15  # of a warp's time
 CONFLICTED = 1.1  # wavefronts over ideal wavefronts
 NEARLY_FULL_PCT = 80.0
-NARROW_SECTORS = 4.0  # a request of 32 lanes × 4 bytes; 16 bytes a lane are 16 sectors
+SCATTERED = 1.25  # sectors of a load over those that its bytes would fill
+WIDEST_BYTES = 16  # a lane
+PIPES = {"tensor_pipe_pct": "tensor pipe", "alu_pipe_pct": "integer pipe (ALU)", "fma_pipe_pct": "FMA pipe",
+         "lsu_pipe_pct": "load/store pipe"}
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,13 @@ class Finding:
     rests_on: tuple[str, ...]
 
 
-def findings(card: ProfileCard) -> list[Finding]:
-    """What the card says first, most important first; empty where nothing stands out or nothing was counted."""
-    return [found for rule in RULES if (found := rule(card))]
+def findings(card: ProfileCard, load_bytes: int | None = None) -> list[Finding]:
+    """What the card says, most important first; empty where nothing stands out or nothing was counted.
+
+    load_bytes: bytes a lane of the global loads of the main loop, where they are all alike.
+    """
+    large = [stall for stall in _states(card)[:2] if (card.share(stall) or 0) >= WORTH_A_SENTENCE]
+    return [_state(card, stall, load_bytes) for stall in large] + [found for rule in RULES if (found := rule(card))]
 
 
 def _states(card: ProfileCard) -> list[Stall]:
@@ -37,31 +44,16 @@ def _states(card: ProfileCard) -> list[Stall]:
     return sorted(waiting, key=lambda stall: -(card.share(stall) or 0))
 
 
-def limit(card: ProfileCard) -> Finding | None:
-    """The state that costs most, and what else the card knows about it."""
-    states = _states(card)
-    if not states or (card.share(states[0]) or 0) < WORTH_A_SENTENCE:
-        return None
-    return _state(card, states[0])
-
-
-def second(card: ProfileCard) -> Finding | None:
-    """The next state, where it is large too."""
-    states = _states(card)
-    if len(states) < 2 or (card.share(states[1]) or 0) < WORTH_A_SENTENCE:
-        return None
-    return _state(card, states[1])
-
-
-def _state(card: ProfileCard, stall: Stall) -> Finding:
+def _state(card: ProfileCard, stall: Stall, load_bytes: int | None) -> Finding:
+    """A state that costs much, and what else the card knows about it."""
     cycles, share = card.stalls[stall], card.share(stall) or 0.0
     said = (f"{stall.label.capitalize() if stall.label.islower() else stall.label}, {share:.0%} of a warp's time "
             f"({cycles:.1f} of {card.stall_cycles:.1f} cycles an instruction): it waits for {stall.waits_for}. ")
-    why, columns = _cause(card, stall)
+    why, columns = _cause(card, stall, load_bytes)
     return Finding(said + (why or f"What helps: {stall.helps}."), (stall.column, *columns))
 
 
-def _cause(card: ProfileCard, stall: Stall) -> tuple[str, tuple[str, ...]]:
+def _cause(card: ProfileCard, stall: Stall, load_bytes: int | None) -> tuple[str, tuple[str, ...]]:
     """What other counters say about why warps are in this state, if they do."""
     degree, sectors = card.conflict_degree, card.sectors_per_request
     if stall.key in ("mio_throttle", "short_scoreboard") and degree is not None:
@@ -70,12 +62,21 @@ def _cause(card: ProfileCard, stall: Stall) -> tuple[str, tuple[str, ...]]:
             return (f"Bank conflicts feed it: {degree:.1f} wavefronts where 1 would do. What helps: a layout without "
                     "conflicts, by padding or a swizzle."), columns
         return f"Not bank conflicts, the conflict degree is {degree:.2f}. What helps: {stall.helps}.", columns
-    if stall.key in ("long_scoreboard", "lg_throttle") and sectors is not None and sectors <= NARROW_SECTORS:
-        return (f"A global load moves {32 * sectors:.0f} bytes a warp where 512 are possible. What helps: loads of "
-                "16 bytes a lane, several in flight before the first use."), ("load_sectors", "load_requests")
-    busy = card["tensor_pipe_pct"]
-    if stall.key == "math_pipe_throttle" and busy is not None and busy >= NEARLY_FULL_PCT:
-        return f"The tensor pipe is active in {busy:.0f} % of cycles: it is the limit.", ("tensor_pipe_pct",)
+    if stall.key in ("long_scoreboard", "lg_throttle") and load_bytes:
+        if sectors is not None and sectors > SCATTERED * load_bytes:
+            return (f"A global load of {load_bytes} bytes a lane takes {sectors:.1f} sectors where {load_bytes} would "
+                    "do: lanes side by side read far apart. What helps: coalescing."), ("load_sectors", "load_requests")
+        if load_bytes < WIDEST_BYTES:
+            return (f"A global load brings {32 * load_bytes} bytes to a warp where 512 are possible. What helps: loads "
+                    "of 16 bytes a lane, several in flight before the first use."), ("machine code",)
+    pipes = {column: card[column] for column in PIPES if card[column] is not None}
+    if stall.key == "math_pipe_throttle" and pipes:
+        column = max(pipes, key=pipes.__getitem__)
+        busy = f"The busiest pipe is the {PIPES[column]}, in {pipes[column]:.0f} % of cycles"
+        if pipes[column] >= NEARLY_FULL_PCT:
+            return f"{busy}: nearly its limit.", (column,)
+        return (f"{busy}, so its instructions come in bursts. What helps: other instructions between them, and warps "
+                "that do not reach them together."), (column,)
     return "", ()
 
 
@@ -127,6 +128,5 @@ def memory(card: ProfileCard) -> Finding | None:
                    "tiles in L2.", ("dram_pct",))
 
 
-RULES: tuple[Callable[[ProfileCard], Finding | None], ...] = (
-    limit, second, issue, addresses, spills, last_wave, memory)
+RULES: tuple[Callable[[ProfileCard], Finding | None], ...] = (issue, addresses, spills, last_wave, memory)
 

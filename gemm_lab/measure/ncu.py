@@ -199,8 +199,8 @@ def instances(text: str | None) -> Counter:
 def source_counts(text: str) -> list[Counter]:
     """Executed warp instructions by opcode of each launch, from the source page as CSV.
 
-    A launch begins with its header, the line that has a Source column; the opcode is the first word of an
-    instruction after its predicate.
+    A launch begins with its header, the line that has a Source column. The counts stand under the metric's name, or
+    under its label where ncu collected its section; the opcode is the first word after a predicate.
     """
     _allow_long_fields()
     found: list[Counter] = []
@@ -208,8 +208,9 @@ def source_counts(text: str) -> list[Counter]:
     for row in csv.reader(io.StringIO(text)):
         if "Source" in row:
             source = row.index("Source")
-            names = [name.lstrip("# ").strip() for name in row]
-            executed = names.index("Instructions Executed") if "Instructions Executed" in names else None
+            names = [name.lstrip("# ") for name in row]
+            labels = (PER_ADDRESS, "Instructions Executed")
+            executed = next((names.index(name) for name in labels if name in names), None)
             found.append(Counter())
         elif source is not None and executed is not None and len(row) > max(source, executed):
             words = [word for word in row[source].split() if not word.startswith("@")]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,6 +58,24 @@ def ptx_hash(ptx: str) -> str:
     lines = (line.split("//")[0].strip() for line in ptx.split("\n"))
     kept = [line for line in lines if line and not line.startswith((".loc", ".file", ".version"))]
     return hashlib.sha256("\n".join(kept).encode()).hexdigest()[:16]
+
+
+def source_hash(compiled: Any) -> str:
+    """A short hash of a kernel's CUDA text, the headers it includes and its configuration.
+
+    Comments and white space do not count, and neither does the version of the compiler.
+    """
+    texts, seen, waiting = [], set(), [compiled.source]
+    while waiting:
+        texts.append(text := waiting.pop(0))
+        for name in re.findall(r'^\s*#include\s+"([^"]+)"', text, re.M):
+            found = next((file for file in compiled.files if file == name or file.endswith(f"/{name}")), None)
+            if found and found not in seen:
+                seen.add(found)
+                waiting.append(compiled.files[found])
+    code = re.sub(r"//[^\n]*|/\*.*?\*/|^#line[^\n]*", " ", "\n".join(texts), flags=re.S | re.M)
+    words = " ".join(code.split()) + repr(sorted(compiled.config.items()))
+    return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:

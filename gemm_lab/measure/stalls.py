@@ -40,7 +40,7 @@ STALLS = (
     Stall("barrier", "barrier", "the other warps of the block at __syncthreads",
           "fewer barriers (a second shared-memory buffer saves one), or more blocks on a multiprocessor"),
     Stall("math_pipe_throttle", "math pipe throttle", "the tensor core or another arithmetic pipe, which is busy",
-          "nothing where the tensor pipe is the busy one: it is the limit; else fewer instructions on the busy pipe"),
+          "fewer instructions for the pipe that is busy; a tensor pipe that is always busy is the limit"),
     Stall("wait", "wait", "the fixed latency of its last instruction",
           "more independent instructions between dependent ones, or more warps"),
     Stall("dispatch_stall", "dispatch", "the dispatcher, which holds the instruction back (register ports, conflicts)",

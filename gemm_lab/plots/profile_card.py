@@ -144,7 +144,7 @@ def _gauge_row(fig: Figure, gauges: Sequence[tuple[str, str]], top: float) -> No
     for index, (label, words) in enumerate(gauges):
         x, y = (_LEFT + index % 6 * column) / width, height - (top + index // 6 * _GAUGES + 0.12)
         fig.text(x, y / height, label, fontsize=style.SMALL - 2, color=style.MUTED, va="center")
-        fig.text(x, (y - 0.22) / height, words, fontsize=style.SMALL, fontweight="bold", va="center")
+        fig.text(x, (y - 0.22) / height, words, fontsize=style.SMALL - 1, fontweight="bold", va="center")
 
 
 def short_number(value: float) -> str:

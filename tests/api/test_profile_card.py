@@ -1,6 +1,7 @@
 """`k.profile()` and `k.instruction_mix()`: with cards, without, with an edit, and beside what an H200 executed."""
 
 import csv
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +14,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 from gemm_lab.hardware import gpu
 from gemm_lab.measure.cards import ProfileCard, read_cards
-from gemm_lab.measure.profile import ptx_hash
+from gemm_lab.measure.profile import source_hash
 from gemm_lab.plots import Section
 from gemm_lab.plots import profile_card as draw
 from gemm_lab.plots.profile_card import short_number
@@ -26,7 +27,7 @@ def made_card(name, cycles, **stalls):
     k = k(**k.spec.configure())
     values = {"cycles": cycles, "registers": 104, **{f"stall_{key}": value for key, value in stalls.items()}}
     conditions = {"gpu": "NVIDIA H200", "arch": "sm_90a", "driver": "1", "ncu": "2", "date": "3",
-                  "ptx": ptx_hash(k.compile("sm_90a").ptx)}
+                  "source": source_hash(k.compile("sm_90a"))}
     return ProfileCard(k.name, 4096, k.config, conditions, values, {"HMMA": 100, "NEWOPCODE": 7})
 
 
@@ -52,6 +53,7 @@ def both(recorded):
 def test_what_moved_most_is_a_part_of_a_warps_time(both):
     assert both.moved.key == "mio_throttle"
     assert both.headline == "MIO throttle 18.0 → 1.0 cycles an instruction (90% → 20% of a warp's time)"
+    assert both.moved_class is None, "both execute the same"
     assert both.note == "" and both.taught == "Tesla T4"
 
 
@@ -83,9 +85,21 @@ def test_cards_of_a_ladder_in_one_picture(both, recorded):
 
 def test_a_card_of_an_earlier_text_says_so(recorded):
     old = made_card("t4/03", 2e6, wait=1)
-    old.conditions["ptx"] = "0"
+    old.conditions["source"] = "0"
     recorded(old)
-    assert "other PTX" in lab.kernel("t4/03").profile().note
+    assert "earlier text" in lab.kernel("t4/03").profile().note
+
+
+def test_the_hash_of_a_text_sees_code_not_comments():
+    k = lab.kernel("t4/03")
+    plain = source_hash(k.compile("sm_75"))
+    assert source_hash(k.rewrite(k.source + "\n\n// a word\n/* two */").compile("sm_75")) == plain
+    assert source_hash(k.compile("sm_90a")) == plain
+    assert source_hash(k(BLOCK_M=128).compile("sm_75")) != plain
+    compiled = k.compile("sm_75")
+    header = next(name for name in compiled.files if name.endswith("ldmatrix.cuh"))
+    edited = replace(compiled, files={**compiled.files, header: compiled.files[header] + "\nint more;"})
+    assert source_hash(edited) != plain, "a header counts"
 
 
 def test_cards_of_two_sizes_are_not_compared(recorded):
@@ -162,6 +176,11 @@ def test_fma_kernels_have_a_main_loop_too():
     assert "tensor core" not in mix.loop
 
 
+@pytest.mark.parametrize(("name", "width"), [("simt/02", 4), ("t4/01", 2), ("t4/02", 16)])
+def test_the_width_of_the_main_loops_loads(name, width):
+    assert lab.kernel(name).instruction_mix("sm_75").load_bytes == width
+
+
 def test_what_it_cannot_count_it_says():
     mix = lab.kernel("simt/03").instruction_mix("sm_75")
     assert None in mix.trips and "not known" in repr(mix) and mix.executed(512, 256) is None
@@ -188,11 +207,29 @@ def test_machine_code_tells_what_an_h200_executed(row):
 # ---- Recordings and pictures ----
 
 
-def test_recorded_cards_belong_to_kernels_that_exist():
-    for card in read_cards(data_dir("results") / "profiles" / "h200"):
-        k = lab.kernel(card.kernel)
-        assert set(card.config) == set(k.config) and card.conditions["date"]
-        assert card["registers"] and card.stalls and card.instructions
+RECORDED = read_cards(data_dir("results") / "profiles" / "h200")
+
+
+@pytest.mark.parametrize("card", RECORDED, ids=lambda card: card.kernel)
+def test_a_recorded_card_is_whole(card):
+    k = lab.kernel(card.kernel)
+    assert set(card.config) == set(k.config) and card.conditions["source"] and card.conditions["nvrtc"]
+    assert card["registers"] and card["cycles"] and card.instructions == card["instructions"] == card["sass_instructions"]
+    assert card["stall_selected"] == pytest.approx(1, abs=0.01)
+    # Cycles between a warp's instructions: the sum of its states, within their two digits.
+    assert card.stall_cycles == pytest.approx(card["warp_latency"], rel=0.02)
+    assert "other" not in card.classes
+    if k.spec.ladder == "t4":
+        assert card.classes["tensor core"] == card.n**3 // 1024, "one m16n8k8 for each 1024 multiply-adds"
+
+
+@NO_GPU
+@pytest.mark.parametrize(("name", "was", "becomes"), [
+    ("t4/02", "long_scoreboard", "short_scoreboard"), ("t4/03", "short_scoreboard", "long_scoreboard")])
+def test_the_recorded_ladder_tells_its_story(name, was, becomes):
+    shown = lab.kernel(name).profile()
+    assert shown.moved.key == was and shown.card_before.limiting.key == was and shown.card.limiting.key == becomes
+    assert becomes in shown.findings[0].rests_on[0]
 
 
 def test_a_picture_of_nothing_is_refused():

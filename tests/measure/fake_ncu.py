@@ -25,11 +25,11 @@ VALUES = {"smsp__inst_executed.sum": ("inst", "1,300"), "l1tex__t_sector_hit_rat
           "sass__inst_executed_per_opcode": ("inst", "1,280")}
 INSTANCES = "1,280 (HMMA: 1,024; LDSM: 128; IADD3: 100; WHATISTHIS: 28)"
 ROUNDED = "1.28e+03 (HMMA: 1e+03; LDSM: 1.3e+02)"
-SOURCE = [["#", "Address", "Source", "# Samples", "# Instructions Executed"],
-          ["0", "0x10", "HMMA.1688.F16 R1, R2, R3, R1 ;", "7", "1,024"],
-          ["1", "0x20", "@!P0 LDSM.16.M88.4 R4, [R8] ;", "1", "128"],
-          ["2", "0x30", "IADD3 R1, R1, 0x1, RZ ;", "0", "100"],
-          ["3", "0x40", "WHATISTHIS R1 ;", "0", "28"], ["4", "0x50", "EXIT ;", "0", "0"]]
+SOURCE = [["Address", "Source", "inst_executed", "launch__registers_per_thread"],
+          ["0x7f0000000000", "      HMMA.1688.F16 R1, R2, R3, R1", "1024", "0"],
+          ["0x7f0000000010", "@!P0  LDSM.16.M88.4 R4, [R8]", "128", "0"],
+          ["0x7f0000000020", "      IADD3 R1, R1, 0x1, RZ", "100", "0"],
+          ["0x7f0000000030", "      WHATISTHIS R1", "28", "0"], ["0x7f0000000040", "      EXIT", "0", "0"]]
 
 
 def main(arguments):

@@ -10,7 +10,8 @@ from gemm_lab.measure.findings import findings
 from gemm_lab.measure.ncu import Launch
 from gemm_lab.measure.stalls import BY_KEY, STALLS
 
-CONDITIONS = {"gpu": "NVIDIA H200", "arch": "sm_90a", "driver": "580", "ncu": "2025.3", "date": "2026-01-01", "ptx": "a"}
+CONDITIONS = {"gpu": "NVIDIA H200", "arch": "sm_90a", "driver": "580", "nvrtc": "13.0", "ncu": "2025.3",
+              "date": "2026-01-01", "ptx": "a", "source": "b"}
 
 
 def card(stalls, opcodes=(), kernel="t4/03_swizzled", n=4096, **values):
@@ -73,8 +74,8 @@ def test_shares_of_a_warps_time():
     assert card({"selected": 1}).limiting is None and card({}).instructions is None
 
 
-def sentences(made):
-    return " | ".join(found.text for found in findings(made))
+def sentences(made, load_bytes=None):
+    return " | ".join(found.text for found in findings(made, load_bytes))
 
 
 def test_an_empty_card_suggests_nothing():
@@ -86,10 +87,10 @@ def test_an_empty_card_suggests_nothing():
     (card({"mio_throttle": 9, "selected": 1}, wavefronts=8, ideal_wavefronts=1), "8.0 wavefronts where 1 would do"),
     (card({"mio_throttle": 9, "selected": 1}, wavefronts=1, ideal_wavefronts=1), "Not bank conflicts"),
     (card({"mio_throttle": 9, "selected": 1}), "fewer shared-memory instructions"),
-    (card({"long_scoreboard": 9}, load_requests=10, load_sectors=20), "64 bytes a warp where 512"),
-    (card({"long_scoreboard": 9}, load_requests=10, load_sectors=160), "more loads in flight"),
-    (card({"math_pipe_throttle": 9}, tensor_pipe_pct=93), "active in 93 % of cycles: it is the limit"),
-    (card({"math_pipe_throttle": 9}, tensor_pipe_pct=20), "fewer instructions on the busy pipe"),
+    (card({"long_scoreboard": 9}), "more loads in flight"),
+    (card({"math_pipe_throttle": 9}, tensor_pipe_pct=93, alu_pipe_pct=5), "tensor pipe, in 93 % of cycles: nearly its limit"),
+    (card({"math_pipe_throttle": 9}, tensor_pipe_pct=5, alu_pipe_pct=50), "integer pipe (ALU), in 50 % of cycles, so"),
+    (card({"math_pipe_throttle": 9}), "fewer instructions for the pipe"),
     (card({"barrier": 9}), "fewer barriers"),
     (card({"wait": 1}, issue_slots_pct=91), "issue in 91 % of cycles"),
     (card({}, {"HMMA": 100, "IADD3": 40}), "0.40 integer and address instructions"),
@@ -99,8 +100,17 @@ def test_an_empty_card_suggests_nothing():
 ])
 def test_a_rule_speaks_from_its_counter(made, says):
     assert says in sentences(made)
-    known = {*CARD_METRICS, "executed.csv"}
+    known = {*CARD_METRICS, "executed.csv", "machine code"}
     assert all(found.rests_on and set(found.rests_on) <= known for found in findings(made))
+
+
+def test_global_loads_are_judged_by_their_width():
+    loads = {"load_requests": 10, "load_sectors": 165}
+    assert "16.5 sectors where 4 would do" in sentences(card({"lg_throttle": 9}, **loads), 4)
+    assert "128 bytes to a warp" in sentences(card({"lg_throttle": 9}, load_requests=10, load_sectors=40), 4)
+    assert "128 bytes to a warp" in sentences(card({"lg_throttle": 9}), 4)
+    for width in (16, None):
+        assert "loads in flight" in sentences(card({"long_scoreboard": 9}, **loads), width)
 
 
 @pytest.mark.parametrize("made", [

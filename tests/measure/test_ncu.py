@@ -115,6 +115,13 @@ def test_instances(text, counts):
     assert ncu.instances(text) == counts
 
 
+def test_the_source_page_under_its_labels():
+    page = '"#","Address","Source","# Samples","# Instructions Executed"\n'
+    page += '"0","0x0","@P0 HMMA.1688.F16 R1, R2 ;","9","1,024"\n"1","0x10","EXIT ;","0","n/a"\n'
+    assert ncu.source_counts(page + '"Kernel Name","x"\n' + page) == [{"HMMA": 1024}] * 2
+    assert ncu.source_counts('"Source","Samples"\n"EXIT","5"\n') == [{}]
+
+
 @pytest.mark.parametrize("text", ["", "==ERROR== nothing", '"ID","x"', '"ID","x"\n"","unit"\n', '"ID"\nnot a row'])
 def test_text_without_launches_has_no_rows(text):
     assert ncu.raw_rows(text) == []
