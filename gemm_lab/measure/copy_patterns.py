@@ -147,3 +147,21 @@ def moves(seed: int = 1) -> Iterator[Pattern]:
         shared = line + np.array([chosen[n % each][1] for n in LANE])
         yield placed("moves " + " ".join(f"{s}>{d}" for s, d in chosen), shared * 16, source * 16,
                      np.where(used > LANE, 16, 0))
+
+
+def crossings(seed: int = 4, count: int = 40) -> Iterator[Pattern]:
+    """A few lanes of 4 bytes that want a few banks of either memory, every lane in a 128-byte line of its own.
+
+    The name says it: "0>1 0>2" copies from bank 0 to bank 1 and from bank 0 to bank 2, in lane order.
+    """
+    random = np.random.default_rng(seed)
+    for lanes, banks in ((3, 2), (4, 3), (5, 3), (6, 3), (8, 4)):
+        made: dict[str, Pattern] = {}
+        while len(made) < count:
+            source, shared = random.integers(0, banks, (2, lanes))
+            if len(set(source)) == lanes or len(set(shared)) == lanes:
+                continue
+            name = "crossing " + " ".join(f"{s}>{d}" for s, d in zip(source, shared, strict=True))
+            line, used = np.minimum(LANE, lanes - 1), lanes > LANE
+            made[name] = placed(name, line * 128 + shared[line] * 4, line * 128 + source[line] * 4, used * 4)
+        yield from made.values()

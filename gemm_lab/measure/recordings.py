@@ -59,6 +59,8 @@ def recordings() -> Iterator[Recording]:
                 yield Recording(instruction, source, 0, pattern)
     for pattern in copy_patterns.moves():
         yield Recording("cp.async.cg.16.some", patterns.kernel_source("cp.async.cg.16.some"), 0, pattern)
+    for pattern in copy_patterns.crossings():
+        yield Recording("cp.async.ca.4.some", patterns.kernel_source("cp.async.ca.4.some"), 4, pattern)
     for instruction, strides in wmma_patterns.instructions():
         source = wmma_patterns.kernel_source(instruction)
         for pattern in wmma_patterns.patterns(strides):
