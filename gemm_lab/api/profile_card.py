@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from gemm_lab.api import html, profile_html
+from gemm_lab.api import html, profile_html, profile_sections
 from gemm_lab.api.here import RECORDED_ON, Here, here
 from gemm_lab.api.instruction_mix import InstructionMix, instruction_mix, mix_section
-from gemm_lab.compiler.instruction_classes import CLASSES
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 from gemm_lab.measure.cards import ProfileCard, choose, read_cards
 from gemm_lab.measure.findings import Finding, findings
 from gemm_lab.measure.profile import source_hash
-from gemm_lab.measure.stalls import STALLS, Stall
+from gemm_lab.measure.stalls import Stall
 
 WORTH_A_WORD = 0.05  # change of a class of instructions, of all instructions before
-SMALL_SHARE = 0.01  # states that take less of both launches are drawn as one
-GAUGES = (  # label, column or property of a card, format of the number, unit, factor
-    ("tensor pipe", "tensor_pipe_pct", ".0f", " %", 1), ("issue slots", "issue_slots_pct", ".0f", " %", 1),
-    ("conflict degree", "conflict_degree", ".3g", "", 1), ("registers a thread", "registers", ".0f", "", 1),
-    ("occupancy", "occupancy_achieved_pct", ".0f", " %", 1), ("eligible warps", "eligible_warps", ".2f", "", 1),
-    ("sectors a load", "sectors_per_request", ".3g", "", 1), ("L1 hits", "l1_hit_pct", ".0f", " %", 1),
-    ("L2 hits", "l2_hit_pct", ".0f", " %", 1), ("L2 traffic", "l2_bytes", ".2g", " GB", 1e-9),
-    ("DRAM reads", "dram_read_bytes", ".2g", " GB", 1e-9), ("waves", "waves", ".3g", "", 1))
 
 
 @dataclass(frozen=True)
@@ -46,6 +37,7 @@ class Profile:
     mix_before: InstructionMix | None = field(repr=False)
     note: str = ""
     taught: str = ""  # the GPU that the ladder is taught on, where the card is from another one
+    estimate: float | None = None  # warp instructions that the machine code of `mix` would execute at the card's size
 
     @property
     def cards(self) -> list[tuple[str, ProfileCard]]:
@@ -62,7 +54,7 @@ class Profile:
         """The state whose part of a warp's time changed most since the rung before."""
         if not self.card or not self.card_before:
             return None
-        before, after = _times(self.card_before), _times(self.card)
+        before, after = profile_sections.times(self.card_before), profile_sections.times(self.card)
         return max(before.keys() & after.keys(), key=lambda stall: abs(after[stall] - before[stall]), default=None)
 
     @property
@@ -82,23 +74,17 @@ class Profile:
         if stall is None:
             return ""
         share = f"{self.card_before.share(stall):.0%} → {self.card.share(stall):.0%} of a warp's time"
-        cycles = _arrow([card.stalls[stall] for _, card in self.cards], _cycles)
-        counts = name and _arrow([card.classes.get(name) for _, card in self.cards], _count)
-        return f"{stall.label} {cycles} cycles an instruction ({share})" + (f"; {name} {counts}" if name else "")
+        counts = f"; {name} {profile_sections.instructions(self.cards, name)}" if name else ""
+        return f"{stall.label} {profile_sections.state(self.cards, stall)} cycles an instruction ({share}){counts}"
 
     def gauges(self) -> list[tuple[str, str]]:
         """Labelled numbers, "before → now"; what was not counted is left out."""
-        found = []
-        for label, name, form, unit, factor in GAUGES:
-            values = [_column(card, name) for _, card in self.cards]
-            if values and values[-1] is not None and any(values):
-                found.append((label, _arrow(values, lambda v, f=form, by=factor: format(v * by, f)) + unit))
-        return found
+        return profile_sections.gauges(self.cards)
 
     def sections(self) -> list:
         """The bars of the card: warp states and executed instructions, or the main loop's machine code without one."""
         if self.card:
-            return [_stall_section(self.cards), _executed_section(self.cards)]
+            return [profile_sections.stalls(self.cards), profile_sections.executed(self.cards)]
         mixes = [mix for mix in (self.mix_before, self.mix) if mix and mix.per_product]
         return [mix_section(mixes)] if mixes else []
 
@@ -114,7 +100,7 @@ class Profile:
             if not cards or not self.card:
                 raise LabError(f"{self.kernel} and the others have no recorded cards to compare; "
                                "`instruction_mix().plot(…)` compares machine code without one.")
-            sections = [_stall_section(cards), _executed_section(cards)]
+            sections = [profile_sections.stalls(cards), profile_sections.executed(cards)]
             return plots.profile_card("Profile cards", sections, [], self.conditions)
         title = self.kernel + (f", after {self.before}" if self.before and (self.card_before or not self.card) else "")
         without = f"machine code for {self.mix.arch}, counted without a GPU; it says nothing about time"
@@ -141,20 +127,24 @@ class Profile:
         lines += ["", "where a warp's time goes                cycles an instruction"]
         for stall in sorted(self.card.stalls, key=lambda stall: -self.card.stalls[stall]):
             share = self.card.share(stall) or 0
-            if share >= SMALL_SHARE:
-                numbers = _arrow([card.stalls.get(stall) for _, card in self.cards], _cycles)
+            if share >= profile_sections.SMALL_SHARE:
+                numbers = profile_sections.state(self.cards, stall)
                 lines.append(f"  {stall.label:20} {'█' * round(30 * share):16} {share:4.0%}  {numbers}")
         lines += ["", "executed warp instructions"]
         for name in self.card.classes:
-            lines.append(f"  {name:20} {_arrow([card.classes.get(name) for _, card in self.cards], _count)}")
+            lines.append(f"  {name:20} {profile_sections.instructions(self.cards, name)}")
         lines += ["", *(f"{label}: {words}" for label, words in self.gauges()), ""]
         lines += [f"* {finding.text} [{', '.join(finding.rests_on)}]" for finding in self.findings]
-        return "\n".join([*lines, "", *filter(None, [self.note]), self.conditions])
+        return "\n".join([*lines, "", *filter(None, [self.note]), self.conditions, self._machine_code()])
+
+    def _machine_code(self) -> str:
+        about = f", about {profile_sections.count(self.estimate)} warp instructions" if self.estimate else ""
+        return f"machine code for {self.mix.arch}: {self.mix.registers} registers{about}"
 
     def _repr_html_(self) -> str:
         head = f"<b>{escape(self.kernel)}</b>" + (f" after {escape(self.before)}" if self.before else "")
         note = f'<div style="color:{html.WARN}">{escape(self.note)}</div>' if self.note else ""
-        code = html.folded(f"machine code for {self.mix.arch}, {self.mix.registers} registers", self.mix.table())
+        code = html.folded(self._machine_code(), self.mix.table())
         if not self.card:
             return html.card(head + note + "".join(map(profile_html.bars, self.sections())) + code)
         moved = f"<div>moved most: <b>{escape(self.headline)}</b></div>" if self.headline else ""
@@ -196,7 +186,12 @@ def profile(kernel: Any, n: int | None = None, record: bool | None = None) -> Pr
         card_before = None
     foreign = card and kernel.taught_gpu().key not in card.conditions["gpu"].lower().split()
     return Profile(kernel.label, other.label if other else None, card, card_before, *mixes, note,
-                   kernel.taught_gpu().name if foreign else "")
+                   kernel.taught_gpu().name if foreign else "", _estimate(kernel, mixes[0], card))
+
+
+def _estimate(kernel: Any, mix: InstructionMix, card: ProfileCard | None) -> float | None:
+    x, y, z = kernel.grid(card.n, card.n, card.n) if card else (0, 0, 0)
+    return mix.executed(card.n, x * y * z) if card else None
 
 
 def _before(kernel: Any) -> Any:
@@ -238,60 +233,3 @@ def _record_now(other: Any, kernel: Any, n: int | None) -> tuple[ProfileCard | N
     with tempfile.TemporaryDirectory() as folder:
         cards = record_cards(kernels, where, Path(folder), n or CARD_N)
     return (cards[0] if other else None), cards[-1]
-
-
-# ---- Parts of the picture ----
-
-
-def _times(card: ProfileCard) -> dict[Stall, float]:
-    """A warp's time in each state: cycles of the launch by share, or cycles an instruction where it was not timed."""
-    cycles = card["cycles"]
-    return {stall: cycles * (card.share(stall) or 0) if cycles else value for stall, value in card.stalls.items()}
-
-
-def _stall_section(cards: Sequence[tuple[str, ProfileCard]]):
-    from gemm_lab import plots
-
-    large = [s for s in STALLS if any((card.share(s) or 0) >= SMALL_SHARE for _, card in cards)]
-    rows = []
-    for name, card in cards:
-        times = _times(card)
-        row = {stall.label: times.get(stall, 0) for stall in large}
-        row["other states"] = sum(value for stall, value in times.items() if stall not in large)
-        rows.append((name, row))
-    numbers = {stall.label: _arrow([card.stalls.get(stall) for _, card in cards], _cycles) for stall in large}
-    rest = [sum(value for stall, value in card.stalls.items() if stall not in large) for _, card in cards]
-    numbers["other states"] = _arrow(rest, _cycles)
-    timed = all(card["cycles"] for _, card in cards)
-    title = "where a warp's time goes; numbers: cycles for each instruction that it issues"
-    return plots.Section(title, rows, numbers, " cycles" if timed else "")
-
-
-def _executed_section(cards: Sequence[tuple[str, ProfileCard]]):
-    from gemm_lab import plots
-
-    names = {name for _, card in cards for name in card.classes}
-    names = [name for name in CLASSES if name in names]
-    numbers = {name: _arrow([card.classes.get(name) for _, card in cards], _count) for name in names}
-    return plots.Section("executed warp instructions", [(name, card.classes) for name, card in cards], numbers)
-
-
-def _column(card: ProfileCard, name: str) -> float | None:
-    return getattr(card, name) if hasattr(type(card), name) else card[name]
-
-
-def _arrow(values: Sequence[float | None], words: Callable[[float], str]) -> str:
-    """The first and the last, "16.1 → 1.2"; one number where both read the same, a dash for what was not counted."""
-    ends = [values[0], values[-1]] if len(values) > 1 else values
-    said = ["–" if value is None else words(value) for value in ends]
-    return " → ".join(dict.fromkeys(said) if len(set(said)) == 1 else said)
-
-
-def _cycles(value: float) -> str:
-    return f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
-
-
-def _count(value: float) -> str:
-    from gemm_lab import plots
-
-    return plots.short_number(value)
