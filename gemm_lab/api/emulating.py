@@ -56,8 +56,9 @@ def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int
 
 
 def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
-    """Races, uninitialised reads and missing waits at the smallest size with two steps along K, in both timings."""
+    """Races, uninitialised reads and missing waits with two block tiles along N and two along K, in both timings."""
     m, n, k = smallest_size(kernel)
+    n *= 2  # a race between blocks takes two
     problem, found = kernel.spec.problem, []
 
     for timing in ("early", "late"):
