@@ -15,8 +15,8 @@ GAUGES = (  # label, column or property of a card, format of the number, unit, f
     ("conflict degree", "conflict_degree", ".3g", "", 1), ("registers a thread", "registers", ".0f", "", 1),
     ("occupancy", "occupancy_achieved_pct", ".0f", " %", 1), ("eligible warps", "eligible_warps", ".2f", "", 1),
     ("sectors a load", "sectors_per_request", ".3g", "", 1), ("L1 hits", "l1_hit_pct", ".0f", " %", 1),
-    ("L2 hits", "l2_hit_pct", ".0f", " %", 1), ("L2 traffic", "l2_bytes", ".2g", " GB", 1e-9),
-    ("DRAM reads", "dram_read_bytes", ".2g", " GB", 1e-9), ("waves", "waves", ".3g", "", 1))
+    ("L2 hits", "l2_hit_pct", ".0f", " %", 1), ("L2 traffic, GB", "l2_bytes", ".2g", "", 1e-9),
+    ("DRAM reads, GB", "dram_read_bytes", ".2g", "", 1e-9), ("waves", "waves", ".3g", "", 1))
 
 
 def times(card: ProfileCard) -> dict[Stall, float]:

@@ -21,7 +21,7 @@ COLOURS = {
     "long scoreboard": style.MEMORY["DRAM"], "LG throttle": style.MEMORY["L2"],
     "MIO throttle": style.MEMORY["shared memory"], "short scoreboard": style.MEMORY["registers"],
     "barrier": style.ORANGE, "math pipe throttle": style.GREEN, "wait": style.SKY, "selected": style.INK,
-    "not selected": _GREY, "GMMA": style.tint(style.GREEN, 0.5), "no instruction": style.VERMILION,
+    "not selected": _GREY, "dispatch": "#8A8A8A", "GMMA": style.tint(style.GREEN, 0.5), "no instruction": style.VERMILION,
     "tensor core": style.GREEN, "ldmatrix": style.MEMORY["shared memory"], "shared memory": style.MEMORY["registers"],
     "global memory": style.MEMORY["DRAM"], "async copy": style.MEMORY["L2"], "integer and address": style.ORANGE,
     "floating point": style.SKY, "control": _GREY,
