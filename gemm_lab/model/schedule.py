@@ -50,10 +50,10 @@ def schedule(kind: str, addresses, width: int, active=None, source=None, banks: 
         raise ValueError(f"there is no kind of access “{kind}”; there are {', '.join(KINDS)}")
     if kind == "cp.async.cg":
         return _cp_async_cg(np.asarray(source, np.int64), addresses, use)
+    if kind == "cp.async.ca":
+        return _cp_async_ca(np.asarray(source, np.int64), addresses, width, use)
     words = addresses[:, None] // bank_model.BANK_BYTES + np.arange(max(width // bank_model.BANK_BYTES, 1))
     each = max(banks * bank_model.BANK_BYTES // max(width, bank_model.BANK_BYTES), 1)
-    if kind == "cp.async.ca":
-        return _cp_async_ca(np.asarray(source, np.int64), words, use, each)
     found, phase = np.full(words.shape, -1), []
     groups = [range(start, min(start + each, len(words))) for start in range(0, len(words), each)]
     if kind == "load" and width >= 8 and banks == bank_model.BANKS:
@@ -73,51 +73,50 @@ def schedule(kind: str, addresses, width: int, active=None, source=None, banks: 
     return Schedule(found, tuple(phase))
 
 
-def _cp_async_ca(source: np.ndarray, words: np.ndarray, use: np.ndarray, each: int) -> Schedule:
-    """The rounds of `banks.cp_async_ca_wavefronts`: turns at the destination's banks, then the source's banks."""
-    found, phase = np.full(words.shape, -1), []
-    for number, start in enumerate(range(0, len(words), each)):
-        turns, rounds = {}, {}
-        for lane in range(start, min(start + each, len(words))):
-            if use[lane]:
-                places = [int(word) % bank_model.BANKS for word in words[lane]]
-                turn = max(turns.get(bank, 0) for bank in places)
-                turns.update((bank, turn + 1) for bank in places)
-                rounds.setdefault(turn, []).append(lane)
-        for lanes in rounds.values():
-            first, depth = len(phase), [0] * bank_model.BANKS
-            for lane in lanes:
-                for place in range(words.shape[1]):
-                    bank = (int(source[lane]) // bank_model.BANK_BYTES + place) % bank_model.BANKS
-                    found[lane, place] = first + depth[bank]
-                    depth[bank] += 1
-            phase += [number] * max(depth)
+def _cp_async_ca(source: np.ndarray, destination: np.ndarray, width: int, use: np.ndarray) -> Schedule:
+    """The turns of `banks.cp_async_ca_wavefronts`: its likely count, where that is not cut by the upper limit."""
+    found, phase = np.full((len(use), max(width // bank_model.BANK_BYTES, 1)), -1), []
+    banks, each = bank_model.LINE_BYTES // width, bank_model.LANES_OF_A_PHASE[width]
+    to, of = destination // width % banks, source // width % banks
+    for number, start in enumerate(range(0, len(use), each)):
+        turns: dict[int, int] = {}
+        for lane in start + np.flatnonzero(use[start : start + each]):
+            turn = 0
+            for earlier, its in turns.items():
+                if to[earlier] == to[lane] or of[earlier] == of[lane]:
+                    turn = max(turn, its) + 1
+            turns[lane] = turn
+            found[lane] = len(phase) + turn
+        phase += [number] * (1 + max(turns.values(), default=-1))
     return Schedule(found, tuple(phase))
 
 
 def _cp_async_cg(source: np.ndarray, destination: np.ndarray, use: np.ndarray) -> Schedule:
-    """The moves of `banks.cp_async_cg_wavefronts`; the phase is the group of one source line and one shared line."""
-    moves, of_lane, seen = {}, {}, {}
+    """The moves of `banks.cp_async_cg_wavefronts`; a phase is one pair of a source line and a shared line."""
+    move_of, first, halves = {}, {}, {}
     for lane in np.flatnonzero(use):
         s, d = int(source[lane]) // 16, int(destination[lane]) // 16
-        if d in seen:
-            of_lane[lane] = of_lane[seen[d]]
-            continue
-        seen[d] = lane
-        swap, start, end = (s ^ d) & 1, s // 2 % 4, d // 2 % 4
-        xor, rotation = start ^ end, (end - start) % 4
-        group = moves.setdefault((s // 8, d // 8), [])
-        for move in group:
-            same_xor, same_rotation = move[1] == xor, move[2] == rotation
-            if move[0] == swap and (same_xor or same_rotation):
-                move[1:] = xor if same_xor else None, rotation if same_rotation else None
-                break
+        if d not in first:
+            first[d] = lane
+            move_of[lane] = move = (s // 8, d // 8, (s ^ d) & 1, s // 2 % 4, d // 2 % 4)
+            halves[move] = halves.get(move, 0) | 1 << (s & 1)
         else:
-            move = [swap, xor, rotation]
-            group.append(move)
-        of_lane[lane] = move
-    order = [(number, move) for number, group in enumerate(moves.values()) for move in group]
+            move_of[lane] = move_of[first[d]]
+    groups, served = {}, {}
+    for move, half in halves.items():
+        lines, swap, (start, end) = move[:2], move[2], move[3:]
+        able = {(end - start) % 4, 4 + (end + start) % 4}
+        kept = groups.setdefault((*lines, swap, half), [])
+        number = next((n for n, other in enumerate(kept) if other & able), len(kept))
+        if number == len(kept):
+            kept.append(able)
+        else:
+            kept[number] &= able
+        served[move] = (lines, swap, half, number)
+    wavefronts = dict.fromkeys(served.values())  # without repeats, in the order of their lanes
+    lines = list(dict.fromkeys(wavefront[0] for wavefront in wavefronts))
+    order = sorted(wavefronts, key=lambda wavefront: lines.index(wavefront[0]))
     found = np.full((len(source), 4), -1)
-    for lane, move in of_lane.items():
-        found[lane] = next(i for i, (_, other) in enumerate(order) if other is move)
-    return Schedule(found, tuple(number for number, _ in order))
+    for lane, move in move_of.items():
+        found[lane] = order.index(served[move])
+    return Schedule(found, tuple(lines.index(wavefront[0]) for wavefront in order))

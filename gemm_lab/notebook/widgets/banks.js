@@ -1,7 +1,7 @@
 // Which lanes are served in which wavefront: gemm_lab/model/schedule.py and banks.py, so that drawing needs no server.
 
 export const BANK_BYTES = 4;
-const PHASE_BYTES = 128;
+const LINE_BYTES = 128;
 
 export function idealWavefronts(lanes, width, banks = 32) {
   return Math.ceil((lanes * width) / (banks * BANK_BYTES));
@@ -11,11 +11,11 @@ export function idealWavefronts(lanes, width, banks = 32) {
 export function schedule(kind, addresses, width, active, source = null, banks = 32) {
   const lanes = addresses.length;
   if (kind === "cp.async.cg") return copyMoves(source, addresses, active);
+  if (kind === "cp.async.ca") return copyTurns(source, addresses, width, active);
   const words = Math.max(Math.floor(width / BANK_BYTES), 1);
   const each = Math.max(Math.floor((banks * BANK_BYTES) / Math.max(width, BANK_BYTES)), 1);
   const wordOf = (lane, place) => Math.floor(addresses[lane] / BANK_BYTES) + place;
   const wavefront = new Int32Array(lanes * words).fill(-1), phase = [];
-  if (kind === "cp.async.ca") return copyRounds(source, wordOf, active, words, each, wavefront, phase);
 
   let groups = [];
   for (let start = 0; start < lanes; start += each) groups.push([start, Math.min(start + each, lanes)]);
@@ -54,57 +54,60 @@ function joined(groups, addresses, width, active) {
   return found;
 }
 
-// cp.async.ca: rounds by the lanes' turns at the destination's banks, then passes over the source's banks.
-function copyRounds(source, wordOf, active, words, each, wavefront, phase) {
+// cp.async.ca: a lane waits for every earlier lane of its phase that wants one of its banks, of source or destination.
+function copyTurns(source, destination, width, active) {
+  const words = Math.max(Math.floor(width / BANK_BYTES), 1), banks = LINE_BYTES / width;
+  const each = { 4: 32, 8: 16, 16: 8 }[width], wavefront = new Int32Array(active.length * words).fill(-1), phase = [];
+  const bank = (address) => Math.floor(address / width) % banks;
   for (let start = 0, number = 0; start < active.length; start += each, number++) {
-    const turns = new Int32Array(32), rounds = new Map();
+    const turns = [];
     for (let lane = start; lane < Math.min(start + each, active.length); lane++) {
       if (!active[lane]) continue;
-      const places = Array.from({ length: words }, (_, place) => wordOf(lane, place) % 32);
-      const turn = Math.max(...places.map((bank) => turns[bank]));
-      for (const bank of places) turns[bank] = turn + 1;
-      if (!rounds.has(turn)) rounds.set(turn, []);
-      rounds.get(turn).push(lane);
+      const to = bank(destination[lane]), of = bank(source[lane]);
+      let turn = 0;
+      for (const other of turns) if (other.to === to || other.of === of) turn = Math.max(turn, other.turn) + 1;
+      turns.push({ to, of, turn });
+      wavefront.fill(phase.length + turn, lane * words, (lane + 1) * words);
     }
-    for (const lanes of rounds.values()) {
-      const first = phase.length, depth = new Int32Array(32);
-      for (const lane of lanes)
-        for (let place = 0; place < words; place++) {
-          const bank = (Math.floor(source[lane] / BANK_BYTES) + place) % 32;
-          wavefront[lane * words + place] = first + depth[bank]++;
-        }
-      for (let n = Math.max(...depth); n > 0; n--) phase.push(number);
-    }
+    for (let n = Math.max(-1, ...turns.map((other) => other.turn)); n >= 0; n--) phase.push(number);
   }
   return { words, wavefront, phase };
 }
 
-// cp.async.cg: one wavefront for each different move of sectors between a 128-byte source line and a shared line.
+// cp.async.cg: sectors between one source line and one shared line move together where one symmetry of a square takes
+// them all into place; the rule is told in banks.py.
 function copyMoves(source, destination, active) {
-  const groups = new Map(), moveOf = new Map(), seen = new Map();
+  const moveOf = new Map(), first = new Map(), moves = new Map();
   for (let lane = 0; lane < destination.length; lane++) {
     if (!active[lane]) continue;
     const s = Math.floor(source[lane] / 16), d = Math.floor(destination[lane] / 16);
-    if (seen.has(d)) {
-      moveOf.set(lane, moveOf.get(seen.get(d)));
+    if (first.has(d)) {
+      moveOf.set(lane, moveOf.get(first.get(d)));
       continue;
     }
-    seen.set(d, lane);
-    const swap = (s ^ d) & 1, start = (s >> 1) & 3, end = (d >> 1) & 3;
-    const xor = start ^ end, rotation = (end - start + 4) & 3;
-    const key = `${Math.floor((s * 16) / PHASE_BYTES)} ${Math.floor((d * 16) / PHASE_BYTES)}`;
-    if (!groups.has(key)) groups.set(key, []);
-    const moves = groups.get(key);
-    let move = moves.find((m) => m.swap === swap && (m.xor === xor || m.rotation === rotation));
-    if (move) {
-      if (move.xor !== xor) move.xor = null;
-      if (move.rotation !== rotation) move.rotation = null;
-    } else moves.push((move = { swap, xor, rotation }));
-    moveOf.set(lane, move);
+    first.set(d, lane);
+    const lines = `${Math.floor(s / 8)} ${Math.floor(d / 8)}`, swap = (s ^ d) & 1, start = (s >> 1) & 3, end = (d >> 1) & 3;
+    const key = `${lines} ${swap} ${start} ${end}`;
+    if (!moves.has(key)) moves.set(key, { lines, swap, start, end, half: 0 });
+    moves.get(key).half |= 1 << (s & 1);
+    moveOf.set(lane, moves.get(key));
   }
-  const order = [], phase = [];
-  [...groups.values()].forEach((moves, number) => moves.forEach((move) => (order.push(move), phase.push(number))));
+  const groups = new Map(), wavefronts = [];
+  for (const move of moves.values()) {
+    const able = [(move.end - move.start + 4) % 4, 4 + ((move.end + move.start) % 4)];
+    const key = `${move.lines} ${move.swap} ${move.half}`;
+    if (!groups.has(key)) groups.set(key, []);
+    move.served = groups.get(key).find((other) => other.able.some((symmetry) => able.includes(symmetry)));
+    if (move.served) move.served.able = move.served.able.filter((symmetry) => able.includes(symmetry));
+    else {
+      move.served = { lines: move.lines, able };
+      groups.get(key).push(move.served);
+      wavefronts.push(move.served);
+    }
+  }
+  const lines = [...new Set(wavefronts.map((one) => one.lines))];
+  wavefronts.sort((p, q) => lines.indexOf(p.lines) - lines.indexOf(q.lines));
   const wavefront = new Int32Array(destination.length * 4).fill(-1);
-  for (const [lane, move] of moveOf) wavefront.fill(order.indexOf(move), lane * 4, lane * 4 + 4);
-  return { words: 4, wavefront, phase };
+  for (const [lane, move] of moveOf) wavefront.fill(wavefronts.indexOf(move.served), lane * 4, lane * 4 + 4);
+  return { words: 4, wavefront, phase: wavefronts.map((one) => lines.indexOf(one.lines)) };
 }
