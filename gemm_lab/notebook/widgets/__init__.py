@@ -3,11 +3,12 @@
     from gemm_lab.notebook import widgets
     widgets.swizzle(…)        which banks an access to a tile meets; also lab.swizzle
     widgets.fragments(…)      which lane holds which element of an mma
+    widgets.wavefronts(run)   what a compiled kernel does to shared memory, pass by pass
 """
 
 import importlib
 
-_HOMES = {"swizzle": "swizzle_explorer", "fragments": "fragment_map"}
+_HOMES = {"swizzle": "swizzle_explorer", "fragments": "fragment_map", "wavefronts": "wavefront_stepper"}
 __all__ = list(_HOMES)
 
 

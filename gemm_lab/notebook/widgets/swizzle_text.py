@@ -19,7 +19,7 @@ def explain(access: TileAccess) -> str:
         f"{access.name}, step {access.step}: {access.says}",
         f"{schedule.count} wavefront{'s' * (schedule.count != 1)}, ideal {access.ideal}: {verdict}. "
         f"Whole tile: {wavefronts:,}, ideal {ideal:,}.",
-        "", *_grid(access), "", *_passes(access),
+        "", *_grid(access), "", *passes(access),
     ]
     return "\n".join(lines)
 
@@ -47,7 +47,7 @@ def _grid(access: TileAccess) -> list[str]:
     return out
 
 
-def _passes(access: TileAccess) -> list[str]:
+def passes(access: TileAccess) -> list[str]:
     """A line for each phase: its wavefronts, with the lanes of each."""
     schedule, out = access.schedule, []
     for phase in dict.fromkeys(schedule.phase):

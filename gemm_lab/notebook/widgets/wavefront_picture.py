@@ -7,8 +7,61 @@ import numpy as np
 from gemm_lab.notebook.figures.sheet import Sheet
 from gemm_lab.notebook.widgets.colours import bank_colour
 from gemm_lab.plots import style
+from gemm_lab.plots.style import Card
 
 HEAD, PHASE_GAP = 0.12, 0.07
+MOST_LINES, LEFT, RIGHT = 32, 1.2, 0.25
+
+
+def picture(widget) -> Card:
+    """The wavefront stepper's still picture: the line, the lines of shared memory that it touches, the wavefronts."""
+    access, line = widget.shown, widget.source_line
+    lines = np.unique(access.addresses[access.active] // 128)[:MOST_LINES]
+    row = float(np.clip(3.4 / len(lines), 0.1, 0.2))
+    waves = 1.85 + len(lines) * row + 0.4
+    page = Sheet(waves + height_of(access.schedule.phase) + 0.3)
+    count, free = access.schedule.count, access.schedule.count <= access.ideal
+    colour = style.GREEN if free else style.CONFLICT
+    page.box(0.22, 0.22, 7.56, 0.9, fill="#F4F5F7", edge="#F4F5F7")
+    page.box(0.22, 0.22, 0.05, 0.9, fill=colour, edge=colour, radius=0)
+    page.text(0.42, 0.42, f"{count} wavefront{'s' * (count != 1)}", bold=True, size=style.LARGE, ha="left")
+    what = "free of conflicts" if free else f"{count / access.ideal:.3g} × the ideal {access.ideal}"
+    page.text(2.25, 0.42, what, bold=True, ha="left", colour=style.ink(colour))
+    which = f"{widget.title}, warp {widget.warp}, execution {widget.execution + 1} of {len(widget.trace)}"
+    page.text(0.42, 0.69, f"{which}: {access.opcode}", ha="left", colour=style.MUTED, size=8.5)
+    text = line.text.strip()
+    text = text if len(text) < 100 else text[:99] + "…"
+    page.text(0.42, 0.93, f"{line.number}  {text}", ha="left", mono=True, size=8)
+    page.text(0.25, 1.38, "Shared memory: the lines that the lanes name", bold=True, ha="left")
+    _memory(page, access, lines, 1.75, row)
+    page.text(0.25, waves - 0.12, "Wavefronts", bold=True, ha="left")
+    draw_wavefronts(page, access, waves + 0.1)
+    return page.fig
+
+
+def _memory(page: Sheet, access, lines, top: float, row: float) -> None:
+    width, first = (8 - LEFT - RIGHT) / 32, [access.schedule.phase.index(p) for p in access.schedule.phase]
+    for bank in range(0, 32, 4):
+        page.text(LEFT + bank * width, top - 0.1, str(bank), size=7, colour=style.MUTED, ha="left")
+    for number, line in enumerate(lines):
+        y = top + number * row
+        page.text(LEFT - 0.07, y + row / 2, f"byte {int(line) * 128:,}", size=7.5, colour=style.MUTED, ha="right")
+        for bank in range(0, 32, 4):
+            page.box(LEFT + bank * width, y, 4 * width, row - 0.02, fill=bank_colour(bank), edge="white", lw=0.6,
+                     radius=0)
+        drawn: dict[int, list[int]] = {}
+        for lane in np.flatnonzero(access.active & (access.addresses // 128 == line)):
+            drawn.setdefault(int(access.addresses[lane]), []).append(int(lane))
+        for address, lanes in drawn.items():
+            numbers = access.schedule.wavefront[lanes].ravel()
+            late = access.kind != "cp.async.cg" and any(n > first[n] for n in numbers)
+            x, w = LEFT + address % 128 / 4 * width, max(access.width / 4 * width - 0.01, 0.05)
+            fill = style.CONFLICT if late else bank_colour(address // 4 % 32, vivid=True)
+            edge = style.CONFLICT if late else style.INK
+            page.box(x, y, w, row - 0.02, fill=fill, edge=edge, lw=0.7, radius=0.02, z=4)
+            if row > 0.12 and w > 0.17:
+                said = f"×{len(lanes)}" if len(lanes) > 1 else f"T{lanes[0]}" if w > 0.24 else str(lanes[0])
+                page.text(x + w / 2, y + row / 2, said, size=7, bold=True, colour="white" if late else style.INK)
 
 
 def _plan(phase: tuple[int, ...]) -> tuple[int, float, list[list[int]]]:

@@ -1,0 +1,99 @@
+"""What one warp of a compiled kernel does to shared memory at one line: the emulator's trace, ready to be drawn."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from gemm_lab.api import Run
+from gemm_lab.api.hot_lines import Line
+from gemm_lab.errors import LabError
+from gemm_lab.model.schedule import Schedule, ideal_wavefronts, schedule
+
+
+@dataclass(frozen=True)
+class SharedAccess:
+    """One execution of a shared-memory instruction. addresses: bytes, -1 where a lane is idle; source: of cp.async."""
+
+    opcode: str
+    kind: str
+    width: int
+    addresses: np.ndarray = field(repr=False)
+    source: np.ndarray | None = field(default=None, repr=False)
+
+    @property
+    def active(self) -> np.ndarray:
+        return self.addresses >= 0
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        return schedule(self.kind, self.addresses, self.width, self.active, self.source)
+
+    @property
+    def ideal(self) -> int:
+        return ideal_wavefronts(int(self.active.sum()), self.width)
+
+
+def kind_of(opcode: str) -> str | None:
+    """The kind of access as `model.schedule` names it; None for what is no access to shared memory."""
+    parts = opcode.split(".")
+    if parts[0] in ("ldmatrix", "stmatrix"):
+        return "ldmatrix"
+    if parts[:2] == ["cp", "async"]:
+        return ".".join(parts[:3]) if parts[2] in ("ca", "cg") else None
+    if parts[0] in ("ld", "st") and any(part.startswith("shared") for part in parts):
+        return "load" if parts[0] == "ld" else "store"
+    return None
+
+
+def traced(run: Run, line: int, block: int = 0, warp: int = 0) -> list[SharedAccess]:
+    """Every shared-memory access of a line by one warp, in the order of execution."""
+    items, found = iter(run.trace(line, block, warp)), []
+    for item in items:
+        kind = kind_of(item.opcode)
+        if kind is None:
+            continue
+        addresses, source = np.asarray(item.addresses), None
+        if kind.startswith("cp.async"):
+            source = np.asarray(next(items).addresses)  # the second operand of the same execution
+        if kind == "ldmatrix":
+            rows = 8 * int(re.search(r"\.x([124])", item.opcode)[1])
+            addresses = np.where(np.arange(32) < rows, addresses, -1)
+        found.append(SharedAccess(item.opcode, kind, item.width, addresses, source))
+    return found
+
+
+def shared_lines(run: Run) -> list[Line]:
+    """The lines of the learner's text that touch shared memory, in order, with what all warps paid for them."""
+    file = "cell" if run.kernel.edited else run.kernel.spec.file
+    found = [line for line in run.hot_lines().lines if line.wavefronts and line.file == file]
+    if not found:
+        raise LabError(f"No line of {run.kernel.label} touches shared memory; choose a kernel that has tiles there.")
+    return found
+
+
+def line_at(run: Run, lines: list[Line], where: int | str | None) -> Line:
+    """The line meant by a number, by the name of a region (its worst line) or by nothing (the worst of all)."""
+    chosen = lines
+    if isinstance(where, str):
+        regions = run.kernel.spec.regions
+        if where not in regions:
+            raise LabError(f"{run.kernel.label} has no region “{where}”; it has {', '.join(regions)}.")
+        edit = run.kernel.edits.get(where)
+        first, text = (edit.first_line, edit.text) if edit else (regions[where].first_line, regions[where].text)
+        chosen = [line for line in lines if first <= line.number <= first + text.count("\n")]
+        if not chosen:
+            raise LabError(f"The region “{where}” does not touch shared memory; {_listed(lines)}.")
+    elif where is not None:
+        chosen = [line for line in lines if line.number == where]
+        if not chosen:
+            raise LabError(f"Line {where} does not touch shared memory; {_listed(lines)}.")
+    return max(chosen, key=lambda line: (line.degree, line.wavefronts))
+
+
+def _listed(lines: list[Line]) -> str:
+    numbers = ", ".join(str(line.number) for line in lines)
+    return f"line {numbers} does" if len(lines) == 1 else f"lines {numbers} do"

@@ -1,0 +1,128 @@
+"""The wavefront stepper: the addresses that a compiled kernel really uses, warp by warp and pass by pass.
+
+    from gemm_lab.notebook.widgets import wavefronts
+    wavefronts(lab.kernel("t4/02_vectorized_copy").run(n=256))
+"""
+
+from __future__ import annotations
+
+import traitlets
+
+from gemm_lab.api import Run
+from gemm_lab.errors import LabError
+from gemm_lab.notebook.widgets.modules import css, esm
+from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gemm_lab.notebook.widgets.shared_accesses import SharedAccess, line_at, shared_lines, traced
+
+MOST_EXECUTIONS = 256  # of one warp that are handed to the browser
+
+
+class WavefrontStepper(PicturedWidget):
+    """See `wavefronts`. `line`, `warp`, `execution` and `wavefront` (-1: all) are attributes, in step with the view.
+
+    `shown` is the access at hand. A line or a warp that does not exist raises `LabError` and changes nothing.
+    """
+
+    _esm = esm("wavefront_stepper")
+    _css = css()
+
+    title = traitlets.Unicode().tag(sync=True)
+    lines = traitlets.List().tag(sync=True)
+    line = traitlets.Int().tag(sync=True)
+    warps = traitlets.Int().tag(sync=True)
+    warp = traitlets.Int(0).tag(sync=True)
+    accesses = traitlets.List().tag(sync=True)
+    execution = traitlets.Int(0).tag(sync=True)
+    wavefront = traitlets.Int(-1).tag(sync=True)
+
+    def __init__(self, run: Run, where: int | str | None = None, block: int = 0, warp: int = 0):
+        super().__init__()
+        self._run, self._block, self._lines, self._traces = run, block, shared_lines(run), {}
+        line = line_at(run, self._lines, where).number
+        self.title = f"{run.kernel.label}, {run.compiled.arch}, block {block}"
+        self.warps = -(-run.compiled.threads // 32)
+        self.lines = [{"number": entry.number, "text": entry.text.strip(), "wavefronts": entry.wavefronts,
+                       "ideal": entry.ideal} for entry in self._lines]
+        self._trace(line, warp)
+        with self.hold_trait_notifications():
+            self.line, self.warp = line, warp
+        self._ready = True
+        self._hand_over()
+
+    _ready = False
+
+    @traitlets.validate("line", "warp")
+    def _exists(self, proposal):
+        if self._ready:
+            chosen = {"line": self.line, "warp": self.warp, proposal["trait"].name: proposal["value"]}
+            self._trace(line_at(self._run, self._lines, chosen["line"]).number, chosen["warp"])
+        return proposal["value"]
+
+    @traitlets.observe("line", "warp")
+    def _hand_over(self, _change=None) -> None:
+        if self._ready:
+            with self.hold_sync():
+                self.execution, self.wavefront = 0, -1
+                self.accesses = [_plain(access) for access in self.trace[:MOST_EXECUTIONS]]
+
+    @traitlets.validate("execution")
+    def _execution_exists(self, proposal):
+        if self._ready and not 0 <= proposal["value"] < len(self.trace):
+            raise LabError(f"Line {self.line} runs {len(self.trace)} times in this warp; "
+                           f"executions count from 0 to {len(self.trace) - 1}.")
+        return proposal["value"]
+
+    def _trace(self, line: int, warp: int) -> list[SharedAccess]:
+        if not 0 <= warp < self.warps:
+            raise LabError(f"There is no warp {warp}; a block has {self.warps}, counted from 0.")
+        if (line, warp) not in self._traces:
+            found = traced(self._run, line, self._block, warp)
+            if not found:
+                raise LabError(f"Warp {warp} of block {self._block} does nothing in shared memory at line {line}; "
+                               "choose another warp.")
+            self._traces[line, warp] = found
+        return self._traces[line, warp]
+
+    # ---- What it shows ----
+
+    @property
+    def trace(self) -> list[SharedAccess]:
+        """Every execution of the line by the warp."""
+        return self._trace(self.line, self.warp)
+
+    @property
+    def shown(self) -> SharedAccess:
+        return self.trace[self.execution]
+
+    @property
+    def source_line(self):
+        """The line of the learner's text: number, text and what all warps paid."""
+        return line_at(self._run, self._lines, self.line)
+
+    @property
+    def text(self) -> str:
+        from gemm_lab.notebook.widgets.wavefront_text import explain
+
+        return explain(self)
+
+    def card(self):
+        from gemm_lab.notebook.widgets.wavefront_picture import picture
+
+        return picture(self)
+
+
+def _plain(access: SharedAccess) -> dict:
+    source = [] if access.source is None else access.source.tolist()
+    return {"opcode": access.opcode, "kind": access.kind, "width": access.width,
+            "addresses": access.addresses.tolist(), "source": source}
+
+
+def wavefronts(run: Run, where: int | str | None = None, block: int = 0, warp: int = 0) -> WavefrontStepper:
+    """Step through the shared-memory accesses of a kernel that ran.
+
+    run    what `kernel.run()` gave; on a GPU the kernel is run once more on the emulator, at a small size
+    where  a line of the learner's text, the name of a region (its worst line), or nothing: the worst line of all
+
+    Raises `LabError` naming the lines that touch shared memory, the regions or the warps there are.
+    """
+    return WavefrontStepper(run, where, block, warp)
