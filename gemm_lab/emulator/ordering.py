@@ -50,6 +50,7 @@ class Ordering:
         self.fenced = np.full((chunk.blocks, self.own), ALWAYS, np.int64)
         self.synced = np.full(chunk.lanes, ALWAYS, np.int64)  # of each lane: the last time its warp came together
         self.floor = ALWAYS  # all threads of a block may rely on its events up to here
+        self.warp_floor = ALWAYS  # and all lanes of a warp on the warp's
 
     # ---- The question ----
 
@@ -64,6 +65,8 @@ class Ordering:
             return None
         event, others = before >> LANE_BITS, before & LANE_MASK
         suspects = (others != lanes) & (event > floor)
+        if self.warp_floor > floor:
+            suspects &= (event > self.warp_floor) | (others >> 5 != lanes >> 5)
         if not suspects.any():
             return None
         rows, columns = np.nonzero(suspects)
@@ -116,7 +119,7 @@ class Ordering:
     def warp_met(self, L, event: int) -> None:
         """The executing lanes of each warp came together."""
         if L.full:
-            self.synced[:] = event
+            self.synced[:] = self.warp_floor = event
         else:
             self.synced[L.lane_numbers()[L.active()]] = event
 

@@ -55,10 +55,11 @@ class Shadow:
         """Reads `before` go to other_read where other lanes made them than those that are in `read` now."""
         moved = (before & LANE_MASK != lanes) & (before != 0)
         if moved.any():
-            moved &= self._matters(cells, lanes, before)
+            moved &= self._matters(cells, lanes, before, moved)
             self.other_read[cells[moved]] = before[moved]
 
-    def _matters(self, cells, lanes, before):
+    def _matters(self, cells, lanes, before, moved):
+        """Which of the `moved` reads other_read should name."""
         raise NotImplementedError
 
     def readers(self, cells, lanes):
@@ -68,23 +69,32 @@ class Shadow:
 
 
 class SharedShadow(Shadow):
-    """Of the shared memory of a chunk: also the last read of every warp, and whether a cp.async may still write."""
+    """Of the shared memory of a chunk: also the last read of every warp, and whether a cp.async may still write.
 
-    ROWS = (*Shadow.ROWS, "by_warp", "pending")
+    mixed: (cells,) the last read that was followed by one of another warp; only then does `by_warp` tell more than `read`.
+    """
+
+    ROWS = (*Shadow.ROWS, "by_warp", "mixed", "pending")
 
     def __init__(self, size: int, account, ordering):
         self.ordering = ordering
         self.BYTES_A_CELL = self.bytes_a_cell(ordering.own)
         super().__init__(size, account, ordering.own)
         self.by_warp = np.zeros((self.count, self.own), np.int32)  # events
+        self.mixed = np.zeros(self.count, np.int32)
         self.pending = np.zeros(self.count, bool)
 
     @staticmethod
     def bytes_a_cell(warps_per_block: int) -> int:
-        return Shadow.BYTES_A_CELL + 1 + 4 * warps_per_block
+        return Shadow.BYTES_A_CELL + 5 + 4 * warps_per_block
 
-    def _matters(self, cells, lanes, before):
-        return before >> 5 & LANE_MASK >> 5 == lanes >> 5  # for other warps there is `by_warp`
+    def _matters(self, cells, lanes, before, moved):
+        one_warp = (before & LANE_MASK) >> 5 == lanes >> 5
+        mixed = moved & ~one_warp
+        if mixed.any():
+            mixed &= before >> LANE_BITS > self.ordering.floor
+            self.mixed[cells[mixed]] = before[mixed] >> LANE_BITS
+        return one_warp  # for other warps there is `by_warp`
 
     def note_read(self, cells, lanes, stamp) -> None:
         super().note_read(cells, lanes, stamp)
@@ -96,19 +106,23 @@ class SharedShadow(Shadow):
             return
         yield last
         yield self.other_read[cells]
-        warps = lanes >> 5
-        events = self.by_warp[cells]
+        several = np.flatnonzero((self.mixed[cells] > order.floor).any(1))
+        if not len(several):
+            return
+        warps, events = lanes[several] >> 5, self.by_warp[cells[several]]
         late = events > order.known[warps - order.first]
         if late.any():
             which = late.argmax(2)
             event = np.where(late.any(2), np.take_along_axis(events, which[..., None], 2)[..., 0], 0)
-            yield event.astype(np.int64) << LANE_BITS | (warps // self.own * self.own + which) * 32
+            out = np.zeros(cells.shape, np.int64)
+            out[several] = event.astype(np.int64) << LANE_BITS | (warps // self.own * self.own + which) * 32
+            yield out
 
 
 class GlobalShadow(Shadow):
     """Of one array in global memory: `other_read` is of another block, if one read the cell."""
 
-    def _matters(self, cells, lanes, before):
+    def _matters(self, cells, lanes, before, moved):
         kept, block = self.other_read[cells], lanes // (32 * self.own)
         foreign = (kept != 0) & ((kept & LANE_MASK) // (32 * self.own) != block)
         return ~foreign | ((before & LANE_MASK) // (32 * self.own) != block)
