@@ -71,7 +71,7 @@ class Shadow:
 class SharedShadow(Shadow):
     """Of the shared memory of a chunk: also the last read of every warp, and whether a cp.async may still write.
 
-    mixed: (cells,) the last read that was followed by one of another warp; only then does `by_warp` tell more than `read`.
+    mixed: (cells,) the last read that one of another warp followed; only then does `by_warp` tell more than `read`.
     """
 
     ROWS = (*Shadow.ROWS, "by_warp", "mixed", "pending")
