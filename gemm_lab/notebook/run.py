@@ -97,6 +97,9 @@ def execute(
         error = f"still running when the notebook's limit of {limit_s:g} s was reached."
     except (DeadKernelError, RuntimeError) as raised:
         error = f"the kernel died ({raised})."
+    if store and error is None and (bare := without_picture(notebook)):
+        current[:] = bare
+        error = "shows a live widget that has no picture (image/png or text/html), so nothing would be stored."
     if not store or error is None:
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(committed(notebook) if store else notebook, target)
@@ -106,8 +109,9 @@ def execute(
 def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook without what only lives while a kernel does: widget views and state, times of execution.
 
-    A stored widget view shows as an error when no kernel runs; the picture and the text beside it stay. Progress
-    bars (stderr) go too, and pictures get a palette, which makes them small.
+    A stored widget view shows as an error when no kernel runs; the picture that the widget drew of itself and the text
+    beside it stay (see `widgets.picture`). Progress bars (stderr) go too, and pictures get a palette, which makes
+    them small.
     """
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for cell in notebook.cells:
@@ -122,6 +126,17 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             if "image/png" in data:
                 data["image/png"] = b64encode(smaller(b64decode(data["image/png"]))).decode()
     return notebook
+
+
+def without_picture(notebook: nbformat.NotebookNode) -> tuple[int, str] | None:
+    """The first code cell (its number and first line) with a widget view and nothing to show in its place."""
+    cells = [cell for cell in notebook.cells if _runs(cell)]
+    for number, cell in enumerate(cells, 1):
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if WIDGET_VIEW in data and not {"image/png", "text/html"} & set(data):
+                return number, cell.source.strip().splitlines()[0]
+    return None
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,13 +1,18 @@
-"""Chromium, and a plain page that serves the widgets' modules: no Jupyter needed to draw one."""
+"""Chromium, a plain page that serves the widgets' modules (no Jupyter needed to draw one), and a JupyterLab."""
 
 import json
 import os
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-WIDGETS = Path(__file__).resolve().parents[2] / "gemm_lab" / "notebook" / "widgets"
+ROOT = Path(__file__).resolve().parents[2]
+WIDGETS = ROOT / "gemm_lab" / "notebook" / "widgets"
+TOKEN = "browser-test"
 CHROMIUM = os.environ.get("GEMM_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 ADDRESS = "http://widgets.test/"
 # The variables of JupyterLab's two themes that the style sheet reads.
@@ -72,3 +77,51 @@ def widget_page(page):
 
     yield open_page
     assert errors == []
+
+
+# ---- JupyterLab ----
+
+
+@pytest.fixture
+def server(tmp_path):
+    """The address of a JupyterLab on copies of the notebooks; it and its kernels are gone afterwards."""
+    for folder in ("notebooks", "images"):
+        shutil.copytree(ROOT / folder, tmp_path / "lab" / folder)
+    runtime = tmp_path / "runtime"
+    quiet = tmp_path / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    quiet.parent.mkdir(parents=True)
+    quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+                   "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"), "XDG_STATE_HOME": str(tmp_path / "state"),
+                   "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "workspaces"), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--port=0", f"--IdentityProvider.token={TOKEN}",
+               f"--ServerApp.root_dir={tmp_path / 'lab'}", "--ServerApp.terminals_enabled=False",
+               "--LabApp.expose_app_in_browser=True"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    log = (tmp_path / "server.log").open("w")
+    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield address(process, runtime, tmp_path / "server.log")
+    finally:
+        process.terminate()  # the server ends its kernels when it ends
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(5)
+        log.close()
+
+
+def address(process, runtime: Path, log: Path, limit_s: float = 30.0) -> str:
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            break
+        for file in runtime.glob("jpserver-*.json"):
+            try:
+                return json.loads(file.read_text())["url"]
+            except ValueError:  # half written
+                pass
+        time.sleep(0.1)
+    raise AssertionError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")

@@ -7,9 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -28,55 +25,6 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="there is no chromium here; on Debian: apt install chromium"),
     pytest.mark.skipif(not (ROOT / "notebooks" / "06_t4.ipynb").is_file(), reason="there is no checkout here"),
 ]
-
-
-@pytest.fixture(scope="session")
-def browser_type_launch_args():
-    return {"executable_path": CHROMIUM, "args": ["--no-sandbox", "--disable-dev-shm-usage"]}
-
-
-@pytest.fixture
-def server(tmp_path):
-    """The address of a JupyterLab on copies of the notebooks; it and its kernels are gone afterwards."""
-    for folder in ("notebooks", "images"):
-        shutil.copytree(ROOT / folder, tmp_path / "lab" / folder)
-    runtime = tmp_path / "runtime"
-    quiet = tmp_path / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    quiet.parent.mkdir(parents=True)
-    quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
-                   "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"), "XDG_STATE_HOME": str(tmp_path / "state"),
-                   "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "workspaces"), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--port=0", f"--IdentityProvider.token={TOKEN}",
-               f"--ServerApp.root_dir={tmp_path / 'lab'}", "--ServerApp.terminals_enabled=False"]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--allow-root")
-    log = (tmp_path / "server.log").open("w")
-    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        yield address(process, runtime, tmp_path / "server.log")
-    finally:
-        process.terminate()  # the server ends its kernels when it ends
-        try:
-            process.wait(15)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(5)
-        log.close()
-
-
-def address(process, runtime: Path, log: Path, limit_s: float = 30.0) -> str:
-    end = time.monotonic() + limit_s
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            break
-        for file in runtime.glob("jpserver-*.json"):
-            try:
-                return json.loads(file.read_text())["url"]
-            except ValueError:  # half written
-                pass
-        time.sleep(0.1)
-    raise AssertionError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
 
 
 def run_until(page, cell, seen: str, tries: int = 6) -> None:

@@ -2,15 +2,17 @@
 import { masks } from "./tile.js";
 import { bankColour, svg } from "./theme.js";
 
-const BOX = 31, HIGH = 25, LEFT = 118, TOP = 22, GAP = 20;
+const HIGH = 25, TOP = 22, GAP = 20;
 
-export function addressBits({ tile, place, theme }) {
+// In less than 640 pixels the boxes are narrower, the words shorter, and the sums are left to the caller's title.
+export function addressBits({ tile, place, theme, room = 760 }) {
   const plain = tile.plainAddress(place.row, place.byte), address = tile.address(place.row, place.byte);
   const count = Math.max(Math.ceil(Math.log2(Math.max(tile.size, 2))), 10);
   const s = tile.swizzle?.bits ? tile.swizzle : null, { mask, source } = s ? masks(s) : { mask: 0, source: 0 };
   const bankBits = Math.log2(tile.banks), bank = Math.floor(address / 4) % tile.banks;
+  const narrow = room < 640, LEFT = narrow ? 62 : 118, BOX = Math.min(31, (room - LEFT - (narrow ? 4 : 152)) / count);
   const x = (bit) => LEFT + (count - 1 - bit) * BOX, at = (value, bit) => (value >> bit) & 1;
-  const bottom = s ? TOP + HIGH + 16 + s.bits * GAP : TOP, width = LEFT + count * BOX + 152;
+  const bottom = s ? TOP + HIGH + 16 + s.bits * GAP : TOP, width = LEFT + count * BOX + (narrow ? 4 : 152);
   const root = svg("svg", { viewBox: `0 0 ${width} ${bottom + HIGH + 30}`, width, role: "img",
     "aria-label": `address ${address}, bank ${bank}` });
   const text = (px, py, words, attributes = {}) => root.append(svg("text", { x: px, y: py, ...attributes }, String(words)));
@@ -36,25 +38,25 @@ export function addressBits({ tile, place, theme }) {
     // ---- The plain address, the XOR, the address ----
     const taken = theme.dark ? "#8fb8e8" : "#bcd7f5";
     boxes(plain, TOP, (bit) => ((source >> bit) & 1 ? taken : theme.paper), (bit) => (source >> bit) & 1);
-    word(LEFT - 10, TOP + 17, "row and column", { "text-anchor": "end" });
-    word(LEFT + count * BOX + 10, TOP + 17, formula(tile, place, plain));
+    word(LEFT - 10, TOP + 17, narrow ? "row, col." : "row and column", { "text-anchor": "end" });
+    if (!narrow) word(LEFT + count * BOX + 10, TOP + 17, formula(tile, place, plain));
     const changed = Array.from({ length: count }, (_, bit) => bit).filter((bit) => (mask >> bit) & 1);
     changed.forEach((bit, number) => {
-      const from = bit + s.shift, px = x(bit) + BOX / 2, fx = x(from) + BOX / 2, level = TOP + HIGH + 15 + number * GAP;
+      const from = bit + s.shift, r = Math.min(8, BOX / 2 - 2), px = x(bit) + BOX / 2, fx = x(from) + BOX / 2, level = TOP + HIGH + 15 + number * GAP;
       const on = at(plain, from), side = Math.sign(px - fx);
       const line = { fill: "none", stroke: on ? theme.accent : theme.rule, "stroke-width": on ? 2.2 : 1.6 };
       root.append(
-        svg("path", { d: `M${fx} ${TOP + HIGH} V${level - 7} q0 7 ${7 * side} 7 H${px - 8 * side}`, ...line }),
-        svg("path", { d: `M${px} ${TOP + HIGH} V${level - 8} M${px} ${level + 8} V${bottom}`, ...line }),
-        svg("circle", { cx: px, cy: level, r: 8, ...line, fill: theme.paper }),
-        svg("path", { d: `M${px - 8} ${level}H${px + 8}M${px} ${level - 8}V${level + 8}`, ...line }));
+        svg("path", { d: `M${fx} ${TOP + HIGH} V${level - 7} q0 7 ${7 * side} 7 H${px - r * side}`, ...line }),
+        svg("path", { d: `M${px} ${TOP + HIGH} V${level - r} M${px} ${level + r} V${bottom}`, ...line }),
+        svg("circle", { cx: px, cy: level, r, ...line, fill: theme.paper }),
+        svg("path", { d: `M${px - r} ${level}H${px + r}M${px} ${level - r}V${level + r}`, ...line }));
     });
     word(LEFT - 10, (TOP + HIGH + bottom) / 2 + 4, "XOR", { "text-anchor": "end", style: "font-weight:600" });
     word(LEFT - 10, bottom + 17, "address", { "text-anchor": "end" });
   } else word(LEFT - 10, bottom + 17, "address", { "text-anchor": "end" });
 
   boxes(address, bottom, (bit) => (isBank(bit) ? bankFill : theme.paper), (bit) => (mask >> bit) & 1 && at(plain ^ address, bit));
-  word(LEFT + count * BOX + 10, bottom + 17, s ? `= ${address}` : formula(tile, place, address));
+  if (!narrow) word(LEFT + count * BOX + 10, bottom + 17, s ? `= ${address}` : formula(tile, place, address));
   brace(count - 1, 2 + bankBits, `line ${Math.floor(address / tile.lineBytes)}`);
   brace(1 + bankBits, 2, `bank ${bank}`, true);
   brace(1, 0, "byte");
@@ -69,7 +71,7 @@ export function addressBits({ tile, place, theme }) {
   }
 }
 
-function formula(tile, { row, byte }, address) {
+export function formula(tile, { row, byte }, address) {
   if (tile.layout.startsWith("tma") && tile.rowBytes > tile.mode)
     return `box ${Math.floor(byte / tile.mode)}: = ${address}`;
   return `${row} × ${tile.stride} + ${byte} = ${address}`;

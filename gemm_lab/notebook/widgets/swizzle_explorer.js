@@ -1,5 +1,5 @@
 // The swizzle explorer: a tile, a layout, one access of a warp, and the banks that it meets.
-import { addressBits } from "./address_bits.js";
+import { addressBits, formula } from "./address_bits.js";
 import { ACCESSES, ELEMENT_BYTES, makeTile, problem, steps, tileAccess, totals } from "./tile.js";
 import { drawTile, geometry, HEADER, placeAt } from "./tile_canvas.js";
 import { h, oncePerFrame, readTheme, watch } from "./theme.js";
@@ -179,8 +179,10 @@ export function render({ model, el }) {
 
   function drawBits() {
     const { row, byte } = focus(), column = Math.floor(byte / tile.elementBytes);
-    bitsTitle.replaceChildren("The address", h("span", { class: "gl-muted" }, `of row ${row}, column ${column}${hover ? "" : " (selected)"}`));
-    bits.replaceChildren(addressBits({ tile, place: { row, byte: column * tile.elementBytes }, theme }));
+    const place = { row, byte: column * tile.elementBytes }, room = inner();
+    const sum = room < 640 ? `: ${formula(tile, place, tile.plainAddress(row, place.byte))}` : "";
+    bitsTitle.replaceChildren("The address", h("span", { class: "gl-muted" }, `of row ${row}, column ${column}${hover ? "" : " (selected)"}${sum}`));
+    bits.replaceChildren(addressBits({ tile, place, theme, room }));
   }
 
   // ---- Pointer and keys ----

@@ -13,8 +13,8 @@ function arrange(phase, width) {
   const most = Math.max(inColumn(0).lines, columns > 1 ? inColumn(1).lines : 0);
   const each = Math.max(6, Math.min(columns > 1 ? 15 : 19, Math.floor(320 / Math.max(most, 1))));
   const groups = Math.max(inColumn(0).groups, columns > 1 ? inColumn(1).groups : 0);
-  const left = columns > 1 ? 62 : 100, right = columns > 1 ? 40 : 100;
-  return { columns, each, left, right, height: TOP + most * each + Math.max(groups - 1, 0) * PHASE_GAP + 4, phases };
+  const short = columns > 1 || width < 520, left = short ? 62 : 100, right = short ? 40 : 100;
+  return { columns, each, left, right, short, height: TOP + most * each + Math.max(groups - 1, 0) * PHASE_GAP + 4, phases };
 }
 
 // `upto`: draw only wavefronts below it (the stepper shows them one by one); `current`: the one to frame.
@@ -64,7 +64,7 @@ export function drawWavefronts(canvas, { access, banks, theme, width, upto = Inf
       c.textAlign = "left";
       c.font = small;
       c.fillStyle = again ? theme.conflict : theme.muted;
-      c.fillText(columns > 1 ? `${bytes} B` : `${bytes} of ${banks * 4} bytes`, left + banks * w + 8, top + tall / 2 + 0.5);
+      c.fillText(plan.short ? `${bytes} B` : `${bytes} of ${banks * 4} bytes`, left + banks * w + 8, top + tall / 2 + 0.5);
     }
     if (at === current) {
       c.strokeStyle = theme.ink;

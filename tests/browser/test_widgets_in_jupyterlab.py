@@ -1,0 +1,75 @@
+"""A live widget in JupyterLab: a choice in the page changes Python, and Python changes the page; in both themes.
+
+Screenshots lie in the test's folder.
+"""
+
+import os
+import shutil
+
+import nbformat
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
+from playwright.sync_api import expect  # noqa: E402
+
+CHROMIUM = os.environ.get("GEMM_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+TOKEN = "browser-test"
+WAIT_MS = 20_000
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(120),
+    pytest.mark.skipif(not CHROMIUM, reason="there is no chromium here; on Debian: apt install chromium"),
+]
+
+CELLS = ["import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
+         "print('python sees', w.scheme, w.wavefronts, w.selected)",
+         "w.change(layout='padded', access='column load', element='f32'); print('changed', w.wavefronts)"]
+
+
+def run(page, cell, seen, tries=6):
+    """Run a cell until its output shows; a run right after loading can be dropped."""
+    for _ in range(tries):
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        try:
+            expect(cell.locator(".jp-OutputArea")).to_contain_text(seen, timeout=8_000)
+            return
+        except AssertionError:
+            continue
+    raise AssertionError(f"The kernel never answered “{seen}”.")
+
+
+def test_the_swizzle_explorer_is_live(page, server, tmp_path):
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS],
+                                    metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    nbformat.write(book, tmp_path / "lab" / "live.ipynb")
+    page.set_default_timeout(WAIT_MS)
+    page.set_viewport_size({"width": 1280, "height": 1400})
+    page.goto(f"{server}lab/tree/live.ipynb?token={TOKEN}&reset", timeout=40_000)
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    cells.first.wait_for(timeout=40_000)
+
+    run(page, cells.nth(0), "32wavefronts")
+    widget = cells.nth(0).locator(".gemm-lab")
+    expect(cells.nth(0).locator(".jp-OutputArea img")).to_have_count(0)  # the live view, not its picture
+    widget.get_by_label("layout").select_option("xor")
+    expect(widget.locator(".gl-verdict")).to_contain_text("free of conflicts")
+    widget.locator(".gl-scroll canvas").click(position={"x": 36, "y": 20 + 5 * 16 + 8})
+    expect(widget.locator(".gl-bits svg")).to_have_attribute("aria-label", "address 720, bank 20")
+    run(page, cells.nth(1), "python sees xor 4 [5, 0]")
+    run(page, cells.nth(2), "changed 4")
+    expect(widget.locator(".gl-verdict")).to_contain_text("4 × the ideal")
+    expect(widget.get_by_label("layout")).to_have_value("padded")
+
+    for theme, dark in (("JupyterLab Light", False), ("JupyterLab Dark", True)):
+        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+        expect(page.locator("body")).to_have_attribute("data-jp-theme-light", "false" if dark else "true")
+        for width in (1280, 800):
+            page.set_viewport_size({"width": width, "height": 1400})
+            widget.scroll_into_view_if_needed()
+            page.wait_for_timeout(300)
+            page.screenshot(path=tmp_path / f"{theme.split()[1].lower()}_{width}.png")
+            assert widget.evaluate("e => e.classList.contains('gl-dark')") == dark
+            for area in (widget, cells.nth(0).locator(".jp-OutputArea")):
+                assert area.evaluate("e => e.scrollWidth <= e.clientWidth + 1"), f"it overflows at {width} pixels"

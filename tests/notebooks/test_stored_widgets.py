@@ -1,0 +1,28 @@
+"""What the recorder keeps of a live widget: its picture and its words, never the view."""
+
+from base64 import b64decode
+
+import nbformat
+
+from gemm_lab.notebook.run import WIDGET_VIEW, execute
+
+
+def stored(tmp_path, *cells):
+    path = tmp_path / "book.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells]), path)
+    failure = execute(path, path, store=True, limit_s=60)
+    return failure, nbformat.read(path, as_version=4)
+
+
+def test_the_picture_takes_the_place_of_the_view(tmp_path):
+    failure, book = stored(tmp_path, "import gemm_lab as lab\nfrom gemm_lab.notebook import widgets",
+                           "lab.swizzle(layout='xor')", "widgets.fragments()", "import ipywidgets\nipywidgets.IntSlider()")
+    assert failure.cell == 4 and "no picture" in failure.error and "ipywidgets" in failure.line
+    assert not book.cells[1].outputs, "a notebook that fails is not written"
+    failure, book = stored(tmp_path, "import gemm_lab as lab\nfrom gemm_lab.notebook import widgets",
+                           "lab.swizzle(layout='xor')", "widgets.fragments()")
+    assert failure is None and "widgets" not in book.metadata
+    for cell, words in zip(book.cells[1:], ("Swizzle(3, 4, 3)", "lane 5 holds"), strict=True):
+        data = cell.outputs[0].data
+        assert WIDGET_VIEW not in data and words in data["text/plain"]
+        assert b64decode(data["image/png"])[:4] == b"\x89PNG"
