@@ -15,6 +15,11 @@ _STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}
 _RELEASING = {"release", "acq_rel"}
 
 
+def _without_fence(item) -> tuple[bool, bool]:
+    releases = bool(_RELEASING & set(item.parts))
+    return releases or item.family == "st", releases and "cta" not in item.parts
+
+
 @dataclass(frozen=True)
 class Hazard:
     """One finding. kind: "race", "uninitialised read", "missing wait" or "divergent barrier"; `line`: of the PTX."""
@@ -35,7 +40,8 @@ class Hazards:
         sites = launch.program.sites
         self.atomic = np.array([item.family in ("atom", "red") for item in sites] or [False])
         self.strong = [bool(_STRONG & set(item.parts)) for item in sites]
-        self.releasing = [bool(_RELEASING & set(item.parts)) and "cta" not in item.parts for item in sites]
+        # Does the access publish what came before it without a fence: (within the block, beyond it)?
+        self.publishes = [_without_fence(item) for item in sites]
         self.copying = [item.family == "cp" for item in sites]
         self.constant = [bool({"param", "const"} & set(item.parts)) for item in sites]
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)

@@ -2,9 +2,10 @@
 
 Threads of a block are ordered by barriers. Lanes of a warp are ordered by any instruction that the whole warp executes
 together (`__syncwarp`, and in practice shuffles, votes, ldmatrix, mma: PTX promises it for `bar.warp.sync` alone).
-Between blocks an atomic or volatile access that follows a `__threadfence` publishes what came before the fence, and an
-atomic or volatile read of another block takes it over. Which address they met at is not looked at: a race may be
-missed for it, none is invented.
+Otherwise an atomic or volatile access publishes what came before the last fence, and an atomic or volatile read of
+another thread takes it over. Between blocks the fence must be a `__threadfence`; within one a `__threadfence_block`
+will do, and a volatile store needs none. Which address they met at is not looked at: a race may be missed for it, none
+is invented.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _EVERYTHING = np.int64(1) << 62
 class Published:
     """For every warp of a launch: the last of its events that others may rely on, and the last that it relies on.
 
-    signalled: by an atomic or volatile access, enough within the block.   released: by one after a `__threadfence`.
+    signalled: enough within the block.   released: enough for other blocks.
     acquired: the last event at which the warp itself read something atomic or volatile.
     """
 
@@ -47,7 +48,7 @@ class Ordering:
         self.known = np.full((chunk.warps, self.own), ALWAYS, np.int64)
         self.local = np.arange(chunk.warps) % self.own
         self.known[np.arange(chunk.warps), self.local] = _EVERYTHING
-        self.fenced = np.full((chunk.blocks, self.own), ALWAYS, np.int64)
+        self.fenced, self.fenced_wide = (np.full((chunk.blocks, self.own), ALWAYS, np.int64) for _ in range(2))
         self.synced = np.full(chunk.lanes, ALWAYS, np.int64)  # of each lane: the last time its warp came together
         self.floor = ALWAYS  # all threads of a block may rely on its events up to here
         self.warp_floor = ALWAYS  # and all lanes of a warp on the warp's
@@ -129,17 +130,21 @@ class Ordering:
         known[np.arange(len(rows)), self.local[rows]] = event
         return known
 
-    def fence(self, rows: np.ndarray, event: int) -> None:
-        """`__threadfence` by some warps."""
-        np.maximum.at(self.fenced, rows // self.own, self._known_to(rows, event))
-
-    def publish(self, rows: np.ndarray, event: int, fenced: bool) -> None:
-        """Some warps make an atomic or volatile access after `event`. fenced: it has a release of its own."""
+    def fence(self, rows: np.ndarray, event: int, wide: bool) -> None:
+        """`__threadfence` (wide) or `__threadfence_block` by some warps."""
         known, blocks = self._known_to(rows, event), rows // self.own
-        np.maximum.at(self.signalled, blocks, known)
-        if not fenced:
-            known = np.minimum(known, self.fenced[blocks])
-        np.maximum.at(self.released, blocks, known)
+        np.maximum.at(self.fenced, blocks, known)
+        if wide:
+            np.maximum.at(self.fenced_wide, blocks, known)
+
+    def publish(self, rows: np.ndarray, event: int, in_block: bool, beyond: bool) -> None:
+        """Some warps make an atomic or volatile access after `event`.
+
+        in_block, beyond: it needs no fence before it for those in the block, and for those beyond it.
+        """
+        known, blocks = self._known_to(rows, event), rows // self.own
+        np.maximum.at(self.signalled, blocks, known if in_block else np.minimum(known, self.fenced[blocks]))
+        np.maximum.at(self.released, blocks, known if beyond else np.minimum(known, self.fenced_wide[blocks]))
 
     def acquire(self, rows: np.ndarray, event: int) -> None:
         """Some warps read something atomic or volatile."""

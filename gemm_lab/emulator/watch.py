@@ -91,7 +91,7 @@ class Watch:
             if not strong:
                 self._check_together(access, stamp)
         if strong:
-            self.order.publish(self._rows(lanes), event - 1, report.releasing[k])
+            self.order.publish(self._rows(lanes), event - 1, *report.publishes[k])
 
     def atomic(self, L, k: int, memory, index, picked, width: int) -> None:
         """Atomics are ordered among themselves, and race with plain accesses."""
@@ -106,7 +106,7 @@ class Watch:
         rows = self._rows(lanes)
         if self.chunk.program.sites[k].family == "atom":
             self.order.acquire(rows, event)
-        self.order.publish(rows, event - 1, report.releasing[k])
+        self.order.publish(rows, event - 1, *report.publishes[k])
 
     # ---- Checks ----
 
@@ -213,9 +213,9 @@ class Watch:
 
     # ---- What orders ----
 
-    def fence(self, L) -> None:
-        """membar or fence of the device or the system; those of a block are not needed here."""
-        self.order.fence(self._rows(self._lanes(L, L.picked)), self.report.event)
+    def fence(self, L, wide: bool) -> None:
+        """membar or fence; wide: of the device or the system."""
+        self.order.fence(self._rows(self._lanes(L, L.picked)), self.report.event, wide)
 
     def warps_met(self, L) -> None:
         """The executing lanes of each warp came together."""

@@ -219,6 +219,69 @@ def caught(mutant, name):
     return bool(hazards)
 
 
+def test_a_fence_of_the_block_is_not_enough_between_blocks():
+    for name in ("LAST_BLOCK", "LOOK_BACK", "GRID_BARRIER", "LOCK"):
+        weak = built(EXCHANGES[name].replace("__threadfence()", "__threadfence_block()"))
+        assert exchange(weak, name)[0], name
+
+
+FLAG_IN_BLOCK = (
+    HEAD
+    + """(int* p) {
+  __shared__ int data[32];
+  __shared__ int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    data[threadIdx.x] = 5 * threadIdx.x;
+    __syncwarp();
+    if (threadIdx.x == 0) { FENCE SET; }
+  } else {
+    while (atomicAdd(&flag, 0) == 0) { }
+    p[threadIdx.x - 32] = data[63 - threadIdx.x];
+  }
+}"""
+)
+
+
+@pytest.mark.parametrize(
+    ("fence", "flag", "clean"),
+    [
+        ("__threadfence_block();", "atomicExch(&flag, 1)", True),
+        ("", "atomicExch(&flag, 1)", False),
+        ("", "*(volatile int*)&flag = 1", True),  # stores of a warp to shared memory stay in order
+        ("", "flag = 1", False),
+    ],
+)
+def test_flags_between_the_warps_of_a_block(cuda, fence, flag, clean):
+    p = np.zeros(32, np.int32)
+    report = cuda(FLAG_IN_BLOCK.replace("FENCE", fence).replace("SET", flag), p, block=64, hazards=True)
+    assert np.array_equal(p, np.arange(31, -1, -1) * 5) and (races(report) == []) is clean
+
+
+def test_atomics_on_data_order_nothing_else(cuda):
+    source = (
+        HEAD
+        + """(const int* in, int* out, int n) {
+      __shared__ int bins[64];
+      if (threadIdx.x < 64) bins[threadIdx.x] = 0;
+      FIRST
+      for (int i = threadIdx.x; i < n; i += 128) atomicAdd(&bins[in[i] % 64], 1);
+      SECOND
+      if (threadIdx.x < 64) out[threadIdx.x] = bins[threadIdx.x];
+    }"""
+    )
+    a, barrier = np.random.default_rng(8).integers(0, 99, 4096).astype(np.int32), "__syncthreads();"
+    a[-128:] = 63  # the last round touches one bin only: the others were last updated long ago
+    for first, second in ((barrier, barrier), ("", barrier), (barrier, "")):
+        out = np.zeros(64, np.int32)
+        report = cuda(source.replace("FIRST", first).replace("SECOND", second), a, out, 4096, block=128, hazards=True)
+        texts = races(report)
+        assert (texts == []) is bool(first and second)
+        if not second:
+            assert "shared address 252" not in texts[0], "not only the bin of the last round"
+
+
 def test_a_plain_flag_orders_nothing(cuda):
     source = LOOK_BACK.replace("volatile int* ready", "int* ready").replace(
         "while (ready[blockIdx.x - 1] == 0)", "while (*(volatile int*)(ready + blockIdx.x - 1) == 0)"

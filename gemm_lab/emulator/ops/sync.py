@@ -35,8 +35,8 @@ def barrier(e, i, following=None):
 @op("membar", "fence", forms="every level and scope: memory here is always in order")
 def fence(e, i):
     """Memory fences: the emulator's memory is sequentially consistent; only the search for races heeds them."""
-    wide = {"gl", "gpu", "sys"} & set(i.parts) and "proxy" not in i.parts
-    e.line("S.hazards.fence(L)" if wide and e.hazards else "pass")
+    wide = bool({"gl", "gpu", "sys"} & set(i.parts))
+    e.line(f"S.hazards.fence(L, {wide})" if e.hazards and "proxy" not in i.parts else "pass")
 
 
 @op("nanosleep", "pmevent", "griddepcontrol", "setmaxnreg", forms="no effect on results")
