@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from gemm_lab.api import Kernel, html
 from gemm_lab.catalog import listed, tomllib
@@ -19,6 +19,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.hardware import gpu
 from gemm_lab.model import roofline
+from gemm_lab.notebook.code_criteria import judge_code
 
 
 class WrongAnswer(LabError):
@@ -75,7 +76,7 @@ class Exercise:
 
 
 def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """Exact at every size and seed, within the shared memory, and with the wavefronts and sectors asked for."""
+    """Exact at every size and seed, without a hazard, within the shared memory, and with the counts asked for."""
     wanted = exercise.criteria
     if not isinstance(answer, Kernel) or choices:
         raise ConfigError(f"{exercise.title} wants the kernel of your cell: exercise.check(mine).")
@@ -88,20 +89,48 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
     for seed, (m, n, k) in enumerate(wanted["sizes"]):
         run = answer.run(n, m, k, seed=seed, timed=False)
         if not run.passed:
-            raise WrongAnswer(exercise, [f"At {m} × {n} × {k}: {run.message}"])
-    counts = [key for key in COUNTS if key in wanted]
-    if any(getattr(run, key) is None for key in counts):  # a GPU gives the result and no counts
+            raise WrongAnswer(exercise, [f"At {m} × {n} × {k}: {run.message}", *_hazards(run, wanted)])
+    if reasons := _hazards(run, wanted):
+        raise WrongAnswer(exercise, ["The result is right here, by luck.", *reasons])
+    counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
+    if any(getattr(run, count.attribute) is None for count in counts):  # a GPU gives the result and no counts
         run = answer.run(n, m, k, timed=False, backend="emulator")
-    facts = [("sizes", str(len(wanted["sizes"]))), ("shared memory", f"{compiled.smem:,} B")]
-    facts += [(COUNTS[key], f"{getattr(run, key):.2f}") for key in counts]
-    reasons = [f"It needs {getattr(run, key):.2f} {COUNTS[key]}; {wanted[key]:g} is possible."
-               for key in counts if getattr(run, key) > wanted[key] * 1.001]
-    if reasons:
-        raise WrongAnswer(exercise, reasons)
-    return Solved(exercise.title, facts)
+    facts, reasons = [], []
+    for count, bound in counts.items():
+        found = getattr(run, count.attribute)
+        facts.append((count.label, f"{found:.2f}"))
+        if (found < bound * 0.999) if count.least else (found > bound * 1.001):
+            reasons.append(count.says.format(found=found, wanted=bound))
+    code_facts, code_reasons = judge_code(answer, wanted)
+    if reasons or code_reasons:
+        raise WrongAnswer(exercise, reasons + code_reasons)
+    return Solved(exercise.title, [("sizes", str(len(wanted["sizes"]))), ("shared memory", f"{compiled.smem:,} B"),
+                                   *facts, *code_facts])
 
 
-COUNTS = {"conflict_degree": "wavefronts for each ideal one", "sectors_per_request": "sectors a request"}
+def _hazards(run: Any, wanted: Mapping[str, Any]) -> list[str]:
+    """The first hazard of a run as a sentence, where the exercise asks for a kernel without any."""
+    found = run.hazards if wanted.get("hazards") == 0 else []
+    return [f"A hazard: {found[0]}"] if found else []
+
+
+class Count(NamedTuple):
+    """What the emulator counts in a run, and its bound: at most, or with `least` at least, what exercises.toml says."""
+
+    attribute: str
+    label: str
+    says: str
+    least: bool = False
+
+
+COUNTS = {
+    "conflict_degree": Count("conflict_degree", "wavefronts for each ideal one",
+                             "It needs {found:.2f} wavefronts for each ideal one; {wanted:g} is possible."),
+    "sectors_per_request": Count("sectors_per_request", "sectors a request",
+                                 "It needs {found:.2f} sectors a request; {wanted:g} is possible."),
+    "least_sectors": Count("sectors_per_request", "sectors a request", "A request to global memory moves {found:.2f} "
+                           "sectors; {wanted:g} is possible, 16 bytes for each lane.", least=True),
+}
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:

@@ -1,13 +1,14 @@
-"""Plots of results: ladder, sizes, roofline, resources. Each returns a matplotlib Figure.
+"""Plots of results: ladder, sizes, roofline, resources, machine code. Each returns a matplotlib Figure.
 
 Speeds are TFLOPS, sizes elements, bandwidths GB/s, clocks MHz. A measurement is any object with the columns
 of `results/measured/<gpu>.csv` as attributes.
 """
 
 from gemm_lab.plots.bench import bench
+from gemm_lab.plots.code_strip import code_strip
 from gemm_lab.plots.compiled import resources
 from gemm_lab.plots.profile_card import Section, profile_card, short_number
 from gemm_lab.plots.rooflines import roofline
 from gemm_lab.plots.speed import ladder, sizes
 
-__all__ = ["Section", "bench", "ladder", "profile_card", "resources", "roofline", "short_number", "sizes"]
+__all__ = ["Section", "bench", "code_strip", "ladder", "profile_card", "resources", "roofline", "short_number", "sizes"]

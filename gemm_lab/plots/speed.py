@@ -37,7 +37,7 @@ def _gpu_name(key: str) -> str:
 
 def _room_for(names: Sequence[str], turned: bool) -> tuple[Figure, Axes]:
     """A figure and axes with room for the names of the rungs below, upright or turned by 40 degrees."""
-    left, right, above, caption = 0.75, 1.45, 0.6, 0.75
+    left, right, above, caption = 0.75, 1.7, 0.6, 0.75
     below = 0.2 + 0.2 * max(name.count("_") + 1 for name in names)
     if turned:
         reach = [0.088 * len(name) for name in names]  # inches, roughly

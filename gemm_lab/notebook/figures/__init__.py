@@ -14,13 +14,16 @@ from gemm_lab.errors import LabError
 from gemm_lab.notebook.figures import (
     banks,
     data_movement,
+    epilogue,
     fragments,
     journey,
     latency,
     machine,
+    overlap,
     rooflines,
     swizzle,
     tiling,
+    xor_steps,
 )
 from gemm_lab.notebook.figures.png import write_png
 from gemm_lab.plots import style
@@ -45,6 +48,10 @@ _FIGURES = {
         banks.ldmatrix_conflict,
         swizzle.swizzle_xor,
         fragments.mma_fragments,
+        overlap.prefetch_overlap,
+        xor_steps.xor_steps,
+        overlap.barriers_and_buffers,
+        epilogue.staged_epilogue,
     )
 }
 

@@ -1,0 +1,52 @@
+"""What an exercise may ask of the machine code of an answer: counted from the disassembly, the same with any GPU or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gemm_lab.compiler import SassLine
+from gemm_lab.compiler.instruction_order import mma_before_use
+from gemm_lab.compiler.main_loop import main_loop
+
+
+class CodeCriterion(NamedTuple):
+    """A count and its bound: at most, or with `least` at least, the value in exercises.toml. `says` is a refusal."""
+
+    label: str
+    count: Callable[[Sequence[SassLine]], int]
+    says: str
+    least: bool = False
+
+
+def _loop(lines: Sequence[SassLine]) -> Sequence[SassLine]:
+    loop = main_loop(lines)
+    return loop.lines if loop else lines
+
+
+CODE_CRITERIA = {
+    "instructions": CodeCriterion(
+        "instructions of the main loop", lambda lines: len(_loop(lines)),
+        "Its main loop has {found} instructions on {arch}; {wanted} or fewer are possible."),
+    "barriers": CodeCriterion(
+        "barriers for each k tile", lambda lines: sum(line.opcode.startswith("BAR") for line in _loop(lines)),
+        "Its main loop has {found} barriers for each k tile; {wanted} is possible."),
+    "mma_before_use": CodeCriterion(
+        "least mma between ldmatrix and its use", lambda lines: min(mma_before_use(lines)),
+        "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "
+        "{wanted} or more are possible.", least=True),
+}
+
+
+def judge_code(answer: Any, wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
+    """(facts, reasons to refuse) of a Kernel's machine code for the criteria among `wanted`; `arch` names the GPU's."""
+    asked = {name: criterion for name, criterion in CODE_CRITERIA.items() if name in wanted}
+    if not asked:
+        return [], []
+    lines, facts, reasons = answer.sass(arch=wanted["arch"]).lines, [], []
+    for name, criterion in asked.items():
+        found, bound = criterion.count(lines), wanted[name]
+        facts.append((criterion.label, str(found)))
+        if (found < bound) if criterion.least else (found > bound):
+            reasons.append(criterion.says.format(found=found, wanted=bound, arch=wanted["arch"]))
+    return facts, reasons

@@ -1,0 +1,65 @@
+"""Machine code as a strip: one stripe for each instruction, in the order in which a warp issues them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from gemm_lab.errors import LabError
+from gemm_lab.plots import style
+
+# What is drawn, from the longest stripe to the shortest: opcode, colour, length, words of the legend.
+KINDS = (
+    ("BAR", style.VERMILION, 1.0, "BAR, the barrier"),
+    ("LDG", style.MEMORY["DRAM"], 0.82, "LDG, from global memory"),
+    ("STS", style.MEMORY["L2"], 0.82, "STS, into shared memory"),
+    ("LDSM", style.MEMORY["registers"], 0.82, "LDSM, which is ldmatrix"),
+    ("HMMA", style.GREEN, 0.5, "HMMA, which is mma"),
+)
+_REST = ("#B6BEC7", 0.22, "addresses and the rest")
+_ROW, _HEAD, _FOOT, _LEFT, _RIGHT = 0.62, 0.55, 1.05, 0.35, 0.35  # inches
+
+
+@style.drawn
+def code_strip(rows: Sequence[tuple[str, Sequence[str]]], title: str = "one turn of the main loop") -> Figure:
+    """(name, opcodes in order) for each row, above one another on one scale."""
+    rows = [(name, [opcode.split(".")[0] for opcode in opcodes]) for name, opcodes in rows if opcodes]
+    if not rows:
+        raise LabError("There is nothing to draw: a strip needs the instructions of at least one loop.")
+    fig = style.figure(style.WIDTH, _HEAD + _ROW * len(rows) + _FOOT)
+    width, height = fig.get_size_inches()
+    names = 0.2 + 0.088 * max(len(name) for name, _ in rows)
+    fig.text(_LEFT / width, 1 - 0.32 / height, title, fontweight="bold", fontsize=style.BODY, va="center")
+    ax = style.axes(fig, left=_LEFT + names, right=_RIGHT + 0.45, top=_HEAD, bottom=_FOOT)
+    ax.axis("off")
+    longest = max(len(opcodes) for _, opcodes in rows)
+    ax.set(xlim=(0, longest), ylim=(len(rows), 0))
+    points = (width - _LEFT - names - _RIGHT - 0.45) * 72 / longest  # a stripe's width
+    for y, (name, opcodes) in enumerate(rows):
+        for kind, colour, length, _ in (*KINDS, ("", *_REST)):
+            known = [opcode for opcode, *_ in KINDS]
+            places = [x for x, op in enumerate(opcodes) if op == kind or (not kind and op not in known)]
+            middle = y + 0.5
+            stripes = [((x + 0.5, middle - 0.45 * length), (x + 0.5, middle + 0.45 * length)) for x in places]
+            wide = max(points, 1.6) if kind == "BAR" else points * 0.92
+            ax.add_collection(LineCollection(stripes, colors=colour, linewidths=wide, capstyle="butt"))
+        ax.annotate(name, (0, y + 0.5), xytext=(-8, 0), textcoords="offset points", ha="right", va="center_baseline")
+        ax.annotate(str(len(opcodes)), (len(opcodes), y + 0.5), xytext=(6, 0), textcoords="offset points", ha="left",
+                    va="center_baseline", color=style.MUTED)
+    _legend(fig, height - _HEAD - _ROW * len(rows) - 0.2)
+    return fig
+
+
+def _legend(fig: Figure, top: float) -> None:
+    """Two rows of three; `top` in inches above the lower edge."""
+    width, height = fig.get_size_inches()
+    column = (width - _LEFT - _RIGHT) / 3
+    for index, (colour, words) in enumerate([(kind[1], kind[3]) for kind in KINDS] + [(_REST[0], _REST[2])]):
+        x, y = _LEFT + index % 3 * column, top - index // 3 * 0.26
+        fig.add_artist(Rectangle((x, y - 0.055), 0.13, 0.11, transform=fig.dpi_scale_trans, facecolor=colour))
+        fig.text((x + 0.2) / width, y / height, words, va="center_baseline", color=style.MUTED)
+    fig.text(_LEFT / width, (top - 0.62) / height, "issued from left to right; the number is the count of instructions. "
+             "Distances are not times.", va="center_baseline", color=style.MUTED)
