@@ -8,6 +8,7 @@ import numpy as np
 
 from gemm_lab.emulator.barriers import Barriers
 from gemm_lab.emulator.faults import BudgetExceeded, Trap
+from gemm_lab.emulator.frames import CallStack
 from gemm_lab.emulator.lanes import Lanes
 from gemm_lab.emulator.memory import LocalMemory, SharedMemory
 from gemm_lab.emulator.ops.async_copy import Groups
@@ -35,7 +36,7 @@ class Chunk:
         self.thread_of_lane = self.all_lanes % (32 * self.warps_per_block)
         self.shared_stride, self.local_stride = launch.shared_stride, self.program.local_size
         self.account, self.taken = launch.account, 0
-        self._take(self.blocks * self.shared_stride + self.lanes * (self.local_stride + self.BYTES_A_LANE))
+        self.take(self.blocks * self.shared_stride + self.lanes * (self.local_stride + self.BYTES_A_LANE))
         self.shared = SharedMemory(self)
         self.local = LocalMemory(self)
         self.R = list(launch.initial_registers)
@@ -53,18 +54,19 @@ class Chunk:
         self.steps = 0
         self.hazards = launch.hazards.chunk(self) if launch.hazards else None
         self.groups = Groups(self)
+        self.calls = CallStack(self) if self.program.frames else None
         self._naming: dict = {}
         self.clock_ticks = launch.clock_start
 
     # ---- Memory ----
 
-    def _take(self, size: int) -> None:
+    def take(self, size: int, what: str = "one more group of resident blocks") -> None:
         self.taken += size
-        self.account.take(size, "one more group of resident blocks")
+        self.account.take(size, what)
 
     def rest(self) -> None:
         """The blocks wait for others: their registers stay."""
-        self._take(sum(register.nbytes for register in self.R))
+        self.take(sum(register.nbytes for register in self.R))
 
     def close(self) -> None:
         """The blocks have ended. Their arrays go at once: chunks and lanes name each other, and would stay a while.

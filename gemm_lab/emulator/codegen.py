@@ -295,11 +295,31 @@ def _ending(emitter: Emitter, block: Block) -> str:
     if block.end == "switch":
         index = emitter.read(item.operands[0], "u32")
         return f"return S.switch(L, {index}, {block.targets!r})"
+    if block.end in ("enter", "leave"):
+        return _frame_change(emitter.program, block)
     if block.end == "exit":
         return "return S.exit(L)"
     if block.end == "trap":
         return f"return S.trap(L, {item.site})"
     return EMITTERS["bar"](emitter, item, block.targets[0] if block.targets else -1)
+
+
+def _frame_change(program, block: Block) -> str:
+    """A call of a recursive function from within it, or its return."""
+
+    def moves(sources, destinations) -> tuple:
+        return tuple(
+            (program.address(a), a.size, program.address(b)) for a, b in zip(sources, destinations, strict=True)
+        )
+
+    number = block.terminator.operands[0]
+    frame = program.frames[number]
+    if block.end == "enter":
+        given = moves(block.terminator.operands[1], frame.parameters)
+        return f"return S.calls.enter(L, {number}, {given!r}, {block.targets[0]}, {block.targets[1]})"
+    calls = [b for b in program.blocks if b.end == "enter" and b.terminator.operands[0] == number]
+    taken = {b.targets[1]: moves(frame.results, b.terminator.operands[2]) for b in calls}
+    return f"return S.calls.leave(L, {number}, {block.targets[0]}, {taken!r})"
 
 
 def compile_block(program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False):

@@ -34,12 +34,14 @@ NO_RESULT = {
     "pmevent",
     "setmaxnreg",
     "griddepcontrol",
+    "enter",
+    "leave",
 }
 
 
 @dataclass
 class Block:
-    """Straight-line code. `end` is "goto", "branch", "switch", "barrier", "exit" or "trap".
+    """Straight-line code. `end` is "goto", "branch", "switch", "barrier", "enter", "leave", "exit" or "trap".
 
     `warp_mask`: operand naming the lanes that must arrive together, or None where lanes may come alone.
     """
@@ -155,13 +157,19 @@ def blocks_of(flat: Flat) -> list[Block]:
                     current.line = item.line
                 current.warp_mask = mask
         current.code.append(item)
-    if closed and current.end in ("branch", "barrier"):
+    if closed and current.end in ("branch", "barrier", "enter"):
         blocks.append(Block(len(blocks)))
         current, closed = blocks[-1], False
     if not closed:
         current.end = "exit"
     for block in blocks:
         _connect(block, labels, switch)
+    entering = [b for b in blocks if b.end == "enter"]
+    for block in blocks:
+        if block.end == "leave":  # out of the copy, or back to any of the calls
+            number = block.terminator.operands[0]
+            back = [b.targets[1] for b in entering if b.terminator.operands[0] == number]
+            block.targets = (labels[block.terminator.target], *back)
     _liveness(blocks)
     return blocks
 
@@ -174,6 +182,8 @@ def _ending(item: Instruction) -> str:
         return "switch"
     if family in ("ret", "exit"):
         return "exit"
+    if family in ("enter", "leave"):  # calls and returns of recursive functions
+        return family
     if family == "trap":
         return "trap"
     if family in BARRIERS and "warp" not in item.parts and "cluster" not in item.parts:
@@ -209,7 +219,7 @@ def _connect(block: Block, labels: dict, switch: dict) -> None:
         block.targets = (following,)
     elif block.end == "goto":
         block.targets = (labels[block.terminator.target],)
-    elif block.end == "branch":
+    elif block.end in ("branch", "enter"):
         block.targets = (labels[block.terminator.target], following)
     elif block.end == "switch":
         block.targets = tuple(labels[name] for name in switch[block.terminator.target])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from gemm_lab.emulator.declarations import BYTES
 from gemm_lab.emulator.faults import LaunchError, UnsupportedInstruction
+from gemm_lab.emulator.frames import Frame, recursive_functions
 from gemm_lab.emulator.ir import (
     Function,
     Group,
@@ -39,6 +40,7 @@ class Flat:
     registers: list[Register] = field(default_factory=list)
     variables: dict[int, Variable] = field(default_factory=dict)  # id -> shared, local and param variables in use
     max_threads: int | None = None
+    frames: list[Frame] = field(default_factory=list)  # of recursive functions
 
 
 def flatten(module: Module, entry: str) -> Flat:
@@ -56,6 +58,9 @@ def flatten(module: Module, entry: str) -> Flat:
 class _Inliner:
     def __init__(self, module: Module, flat: Flat):
         self.module, self.flat, self.copies = module, flat, 0
+        self.recursive = recursive_functions(module.functions)
+        self.open: dict[str, int] = {}  # recursive functions that are being expanded, and the numbers of their frames
+        self.copied: list[Variable] = []
 
     def expand(self, function: Function, renamed: dict, suffix: str, active: tuple, call_site: Location | None):
         """Append the body of `function`; `renamed` maps ids of its variables to those of this copy."""
@@ -66,7 +71,8 @@ class _Inliner:
             flat.registers.extend(Register(base + r.index, r.type, r.name) for r in function.registers)
         for variable in function.variables:
             if suffix and variable.space in ("local", "param"):
-                renamed[id(variable)] = replace(variable)
+                self.copied.append(replace(variable))
+                renamed[id(variable)] = self.copied[-1]
         end = f"$return{suffix}"
         for item in function.body:
             if isinstance(item, str):
@@ -77,7 +83,11 @@ class _Inliner:
                 self.call(item, base, renamed, suffix, (*active, function.name), call_site)
             elif suffix and item.family == "ret":
                 copy = self.copy(item, base, renamed, suffix, call_site)
-                flat.body.append(replace(copy, opcode="bra", parts=("bra",), target=end))
+                if function.name in self.open:
+                    number = self.open[function.name]
+                    flat.body.append(replace(copy, opcode="leave", parts=("leave",), operands=(number,), target=end))
+                else:
+                    flat.body.append(replace(copy, opcode="bra", parts=("bra",), target=end))
             elif base or suffix:
                 flat.body.append(self.copy(item, base, renamed, suffix, call_site))
             else:
@@ -145,9 +155,8 @@ class _Inliner:
         if function is None or function.declared_only:
             raise UnsupportedInstruction(f"{where}{item.opcode} {callee.name}: the function has no body in this PTX.")
         if callee.name in active:
-            raise UnsupportedInstruction(
-                f"{where}{item.opcode} {callee.name}: recursion cannot be emulated; write the recursion as a loop."
-            )
+            self.enter(copy, callee.name, results, arguments, where)
+            return
         self.copies += 1
         inner = f"#{self.copies}"
         mapping = dict(renamed)
@@ -164,8 +173,45 @@ class _Inliner:
         if copy.guard is not None:
             inverse = copy.guard.register if isinstance(copy.guard, Negated) else Negated(copy.guard)
             self.flat.body.append(replace(copy, opcode="bra", parts=("bra",), operands=(), guard=inverse, target=skip))
-        self.expand(function, mapping, inner, active, copy.location)
+        if callee.name in self.recursive:
+            self.expand_recursive(function, mapping, inner, active, copy, results, arguments, where)
+        else:
+            self.expand(function, mapping, inner, active, copy.location)
         self.flat.body.append(skip)
+
+    def expand_recursive(self, function, mapping, inner, active, copy, results, arguments, where) -> None:
+        """A copy that can be entered again from within."""
+        flat, first_variable = self.flat, len(self.copied)
+        formals = [tuple(symbol.variable for symbol in group.items) for group in (results, arguments)]
+        frame = Frame(*formals, f"$enter{inner}", f"$return{inner}", len(flat.registers))
+        number, outer = len(flat.frames), self.open.get(function.name)
+        flat.frames.append(frame)
+        self.open[function.name] = number
+        flat.body.append(frame.enter)
+        self.expand(function, mapping, inner, active, copy.location)
+        del self.open[function.name]
+        if outer is not None:
+            self.open[function.name] = outer
+        frame.last = len(flat.registers)
+        frame.variables = [*formals[1], *self.copied[first_variable:]]
+        if any(variable.space == "local" for variable in frame.variables):
+            raise UnsupportedInstruction(
+                f"{where}{copy.opcode} {function.name}: a recursive function with an array of its own cannot be "
+                "emulated; write the recursion as a loop, or keep the array in the kernel."
+            )
+
+    def enter(self, copy: Instruction, name: str, results: Group, arguments: Group, where: str) -> None:
+        """A call from within: (frame number, variables given, variables taken)."""
+        for symbol in (*arguments.items, *results.items):
+            if not isinstance(symbol, Symbol) or symbol.variable is None:
+                raise UnsupportedInstruction(
+                    f"{where}{copy.opcode} {name}: an argument that is not a .param variable cannot be emulated."
+                )
+            self.flat.variables.setdefault(id(symbol.variable), symbol.variable)
+        number = self.open[name]
+        operands = (number, tuple(s.variable for s in arguments.items), tuple(s.variable for s in results.items))
+        target = self.flat.frames[number].enter
+        self.flat.body.append(replace(copy, opcode="enter", parts=("enter",), operands=operands, target=target))
 
     def address_taken(self, name: str) -> bool:
         """True if a mov or an initialiser names the function."""
@@ -217,7 +263,7 @@ def _promote_parameters(flat: Flat) -> None:
     """Turn `.param` variables of calls into registers where all accesses agree; `param.put` and `param.get`."""
     entry_parameters = {id(p) for p in flat.parameters}
     slots: dict[int, dict[int, int]] = {}
-    mixed: set[int] = set()
+    mixed: set[int] = {id(v) for frame in flat.frames for v in (*frame.results, *frame.variables)}
 
     def accesses(item):
         memory = next((o for o in item.operands if type(o) is Memory), None)

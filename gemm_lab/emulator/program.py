@@ -43,7 +43,7 @@ class Program:
         self.module, self.entry = module, entry
         flat = flatten(module, entry)
         self.parameters, self.registers, self.max_threads = flat.parameters, flat.registers, flat.max_threads
-        self.blocks = blocks_of(flat)
+        self.blocks, self.frames = blocks_of(flat), flat.frames
         self.namespace = base_namespace()
         self._constants: dict = {}
         self.sites: list[Instruction] = []

@@ -135,16 +135,6 @@ def test_pointers_to_functions(cuda):
     assert np.array_equal(out, np.where(t & 1, 2 * t, t + 1))
 
 
-def test_recursion_is_refused_with_its_line(cuda):
-    source = (
-        "__device__ __noinline__ int f(int n) {\n  return n < 2 ? n : f(n - 1) + f(n - 2);\n}\n"
-        + HEAD
-        + "(int* o) { *o = f(9); }"
-    )
-    with pytest.raises(emulator.UnsupportedInstruction, match="PTX line .*recursion"):
-        cuda(source, np.zeros(1, np.int32))
-
-
 def test_the_same_array_twice_and_arrays_that_are_read_only(cuda):
     source = HEAD + "(const int* a, int* b) { b[threadIdx.x] = a[threadIdx.x] + 1; }"
     a = np.arange(32, dtype=np.int32)

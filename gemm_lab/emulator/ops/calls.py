@@ -14,7 +14,7 @@ from gemm_lab.emulator.registry import op, runtime
 _CONVERSION = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
 
 
-@op("call", forms="vprintf, __assertfail; every function with a body is expanded in place")
+@op("call", forms="vprintf, __assertfail; every function with a body is expanded in place, recursive ones with a stack")
 def call(e, i):
     """Calls of vprintf and __assertfail."""
     results, callee, arguments = i.operands
