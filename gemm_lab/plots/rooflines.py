@@ -138,7 +138,7 @@ def _slope(ax: Axes, name: str, beta: float, top: float, log: bool) -> None:
     x = 1.25 * max(x0, 1000 * y0 / beta) if log else 0.3 * end
     near, far = (ax.transData.transform((at, beta * at / 1000)) for at in (x, 2 * x))
     ax.annotate(
-        f"{name} {beta:,.4g} GB/s".replace(",", "\u2009"),
+        f"{name} {beta:,.0f} GB/s".replace(",", "\u2009"),
         (x, beta * x / 1000),
         xytext=(-4, 4),
         textcoords="offset points",

@@ -45,3 +45,29 @@ def test_the_still_picture_is_small_and_repeatable():
     facts = tile_facts(128, 128, 32)
     assert tile_picture(facts) == tile_picture(facts)
     assert len(TileExplorer()._repr_html_()) < 40_000
+
+
+def test_with_a_warp_tile_it_says_what_binds():
+    explorer = TileExplorer(256, 128, 64, "t4", warp=(64, 64))
+    assert explorer.resources.binding == "the tensor cores" and "At most 1 block on an SM" in explorer.text
+    assert "What binds: the tensor cores, at 65 TFLOPS, if L2 serves 71% of the reads." in explorer.text
+    controls = explorer._widget()
+    warp_m, warp_n, stages = controls.children[2].children
+    words, picture = controls.children[3], controls.children[4]
+    before = picture.value
+    warp_m.value = warp_n.value = 32
+    assert explorer.resources.warp == (32, 32) and picture.value != before
+    stages.value = 2
+    assert "does not start" in words.value and not explorer.good
+
+
+def test_an_impossible_choice_says_why_and_the_last_picture_stays():
+    explorer = TileExplorer(128, 128, 32, "t4", warp=(64, 64))
+    controls = explorer._widget()
+    words, picture = controls.children[3], controls.children[4]
+    before, facts = picture.value, explorer.facts
+    controls.children[0].children[0].value = 32
+    assert "do not divide" in words.value and "last valid" in words.value
+    assert picture.value == before and explorer.facts is facts
+    with pytest.raises(LabError, match="do not divide"):
+        TileExplorer(128, 128, 32, "t4", warp=(48, 64))

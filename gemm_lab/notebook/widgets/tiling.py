@@ -1,26 +1,26 @@
 """A block tile on a roofline: turn BLOCK_M, BLOCK_N, BLOCK_K and the GPU, watch the point move.
 
     TileExplorer(block_m=256, block_n=128, gpu="t4")
+    TileExplorer(256, 128, 64, "t4", warp=(64, 64), stages=1)      registers, occupancy and what binds, too
 """
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 from gemm_lab import plots
-from gemm_lab.api import html
 from gemm_lab.hardware import GPUS, Gpu, gpu
 from gemm_lab.model import roofline as model
+from gemm_lab.model.tile_resources import TileResources, shared_gbps, tile_resources
 from gemm_lab.notebook.figures.png import smaller
+from gemm_lab.notebook.widgets.choices import DPI, Choices, with_value
 from gemm_lab.plots.style import png
 
 ELEMENT_BYTES = 2  # FP16
 TILES, DEPTHS = (32, 64, 128, 256, 512), (8, 16, 32, 64, 128)
 MEMORIES = ("DRAM", "L2")  # where a block tile is read from
-DPI = 110
+WARP_TILES, STAGES = (16, 32, 64, 128), (1, 2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True)
@@ -75,61 +75,89 @@ def tile_picture(facts: TileFacts) -> bytes:
     return smaller(png(plots.roofline(machine, points, ceilings={"FP16 tensor": machine.tflops}), DPI))
 
 
-class TileExplorer:
-    """Four choices, one sentence, one roofline. `facts` always describes the current choice."""
+def resource_words(found: TileResources, gpu: Gpu) -> str:
+    """Threads, registers, occupancy and what binds, in sentences."""
+    warps = found.threads // 32
+    parts = [f"{warps} warps of {found.warp[0]} × {found.warp[1]}, {found.stages} "
+             f"stage{'s' * (found.stages != 1)}: {found.smem:,} bytes of shared memory, at least {found.registers} "
+             "registers a thread."]
+    if found.refusal:
+        return " ".join([*parts, f"It does not start. {found.refusal}"])
+    room = found.occupancy
+    parts.append(f"At most {room.blocks} block{'s' * (room.blocks != 1)} on an SM (limit: {room.binding}).")
+    if "shared memory" in found.bounds:
+        parts.append(f"A warp tile does {found.warp_intensity:.1f} FLOP for each byte of shared memory: at most "
+                     f"{found.bounds['shared memory']:.0f} TFLOPS.")
+    need = found.hit_rate_needed
+    when = f", if L2 serves {need:.0%} of the reads" if need else ""
+    return " ".join([*parts, f"What binds: {found.binding}, at {found.attainable:.0f} TFLOPS{when}."])
 
-    def __init__(self, block_m: int = 128, block_n: int = 128, block_k: int = 32, gpu: str = "t4"):
-        self.facts = tile_facts(block_m, block_n, block_k, gpu)
 
-    def choose(self, block_m: int, block_n: int, block_k: int, gpu: str) -> TileFacts:
-        """Move to another tile or GPU."""
-        self.facts = tile_facts(block_m, block_n, block_k, gpu)
-        return self.facts
+class TileExplorer(Choices):
+    """A few choices, some sentences, one roofline. `facts` always describes the current choice.
 
-    # ---- Display ----
+    With `warp`, the warp tile and the stages can be turned too; `resources` (a `TileResources`) says what they take.
+    """
 
-    def _widget(self):
+    def __init__(self, block_m: int = 128, block_n: int = 128, block_k: int = 32, gpu: str = "t4",
+                 warp: tuple[int, int] | None = None, stages: int = 1):
+        self.resources: TileResources | None = None
+        warp_m, warp_n = warp or (None, None)
+        self.choose(block_m, block_n, block_k, gpu, warp_m, warp_n, stages)
+
+    def choose(self, block_m: int, block_n: int, block_k: int, gpu: str, warp_m: int | None = None,
+               warp_n: int | None = None, stages: int = 1) -> TileFacts:
+        """Move to another tile or GPU; raises `LabError` where the tiles do not fit into each other."""
+        facts = tile_facts(block_m, block_n, block_k, gpu)
+        if warp_m is not None:
+            self.resources = tile_resources(facts.gpu, facts.block, (warp_m, warp_n), stages)
+        self.facts = facts
+        return facts
+
+    @property
+    def alt(self) -> str:
+        return f"this tile on the roofline of the {self.facts.gpu.name}"
+
+    @property
+    def good(self) -> bool:
+        return self.facts.fits if self.resources is None else not self.resources.refusal
+
+    @property
+    def text(self) -> str:
+        if self.resources is None:
+            return self.facts.text
+        return f"{self.facts.text} {resource_words(self.resources, self.facts.gpu)}"
+
+    def controls(self) -> list[list]:
         import ipywidgets as widgets
 
+        def slider(options, value, name):
+            return widgets.SelectionSlider(options=with_value(options, value), value=value, description=name)
+
         block_m, block_n, block_k = self.facts.block
-        controls = {
-            "block_m": widgets.SelectionSlider(options=_with(TILES, block_m), value=block_m, description="BLOCK_M"),
-            "block_n": widgets.SelectionSlider(options=_with(TILES, block_n), value=block_n, description="BLOCK_N"),
-            "block_k": widgets.SelectionSlider(options=_with(DEPTHS, block_k), value=block_k, description="BLOCK_K"),
-            "gpu": widgets.Dropdown(options=[(g.name, key) for key, g in GPUS.items()], value=self.facts.gpu.key,
-                                    description="GPU"),
-        }
-        words = widgets.HTML(self._words())
-        picture = widgets.Image(value=tile_picture(self.facts), layout=widgets.Layout(max_width="760px"))
+        chosen = widgets.Dropdown(options=[(g.name, key) for key, g in GPUS.items()], value=self.facts.gpu.key,
+                                  description="GPU")
+        rows = [[("block_m", slider(TILES, block_m, "BLOCK_M")), ("block_n", slider(TILES, block_n, "BLOCK_N"))],
+                [("block_k", slider(DEPTHS, block_k, "BLOCK_K")), ("gpu", chosen)]]
+        if self.resources is not None:
+            warp_m, warp_n = self.resources.warp
+            rows.append([("warp_m", slider(WARP_TILES, warp_m, "WARP_M")),
+                         ("warp_n", slider(WARP_TILES, warp_n, "WARP_N")),
+                         ("stages", slider(STAGES, self.resources.stages, "NUM_STAGES"))])
+        return rows
 
-        def changed(_) -> None:
-            self.choose(**{name: control.value for name, control in controls.items()})
-            words.value, picture.value = self._words(), tile_picture(self.facts)
+    def png(self) -> bytes:
+        if self.resources is None:
+            return tile_picture(self.facts)
+        return smaller(png(self.card(), DPI))
 
-        for control in controls.values():
-            control.observe(changed, names="value")
-        rows = list(controls.values())
-        return widgets.VBox([widgets.HBox(rows[:2]), widgets.HBox(rows[2:]), words, picture])
-
-    def _words(self) -> str:
-        return html.card(self.facts.text, html.GOOD if self.facts.fits else html.BAD)
-
-    def _repr_html_(self) -> str:
-        data = b64encode(tile_picture(self.facts)).decode()
-        return (f'{self._words()}<img alt="this tile on the roofline of the {self.facts.gpu.name}" '
-                f'style="max-width:760px;width:100%" src="data:image/png;base64,{data}">')
-
-    def __repr__(self) -> str:
-        return self.facts.text
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        bundle = {}
-        with suppress(Exception):  # no widget front end: the still picture says the same
-            bundle = dict(self._widget()._repr_mimebundle_() or {})
-        display({**bundle, "text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)
-
-
-def _with(options: tuple[int, ...], value: int) -> list[int]:
-    return sorted({*options, value})
+    def card(self):
+        """The roofline with the block tile against DRAM and L2, and the warp tile against shared memory."""
+        machine = model.roofline(self.facts.gpu)
+        levels = {level.name: level.gbps for level in machine.levels}
+        points = [(f"block, {name}", self.facts.intensity, tflops) for name, tflops in self.facts.attainable.items()]
+        if self.resources and "shared memory" in self.resources.bounds:
+            levels["shared memory"] = shared_gbps(self.facts.gpu)
+            points.append(("warp", self.resources.warp_intensity,
+                           self.resources.bounds["shared memory"]))
+        return plots.roofline(levels, points, ceilings={"FP16 tensor": machine.tflops})

@@ -1,0 +1,195 @@
+"""The order of the output tiles: which tiles run together, and what L2 then saves.
+
+    from gemm_lab.notebook.widgets import block_order
+    block_order(4096, 4096, 4096, block=(128, 128), gpu="h100", order="grouped", group_m=8)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullLocator
+
+from gemm_lab.errors import SizeError
+from gemm_lab.hardware import GPUS, Gpu, gpu
+from gemm_lab.model import block_order as model
+from gemm_lab.notebook.widgets.choices import Choices, with_value
+from gemm_lab.plots import style
+
+SIZES, TILES, GROUPS = (1024, 2048, 4096, 8192), (64, 128, 256), (1, 2, 4, 8, 16, 32)
+ELEMENT_BYTES = 2  # FP16
+
+
+@dataclass(frozen=True)
+class OrderFacts:
+    """One choice: `visited` from `model.block_order`, its `waves`, and the bytes of a launch in each order."""
+
+    gpu: Gpu
+    size: tuple[int, int, int]
+    block: tuple[int, int]
+    order: str
+    group_m: int
+    wave: int
+    visited: np.ndarray
+    waves: list[model.Wave]
+    dram: dict[str, int]  # order -> different bytes, summed over its waves
+
+    @property
+    def tiles(self) -> tuple[int, int]:
+        return self.size[0] // self.block[0], self.size[1] // self.block[1]
+
+    @property
+    def read(self) -> int:
+        """Bytes that all blocks read, through L2."""
+        return sum(wave.read_bytes for wave in self.waves)
+
+    @property
+    def text(self) -> str:
+        wave, name = self.waves[self.wave], self.order
+        name = f"grouped by {self.group_m} rows" if name == "grouped" else f"{name} by {name}"
+        return (f"Order: {name}. {self.gpu.name}: {self.gpu.sms} blocks at once, {len(self.waves)} "
+                f"wave{'s' * (len(self.waves) != 1)}. Wave {self.wave} computes {wave.blocks} tiles from {wave.rows} "
+                f"rows of A and {wave.columns} columns of B: "
+                f"{_mb(wave.distinct_bytes)} different of {_mb(wave.read_bytes)} "
+                f"read, so L2 can serve {wave.hit_rate:.0%}. Whole launch: {_mb(self.dram[self.order])} from DRAM at "
+                "least, if each wave reads a panel once and keeps nothing for the next.")
+
+
+def _mb(number: int) -> str:
+    return f"{number / 1e6:,.0f} MB"
+
+
+def order_facts(m: int, n: int, k: int, block: tuple[int, int], gpu_key: str, order: str, group_m: int = 8,
+                wave: int = 0) -> OrderFacts:
+    """The facts of an order with one block on each SM; `SizeError` where tiles do not divide or a wave is missing."""
+    target = gpu(gpu_key)
+    if min(m, n, k, *block) < 1 or m % block[0] or n % block[1]:
+        raise SizeError(f"Tiles of {block[0]} × {block[1]} do not divide {m} × {n}; use multiples of them.")
+    tiles = m // block[0], n // block[1]
+    every = {name: model.waves(model.block_order(name, *tiles, group_m), target.sms, block, k, ELEMENT_BYTES)
+             for name in model.ORDERS}
+    visited = model.block_order(order, *tiles, group_m)
+    found = every[order]
+    if not 0 <= wave < len(found):
+        raise SizeError(f"There are {len(found)} waves, counted from 0; there is no wave {wave}.")
+    dram = {name: sum(one.distinct_bytes for one in parts) for name, parts in every.items()}
+    return OrderFacts(target, (m, n, k), tuple(block), order, group_m, wave, visited, found, dram)
+
+
+class BlockOrder(Choices):
+    """See `block_order`. `facts` always describes the current choice."""
+
+    alt = "the tiles of D, those of one wave lit, and the bytes that each order reads from DRAM"
+
+    def __init__(self, *choice, **named):
+        self.facts = order_facts(*choice, **named)
+
+    def choose(self, size: int, block_m: int, block_n: int, gpu: str, order: str, group_m: int,
+               wave: int) -> OrderFacts:
+        """Move to another choice; a wave left over from a longer launch becomes the last one."""
+        block = (block_m, block_n)
+        last = order_facts(size, size, size, block, gpu, order, group_m)
+        self.facts = order_facts(size, size, size, block, gpu, order, group_m, min(wave, len(last.waves) - 1))
+        return self.facts
+
+    @property
+    def text(self) -> str:
+        return self.facts.text
+
+    def controls(self) -> list[list]:
+        import ipywidgets as widgets
+
+        def slider(options, value, name):
+            return widgets.SelectionSlider(options=with_value(options, value), value=value, description=name)
+
+        f = self.facts
+        gpus = widgets.Dropdown(options=[(g.name, key) for key, g in GPUS.items()], value=f.gpu.key, description="GPU")
+        orders = widgets.ToggleButtons(options=model.ORDERS, value=f.order, description="order",
+                                       style={"button_width": "auto"})
+        wave = widgets.IntSlider(value=f.wave, min=0, max=max(len(f.waves) - 1, 31), description="wave")
+        return [[("order", orders), ("group_m", slider(GROUPS, f.group_m, "GROUP_M")), ("wave", wave)],
+                [("size", slider(SIZES, f.size[0], "M = N = K")), ("gpu", gpus)],
+                [("block_m", slider(TILES, f.block[0], "BLOCK_M")), ("block_n", slider(TILES, f.block[1], "BLOCK_N"))]]
+
+    def card(self):
+        return picture(self.facts)
+
+
+@style.drawn
+def picture(facts: OrderFacts):
+    """The grid of tiles with one wave lit, the panels of A and B that it reads, and a bar for each order."""
+    fig, (tiles_m, tiles_n) = style.figure(8, 4.3), facts.tiles
+    wave = facts.waves[facts.wave]
+    now = facts.visited[wave.first : wave.first + wave.blocks]
+    shade = np.empty((tiles_m, tiles_n, 3))
+    shade[:] = to_rgb("#EEF1F4")
+    done, here = facts.visited[: wave.first], to_rgb(style.tint(style.D, 0.75))
+    shade[done[:, 0], done[:, 1]] = to_rgb(style.tint(style.D, 0.22))
+    shade[now[:, 0], now[:, 1]] = here
+    side, x = 2.9, 0.85
+    scale = side / max(tiles_m, tiles_n)
+    width, height = tiles_n * scale, tiles_m * scale
+    bottom = 4.3 - 0.95 - height
+    grid = fig.add_axes((x / 8, bottom / 4.3, width / 8, height / 4.3))
+    grid.imshow(shade, aspect="auto", interpolation="nearest")
+    grid.set(xticks=[], yticks=[])
+    for spine in grid.spines.values():
+        spine.set(color=style.RULE, linewidth=0.8)
+    if max(facts.tiles) <= 40:
+        grid.hlines(np.arange(0.5, tiles_m - 1), -0.5, tiles_n - 0.5, color="white", lw=0.5)
+        grid.vlines(np.arange(0.5, tiles_n - 1), -0.5, tiles_m - 0.5, color="white", lw=0.5)
+    if len(now) > 1:
+        grid.plot(now[:, 1], now[:, 0], color=style.INK, lw=0.8, alpha=0.55, solid_joinstyle="round")
+    grid.plot(*now[0][::-1], "o", color=style.INK, ms=4)
+    for panel, rect, colour in ((0, (x - 0.3, bottom, 0.22, height), style.A),
+                                (1, (x, bottom + height + 0.08, width, 0.22), style.B)):
+        ax = fig.add_axes((rect[0] / 8, rect[1] / 4.3, rect[2] / 8, rect[3] / 4.3))
+        ax.set_axis_off()
+        ax.set(xlim=(0, 1 if panel == 0 else tiles_n), ylim=(tiles_m, 0) if panel == 0 else (0, 1))
+        touched = set(now[:, panel].tolist())
+        for index in range(facts.tiles[panel]):
+            box = (0, index, 1, 1) if panel == 0 else (index, 0, 1, 1)
+            ax.add_patch(Rectangle(box[:2], box[2], box[3], edgecolor="white", linewidth=0.4,
+                                   facecolor=colour if index in touched else style.tint(colour, 0.15)))
+    inch = fig.dpi_scale_trans
+    fig.text(x, 4.3 - 0.42, f"wave {facts.wave}: {wave.blocks} tiles of D, {wave.columns} columns of B", transform=inch,
+             fontsize=style.SMALL, fontweight="bold")
+    fig.text(0.3, bottom + height / 2, f"{wave.rows} rows of A", transform=inch, rotation=90, va="center", ha="center",
+             fontsize=style.SMALL, color=style.ink(style.A))
+    _bars(fig, facts)
+    return fig
+
+
+def _bars(fig, facts: OrderFacts) -> None:
+    ax = fig.add_axes((4.95 / 8, 1.0 / 4.3, 2.55 / 8, 2.35 / 4.3))
+    style.apply(ax)
+    values = [facts.dram[name] / 1e6 for name in model.ORDERS]
+    for place, (name, value) in enumerate(zip(model.ORDERS, values, strict=True)):
+        lit = name == facts.order
+        ax.barh(place, value, height=0.55, color=style.D if lit else style.UNLIT, edgecolor=style.UNLIT_EDGE, lw=0.6)
+        label = f"{name} ({facts.group_m})" if name == "grouped" else name
+        ax.text(0, place - 0.42, f"{label}: {value:,.0f} MB", fontsize=style.SMALL, va="bottom",
+                fontweight="bold" if lit else "normal", color=style.INK if lit else style.MUTED)
+    ax.set(yticks=[], ylim=(len(values) - 0.4, -0.75), xlim=(0, max(values) * 1.05))
+    ax.xaxis.set_major_locator(NullLocator())
+    for side in ("bottom", "left"):
+        ax.spines[side].set_visible(False)
+    inch = fig.dpi_scale_trans
+    fig.text(4.95, 4.3 - 0.42, "From DRAM at least", transform=inch, fontsize=style.SMALL, fontweight="bold")
+    fig.text(4.95, 0.62, f"all blocks together read {facts.read / 1e6:,.0f} MB", transform=inch, fontsize=style.SMALL,
+             color=style.MUTED)
+
+
+def block_order(m: int = 4096, n: int = 4096, k: int = 4096, block: tuple[int, int] = (128, 128), gpu: str = "h100",
+                order: str = "row", group_m: int = 8, wave: int = 0) -> BlockOrder:
+    """Explore the order in which output tiles run: "row", "column" or "grouped" (bands of `group_m` rows of tiles).
+
+    m, n, k   the product; with FP16 elements.   block: BLOCK_M, BLOCK_N.   gpu: one block runs on each of its SMs.
+    wave      which wave is lit; 0 is the first.
+
+    Raises `LabError` where tiles do not divide, or naming the orders and GPUs there are.
+    """
+    return BlockOrder(m, n, k, block, gpu, order, group_m, wave)

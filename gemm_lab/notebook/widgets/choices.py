@@ -1,0 +1,95 @@
+"""A few plain controls, one sentence and one plot: the widgets whose picture Python draws anew for each choice."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from contextlib import suppress
+from html import escape
+
+from gemm_lab.api import html
+from gemm_lab.errors import LabError
+from gemm_lab.notebook.figures.png import smaller
+from gemm_lab.plots.style import png
+
+DPI = 110
+
+
+class Choices:
+    """Subclasses say their `controls`, take a choice in `choose`, and describe it in `text`, `good` and `card`.
+
+    A choice that cannot be is refused with its reason, and the last valid picture stays.
+    """
+
+    alt = "the current choice"  # what the picture shows, for those who cannot see it
+
+    def controls(self) -> list[list]:
+        """Rows of (name, ipywidgets control); a name is an argument of `choose`."""
+        raise NotImplementedError
+
+    def choose(self, **values):
+        """Take a choice, or raise `LabError` and keep the last."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def good(self) -> bool:
+        return True
+
+    def card(self):
+        """The choice as a matplotlib figure."""
+        raise NotImplementedError
+
+    def png(self) -> bytes:
+        """The still picture, as PNG bytes with a palette."""
+        return smaller(png(self.card(), DPI))
+
+    # ---- Display ----
+
+    def _widget(self):
+        import ipywidgets as widgets
+
+        rows = self.controls()
+        named = {name: control for row in rows for name, control in row}
+        words = widgets.HTML(self._words())
+        picture = widgets.Image(value=self.png(), layout=widgets.Layout(max_width="760px"))
+
+        def changed(_) -> None:
+            try:
+                self.choose(**{name: control.value for name, control in named.items()})
+            except LabError as error:
+                words.value = html.card(f"{escape(str(error))} The picture is still the last valid one.", html.BAD)
+                return
+            words.value, picture.value = self._words(), self.png()
+
+        for control in named.values():
+            control.observe(changed, names="value")
+        boxes = [widgets.HBox([control for _, control in row], layout=widgets.Layout(flex_flow="row wrap"))
+                 for row in rows]
+        return widgets.VBox([*boxes, words, picture])
+
+    def _words(self) -> str:
+        return html.card(escape(self.text), html.GOOD if self.good else html.BAD)
+
+    def _repr_html_(self) -> str:
+        data = b64encode(self.png()).decode()
+        return (f'{self._words()}<img alt="{escape(self.alt)}" style="max-width:760px;width:100%" '
+                f'src="data:image/png;base64,{data}">')
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        bundle = {}
+        with suppress(Exception):  # no widget front end: the still picture says the same
+            bundle = dict(self._widget()._repr_mimebundle_() or {})
+        display({**bundle, "text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)
+
+
+def with_value(options: tuple[int, ...], value: int) -> list[int]:
+    """The options of a slider, the current value among them."""
+    return sorted({*options, value})
