@@ -33,11 +33,12 @@ class Hazard:
 
 
 class Hazards:
-    """The findings of a launch, one for each kind and pair of instructions, and what outlives a chunk of blocks."""
+    """The findings of a launch, one for each kind and pair of source lines, and what outlives a chunk of blocks."""
 
     def __init__(self, launch):
         self.launch, self.found, self._seen = launch, [], set()
         sites = launch.program.sites
+        self.where = [item.location or item.line for item in sites]  # copies of an unrolled loop are one place
         self.atomic = np.array([item.family in ("atom", "red") for item in sites] or [False])
         self.strong = [bool(_STRONG & set(item.parts)) for item in sites]
         # Does the access publish what came before it without a fence: (within the block, beyond it)?
@@ -77,7 +78,7 @@ class Hazards:
         return found
 
     def add(self, kind: str, k: int, other: int, sentence) -> None:
-        key = (kind, k, other)
+        key = (kind, self.where[k], self.where[other] if other >= 0 else None)
         if key not in self._seen:
             self._seen.add(key)
             self.found.append(Hazard(kind, sentence(), self.launch.program.sites[k].line))
