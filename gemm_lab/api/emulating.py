@@ -10,6 +10,7 @@ import numpy as np
 
 from gemm_lab import emulator
 from gemm_lab.api.measuring import check_twice
+from gemm_lab.emulator.memory_limit import in_words, limit_bytes
 from gemm_lab.errors import LabError
 from gemm_lab.measure.check import Verdict
 from gemm_lab.measure.inputs import make_inputs
@@ -24,6 +25,9 @@ SECONDS_WITHOUT_ASKING = 60.0
 FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 1.0
 # …and seconds, for a spin of few lanes, which executes little. A launch that was estimated to take longer gets longer.
 LAUNCH_SECONDS = 12.0
+# Bytes of a checked run at its peak, for each element of A and B, and of C and D: inputs, copies, what the emulator
+# keeps and the exact result. Measured as the growth of the process, from 1024³ to 8192 × 2048 × 32, FP16 and FP32.
+BYTES_OF_INPUTS, BYTES_OF_RESULTS = 20, 35
 
 
 def budget(m: int, n: int, k: int) -> int:
@@ -90,8 +94,19 @@ def estimate_s(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> fl
     return quick + slope * (m * n * k)
 
 
+def require_memory(kernel: Kernel, m: int, n: int, k: int) -> None:
+    """A `LabError` if a checked run needs more memory than a launch may take here."""
+    needed, limit = BYTES_OF_INPUTS * (m + n) * k + 2 * BYTES_OF_RESULTS * m * n, limit_bytes(None)
+    if needed > limit:
+        edge = int((limit / 2 / (BYTES_OF_INPUTS + BYTES_OF_RESULTS)) ** 0.5) // 128 * 128
+        raise LabError(f"{kernel.name} at {m} × {n} × {k} would need about {in_words(needed)} of memory on the "
+                       f"emulator with its copies and the exact result to compare with, and {in_words(limit)} may be used. "
+                       f"Choose a smaller size; {edge} × {edge} × {edge} would fit.")
+
+
 def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, sure: bool) -> float:
-    """The estimated seconds of a run; above a minute a `LabError` unless `sure`."""
+    """The estimated seconds of a run; above a minute a `LabError` unless `sure`, and one if memory will not do."""
+    require_memory(kernel, m, n, k)
     if m * n * k <= 640**3:
         return 0.0
     seconds = 2 * estimate_s(kernel, compiled, m, n, k)

@@ -1,0 +1,28 @@
+"""A run that would not fit into memory is refused before its inputs are made."""
+
+import re
+import time
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.api import emulating
+from gemm_lab.emulator.memory_limit import VARIABLE
+from gemm_lab.errors import LabError
+
+
+def test_a_run_that_does_not_fit_names_a_size_that_does(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "100")
+    kernel, begun = lab.kernel("t4/03_swizzled"), time.monotonic()
+    with pytest.raises(LabError, match=r"1\.7 GB of memory.*100\.0 MB may be used") as said:
+        kernel.run(n=4096, backend="emulator", sure=True)
+    assert time.monotonic() - begun < 5
+    edge = int(re.search(r"(\d+) × \d+ × \d+ would fit", str(said.value))[1])
+    emulating.require_memory(kernel, edge, edge, edge)
+    with pytest.raises(LabError):
+        emulating.require_memory(kernel, 2 * edge, 2 * edge, 2 * edge)
+
+
+def test_an_ordinary_run_is_let_pass(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "1000")
+    emulating.require_memory(lab.kernel("simt/01_naive"), 2048, 2048, 2048)
