@@ -80,3 +80,12 @@ def test_modules_are_joined_into_one():
     text = modules.esm("swizzle_explorer")
     assert "import " not in text.replace("// ", "") and text.count("export default") == 1
     assert text.index("const banks_module") < text.index("const tile_module") < text.index("export default")
+
+
+def test_a_question_is_not_given_away():
+    w = lab.swizzle(predict=True)
+    asked, shown = w.png(), lab.swizzle().png()
+    assert "How many wavefronts" in str(w) and "32" not in str(w).split("bank of")[0] and "phase" not in str(w)
+    assert asked != shown and len(asked) < len(shown)
+    w.answer = 8
+    assert "32 wavefronts" in str(w) and w.png() == shown

@@ -51,6 +51,9 @@ export function addressBits({ tile, place, theme, room = 760 }) {
         svg("circle", { cx: px, cy: level, r, ...line, fill: theme.paper }),
         svg("path", { d: `M${px - r} ${level}H${px + r}M${px} ${level - r}V${level + r}`, ...line }));
     });
+    const group = (value, bits) => changed.reduce((sum, bit, n) => sum | (at(value, bit + bits) << n), 0);
+    if (!narrow) word(LEFT + count * BOX + 10, (TOP + HIGH + bottom) / 2 + 4,
+      `${group(plain, 0)} XOR ${group(plain, s.shift)} = ${group(address, 0)}`);
     word(LEFT - 10, (TOP + HIGH + bottom) / 2 + 4, "XOR", { "text-anchor": "end", style: "font-weight:600" });
     word(LEFT - 10, bottom + 17, "address", { "text-anchor": "end" });
   } else word(LEFT - 10, bottom + 17, "address", { "text-anchor": "end" });

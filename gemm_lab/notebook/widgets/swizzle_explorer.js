@@ -25,7 +25,7 @@ const key = (name) => (name === "layout" ? "scheme" : name);
 export function render({ model, el }) {
   const read = () => Object.fromEntries(STATE.map((name) => [name, model.get(key(name))]));
   let state = read();
-  let tile, access, whole, theme, hover = null, moved = true;
+  let tile, access, whole, theme, hover = null, moved = true, spots = [], drawn = [];
 
   // ---- The page ----
   const number = (name, attributes) => h("input", { type: "number", "aria-label": name, ...attributes, onchange: (event) =>
@@ -157,7 +157,6 @@ export function render({ model, el }) {
   const draw = oncePerFrame(() => {
     if (!drawPlaces()) return;
     for (const part of [waveTitle, waveCanvas]) part.hidden = !isRevealed();
-    if (isRevealed()) drawWavefronts(waveCanvas, { access, banks: tile.banks, theme, width: inner() });
     waveTitle.lastChild.textContent = access.schedule.phase.length > access.ideal
       ? "one row a pass over the banks; red lanes had to wait for another of their phase"
       : "one row a pass over the banks, with the lanes it serves";
@@ -173,15 +172,37 @@ export function render({ model, el }) {
     filler.style.height = `${Math.max(0, g.content + HEADER - g.view)}px`;
     if (moved) keepInSight(g);
     drawTile(tileCanvas, { tile, access, theme, width: inner(), scroll: scroll.scrollTop, focus: focus(), revealed: isRevealed() });
+    drawWaves();
     drawBits();
     return true;
+  }
+
+  function drawWaves() {
+    const lit = focusLanes(), key = [access, theme, inner(), lit.join()];
+    if (!isRevealed() || key.every((value, i) => value === drawn[i])) return;
+    drawn = key;
+    spots = drawWavefronts(waveCanvas, { access, banks: tile.banks, theme, width: inner(), lit });
+  }
+
+  // The lanes that touch the place under the pointer.
+  function focusLanes() {
+    const { row, byte } = focus();
+    return access.rows.map((_, lane) => lane).filter((lane) => access.rows[lane] === row &&
+      access.bytes[lane] <= byte && byte < access.bytes[lane] + access.width);
+  }
+
+  function servedIn() {
+    const [lane] = focusLanes(), { wavefront, words, phase } = access.schedule;
+    if (lane === undefined) return "";
+    const word = words > 1 ? Math.floor((focus().byte - access.bytes[lane]) / 4) : 0;
+    return `; T${lane}${isRevealed() ? `, wavefront ${wavefront[lane * words + word] + 1} of ${phase.length}` : ""}`;
   }
 
   function drawBits() {
     const { row, byte } = focus(), column = Math.floor(byte / tile.elementBytes);
     const place = { row, byte: column * tile.elementBytes }, room = inner();
     const sum = room < 640 ? `: ${formula(tile, place, tile.plainAddress(row, place.byte))}` : "";
-    bitsTitle.replaceChildren("The address", h("span", { class: "gl-muted" }, `of row ${row}, column ${column}${hover ? "" : " (selected)"}${sum}`));
+    bitsTitle.replaceChildren("The address", h("span", { class: "gl-muted" }, `of row ${row}, column ${column}${hover ? "" : " (selected)"}${servedIn()}${sum}`));
     bits.replaceChildren(addressBits({ tile, place, theme, room }));
   }
 
@@ -193,6 +214,14 @@ export function render({ model, el }) {
     hover = place;
     point();
   });
+  waveCanvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+    const spot = spots.find(({ x, y, wide, tall }) => offsetX >= x && offsetX < x + wide && offsetY >= y && offsetY <= y + tall);
+    const lane = spot?.lanes[0], place = spot ? { row: access.rows[lane], byte: access.bytes[lane] } : null;
+    if (place?.row === hover?.row && place?.byte === hover?.byte) return;
+    hover = place;
+    point();
+  });
+  waveCanvas.addEventListener("pointerleave", () => ((hover = null), point()));
   tileCanvas.addEventListener("pointerleave", () => ((hover = null), point()));
   tileCanvas.addEventListener("click", (event) => {
     const place = under(event);

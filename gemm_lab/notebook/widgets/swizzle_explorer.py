@@ -132,15 +132,20 @@ class SwizzleExplorer(PicturedWidget):
         return totals(self.tile, self.access)
 
     @property
+    def asked(self) -> bool:
+        """Whether the count is still to be predicted: then neither picture nor words give it away."""
+        return self.predict and self.answer is None
+
+    @property
     def text(self) -> str:
         from gemm_lab.notebook.widgets.swizzle_text import explain
 
-        return explain(self.lanes)
+        return explain(self.lanes, self.asked)
 
     def card(self):
         from gemm_lab.notebook.widgets.swizzle_picture import picture
 
-        return picture(self.lanes, tuple(self.selected))
+        return picture(self.lanes, tuple(self.selected), self.asked)
 
 
 def swizzle(rows: int = 64, row_bytes: int = 128, layout: str = "plain", access: str = "ldmatrix.x4",

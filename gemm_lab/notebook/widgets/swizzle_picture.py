@@ -15,21 +15,22 @@ MOST_ROWS, ROW, PANEL, LEFT, RIGHT = 16, 0.185, 3.1, 0.62, 4.6
 BIT = 0.27
 
 
-def picture(access: TileAccess, selected: tuple[int, int]) -> Card:
-    """Eight inches wide; up to 16 rows around the access."""
+def picture(access: TileAccess, selected: tuple[int, int], asked: bool = False) -> Card:
+    """Eight inches wide; up to 16 rows around the access. asked: the count is still the learner's to predict."""
     tile, schedule = access.layout, access.schedule
     low = max(min(int(access.rows[access.active].min()), tile.rows - MOST_ROWS), 0)
     rows = range(low, min(low + MOST_ROWS, tile.rows))
     first = low * tile.row_stride // tile.line_bytes if not tile.layout.startswith("tma") else _first_line(access)
     lines = range(first, min(first + len(rows), -(-tile.size_bytes // tile.line_bytes)))
     waves_y = 1.55 + len(rows) * ROW + 0.35
-    bits_y = waves_y + height_of(schedule.phase) + 0.55
+    bits_y = waves_y + (0 if asked else height_of(schedule.phase) + 0.55)
     page = Sheet(bits_y + 1.0 + (0.44 + 0.2 * tile.swizzle.bits if tile.swizzle and tile.swizzle.bits else 0))
-    _verdict(page, access)
-    _tile(page, access, rows, selected)
-    _memory(page, access, lines, selected)
-    page.text(0.25, waves_y - 0.12, "Wavefronts", bold=True, ha="left")
-    draw_wavefronts(page, access, waves_y + 0.1, tile.banks)
+    _verdict(page, access, asked)
+    _tile(page, access, rows, selected, asked)
+    _memory(page, access, lines, selected, asked)
+    if not asked:
+        page.text(0.25, waves_y - 0.12, "Wavefronts", bold=True, ha="left")
+        draw_wavefronts(page, access, waves_y + 0.1, tile.banks)
     _bits(page, access, selected, bits_y)
     return page.fig
 
@@ -38,15 +39,18 @@ def _first_line(access: TileAccess) -> int:
     return int(access.addresses[access.active].min()) // access.layout.line_bytes
 
 
-def _verdict(page: Sheet, access: TileAccess) -> None:
+def _verdict(page: Sheet, access: TileAccess, asked: bool) -> None:
     tile, count = access.layout, access.schedule.count
     free = count <= access.ideal
-    colour = style.GREEN if free else style.CONFLICT
+    colour = style.RULE if asked else style.GREEN if free else style.CONFLICT
     page.box(0.22, 0.22, 7.56, 0.62, fill="#F4F5F7", edge="#F4F5F7")
     page.box(0.22, 0.22, 0.05, 0.62, fill=colour, edge=colour, radius=0)
     what = "free of conflicts" if free else f"{count / access.ideal:g} × the ideal {access.ideal}"
-    page.text(0.42, 0.42, f"{count} wavefront{'s' * (count != 1)}", bold=True, size=style.LARGE, ha="left")
-    page.text(2.25, 0.42, what, bold=True, ha="left", colour=style.ink(colour))
+    if asked:
+        page.text(0.42, 0.42, "How many wavefronts will this access take?", bold=True, ha="left")
+    else:
+        page.text(0.42, 0.42, f"{count} wavefront{'s' * (count != 1)}", bold=True, size=style.LARGE, ha="left")
+        page.text(2.25, 0.42, what, bold=True, ha="left", colour=style.ink(colour))
     page.text(0.42, 0.68, f"{access.name}: {access.says}   ·   {tile.rows} × {tile.row_bytes} bytes, {tile.name}",
               ha="left", colour=style.MUTED)
 
@@ -72,14 +76,14 @@ def _covered(access: TileAccess, places, scale: float) -> set[tuple[int, int]]:
     return {(place[0], place[1] // access.layout.chunk_bytes) for place in found if place}
 
 
-def _lanes(page: Sheet, access: TileAccess, places, x0: float, y0: float, scale: float) -> None:
+def _lanes(page: Sheet, access: TileAccess, places, x0: float, y0: float, scale: float, asked: bool) -> None:
     """The lanes as boxes; `places(lane)` gives row and byte in the panel, or None."""
     waits, drawn = _waits(access), {}
     for lane in np.flatnonzero(access.active):
         if (place := places(lane)) is not None:
             drawn.setdefault(place, []).append(int(lane))
     for (row, byte), lanes in drawn.items():
-        late = access.kind != "cp.async.cg" and waits[lanes].max() > 0
+        late = not asked and access.kind != "cp.async.cg" and waits[lanes].max() > 0
         bank = int(access.addresses[lanes[0]]) // 4 % access.layout.banks
         fill = style.CONFLICT if late else bank_colour(bank, access.layout.banks, vivid=True)
         width = max(access.width * scale, 0.04)
@@ -91,7 +95,7 @@ def _lanes(page: Sheet, access: TileAccess, places, x0: float, y0: float, scale:
                       colour="white" if late else style.INK)
 
 
-def _tile(page: Sheet, access: TileAccess, rows: range, selected) -> None:
+def _tile(page: Sheet, access: TileAccess, rows: range, selected, asked: bool) -> None:
     tile, (scale, _) = access.layout, _scale(access.layout)
     y0, piece = 1.45, tile.chunk_bytes
     page.text(LEFT - 0.37, 1.06, "The tile as you index it", bold=True, ha="left")
@@ -114,13 +118,13 @@ def _tile(page: Sheet, access: TileAccess, rows: range, selected) -> None:
             if piece * scale > 0.17 and (line, byte // piece) not in covered:
                 page.text(LEFT + (byte + piece / 2) * scale, y0 + (line + 0.5) * ROW, str(bank), size=7.5,
                           colour=style.MUTED)
-    _lanes(page, access, place, LEFT, y0, scale)
+    _lanes(page, access, place, LEFT, y0, scale, asked)
     row, byte = selected
     if row in rows:
         _frame(page, LEFT + byte // piece * piece * scale, y0 + (row - rows[0]) * ROW, piece * scale)
 
 
-def _memory(page: Sheet, access: TileAccess, lines: range, selected) -> None:
+def _memory(page: Sheet, access: TileAccess, lines: range, selected, asked: bool) -> None:
     tile, (_, scale) = access.layout, _scale(access.layout)
     y0, piece, line_bytes = 1.45, tile.chunk_bytes, tile.line_bytes
     page.text(RIGHT - 0.37, 1.06, "The same in shared memory", bold=True, ha="left")
@@ -147,7 +151,7 @@ def _memory(page: Sheet, access: TileAccess, lines: range, selected) -> None:
             words = f"{row}·{byte // piece}" if whole else "" if row >= 0 else "pad"
             words = "" if (number, at // piece) in covered else words
             page.text(RIGHT + (at + piece / 2) * scale, y + ROW / 2, words, size=7.5, colour=style.MUTED)
-    _lanes(page, access, place, RIGHT, y0, scale)
+    _lanes(page, access, place, RIGHT, y0, scale, asked)
     line, at = divmod(int(tile.address(selected[0], selected[1] // piece * piece)), line_bytes)
     if line in lines:
         _frame(page, RIGHT + at * scale, y0 + (line - lines[0]) * ROW, piece * scale)
@@ -176,8 +180,8 @@ def _bits(page: Sheet, access: TileAccess, selected, top: float) -> None:
     top += 0.22
     for bit in range(count):
         page.text(x(bit) + BIT / 2, top - 0.1, str(bit), size=7.5, colour=style.MUTED)
-    words = f"{row} × {tile.row_stride} + {byte} = {plain}" if tile.row_stride >= min(tile.row_bytes, byte + 1) \
-        else f"byte {plain}"
+    boxed = tile.layout.startswith("tma") and tile.row_bytes > tile.row_stride
+    words = f"box {byte // tile.row_stride}: = {plain}" if boxed else f"{row} × {tile.row_stride} + {byte} = {plain}"
     bottom = top
     if swizzle:
         bottom = top + high + 0.2 + swizzle.bits * 0.2
@@ -194,6 +198,10 @@ def _bits(page: Sheet, access: TileAccess, selected, top: float) -> None:
             page.line((fx, top + high), (fx, level), (px, level), **look)
             page.line((px, top + high), (px, bottom), **look)
             page.text(px, level, "⊕", size=13, colour=look["colour"], va="center")
+        low, ones = swizzle.base + max(-swizzle.shift, 0), (1 << swizzle.bits) - 1
+        before, taken, after = plain >> low & ones, plain >> (low + swizzle.shift) & ones, address >> low & ones
+        page.text(x(0) + BIT + 0.1, (top + high + bottom) / 2, f"{before} XOR {taken} = {after}", ha="left", size=9,
+                  colour=style.MUTED)
     fill = bank_colour(address // 4 % tile.banks, tile.banks, vivid=True)
     bank_bits = tile.banks.bit_length() - 1
     boxes(address, bottom, lambda bit: fill if 2 <= bit < 2 + bank_bits else style.PAPER,

@@ -9,17 +9,18 @@ from gemm_lab.model.tile_access import TileAccess, totals
 MOST_ROWS, MOST_CHUNKS = 16, 16
 
 
-def explain(access: TileAccess) -> str:
-    """The tile, the verdict, the banks of the rows at hand, and the lanes of each wavefront."""
+def explain(access: TileAccess, asked: bool = False) -> str:
+    """The tile, the verdict, the banks of the rows at hand, and each wavefront; if `asked`, not the count."""
     tile, schedule = access.layout, access.schedule
     wavefronts, ideal = totals(tile, access.name)
     verdict = "no conflicts" if schedule.count <= access.ideal else f"{schedule.count / access.ideal:g} × the ideal"
+    said = (f"{schedule.count} wavefront{'s' * (schedule.count != 1)}, ideal {access.ideal}: {verdict}. "
+            f"Whole tile: {wavefronts:,}, ideal {ideal:,}.")
     lines = [
         f"{tile.rows} rows × {tile.row_bytes} bytes ({tile.columns} × {tile.element}), {tile.name}",
         f"{access.name}, step {access.step}: {access.says}",
-        f"{schedule.count} wavefront{'s' * (schedule.count != 1)}, ideal {access.ideal}: {verdict}. "
-        f"Whole tile: {wavefronts:,}, ideal {ideal:,}.",
-        "", *_grid(access), "", *passes(access),
+        "How many wavefronts will it take? Set .answer to see." if asked else said, "", *_grid(access),
+        *([] if asked else ["", *passes(access)]),
     ]
     return "\n".join(lines)
 

@@ -71,11 +71,12 @@ function drawFocus(c, g, { tile, theme, scroll, focus, width }) {
   const piece = tile.chunkBytes, tall = g.rowHeight - 1, y = (line) => HEADER + line * g.rowHeight - scroll;
   const start = Math.floor(focus.byte / piece) * piece, address = tile.address(focus.row, start);
   const line = Math.floor(address / tile.lineBytes), at = address % tile.lineBytes;
+  c.strokeStyle = c.fillStyle = theme.ink;
+  c.fillRect(g.memoryX + at * g.memoryScale, HEADER - 6, piece * g.memoryScale - 1, 4); // its banks
   c.save();
   c.beginPath();
   c.rect(0, HEADER - 2, width, g.view - HEADER + 2);
   c.clip();
-  c.strokeStyle = c.fillStyle = theme.ink;
   c.lineWidth = 2;
   const frame = (x, where, w) => c.strokeRect(x - 0.5, y(where) - 0.5, w, tall + 1);
   frame(g.tileX + start * g.tileScale, focus.row, piece * g.tileScale);
