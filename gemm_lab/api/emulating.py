@@ -100,7 +100,7 @@ def require_memory(kernel: Kernel, m: int, n: int, k: int) -> None:
     if needed > limit:
         edge = int((limit / 2 / (BYTES_OF_INPUTS + BYTES_OF_RESULTS)) ** 0.5) // 128 * 128
         raise LabError(f"{kernel.name} at {m} × {n} × {k} would need about {in_words(needed)} of memory on the "
-                       f"emulator with its copies and the exact result to compare with, and {in_words(limit)} may be used. "
+                       f"emulator with its copies and the exact result, and {in_words(limit)} may be used. "
                        f"Choose a smaller size; {edge} × {edge} × {edge} would fit.")
 
 
