@@ -43,12 +43,12 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
     #pragma unroll
     for (int i = 0; i < BLOCK_M * BLOCK_K / 8 / NUM_THREADS; i++) {
       const int row = (i * NUM_THREADS + threadIdx.x) / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
-      smem_a[chunk_at(row, chunk)] = reinterpret_cast<const uint4*>(gmem_a + static_cast<size_t>(row) * K)[chunk];
+      smem_a[chunk_at(row, chunk)] = reinterpret_cast<const uint4*>(gmem_a + row * K)[chunk];
     }
     #pragma unroll
     for (int i = 0; i < BLOCK_N * BLOCK_K / 8 / NUM_THREADS; i++) {
       const int row = (i * NUM_THREADS + threadIdx.x) / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
-      smem_b[chunk_at(row, chunk)] = reinterpret_cast<const uint4*>(gmem_b + static_cast<size_t>(row) * K)[chunk];
+      smem_b[chunk_at(row, chunk)] = reinterpret_cast<const uint4*>(gmem_b + row * K)[chunk];
     }
     // end region
     gmem_a += BLOCK_K;

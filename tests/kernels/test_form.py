@@ -9,7 +9,8 @@ from gemm_lab import catalog
 
 RUNGS = list(catalog.kernels().values())
 SECTIONS = ["Where this", "Shared memory", "Main loop", "Epilogue"]
-MOST_CHANGED = {"t4/03_swizzled": 10}
+MOST_CHANGED = {"t4/03_swizzled": 10, "ampere/03_padded": 10, "ampere/04_swizzled": 10,
+                "ampere/08_block_order": 10}
 
 
 def body(spec) -> list[str]:

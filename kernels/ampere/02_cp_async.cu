@@ -1,0 +1,98 @@
+// 02_cp_async.cu: the copies go from global to shared memory without a register in between.
+// Extends 01_vectorized_copy.cu: a thread issues its 16 copies, commits them as one group and waits for that.
+// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
+// A100, RTX 5090 and what follows.   Notebook 07.
+#include <cuda_bf16.h>
+#include "config.cuh"        // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_WARPS_M 2, NUM_WARPS_N 2
+#include "ptx/cp_async.cuh"
+#include "ptx/ldmatrix.cuh"
+#include "ptx/mma_sync.cuh"
+
+constexpr int NUM_THREADS = NUM_WARPS_M * NUM_WARPS_N * 32;
+constexpr int WARP_M = BLOCK_M / NUM_WARPS_M, WARP_N = BLOCK_N / NUM_WARPS_N;
+constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16;
+
+// region: layout
+// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks. Both tiles have rows of BLOCK_K.
+__device__ __forceinline__ int chunk_at(int row, int chunk) { return row * (BLOCK_K / 8) + chunk; }
+// end region
+
+extern "C" __global__ void __launch_bounds__(NUM_THREADS)
+gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gmem_d, int M, int N, int K) {
+  static_assert(WARP_M % MMA_M == 0 && WARP_N % MMA_N == 0, "a warp tile is made of whole mma tiles of 16 x 8");
+  static_assert(BLOCK_K % MMA_K == 0, "BLOCK_K must be a multiple of 16, the k of one mma");
+  static_assert(BLOCK_M * BLOCK_K / 8 % NUM_THREADS == 0 && BLOCK_N * BLOCK_K / 8 % NUM_THREADS == 0,
+                "every thread must copy the same number of chunks: make the tiles larger or use fewer warps");
+
+  // ---- Where this warp works ----
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int block_m = blockIdx.y * BLOCK_M, block_n = blockIdx.x * BLOCK_N;
+  const int warp_m = warp / NUM_WARPS_N * WARP_M, warp_n = warp % NUM_WARPS_N * WARP_N;
+  gmem_a += static_cast<size_t>(block_m) * K;                 // the block's BLOCK_M rows of A
+  gmem_b += static_cast<size_t>(block_n) * K;                 // the block's BLOCK_N columns of B, stored as rows
+
+  // ---- Shared memory and fragments ----
+  __shared__ uint4 smem_a[BLOCK_M * BLOCK_K / 8];             // (BLOCK_M, BLOCK_K) in chunks of 8 values
+  __shared__ uint4 smem_b[BLOCK_N * BLOCK_K / 8];             // (BLOCK_N, BLOCK_K)
+  float acc[WARP_M / MMA_M][WARP_N / MMA_N][4] = {};
+  uint32_t frag_a[WARP_M / MMA_M][4];                         // two values in each register
+  uint32_t frag_b[WARP_N / MMA_N][2];
+
+  // ---- Main loop ----
+  for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
+    // region: load
+    #pragma unroll
+    for (int i = 0; i < BLOCK_M * BLOCK_K / 8 / NUM_THREADS; i++) {
+      const int row = (i * NUM_THREADS + threadIdx.x) / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
+      cp_async_16b(shared_address(&smem_a[chunk_at(row, chunk)]), gmem_a + row * K + chunk * 8);
+    }
+    #pragma unroll
+    for (int i = 0; i < BLOCK_N * BLOCK_K / 8 / NUM_THREADS; i++) {
+      const int row = (i * NUM_THREADS + threadIdx.x) / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
+      cp_async_16b(shared_address(&smem_b[chunk_at(row, chunk)]), gmem_b + row * K + chunk * 8);
+    }
+    cp_async_commit();
+    // end region
+    gmem_a += BLOCK_K;
+    gmem_b += BLOCK_K;
+    cp_async_wait<0>();                                       // a thread waits for its own copies,
+    __syncthreads();                                          // the warps' ldmatrix for every thread's
+
+    // region: multiply
+    #pragma unroll
+    for (int k = 0; k < BLOCK_K; k += MMA_K) {
+      #pragma unroll
+      for (int mi = 0; mi < WARP_M / MMA_M; mi++) {           // 16 rows, two chunks: the four 8x8 matrices of A
+        const int row = warp_m + mi * MMA_M + lane % 16, chunk = k / 8 + lane / 16;
+        ldmatrix_x4(frag_a[mi][0], frag_a[mi][1], frag_a[mi][2], frag_a[mi][3],
+                    shared_address(&smem_a[chunk_at(row, chunk)]));
+      }
+      #pragma unroll
+      for (int ni = 0; ni < WARP_N / MMA_N; ni++) {           // 8 rows, two chunks; B is stored as mma wants it
+        const int row = warp_n + ni * MMA_N + lane % 8, chunk = k / 8 + lane / 8 % 2;
+        ldmatrix_x2(frag_b[ni][0], frag_b[ni][1], shared_address(&smem_b[chunk_at(row, chunk)]));
+      }
+      #pragma unroll
+      for (int mi = 0; mi < WARP_M / MMA_M; mi++)
+        #pragma unroll
+        for (int ni = 0; ni < WARP_N / MMA_N; ni++)
+          mma_m16n8k16_bf16(acc[mi][ni], frag_a[mi], frag_b[ni]);
+    }
+    // end region
+    __syncthreads();                                          // the next tile's copies wait for every warp's ldmatrix
+  }
+
+  // ---- Epilogue ----
+  // region: epilogue
+  const int row_0 = block_m + warp_m + lane / 4, col_0 = block_n + warp_n + lane % 4 * 2;
+  #pragma unroll
+  for (int mi = 0; mi < WARP_M / MMA_M; mi++)
+    #pragma unroll
+    for (int ni = 0; ni < WARP_N / MMA_N; ni++)
+      #pragma unroll
+      for (int r = 0; r < 2; r++)                             // values 0, 1: row lane/4; values 2, 3: eight rows below
+        *reinterpret_cast<__nv_bfloat162*>(
+            &gmem_d[static_cast<size_t>(row_0 + mi * MMA_M + r * 8) * N + col_0 + ni * MMA_N]) =
+            __floats2bfloat162_rn(acc[mi][ni][r * 2], acc[mi][ni][r * 2 + 1]);
+  // end region
+}
