@@ -1,0 +1,102 @@
+// 05_stepped_addresses.cu: every address is computed once; from there on, each step is an XOR or a constant.
+// Extends 04_swizzled.cu: and ldmatrix.x4 for B, two mma tiles at a time; fewer instructions around the mma.
+// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
+// A100, RTX 5090 and what follows.   Notebook 07.
+#include <cuda_bf16.h>
+#include "config.cuh"        // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_WARPS_M 2, NUM_WARPS_N 2
+#include "ptx/cp_async.cuh"
+#include "ptx/ldmatrix.cuh"
+#include "ptx/mma_sync.cuh"
+
+constexpr int NUM_THREADS = NUM_WARPS_M * NUM_WARPS_N * 32;
+constexpr int WARP_M = BLOCK_M / NUM_WARPS_M, WARP_N = BLOCK_N / NUM_WARPS_N;
+constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16;
+constexpr int ROWS = NUM_THREADS * 8 / BLOCK_K;               // rows of a tile that one pass of all threads copies
+constexpr int PASSES_A = BLOCK_M / ROWS, PASSES_B = BLOCK_N / ROWS;
+
+// region: layout
+// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks. Both tiles have rows of BLOCK_K.
+__device__ __forceinline__ int chunk_at(int row, int chunk) { return row * (BLOCK_K / 8) + (chunk ^ row % 8); }
+// end region
+
+extern "C" __global__ void __launch_bounds__(NUM_THREADS)
+gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gmem_d, int M, int N, int K) {
+  static_assert(WARP_M % MMA_M == 0 && WARP_N % (2 * MMA_N) == 0, "a warp tile is made of 16 x 16, two mma tiles");
+  static_assert(BLOCK_K == 64, "rows are 128 bytes: chunk_at's XOR moves a chunk among 8 places");
+  static_assert(ROWS % 8 == 0 && BLOCK_M % ROWS == 0 && BLOCK_N % ROWS == 0,
+                "one pass of all threads must copy 8, 16, 32 … whole rows: change the tiles or the number of warps");
+
+  // ---- Where this warp works ----
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int block_m = blockIdx.y * BLOCK_M, block_n = blockIdx.x * BLOCK_N;
+  const int warp_m = warp / NUM_WARPS_N * WARP_M, warp_n = warp % NUM_WARPS_N * WARP_N;
+
+  // ---- Shared memory and fragments ----
+  __shared__ __align__(128) uint4 smem_a[BLOCK_M * BLOCK_K / 8];   // (BLOCK_M, BLOCK_K) in chunks of 8 values
+  __shared__ __align__(128) uint4 smem_b[BLOCK_N * BLOCK_K / 8];   // (BLOCK_N, BLOCK_K)
+  float acc[WARP_M / MMA_M][WARP_N / MMA_N][4] = {};
+  uint32_t frag_a[WARP_M / MMA_M][4];                         // two values in each register
+  uint32_t frag_b[WARP_N / MMA_N][2];
+
+  // region: addresses
+  // The swizzle touches only the bits of an address that choose the chunk. Whole groups of 8 rows leave them alone and
+  // are a constant further on; a step of c chunks along the row is an XOR with 16 c bytes.
+  const uint32_t lane_a = shared_address(&smem_a[chunk_at(warp_m + lane % 16, lane / 16)]);
+  const uint32_t lane_b = shared_address(&smem_b[chunk_at(warp_n + lane / 16 * 8 + lane % 8, lane / 8 % 2)]);
+  // This thread's first chunk of a tile: its place in shared memory and its address in global memory.
+  const int row = threadIdx.x / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
+  const uint32_t to_a = shared_address(&smem_a[chunk_at(row, chunk)]);
+  const uint32_t to_b = shared_address(&smem_b[chunk_at(row, chunk)]);
+  gmem_a += static_cast<size_t>(block_m + row) * K + chunk * 8;
+  gmem_b += static_cast<size_t>(block_n + row) * K + chunk * 8;
+  // end region
+
+  // ---- Main loop ----
+  for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
+    // region: load
+    #pragma unroll
+    for (int i = 0; i < PASSES_A; i++) cp_async_16b(to_a + i * NUM_THREADS * 16, gmem_a + i * ROWS * K);
+    #pragma unroll
+    for (int i = 0; i < PASSES_B; i++) cp_async_16b(to_b + i * NUM_THREADS * 16, gmem_b + i * ROWS * K);
+    cp_async_commit();
+    // end region
+    gmem_a += BLOCK_K;
+    gmem_b += BLOCK_K;
+    cp_async_wait<0>();                                       // a thread waits for its own copies,
+    __syncthreads();                                          // the warps' ldmatrix for every thread's
+
+    // region: multiply
+    #pragma unroll
+    for (int k = 0; k < BLOCK_K; k += MMA_K) {
+      #pragma unroll
+      for (int mi = 0; mi < WARP_M / MMA_M; mi++)             // 16 rows, two chunks: the four 8x8 matrices of A
+        ldmatrix_x4(frag_a[mi][0], frag_a[mi][1], frag_a[mi][2], frag_a[mi][3],
+                    (lane_a ^ k * 2) + mi * MMA_M * BLOCK_K * 2);
+      #pragma unroll
+      for (int ni = 0; ni < WARP_N / MMA_N; ni += 2)          // 16 rows, two chunks: two mma tiles of B
+        ldmatrix_x4(frag_b[ni][0], frag_b[ni][1], frag_b[ni + 1][0], frag_b[ni + 1][1],
+                    (lane_b ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
+      #pragma unroll
+      for (int mi = 0; mi < WARP_M / MMA_M; mi++)
+        #pragma unroll
+        for (int ni = 0; ni < WARP_N / MMA_N; ni++)
+          mma_m16n8k16_bf16(acc[mi][ni], frag_a[mi], frag_b[ni]);
+    }
+    // end region
+    __syncthreads();                                          // the next tile's copies wait for every warp's ldmatrix
+  }
+
+  // ---- Epilogue ----
+  // region: epilogue
+  const int row_0 = block_m + warp_m + lane / 4, col_0 = block_n + warp_n + lane % 4 * 2;
+  #pragma unroll
+  for (int mi = 0; mi < WARP_M / MMA_M; mi++)
+    #pragma unroll
+    for (int ni = 0; ni < WARP_N / MMA_N; ni++)
+      #pragma unroll
+      for (int r = 0; r < 2; r++)                             // values 0, 1: row lane/4; values 2, 3: eight rows below
+        *reinterpret_cast<__nv_bfloat162*>(
+            &gmem_d[static_cast<size_t>(row_0 + mi * MMA_M + r * 8) * N + col_0 + ni * MMA_N]) =
+            __floats2bfloat162_rn(acc[mi][ni][r * 2], acc[mi][ni][r * 2 + 1]);
+  // end region
+}
