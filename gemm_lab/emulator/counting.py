@@ -77,6 +77,18 @@ def _cg(source, destination, width, active, reads):
     return exact, exact, exact
 
 
+def _cg_zfill(source, destination, width, active, reads):
+    """Nsight Compute counts the copy with ZFILL both as one that passes L1 by and as one that does not."""
+    both = cp_async_cg_wavefronts(source, destination, active)
+    return [both + count for count in cp_async_ca_wavefronts(source, destination, width, active)]
+
+
+def _ca_zfill(source, destination, width, active, reads):
+    """Between the count in which lanes that fill with zeros want no bank of the source, and that in which they do."""
+    without, with_ = (cp_async_ca_wavefronts(source, destination, width, active, r) for r in (reads, None))
+    return without.low, without.likely, max(with_.high, without.high)
+
+
 def _ideal_load(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
     plain = ideal_wavefronts(here.sum(1), width)
     if width < 8:
@@ -97,10 +109,12 @@ _COST = {
     "ideal load": _ideal_load,
     "ideal cg": _ideal_cg,
     "ca": _copies(cp_async_ca_wavefronts),
+    "ca zfill": _copies(_ca_zfill),
     "cg": _copies(_cg),
+    "cg zfill": _copies(_cg_zfill),
     "sectors": lambda rows, width, here: sectors(rows, width, here),
 }
-_RANGES = ("ca", "cg")
+_RANGES = ("ca", "ca zfill", "cg", "cg zfill")
 
 
 def based(addresses: np.ndarray, active: np.ndarray | None, unit: int) -> np.ndarray:

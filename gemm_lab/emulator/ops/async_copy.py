@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.counting import based
+from gemm_lab.emulator.ir import Register
 from gemm_lab.emulator.layout import SHARED_WINDOW
 from gemm_lab.emulator.memory import picked_lanes
 from gemm_lab.emulator.ops.memory import wide_address
@@ -44,8 +45,11 @@ def cp(e, i):
     if "L2__cache_hint" in i.parts:
         rest = rest[:-1]
     length = "None"
+    kind = "cg" if "cg" in i.parts else "ca"
     if rest:
         operand = rest[0]
+        if not (_all_or_nothing(e, operand, size) or "ignore-src" in i.parts):
+            kind += " zfill"
         if getattr(operand, "type", "") == "pred" or "ignore-src" in i.parts:
             length = f"sel({e.read(operand, 'pred')}, {e.constant(np.uint32(0))}, {e.constant(np.uint32(size))})"
         else:
@@ -53,8 +57,19 @@ def cp(e, i):
     to = e.address(destination)
     if not any(p.startswith("shared") for p in i.parts):
         to = f"({to} - {e.constant(np.uint64(SHARED_WINDOW))})"
-    kind = "cg" if "cg" in i.parts else "ca"
     e.line(f"copy_async(S, L, {i.site}, {to}, {wide_address(e, source)}, {e.mask}, {size}, {length}, {kind!r})")
+
+
+def _all_or_nothing(e, length, size: int) -> bool:
+    """Whether ptxas sees that the source length is 0 or `size`: a constant, or chosen by selp between these two.
+
+    Otherwise it sets the flag ZFILL, and the copy is counted in another way.
+    """
+    if type(length) is not Register:
+        return True
+    writers = [i for i in e.program.sites if i.operands and i.operands[0] == length]
+    return all(i.family == "selp" and {getattr(o, "text", "") for o in i.operands[1:3]} <= {"0", str(size)}
+               for i in writers)
 
 
 @runtime
@@ -100,9 +115,9 @@ def count_copy(S, site, L, to, source, mask, size, kind, reading):
     site.wavefronts += likely
     site.below += likely - low
     site.above += high - likely
-    if kind == "cg":
+    if "cg" in kind:
         site.ideal += total("ideal cg", size, rows, every)
-    else:
+    if kind != "cg":
         per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
         site.ideal += int((-(-per_warp * size // 128)).sum())
 
