@@ -67,8 +67,7 @@ def test_python_hears_of_another_line_or_warp_and_its_answer_is_drawn(widget_pag
     expect(page.locator(".gl-verdict")).to_contain_text("4wavefrontsfree of conflicts")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [824, 480])
+@pytest.mark.parametrize(("theme", "width"), [("light", 824), ("dark", 480)])
 def test_nothing_overflows(widget_page, state, theme, width):
     page = widget_page(theme, width)
     page.mount("wavefront_stepper", state)

@@ -24,7 +24,10 @@ pytestmark = [
 
 CELLS = ["import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
          "print('python sees', w.scheme, w.wavefronts, w.selected)",
-         "w.change(layout='padded', access='column load', element='f32'); print('changed', w.wavefronts)"]
+         "w.change(layout='padded', access='column load', element='f32'); print('changed', w.wavefronts)",
+         "from gemm_lab.notebook import widgets\n"
+         "s = widgets.wavefronts(lab.kernel('t4/03_swizzled').run(n=256))\nwidgets.fragments('m16n8k8', 'f16')",
+         "s", "print('warp', s.warp, s.shown.addresses[0] == s.accesses[0]['addresses'][0])"]
 
 
 def run(page, cell, seen, tries=6):
@@ -40,7 +43,7 @@ def run(page, cell, seen, tries=6):
     raise AssertionError(f"The kernel never answered “{seen}”.")
 
 
-def test_the_swizzle_explorer_is_live(page, server, tmp_path):
+def test_the_widgets_are_live(page, server, tmp_path):
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS],
                                     metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     nbformat.write(book, tmp_path / "lab" / "live.ipynb")
@@ -61,6 +64,12 @@ def test_the_swizzle_explorer_is_live(page, server, tmp_path):
     run(page, cells.nth(2), "changed 4")
     expect(widget.locator(".gl-verdict")).to_contain_text("4 × the ideal")
     expect(widget.get_by_label("layout")).to_have_value("padded")
+
+    # ---- The others, and a choice that only Python can answer ----
+    run(page, cells.nth(3), "ldmatrix.x2 for A")
+    run(page, cells.nth(4), "all executions of this warp: 256 of 256 ideal")
+    cells.nth(4).get_by_label("warp").select_option("5")
+    run(page, cells.nth(5), "warp 5 True")
 
     for theme, dark in (("JupyterLab Light", False), ("JupyterLab Dark", True)):
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)

@@ -4,7 +4,7 @@ from base64 import b64decode
 
 import nbformat
 
-from gemm_lab.notebook.run import WIDGET_VIEW, execute
+from gemm_lab.notebook.run import WIDGET_VIEW, execute, without_picture
 
 
 def stored(tmp_path, *cells):
@@ -16,13 +16,20 @@ def stored(tmp_path, *cells):
 
 def test_the_picture_takes_the_place_of_the_view(tmp_path):
     failure, book = stored(tmp_path, "import gemm_lab as lab\nfrom gemm_lab.notebook import widgets",
-                           "lab.swizzle(layout='xor')", "widgets.fragments()", "import ipywidgets\nipywidgets.IntSlider()")
-    assert failure.cell == 4 and "no picture" in failure.error and "ipywidgets" in failure.line
-    assert not book.cells[1].outputs, "a notebook that fails is not written"
-    failure, book = stored(tmp_path, "import gemm_lab as lab\nfrom gemm_lab.notebook import widgets",
                            "lab.swizzle(layout='xor')", "widgets.fragments()")
     assert failure is None and "widgets" not in book.metadata
     for cell, words in zip(book.cells[1:], ("Swizzle(3, 4, 3)", "lane 5 holds"), strict=True):
         data = cell.outputs[0].data
         assert WIDGET_VIEW not in data and words in data["text/plain"]
         assert b64decode(data["image/png"])[:4] == b"\x89PNG"
+
+
+def test_a_widget_without_a_picture_is_found():
+    def cell(source, **data):
+        output = nbformat.v4.new_output("display_data", data)
+        return nbformat.v4.new_code_cell(source, outputs=[output])
+
+    view = {WIDGET_VIEW: {"model_id": "1"}, "text/plain": "a slider"}
+    good = [cell("first", **view, **{"image/png": "AA=="}), cell("second", **view, **{"text/html": "<p>"}), cell("x")]
+    assert without_picture(nbformat.v4.new_notebook(cells=good)) is None
+    assert without_picture(nbformat.v4.new_notebook(cells=[*good, cell("slider()\nmore", **view)])) == (4, "slider()")

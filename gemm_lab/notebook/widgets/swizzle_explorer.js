@@ -157,7 +157,8 @@ export function render({ model, el }) {
   const draw = oncePerFrame(() => {
     if (!drawPlaces()) return;
     for (const part of [waveTitle, waveCanvas]) part.hidden = !isRevealed();
-    waveTitle.lastChild.textContent = access.schedule.phase.length > access.ideal
+    waveTitle.lastChild.textContent = access.kind === "cp.async.cg"
+      ? "one row a wavefront; a pair is a 128-byte line of the source and one of shared memory" : access.schedule.phase.length > access.ideal
       ? "one row a pass over the banks; red lanes had to wait for another of their phase"
       : "one row a pass over the banks, with the lanes it serves";
   });

@@ -193,7 +193,7 @@ def _bits(page: Sheet, access: TileAccess, selected, top: float) -> None:
         for number, bit in enumerate(b for b in range(count) if swizzle.mask >> b & 1):
             source, level = bit + swizzle.shift, top + high + 0.14 + number * 0.2
             on = plain >> source & 1
-            look = {"colour": style.BLUE if on else style.RULE, "lw": 1.8 if on else 1.2}
+            look = {"colour": style.INK if on else style.RULE, "lw": 1.8 if on else 1.2}
             px, fx = x(bit) + BIT / 2, x(source) + BIT / 2
             page.line((fx, top + high), (fx, level), (px, level), **look)
             page.line((px, top + high), (px, bottom), **look)

@@ -22,19 +22,17 @@ export function oklch(lightness, chroma, hue) {
 
 // The theme as the page shows it; also marks `root` as dark, so that its style sheet and form controls follow.
 export function readTheme(root) {
-  const style = getComputedStyle(root), value = (name) => style.getPropertyValue(name).trim();
   const probe = root.ownerDocument.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  probe.fillStyle = "#fff";
-  probe.fillStyle = style.getPropertyValue("--gl-paper") ? style.backgroundColor : "#fff";
+  probe.fillStyle = getComputedStyle(root).backgroundColor;
   probe.fillRect(0, 0, 1, 1);
   const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
   const dark = 0.2126 * r + 0.7152 * g + 0.0722 * b < 110;
   root.classList.toggle("gl-dark", dark);
-  const fresh = getComputedStyle(root), read = (name) => fresh.getPropertyValue(name).trim();
+  const style = getComputedStyle(root), read = (name) => style.getPropertyValue(name).trim();
   return {
-    dark, paper: style.backgroundColor, ink: fresh.color, muted: read("--gl-muted-solid"), rule: read("--gl-rule-solid"),
+    dark, paper: style.backgroundColor, ink: style.color, muted: read("--gl-muted-solid"), rule: read("--gl-rule-solid"),
     soft: read("--gl-soft-solid"), conflict: read("--gl-conflict"), conflictSoft: read("--gl-conflict-soft"),
-    good: read("--gl-good"), accent: read("--gl-accent"), font: fresh.fontFamily, mono: value("--gl-mono"),
+    accent: read("--gl-accent"), font: style.fontFamily,
   };
 }
 
