@@ -62,12 +62,14 @@ class Patterns:
 
 
 def _copies(rule):
-    """The cost of cp.async: a row holds the source, the destination and (1 or 0) whether each lane reads."""
+    """The cost of cp.async: a row holds the source, the destination and perhaps (1 or 0) whether each lane reads."""
 
     def cost(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
-        thirds = (np.split(row, 3) for row in rows)
-        return np.array([rule(source, to, width, use[: len(to)], reads > 0)
-                         for (source, to, reads), use in zip(thirds, here, strict=True)])
+        found = []
+        for row, use in zip(rows, here, strict=True):
+            source, to, *reads = row.reshape(-1, 32)
+            found.append(rule(source, to, width, use[:32], reads[0] > 0 if reads else None))
+        return np.array(found)
 
     return cost
 
@@ -98,8 +100,7 @@ def _ideal_load(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
 
 
 def _ideal_cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
-    lanes = rows.shape[1] // 3
-    written = (row[lanes : 2 * lanes][use[:lanes]] for row, use in zip(rows, here, strict=True))
+    written = (row[32:64][use[32:64]] for row, use in zip(rows, here, strict=True))
     return np.array([-(-len(np.unique(places)) * width // 128) for places in written])
 
 

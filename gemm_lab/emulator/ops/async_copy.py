@@ -107,9 +107,10 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
 def count_copy(S, site, L, to, source, mask, size, kind, reading):
     """Wavefronts of one cp.async a warp: they depend on where the data come from, too."""
     use = None if mask is None else mask.reshape(L.warps, 32)
-    at, of = (based(a.astype(np.int64).reshape(L.warps, 32), use, 128) for a in (to, source))
-    reads = np.broadcast_to(np.int64(1) if reading is None else reading.astype(np.int64), L.n).reshape(L.warps, 32)
-    rows, every = np.concatenate([of, at, reads], axis=1), None if use is None else np.concatenate([use] * 3, axis=1)
+    parts = [based(a.astype(np.int64).reshape(L.warps, 32), use, 128) for a in (source, to)]
+    if reading is not None:
+        parts.append(np.broadcast_to(reading, L.n).astype(np.int64).reshape(L.warps, 32))
+    rows, every = np.concatenate(parts, axis=1), None if use is None else np.concatenate([use] * len(parts), axis=1)
     total = S.launch.patterns.total
     low, likely, high = total(kind, size, rows, every)
     site.wavefronts += likely
