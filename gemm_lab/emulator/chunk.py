@@ -15,6 +15,7 @@ from gemm_lab.emulator.ops.async_copy import Groups
 
 DONE = 1 << 30  # program counter of lanes that have ended
 PARKED = 1 << 29  # and of lanes that wait at a barrier
+PATTERNS = 1_000_000  # costs of address patterns that are remembered from chunk to chunk, of about 150 bytes each
 FAIR = 256  # scheduling steps after which the furthest lanes get a turn
 
 
@@ -75,6 +76,9 @@ class Chunk:
         """
         for site in self.sites:
             site.cache.clear()
+        known = self.launch.patterns.known
+        if sum(map(len, known.values())) > PATTERNS:
+            known.clear()
         if self.hazards is not None:
             self.hazards.close()
         self.account.give(self.taken)

@@ -15,6 +15,7 @@ from gemm_lab.emulator.hazards import Hazards
 from gemm_lab.emulator.layout import align_up
 from gemm_lab.emulator.memory import GlobalMemory
 from gemm_lab.emulator.memory_limit import Account, blocks_at_once, limit_bytes
+from gemm_lab.emulator.ordering import Published
 from gemm_lab.emulator.program import Program, program_of
 from gemm_lab.emulator.report import Report
 from gemm_lab.emulator.shadow import GlobalShadow, SharedShadow
@@ -216,15 +217,16 @@ class Launch:
             "registers": lanes * (program.register_bytes + Chunk.BYTES_A_LANE),
             "shared memory": self.shared_stride,
         }
-        fixed = {"the global arrays, which are kept twice": 2 * arrays, "block numbers": 8 * self.blocks}
+        fixed = {"the global arrays, which are kept twice": 2 * arrays}
         if hazards:  # with cells of 4 bytes
             a_cell = SharedShadow.bytes_a_cell(lanes // 32)
             block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4
+            fixed["the hazards' record of every warp"] = Published.BYTES * self.blocks * lanes // 32
             fixed["the hazards' record of global memory"] = GlobalShadow.BYTES_A_CELL * arrays // 4
         self.account = Account(limit_bytes(max_bytes))
         wanted = max(1, min(LANES_AT_ONCE // lanes, self.blocks))
         self.at_once = blocks_at_once(wanted, block, fixed, self.account.limit, program)
-        self.account.take(2 * arrays + 8 * self.blocks, "the global arrays")
+        self.account.take(2 * arrays, "the global arrays")
 
     # ---- Running ----
 

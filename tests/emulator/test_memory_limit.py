@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gemm_lab import compiler, emulator
-from gemm_lab.emulator import launching, memory_limit
+from gemm_lab.emulator import chunk, launching, memory_limit
 from gemm_lab.emulator.memory_limit import VARIABLE, free_bytes, in_words
 from gemm_lab.errors import LabError, LaunchError
 
@@ -47,9 +47,8 @@ def test_a_large_local_array_is_refused_with_what_would_work():
 
 def test_fewer_blocks_are_resident_where_memory_is_short(monkeypatch):
     kernel, sizes = local(1000), []
-    chunk = launching.Chunk
 
-    class Seen(chunk):
+    class Seen(chunk.Chunk):
         def __init__(self, launch, numbers):
             sizes.append(len(numbers))
             super().__init__(launch, numbers)
@@ -132,6 +131,15 @@ def test_blocks_that_have_ended_are_forgotten(cuda):
         assert not any(site.cache for site in report._launch.sites)
     finally:
         gc.enable()
+
+
+def test_patterns_of_random_addresses_do_not_pile_up(cuda, monkeypatch):
+    monkeypatch.setattr(chunk, "PATTERNS", 1000)
+    source = HEAD + "(const int* at, int* p) { p[threadIdx.x] += at[at[blockIdx.x * 256 + threadIdx.x]]; }"
+    at = np.random.default_rng(1).integers(0, 65536, 65536).astype(np.int32)
+    report = cuda(source, at, np.zeros(256, np.int32), grid=256, block=256)
+    assert sum(map(len, report._launch.patterns.known.values())) < 2000
+    assert report.totals.sectors > 32 * 256 * 8 * 0.9
 
 
 def test_the_limit_comes_from_the_environment(monkeypatch):
