@@ -13,7 +13,7 @@ from gemm_lab.notebook import widgets  # noqa: E402
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(
     not (shutil.which("chromium") or shutil.which("chromium-browser")), reason="there is no chromium here")]
 
-TRAITS = ("title", "lines", "line", "warps", "warp", "accesses", "execution", "wavefront")
+TRAITS = ("title", "lines", "line", "warps", "warp", "accesses", "whole", "execution", "wavefront")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import gemm_lab as lab
 from gemm_lab.errors import LabError
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.widgets.picture import VIEW
-from gemm_lab.notebook.widgets.shared_accesses import kind_of, shared_lines, traced
+from gemm_lab.notebook.widgets.shared_accesses import kind_of, shared_lines, totals, traced
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_another_warp_is_traced_when_it_is_chosen(runs):
 
 @pytest.mark.parametrize(("arguments", "said"), [
     ({"where": 3}, r"lines \d+, .* do\."), ({"where": "attic"}, "layout, load, multiply, epilogue"),
-    ({"where": "epilogue"}, "does not touch shared memory"), ({"warp": 8}, "a block has 8"), ({"warp": -1}, "no warp -1"),
+    ({"where": "epilogue"}, "Nothing in the region"), ({"warp": 8}, "a block has 8"), ({"warp": -1}, "no warp -1"),
 ])
 def test_what_does_not_exist_is_refused(runs, arguments, said):
     with pytest.raises(LabError, match=said):
@@ -58,7 +58,7 @@ def test_a_bad_attribute_changes_nothing(runs):
         with pytest.raises(LabError):
             setattr(w, name, value)
     assert w.get_state() == state
-    with pytest.raises(LabError, match="touches shared memory"):
+    with pytest.raises(LabError, match="No line of simt/01_naive reads or writes shared memory"):
         widgets.wavefronts(lab.kernel("simt/01_naive").run(n=64))
 
 
@@ -73,7 +73,23 @@ def test_words_and_picture(runs):
 @pytest.mark.parametrize(("opcode", "kind"), [
     ("ld.shared.v4.u32", "load"), ("st.volatile.shared.f32", "store"), ("ldmatrix.sync.aligned.m8n8.x2.shared.b16", "ldmatrix"),
     ("cp.async.cg.shared.global", "cp.async.cg"), ("cp.async.ca.shared.global", "cp.async.ca"), ("ld.global.f32", None),
-    ("cp.async.wait_all", None), ("mma.sync.aligned.m16n8k8.row.col.f32", None), ("cp.async.commit_group", None),
+    ("cp.async.wait_all", None), ("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16", None), ("mma.sync.aligned.m16n8k8.row.col.f32", None), ("cp.async.commit_group", None),
 ])
 def test_kinds(opcode, kind):
     assert kind_of(opcode) == kind
+
+
+def test_copies_to_padded_rows_add_up_too():
+    run = lab.kernel("ampere/03_padded").run(n=256)
+    grid, warps = run.kernel.grid(256, 256, 256), -(-run.compiled.threads // 32)
+    copies = [line for line in shared_lines(run) if "cp_async" in line.text]
+    for line in copies:
+        one = sum(totals(traced(run, line.number, 0, warp))[0] for warp in range(warps))
+        assert one * grid[0] * grid[1] == line.wavefronts > line.ideal, line.text
+    assert copies
+
+
+def test_long_traces_are_cut_for_the_browser_and_counted_whole():
+    w = widgets.wavefronts(lab.kernel("simt/03_shared_memory_tiles").run(n=160))
+    assert len(w.accesses) == 256 < w.whole[2] == len(w.trace)
+    assert w.whole[0] == sum(access.schedule.count for access in w.trace)

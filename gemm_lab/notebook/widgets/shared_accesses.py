@@ -13,6 +13,8 @@ from gemm_lab.api.hot_lines import Line
 from gemm_lab.errors import LabError
 from gemm_lab.model.schedule import Schedule, ideal_wavefronts, schedule
 
+TOUCHES = "reads or writes shared memory by ld, st, ldmatrix, stmatrix or cp.async"
+
 
 @dataclass(frozen=True)
 class SharedAccess:
@@ -66,12 +68,33 @@ def traced(run: Run, line: int, block: int = 0, warp: int = 0) -> list[SharedAcc
     return found
 
 
+def totals(accesses: list[SharedAccess]) -> tuple[int, int]:
+    """(wavefronts, ideal) of all of them. Patterns that differ by whole lines of 128 bytes count alike."""
+    counted: dict[tuple, int] = {}
+    wavefronts = ideal = 0
+    for access in accesses:
+        ideal += access.ideal
+        if access.source is not None:
+            wavefronts += access.schedule.count
+            continue
+        first = int(access.addresses[access.active].min()) // 128 * 128
+        key = access.kind, access.width, np.where(access.active, access.addresses - first, -1).tobytes()
+        if key not in counted:
+            counted[key] = access.schedule.count
+        wavefronts += counted[key]
+    return wavefronts, ideal
+
+
 def shared_lines(run: Run) -> list[Line]:
-    """The lines of the learner's text that touch shared memory, in order, with what all warps paid for them."""
-    file = "cell" if run.kernel.edited else run.kernel.spec.file
-    found = [line for line in run.hot_lines().lines if line.wavefronts and line.file == file]
+    """The lines of the learner's text that can be followed in shared memory, in order, with what all warps paid.
+
+    wmma loads and stores are left out: ptxas turns them into other instructions.
+    """
+    file, hot = "cell" if run.kernel.edited else run.kernel.spec.file, run.hot_lines()
+    followed = {site.outermost[1] for site in hot.report.sites if kind_of(site.opcode)}
+    found = [line for line in hot.lines if line.wavefronts and line.file == file and line.number in followed]
     if not found:
-        raise LabError(f"No line of {run.kernel.label} touches shared memory; choose a kernel that has tiles there.")
+        raise LabError(f"No line of {run.kernel.label} {TOUCHES}; choose a kernel that has tiles there.")
     return found
 
 
@@ -86,11 +109,11 @@ def line_at(run: Run, lines: list[Line], where: int | str | None) -> Line:
         first, text = (edit.first_line, edit.text) if edit else (regions[where].first_line, regions[where].text)
         chosen = [line for line in lines if first <= line.number <= first + text.count("\n")]
         if not chosen:
-            raise LabError(f"The region “{where}” does not touch shared memory; {_listed(lines)}.")
+            raise LabError(f"Nothing in the region “{where}” {TOUCHES}; {_listed(lines)}.")
     elif where is not None:
         chosen = [line for line in lines if line.number == where]
         if not chosen:
-            raise LabError(f"Line {where} does not touch shared memory; {_listed(lines)}.")
+            raise LabError(f"Nothing in line {where} {TOUCHES}; {_listed(lines)}.")
     return max(chosen, key=lambda line: (line.degree, line.wavefronts))
 
 

@@ -7,7 +7,7 @@ import { drawWavefronts } from "./wavefront_canvas.js";
 const PLAY_MS = 550;
 
 export function render({ model, el }) {
-  let theme, access, timer = null, all = { wavefronts: 0, ideal: 0 };
+  let theme, access, timer = null;
   const get = (name) => model.get(name);
   const set = (name, value) => (model.set(name, value), model.save_changes());
 
@@ -80,8 +80,6 @@ export function render({ model, el }) {
     warp.value = get("warp");
     title.textContent = get("title");
     code.textContent = chosen?.text ?? "";
-    all = get("accesses").map(complete).reduce((sum, one) => ({ wavefronts: sum.wavefronts + one.schedule.phase.length,
-      ideal: sum.ideal + one.ideal }), { wavefronts: 0, ideal: 0 });
     pick();
   }
 
@@ -91,13 +89,15 @@ export function render({ model, el }) {
     access = complete(items[Math.min(get("execution"), items.length - 1)]);
     execution.max = items.length - 1;
     execution.value = get("execution");
-    which.textContent = `execution ${get("execution") + 1} of ${items.length}`;
+
+    const [paid, ideal, executions] = get("whole");
     const free = count() <= access.ideal, number = (n) => n.toLocaleString("en");
+    which.textContent = `execution ${get("execution") + 1} of ${number(executions)}`;
     verdict.className = `gl-verdict ${free ? "gl-free" : "gl-conflict"}`;
     verdict.replaceChildren(h("span", { class: "gl-count" }, `${count()}`, h("small", {}, count() === 1 ? "wavefront" : "wavefronts")),
       h("span", { class: "gl-pill" }, free ? "free of conflicts" : `${+(count() / access.ideal).toFixed(2)} × the ideal`),
       h("span", { class: "gl-muted" }, `ideal ${access.ideal}`),
-      h("span", { class: "gl-muted gl-end" }, `all executions of this warp: ${number(all.wavefronts)} of ${number(all.ideal)} ideal`),
+      h("span", { class: "gl-muted gl-end" }, `all executions of this warp: ${number(paid)} of ${number(ideal)} ideal`),
       h("span", { class: "gl-why gl-muted" }, h("code", { class: "gl-opcode" }, access.opcode),
         ` ${access.active.filter(Boolean).length} lanes, ${access.width} bytes each`));
     step();

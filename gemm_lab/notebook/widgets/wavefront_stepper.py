@@ -12,7 +12,7 @@ from gemm_lab.api import Run
 from gemm_lab.errors import LabError
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
-from gemm_lab.notebook.widgets.shared_accesses import SharedAccess, line_at, shared_lines, traced
+from gemm_lab.notebook.widgets.shared_accesses import SharedAccess, line_at, shared_lines, totals, traced
 
 MOST_EXECUTIONS = 256  # of one warp that are handed to the browser
 
@@ -31,7 +31,8 @@ class WavefrontStepper(PicturedWidget):
     line = traitlets.Int().tag(sync=True)
     warps = traitlets.Int().tag(sync=True)
     warp = traitlets.Int(0).tag(sync=True)
-    accesses = traitlets.List().tag(sync=True)
+    accesses = traitlets.List().tag(sync=True)  # the first of them
+    whole = traitlets.List([0, 0, 0]).tag(sync=True)  # wavefronts, ideal, executions of this warp
     execution = traitlets.Int(0).tag(sync=True)
     wavefront = traitlets.Int(-1).tag(sync=True)
 
@@ -63,13 +64,15 @@ class WavefrontStepper(PicturedWidget):
         if self._ready:
             with self.hold_sync():
                 self.execution, self.wavefront = 0, -1
+                self.whole = [*totals(self.trace), len(self.trace)]
                 self.accesses = [_plain(access) for access in self.trace[:MOST_EXECUTIONS]]
 
     @traitlets.validate("execution")
     def _execution_exists(self, proposal):
-        if self._ready and not 0 <= proposal["value"] < len(self.trace):
-            raise LabError(f"Line {self.line} runs {len(self.trace)} times in this warp; "
-                           f"executions count from 0 to {len(self.trace) - 1}.")
+        shown = min(len(self.trace), MOST_EXECUTIONS) if self._ready else 0
+        if self._ready and not 0 <= proposal["value"] < shown:
+            raise LabError(f"Line {self.line} runs {len(self.trace)} times in this warp; executions 0 to {shown - 1} "
+                           "can be shown.")
         return proposal["value"]
 
     def _trace(self, line: int, warp: int) -> list[SharedAccess]:

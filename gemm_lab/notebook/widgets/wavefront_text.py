@@ -11,7 +11,7 @@ def explain(widget) -> str:
     """The line, the access at hand, its addresses and its wavefronts."""
     access, line, trace = widget.shown, widget.source_line, widget.trace
     count = access.schedule.count
-    whole, ideal = sum(a.schedule.count for a in trace), sum(a.ideal for a in trace)
+    whole, ideal, _ = widget.whole
     out = [
         f"{widget.title}, warp {widget.warp}, line {line.number}: {line.text.strip()}",
         f"{access.opcode}, execution {widget.execution} of 0 to {len(trace) - 1}: {count} wavefronts, "
