@@ -337,7 +337,7 @@ def _known(table: dict, keys: set[str], where: str) -> None:
 @lru_cache(maxsize=1)
 def ladders() -> dict[str, LadderSpec]:
     """Every ladder by name, in the order in which the series teaches them."""
-    order = ["simt", "t4", "ampere", "rtx5090", "wmma", "hopper", "b200", "ceilings"]
+    order = ["simt", "lessons", "t4", "ampere", "rtx5090", "wmma", "hopper", "b200", "ceilings"]
     folders = [path.parent for path in data_dir("kernels").glob("*/ladder.toml")]
     folders.sort(key=lambda f: (order.index(f.name) if f.name in order else len(order), f.name))
     return {folder.name: read_ladder(folder) for folder in folders}

@@ -202,7 +202,6 @@ def bench_ladder(options) -> int:
 
 
 def record_results(options) -> int:
-    from gemm_lab import catalog
     from gemm_lab.api import here, ladder
     from gemm_lab.api.ladder import SIZES
     from gemm_lab.measure.results import append, append_raw, path_for, raw_path
@@ -211,7 +210,7 @@ def record_results(options) -> int:
     if not where.usable:
         raise LabError(f"Nothing can be recorded here: {where.reason}")
     path = path_for(where.present, options.into)
-    names = options.ladders or [name for name, spec in catalog.ladders().items() if not spec.kernels[0].ceiling]
+    names = options.ladders or measured_ladders()
     for name in names:
         for regime in options.regimes:
             for n in options.sizes or SIZES:
@@ -221,6 +220,13 @@ def record_results(options) -> int:
                 print(bench, file=sys.stderr)
                 print(f"{len(bench.rows)} rows → {path}", file=sys.stderr)
     return 0
+
+
+def measured_ladders() -> list[str]:
+    """The ladders that are recorded unless others are named: those with a baseline; lessons and ceilings have none."""
+    from gemm_lab import catalog
+
+    return [name for name, spec in catalog.ladders().items() if spec.baselines]
 
 
 def profile_kernels(options) -> int:
@@ -237,7 +243,7 @@ def profile_kernels(options) -> int:
     where = here()
     if not where.usable:
         raise LabError(f"Nothing can be profiled here: {where.reason}")
-    asked = options.names or [name for name, spec in catalog.ladders().items() if not spec.kernels[0].ceiling]
+    asked = options.names or measured_ladders()
     names = [kernel.name for name in asked
              for kernel in (catalog.ladder(name).kernels if name in catalog.ladders() else [catalog.kernel(name)])]
     recorded = data_dir("results") / "profiles" / path_for(where.present).stem

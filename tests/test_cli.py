@@ -146,3 +146,10 @@ def test_emulate_refuses_bad_arguments(capsys, tmp_path, argument, sentence):
     code, _, err = run(capsys, "emulate", str(file), "--block", "32,32", "--arg", argument, "--arg", "f32[1024]",
                        "--arg", "32")
     assert code == 1 and sentence in err
+
+
+def test_lessons_and_ceilings_are_not_recorded_unless_named():
+    from gemm_lab.cli import measured_ladders
+
+    assert {"simt", "t4", "ampere"} <= set(measured_ladders())
+    assert not {"lessons", "ceilings"} & set(measured_ladders())

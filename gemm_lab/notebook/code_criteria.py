@@ -1,4 +1,4 @@
-"""What an exercise may ask of the machine code of an answer: counted from the disassembly, the same with any GPU or none."""
+"""What an exercise may ask of the machine code of an answer: counted in the disassembly, with any GPU or none."""
 
 from __future__ import annotations
 
@@ -31,6 +31,12 @@ CODE_CRITERIA = {
     "barriers": CodeCriterion(
         "barriers for each k tile", lambda lines: sum(line.opcode.startswith("BAR") for line in _loop(lines)),
         "Its main loop has {found} barriers for each k tile; {wanted} is possible."),
+    "plain_loads": CodeCriterion(
+        "plain loads", lambda lines: sum(line.opcode.split(".")[0] == "LDS" for line in _loop(lines)),
+        "Its main loop has {found} plain loads from shared memory (LDS) on {arch}; {wanted} is possible."),
+    "ldmatrix": CodeCriterion(
+        "ldmatrix for each k tile", lambda lines: sum(line.opcode.startswith("LDSM") for line in _loop(lines)),
+        "Its main loop has {found} ldmatrix on {arch}; {wanted} is possible."),
     "mma_before_use": CodeCriterion(
         "least mma between ldmatrix and its use", lambda lines: min(mma_before_use(lines)),
         "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "

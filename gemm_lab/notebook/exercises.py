@@ -20,6 +20,7 @@ from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.hardware import gpu
 from gemm_lab.model import roofline
 from gemm_lab.notebook.code_criteria import judge_code
+from gemm_lab.notebook.fragment_check import explain_fragments
 
 
 class WrongAnswer(LabError):
@@ -89,7 +90,8 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
     for seed, (m, n, k) in enumerate(wanted["sizes"]):
         run = answer.run(n, m, k, seed=seed, timed=False)
         if not run.passed:
-            raise WrongAnswer(exercise, [f"At {m} × {n} × {k}: {run.message}", *_hazards(run, wanted)])
+            why = explain_fragments(answer) if wanted.get("fragments") else []
+            raise WrongAnswer(exercise, [f"At {m} × {n} × {k}: {run.message}", *why, *_hazards(run, wanted)])
     if reasons := _hazards(run, wanted):
         raise WrongAnswer(exercise, ["The result is right here, by luck.", *reasons])
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
