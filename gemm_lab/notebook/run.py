@@ -123,9 +123,14 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         for output in cell.outputs:
             data = output.get("data", {})
             data.pop(WIDGET_VIEW, None)
-            if "image/png" in data:
-                data["image/png"] = b64encode(smaller(b64decode(data["image/png"]))).decode()
+            if "image/png" in data and not _has_palette(picture := b64decode(data["image/png"])):
+                data["image/png"] = b64encode(smaller(picture)).decode()
     return notebook
+
+
+def _has_palette(picture: bytes) -> bool:
+    """Whether a PNG is small already, as those of the widgets are; its colour type stands at byte 25."""
+    return picture[25:26] == b"\x03"
 
 
 def without_picture(notebook: nbformat.NotebookNode) -> tuple[int, str] | None:

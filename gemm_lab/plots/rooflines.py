@@ -118,7 +118,7 @@ def _roofline_limits(ax: Axes, levels, ceilings, points, log: bool) -> None:
             axis.set_major_locator(MaxNLocator(6))
             style.plain_ticks(axis)
         return
-    x0 = 10.0 ** np.floor(np.log10(first / 2.5))
+    x0 = 10.0 ** np.floor(np.log10(first / 4))
     name = 0.35 + max(0.098 * len(_ceiling_words(n, t)) for n, t in ceilings.items() if t == top)  # inches
     room = ax.get_position().width * ax.figure.get_figwidth()
     x1 = 10 ** ((room * np.log10(last) - name * np.log10(x0)) / (room - name))

@@ -8,7 +8,7 @@ from html import escape
 
 from gemm_lab.api import html
 from gemm_lab.errors import LabError
-from gemm_lab.notebook.figures.png import smaller
+from gemm_lab.notebook.widgets.palette import compact
 from gemm_lab.plots.style import png
 
 DPI = 110
@@ -44,7 +44,7 @@ class Choices:
 
     def png(self) -> bytes:
         """The still picture, as PNG bytes with a palette."""
-        return smaller(png(self.card(), DPI))
+        return compact(png(self.card(), DPI))
 
     # ---- Display ----
 

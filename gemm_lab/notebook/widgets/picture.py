@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import anywidget
 
-from gemm_lab.notebook.figures.png import smaller
+from gemm_lab.notebook.widgets.palette import compact
 from gemm_lab.plots.style import Card, drawn, png
 
 DPI = 100
@@ -31,7 +31,7 @@ class PicturedWidget(anywidget.AnyWidget):
 
     def png(self) -> bytes:
         """The still picture, as PNG bytes with a palette."""
-        return smaller(png(drawn(self.card)(), DPI))
+        return compact(png(drawn(self.card)(), DPI))
 
     def __repr__(self) -> str:
         return self.text

@@ -13,8 +13,8 @@ from gemm_lab import plots
 from gemm_lab.hardware import GPUS, Gpu, gpu
 from gemm_lab.model import roofline as model
 from gemm_lab.model.tile_resources import TileResources, shared_gbps, tile_resources
-from gemm_lab.notebook.figures.png import smaller
 from gemm_lab.notebook.widgets.choices import DPI, Choices, with_value
+from gemm_lab.notebook.widgets.palette import compact
 from gemm_lab.plots.style import png
 
 ELEMENT_BYTES = 2  # FP16
@@ -72,7 +72,7 @@ def tile_picture(facts: TileFacts) -> bytes:
         words.setdefault(tflops, []).append(name)
     points = [(f"from {' or '.join(names)}", facts.intensity, tflops) for tflops, names in words.items()]
     machine = model.roofline(facts.gpu)
-    return smaller(png(plots.roofline(machine, points, ceilings={"FP16 tensor": machine.tflops}), DPI))
+    return compact(png(plots.roofline(machine, points, ceilings={"FP16 tensor": machine.tflops}), DPI))
 
 
 def resource_words(found: TileResources, gpu: Gpu) -> str:
@@ -149,7 +149,7 @@ class TileExplorer(Choices):
     def png(self) -> bytes:
         if self.resources is None:
             return tile_picture(self.facts)
-        return smaller(png(self.card(), DPI))
+        return compact(png(self.card(), DPI))
 
     def card(self):
         """The roofline with the block tile against DRAM and L2, and the warp tile against shared memory."""

@@ -1,0 +1,29 @@
+"""Small PNG files of pictures with many meaningful colours."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from PIL import Image
+
+COLOURS, APART = 64, 14  # colours of a picture; how far apart they are at least, of 255
+
+
+def compact(data: bytes) -> bytes:
+    """The same PNG with a palette: its commonest colours, none too near another, so that a rare one is kept too."""
+    pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGBA"))
+    colours, index, counts = np.unique(pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True)
+    colours = colours.view(np.uint8).reshape(-1, 4).astype(np.int64)
+    order = np.argsort(-counts, kind="stable")
+    far, nearest, palette = np.full(len(colours), np.inf), np.zeros(len(colours), np.uint8), []
+    while len(palette) < COLOURS and (left := order[far[order] >= APART**2]).size:
+        distance = ((colours - colours[left[0]]) ** 2).sum(1)
+        nearest[distance < far] = len(palette)
+        far = np.minimum(far, distance)
+        palette.append(colours[left[0]])
+    image = Image.fromarray(nearest[index].reshape(pixels.shape[:2]))
+    image.putpalette(np.array(palette, np.uint8).tobytes(), "RGBA")
+    buffer = io.BytesIO()
+    image.save(buffer, format="PNG", optimize=True)
+    return buffer.getvalue()
