@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 from gemm_lab.api import Kernel, html
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
+from gemm_lab.device import KernelFault
+from gemm_lab.emulator import MemoryFault
 from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.hardware import gpu
 from gemm_lab.model import roofline
 from gemm_lab.notebook.code_criteria import judge_code
-from gemm_lab.notebook.fragment_check import explain_fragments
+from gemm_lab.notebook.layout_criteria import judge_layout
 
 
 class WrongAnswer(LabError):
@@ -83,31 +85,45 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
         raise ConfigError(f"{exercise.title} wants the kernel of your cell: exercise.check(mine).")
     if answer.name != wanted["kernel"] or not answer.edited:
         raise ConfigError(f"{exercise.title} is about your edit of {wanted['kernel']}, not {answer.label}.")
+    facts, reasons = [("sizes", str(len(wanted["sizes"])))], []
+    for settings in wanted.get("configs", [{}]):  # one text for several tiles
+        where = "".join(f"With {name} = {value}: " for name, value in settings.items())
+        found, missed = _judge_run(exercise, answer(**settings), where)
+        facts += [(label + "".join(f", {name} = {value}" for name, value in settings.items()), count)
+                  for label, count in found]
+        reasons += [where + reason for reason in missed]
+    code_facts, code_reasons = judge_code(answer, wanted)
+    if reasons or code_reasons:
+        raise WrongAnswer(exercise, reasons + code_reasons)
+    return Solved(exercise.title, facts + code_facts)
+
+
+def _judge_run(exercise: Exercise, answer: Kernel, where: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """(facts, counts that miss) of a kernel with one configuration; what is wrong at all raises `WrongAnswer`."""
+    wanted = exercise.criteria
     compiled = answer.compile()
     limit = wanted.get("shared_bytes")
     if limit is not None and compiled.smem > limit:
         raise WrongAnswer(exercise, [f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough."])
     for seed, (m, n, k) in enumerate(wanted["sizes"]):
-        run = answer.run(n, m, k, seed=seed, timed=False)
+        try:
+            run = answer.run(n, m, k, seed=seed, timed=False)
+        except (MemoryFault, KernelFault) as fault:
+            raise WrongAnswer(exercise, [f"{where}At {m} × {n} × {k}: {fault}"]) from None
         if not run.passed:
-            why = explain_fragments(answer) if wanted.get("fragments") else []
-            raise WrongAnswer(exercise, [f"At {m} × {n} × {k}: {run.message}", *why, *_hazards(run, wanted)])
+            raise WrongAnswer(exercise, [f"{where}At {m} × {n} × {k}: {run.message}", *_hazards(run, wanted)])
     if reasons := _hazards(run, wanted):
         raise WrongAnswer(exercise, ["The result is right here, by luck.", *reasons])
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
     if any(getattr(run, count.attribute) is None for count in counts):  # a GPU gives the result and no counts
         run = answer.run(n, m, k, timed=False, backend="emulator")
-    facts, reasons = [], []
+    facts, reasons = [("shared memory", f"{compiled.smem:,} B")], []
     for count, bound in counts.items():
         found = getattr(run, count.attribute)
         facts.append((count.label, f"{found:.2f}"))
         if (found < bound * 0.999) if count.least else (found > bound * 1.001):
             reasons.append(count.says.format(found=found, wanted=bound))
-    code_facts, code_reasons = judge_code(answer, wanted)
-    if reasons or code_reasons:
-        raise WrongAnswer(exercise, reasons + code_reasons)
-    return Solved(exercise.title, [("sizes", str(len(wanted["sizes"]))), ("shared memory", f"{compiled.smem:,} B"),
-                                   *facts, *code_facts])
+    return facts, reasons
 
 
 def _hazards(run: Any, wanted: Mapping[str, Any]) -> list[str]:
@@ -176,6 +192,15 @@ def judge_warp_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) ->
                                    ("warp tile", f"{block_m // warps_m} × {block_n // warps_n}")])
 
 
+def judge_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
+    """A padding or a swizzle for a tile in shared memory; `choose` in exercises.toml names what is chosen."""
+    names = tuple(exercise.criteria["choose"])
+    facts, reasons = judge_layout(exercise.criteria, dict(zip(names, _choices(exercise, choices, names), strict=True)))
+    if reasons:
+        raise WrongAnswer(exercise, reasons)
+    return Solved(exercise.title, facts)
+
+
 def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]) -> list[int]:
     if set(choices) != set(names):
         raise ConfigError(f"{exercise.title} wants exercise.check({', '.join(f'{name}=…' for name in names)}).")
@@ -187,6 +212,7 @@ def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]
 
 JUDGES: dict[str, Callable[[Exercise, Any, dict[str, int]], Solved]] = {
     "kernel": judge_kernel, "block_tile": judge_block_tile, "warp_tile": judge_warp_tile,
+    "tile": judge_tile,
 }
 
 

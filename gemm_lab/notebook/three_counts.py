@@ -1,0 +1,153 @@
+"""One access, counted three times: by the bank model, by the emulator, and by Nsight Compute where it was recorded.
+
+    from gemm_lab.notebook.three_counts import three_counts
+    three_counts("ldmatrix.x4", "128-byte rows, plain, column 0", "128-byte rows, xor, column 0")
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+
+import numpy as np
+
+from gemm_lab import compiler, emulator
+from gemm_lab.api import html
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+from gemm_lab.measure.recordings import Recording, recordings
+from gemm_lab.model import banks
+
+GPU, ARCH = "h200", "sm_90a"
+MOST_ROWS = 24  # a longer table is shown as a sentence
+MATRICES = {"x1": 8, "x2": 16, "x4": 32}  # lanes of ldmatrix and stmatrix whose addresses count
+
+
+@dataclass(frozen=True)
+class Count:
+    """Wavefronts of one instruction of one warp. hardware: None where nothing was recorded."""
+
+    instruction: str
+    pattern: str
+    ideal: int
+    model: int
+    emulator: int
+    hardware: int | None
+
+    @property
+    def agree(self) -> bool:
+        return self.model == self.emulator == self.hardware
+
+
+class ThreeCounts:
+    """Shows itself as a table; `rows` holds a `Count` for each access, in the order in which they were asked for."""
+
+    def __init__(self, rows: list[Count], source: str):
+        self.rows, self.source = rows, source
+
+    @property
+    def agreeing(self) -> int:
+        return sum(row.agree for row in self.rows)
+
+    @property
+    def verdict(self) -> str:
+        return f"Model, emulator and {self.source.split(',')[0]} agree on {self.agreeing} of {len(self.rows)}."
+
+    def _table(self) -> list[list[str]]:
+        return [[row.instruction, row.pattern, *map(str, (row.ideal, row.model, row.emulator, row.hardware))]
+                for row in self.rows]
+
+    def __repr__(self) -> str:
+        if len(self.rows) > MOST_ROWS:
+            return self.verdict
+        wide = max(len(row.pattern) for row in self.rows)
+        head = f"{'instruction':18} {'addresses':{wide}} {'ideal':>6} {'model':>6} {'emulator':>9} {'hardware':>9}"
+        lines = [f"{a:18} {b:{wide}} {c:>6} {d:>6} {e:>9} {f:>9}" for a, b, c, d, e, f in self._table()]
+        return "\n".join([head, *lines, self.verdict])
+
+    def _repr_html_(self) -> str:
+        colour = html.GOOD if self.agreeing == len(self.rows) else html.BAD
+        if len(self.rows) > MOST_ROWS:
+            return html.card(f"<b>{escape(self.verdict)}</b><br>{escape(self.source)}", colour)
+        header = ["instruction", "addresses of the lanes", "ideal", "model", "emulator", self.source.split(",")[0]]
+        caption = f"Wavefronts of one warp. Recorded with {self.source}."
+        return html.card(html.table(header, self._table(), caption, text_columns=2), colour)
+
+
+def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCounts:
+    """Wavefronts of recorded one-instruction kernels. Without patterns, every recording of the instruction.
+
+    instruction  such as "ld.shared.v4.u32", "ldmatrix.x4" or "cp.async.cg.16", or several
+    patterns     such as "stride 3" or "128-byte rows, xor, column 0"
+
+    The emulator runs each kernel here and now. Raises `LabError` with near names for what was not recorded.
+    """
+    every, hardware = _recordings(), _recorded()
+    names = [instruction] if isinstance(instruction, str) else list(instruction)
+    rows = []
+    for name in names:
+        known = [pattern for other, pattern in every if other == name]
+        if not known:
+            raise LabError(f"No kernel of one “{name}” was recorded; {_near(name, {other for other, _ in every})}")
+        for pattern in patterns or known:
+            if (name, pattern) not in every:
+                raise LabError(f"{name} was not recorded with “{pattern}”; {_near(pattern, known)}")
+            found = every[name, pattern]
+            counted = _emulated(found)
+            rows.append(Count(name, pattern, counted.ideal_wavefronts, modelled(found), counted.wavefronts,
+                              hardware.get(found.key)))
+    return ThreeCounts(rows, _source())
+
+
+def modelled(recording: Recording) -> int:
+    """The wavefronts that `model.banks` gives for a recording of ld, st, ldmatrix, stmatrix or cp.async."""
+    name, pattern = recording.instruction, recording.pattern
+    parts = name.split(".")
+    shared, source = pattern.shared.astype(np.int64), pattern.source.astype(np.int64)
+    active = np.ones(32, bool) if pattern.lengths is None else pattern.lengths > 0
+    if parts[0] in ("ldmatrix", "stmatrix"):
+        return int(banks.wavefronts(shared[None], 16, (np.arange(32) < MATRICES[parts[1]])[None])[0])
+    if name.startswith("cp.async.cg"):
+        return banks.cp_async_cg_wavefronts(source, shared, active)
+    if name.startswith("cp.async.ca"):
+        return banks.cp_async_ca_wavefronts(source, shared, int(parts[3]), active).likely
+    count = banks.load_wavefronts if parts[0] == "ld" else banks.wavefronts
+    return int(count(shared[None], 4 * int(parts[2][1:]) if parts[2].startswith("v") else 4)[0])
+
+
+def _emulated(recording: Recording):
+    compiled = compiler.compile(recording.source, arch=ARCH, name="pattern")
+    return emulator.launch(compiled, "gemm", 1, 32, recording.arguments()).totals
+
+
+@lru_cache(maxsize=1)
+def _recordings() -> dict[tuple[str, str], Recording]:
+    """The first recording of every instruction and pattern; wmma, whose addresses the compiler chooses, is left out."""
+    found: dict[tuple[str, str], Recording] = {}
+    for recording in recordings():
+        if not recording.instruction.startswith("wmma") and ".zfill" not in recording.instruction:
+            found.setdefault((recording.instruction, recording.pattern.name), recording)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _recorded() -> dict[tuple[str, str, str], int]:
+    with (data_dir("results") / "profiles" / GPU / "patterns.csv").open(newline="") as file:
+        return {(row["instruction"], row["pattern"], row["seed"]): int(row["wavefronts"])
+                for row in csv.DictReader(file)}
+
+
+@lru_cache(maxsize=1)
+def _source() -> str:
+    with (data_dir("results") / "profiles" / GPU / "about.csv").open(newline="") as file:
+        about = next(csv.DictReader(file))
+    return (f"{about['gpu']}, driver {about['driver']}, Nsight Compute {about['ncu']}, on {about['date']}")
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(known), n=4, cutoff=0.3) or sorted(known)[:6]
+    return f"there are for example {', '.join(f'“{other}”' for other in near)}."

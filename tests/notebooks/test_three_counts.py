@@ -1,0 +1,46 @@
+"""Model, emulator and hardware side by side: the notebooks' table."""
+
+import dataclasses
+import re
+
+import pytest
+
+from gemm_lab.errors import LabError
+from gemm_lab.notebook import three_counts as module
+from gemm_lab.notebook.three_counts import ThreeCounts, three_counts
+
+
+@pytest.mark.parametrize("instruction", ["ld.shared.u32", "ld.shared.v4.u32", "st.shared.v2.u32", "ldmatrix.x2",
+                                         "stmatrix.x4"])
+def test_every_recording_agrees(instruction):
+    counts = three_counts(instruction)
+    assert counts.agreeing == len(counts.rows) == 95
+    assert "agree on 95 of 95" in repr(counts) and "<table" not in counts._repr_html_()
+
+
+def test_what_is_asked_for_is_shown_in_order():
+    counts = three_counts(["ldmatrix.x4", "cp.async.cg.16"], "144-byte rows, padded, rows", "128-byte rows, xor, rows")
+    assert [(row.instruction, row.hardware) for row in counts.rows] == [
+        ("ldmatrix.x4", 4), ("ldmatrix.x4", 4), ("cp.async.cg.16", 10), ("cp.async.cg.16", 4)]
+    page = counts._repr_html_()
+    assert "NVIDIA H200" in page and "Nsight Compute" in page and "144-byte rows" in page
+
+
+def test_the_counts_are_taken_anew(monkeypatch):
+    monkeypatch.setattr(module, "modelled", lambda recording: 7)
+    assert not three_counts("ld.shared.u32", "stride 1").rows[0].agree
+
+
+def test_a_disagreement_is_said_and_coloured():
+    good = three_counts("ld.shared.u32", "stride 2")
+    bad = ThreeCounts([dataclasses.replace(good.rows[0], emulator=3)], good.source)
+    assert "agree on 0 of 1" in repr(bad)
+    assert re.search("border-left:4px solid #b3261e", bad._repr_html_())
+
+
+@pytest.mark.parametrize(("asked", "says"), [
+    (("ldmatrix.x3",), "“ldmatrix.x4”"), (("ldmatrix.x4", "stride 99"), "“stride 9”"),
+])
+def test_what_was_not_recorded_names_what_was(asked, says):
+    with pytest.raises(LabError, match=says):
+        three_counts(*asked)
