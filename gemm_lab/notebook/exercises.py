@@ -22,6 +22,7 @@ from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.hardware import gpu
 from gemm_lab.model import roofline
 from gemm_lab.notebook.code_criteria import judge_code
+from gemm_lab.notebook.fragment_check import explain_fragments
 from gemm_lab.notebook.layout_criteria import judge_layout
 
 
@@ -111,7 +112,8 @@ def _judge_run(exercise: Exercise, answer: Kernel, where: str) -> tuple[list[tup
         except (MemoryFault, KernelFault) as fault:
             raise WrongAnswer(exercise, [f"{where}At {m} × {n} × {k}: {fault}"]) from None
         if not run.passed:
-            raise WrongAnswer(exercise, [f"{where}At {m} × {n} × {k}: {run.message}", *_hazards(run, wanted)])
+            why = explain_fragments(answer) if wanted.get("fragments") else []
+            raise WrongAnswer(exercise, [f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run, wanted)])
     if reasons := _hazards(run, wanted):
         raise WrongAnswer(exercise, ["The result is right here, by luck.", *reasons])
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
