@@ -168,3 +168,21 @@ def test_it_answers_quickly(explorer):
         if step[0] < 100 and hover[1] < 16:
             return
     raise AssertionError(f"too slow: step {step}, hover {hover}")
+
+
+def test_lanes_glide_to_another_layout_and_arrive(explorer):
+    page = explorer(layout="xor")
+    page.wait_for_timeout(50)
+    there = page.locator(".gl-scroll canvas").evaluate(INK)
+    page = explorer(layout="plain")
+    page.get_by_label("layout").select_option("xor")
+    page.wait_for_timeout(60)
+    canvas = page.locator(".gl-scroll canvas")
+    assert canvas.evaluate(INK) != there, "on their way"
+    page.wait_for_timeout(700)
+    assert canvas.evaluate(INK) == there
+    page.emulate_media(reduced_motion="reduce")
+    page.get_by_label("layout").select_option("plain")
+    page.get_by_label("layout").select_option("xor")
+    page.wait_for_timeout(60)
+    assert canvas.evaluate(INK) == there, "at once, where the reader wants no motion"

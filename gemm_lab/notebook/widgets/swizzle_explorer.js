@@ -9,6 +9,7 @@ const STATE = ["rows", "row_bytes", "element", "layout", "pad_bytes", "bits", "b
   "predict", "answer", "selected"];
 const LAYOUT_NAMES = { plain: "plain", padded: "padded", xor: "XOR that fits the row", swizzle: "Swizzle(B, M, S)",
   tma32: "TMA 32-byte", tma64: "TMA 64-byte", tma128: "TMA 128-byte" };
+const GLIDE_MS = 450;
 const WHAT = {
   "row store": "st.shared: each lane one element, side by side along a row",
   "column load": "ld.shared: each lane one element, all of one column",
@@ -25,7 +26,7 @@ const key = (name) => (name === "layout" ? "scheme" : name);
 export function render({ model, el }) {
   const read = () => Object.fromEntries(STATE.map((name) => [name, model.get(key(name))]));
   let state = read();
-  let tile, access, whole, theme, hover = null, moved = true, spots = [], drawn = [];
+  let tile, access, whole, theme, hover = null, moved = true, spots = [], drawn = [], glide = null;
 
   // ---- The page ----
   const number = (name, attributes) => h("input", { type: "number", "aria-label": name, ...attributes, onchange: (event) =>
@@ -95,8 +96,10 @@ export function render({ model, el }) {
   }
 
   function build() {
+    const before = access;
     tile = makeTile(state);
     access = tileAccess(tile, state.access, state.step);
+    startGlide(before);
     whole = totals(tile, state.access);
     for (const [name, input] of Object.entries(inputs)) input.value = state[name];
     toggle(state);
@@ -109,6 +112,24 @@ export function render({ model, el }) {
     say();
     moved = true;
     draw();
+  }
+
+  // The same lanes at other addresses: another layout. They move there, unless the reader wants no motion.
+  function startGlide(before) {
+    const same = before && ["rows", "bytes"].every((name) => before[name].join() === access[name].join());
+    glide = null;
+    if (!same || before.addresses.join() === access.addresses.join()) return;
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const begun = performance.now(), mine = (glide = { from: before.addresses, progress: 0 });
+    const frame = (now) => {
+      if (glide !== mine) return;
+      const part = Math.min(Math.max((now - begun) / GLIDE_MS, 0), 1);
+      glide.progress = part * part * (3 - 2 * part);
+      if (part === 1) glide = null;
+      else requestAnimationFrame(frame);
+      point();
+    };
+    requestAnimationFrame(frame);
   }
 
   function say() {
@@ -172,7 +193,7 @@ export function render({ model, el }) {
     scroll.style.height = tileCanvas.style.height = `${g.view}px`;
     filler.style.height = `${Math.max(0, g.content + HEADER - g.view)}px`;
     if (moved) keepInSight(g);
-    drawTile(tileCanvas, { tile, access, theme, width: inner(), scroll: scroll.scrollTop, focus: focus(), revealed: isRevealed() });
+    drawTile(tileCanvas, { tile, access, theme, width: inner(), scroll: scroll.scrollTop, focus: focus(), revealed: isRevealed(), glide });
     drawWaves();
     drawBits();
     return true;

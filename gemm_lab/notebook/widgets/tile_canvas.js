@@ -52,11 +52,12 @@ function marks(access) {
 }
 
 // Draws both panels; what does not depend on `focus` is kept in a second canvas, so that pointing is quick.
-export function drawTile(canvas, { tile, access, theme, width, scroll, focus, revealed }) {
-  const g = geometry(tile, width), key = [tile, access, theme, width, scroll, revealed];
+// `glide` ({from: addresses, progress}) shows the lanes on their way from where another layout had them.
+export function drawTile(canvas, { tile, access, theme, width, scroll, focus, revealed, glide = null }) {
+  const g = geometry(tile, width), key = [tile, access, theme, width, scroll, revealed, glide?.progress];
   const base = (canvas.base ??= document.createElement("canvas"));
   if (!canvas.key || key.some((value, i) => value !== canvas.key[i])) {
-    drawBase(base, g, { tile, access, theme, width, scroll, revealed });
+    drawBase(base, g, { tile, access, theme, width, scroll, revealed, glide });
     canvas.key = key;
     prepare(canvas, width, g.view);
   }
@@ -96,7 +97,7 @@ function drawFocus(c, g, { tile, theme, scroll, focus, width }) {
   c.restore();
 }
 
-function drawBase(canvas, g, { tile, access, theme, width, scroll, revealed }) {
+function drawBase(canvas, g, { tile, access, theme, width, scroll, revealed, glide }) {
   const c = prepare(canvas, width, g.view);
   const from = Math.floor(scroll / g.rowHeight), to = from + Math.ceil((g.view - HEADER) / g.rowHeight) + 1;
   const y = (line) => HEADER + line * g.rowHeight - scroll;
@@ -149,7 +150,9 @@ function drawBase(canvas, g, { tile, access, theme, width, scroll, revealed }) {
   if (access)
     for (const mark of marks(access)) {
       const waits = revealed && mark.wait > 0;
-      const at = mark.address % tile.lineBytes, line = Math.floor(mark.address / tile.lineBytes);
+      const was = glide ? glide.from[mark.lanes[0]] : mark.address, part = glide?.progress ?? 1;
+      const between = (place) => place(was) + (place(mark.address) - place(was)) * part;
+      const at = between((address) => address % tile.lineBytes), line = between((address) => Math.floor(address / tile.lineBytes));
       cell(g.tileX + mark.byte * g.tileScale, mark.row, access.width * g.tileScale, mark, waits);
       cell(g.memoryX + at * g.memoryScale, line, access.width * g.memoryScale, mark, waits);
     }
@@ -181,7 +184,7 @@ function drawBase(canvas, g, { tile, access, theme, width, scroll, revealed }) {
   }
 
   function cell(x, line, w, mark, waits) {
-    if (line < from || line >= to) return;
+    if (line < from - 1 || line >= to) return;
     const wide = Math.max(w - 1, 3.5);
     c.fillStyle = waits ? theme.conflict : bankColour(bank(mark.address), tile.banks, theme.dark, true);
     c.strokeStyle = waits ? theme.conflict : theme.dark ? theme.paper : theme.ink;
