@@ -9,6 +9,12 @@ __device__ __forceinline__ void cp_async_16b(uint32_t shared, const void* global
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" :: "r"(shared), "l"(global) : "memory");
 }
 
+// `bytes`, 0 to 16, are read; the rest of the 16 in shared memory becomes zeros.
+__device__ __forceinline__ void cp_async_16b_zfill(uint32_t shared, const void* global, int bytes) {
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
+               :: "r"(shared), "l"(global), "r"(bytes) : "memory");
+}
+
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 template <int NEWEST>

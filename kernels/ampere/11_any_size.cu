@@ -1,0 +1,140 @@
+// 11_any_size.cu: M and N need not be multiples of the tile, nor K of BLOCK_K; only K of 8, for whole 16-byte chunks.
+// Extends 10_steady_addresses.cu: rows past the edge repeat the last, chunks past K are zeros, stores stop in time.
+// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
+// A100, RTX 5090 and what follows.   Notebook 07.
+#include <cuda_bf16.h>
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 256, BLOCK_K 32, NUM_WARPS_M 2, NUM_WARPS_N 4, NUM_STAGES 4, GROUP_M 16
+#include "ptx/cp_async.cuh"
+#include "ptx/ldmatrix.cuh"
+#include "ptx/mma_sync.cuh"
+#include "tile/block_order.cuh"
+#include "tile/staged_epilogue.cuh"
+
+constexpr int NUM_THREADS = NUM_WARPS_M * NUM_WARPS_N * 32;
+constexpr int WARP_M = BLOCK_M / NUM_WARPS_M, WARP_N = BLOCK_N / NUM_WARPS_N;
+constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16;
+constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2;   // bytes of a tile
+constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
+constexpr int SMEM_BYTES = NUM_STAGES * STAGE_BYTES;
+constexpr int ROWS = NUM_THREADS * 8 / BLOCK_K;               // rows of a tile that one pass of all threads copies
+constexpr int PASSES_A = BLOCK_M / ROWS, PASSES_B = BLOCK_N / ROWS;
+
+// region: layout
+// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks. Both tiles have rows of BLOCK_K.
+// LINE_ROWS of them share the 128 bytes of the 32 banks, a line; the number of the line goes into the XOR.
+constexpr int CHUNKS = BLOCK_K / 8, LINE_ROWS = 8 / CHUNKS;
+__device__ __forceinline__ int chunk_at(int row, int chunk) {
+  return row * CHUNKS + (chunk ^ row / LINE_ROWS % CHUNKS);
+}
+// end region
+
+extern "C" __global__ void __launch_bounds__(NUM_THREADS)
+gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gmem_d, int M, int N, int K) {
+  static_assert(WARP_M % MMA_M == 0 && WARP_N % (2 * MMA_N) == 0, "a warp tile is made of 16 x 16, two mma tiles");
+  static_assert(BLOCK_K == 32 || BLOCK_K == 64, "two sets of fragments take turns: an even number of steps of 16");
+  static_assert(NUM_STAGES >= 2, "one tile is multiplied while at least one other is on its way");
+  static_assert(ROWS % 8 == 0 && BLOCK_M % ROWS == 0 && BLOCK_N % ROWS == 0,
+                "one pass of all threads must copy 8, 16, 32 … whole rows: change the tiles or the number of warps");
+
+  // ---- Where this warp works ----
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const Tile tile = grouped_block_order(blockIdx.y * gridDim.x + blockIdx.x, gridDim.y, gridDim.x, GROUP_M);
+  const int block_m = tile.m * BLOCK_M, block_n = tile.n * BLOCK_N;
+  const int warp_m = warp / NUM_WARPS_N * WARP_M, warp_n = warp % NUM_WARPS_N * WARP_N;
+
+  // ---- Shared memory and fragments ----
+  extern __shared__ __align__(128) uint4 smem[];              // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
+  const uint32_t smem_a = shared_address(smem), smem_b = smem_a + STAGE_A;
+  float acc[WARP_M / MMA_M][WARP_N / MMA_N][4] = {};
+  uint32_t frag_a[2][WARP_M / MMA_M][4];                      // one set is multiplied while the other is loaded
+  uint32_t frag_b[2][WARP_N / MMA_N][2];
+
+  // region: addresses
+  // The swizzle touches only the bits of an address that choose the chunk. Whole groups of 8 rows leave them alone and
+  // are a constant further on; a step of c chunks along the row is an XOR with 16 c bytes.
+  const uint32_t lane_a = smem_a + 16 * chunk_at(warp_m + lane % 16, lane / 16);
+  const uint32_t lane_b = smem_b + 16 * chunk_at(warp_n + lane / 16 * 8 + lane % 8, lane / 8 % 2);
+  // This thread's chunks: where the first goes in shared memory, and how many bytes each lies from the tile's corner in
+  // global memory. A copy reads its address registers late, when its turn comes, and nobody may change them before. So
+  // they stay as they are, and only the corner, the same for all threads, moves along K.
+  const int row = threadIdx.x / (BLOCK_K / 8), chunk = threadIdx.x % (BLOCK_K / 8);
+  const uint32_t to_a = smem_a + 16 * chunk_at(row, chunk), to_b = smem_b + 16 * chunk_at(row, chunk);
+  const char* corner_a = reinterpret_cast<const char*>(gmem_a + static_cast<size_t>(block_m) * K);
+  const char* corner_b = reinterpret_cast<const char*>(gmem_b + static_cast<size_t>(block_n) * K);
+  uint32_t from_a[PASSES_A], from_b[PASSES_B];
+  #pragma unroll
+  for (int i = 0; i < PASSES_A; i++) from_a[i] = (min(row + i * ROWS, M - 1 - block_m) * K + chunk * 8) * 2;
+  #pragma unroll
+  for (int i = 0; i < PASSES_B; i++) from_b[i] = (min(row + i * ROWS, N - 1 - block_n) * K + chunk * 8) * 2;
+  // end region
+
+  // region: copy
+  int k_copy = 0;                                             // the k tile that is copied next
+  const auto copy = [&](int stage) {                          // issues copies and returns: nobody waits here
+    const uint32_t at = stage * STAGE_BYTES, k_bytes = k_copy * 2;
+    const int bytes = k_copy + chunk * 8 < K ? 16 : 0;        // 0: nothing is read, the chunk becomes zeros
+    #pragma unroll
+    for (int i = 0; i < PASSES_A; i++)
+      cp_async_16b_zfill(to_a + at + i * NUM_THREADS * 16, corner_a + k_bytes + from_a[i], bytes);
+    #pragma unroll
+    for (int i = 0; i < PASSES_B; i++)
+      cp_async_16b_zfill(to_b + at + i * NUM_THREADS * 16, corner_b + k_bytes + from_b[i], bytes);
+    cp_async_commit();
+    k_copy += BLOCK_K;
+  };
+  // end region
+
+  // region: load
+  const auto load = [&](int set, int stage, int k) {          // shared memory to fragments
+    const uint32_t stage_a = lane_a + stage * STAGE_BYTES, stage_b = lane_b + stage * STAGE_BYTES;
+    #pragma unroll
+    for (int mi = 0; mi < WARP_M / MMA_M; mi++)               // 16 rows, two chunks: the four 8x8 matrices of A
+      ldmatrix_x4(frag_a[set][mi][0], frag_a[set][mi][1], frag_a[set][mi][2], frag_a[set][mi][3],
+                  (stage_a ^ k * 2) + mi * MMA_M * BLOCK_K * 2);
+    #pragma unroll
+    for (int ni = 0; ni < WARP_N / MMA_N; ni += 2)            // 16 rows, two chunks: two mma tiles of B
+      ldmatrix_x4(frag_b[set][ni][0], frag_b[set][ni][1], frag_b[set][ni + 1][0], frag_b[set][ni + 1][1],
+                  (stage_b ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
+  };
+  // end region
+
+  // ---- Main loop ----
+  #pragma unroll
+  for (int stage = 0; stage < NUM_STAGES - 1; stage++) copy(stage);
+  cp_async_wait<NUM_STAGES - 2>();                            // this thread's copies of the first tile,
+  __syncthreads();                                            // and every thread's
+  load(0, 0, 0);
+  int stage = 0, last = NUM_STAGES - 1;                       // the buffers of this tile and of the tile before
+  for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
+    // region: multiply
+    #pragma unroll
+    for (int k = 0; k < BLOCK_K; k += MMA_K) {
+      const int set = k / MMA_K % 2;
+      if (k == BLOCK_K - MMA_K) {
+        cp_async_wait<NUM_STAGES - 2>();                      // a thread's copies of the next tile; newer ones go on
+        __syncthreads();                                      // waits for everyone's, and for this tile's ldmatrix
+        last = stage;
+        stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
+      }
+      load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);            // the fragments of the next step
+      if (k == 0) copy(last);
+      #pragma unroll
+      for (int ni = 0; ni < WARP_N / MMA_N; ni++)
+        #pragma unroll
+        for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: neighbours in time share a fragment
+          const int mi = ni % 2 ? WARP_M / MMA_M - 1 - i : i;
+          mma_m16n8k16_bf16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
+        }
+    }
+    // end region
+  }
+
+  // ---- Epilogue ----
+  // region: epilogue
+  cp_async_wait<0>();                                         // the zeros past the end are copies too,
+  __syncthreads();                                            // and every warp has read its last fragments
+  __nv_bfloat16* const warp_d = gmem_d + static_cast<size_t>(block_m + warp_m) * N + block_n + warp_n;
+  store_through_shared<WARP_N>(acc, smem + warp * (MMA_M * WARP_N / 8), warp_d, N,
+                               M - block_m - warp_m, N - block_n - warp_n);
+  // end region
+}
