@@ -134,3 +134,24 @@ def test_one_turn_in_machine_code(arch):
         assert opcodes(kernel, "HMMA", arch) == ["HMMA.1688.F32"] * 2
     assert opcodes(WMMA, "HMMA", arch) == (["HMMA.1688.F32"] * 4 if arch == "sm_75" else ["HMMA.16816.F32"] * 2)
     assert len(opcodes(WMMA, "LDSM", arch)) == (4 if arch == "sm_75" else 2)
+
+
+# ---- What the pictures show ----
+
+
+def test_formats_are_those_of_numpy():
+    from ml_dtypes import finfo
+
+    from gemm_lab.notebook.figures.number_formats import FORMATS
+
+    for form in FORMATS:
+        if form.name != "TF32":  # which NumPy has not
+            known = finfo({"FP32": "float32", "BF16": "bfloat16", "FP16": "float16"}[form.name])
+            assert (form.largest, 1 + form.exponent + form.fraction) == (float(known.max), known.bits)
+            assert form.whole == round(2 / float(known.eps))
+
+
+def test_one_instruction_counts_multiply_adds():
+    from gemm_lab.notebook.figures.instructions import multiply_adds
+
+    assert multiply_adds() == {"FFMA": 32, "mma m16n8k8": 1024, "mma m16n8k16": 2048}
