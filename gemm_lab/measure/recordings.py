@@ -36,7 +36,10 @@ class Recording(NamedTuple):
 
 
 def recordings() -> Iterator[Recording]:
-    """All of them. The rule of `.cg` was fixed before seeds 1 and 2 were recorded, the one of `.ca` before seed 3."""
+    """All of them, recorded or to be recorded: `api.profiling.profile_patterns` leaves out those it is told to skip.
+
+    Scattered copies: the rule of `.cg` was fixed before seeds 1 and 2 were recorded, that of `.ca` before seed 3.
+    """
     for instruction, (width, _, _) in patterns.INSTRUCTIONS.items():
         source = patterns.kernel_source(instruction)
         for pattern in patterns.patterns(width):
