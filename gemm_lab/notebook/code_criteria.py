@@ -37,6 +37,9 @@ CODE_CRITERIA = {
     "ldmatrix": CodeCriterion(
         "ldmatrix for each k tile", lambda lines: sum(line.opcode.startswith("LDSM") for line in _loop(lines)),
         "Its main loop has {found} ldmatrix on {arch}; {wanted} is possible."),
+    "global_loads": CodeCriterion(
+        "global loads for each k tile", lambda lines: sum(line.opcode.startswith("LDG") for line in _loop(lines)),
+        "A thread loads {found} times from global memory for each k tile; {wanted} loads of 16 bytes are possible."),
     "mma_before_use": CodeCriterion(
         "least mma between ldmatrix and its use", lambda lines: min(mma_before_use(lines)),
         "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -14,9 +15,9 @@ from gemm_lab.plots import style
 # What is drawn, from the longest stripe to the shortest: opcode, colour, length, words of the legend.
 KINDS = (
     ("BAR", style.VERMILION, 1.0, "BAR, the barrier"),
-    ("LDG", style.MEMORY["DRAM"], 0.82, "LDG, from global memory"),
-    ("STS", style.MEMORY["L2"], 0.82, "STS, into shared memory"),
-    ("LDSM", style.MEMORY["registers"], 0.82, "LDSM, which is ldmatrix"),
+    ("LDG", style.MEMORY["DRAM"], 0.9, "LDG, from global memory"),
+    ("STS", style.SKY, 0.9, "STS, into shared memory"),
+    ("LDSM", style.MEMORY["shared memory"], 0.75, "LDSM, which is ldmatrix"),
     ("HMMA", style.GREEN, 0.5, "HMMA, which is mma"),
 )
 _REST = ("#B6BEC7", 0.22, "addresses and the rest")
@@ -24,9 +25,13 @@ _ROW, _HEAD, _FOOT, _LEFT, _RIGHT = 0.62, 0.55, 1.05, 0.35, 0.35  # inches
 
 
 @style.drawn
-def code_strip(rows: Sequence[tuple[str, Sequence[str]]], title: str = "one turn of the main loop") -> Figure:
-    """(name, opcodes in order) for each row, above one another on one scale."""
-    rows = [(name, [opcode.split(".")[0] for opcode in opcodes]) for name, opcodes in rows if opcodes]
+def code_strip(rows: Sequence[tuple[str, Sequence[Any]]], title: str = "one turn of the main loop", *,
+               counts: bool = True) -> Figure:
+    """(name, instructions in order) for each row, all on one scale; an instruction has an `opcode`, as a SassLine has.
+
+    With `counts` the number of instructions stands behind each row.
+    """
+    rows = [(name, [line.opcode.split(".")[0] for line in lines]) for name, lines in rows if lines]
     if not rows:
         raise LabError("There is nothing to draw: a strip needs the instructions of at least one loop.")
     fig = style.figure(style.WIDTH, _HEAD + _ROW * len(rows) + _FOOT)
@@ -47,8 +52,9 @@ def code_strip(rows: Sequence[tuple[str, Sequence[str]]], title: str = "one turn
             wide = max(points, 1.6) if kind == "BAR" else points * 0.92
             ax.add_collection(LineCollection(stripes, colors=colour, linewidths=wide, capstyle="butt"))
         ax.annotate(name, (0, y + 0.5), xytext=(-8, 0), textcoords="offset points", ha="right", va="center_baseline")
-        ax.annotate(str(len(opcodes)), (len(opcodes), y + 0.5), xytext=(6, 0), textcoords="offset points", ha="left",
-                    va="center_baseline", color=style.MUTED)
+        if counts:
+            ax.annotate(str(len(opcodes)), (len(opcodes), y + 0.5), xytext=(6, 0), textcoords="offset points",
+                        ha="left", va="center_baseline", color=style.MUTED)
     _legend(fig, height - _HEAD - _ROW * len(rows) - 0.2)
     return fig
 
@@ -61,5 +67,5 @@ def _legend(fig: Figure, top: float) -> None:
         x, y = _LEFT + index % 3 * column, top - index // 3 * 0.26
         fig.add_artist(Rectangle((x, y - 0.055), 0.13, 0.11, transform=fig.dpi_scale_trans, facecolor=colour))
         fig.text((x + 0.2) / width, y / height, words, va="center_baseline", color=style.MUTED)
-    fig.text(_LEFT / width, (top - 0.62) / height, "issued from left to right; the number is the count of instructions. "
-             "Distances are not times.", va="center_baseline", color=style.MUTED)
+    words = "One stripe for each instruction, issued from left to right. Distances are not times."
+    fig.text(_LEFT / width, (top - 0.62) / height, words, va="center_baseline", color=style.MUTED)

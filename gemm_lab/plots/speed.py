@@ -35,9 +35,12 @@ def _gpu_name(key: str) -> str:
     return (GPUS[key].name if key in GPUS else key).removeprefix("Tesla ")
 
 
-def _room_for(names: Sequence[str], turned: bool) -> tuple[Figure, Axes]:
-    """A figure and axes with room for the names of the rungs below, upright or turned by 40 degrees."""
-    left, right, above, caption = 0.75, 1.7, 0.6, 0.75
+def _room_for(names: Sequence[str], turned: bool, beside: Sequence[str]) -> tuple[Figure, Axes]:
+    """A figure and axes with room for the names of the rungs below, upright or turned by 40 degrees, and for the
+    words `beside` the lines, on the right.
+    """
+    left, above, caption = 0.75, 0.6, 0.75
+    right = max(1.45, 0.25 + 0.084 * max(map(len, beside), default=0))
     below = 0.2 + 0.2 * max(name.count("_") + 1 for name in names)
     if turned:
         reach = [0.088 * len(name) for name in names]  # inches, roughly
@@ -126,17 +129,17 @@ def ladder(
     lines = [value for value in (*baselines.values(), ceiling) if value]
 
     turned = len(rungs) > 7
-    fig, ax = _room_for(names, turned)
+    right = [(value, f"{label} {value:.4g}", style.INK) for label, value in baselines.items()]
+    right += [(ceiling, f"ceiling {ceiling:.4g}", style.INK)] if ceiling else []
+    fig, ax = _room_for(names, turned, [words for _, words, _ in right])
     ax.set(xlim=(-0.6, len(rungs) - 0.4))
     ax.set_ylim(0, 1.12 * max([*lines, *(read.number(row, "tflops") for row in rungs)]))
     for x, (name, row) in enumerate(zip(names, rungs, strict=True)):
         _bar(ax, x, row, name == lit, lines)
-    right = [(value, f"{label} {value:.4g}", style.INK) for label, value in baselines.items()]
     for value in baselines.values():
         ax.axhline(value, color=style.INK, linewidth=1.1, linestyle=(0, (5, 2)), zorder=1)
     if ceiling:
         ax.axhline(ceiling, color=style.INK, linewidth=style.THICK, zorder=1)
-        right.append((ceiling, f"ceiling {ceiling:.4g}", style.INK))
     style.labels_right(ax, right)
     label, shares = _published(published)
     if cublas := baselines.get("cuBLAS"):

@@ -1,4 +1,4 @@
-"""What notebook 06 says in prose about machine code and memory, held against the compiler."""
+"""What notebook 06 says in prose, held against the compiler, the emulator, the models and the recorded counters."""
 
 import re
 
@@ -6,14 +6,29 @@ import nbformat
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.compiler.instruction_order import mma_before_use, runs
+from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
+from gemm_lab.model.roofline import l2_argument
 
 ARCH = "sm_75"
-K1, K2, K3 = (lab.kernel(f"t4/0{number}") for number in (1, 2, 3))
+K = {number: lab.kernel(f"t4/0{number}") for number in range(1, 9)}
 
 
 def opcodes(kernel, line=None):
     return [item.opcode for item in kernel.sass(line=line, arch=ARCH).lines]
+
+
+def order(kernel, *names):
+    return runs(kernel.sass(arch=ARCH).lines, names)
+
+
+def loop(kernel):
+    return main_loop(kernel.sass(arch=ARCH).lines).lines
+
+
+def card(number):
+    return K[number].profile(record=False).card
 
 
 @pytest.fixture(scope="module")
@@ -24,39 +39,39 @@ def lines():
     return {name: int(line) for name, line in re.findall(r"(k\d)\.sass\(line=(\d+)", source)}
 
 
+# ---- 01 to 03 ----
+
+
 def test_the_lines_shown_are_the_copies_of_a(lines):
-    assert "chunk[col % 8] = gmem_a" in K1.source.split("\n")[lines["k1"] - 1]
-    assert "smem_a[chunk_a(row, chunk)] =" in K2.source.split("\n")[lines["k2"] - 1]
+    assert "chunk[col % 8] = gmem_a" in K[1].source.split("\n")[lines["k1"] - 1]
+    assert "smem_a[chunk_a(row, chunk)] =" in K[2].source.split("\n")[lines["k2"] - 1]
 
 
 def test_01_loads_two_bytes_and_stores_them(lines):
-    moves = [name for name in opcodes(K1, lines["k1"]) if name.startswith(("LDG", "STS"))]
+    moves = [name for name in opcodes(K[1], lines["k1"]) if name.startswith(("LDG", "STS"))]
     assert [name.split(".SYS")[0] for name in moves] == ["LDG.E.U16", "STS.U16"]
 
 
 def test_02_sends_eight_wide_loads_before_the_first_store(lines):
-    moves = [name for name in opcodes(K2, lines["k2"]) if name.startswith(("LDG", "STS"))]
+    moves = [name for name in opcodes(K[2], lines["k2"]) if name.startswith(("LDG", "STS"))]
     assert [name.split(".SYS")[0] for name in moves] == ["LDG.E.128"] * 8 + ["STS.128"] * 8
 
 
-@pytest.mark.parametrize("kernel", [K2, K3], ids=["02", "03"])
-def test_twelve_loads_twelve_stores_two_barriers(kernel):
-    kept = [name.split(".")[0] for name in opcodes(kernel)]
-    kept = [name for name in kept if name in ("LDG", "STS", "BAR")]
-    assert kept == ["LDG"] * 12 + ["STS"] * 12 + ["BAR"] * 2 + ["LDG"] * 64
+@pytest.mark.parametrize("number", [2, 3])
+def test_load_store_barrier_multiply_barrier(number):
+    assert order(K[number], "LDG", "STS", "HMMA", "BAR") == [
+        ("LDG", 12), ("STS", 12), ("BAR", 1), ("HMMA", 256), ("BAR", 1), ("LDG", 64)]
 
 
-@pytest.mark.parametrize("kernel", [K1, K2, K3], ids=["01", "02", "03"])
-def test_a_step_is_256_mma_and_a_t4_holds_one_block(kernel):
-    assert kernel.sass(arch=ARCH).mix["HMMA"] == 256
-    compiled = kernel.compile(ARCH)
-    held = kernel.occupancy(compiled, on="t4")
-    assert (compiled.smem, held.blocks, held.binding) == (49_152, 1, "shared memory")
+def test_01_loses_to_a_kernel_without_tensor_cores():
+    before = lab.kernel("simt/04").profile(record=False).card
+    assert before.n == card(1).n and before["cycles"] < card(1)["cycles"] and before["tensor_pipe_pct"] < 1
+    assert card(1)["tensor_pipe_pct"] < 10
 
 
-def test_two_lines_change_what_happens_in_03():
-    added = [line for line in K3.diff().lines if line.startswith("+")]
-    assert len([line for line in added if "static_assert" not in line]) == 2 and len(added) == 3
+@pytest.mark.parametrize("number, state", [(1, "long scoreboard"), (2, "short scoreboard"), (3, "long scoreboard")])
+def test_the_suspects_of_the_first_three_cards(number, state):
+    assert card(number).limiting.label == state
 
 
 @pytest.mark.parametrize("rows_bytes", [128, 256])
@@ -65,3 +80,102 @@ def test_the_count_of_conflicts_in_prose(rows_bytes, swizzled, wavefronts):
     for chunk in range(rows_bytes // 16):
         first = [(row * rows_bytes + (chunk ^ row % 8 if swizzled else chunk) * 16) // 4 % 32 for row in range(8)]
         assert max(map(first.count, first)) == wavefronts
+
+
+# ---- 04 and 05 ----
+
+
+def test_04_loads_behind_the_barrier_and_multiplies_meanwhile():
+    assert order(K[4], "LDG", "STS", "HMMA", "BAR") == [
+        ("LDG", 12), ("STS", 12), ("BAR", 1), ("LDG", 12), ("HMMA", 256), ("BAR", 1), ("LDG", 64)]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_a_step_is_256_mma_and_a_t4_holds_one_block(number):
+    assert K[number].sass(arch=ARCH).mix["HMMA"] == 256
+    compiled = K[number].compile(ARCH)
+    held = K[number].occupancy(compiled, on="t4")
+    assert (compiled.smem, held.blocks, held.binding) == (49_152, 1, "shared memory")
+    assert lab.occupancy(lab.gpu("t4"), compiled.threads, 64, compiled.smem).blocks == 1, "fewer registers do not help"
+
+
+def test_04_pays_in_registers():
+    assert K[4].compile(ARCH).registers > K[3].compile(ARCH).registers
+
+
+def test_the_grey_stretch_of_04_stands_between_barrier_and_loads():
+    names = [line.opcode.split(".")[0] for line in loop(K[4])]
+    stretch = names[names.index("BAR") + 1: names.index("LDG")]
+    assert len(stretch) > 40 and not {"HMMA", "LDSM", "STS"} & set(stretch)
+
+
+def test_the_compiler_finds_the_xor_steps_itself():
+    again = K[5].edit(multiply=K[4].regions["multiply"])
+    assert len(loop(again)) <= len(loop(K[5])) and again.run(256, timed=False).passed
+
+
+def test_05_executes_less_of_everything_but_mma():
+    before, after = card(4).classes, card(5).classes
+    assert before.pop("tensor core") == after.pop("tensor core")
+    assert all(after[name] <= before[name] for name in before) and sum(after.values()) < 0.6 * sum(before.values())
+    assert card(5)["l2_bytes"] < 0.7 * card(4)["l2_bytes"]
+
+
+def test_the_argument_about_bytes():
+    assert not l2_argument(256, 128).enough and l2_argument(256, 256).enough and l2_argument(128, 128).intensity == 64
+    assert round(l2_argument().balance, 2) == round(65_000 / (110 + 640), 2) == 86.67
+    assert K[5].compile(ARCH).smem * 2 == K[6].compile(ARCH).smem == 65_536
+
+
+# ---- 06 to 08 ----
+
+
+@pytest.mark.parametrize("number, barriers", [(5, 2), (6, 1), (7, 1), (8, 1)])
+def test_barriers_in_a_turn(number, barriers):
+    assert sum(line.opcode.startswith("BAR") for line in loop(K[number])) == barriers
+
+
+def test_without_its_second_barrier_05_is_exact_here_and_racy():
+    barriers = [line for line in K[5].source.split("\n") if "__syncthreads" in line]
+    assert len(barriers) == 2
+    race = K[5].rewrite(K[5].source.replace(barriers[1], "")).run(512, backend="emulator")
+    assert race.passed and "st.shared" in str(race.hazards[0]) and "there is no barrier between them" in str(race.hazards[0])
+
+
+def test_06_waits_no_less_at_its_barrier_and_less_for_the_queue():
+    before, after = card(5), card(6)
+    assert abs(after["stall_barrier"] - before["stall_barrier"]) < 0.1
+    assert after["stall_mio_throttle"] < 0.5 * before["stall_mio_throttle"]
+
+
+def test_a_store_of_06_takes_eight_sectors_and_one_of_07_sixteen_full_ones():
+    for number, sectors, used in ((6, 8, 0.5), (7, 16, 1.0)):
+        seen = card(number)
+        assert seen["store_sectors"] / seen["store_requests"] == sectors
+        assert 2 * seen.n**2 / (32 * seen["store_sectors"]) == used
+
+
+def test_two_ldmatrix_of_07_have_no_mma_before_their_use_and_those_of_08_have_many():
+    assert sorted(mma_before_use(K[7].sass(arch=ARCH).lines))[:3].count(0) == 2
+    assert min(mma_before_use(K[8].sass(arch=ARCH).lines)) >= 8
+
+
+def test_08_loads_early_and_stores_late():
+    names = [line.opcode.split(".")[0] for line in loop(K[8])]
+    loads, stores = ([place for place, name in enumerate(names) if name == kind] for kind in ("LDG", "STS"))
+    assert len(loads) == 8 and loads[-1] < len(names) / 3 and stores[0] > len(names) / 2
+    assert names[0] == "HMMA" or "HMMA" in names[:4], "the loop begins with products"
+
+
+def test_08_is_limited_by_the_tensor_core_and_passes_cutlass():
+    assert card(8).limiting.label == "math pipe throttle"
+    bench = lab.ladder("t4").recorded()
+    assert bench.ratio("t4/08", "cutlass", 8192) > 1.1 and bench.ratio("t4/08", "t4/04", 2048) < 1
+
+
+def test_waves_at_2048():
+    t4, h200, tiles = lab.gpu("t4").sms, lab.gpu("h200").sms, (2048 // 256) ** 2
+    assert (t4, h200) == (40, 132) and tiles < h200 / 2 and 0.9 * h200 < 2 * tiles <= h200
+    small = K[8](BLOCK_M=128, BLOCK_N=128, NUM_WARPS_M=2, NUM_WARPS_N=2)
+    assert small.occupancy(small.compile(ARCH), on="t4").blocks == 2
+    assert small.run(256, timed=False).passed and (2048 // 128) ** 2 == 256

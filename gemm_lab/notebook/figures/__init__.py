@@ -22,6 +22,7 @@ from gemm_lab.notebook.figures import (
     latency,
     ldmatrix,
     machine,
+    machine_code,
     number_formats,
     overlap,
     rooflines,
@@ -59,9 +60,11 @@ _FIGURES = {
         swizzle.swizzle_xor,
         fragments.mma_fragments,
         overlap.prefetch_overlap,
+        machine_code.main_loops_03_04,
         xor_steps.xor_steps,
         overlap.barriers_and_buffers,
         epilogue.staged_epilogue,
+        machine_code.main_loops_04_08,
     )
 }
 

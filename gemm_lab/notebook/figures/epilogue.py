@@ -23,12 +23,11 @@ def staged_epilogue():
 
     def rows(y: float, count: int, stores, colour) -> None:
         for row in range(count):
-            page.grid(left, y + row * row_h, 1, 8, SECTOR * byte, row_h - 0.05, fill=style.PAPER, edge=style.UNLIT_EDGE,
-                      lw=0.6)
+            page.grid(left, y + row * row_h, 1, 8, SECTOR * byte, row_h - 0.05, edge=style.UNLIT_EDGE, lw=0.6)
             page.text(left - 0.12, y + (row + 0.4) * row_h, str(row), ha="right", colour=style.MUTED)
         for row, at, size in stores:
-            page.box(left + at * byte, y + row * row_h, size * byte, row_h - 0.05, fill=colour, edge=style.PAPER, lw=0.5,
-                     radius=0, z=3)
+            page.box(left + at * byte, y + row * row_h, size * byte, row_h - 0.05, fill=colour, edge=style.PAPER,
+                     lw=0.5, radius=0, z=3)
 
     for y, title, stores in ((top, "from the fragments: 4 bytes a lane", FRAGMENT),
                              (top + 8 * row_h + 0.55, "staged: 16 bytes a lane", STAGED)):

@@ -101,7 +101,7 @@ def barriers_and_buffers():
               ha="left", colour=style.MUTED)
     page.text(_LEFT, 4.0, "the mma behind the barrier already have their fragments", ha="left", colour=style.MUTED)
     page.labelled(_LEFT, 4.3, 0.22, 0.22, "", fill=_MATRIX, edge=style.PAPER, radius=0)
-    page.text(_LEFT + 0.32, 4.41, "ldmatrix behind the barrier: in 05 and 06 the next mma has to wait for it", ha="left",
-              colour=style.MUTED)
+    words = "ldmatrix behind the barrier: in 05 and 06 the next mma has to wait for it"
+    page.text(_LEFT + 0.32, 4.41, words, ha="left", colour=style.MUTED)
     _legend(page, 4.7, "lengths are not to scale")
     return page.fig

@@ -22,6 +22,7 @@ from PIL.PngImagePlugin import PngInfo
 from gemm_lab.plots import style
 
 COLOURS = 256
+STORED_COLOURS = 24  # in a notebook, whose bytes count; enough for flat colours and the soft edges of letters
 
 
 def texts(fig: Figure) -> list[Text]:
@@ -64,18 +65,19 @@ def write_png(fig: Figure, name: str, path: Path) -> Path:
 
 
 def smaller(data: bytes) -> bytes:
-    """The same PNG with a palette: about a third of the bytes, for pictures stored inside a notebook."""
+    """The same PNG with a small palette: about a quarter of the bytes, for pictures stored inside a notebook."""
     buffer = io.BytesIO()
-    _with_palette(Image.open(io.BytesIO(data)).convert("RGBA")).save(buffer, format="PNG", optimize=True)
+    image = _with_palette(Image.open(io.BytesIO(data)).convert("RGBA"), STORED_COLOURS)
+    image.save(buffer, format="PNG", optimize=True)
     return buffer.getvalue()
 
 
-def _with_palette(image: Image.Image) -> Image.Image:
-    """The image in its 256 commonest colours; the few other pixels (edges of letters) take the nearest."""
+def _with_palette(image: Image.Image, number: int = COLOURS) -> Image.Image:
+    """The image in its `number` commonest colours; the few other pixels (edges of letters) take the nearest."""
     pixels = np.asarray(image)
     colours, index, counts = np.unique(pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True)
     colours = colours.view(np.uint8).reshape(-1, 4).astype(np.int64)
-    palette = colours[np.argsort(-counts, kind="stable")[:COLOURS]]
+    palette = colours[np.argsort(-counts, kind="stable")[:number]]
     squares = (colours**2).sum(1)[:, None] - 2 * colours @ palette.T + (palette**2).sum(1)
     nearest = squares.argmin(1).astype(np.uint8)
     result = Image.fromarray(nearest[index].reshape(pixels.shape[:2]))
