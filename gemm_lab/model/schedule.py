@@ -54,33 +54,33 @@ def schedule(kind: str, addresses, width: int, active=None, source=None, banks: 
         return _cp_async_ca(np.asarray(source, np.int64), addresses, width, use)
     words = addresses[:, None] // bank_model.BANK_BYTES + np.arange(max(width // bank_model.BANK_BYTES, 1))
     each = max(banks * bank_model.BANK_BYTES // max(width, bank_model.BANK_BYTES), 1)
-    found, phase = np.full(words.shape, -1), []
+    found, phase = [[-1] * words.shape[1] for _ in words], []
     groups = [range(start, min(start + each, len(words))) for start in range(0, len(words), each)]
     if kind == "load" and width >= 8 and banks == bank_model.BANKS:
         joined = bank_model.joined_phases(np.where(use, addresses, 0)[None], width, use[None])[0]
         pairs = zip(joined, groups[::2], groups[1::2], strict=True)
         groups = [part for join, a, b in pairs for part in ([range(a.start, b.stop)] if join else [a, b])]
+    wanted, active_lanes = words.tolist(), use.tolist()
     for number, lanes in enumerate(groups):
         first, depth, where = len(phase), [0] * banks, {}
         for lane in lanes:
-            for place in range(words.shape[1]) if use[lane] else ():
-                word = int(words[lane, place])
+            for place, word in enumerate(wanted[lane] if active_lanes[lane] else ()):
                 if word not in where:
                     where[word] = first + depth[word % banks]
                     depth[word % banks] += 1
-                found[lane, place] = where[word]
+                found[lane][place] = where[word]
         phase += [number] * max(depth)
-    return Schedule(found, tuple(phase))
+    return Schedule(np.array(found), tuple(phase))
 
 
 def _cp_async_ca(source: np.ndarray, destination: np.ndarray, width: int, use: np.ndarray) -> Schedule:
     """The turns of `banks.cp_async_ca_wavefronts`: its likely count, where that is not cut by the upper limit."""
     found, phase = np.full((len(use), max(width // bank_model.BANK_BYTES, 1)), -1), []
     banks, each = bank_model.LINE_BYTES // width, bank_model.LANES_OF_A_PHASE[width]
-    to, of = destination // width % banks, source // width % banks
+    to, of = (destination // width % banks).tolist(), (source // width % banks).tolist()
     for number, start in enumerate(range(0, len(use), each)):
         turns: dict[int, int] = {}
-        for lane in start + np.flatnonzero(use[start : start + each]):
+        for lane in (start + np.flatnonzero(use[start : start + each])).tolist():
             turn = 0
             for earlier, its in turns.items():
                 if to[earlier] == to[lane] or of[earlier] == of[lane]:

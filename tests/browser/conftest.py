@@ -36,12 +36,12 @@ MOUNT = """async ([name, state]) => {
     },
     save_changes: () => saved.push(structuredClone(state)),
     on: (event, f) => (listeners[event] ??= []).push(f),
-    off: () => {},
+    off: (event, f) => (listeners[event] = listeners[event].filter((other) => other !== f)),
   };
   const module = await import("./joined/" + name + ".js");
   document.getElementById("here").replaceChildren();
-  module.default.render({ model, el: document.getElementById("here") });
-  window.widget = { model, state, saved, module };
+  const close = module.default.render({ model, el: document.getElementById("here") });
+  window.widget = { state, saved, model, close, heard: () => Object.values(listeners).flat().length };
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 }"""
 

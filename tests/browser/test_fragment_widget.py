@@ -1,5 +1,6 @@
 """The fragment map in Chromium: the JavaScript mirror over every element, and what a click does."""
 
+import json
 import shutil
 
 import pytest
@@ -16,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.skipif(
 
 COORDINATES = """async (forms) => {
   const { makeMma, fragmentLoad } = await import("./mma.js");
-  return forms.map(([shape, dtype, accumulator]) => {
+  return JSON.stringify(forms.map(([shape, dtype, accumulator]) => {
     const mma = makeMma(shape, dtype, accumulator), out = {};
     for (const operand of ["A", "B", "C"])
       out[operand] = Array.from({ length: 32 }, (_, lane) => Array.from({ length: mma.registers[operand] }, (_, register) =>
@@ -26,13 +27,13 @@ COORDINATES = """async (forms) => {
       return load && [load.count, load.transposed, load.lanes.map((l) => l.row), load.lanes.map((l) => l.chunk)];
     });
     return out;
-  });
+  }));
 }"""
 
 
 def test_the_mirror_holds_every_element_where_python_does(widget_page):
     forms = [[shape, dtype, acc] for dtype, shapes in SHAPES.items() for shape in shapes for acc in ACCUMULATORS[dtype]]
-    for form, answer in zip(forms, widget_page().evaluate(COORDINATES, forms), strict=True):
+    for form, answer in zip(forms, json.loads(widget_page().evaluate(COORDINATES, forms)), strict=True):
         mma = Mma(*form)
         for operand in "ABC":
             assert answer[operand] == mma.coordinates(operand).tolist(), form

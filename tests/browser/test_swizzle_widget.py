@@ -170,6 +170,13 @@ def test_it_answers_quickly(explorer):
     raise AssertionError(f"too slow: step {step}, hover {hover}")
 
 
+def test_a_closed_view_hears_nothing_more(explorer):
+    page = explorer()
+    assert page.evaluate("window.widget.heard()") > 10
+    page.evaluate("window.widget.close()")
+    assert page.evaluate("window.widget.heard()") == 0
+
+
 def test_lanes_glide_to_another_layout_and_arrive(explorer):
     page = explorer(layout="xor")
     page.wait_for_timeout(50)

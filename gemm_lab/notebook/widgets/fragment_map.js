@@ -1,6 +1,6 @@
 // The fragment map: the lanes and registers of A, B and C of one mma, and the rows that each lane names to ldmatrix.
 import { ACCUMULATORS, fragmentLoad, makeMma, SHAPES } from "./mma.js";
-import { bankColour, h, readTheme, svg, watch } from "./theme.js";
+import { bankColour, h, listen, readTheme, svg, watch } from "./theme.js";
 
 const STATE = ["shape", "dtype", "accumulator", "stored", "lane"];
 const HIGH = 20, GUTTER = 30, BLOCK_GAP = 6, TAG = 26;
@@ -181,17 +181,16 @@ export function render({ model, el }) {
     return h("p", {}, h("code", {}, load.opcode), ` for ${operand}: T${lane} ${words}`, it ? " (dashed)." : ".");
   }
 
-  for (const name of STATE)
-    model.on(`change:${name}`, () => {
-      if (state[name] === model.get(name)) return;
-      const fresh = Object.fromEntries(STATE.map((key) => [key, model.get(key)]));
-      if (!SHAPES[fresh.dtype]?.includes(fresh.shape) || !ACCUMULATORS[fresh.dtype].includes(fresh.accumulator)) return;
-      state = fresh;
-      build();
-    });
+  const unlisten = listen(model, STATE, (name) => {
+    if (state[name] === model.get(name)) return;
+    const fresh = Object.fromEntries(STATE.map((key) => [key, model.get(key)]));
+    if (!SHAPES[fresh.dtype]?.includes(fresh.shape) || !ACCUMULATORS[fresh.dtype].includes(fresh.accumulator)) return;
+    state = fresh;
+    build();
+  });
   const stop = watch(root, () => ((theme = null), draw()));
   build();
-  return () => stop();
+  return () => (stop(), unlisten());
 }
 
 export default { render };

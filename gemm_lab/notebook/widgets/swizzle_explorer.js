@@ -2,7 +2,7 @@
 import { addressBits, formula } from "./address_bits.js";
 import { ACCESSES, ELEMENT_BYTES, makeTile, problem, steps, tileAccess, totals } from "./tile.js";
 import { drawTile, geometry, HEADER, placeAt } from "./tile_canvas.js";
-import { h, oncePerFrame, readTheme, watch } from "./theme.js";
+import { h, listen, oncePerFrame, readTheme, watch } from "./theme.js";
 import { drawWavefronts } from "./wavefront_canvas.js";
 
 const STATE = ["rows", "row_bytes", "element", "layout", "pad_bytes", "bits", "base", "shift", "banks", "access", "step",
@@ -259,18 +259,18 @@ export function render({ model, el }) {
     change({ selected: [row + by[0], to] });
   });
   scroll.addEventListener("scroll", point);
-  for (const name of STATE)
-    model.on(`change:${key(name)}`, () => {
-      if (JSON.stringify(state[name]) === JSON.stringify(model.get(key(name)))) return;
-      if (problem(read())) return; // half of a change that Python makes name by name
-      state = read();
-      if (state.step >= steps(makeTile(state), state.access)) state.step = 0;
-      error.hidden = true;
-      build();
-    });
+  const unlisten = listen(model, STATE.map(key), (name) => {
+    const fresh = read(), mine = state[STATE.find((one) => key(one) === name)];
+    if (JSON.stringify(mine) === JSON.stringify(model.get(name))) return; // what this view has just set
+    if (problem(fresh)) return; // half of a change that Python makes name by name
+    state = fresh;
+    if (state.step >= steps(makeTile(state), state.access)) state.step = 0;
+    error.hidden = true;
+    build();
+  });
   const stop = watch(root, () => ((theme = null), draw()));
   build();
-  return () => stop();
+  return () => (stop(), unlisten());
 }
 
 export default { render };

@@ -83,3 +83,10 @@ export function oncePerFrame(draw) {
     requestAnimationFrame(() => ((waiting = false), draw()));
   };
 }
+
+// Call back with the name of each of these traits that changes; returns how to stop.
+export function listen(model, names, callback) {
+  const pairs = names.map((name) => [`change:${name}`, () => callback(name)]);
+  for (const [event, call] of pairs) model.on(event, call);
+  return () => pairs.forEach(([event, call]) => model.off(event, call));
+}

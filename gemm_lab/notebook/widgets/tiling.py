@@ -75,7 +75,7 @@ def tile_picture(facts: TileFacts) -> bytes:
     return compact(png(plots.roofline(machine, points, ceilings={"FP16 tensor": machine.tflops}), DPI))
 
 
-def resource_words(found: TileResources, gpu: Gpu) -> str:
+def resource_words(found: TileResources) -> str:
     """Threads, registers, occupancy and what binds, in sentences."""
     warps = found.threads // 32
     parts = [f"{warps} warps of {found.warp[0]} × {found.warp[1]}, {found.stages} "
@@ -126,7 +126,7 @@ class TileExplorer(Choices):
     def text(self) -> str:
         if self.resources is None:
             return self.facts.text
-        return f"{self.facts.text} {resource_words(self.resources, self.facts.gpu)}"
+        return f"{self.facts.text} {resource_words(self.resources)}"
 
     def controls(self) -> list[list]:
         import ipywidgets as widgets

@@ -1,7 +1,7 @@
 // The wavefront stepper: what the warps of a compiled kernel do to shared memory, one pass over the banks at a time.
 import { idealWavefronts, schedule } from "./banks.js";
 import { drawMemory } from "./memory_canvas.js";
-import { h, oncePerFrame, readTheme, watch } from "./theme.js";
+import { h, listen, oncePerFrame, readTheme, watch } from "./theme.js";
 import { drawWavefronts } from "./wavefront_canvas.js";
 
 const PLAY_MS = 550;
@@ -76,11 +76,15 @@ export function render({ model, el }) {
     line.replaceChildren(...lines.map((entry) => h("option", { value: entry.number },
       `${entry.number}: ${entry.wavefronts.toLocaleString("en")} wavefronts, ${+(entry.wavefronts / entry.ideal).toFixed(2)} × ideal`)));
     warp.replaceChildren(...Array.from({ length: get("warps") }, (_, number) => h("option", { value: number }, `${number}`)));
-    line.value = get("line");
-    warp.value = get("warp");
+    choices();
     title.textContent = get("title");
     code.textContent = chosen?.text ?? "";
     pick();
+  }
+
+  function choices() {
+    line.value = get("line");
+    warp.value = get("warp");
   }
 
   function pick() {
@@ -125,13 +129,11 @@ export function render({ model, el }) {
     drawWavefronts(passes, { access, banks: 32, theme, width, upto, current });
   });
 
-  model.on("change:accesses", build);
-  for (const name of ["line", "warp"]) model.on(`change:${name}`, () => ((line.value = get("line")), (warp.value = get("warp"))));
-  model.on("change:execution", pick);
-  model.on("change:wavefront", step);
+  const heard = { accesses: build, execution: pick, wavefront: step, line: choices, warp: choices };
+  const unlisten = listen(model, Object.keys(heard), (name) => heard[name]());
   const stop = watch(root, () => ((theme = null), draw()));
   build();
-  return () => (stop(), pause());
+  return () => (stop(), unlisten(), pause());
 }
 
 export default { render };
