@@ -70,41 +70,40 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
 
   // region: copy
   int k_copy = 0;                                             // the k tile that is copied next
-  const auto copy = [&](int stage) {                          // issues copies and returns: nobody waits here
-    const uint32_t at = stage * STAGE_BYTES, k_bytes = k_copy * 2;
+  const auto copy = [&](uint32_t stage) {                     // into the buffer at this byte; nobody waits here
+    const uint32_t k_bytes = k_copy * 2;
     const int bytes = k_copy + chunk * 8 < K ? 16 : 0;        // 0: nothing is read, the chunk becomes zeros
     #pragma unroll
     for (int i = 0; i < PASSES_A; i++)
-      cp_async_16b_zfill(to_a + at + i * NUM_THREADS * 16, corner_a + k_bytes + from_a[i], bytes);
+      cp_async_16b_zfill(to_a + stage + i * NUM_THREADS * 16, corner_a + k_bytes + from_a[i], bytes);
     #pragma unroll
     for (int i = 0; i < PASSES_B; i++)
-      cp_async_16b_zfill(to_b + at + i * NUM_THREADS * 16, corner_b + k_bytes + from_b[i], bytes);
+      cp_async_16b_zfill(to_b + stage + i * NUM_THREADS * 16, corner_b + k_bytes + from_b[i], bytes);
     cp_async_commit();
     k_copy += BLOCK_K;
   };
   // end region
 
   // region: load
-  const auto load = [&](int set, int stage, int k) {          // shared memory to fragments
-    const uint32_t stage_a = lane_a + stage * STAGE_BYTES, stage_b = lane_b + stage * STAGE_BYTES;
+  const auto load = [&](int set, uint32_t stage, int k) {     // shared memory to fragments
     #pragma unroll
     for (int mi = 0; mi < WARP_M / MMA_M; mi++)               // 16 rows, two chunks: the four 8x8 matrices of A
       ldmatrix_x4(frag_a[set][mi][0], frag_a[set][mi][1], frag_a[set][mi][2], frag_a[set][mi][3],
-                  (stage_a ^ k * 2) + mi * MMA_M * BLOCK_K * 2);
+                  ((lane_a + stage) ^ k * 2) + mi * MMA_M * BLOCK_K * 2);
     #pragma unroll
     for (int ni = 0; ni < WARP_N / MMA_N; ni += 2)            // 16 rows, two chunks: two mma tiles of B
       ldmatrix_x4(frag_b[set][ni][0], frag_b[set][ni][1], frag_b[set][ni + 1][0], frag_b[set][ni + 1][1],
-                  (stage_b ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
+                  ((lane_b + stage) ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
   };
   // end region
 
   // ---- Main loop ----
   #pragma unroll
-  for (int stage = 0; stage < NUM_STAGES - 1; stage++) copy(stage);
+  for (int i = 0; i < NUM_STAGES - 1; i++) copy(i * STAGE_BYTES);
   cp_async_wait<NUM_STAGES - 2>();                            // this thread's copies of the first tile,
   __syncthreads();                                            // and every thread's
   load(0, 0, 0);
-  int stage = 0, last = NUM_STAGES - 1;                       // the buffers of this tile and of the tile before
+  uint32_t stage = 0, last = (NUM_STAGES - 1) * STAGE_BYTES;  // the buffers of this tile and of the tile before
   for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
     // region: multiply
     #pragma unroll
@@ -114,9 +113,10 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
         cp_async_wait<NUM_STAGES - 2>();                      // a thread's copies of the next tile; newer ones go on
         __syncthreads();                                      // waits for everyone's, and for this tile's ldmatrix
         last = stage;
-        stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
+        stage = stage == (NUM_STAGES - 1) * STAGE_BYTES ? 0 : stage + STAGE_BYTES;
       }
-      load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);            // the fragments of the next step
+      if (k + MMA_K < BLOCK_K || k_tile + BLOCK_K < K)        // the fragments of the next step, if there is one
+        load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);
       if (k == 0) copy(last);
       #pragma unroll
       for (int ni = 0; ni < WARP_N / MMA_N; ni++)
