@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 import gemm_lab as lab
+from gemm_lab import plots
 from gemm_lab.compiler.instruction_order import mma_before_use, runs
 from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
@@ -171,6 +172,11 @@ def test_08_is_limited_by_the_tensor_core_and_passes_cutlass():
     assert card(8).limiting.label == "math pipe throttle"
     bench = lab.ladder("t4").recorded()
     assert bench.ratio("t4/08", "cutlass", 8192) > 1.1 and bench.ratio("t4/08", "t4/04", 2048) < 1
+
+
+def test_a_strip_of_nothing_is_refused():
+    with pytest.raises(lab.LabError, match="nothing to draw"):
+        plots.code_strip([("mine", [])])
 
 
 def test_waves_at_2048():
