@@ -46,6 +46,13 @@ MOUNT = """async ([name, state]) => {
 }"""
 
 
+def pytest_collection_modifyitems(items):
+    """Without Chromium the tests that need it are skipped."""
+    for item in items:
+        if not CHROMIUM and item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.skip(reason="there is no chromium here; on Debian: apt install chromium"))
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args():
     return {"executable_path": CHROMIUM, "args": ["--no-sandbox", "--disable-dev-shm-usage"]}

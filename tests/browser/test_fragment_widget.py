@@ -1,7 +1,6 @@
 """The fragment map in Chromium: the JavaScript mirror over every element, and what a click does."""
 
 import json
-import shutil
 
 import pytest
 
@@ -12,8 +11,7 @@ from gemm_lab.errors import LabError  # noqa: E402
 from gemm_lab.model.mma import ACCUMULATORS, SHAPES, Mma, fragment_load  # noqa: E402
 from gemm_lab.notebook.widgets.fragment_map import TRAITS, fragments  # noqa: E402
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(
-    not (shutil.which("chromium") or shutil.which("chromium-browser")), reason="there is no chromium here")]
+pytestmark = pytest.mark.browser
 
 COORDINATES = """async (forms) => {
   const { makeMma, fragmentLoad } = await import("./mma.js");

@@ -1,7 +1,5 @@
 """The swizzle explorer in Chromium: what it says, draws and refuses, by mouse and by keyboard, and how quickly."""
 
-import shutil
-
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
@@ -9,8 +7,7 @@ from playwright.sync_api import expect  # noqa: E402
 
 from gemm_lab.notebook.widgets.swizzle_explorer import TRAITS, swizzle  # noqa: E402
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(
-    not (shutil.which("chromium") or shutil.which("chromium-browser")), reason="there is no chromium here")]
+pytestmark = pytest.mark.browser
 
 # The share of a canvas's pixels that differ from its first one, and a sum that changes with the picture.
 INK = """(canvas) => {

@@ -1,7 +1,5 @@
 """The wavefront stepper in Chromium: stepping, playing, choosing, in both themes."""
 
-import shutil
-
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
@@ -10,8 +8,7 @@ from playwright.sync_api import expect  # noqa: E402
 import gemm_lab as lab  # noqa: E402
 from gemm_lab.notebook import widgets  # noqa: E402
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(
-    not (shutil.which("chromium") or shutil.which("chromium-browser")), reason="there is no chromium here")]
+pytestmark = pytest.mark.browser
 
 TRAITS = ("title", "lines", "line", "warps", "warp", "accesses", "whole", "execution", "wavefront")
 

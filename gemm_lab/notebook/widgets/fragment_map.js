@@ -1,9 +1,9 @@
 // The fragment map: the lanes and registers of A, B and C of one mma, and the rows that each lane names to ldmatrix.
+import { arrange, HIGH } from "./fragment_layout.js";
 import { ACCUMULATORS, fragmentLoad, makeMma, SHAPES } from "./mma.js";
 import { bankColour, h, listen, readTheme, svg, watch } from "./theme.js";
 
 const STATE = ["shape", "dtype", "accumulator", "stored", "lane"];
-const HIGH = 20, GUTTER = 30, BLOCK_GAP = 6, TAG = 26;
 
 export function render({ model, el }) {
   let state = Object.fromEntries(STATE.map((name) => [name, model.get(name)]));
@@ -50,92 +50,79 @@ export function render({ model, el }) {
     draw();
   }
 
-  // ---- The picture: B above C, A beside it, as in the product ----
+  // ---- The picture ----
   function draw() {
     if (!root.isConnected || !root.clientWidth) return;
     theme ??= readTheme(root);
-    const width = Math.min(Math.max(root.clientWidth - 34, 560), 766), quads = mma.quads;
-    const across = { A: mma.extent.A[1] / mma.per.A, C: mma.extent.C[1] / mma.per.C, B: mma.extent.B[1] };
-    const blocksA = quads ? 1 : Math.max(across.A / 4, 1), tags = 2 * TAG;
-    const room = width - 2 * GUTTER - tags - (blocksA - 1) * BLOCK_GAP - 24;
-    const most = 44, share = across.A + Math.max(mma.extent.C[1], mma.extent.B[1]);
-    const cw = Math.min(room / share, most), bw = (cw * Math.max(mma.extent.C[1], mma.extent.B[1])) / mma.extent.B[1];
-    const xA = GUTTER + TAG, widthA = across.A * cw + (blocksA - 1) * BLOCK_GAP, xC = xA + widthA + 24 + GUTTER + TAG;
-    const cellC = (cw * Math.max(mma.extent.C[1], mma.extent.B[1])) / across.C;
-    const rowsB = mma.extent.B[0] / mma.per.B, blocksB = quads ? 1 : Math.max(rowsB / 4, 1);
-    const yB = 44, heightB = rowsB * HIGH + (blocksB - 1) * BLOCK_GAP, yA = Math.max(yB + heightB, 150) + 46;
-    const heightOf = (rows) => rows * HIGH + (Math.ceil(rows / 8) - 1) * BLOCK_GAP;
-    const height = yA + heightOf(mma.extent.A[0]) + 6;
-    const root_ = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": opcode.textContent });
+    const width = Math.min(Math.max(root.clientWidth - 34, 560), 766), plan = arrange(mma, width);
+    const page = svg("svg", { viewBox: `0 0 ${width} ${plan.height}`, width, height: plan.height, role: "img",
+      "aria-label": opcode.textContent });
+    page.addEventListener("pointerleave", () => ((hover = null), show()));
     cells = [];
-    const text = (x, y, words, attributes = {}) => root_.append(svg("text", { x, y, ...attributes }, String(words)));
-    const rowY = (row) => yA + row * HIGH + Math.floor(row / 8) * BLOCK_GAP;
-    const place = {
-      A: ([row, column]) => { const c = column / mma.per.A; return [xA + c * cw + (quads ? 0 : Math.floor(c / 4) * BLOCK_GAP), rowY(row), cw, HIGH]; },
-      B: ([row, column]) => { const r = row / mma.per.B; return [xC + column * bw, yB + r * HIGH + (quads ? 0 : Math.floor(r / 4) * BLOCK_GAP), bw, HIGH]; },
-      C: ([row, column]) => [xC + (column / mma.per.C) * cellC, rowY(row), cellC, HIGH],
-    };
     for (const operand of ["A", "B", "C"])
       for (let lane = 0; lane < 32; lane++)
-        for (let register = 0; register < mma.registers[operand]; register++) {
-          const [x, y, w, tall] = place[operand](mma.at(operand, lane, register, 0));
-          const shade = (vivid) => bankColour((quads ? lane % 8 : lane >> 2) * 4, 32, theme.dark, vivid);
-          const rect = svg("rect", { x: x + 0.5, y: y + 0.5, width: w - 1, height: tall - 1, rx: 2.5 });
-          const label = svg("text", { x: x + w / 2, y: y + 14.2, "text-anchor": "middle", class: "gl-cell" }, w > 21 ? `T${lane}` : `${lane}`);
-          const name = svg("tspan", { class: "gl-register", dx: 2.5 }, `${operand.toLowerCase()}${register}`);
-          if (w > 33) label.append(name);
-          const group = svg("g", { class: "gl-hit" }, rect, w > 11 ? label : null);
-          group.addEventListener("pointerenter", () => ((hover = lane), show()));
-          group.addEventListener("click", () => change({ lane }));
-          cells.push({ lane, rect, label, name, wide: w > 56, shade });
-          root_.append(group);
-        }
-    title(xA, yA - (tagsOnTop("A") ? 26 : 12), "A", mma.extent.A, "#0072b2");
-    title(xC, yB - (tagsOnTop("B") ? 26 : 12), "B", mma.extent.B, "#b57800");
-    title(xC, yA - 12, "C and D", mma.extent.C, "#00765a");
-    named("A", "row-major");
-    named("B", state.stored);
-    root_.addEventListener("pointerleave", () => ((hover = null), show()));
-    picture.replaceChildren(root_);
-    const narrow = width < 660 || quads;
-    facts.classList.toggle("gl-below", narrow);
-    facts.style.maxWidth = narrow ? "" : `${xC - GUTTER - TAG - 8}px`;
+        for (let register = 0; register < mma.registers[operand]; register++)
+          page.append(cellOf(operand, lane, register, plan.place(operand, ...mma.at(operand, lane, register, 0))));
+    const upright = state.stored === "column-major" && fragmentLoad(mma, "B", state.stored);
+    title(page, plan.x.A, plan.y.A - 12, "A", mma.extent.A, "#0072b2");
+    title(page, plan.x.B, plan.y.B - (upright ? 26 : 12), "B", mma.extent.B, "#b57800");
+    title(page, plan.x.C, plan.y.C - 12, "C and D", mma.extent.C, "#00765a");
+    drawNames(page, plan, "A", fragmentLoad(mma, "A", "row-major"), false);
+    drawNames(page, plan, "B", fragmentLoad(mma, "B", state.stored), upright);
+    picture.replaceChildren(page);
+    const below = width < 660 || mma.quads;
+    facts.classList.toggle("gl-below", below);
+    facts.style.maxWidth = below ? "" : `${plan.free}px`;
     show();
+  }
 
-    function title(x, y, words, [rows, columns], colour) {
-      root_.append(svg("text", { x, y, class: "gl-name", fill: theme.dark ? theme.ink : colour }, words,
-        svg("tspan", { class: "gl-extent", dx: 7 }, `${rows} × ${columns}`)));
-    }
+  function cellOf(operand, lane, register, [x, y, w, tall]) {
+    const shade = (vivid) => bankColour((mma.quads ? lane % 8 : lane >> 2) * 4, 32, theme.dark, vivid);
+    const rect = svg("rect", { x: x + 0.5, y: y + 0.5, width: w - 1, height: tall - 1, rx: 2.5 });
+    const name = svg("tspan", { class: "gl-register", dx: 2.5 }, `${operand.toLowerCase()}${register}`);
+    const label = svg("text", { x: x + w / 2, y: y + 14.2, "text-anchor": "middle" }, w > 21 ? `T${lane}` : `${lane}`, w > 33 && name);
+    cells.push({ lane, rect, label, name, wide: w > 56, shade });
+    return svg("g", { class: "gl-hit", onpointerenter: () => ((hover = lane), show()), onclick: () => change({ lane }) },
+      rect, w > 11 && label);
+  }
 
-    function tagsOnTop(operand) {
-      return operand === "B" && fragmentLoad(mma, "B", state.stored) && state.stored === "column-major";
-    }
+  function title(page, x, y, words, [rows, columns], colour) {
+    page.append(svg("text", { x, y, class: "gl-name", fill: theme.dark ? theme.ink : colour }, words,
+      svg("tspan", { class: "gl-extent", dx: 7 }, `${rows} × ${columns}`)));
+  }
 
-    // ---- The lanes that name rows to ldmatrix, each beside its row (above its column, where B lies column-major) ----
-    function named(operand, stored) {
-      const load = fragmentLoad(mma, operand, stored);
-      if (!load) return;
-      load.lanes.forEach(({ row, chunk, matrix }, lane) => {
-        const each = mma.per[operand];
-        const from = tagsOnTop(operand) ? [chunk * 4 * each, row] : operand === "A" ? [row, chunk * 4 * each] : [row, 0];
-        const [x, y, w] = place[operand](operand === "B" && !tagsOnTop(operand) ? [Math.floor(from[0] / each) * each, 0] : from);
-        const part = (from[0] % each) / each;
-        const frame = tagsOnTop(operand) ? [x, y, w, 4 * HIGH] : operand === "A" ? [x, y, 4 * w, HIGH] : [x, y + part * HIGH, 8 * w, HIGH / each];
-        const outline = svg("rect", { x: frame[0] - 1, y: frame[1] - 1, width: frame[2] + 2, height: frame[3] + 2, rx: 4, class: "gl-named" });
-        cells.push({ names: lane, outline });
-        root_.append(outline);
-        if (tagsOnTop(operand)) { if (matrix === 0) text(x + w / 2, yB - 8, nameOf(load, row), { class: "gl-tag", "text-anchor": "middle" }); }
-        else if (operand === "A") { if (chunk === 0) text(xA - 5, y + 14, nameOf(load, row), { class: "gl-tag", "text-anchor": "end" }); }
-        else if (row % each === 0) text(x - 5, y + 14, `@${lane}, ${lane + 1}`, { class: "gl-tag", "text-anchor": "end" });
-      });
-    }
+  // The lanes that name rows to ldmatrix, each beside its row (above its column, where B lies column-major), and an
+  // outline around the 16 bytes that a lane names.
+  function drawNames(page, plan, operand, load, upright) {
+    if (!load) return;
+    const each = mma.per[operand], tag = (x, y, anchor, words) =>
+      page.append(svg("text", { x, y, class: "gl-tag", "text-anchor": anchor }, words));
+    load.lanes.forEach(({ row, chunk, matrix }, lane) => {
+      const outline = (x, y, width, height) => {
+        const drawn = svg("rect", { x: x - 1, y: y - 1, width: width + 2, height: height + 2, rx: 4, class: "gl-named" });
+        cells.push({ names: lane, outline: drawn });
+        page.append(drawn);
+      };
+      if (upright) {
+        const [x, y, w] = plan.place("B", chunk * 4 * each, row);
+        outline(x, y, w, 4 * HIGH);
+        if (matrix === 0) tag(x + w / 2, plan.y.B - 8, "middle", nameOf(load, row, w < 34));
+      } else if (operand === "A") {
+        const [x, y, w] = plan.place("A", row, chunk * 4 * each);
+        outline(x, y, 4 * w, HIGH);
+        if (chunk === 0) tag(x - 5, y + 14, "end", nameOf(load, row, false));
+      } else {
+        const [x, y, w] = plan.place("B", Math.floor(row / each) * each, 0);
+        outline(x, y + ((row % each) / each) * HIGH, 8 * w, HIGH / each);
+        if (row % each === 0) tag(x - 5, y + 14, "end", `@${lane}, ${lane + 1}`);
+      }
+    });
+  }
 
-    // All lanes that name parts of one row: one for each chunk.
-    function nameOf(load, row) {
-      const lanes = load.lanes.map((entry, lane) => ({ ...entry, lane })).filter((entry) => entry.row === row);
-      const all = `@${lanes.map((entry) => entry.lane).join(", ")}`;
-      return tagsOnTop("B") && load.count < 4 && bw < 34 ? `@${lanes[0].lane}` : all;
-    }
+  // All lanes that name parts of one row, one for each chunk; only the first where there is no room.
+  function nameOf(load, row, short) {
+    const lanes = load.lanes.map((entry, lane) => ({ ...entry, lane })).filter((entry) => entry.row === row);
+    return `@${lanes.slice(0, short ? 1 : 4).map((entry) => entry.lane).join(", ")}`;
   }
 
   // ---- One lane: what it holds, what it names ----
