@@ -37,7 +37,7 @@ gemm(const half* gmem_a, const half* gmem_b, float* gmem_d, int M, int N, int K)
     __syncwarp();                                             // every lane reads what other lanes have stored
 
     // region: fragments
-    wmma::load_matrix_sync(frag_a, &smem_a[0][0], BLOCK_K);   // one address, one stride: rows lie evenly or not at all
+    wmma::load_matrix_sync(frag_a, &smem_a[0][0], BLOCK_K);   // one address and one stride
     wmma::load_matrix_sync(frag_b, &smem_b[0][0], BLOCK_N);
     // end region
 

@@ -136,6 +136,18 @@ def test_one_turn_in_machine_code(arch):
     assert len(opcodes(WMMA, "LDSM", arch)) == (4 if arch == "sm_75" else 2)
 
 
+def test_two_instructions_do_the_work_of_ten():
+    plain, by_matrix = (kernel.sass(arch="sm_75").mix for kernel in (PLAIN, LDMATRIX))
+    assert plain["LDS"] + plain["PRMT"] == 10 and by_matrix["LDSM"] == 2
+    assert not {"LDS", "PRMT"} & set(by_matrix)
+
+
+def test_what_fp16_loses_and_fp32_keeps():
+    a, b = np.zeros((256, 576), np.float16), np.ones((576, 128), np.float16)
+    a[:, 0], a[:, 8:520:8] = 2048, 1
+    assert (LDMATRIX.gemm(a, b) == 2048 + 64).all() and (lab.kernel("t4/03").gemm(a, b) == 2048).all()
+
+
 # ---- What the pictures show ----
 
 
