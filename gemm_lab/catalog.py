@@ -11,7 +11,7 @@ import difflib
 import operator
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,7 +34,8 @@ DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 class Problem:
     """The operation that all rungs of a ladder share.
 
-    `arguments` lists the kernel's parameters in order, each one of a b c d m n k alpha beta.
+    `compute` is the type to which a kernel rounds A and B before it multiplies, where that is not their own: the exact
+    result is then the product of the rounded matrices. `arguments` lists the kernel's parameters in order, each one of a b c d m n k alpha beta.
     Row-major A is stored as (M, K) and row-major B as (K, N); column-major operands are stored
     transposed, A as (K, M) and B as (N, K). C and D are row-major (M, N).
     """
@@ -46,6 +47,12 @@ class Problem:
     layout_a: str
     layout_b: str
     arguments: tuple[str, ...]
+    compute: str = ""
+
+    @property
+    def multiplied(self) -> str:
+        """The type in which A and B are multiplied."""
+        return self.compute or self.dtype_in
 
     @property
     def uses_c(self) -> bool:
@@ -188,7 +195,8 @@ class KernelSpec:
     `grid` holds three expressions over M, N, K, SMS and the configuration; `multiples` maps m, n, k
     to the expression that each size must be a multiple of (absent: any size). A ceiling is no GEMM but a
     register-only loop; `flops_per_thread` says how much arithmetic one of its threads does.
-    `published` is the kernel of results/published.csv that the rung follows.
+    `published` is the kernel of results/published.csv that the rung follows. Several rungs may share one source and
+    differ in their configuration. `spills` says that a configuration asks for more registers than it leaves itself.
     """
 
     name: str
@@ -208,6 +216,12 @@ class KernelSpec:
     ceiling: bool = False
     flops_per_thread: str = ""
     published: str | None = None
+    spills: bool = False
+
+    @property
+    def short(self) -> str:
+        """The name without its ladder."""
+        return self.name.split("/", 1)[-1]
 
     @property
     def file(self) -> str:
@@ -277,8 +291,8 @@ class LadderSpec:
         return self.kernels[0].problem
 
 
-_RUNG_KEYS = {"file", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",
-              "flops_per_thread", "published"}
+_RUNG_KEYS = {"file", "name", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",
+              "flops_per_thread", "published", "compute", "spills"}
 _LADDER_KEYS = {"title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid",
                 "multiples", "kind", "rung"}
 
@@ -296,6 +310,9 @@ def read_ladder(folder: Path) -> LadderSpec:
     if unknown:
         raise ConfigError(f"{folder.name}/ladder.toml: unknown arguments {listed(sorted(unknown))}.")
     kernels = tuple(_rung(folder, data, problem, rung) for rung in data["rung"])
+    twice = {k.name for k in kernels if sum(other.name == k.name for other in kernels) > 1}
+    if twice:
+        raise ConfigError(f"{folder.name}/ladder.toml has two rungs {listed(sorted(twice))}; give each a name of its own.")
     return LadderSpec(folder.name, data["title"], data.get("gpu", ""), data.get("notebook", ""),
                       data.get("ceiling"), tuple(data.get("baselines", ())), kernels)
 
@@ -305,18 +322,22 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
     source_path = folder / rung["file"]
     if not source_path.is_file():
         raise ConfigError(f"{folder.name}/ladder.toml names {rung['file']}, which is not there.")
+    compute = rung.get("compute", problem.compute)
+    if compute not in ("", *DTYPE_BYTES):
+        raise ConfigError(f"{folder.name}/ladder.toml: compute “{compute}” is none of {', '.join(DTYPE_BYTES)}.")
+    name = rung.get("name", source_path.stem)
     grid = tuple(str(expression) for expression in rung.get("grid", data.get("grid")))
     extends = rung.get("extends")
     return KernelSpec(
-        name=f"{folder.name}/{source_path.stem}",
+        name=f"{folder.name}/{name}",
         ladder=folder.name,
-        title=rung.get("title", source_path.stem.split("_", 1)[-1].replace("_", " ")),
+        title=rung.get("title", name if "name" in rung else name.split("_", 1)[-1].replace("_", " ")),
         summary=rung["summary"],
         extends=extends and (extends if "/" in extends else f"{folder.name}/{extends}"),
         path=source_path,
         source=source_path.read_text(),
         targets=tuple(rung.get("targets", data["targets"])),
-        problem=problem,
+        problem=replace(problem, compute=compute),
         grid=(*grid, *("1",) * (3 - len(grid))),
         config={**data.get("config", {}), **rung.get("config", {})},
         configs=rung.get("on", {}),
@@ -325,6 +346,7 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
         ceiling=data.get("kind") == "ceiling",
         flops_per_thread=rung.get("flops_per_thread", ""),
         published=rung.get("published"),
+        spills=rung.get("spills", False),
     )
 
 
@@ -356,11 +378,13 @@ def kernels() -> dict[str, KernelSpec]:
 
 
 def kernel(name: str) -> KernelSpec:
-    """One rung by full name (`t4/03_swizzled`), by number (`t4/03`) or by a unique part (`swizzled`)."""
+    """One rung by full name (`t4/03_swizzled`), by number (`t4/03`) or by a unique part (`swizzled`, `unroll_bf16`)."""
     everything = {k.name: k for spec in ladders().values() for k in spec.kernels}
     if name in everything:
         return everything[name]
-    close = [key for key in everything if name and (key.startswith(name + "_") or name == key.split("_", 1)[-1])]
+    exact = [key for key, spec in everything.items() if spec.short == name]
+    parts = [key for key in everything if name and (key.startswith(name + "_") or name == key.split("_", 1)[-1])]
+    close = exact or parts
     if len(close) == 1:
         return everything[close[0]]
     near = close or difflib.get_close_matches(name, everything, n=3, cutoff=0.4) or list(everything)

@@ -61,9 +61,38 @@ def test_an_unknown_region_is_named():
         splice("// region: a\nx\n// end region\n", "k.cu", {"b": Edit("y")})
 
 
-@pytest.mark.parametrize("name", ["t4/03_swizzled", "t4/03", "swizzled"])
+@pytest.mark.parametrize("name", ["t4/03_swizzled", "t4/03"])
 def test_a_kernel_is_found_by_number_and_by_part(name):
     assert catalog.kernel(name).name == "t4/03_swizzled"
+
+
+def test_a_part_of_a_name_is_enough_where_it_is_unique():
+    assert catalog.kernel("staged_epilogue").name == "t4/07_staged_epilogue"
+    with pytest.raises(UnknownKernel, match="t4/03_swizzled.*ampere/04_swizzled"):
+        catalog.kernel("swizzled")
+
+
+def test_rungs_that_share_a_source_have_names_and_settings_of_their_own():
+    one, other = catalog.kernel("unroll_bf16"), catalog.kernel("wmma_opt_bf16_v3")
+    assert one.name == "wmma/unroll_bf16" and one.short == "unroll_bf16" and one.path == other.path
+    assert one.configure()["K_UNROLL"] == 4 and other.configure()["K_UNROLL"] == 1
+    assert catalog.kernel("wmma").name == "wmma/wmma"  # not one of those that begin so
+    assert catalog.kernel("wmma_v3").problem.multiplied == "f16" and one.problem.multiplied == "bf16"
+    assert catalog.kernel("t4/03").problem.multiplied == "f16" and catalog.kernel("simt/01").problem.multiplied == "f32"
+
+
+def test_two_rungs_of_one_name_are_refused(tmp_path):
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "01_a.cu").write_text("")
+    text = (catalog.ladder("simt").kernels[0].path.parent / "ladder.toml").read_text().split("[[rung]]")[0]
+    rung = '[[rung]]\nfile = "01_a.cu"\nsummary = "s"\n'
+    (folder / "ladder.toml").write_text(text + rung + rung + 'name = "b"\n')
+    assert [k.name for k in catalog.read_ladder(folder).kernels] == ["x/01_a", "x/b"]
+    for wrong, sentence in ((rung, "two rungs “x/01_a”"), (rung + 'name = "b"\ncompute = "f8"\n', "compute “f8”")):
+        (folder / "ladder.toml").write_text(text + rung + wrong)
+        with pytest.raises(ConfigError, match=sentence):
+            catalog.read_ladder(folder)
 
 
 def test_an_unknown_kernel_gets_near_names():

@@ -116,7 +116,8 @@ class Kernel:
             cell = (edit.text, edit.first_line)
         else:
             source = self.spec.source
-        return compiler.compile(source, config=self.config, arch=arch, name=self.name, cell=cell)
+        file = f"{self.spec.ladder}/{self.spec.path.stem}"  # several kernels may share it
+        return compiler.compile(source, config=self.config, arch=arch, name=file, cell=cell)
 
     def sass(self, line: int | None = None, arch: str | None = None) -> Sass:
         """Machine code; with `line`, only what that line of the source became."""
@@ -241,7 +242,7 @@ class Kernel:
         c = self.config
         body = (f"<div><b>{escape(self.label)}</b> &nbsp;{escape(self.spec.summary)}</div>"
                 + html.facts([("computes", self.spec.problem.formula),
-                              ("types", f"{self.spec.problem.dtype_in}, sums in {self.spec.problem.dtype_acc}"),
+                              ("types", _types(self.spec.problem)),
                               *((name, str(value)) for name, value in c.items())]))
         if {"BLOCK_M", "BLOCK_N", "NUM_WARPS_M", "NUM_WARPS_N"} <= set(c):
             warps = (c["NUM_WARPS_M"], c["NUM_WARPS_N"])
@@ -252,6 +253,12 @@ class Kernel:
             body += html.folded(f"what changes against {changed.before} ({changed.count} new lines)", changed.body())
         body += html.folded("source", html.code(self.source))
         return html.card(body)
+
+
+def _types(problem: catalog.Problem) -> str:
+    """Such as "f32, multiplied in bf16, sums in f32"."""
+    rounded = f", multiplied in {problem.compute}" if problem.compute else ""
+    return f"{problem.dtype_in}{rounded}, sums in {problem.dtype_acc}"
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> En
     settings = " ".join(f"{name}={value}" for name, value in kernel.config.items())
     if not spec.ceiling:
         return Entry(label or spec.name, "kernel", compiled, kernel.grid, spec.cluster, block=kernel.block,
-                     ladder=spec.ladder, config=settings)
+                     ladder=spec.ladder, config=settings, multiplied=spec.problem.multiplied)
     grid = kernel.grid(1, 1, 1)
     threads = grid[0] * grid[1] * grid[2] * compiled.threads
     per_thread = catalog.evaluate(spec.flops_per_thread, kernel.config)

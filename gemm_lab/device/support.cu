@@ -64,6 +64,10 @@ extern "C" __global__ void __launch_bounds__(256) widen(float* out, const void* 
   FOR_EACH(i, count) out[i] = load(in, i, type);
 }
 
+extern "C" __global__ void __launch_bounds__(256) narrow(void* out, const float* in, u64 count, int type) {
+  FOR_EACH(i, count) store(out, i, type, in[i]);
+}
+
 // report: [0] wrong [1] NaN or infinite [2] first wrong index [3] largest |difference| as float bits, then as
 // doubles [4] sum of squared differences [5] sum of squared references. tiles[t]: wrong elements of tile t.
 // `reference` holds alpha * A * B; `c` is added with beta if given.

@@ -80,6 +80,10 @@ class Support:
         """Copy `count` elements to f32."""
         self._run("widen", out, source, U64(count), TYPES[dtype])
 
+    def narrow(self, out: Buffer, source: Buffer, count: int, dtype: str) -> None:
+        """Round `count` elements from f32 to `dtype`, to nearest even."""
+        self._run("narrow", out, source, U64(count), TYPES[dtype])
+
     def comparison(self, m: int, n: int, block: tuple[int, int]) -> tuple[Buffer, Buffer, int]:
         """Empty report and tile buffers for `compare`, and the number of tiles."""
         report = self.device.upload(np.array([0, 0, 2**64 - 1, 0, 0, 0], np.uint64))

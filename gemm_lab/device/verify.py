@@ -1,7 +1,8 @@
 """The check of large sizes on the device: inputs, poison, launch, cuBLAS reference, comparison.
 
 The reference multiplies the inputs widened to f32, with FP32 accumulation and no TF32. Products of f16 and bf16
-values are exact in f32, so for whole numbers of a small range it is the exact result.
+values are exact in f32, so for whole numbers of a small range it is the exact result. Where a kernel rounds its f32
+inputs before it multiplies, the reference multiplies the rounded ones.
 """
 
 from __future__ import annotations
@@ -78,6 +79,12 @@ class Inputs:
             "beta": float(beta),
         }[token]
 
+    def rounded(self, operand: Buffer, count: int, dtype: str) -> Buffer:
+        """`count` elements of an f32 operand in `dtype`; the caller frees the buffer."""
+        out = Buffer(self.device, count * BYTES[dtype])
+        self.support.narrow(out, operand, count, dtype)
+        return out
+
     def free(self) -> None:
         for buffer in self.held:
             buffer.free()
@@ -92,15 +99,26 @@ def compare(
     exact: bool,
     limits: tuple[float, float],
     block: tuple[int, int],
+    multiplied: str | None = None,
 ) -> Comparison:
-    """Compare D with the reference; `limits` are the absolute and relative allowance per element."""
+    """Compare D with the reference; `limits` are the absolute and relative allowance per element.
+
+    `multiplied`: the type to which the kernel rounds A and B first (default: as the problem says).
+    """
     device, support, problem = inputs.device, inputs.support, inputs.problem
     m, n, k = inputs.m, inputs.n, inputs.k
+    given, multiplied = problem["dtype_in"], multiplied or problem["multiplied"]
     wide: list[Buffer] = []
     try:
         for source, count in ((inputs.a, m * k), (inputs.b, k * n)):
             wide.append(Buffer(device, 4 * count))
-            support.widen(wide[-1], source, count, problem["dtype_in"])
+            if multiplied == given:
+                support.widen(wide[-1], source, count, given)
+                continue
+            rounded = inputs.rounded(source, count, multiplied)
+            support.widen(wide[-1], rounded, count, multiplied)
+            device.wait()
+            rounded.free()
         reference = Buffer(device, 4 * min(m, ROWS_AT_ONCE) * n)
         report, tiles, count = support.comparison(m, n, block)
         wide += [reference, report, tiles]

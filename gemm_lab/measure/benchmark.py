@@ -31,7 +31,8 @@ class Entry:
 
     Kernels and ceilings need `compiled` and `grid` (a triple or a function of m, n, k). `arguments` are names of
     operands or values, by default those of the problem; ("buffer", bytes) is scratch memory. `flops` of one
-    launch: by default 2·M·N·K; a ceiling has to give it. `block` is (BLOCK_M, BLOCK_N), for reports.
+    launch: by default 2·M·N·K; a ceiling has to give it. `block` is (BLOCK_M, BLOCK_N), for reports. `multiplied` is the
+    type in which this kernel multiplies, where it is not the problem's.
     """
 
     label: str
@@ -44,10 +45,12 @@ class Entry:
     flops: float | None = None
     ladder: str = ""
     config: str = ""
+    multiplied: str | None = None
 
     def message(self, problem: Problem, m: int, n: int, k: int) -> dict[str, Any]:
         """The entry as the worker wants it, for one size."""
-        facts = {"label": self.label, "kind": self.kind, "flops": self.work(m, n, k), "block": self.block}
+        facts = {"label": self.label, "kind": self.kind, "flops": self.work(m, n, k), "block": self.block,
+                 "multiplied": self.multiplied or problem.multiplied}
         if self.kind in ("kernel", "ceiling"):
             grid = self.grid(m, n, k) if callable(self.grid) else self.grid
             facts |= {
@@ -212,7 +215,7 @@ def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) 
                 m,
                 n,
                 k,
-                f"{problem.dtype_in}/{problem.dtype_acc}",
+                f"{entry.multiplied or problem.multiplied}/{problem.dtype_acc}",
                 speed.median,
                 speed.low,
                 speed.high,

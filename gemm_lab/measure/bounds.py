@@ -1,6 +1,7 @@
 """How far a correct kernel's result may be from the exact one, for N(0, 1) inputs.
 
-Products of f16 or bf16 values are exact in f32, so the inputs contribute nothing; errors come from additions
+Products of f16 or bf16 values are exact in f32, so the inputs contribute nothing (where a kernel rounds f32 inputs to
+such a type first, the reference multiplies the rounded ones: the rounding is part of what it computes); errors come from additions
 and from rounding the output. Take partial sums as a random walk, |s_i| ~ √i, over n = K/s additions, where s is
 the number of products that one addition takes in (4 in the oldest tensor core, 1 in a scalar kernel).
 
@@ -23,7 +24,7 @@ PRODUCTS_PER_ADDITION, SAFETY, ELEMENT_SIGMAS = 4, 2.0, 12.0
 
 def _walk(problem: Problem, k: int) -> tuple[float, float]:
     """(random, one-sided) error of the accumulation, relative to the output's root mean square."""
-    if problem.dtype_in == "f32":
+    if problem.multiplied == "f32":
         return UNIT_ROUNDOFF["f32"] * math.sqrt(k / 6), 0.0
     walk = UNIT_ROUNDOFF[problem.dtype_acc] * math.sqrt(k / (6 * PRODUCTS_PER_ADDITION))
     drift = 0.53 * 2.0**-23 * k / PRODUCTS_PER_ADDITION if problem.dtype_acc == "f32" else 0.0

@@ -173,7 +173,7 @@ def wire_problem(problem: Problem) -> dict[str, Any]:
     """The problem as the worker wants it."""
     return {
         name: getattr(problem, name)
-        for name in ("dtype_in", "dtype_acc", "dtype_out", "layout_a", "layout_b", "uses_c")
+        for name in ("dtype_in", "dtype_acc", "dtype_out", "layout_a", "layout_b", "uses_c", "multiplied")
     }
 
 

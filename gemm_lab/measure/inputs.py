@@ -65,8 +65,9 @@ class Inputs:
         return [getattr(self, name) for name in self.problem.arguments]
 
     def wide(self) -> tuple[np.ndarray, np.ndarray]:
-        """A (M, K) and B (K, N) in row order, as float32."""
-        a, b = self.a.astype(np.float32), self.b.astype(np.float32)
+        """A (M, K) and B (K, N) in row order, rounded to the type that the kernel multiplies, as float32."""
+        multiplied = dtype_of(self.problem.multiplied)
+        a, b = (operand.astype(multiplied).astype(np.float32) for operand in (self.a, self.b))
         return (a if self.problem.layout_a == "row" else a.T), (b if self.problem.layout_b == "row" else b.T)
 
 
@@ -92,7 +93,7 @@ def make_inputs(problem: Problem, m: int, n: int, k: int, kind: str = "integers"
 
 
 def reference(inputs: Inputs) -> np.ndarray:
-    """alpha·A·B + beta·C as float64 (M, N), not yet rounded to the output type.
+    """alpha·A·B + beta·C as float64 (M, N), not yet rounded to the output type; A and B as they are multiplied.
 
     Integers: exact, because every partial sum is a whole number below 2²⁴. Normal: float64 up to 2³⁰
     multiply-adds, float32 BLAS above that.

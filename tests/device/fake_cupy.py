@@ -37,6 +37,10 @@ def widen(out, source, count, kind):
     view(out, count, "f32")[:] = view(source, count, NAMES[kind]).astype(np.float32)
 
 
+def narrow(out, source, count, kind):
+    view(out, count, NAMES[kind])[:] = view(source, count, "f32").astype(dtype_of(NAMES[kind]))
+
+
 def compare(
     out, kind, reference, c, beta, first_row, rows, columns, exact, absolute, relative, block_m, block_n, report, tiles
 ):
@@ -83,6 +87,7 @@ class FakeGpu:
             "fill_normal": ((POINTER, U64, C_INT, U64), fill_normal),
             "fill_integers": ((POINTER, U64, C_INT, U64, C_INT), fill_integers),
             "widen": ((POINTER, POINTER, U64, C_INT), widen),
+            "narrow": ((POINTER, POINTER, U64, C_INT), narrow),
             "compare": (
                 (
                     POINTER,
@@ -143,7 +148,7 @@ class FakeGpu:
         types, body = self.kernels[name]
         values = [kind.from_address(POINTER.from_address(pointers + 8 * i).value) for i, kind in enumerate(types)]
         self.launches.append((name, grid, threads, cluster))
-        self.clock += 1.0 if name in ("fill_normal", "widen") else getattr(body, "milliseconds", 0.5)
+        self.clock += 1.0 if name in ("fill_normal", "widen", "narrow") else getattr(body, "milliseconds", 0.5)
         self.failing = body(*(getattr(value, "value", value) for value in values)) or 0
         return 0
 

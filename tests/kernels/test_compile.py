@@ -8,7 +8,10 @@ from gemm_lab.hardware import gpu
 from gemm_lab.model.occupancy import occupancy
 
 EVERYTHING = [spec for ladder in catalog.ladders().values() for spec in ladder.kernels]
-CASES = [(spec, arch) for spec in EVERYTHING for arch in spec.targets]
+# Rungs that share a source: the first for every target, the other configurations for the GPU they are taught on.
+FIRST = {spec.path: spec for spec in reversed(EVERYTHING)}
+CASES = [(spec, arch) for spec in EVERYTHING for arch in spec.targets
+         if spec is FIRST[spec.path] or arch == gpu(catalog.ladder(spec.ladder).gpu).arch]
 
 
 def build(name: str, arch: str = "sm_75", **settings):
@@ -21,7 +24,7 @@ def test_builds_without_spills_or_warnings(spec, arch):
     compiled = compiler.compile(spec.source, config=spec.configure(), arch=arch, name=spec.name)
     assert compiled.cubin[:4] == b"\x7fELF"
     assert f".target {arch}" in compiled.ptx
-    assert compiled.spill_stores == compiled.spill_loads == 0
+    assert (compiled.spill_stores > 0) == (compiled.spill_loads > 0) == spec.spills
     assert compiled.warnings == ()
     assert 0 < compiled.threads <= 1024 and compiled.registers > 0
 

@@ -18,9 +18,9 @@ template <> struct Element<1> {
   }
 };
 
-// The four values in the order in which they lie in memory, two in each register.
+// The four values in the order in which they lie in memory, as one word: a store of it stays one store.
 template <int IS_BF16>
-__device__ __forceinline__ uint2 narrow(const float4& wide) {
+__device__ __forceinline__ uint64_t narrow(const float4& wide) {
   auto low = Element<IS_BF16>::pair(wide.x, wide.y), high = Element<IS_BF16>::pair(wide.z, wide.w);
-  return {reinterpret_cast<uint32_t&>(low), reinterpret_cast<uint32_t&>(high)};
+  return static_cast<uint64_t>(reinterpret_cast<uint32_t&>(high)) << 32 | reinterpret_cast<uint32_t&>(low);
 }
