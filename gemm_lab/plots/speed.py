@@ -40,7 +40,7 @@ def _room_for(names: Sequence[str], turned: bool, beside: Sequence[str]) -> tupl
     words `beside` the lines, on the right.
     """
     left, above, caption = 0.75, 0.6, 0.75
-    right = max(1.45, 0.25 + 0.084 * max(map(len, beside), default=0))
+    right = max(1.45, 0.3 + 0.087 * max(map(len, beside), default=0))
     below = 0.2 + 0.2 * max(name.count("_") + 1 for name in names)
     if turned:
         reach = [0.088 * len(name) for name in names]  # inches, roughly

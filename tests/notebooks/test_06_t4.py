@@ -11,6 +11,7 @@ from gemm_lab.compiler.instruction_order import mma_before_use, runs
 from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
 from gemm_lab.model.roofline import l2_argument
+from gemm_lab.notebook.figures import png
 
 ARCH = "sm_75"
 K = {number: lab.kernel(f"t4/0{number}") for number in range(1, 9)}
@@ -172,6 +173,15 @@ def test_08_is_limited_by_the_tensor_core_and_passes_cutlass():
     assert card(8).limiting.label == "math pipe throttle"
     bench = lab.ladder("t4").recorded()
     assert bench.ratio("t4/08", "cutlass", 8192) > 1.1 and bench.ratio("t4/08", "t4/04", 2048) < 1
+
+
+def test_the_closing_plots_keep_their_words_on_the_card():
+    bench = lab.ladder("t4").recorded()
+    for fig in (bench.plot(lit="t4/08_pipelined_fragments", n=8192), plots.sizes(bench.rows)):
+        words, width = png.texts(fig), fig.canvas.get_width_height()[0]
+        assert "CUTLASS" in " ".join(text.get_text() for text in words)
+        for box in (text.get_window_extent(fig.canvas.get_renderer()) for text in words):
+            assert 6 < box.x0 and box.x1 < width - 6
 
 
 def test_a_strip_of_nothing_is_refused():
