@@ -181,7 +181,7 @@ def test_the_closing_plots_keep_their_words_on_the_card():
         words, width = png.texts(fig), fig.canvas.get_width_height()[0]
         assert "CUTLASS" in " ".join(text.get_text() for text in words)
         for box in (text.get_window_extent(fig.canvas.get_renderer()) for text in words):
-            assert 6 < box.x0 and box.x1 < width - 6
+            assert box.x0 > 6 and box.x1 < width - 6
 
 
 def test_a_strip_of_nothing_is_refused():
