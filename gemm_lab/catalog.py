@@ -35,7 +35,8 @@ class Problem:
     """The operation that all rungs of a ladder share.
 
     `compute` is the type to which a kernel rounds A and B before it multiplies, where that is not their own: the exact
-    result is then the product of the rounded matrices. `arguments` lists the kernel's parameters in order, each one of a b c d m n k alpha beta.
+    result is then the product of the rounded matrices.
+    `arguments` lists the kernel's parameters in order, each one of a b c d m n k alpha beta.
     Row-major A is stored as (M, K) and row-major B as (K, N); column-major operands are stored
     transposed, A as (K, M) and B as (N, K). C and D are row-major (M, N).
     """
@@ -312,7 +313,7 @@ def read_ladder(folder: Path) -> LadderSpec:
     kernels = tuple(_rung(folder, data, problem, rung) for rung in data["rung"])
     twice = {k.name for k in kernels if sum(other.name == k.name for other in kernels) > 1}
     if twice:
-        raise ConfigError(f"{folder.name}/ladder.toml has two rungs {listed(sorted(twice))}; give each a name of its own.")
+        raise ConfigError(f"{folder.name}/ladder.toml has two rungs {listed(sorted(twice))}; give each its own name.")
     return LadderSpec(folder.name, data["title"], data.get("gpu", ""), data.get("notebook", ""),
                       data.get("ceiling"), tuple(data.get("baselines", ())), kernels)
 

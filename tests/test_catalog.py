@@ -86,7 +86,7 @@ def test_two_rungs_of_one_name_are_refused(tmp_path):
     folder.mkdir()
     (folder / "01_a.cu").write_text("")
     text = (catalog.ladder("simt").kernels[0].path.parent / "ladder.toml").read_text().split("[[rung]]")[0]
-    rung = '[[rung]]\nfile = "01_a.cu"\nsummary = "s"\n'
+    rung = '[[rung]]\nfile = "01_a.cu"\nsummary = "s"\ngrid = ["1"]\n'
     (folder / "ladder.toml").write_text(text + rung + rung + 'name = "b"\n')
     assert [k.name for k in catalog.read_ladder(folder).kernels] == ["x/01_a", "x/b"]
     for wrong, sentence in ((rung, "two rungs “x/01_a”"), (rung + 'name = "b"\ncompute = "f8"\n', "compute “f8”")):

@@ -70,10 +70,10 @@ def benchmark(
     """Check, then time `entries` at one size.
 
     An entry is {"label", "kind": kernel | cublas | inductor | cutlass_sm75 | cutlass_sm80 | ceiling, "flops"};
-    kernels and ceilings add {"compiled", "grid", "cluster", "arguments"}, kernels also {"block", "multiplied"}; an argument
-    ("buffer", bytes) is scratch memory. Returns {"entries": [{"label", "samples_ms", "repeats", "check", "skipped"}],
-    "readings": one dict a round, "sizes"…}; samples are milliseconds per launch, one a round, in the same order for
-    all entries. CUTLASS's entries add {"config": the fastest tile, "left_out": {tile: why it was not tried}}.
+    kernels and ceilings add {"compiled", "grid", "cluster", "arguments"}, kernels also {"block", "multiplied"}; an
+    argument ("buffer", bytes) is scratch memory. Returns {"entries": [{"label", "samples_ms", "repeats", "check",
+    "skipped"}], "readings": one dict a round, "sizes"…}; samples are milliseconds per launch, one a round, in the same
+    order for all entries. CUTLASS's entries add {"config": the fastest tile, "left_out": {tile: why it was not tried}}.
     """
     copies = make_copies(device, support, problem, m, n, k, seed)
     scratch: list[Buffer] = []

@@ -31,8 +31,8 @@ class Entry:
 
     Kernels and ceilings need `compiled` and `grid` (a triple or a function of m, n, k). `arguments` are names of
     operands or values, by default those of the problem; ("buffer", bytes) is scratch memory. `flops` of one
-    launch: by default 2·M·N·K; a ceiling has to give it. `block` is (BLOCK_M, BLOCK_N), for reports. `multiplied` is the
-    type in which this kernel multiplies, where it is not the problem's.
+    launch: by default 2·M·N·K; a ceiling has to give it. `block` is (BLOCK_M, BLOCK_N), for reports.
+    `multiplied` is the type in which this kernel multiplies, where it is not the problem's.
     """
 
     label: str
