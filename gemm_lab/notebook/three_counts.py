@@ -100,7 +100,7 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
             counted = _emulated(found)
             rows.append(Count(name, pattern, counted.ideal_wavefronts, modelled(found), counted.wavefronts,
                               hardware.get(found.key)))
-    return ThreeCounts(rows, _source())
+    return ThreeCounts(rows, source())
 
 
 def modelled(recording: Recording) -> int:
@@ -142,7 +142,8 @@ def _recorded() -> dict[tuple[str, str, str], int]:
 
 
 @lru_cache(maxsize=1)
-def _source() -> str:
+def source() -> str:
+    """The GPU and the tools of the recordings, as a caption says them."""
     with (data_dir("results") / "profiles" / GPU / "about.csv").open(newline="") as file:
         about = next(csv.DictReader(file))
     return (f"{about['gpu']}, driver {about['driver']}, Nsight Compute {about['ncu']}, on {about['date']}")

@@ -1,0 +1,72 @@
+"""Whole kernels: the wavefronts that the emulator counts beside those that Nsight Compute recorded.
+
+    from gemm_lab.notebook.kernel_counts import kernel_counts
+    kernel_counts("t4/02", "t4/03")
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from html import escape
+
+from gemm_lab.api import html, kernel
+from gemm_lab.api.emulating import check_on_emulator
+from gemm_lab.api.profiling import PROFILED_N
+from gemm_lab.config import data_dir
+from gemm_lab.notebook.three_counts import ARCH, GPU, source
+
+
+@dataclass(frozen=True)
+class KernelCount:
+    """Shared-memory wavefronts of one launch. hardware: None where the kernel was not recorded."""
+
+    kernel: str
+    shared_bytes: int
+    ideal: int
+    emulator: int
+    hardware: int | None
+
+    @property
+    def degree(self) -> float:
+        return self.emulator / self.ideal if self.ideal else 1.0
+
+
+class KernelCounts:
+    """Shows itself as a table; `rows` holds a `KernelCount` for each kernel."""
+
+    def __init__(self, rows: list[KernelCount], n: int):
+        self.rows, self.n = rows, n
+
+    def _table(self) -> list[list[str]]:
+        return [[row.kernel, f"{row.shared_bytes:,}", f"{row.ideal:,}", f"{row.degree:.2f}", f"{row.emulator:,}",
+                 "not recorded" if row.hardware is None else f"{row.hardware:,}"] for row in self.rows]
+
+    def __repr__(self) -> str:
+        head = f"{'kernel':28} {'bytes':>8} {'ideal':>9} {'degree':>7} {'emulator':>10} {'hardware':>13}"
+        rows = (f"{a:28} {b:>8} {c:>9} {d:>7} {e:>10} {f:>13}" for a, b, c, d, e, f in self._table())
+        return "\n".join([head, *rows])
+
+    def _repr_html_(self) -> str:
+        name = source().split(",")[0]
+        header = ["kernel", "bytes of shared memory", "ideal wavefronts", "times the ideal", "emulator", name]
+        caption = f"Wavefronts of one launch at {self.n} × {self.n} × {self.n}."
+        if any(row.hardware is not None for row in self.rows):
+            caption += f" Recorded with {source()}."
+        wrong = any(row.hardware not in (None, row.emulator) for row in self.rows)
+        return html.card(html.table(header, self._table(), escape(caption)), html.BAD if wrong else html.GOOD)
+
+
+def kernel_counts(*names: str) -> KernelCounts:
+    """Run kernels on the emulator at the size of the recordings (512), compiled for the recorded GPU."""
+    with (data_dir("results") / "profiles" / GPU / "rungs.csv").open(newline="") as file:
+        recorded = {row["kernel"]: int(row["wavefronts"]) for row in csv.DictReader(file)
+                    if row["n"] == str(PROFILED_N)}
+    rows = []
+    for name in names:
+        made = kernel(name)
+        compiled = made.compile(ARCH)
+        counted = check_on_emulator(made, compiled, PROFILED_N, PROFILED_N, PROFILED_N)[1].totals
+        rows.append(KernelCount(made.name, compiled.smem, counted.ideal_wavefronts, counted.wavefronts,
+                                recorded.get(made.name)))
+    return KernelCounts(rows, PROFILED_N)
