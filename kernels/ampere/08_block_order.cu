@@ -3,7 +3,7 @@
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
 // A100, RTX 5090 and what follows.   Notebook 07.
 #include <cuda_bf16.h>
-#include "config.cuh"  // BLOCK_M 128, BLOCK_N 256, BLOCK_K 32, NUM_WARPS_M 2, NUM_WARPS_N 4, NUM_STAGES 4, GROUP_M 16
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_WARPS_M 2, NUM_WARPS_N 2, NUM_STAGES 3, GROUP_M 16
 #include "ptx/cp_async.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mma_sync.cuh"

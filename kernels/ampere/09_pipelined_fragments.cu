@@ -3,7 +3,7 @@
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
 // A100, RTX 5090 and what follows.   Notebook 07.
 #include <cuda_bf16.h>
-#include "config.cuh"  // BLOCK_M 128, BLOCK_N 256, BLOCK_K 32, NUM_WARPS_M 2, NUM_WARPS_N 4, NUM_STAGES 4, GROUP_M 16
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_WARPS_M 2, NUM_WARPS_N 2, NUM_STAGES 3, GROUP_M 16
 #include "ptx/cp_async.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mma_sync.cuh"
@@ -111,12 +111,10 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
         load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);
       if (k == 0) copy(last);
       #pragma unroll
-      for (int ni = 0; ni < WARP_N / MMA_N; ni++)
+      for (int mi = 0; mi < WARP_M / MMA_M; mi++)
         #pragma unroll
-        for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: neighbours in time share a fragment
-          const int mi = ni % 2 ? WARP_M / MMA_M - 1 - i : i;
+        for (int ni = 0; ni < WARP_N / MMA_N; ni++)
           mma_m16n8k16_bf16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
-        }
     }
     // end region
   }

@@ -8,7 +8,7 @@
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mma_sync.cuh"
 #include "tile/block_order.cuh"
-#include "tile/staged_epilogue.cuh"
+#include "tile/staged_epilogue_bf16.cuh"
 
 constexpr int NUM_THREADS = NUM_WARPS_M * NUM_WARPS_N * 32;
 constexpr int WARP_M = BLOCK_M / NUM_WARPS_M, WARP_N = BLOCK_N / NUM_WARPS_N;
@@ -74,9 +74,11 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
     const uint32_t k_bytes = k_copy * 2;
     if (k_copy < K) {
       #pragma unroll
-      for (int i = 0; i < PASSES_A; i++) cp_async_16b(to_a + stage + i * NUM_THREADS * 16, corner_a + k_bytes + from_a[i]);
+      for (int i = 0; i < PASSES_A; i++)
+        cp_async_16b(to_a + stage + i * NUM_THREADS * 16, corner_a + k_bytes + from_a[i]);
       #pragma unroll
-      for (int i = 0; i < PASSES_B; i++) cp_async_16b(to_b + stage + i * NUM_THREADS * 16, corner_b + k_bytes + from_b[i]);
+      for (int i = 0; i < PASSES_B; i++)
+        cp_async_16b(to_b + stage + i * NUM_THREADS * 16, corner_b + k_bytes + from_b[i]);
     }
     cp_async_commit();                                        // past the end an empty group: the count stays right
     k_copy += BLOCK_K;
@@ -130,7 +132,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
 
   // ---- Epilogue ----
   // region: epilogue
-  __syncthreads();                                            // every warp has read its last fragments: reuse the tiles
+  // The tiles can be reused: the last barrier of the loop has waited for the last ldmatrix of every warp.
   __nv_bfloat16* const warp_d = gmem_d + static_cast<size_t>(block_m + warp_m) * N + block_n + warp_n;
   store_through_shared<WARP_N>(acc, smem + warp * (MMA_M * WARP_N / 8), warp_d, N);
   // end region

@@ -8,7 +8,7 @@
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mma_sync.cuh"
 #include "tile/block_order.cuh"
-#include "tile/staged_epilogue.cuh"
+#include "tile/staged_epilogue_bf16.cuh"
 
 constexpr int NUM_THREADS = NUM_WARPS_M * NUM_WARPS_N * 32;
 constexpr int WARP_M = BLOCK_M / NUM_WARPS_M, WARP_N = BLOCK_N / NUM_WARPS_N;
