@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     add("list", list_kernels, "list the kernels").add_argument("--json", action="store_true")
 
     run = add("run", run_kernels, "compile, launch, check and time kernels")
-    run.add_argument("name", help="a kernel, a ladder, or all")
+    run.add_argument("name", help="a kernel, a ladder, cublas_bf16 (cublas_f16, cublas_f32), or all")
     run.add_argument("-n", type=int, default=512)
     run.add_argument("-m", type=int, help="default: n")
     run.add_argument("-k", type=int, help="default: n")
@@ -141,10 +141,13 @@ def list_kernels(options) -> int:
 def run_kernels(options) -> int:
     from gemm_lab import catalog
     from gemm_lab.api import kernel
+    from gemm_lab.api.library_run import PROBLEMS, run_library
     from gemm_lab.notebook.cells import parse_settings
 
     settings = parse_settings(options.settings)
-    if options.name == "all":
+    if options.name in PROBLEMS:
+        names = [options.name]
+    elif options.name == "all":
         names = list(catalog.kernels())
     elif options.name in catalog.ladders():
         names = [k.name for k in catalog.ladder(options.name).kernels]
@@ -154,8 +157,11 @@ def run_kernels(options) -> int:
     results = []
     for name in _progress(names, "run", options.json):
         try:
-            run = kernel(name, **settings).run(n, m, k, backend=options.backend, timed=not options.verify,
-                                                sure=options.yes)
+            if name in PROBLEMS:
+                run = run_library(name, n, m, k, backend=options.backend, timed=not options.verify)
+            else:
+                run = kernel(name, **settings).run(n, m, k, backend=options.backend, timed=not options.verify,
+                                                   sure=options.yes)
             results.append(run.as_dict())
             if not options.json:
                 print(run)

@@ -109,10 +109,10 @@ class Bench:
 
     def tflops(self, name: str, n: int) -> float:
         """Median TFLOPS of a kernel, a baseline ("cublas") or a ceiling at size n."""
-        for row in self.rows:
-            if row.n == n and (row.kernel == name or row.kernel.startswith(f"{name}_") or
-                               row.kernel.split("/")[-1] == name):
-                return row.tflops
+        rows = [row for row in self.rows if row.n == n]
+        exact = [row for row in rows if name in (row.kernel, row.kernel.split("/")[-1])]
+        for row in exact or [row for row in rows if row.kernel.startswith(f"{name}_")]:
+            return row.tflops
         known = sorted({row.kernel for row in self.rows})
         raise LabError(f"There is no row for “{name}” at {n}; there are {', '.join(known)} at {self.sizes}.")
 

@@ -2,8 +2,8 @@
 
 Products of f16 or bf16 values are exact in f32, so the inputs contribute nothing (where a kernel rounds f32 inputs to
 such a type first, the reference multiplies the rounded ones: the rounding is part of what it computes). Errors come
-from additions and from rounding the output. Take partial sums as a random walk, |s_i| ~ √i, over n = K/s additions, where s is
-the number of products that one addition takes in (4 in the oldest tensor core, 1 in a scalar kernel).
+from additions and from rounding the output. Take partial sums as a random walk, |s_i| ~ √i, over n = K/s additions,
+where s is the number of products that one addition takes in (4 in the oldest tensor core, 1 in a scalar kernel).
 
 - An addition that rounds to nearest with unit roundoff u errs by up to u·|s_i|, uniformly: u·|s_i|/√3 on
   average. Independent errors add in squares: √(Σ u²·i·s/3) = u·K/√(6s), that is u·√(K/6s) of the output's √K.

@@ -13,6 +13,7 @@ from gemm_lab.device import bindings, cublas, operations, timing
 from gemm_lab.device import support as support_module
 from gemm_lab.device.driver import NON_PORTABLE_CLUSTER, Device, DriverError
 from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault
+from gemm_lab.device.wire import dtype_of
 from gemm_lab.errors import LabError, LaunchError
 from gemm_lab.measure import check as checking
 from gemm_lab.measure.bounds import bound, element_limits
@@ -334,3 +335,49 @@ def test_the_large_check_of_measure_speaks_to_the_worker(worker, monkeypatch):
     )
     result = checking.check(SimpleNamespace(**COMPILED), what, grid=(3, 2, 1), m=96, n=64, k=32, block=(32, 32, 16))
     assert result.passed and result.milliseconds == 0.5
+
+
+# ---- Kernels that round f32 inputs before they multiply ----
+
+PLAIN = ("a", "b", "d", "m", "n", "k")
+PLAIN_TYPES = (POINTER, POINTER, POINTER, C_INT, C_INT, C_INT)
+ROUNDED = Problem("D = AB", "f32", "f32", "f32", "row", "row", PLAIN, "bf16")
+
+
+def rounding_gemm(dtype):
+    def gemm(a, b, d, m, n, k):
+        left, right = (
+            view(at, rows * columns, "f32").reshape(rows, columns).astype(dtype_of(dtype)).astype(np.float32)
+            for at, rows, columns in ((a, m, k), (b, k, n))
+        )
+        view(d, m * n, "f32").reshape(m, n)[...] = left @ right
+
+    return gemm
+
+
+@pytest.mark.parametrize(("dtype", "right"), [("bf16", True), ("f16", False), ("f32", False)])
+def test_rounded_inputs_are_checked_against_the_rounded_product(worker, dtype, right):
+    made = worker({"gemm": (PLAIN_TYPES, rounding_gemm(dtype))})
+    payload = verify_payload(ROUNDED, kind="normal", arguments=list(PLAIN), alpha=1.0, beta=0.0)
+    payload["limits"] = element_limits(ROUNDED, 32, 1.0)
+    found = operations.verify(made.context, **payload)
+    assert judge(found, ROUNDED, 32, "normal", 96 * 64, (32, 32)).passed == right and made.cuda.used == 0
+
+
+def test_cublas_gets_rounded_inputs_and_every_kernel_its_own_reference(worker, monkeypatch):
+    monkeypatch.setattr(timing, "BURST_REST_S", 0.0)
+    made = worker({dtype: (PLAIN_TYPES, rounding_gemm(dtype)) for dtype in ("bf16", "f16")})
+    kernel = {"kind": "kernel", "grid": (3, 2, 1), "cluster": (1, 1, 1), "arguments": list(PLAIN), "flops": 1e9,
+              "block": (32, 32)}
+    cases = [("bf16", "bf16"), ("f16", "f16"), ("f16", "bf16")]  # the entry of the module, what it claims to multiply
+    entries = [{**kernel, "label": f"{entry} as {claimed}", "multiplied": claimed,
+                "compiled": {**COMPILED, "entry": entry, "key": entry}} for entry, claimed in cases]
+    entries.append({"label": "cublas", "kind": "cublas", "flops": 1e9, "multiplied": "bf16"})
+    answer = operations.benchmark(
+        made.context, problem=wire_problem(ROUNDED), m=96, n=64, k=32, entries=entries, regime="burst", rounds=2,
+        limits=element_limits(ROUNDED, 32, 1.0), error_bounds={e["label"]: bound(ROUNDED, 32) for e in entries},
+        alpha=1.0, beta=0.0, seed=3,
+    )  # fmt: skip
+    timed = {report["label"]: bool(report["samples_ms"]) for report in answer["entries"]}
+    assert timed == {"bf16 as bf16": True, "f16 as f16": True, "f16 as bf16": False, "cublas": True}
+    assert made.cuda.used == 0
