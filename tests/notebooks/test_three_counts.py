@@ -14,8 +14,9 @@ from gemm_lab.notebook.three_counts import ThreeCounts, three_counts
                                          "stmatrix.x4"])
 def test_every_recording_agrees(instruction):
     counts = three_counts(instruction)
-    assert counts.agreeing == len(counts.rows) == 95
-    assert "agree on 95 of 95" in repr(counts) and "<table" not in counts._repr_html_()
+    number = len(counts.rows)
+    assert counts.agreeing == number >= 95
+    assert f"agree on {number} of {number}" in repr(counts) and "<table" not in counts._repr_html_()
 
 
 def test_what_is_asked_for_is_shown_in_order():
