@@ -108,6 +108,15 @@ def test_the_rule_of_each_row():
     assert lab.swizzle(rows=64, row_bytes=64, layout="swizzle", bits=2, base=4, shift=2).wavefronts == 8
 
 
+def test_rows_of_twelve_chunks_have_an_xor_of_chunk_numbers():
+    row, chunk = np.divmod(np.arange(128 * 12), 12)
+    place = chunk ^ row // 2 % 4
+    assert place.max() == 11 and len(np.unique(row * 12 + place)) == 128 * 12
+    address = 16 * (row * 12 + place).reshape(128, 12)
+    assert all(banks.wavefronts(address[first : first + 8, c][None], 16)[0] == 1
+               for first in range(0, 128, 8) for c in range(12))
+
+
 def test_one_xor_a_step_for_every_row():
     for row in range(16):
         at = Swizzle(3)(128 * row + 16 * CHUNKS)
