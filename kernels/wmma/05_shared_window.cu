@@ -51,15 +51,17 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
   // end region
 
   // region: copy
-  const auto fetch = [&] {                                    // global memory to registers; nobody waits here
+  const auto fetch_a = [&](bool more) {                       // global memory to registers; nobody waits here
     #pragma unroll
     for (int i = 0; i < CHUNKS_A; i++)
       next_a[i] = *reinterpret_cast<const float4*>(gmem_a + static_cast<size_t>(i * ROWS_A) * K);
+    gmem_a += more ? STEP_K : 0;                              // the last tile is fetched again rather than branch
+  };
+  const auto fetch_b = [&](bool more) {
     #pragma unroll
     for (int i = 0; i < CHUNKS_B; i++)
       next_b[i] = *reinterpret_cast<const float4*>(gmem_b + static_cast<size_t>(i * ROWS_B) * N);
-    gmem_a += STEP_K;
-    gmem_b += static_cast<size_t>(STEP_K) * N;
+    gmem_b += more ? static_cast<size_t>(STEP_K) * N : 0;
   };
   const auto store_a = [&](int stage) {                       // registers to shared memory, rounded on the way
     #pragma unroll
@@ -83,9 +85,9 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
   // end region
 
   // ---- Main loop ----
-  fetch();
+  fetch_a(STEP_K < K), fetch_b(STEP_K < K);
   store_a(0), store_b(0);
-  if (STEP_K < K) fetch();
+  fetch_a(2 * STEP_K < K), fetch_b(2 * STEP_K < K);
   __syncthreads();                                            // the first tile is complete
   #pragma unroll
   for (int mi = 0; mi < TILES_M; mi++) load_a(0, 0, 0, mi);
@@ -107,14 +109,13 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
         if (ni + 1 < TILES_N) load_b((ni + 1) % 2, now, k, ni + 1);
         else load_b(0, stage, next_k, 0);
         if (ni < TILES_M) load_a(set ^ 1, stage, next_k, ni);
-        if (k == 0 && ni == 0) store_a(next);                 // (once more after the last tile: nobody reads that)
-        if (k == 0 && ni == 1) store_b(next);
-        if (k == 0 && ni == 1 && k_tile + 2 * STEP_K < K) fetch();   // in flight until this point of the next tile
         #pragma unroll
         for (int step = 0; step < TILES_M; step++) {          // serpentine: odd columns of tiles go upwards
           const int mi = SERPENTINE && ni % 2 ? TILES_M - 1 - step : step;
           wmma_mma_bf16(acc[mi][ni], frag_a[set][mi], frag_b[ni % 2]);
         }
+        if (k == 0 && ni == 0) store_a(next), fetch_a(k_tile + 3 * STEP_K < K);   // in flight for a whole tile
+        if (k == 0 && ni == 1) store_b(next), fetch_b(k_tile + 3 * STEP_K < K);   // (the last store is read by nobody)
       }
     }
     // end region

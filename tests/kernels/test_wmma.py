@@ -9,6 +9,7 @@ import pytest
 from gemm_lab import catalog, compiler
 from gemm_lab.api.ladder import Bench, Ladder
 from gemm_lab.compiler import CompileError
+from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
 
 LADDER = catalog.ladder("wmma")
@@ -120,14 +121,13 @@ def test_a_generic_address_costs_ldmatrix_and_the_shared_window_gets_it_back():
     assert "mma.sync.aligned.m16n8k16" not in build("best_wmma").ptx
 
 
-def test_the_best_hides_every_load_between_products():
-    """In the main loop, from its first HMMA on, fragments are loaded and tiles stored while HMMA are in flight."""
-    found = opcodes("best_wmma")
-    first = found.index("HMMA.16816.F32.BF16") if "HMMA.16816.F32.BF16" in found else next(
-        number for number, code in enumerate(found) if code.startswith("HMMA"))
-    last = max(number for number, code in enumerate(found) if code.startswith("HMMA"))
-    loop = found[first:last]
-    assert count(loop, "LDSM") == 2 * (4 + 4) and count(loop, "BAR.SYNC") == 1 and count(loop, "STS.64") == 12
+def test_the_main_loop_of_the_best_has_no_branch_and_one_barrier():
+    """Loads, stores and fetches stand between the products of one basic block."""
+    loop = main_loop(compiler.disassemble(build("best_wmma")))
+    found = [line.opcode for line in loop.lines]
+    assert loop.inner == () and count(found, "BRA") == 1 and count(found, "BAR.SYNC") == 1
+    assert count(found, "HMMA") == 2 * 4 * 4 * 2 and count(found, "LDSM") == 2 * (4 + 4)
+    assert count(found, "LDG.E.128") == count(found, "STS.64") == 4 + 8
 
 
 def test_k_unrolling_is_a_longer_block_k():

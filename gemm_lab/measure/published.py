@@ -1,0 +1,59 @@
+"""results/published.csv: what the source documents print, and the share of the peak that it should have been."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gemm_lab.config import data_dir
+from gemm_lab.hardware import gpu
+
+# A document that takes its percentages against the peak of another input type than it multiplies.
+TAKEN_AGAINST = {"h100_wmma": "tf32"}
+
+
+@dataclass(frozen=True)
+class Published:
+    """One figure of a document; what it does not give is None. `percent_of_peak` is as printed there."""
+
+    kernel: str
+    gpu: str
+    n: int | None
+    dtype: str
+    tflops: float | None
+    percent_of_peak: float | None
+    percent_of_cublas: float | None
+    source: str
+    note: str
+
+    @property
+    def speed(self) -> float | None:
+        """TFLOPS as printed, or what the printed percentage amounts to where it stands alone."""
+        if self.tflops is not None or self.percent_of_peak is None:
+            return self.tflops
+        return self.percent_of_peak / 100 * self._peak(TAKEN_AGAINST.get(self.source, self.dtype))
+
+    @property
+    def share_of_peak(self) -> float | None:
+        """Percent of the dense peak of the type that is multiplied, with FP32 accumulation."""
+        return None if self.speed is None else 100 * self.speed / self._peak(self.dtype)
+
+    def _peak(self, dtype: str) -> float:
+        machine = gpu(self.gpu)
+        return machine.fp32_tflops if dtype == "f32" else machine.peak(dtype, "f32")
+
+
+@lru_cache(maxsize=1)
+def published() -> tuple[Published, ...]:
+    """Every row of results/published.csv."""
+
+    def number(text: str) -> float | None:
+        return float(text) if text else None
+
+    with (data_dir("results") / "published.csv").open(newline="", encoding="utf-8") as lines:
+        return tuple(
+            Published(row["kernel"], row["gpu"], int(row["n"]) if row["n"] else None, row["dtype"],
+                      number(row["tflops"]), number(row["percent_of_peak"]), number(row["percent_of_cublas"]),
+                      row["source"], row["note"])
+            for row in csv.DictReader(lines))
