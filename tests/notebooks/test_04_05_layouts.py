@@ -1,11 +1,14 @@
 """What notebooks 04 and 05 say in prose about banks, padding and swizzles, held against the models and the recordings."""
 
+import re
 from math import gcd
 
+import nbformat
 import numpy as np
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.config import data_dir
 from gemm_lab.model import banks
 from gemm_lab.model.swizzle import TMA_SWIZZLES, Swizzle, row_swizzle
 from gemm_lab.notebook.figures import copy_moves, lines_and_sectors, padding, strides
@@ -29,6 +32,7 @@ def test_wavefronts_of_a_stride_are_a_gcd():
 @pytest.mark.parametrize("stride", range(1, 17))
 def test_phases_follow_the_same_rule(stride):
     assert banks.load_wavefronts(16 * stride * LANES[None], 16)[0] == 4 * gcd(stride, 8)
+    assert banks.load_wavefronts(8 * stride * LANES[None], 8)[0] == 2 * gcd(stride, 16)
 
 
 def test_no_conflict_of_ldmatrix_is_worse_than_eight():
@@ -131,6 +135,32 @@ def test_the_pattern_of_a_mode_repeats_after_eight_of_its_rows(mode):
     assert np.array_equal(swizzle(address + period), swizzle(address) + period)
     assert not np.array_equal(swizzle(address + period // 2), swizzle(address) + period // 2)
     assert lab.swizzle(rows=64, row_bytes=mode, layout=f"tma{mode}").wavefronts == 4
+
+
+# ---- What the stored notebooks answer ----
+
+ANSWERS = {
+    "04_banks_and_wavefronts": {
+        "toy": "4 wavefronts", "same": "“1”", "stride": "4 wavefronts", "wide": "8 wavefronts",
+        "worst": "32 wavefronts", "rows64": "4 times", "degree": "6.091 times the ideal", "shifted": "5 sectors",
+        "narrow": "1 times"},
+    "05_padding_and_swizzling": {
+        "pad": "“1”", "bank": "28 (the number of the bank)", "less": "“is refused”", "stages": "2 stages",
+        "copy": "10 wavefronts", "both": "“none”", "place": "1 (the number of the column)", "xor": "4 wavefronts",
+        "wrong": "2 times", "add": "6 wavefronts", "step": "-16 bytes (minus: backwards)", "absolute": "4 (0 to 7)",
+        "whole": "1.542 times"},
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_prediction_has_its_answer(name):
+    found = {}
+    for cell in nbformat.read(data_dir("notebooks") / f"{name}.ipynb", as_version=4).cells:
+        asked = re.search(r"^(\w+)\.compare\(", cell.source, flags=re.M) if cell.cell_type == "code" else None
+        if asked:
+            text = cell.outputs[-1]["data"]["text/plain"]
+            found[asked[1]] = re.match(r"It is (.*?)\. \(You made no prediction", text)[1]
+    assert found == ANSWERS[name]
 
 
 # ---- Counts of whole kernels ----
