@@ -186,6 +186,23 @@ def listed(names) -> str:
     return ", ".join(names) if names else "none"
 
 
+_STATED = re.compile(r'(?P<before>#include "config\.cuh"\s*// )(?P<settings>.*(?:\n {20,}// .*)*)')
+
+
+def state(source: str, config: Mapping[str, int]) -> str:
+    """`source` with the settings beside its `#include "config.cuh"` as `config` has them, on as many lines."""
+    found = _STATED.search(source)
+    if not found:
+        return source
+    lines, rest = [], [f"{name} {value}" for name, value in config.items()]
+    for line in found["settings"].split("\n"):
+        count = line.count(",") + (not line.rstrip().endswith(","))
+        lines.append(", ".join(rest[:count]))
+        rest = rest[count:]
+    comment = (",\n" + " " * 29 + "// ").join([*lines[:-1], ", ".join(filter(None, [lines[-1], *rest]))])
+    return source[: found.start("settings")] + comment + source[found.end("settings"):]
+
+
 # ---- One rung, one ladder ---------------------------------------------------
 
 
@@ -326,7 +343,8 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
     compute = rung.get("compute", problem.compute)
     if compute not in ("", *DTYPE_BYTES):
         raise ConfigError(f"{folder.name}/ladder.toml: compute “{compute}” is none of {', '.join(DTYPE_BYTES)}.")
-    name = rung.get("name", source_path.stem)
+    name, config = rung.get("name", source_path.stem), {**data.get("config", {}), **rung.get("config", {})}
+    source = source_path.read_text()
     grid = tuple(str(expression) for expression in rung.get("grid", data.get("grid")))
     extends = rung.get("extends")
     return KernelSpec(
@@ -336,11 +354,11 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
         summary=rung["summary"],
         extends=extends and (extends if "/" in extends else f"{folder.name}/{extends}"),
         path=source_path,
-        source=source_path.read_text(),
+        source=state(source, config) if "name" in rung else source,  # one file, many configurations
         targets=tuple(rung.get("targets", data["targets"])),
         problem=replace(problem, compute=compute),
         grid=(*grid, *("1",) * (3 - len(grid))),
-        config={**data.get("config", {}), **rung.get("config", {})},
+        config=config,
         configs=rung.get("on", {}),
         multiples=rung.get("multiples", data.get("multiples", {})),
         cluster=tuple(rung.get("cluster", (1, 1, 1))),

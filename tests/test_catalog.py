@@ -81,6 +81,13 @@ def test_rungs_that_share_a_source_have_names_and_settings_of_their_own():
     assert catalog.kernel("t4/03").problem.multiplied == "f16" and catalog.kernel("simt/01").problem.multiplied == "f32"
 
 
+def test_a_source_states_the_settings_of_the_rung_that_shows_it():
+    one, other = catalog.kernel("unroll_bf16"), catalog.kernel("wmma_bf16")
+    changed = [(a, b) for a, b in zip(one.source.split("\n"), other.source.split("\n"), strict=True) if a != b]
+    assert len(changed) == 2 and "K_UNROLL 4" in changed[0][0] and "PADDING 0" in changed[1][1]
+    assert other.source == other.path.read_text()  # the first rung of its file
+
+
 def test_two_rungs_of_one_name_are_refused(tmp_path):
     folder = tmp_path / "x"
     folder.mkdir()

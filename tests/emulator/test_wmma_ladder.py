@@ -68,9 +68,7 @@ def test_a_refused_size_names_the_nearest_that_works(spec):
             spec.require_size(config, *wrong)
 
 
-# Waits of the prologue that the first barrier or the next wait of the same thread makes up for.
 SOURCES = list({spec.path: spec for spec in reversed(LADDER)}.values())
-SMALL = {"BLOCK_M": 64, "BLOCK_N": 64, "NUM_WARPS_M": 2, "NUM_WARPS_N": 2}
 
 
 @pytest.mark.parametrize("spec", SOURCES, ids=lambda s: s.path.stem)
