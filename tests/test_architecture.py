@@ -18,6 +18,7 @@ FLOORS = {
     "hardware": 0,
     "config": 0,
     "model": 1,
+    "source_text": 1,
     "catalog": 1,
     "compiler": 2,
     "emulator": 3,
