@@ -40,6 +40,10 @@ CODE_CRITERIA = {
     "global_loads": CodeCriterion(
         "global loads for each k tile", lambda lines: sum(line.opcode.startswith("LDG") for line in _loop(lines)),
         "A thread loads {found} times from global memory for each k tile; {wanted} loads of 16 bytes are possible."),
+    "register_copies": CodeCriterion(
+        "copies through registers",
+        lambda lines: sum(line.opcode.split(".")[0] in ("LDG", "STS") for line in _loop(lines)),
+        "Its main loop has {found} loads into registers and stores out of them (LDG, STS) on {arch}; {wanted} are possible."),
     "mma_before_use": CodeCriterion(
         "least mma between ldmatrix and its use", lambda lines: min(mma_before_use(lines)),
         "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "

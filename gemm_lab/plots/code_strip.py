@@ -16,6 +16,7 @@ from gemm_lab.plots import style
 KINDS = (
     ("BAR", style.VERMILION, 1.0, "BAR, the barrier"),
     ("LDG", style.MEMORY["DRAM"], 0.9, "LDG, from global memory"),
+    ("LDGSTS", style.BLUE, 0.9, "LDGSTS, which is cp.async"),
     ("STS", style.SKY, 0.9, "STS, into shared memory"),
     ("LDSM", style.MEMORY["shared memory"], 0.75, "LDSM, which is ldmatrix"),
     ("HMMA", style.GREEN, 0.5, "HMMA, which is mma"),
@@ -55,15 +56,16 @@ def code_strip(rows: Sequence[tuple[str, Sequence[Any]]], title: str = "one turn
         if counts:
             ax.annotate(str(len(opcodes)), (len(opcodes), y + 0.5), xytext=(6, 0), textcoords="offset points",
                         ha="left", va="center_baseline", color=style.MUTED)
-    _legend(fig, height - _HEAD - _ROW * len(rows) - 0.2)
+    shown = {opcode for _, opcodes in rows for opcode in opcodes}
+    _legend(fig, height - _HEAD - _ROW * len(rows) - 0.2, [kind for kind in KINDS if kind[0] in shown])
     return fig
 
 
-def _legend(fig: Figure, top: float) -> None:
-    """Two rows of three; `top` in inches above the lower edge."""
+def _legend(fig: Figure, top: float, kinds: Sequence[tuple]) -> None:
+    """Two rows of three for the `kinds` that occur; `top` in inches above the lower edge."""
     width, height = fig.get_size_inches()
     column = (width - _LEFT - _RIGHT) / 3
-    for index, (colour, words) in enumerate([(kind[1], kind[3]) for kind in KINDS] + [(_REST[0], _REST[2])]):
+    for index, (colour, words) in enumerate([(kind[1], kind[3]) for kind in kinds] + [(_REST[0], _REST[2])]):
         x, y = _LEFT + index % 3 * column, top - index // 3 * 0.26
         fig.add_artist(Rectangle((x, y - 0.055), 0.13, 0.11, transform=fig.dpi_scale_trans, facecolor=colour))
         fig.text((x + 0.2) / width, y / height, words, va="center_baseline", color=style.MUTED)

@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 
 from gemm_lab.errors import LabError
 from gemm_lab.notebook.figures import (
+    ampere_code,
+    async_copies,
     banks,
     copy_moves,
     data_movement,
@@ -33,6 +35,7 @@ from gemm_lab.notebook.figures import (
     strides,
     swizzle,
     swizzle_bits,
+    tails,
     tiling,
     xor_steps,
 )
@@ -77,6 +80,12 @@ _FIGURES = {
         overlap.barriers_and_buffers,
         epilogue.staged_epilogue,
         machine_code.main_loops_04_08,
+        async_copies.copy_paths,
+        ampere_code.ampere_loops_04_05,
+        async_copies.copy_groups,
+        ampere_code.ampere_loops_06_10,
+        async_copies.late_addresses,
+        tails.tail_tile,
     )
 }
 
