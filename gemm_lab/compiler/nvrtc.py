@@ -183,7 +183,10 @@ def supported() -> list[str]:
 
 @lru_cache(maxsize=1)
 def toolkit_includes() -> tuple[str, ...]:
-    """Folders with cuda_fp16.h and mma.h: the pip packages beside NVRTC, else an installed CUDA toolkit."""
+    """Folders with cuda_fp16.h and mma.h: the pip packages beside NVRTC, then an installed CUDA toolkit.
+
+    mma.h needs crt/mma.h, a pip package of its own; where it is missing, the next folder that has it comes second.
+    """
     import os
     import site
     import sys
@@ -195,6 +198,8 @@ def toolkit_includes() -> tuple[str, ...]:
     for folder in folders:
         if (folder / "cuda_fp16.h").is_file():
             extra = [folder / "cccl"] if (folder / "cccl").is_dir() else []
+            if not (folder / "crt" / "mma.h").is_file():
+                extra += [other for other in folders if (other / "crt" / "mma.h").is_file()][:1]
             return tuple(str(path) for path in (folder, *extra))
     raise MissingDependency(
         "The CUDA headers (cuda_fp16.h) were not found. Install them with: "
