@@ -19,6 +19,7 @@ FLOORS = {
     "config": 0,
     "model": 1,
     "source_text": 1,
+    "published": 1,
     "catalog": 1,
     "compiler": 2,
     "emulator": 3,

@@ -10,8 +10,13 @@ from matplotlib.figure import Figure
 
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
+from gemm_lab.hardware import GPUS
 from gemm_lab.plots import rows as read
+from gemm_lab.plots.bars import bars
 from gemm_lab.plots.speed import ladder
+from gemm_lab.published import published as figures
+
+MOST_SIDE_BY_SIDE = 14
 
 
 def bench(bench: Any, *, lit: str | None = None, n: int | None = None, published: bool = True) -> Figure:
@@ -25,7 +30,22 @@ def bench(bench: Any, *, lit: str | None = None, n: int | None = None, published
     if bench.rows and not rows:
         known = ", ".join(str(size) for size in sorted({row.n for row in bench.rows}))
         raise LabError(f"There is nothing to plot at {n}; the measured sizes are {known}.")
+    if sum(read.is_rung(row) for row in rows) > MOST_SIDE_BY_SIDE:
+        return _lying(rows, bench.ladder.spec, n, lit, published)
     return ladder(rows, lit=lit, published=published_rows(bench.ladder.spec, n) if published else None)
+
+
+def _lying(rows: list[Any], spec: Any, n: int, lit: str | None, published: bool) -> Figure:
+    """Many rungs as lying bars, beside the speeds that the document gives for this size on its own GPU."""
+    rungs, lines = [row for row in rows if read.is_rung(row)], {}
+    for row in rows:
+        label = read.baseline_label(row) or ("ceiling" if not read.is_rung(row) else None)
+        if label:
+            lines[label] = read.number(row, "tflops")
+    names = {rung.published: rung.name for rung in spec.kernels if rung.published}
+    speeds = {names[row.kernel]: row.speed for row in figures()
+              if row.kernel in names and row.gpu == spec.gpu and row.n == n and row.speed} if published else {}
+    return bars(rungs, lines=lines, lit=lit, published=speeds, published_on=GPUS[spec.gpu].name if spec.gpu else "")
 
 
 def published_rows(spec: Any, n: int) -> list[SimpleNamespace]:

@@ -4,7 +4,7 @@ import pytest
 
 from gemm_lab import catalog
 from gemm_lab.hardware import gpu
-from gemm_lab.measure.published import published
+from gemm_lab.published import published
 
 H100 = [row for row in published() if row.source == "h100_wmma"]
 

@@ -1,0 +1,61 @@
+"""TFLOPS of many kernels as lying bars, the fastest on top: for ladders whose names no longer stand side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from gemm_lab.plots import rows as read
+from gemm_lab.plots import style
+
+ROW = 0.235  # inches a kernel
+
+
+@style.drawn
+def bars(rungs: Iterable[Any], *, lines: Mapping[str, float], lit: str | None = None,
+         published: Mapping[str, float] | None = None, published_on: str = "") -> Figure:
+    """One bar a kernel, with its quartiles and number.
+
+    rungs: measured rows of one size.   lines: {label: TFLOPS}, drawn from top to bottom with their labels above.
+    published: {kernel: TFLOPS of a document on the GPU `published_on`}, as diamonds.
+    """
+    rungs = sorted(rungs, key=lambda row: read.number(row, "tflops"))
+    published = {read.short(name): speed for name, speed in (published or {}).items()}
+    names = [read.short(read.text(row, "kernel")) for row in rungs]
+    left, top, bottom = 0.5 + 0.088 * max(map(len, names)), 0.95, 1.25
+    fig = style.figure(style.WIDTH, top + bottom + ROW * len(rungs))
+    ax = style.axes(fig, left=left, right=0.75, top=top, bottom=bottom)
+    ax.set(ylim=(-0.7, len(rungs) - 0.3))
+    ax.set_xlim(0, 1.06 * max([*lines.values(), *published.values(), *(read.number(r, "tflops") for r in rungs)]))
+    for y, (name, row) in enumerate(zip(names, rungs, strict=True)):
+        speed, shines = read.number(row, "tflops"), lit is not None and name == read.short(lit)
+        fill, edge = (style.LIT, style.INK) if shines else (style.UNLIT, style.UNLIT_EDGE)
+        ax.barh(y, speed, height=0.66, color=fill, edgecolor=edge, linewidth=style.THIN, zorder=2)
+        low, high = (read.number(row, column) or speed for column in ("tflops_low", "tflops_high"))
+        ax.plot([low, high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
+        ax.annotate(f"{speed:.0f}" if speed >= 100 else f"{speed:.3g}", (max(speed, high), y), xytext=(5, 0),
+                    textcoords="offset points", va="center", fontweight="bold" if shines else "normal", zorder=5,
+                    bbox={"boxstyle": "square,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none"})
+    inches = ax.get_position().width * style.WIDTH
+    limit = ax.get_xlim()[1]
+    places = style.spread([speed / limit * inches for speed in lines.values()], 1.15)
+    for (label, speed), place in zip(lines.items(), places, strict=True):
+        ax.axvline(speed, color=style.INK, linewidth=1.1, linestyle=(0, (5, 2)), zorder=1)
+        ax.annotate(f"{label} {speed:.4g}", (place / inches, 1), xycoords="axes fraction", xytext=(0, 4),
+                    textcoords="offset points", ha="center", va="bottom")
+    marks = [(published[name], y) for y, name in enumerate(names) if name in published]
+    if marks:
+        ax.plot(*zip(*marks, strict=True), linestyle="none", marker="D", markersize=5, markerfacecolor=style.PAPER,
+                markeredgecolor=style.INK, markeredgewidth=1.1, zorder=6)
+        fig.text(0.35 / style.WIDTH, 1 - 0.35 / fig.get_figheight(), f"◇ published ({published_on})", color=style.MUTED,
+                 va="center")
+    ax.set_yticks(range(len(rungs)), names)
+    ax.tick_params(axis="y", length=0, labelcolor=style.INK)
+    ax.xaxis.set_major_locator(MaxNLocator(6))
+    style.plain_ticks(ax.xaxis)
+    ax.set_xlabel("TFLOPS", loc="right", color=style.MUTED, fontsize=style.SMALL)
+    style.caption(fig, read.conditions(rungs), 0.35)
+    return fig

@@ -1,0 +1,51 @@
+"""The picture of a ladder of many kernels: lying bars, sorted, with the document's speeds on its own GPU."""
+
+import pytest
+
+from gemm_lab import catalog
+from gemm_lab.api.ladder import Bench, Ladder
+from gemm_lab.measure.benchmark import COLUMNS, Measurement
+
+SPEC = catalog.ladder("wmma")
+
+
+def row(kernel, tflops, ladder="wmma"):
+    values = dict.fromkeys(COLUMNS, "") | {"kernel": kernel, "ladder": ladder, "regime": "sustained", "tflops": tflops}
+    values |= {"tflops_low": tflops - 1, "tflops_high": tflops + 1, "sm_clock_mhz": 1700.0, "power_w": 500.0}
+    return Measurement(**(values | dict.fromkeys("mnk", 4096) | {"cublas_tflops": 700.0, "ceiling_tflops": 645.0}))
+
+
+@pytest.fixture
+def bench():
+    rows = [row(spec.name, 50.0 + 10 * number) for number, spec in enumerate(SPEC.kernels)]
+    return Bench(Ladder(SPEC), [*rows, row("cublas", 700.0), row(SPEC.ceiling, 645.0, "ceilings")])
+
+
+def test_bars_are_sorted_and_named(bench):
+    (ax,) = bench.plot(lit="unroll_bf16").axes
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == [spec.short for spec in SPEC.kernels]  # the slowest below
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths == sorted(widths) and len(widths) == len(SPEC.kernels)
+    words = {text.get_text() for text in ax.texts}
+    assert {"cuBLAS 700", "ceiling 645"} <= words
+
+
+def test_marks_are_the_speeds_that_the_document_gives_at_this_size(bench):
+    def marks(figure):
+        (ax,) = figure.axes
+        return [line.get_xdata() for line in ax.lines if line.get_marker() == "D"]
+
+    (speeds,) = marks(bench.plot())
+    assert sorted(speeds) == [25.0, 75.0, 82.2, 98.3, 101.0]
+    assert marks(bench.plot(published=False)) == []
+
+
+def test_labels_do_not_run_into_each_other(bench):
+    figure = bench.plot()
+    renderer = figure.canvas.get_renderer()
+    (ax,) = figure.axes
+    boxes = [text.get_window_extent(renderer) for text in ax.texts if " " in text.get_text()]
+    assert len(boxes) == 2 and not boxes[0].overlaps(boxes[1])
+    left = min(label.get_window_extent(renderer).x0 for label in ax.get_yticklabels())
+    assert left > 0.15 * figure.dpi
