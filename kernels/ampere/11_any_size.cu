@@ -134,7 +134,7 @@ gemm(const __nv_bfloat16* gmem_a, const __nv_bfloat16* gmem_b, __nv_bfloat16* gm
   cp_async_wait<0>();                                         // the zeros past the end are copies too,
   __syncthreads();                                            // and every warp has read its last fragments
   __nv_bfloat16* const warp_d = gmem_d + static_cast<size_t>(block_m + warp_m) * N + block_n + warp_n;
-  store_through_shared<WARP_N>(acc, smem + warp * (MMA_M * WARP_N / 8), warp_d, N,
-                               M - block_m - warp_m, N - block_n - warp_n);
+  store_through_shared<WARP_N, true>(acc, smem + warp * (MMA_M * WARP_N / 8), warp_d, N,
+                                     M - block_m - warp_m, N - block_n - warp_n);
   // end region
 }

@@ -2,12 +2,11 @@
 #pragma once
 #include <cuda_bf16.h>
 
-// D = acc in BF16. One warp's FP32 accumulators of m16n8k16; `rows` and `cols` of them lie inside D. Rows of D whose
-// length is no multiple of 8 begin between the 16-byte boundaries: there it stores value by value.
-template <int WARP_N, int TILES_M>
+// D = acc in BF16. One warp's FP32 accumulators of m16n8k16. With EDGES only `rows` and `cols` of them lie inside D, and
+// rows of D whose length is no multiple of 8 begin between the 16-byte boundaries: there it stores value by value.
+template <int WARP_N, bool EDGES = false, int TILES_M>
 __device__ __forceinline__ void store_through_shared(float (&acc)[TILES_M][WARP_N / 8][4], uint4* staged,
-                                                     __nv_bfloat16* d, int stride, int rows = TILES_M * 16,
-                                                     int cols = WARP_N) {
+                                                     __nv_bfloat16* d, int stride, int rows = 0, int cols = 0) {
   const int lane = threadIdx.x % 32;
   #pragma unroll
   for (int mi = 0; mi < TILES_M; mi++) {
@@ -23,10 +22,10 @@ __device__ __forceinline__ void store_through_shared(float (&acc)[TILES_M][WARP_
     #pragma unroll
     for (int i = 0; i < WARP_N / 16; i++) {
       const int row = (i * 32 + lane) / (WARP_N / 8), chunk = (i * 32 + lane) % (WARP_N / 8);
-      if (mi * 16 + row >= rows || chunk * 8 >= cols) continue;
+      if (EDGES && (mi * 16 + row >= rows || chunk * 8 >= cols)) continue;
       const uint4 values = staged[row * (WARP_N / 8) + (chunk ^ row % 8)];
       __nv_bfloat16* const at = d + static_cast<size_t>(mi * 16 + row) * stride + chunk * 8;
-      if (stride % 8 == 0)
+      if (!EDGES || stride % 8 == 0)
         *reinterpret_cast<uint4*>(at) = values;
       else
         for (int j = 0; j < min(8, cols - chunk * 8); j++) at[j] = reinterpret_cast<const __nv_bfloat16*>(&values)[j];
