@@ -14,7 +14,7 @@ from gemm_lab.api import html, kernel
 from gemm_lab.api.emulating import check_on_emulator
 from gemm_lab.api.profiling import PROFILED_N
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.three_counts import ARCH, GPU, source
+from gemm_lab.notebook.three_counts import ARCH, GPU, METRIC, source
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class KernelCounts:
         header = ["kernel", "bytes of shared memory", "ideal wavefronts", "times the ideal", "emulator", name]
         caption = f"Wavefronts of one launch at {self.n} × {self.n} × {self.n}."
         if any(row.hardware is not None for row in self.rows):
-            caption += f" Recorded with {source()}."
+            caption += f" Recorded: {METRIC}, {source()}."
         wrong = any(row.hardware not in (None, row.emulator) for row in self.rows)
         return html.card(html.table(header, self._table(), escape(caption)), html.BAD if wrong else html.GOOD)
 

@@ -23,6 +23,7 @@ from gemm_lab.measure.recordings import Recording, recordings
 from gemm_lab.model import banks
 
 GPU, ARCH = "h200", "sm_90a"
+METRIC = "memory_l1_wavefronts_shared"  # counted by ncu for each instruction; its pipe counters leave cp.async out
 MOST_ROWS = 24  # a longer table is shown as a sentence
 MATRICES = {"x1": 8, "x2": 16, "x4": 32}  # lanes of ldmatrix and stmatrix whose addresses count
 
@@ -74,7 +75,7 @@ class ThreeCounts:
         if len(self.rows) > MOST_ROWS:
             return html.card(f"<b>{escape(self.verdict)}</b><br>{escape(self.source)}", colour)
         header = ["instruction", "addresses of the lanes", "ideal", "model", "emulator", self.source.split(",")[0]]
-        caption = f"Wavefronts of one warp. Recorded with {self.source}."
+        caption = f"Wavefronts of one warp. Recorded: {METRIC}, {self.source}."
         return html.card(html.table(header, self._table(), caption, text_columns=2), colour)
 
 
