@@ -59,7 +59,7 @@ def benchmark_kernels(kernels: Iterable[Kernel], sizes: Iterable[int], *, baseli
         raise ConfigError(f"Unknown baselines {catalog.listed(sorted(unknown))}; there are {', '.join(BASELINES)}.")
     entries, labels = [], set()
     for kernel in kernels:
-        label = kernel.label if kernel.edited or kernel.label in labels else kernel.name
+        label = kernel.label if kernel.edited or kernel.name in labels else kernel.name
         labels.add(label)
         entries.append(entry_of(kernel, kernel.compile(), label))
     ladder = kernels[0].spec.ladder

@@ -49,3 +49,16 @@ def test_labels_do_not_run_into_each_other(bench):
     assert len(boxes) == 2 and not boxes[0].overlaps(boxes[1])
     left = min(label.get_window_extent(renderer).x0 for label in ax.get_yticklabels())
     assert left > 0.15 * figure.dpi
+
+
+def test_another_configuration_of_a_kernel_is_timed_under_a_name_of_its_own(monkeypatch):
+    from gemm_lab.api import kernel, measuring
+
+    best = kernel("best_wmma")
+    seen = []
+    monkeypatch.setattr(measuring, "benchmark", lambda entries, *others, **options: seen.extend(entries))
+    measuring.benchmark_kernels([best, best(NUM_STAGES=4), best(SERPENTINE=0)], [4096], baselines=["cublas"],
+                                ceiling=None, regime="burst", rounds=1, progress=False)
+    assert [entry.label for entry in seen] == [
+        "wmma/best_wmma", "wmma/best_wmma (NUM_STAGES=4)", "wmma/best_wmma (SERPENTINE=0)", "cublas"]
+    assert [entry.multiplied for entry in seen] == ["bf16"] * 3 + [None]
