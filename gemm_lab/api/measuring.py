@@ -57,11 +57,8 @@ def benchmark_kernels(kernels: Iterable[Kernel], sizes: Iterable[int], *, baseli
     unknown = set(baselines) - set(BASELINES)
     if unknown:
         raise ConfigError(f"Unknown baselines {catalog.listed(sorted(unknown))}; there are {', '.join(BASELINES)}.")
-    entries, labels = [], set()
-    for kernel in kernels:
-        label = kernel.label if kernel.edited or kernel.name in labels else kernel.name
-        labels.add(label)
-        entries.append(entry_of(kernel, kernel.compile(), label))
+    # A label is the name, with every setting that is not the default and the learner's own name.
+    entries = [entry_of(kernel, kernel.compile(), kernel.label) for kernel in kernels]
     ladder = kernels[0].spec.ladder
     entries += [Entry(name, name, ladder=ladder) for name in baselines]
     if ceiling is not None:
