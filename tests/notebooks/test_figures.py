@@ -15,7 +15,7 @@ from gemm_lab import config, hardware, plots
 from gemm_lab.errors import LabError
 from gemm_lab.model import roofline as model
 from gemm_lab.notebook import figures
-from gemm_lab.notebook.figures import banks, fragments, png
+from gemm_lab.notebook.figures import banks, fragments, locality, persistent, png, ring, tensor_memory, tma
 from gemm_lab.plots import style
 from gemm_lab.plots.bench import published_rows
 
@@ -157,6 +157,43 @@ def test_fragment_corners():
     assert fragments.holder_a(8, 0) == (0, 2)
     assert fragments.holder_b(7, 0) == (3, 1), "B pairs run down a column"
     assert fragments.holder_c(15, 7) == (31, 3)
+
+
+def test_grouped_order_touches_fewer_strips():
+    row, grouped = (locality.first_wave(order) for order in ("row", "grouped"))
+    assert (row.rows + row.columns, grouped.rows + grouped.columns) == (13, 7)
+    assert row.blocks == grouped.blocks and row.read_bytes == grouped.read_bytes
+    assert locality.full_size_bytes("grouped") < locality.full_size_bytes("row") / 2
+
+
+def test_persistent_blocks_share_out_every_tile_once():
+    assert sorted(sum((persistent.tiles_of(block) for block in range(persistent.SMS)), [])) == list(range(persistent.TILES))
+
+
+def test_parities_of_the_ring_are_those_of_counted_phases():
+    """Waits by parity return in the order of the text: the producer is at most one round ahead of the consumer."""
+    full, empty = [0] * ring.NUM_STAGES, [0] * ring.NUM_STAGES  # phases completed so far
+
+    def passes(completed, parity):  # mbarrier.test_wait.parity: the phase just before the current one has that parity
+        return (completed + 1) % 2 == parity
+
+    for k_tile in range(20):
+        stage, consumer, producer = ring.stage_and_parities(k_tile)
+        assert passes(empty[stage], producer) and not passes(full[stage], consumer)
+        full[stage] += 1
+        assert passes(full[stage], consumer)
+        assert not passes(empty[stage], ring.stage_and_parities(k_tile + ring.NUM_STAGES)[2]), "still being read"
+        empty[stage] += 1
+
+
+def test_the_box_lies_as_the_128_byte_swizzle_puts_it():
+    table = [[tma.chunk_at(row, place) for place in range(8)] for row in range(8)]
+    assert all(table[row][chunk ^ row] == chunk for row in range(8) for chunk in range(8))
+
+
+def test_four_warps_read_all_lanes_of_tensor_memory():
+    assert sorted(sum((list(tensor_memory.lanes_of(warp)) for warp in range(4)), [])) == list(range(128))
+    assert tensor_memory.lanes_of(6) == range(64, 96)
 
 
 def test_roofline_pictures_show_the_balance_points():

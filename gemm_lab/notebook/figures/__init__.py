@@ -25,18 +25,23 @@ from gemm_lab.notebook.figures import (
     latency,
     ldmatrix,
     lines_and_sectors,
+    locality,
     machine,
     machine_code,
     number_formats,
     overlap,
     padding,
+    persistent,
     phases,
+    ring,
     rooflines,
     strides,
     swizzle,
     swizzle_bits,
     tails,
+    tensor_memory,
     tiling,
+    tma,
     xor_steps,
 )
 from gemm_lab.notebook.figures.png import write_png
@@ -86,6 +91,11 @@ _FIGURES = {
         ampere_code.ampere_loops_06_10,
         async_copies.late_addresses,
         tails.tail_tile,
+        locality.block_order_locality,
+        persistent.persistent_blocks,
+        ring.stage_ring,
+        tma.tma_box,
+        tensor_memory.tensor_memory,
     )
 }
 
