@@ -6,33 +6,45 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 
-from gemm_lab.api import Kernel, html, kernel
+from gemm_lab.api import Kernel, html, kernel, ladder
 from gemm_lab.api.emulating import check_on_emulator
 from gemm_lab.hardware import gpu
-from gemm_lab.measure.results import recorded
 
 K_STEP, N = 32, 512  # what a row is counted for, and the size of the runs
-CEILING = "ceilings/mma_m16n8k16_bf16"
+MMA = 16 * 8 * 16  # multiply-adds of mma.m16n8k16
 GPUS = ("a100", "rtx5090", "h200")
 
 
-def flop_per_cycle(name: str) -> float | None:
-    """BF16 multiply-adds with FP32 sums of one multiprocessor a cycle, times two, through mma.sync.
+@lru_cache(maxsize=len(GPUS))
+def cycles_per_mma(name: str) -> float | None:
+    """Cycles that one tensor core, that of one warp scheduler, is busy with one BF16 mma.m16n8k16 and FP32 sums.
 
-    Data sheet: peak ÷ multiprocessors ÷ boost clock. The H200's peak belongs to wgmma; for its mma.sync the recorded
-    register-only loop counts, at the clock of its run. None while that is not recorded.
+    From the data sheet: peak ÷ multiprocessors ÷ boost clock. The H200's peak belongs to wgmma, so there it comes from the
+    recorded cards of the ampere ladder; None where there are none.
     """
     target = gpu(name)
-    if name != "h200":
-        return target.peak("bf16", "f32") * 1e12 / target.sms / (target.boost_mhz * 1e6)
-    rows = [row for row in recorded(name) if row.kernel == CEILING and row.regime == "burst"]
-    if not rows:
+    if name == "h200":
+        found = [cycles for made in ladder("ampere") if (cycles := cycles_in(made)) is not None]
+        return statistics.median(found) if found else None
+    flop_per_cycle = target.peak("bf16", "f32") * 1e12 / target.sms / target.warp_schedulers / (target.boost_mhz * 1e6)
+    return 2 * MMA / flop_per_cycle
+
+
+def cycles_in(made: Kernel) -> float | None:
+    """Cycles of the tensor core for one mma in the recorded card of a kernel; None without a card.
+
+    Both are shares of the same active cycles: the pipe is busy cycles x mma, the issue slots are one x instructions.
+    """
+    card = made.profile(record=False).card
+    if card is None:
         return None
-    best = max(rows, key=lambda row: row.tflops)
-    return best.tflops * 1e12 / target.sms / (best.sm_clock_mhz * 1e6)
+    per_mma = sum(card.classes.values()) / card.classes["tensor core"]
+    return card["tensor_pipe_pct"] / card["issue_slots_pct"] * per_mma
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,7 @@ class SharedRoofline:
         header = ["kernel", "ldmatrix", "copies", "wavefronts", *(gpu(name).name for name in GPUS)]
         caption = (f"A block in a step of {K_STEP} along K, counted on the emulator. Right: cycles of the tensor cores for the "
                    "same step, and in brackets the share of their rate that shared memory allows, at one wavefront a "
-                   "cycle. A100 and RTX 5090 from data sheets, H200 from its recorded ceiling.")
+                   "cycle. A100 and RTX 5090 from data sheets, H200 from recorded profile cards.")
         return html.card(html.table(header, self._table(), escape(caption)))
 
 
@@ -92,7 +104,7 @@ def shared_roofline(*kernels: str | Kernel) -> SharedRoofline:
         steps = (N // block_m) * (N // block_n) * (N // K_STEP)
         ldmatrix, copies = (sum(site.wavefronts for site in report.sites if site.opcode.startswith(names)) / steps
                             for names in (("ldmatrix",), ("cp.async", "st.shared.v4")))
-        rates = {name: flop_per_cycle(name) for name in GPUS}
-        tensor = {name: rate and 2 * block_m * block_n * K_STEP / rate for name, rate in rates.items()}
+        mmas = block_m * block_n * K_STEP / MMA / 4  # for each of the four tensor cores
+        tensor = {name: (each := cycles_per_mma(name)) and mmas * each for name in GPUS}
         rows.append(PipeRow(made.label, ldmatrix, copies, tensor))
     return SharedRoofline(rows)
