@@ -78,8 +78,8 @@ def test_conflict_degree_of_cp_async(name):
 
 
 @pytest.mark.parametrize("config", [
-    {"BLOCK_K": 16}, {"BLOCK_K": 64, "NUM_STAGES": 2}, {"NUM_STAGES": 3}, {"BLOCK_N": 128, "NUM_STAGES": 6},
-    {"BLOCK_M": 64, "NUM_WARPS_M": 1, "NUM_WARPS_N": 2},
+    {"BLOCK_K": 16}, {"NUM_STAGES": 2}, {"BLOCK_K": 32, "NUM_STAGES": 6},
+    {"BLOCK_N": 256, "BLOCK_K": 32, "NUM_WARPS_N": 4, "NUM_STAGES": 4}, {"BLOCK_M": 64, "NUM_WARPS_M": 1},
 ])
 def test_multistage_with_other_tiles(config):
     """Rows of 32, 64 and 128 bytes under one swizzle, as many stages as fit, K shorter than the pipeline."""
