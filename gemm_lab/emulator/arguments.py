@@ -7,11 +7,13 @@ import numpy as np
 from gemm_lab.emulator.faults import LaunchError
 from gemm_lab.emulator.layout import GLOBAL_BASE, align_up
 from gemm_lab.emulator.memory import GlobalMemory
+from gemm_lab.emulator.tensor_descriptor import BYTES, encode
 from gemm_lab.emulator.types import CODES, NUMPY
+from gemm_lab.model.tensor_map import TensorMap
 
 
 def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
-    """(pieces, buffers): a piece is the bytes of a parameter, or the number of its buffer.
+    """(pieces, buffers): a piece is the bytes of a parameter, the number of its buffer, or (tensor map, number).
 
     Raises `LaunchError` for arguments that do not fit the parameters.
     """
@@ -29,10 +31,9 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
                 )
             if not argument.flags.c_contiguous:
                 raise LaunchError(f"{name} must be a contiguous array; pass np.ascontiguousarray(…).")
-            same = next((n for n, (_, other) in enumerate(buffers) if _overlap(argument, other, name)), None)
-            pieces.append(len(buffers) if same is None else same)
-            if same is None:
-                buffers.append((name, argument))
+            pieces.append(_buffer(argument, name, buffers))
+        elif isinstance(argument, TensorMap):
+            pieces.append((argument, _tensor(argument, parameter, program.entry, name, buffers)))
         elif isinstance(argument, (bytes, bytearray)):
             if len(argument) != parameter.size:
                 raise LaunchError(
@@ -47,7 +48,8 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
             pieces.append(_number(argument, parameter, name))
         else:
             raise LaunchError(
-                f"{name} is a {type(argument).__name__}; pass a NumPy array, a number, or bytes for a struct."
+                f"{name} is a {type(argument).__name__}; pass a NumPy array, a TensorMap, a number, or bytes for a "
+                "struct."
             )
     return pieces, buffers
 
@@ -61,10 +63,37 @@ def with_addresses(program, pieces, buffers) -> bytes:
         places.append(end)
         end = align_up(end + buffer.nbytes + GlobalMemory.GAP, 256)
     for piece, parameter, offset in zip(pieces, program.parameters, program.parameter_offsets, strict=True):
-        if isinstance(piece, int):
+        if isinstance(piece, tuple):
+            piece = encode(piece[0], GLOBAL_BASE + places[piece[1]])
+        elif isinstance(piece, int):
             piece = (GLOBAL_BASE + places[piece]).to_bytes(8, "little")
         block[offset : offset + parameter.size] = piece
     return bytes(block)
+
+
+def _buffer(array: np.ndarray, name: str, buffers: list) -> int:
+    """The number of the buffer of an array; a new one unless another argument is the same memory."""
+    same = next((n for n, (_, other) in enumerate(buffers) if _overlap(array, other, name)), None)
+    if same is None:
+        buffers.append((name, array))
+        return len(buffers) - 1
+    return same
+
+
+def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list) -> int:
+    """The buffer of a tensor map's array."""
+    if parameter.size != BYTES or parameter.align < 64:
+        raise LaunchError(
+            f"{name} of {entry} is a {parameter.size}-byte .{parameter.type}, not a tensor map: declare the parameter "
+            "`const __grid_constant__ CUtensorMap`, a struct of 128 bytes aligned to 64."
+        )
+    if argument.array is None:
+        raise LaunchError(f"{name} is a tensor map without an array; make it with TensorMap.of(array, box).")
+    if argument.array.nbytes < argument.span_bytes:
+        raise LaunchError(
+            f"{name} describes a tensor of {argument.span_bytes:,} bytes, but its array has {argument.array.nbytes:,}."
+        )
+    return _buffer(argument.array, name, buffers)
 
 
 def _overlap(one: np.ndarray, other: np.ndarray, name: str) -> bool:

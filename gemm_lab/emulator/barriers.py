@@ -147,10 +147,11 @@ class Barriers:
     def explain(self) -> str:
         """Who waits on what, one sentence for each barrier of the first waiting block."""
         chunk = self.chunk
-        if not self.waiting:
+        blocks = {block for block, _ in (*self.waiting, *chunk.mbarriers.waiting)}
+        if not blocks:
             return "No thread waits at a barrier."
-        first = min(self.waiting)[0]
-        words = []
+        first = min(blocks)
+        words = chunk.mbarriers.explain(first)
         for (block, number), entries in sorted(self.waiting.items()):
             if block != first:
                 continue

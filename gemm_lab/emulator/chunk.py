@@ -10,8 +10,10 @@ from gemm_lab.emulator.barriers import Barriers
 from gemm_lab.emulator.faults import BudgetExceeded, Trap
 from gemm_lab.emulator.frames import CallStack
 from gemm_lab.emulator.lanes import Lanes
+from gemm_lab.emulator.mbarriers import Mbarriers
 from gemm_lab.emulator.memory import LocalMemory, SharedMemory
 from gemm_lab.emulator.ops.async_copy import Groups
+from gemm_lab.emulator.transfers import Transfers
 
 DONE = 1 << 30  # program counter of lanes that have ended
 PARKED = 1 << 29  # and of lanes that wait at a barrier
@@ -55,6 +57,7 @@ class Chunk:
         self.steps = 0
         self.hazards = launch.hazards.chunk(self) if launch.hazards else None
         self.groups = Groups(self)
+        self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
         self.calls = CallStack(self) if self.program.frames else None
         self._naming: dict = {}
         self.clock_ticks = launch.clock_start
@@ -74,6 +77,7 @@ class Chunk:
 
         A launch that is looked into keeps them for the look.
         """
+        self.transfers.finish()
         for site in self.sites:
             site.cache.clear()
         known = self.launch.patterns.known
@@ -139,7 +143,7 @@ class Chunk:
         if lowest >= PARKED:
             if lowest >= DONE:
                 return None
-            return self.barriers.nobody_left()
+            return self.pick() if self.unblock() else self.barriers.nobody_left()
         chosen = self.ready(lowest)
         if chosen is None:
             for other in np.unique(pc[pc < PARKED]):
@@ -148,8 +152,12 @@ class Chunk:
                     lowest = int(other)
                     break
             else:
-                self.barriers.stuck_collective(lowest)
+                return self.pick() if self.unblock() else self.barriers.stuck_collective(lowest)
         return lowest, self.context(chosen)
+
+    def unblock(self) -> bool:
+        """Nobody can go on: land what is waited for, or say "not yet" to those who ask; True if that helps."""
+        return self.transfers.land_wanted(self.mbarriers.wanted()) or self.mbarriers.say_not_yet()
 
     def ready(self, index: int) -> np.ndarray | None:
         """The lanes at a block that may run it; a block of collectives waits for the lanes that its mask names."""

@@ -301,7 +301,7 @@ def _ending(emitter: Emitter, block: Block) -> str:
         return "return S.exit(L)"
     if block.end == "trap":
         return f"return S.trap(L, {item.site})"
-    return EMITTERS["bar"](emitter, item, block.targets[0] if block.targets else -1)
+    return EMITTERS[item.family](emitter, item, block.targets[0] if block.targets else -1)
 
 
 def _frame_change(program, block: Block) -> str:

@@ -21,6 +21,10 @@ class MemoryFault(EmulatorError):
     """An access out of bounds or misaligned; the message names thread, block, line and nearest allocation."""
 
 
+class MbarrierFault(EmulatorError):
+    """An mbarrier used before its init, initialised twice, overwritten, or counted past its limits."""
+
+
 class Deadlock(EmulatorError):
     """No thread can go on; the message says who waits on what."""
 
@@ -49,6 +53,7 @@ __all__ = [
     "HazardFound",
     "LaunchError",
     "MalformedPtx",
+    "MbarrierFault",
     "MemoryFault",
     "Trap",
     "UnsupportedInstruction",

@@ -11,7 +11,7 @@ from gemm_lab.emulator.ir import Group, Immediate, Instruction, Memory, Negated,
 COLLECTIVES = {"shfl", "vote", "match", "redux", "ldmatrix", "stmatrix", "mma", "wmma", "movmatrix", "elect"}
 BARRIERS = {"bar", "barrier"}
 # Instructions that read or write memory.
-ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma"}
+ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma", "mbarrier"}
 NO_RESULT = {
     "st",
     "red",
@@ -37,6 +37,7 @@ NO_RESULT = {
     "enter",
     "leave",
 }
+WAITS = {"test_wait", "try_wait"}  # of mbarrier
 
 
 @dataclass
@@ -186,6 +187,8 @@ def _ending(item: Instruction) -> str:
         return family
     if family == "trap":
         return "trap"
+    if family == "mbarrier" and item.parts[1] in WAITS:
+        return "barrier"
     if family in BARRIERS and "warp" not in item.parts and "cluster" not in item.parts:
         return "barrier"
     return ""

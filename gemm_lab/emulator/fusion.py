@@ -9,6 +9,7 @@ from __future__ import annotations
 from gemm_lab.emulator.flow import reads_and_writes
 from gemm_lab.emulator.ir import Instruction, Register, Vector
 from gemm_lab.emulator.mma_shapes import fusible
+from gemm_lab.emulator.types import register_code
 
 
 def fused_code(code: list[Instruction], live_out: int):
@@ -49,8 +50,10 @@ class Spill:
 
     def emit(self, emitter) -> None:
         names = ", ".join(f"r{n}" for t in self.d for n in t)
+        code = register_code(emitter.registers[self.d[0][0]].type)  # NVRTC also keeps floats in .b32 registers
         emitter.line(
-            f"({names},) = results(L, {self.held}, {self.rows}, {self.columns}, {tuple(fusible(self.opcode))!r})"
+            f"({names},) = results(L, {self.held}, {self.rows}, {self.columns}, {tuple(fusible(self.opcode))!r}, "
+            f"{code})"
         )
 
 

@@ -1,4 +1,4 @@
-"""The findings of a launch: races, uninitialised shared reads, missing waits and divergent barriers."""
+"""The findings of a launch: races, uninitialised shared reads, missing waits and fences, divergent barriers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemm_lab.emulator.ordering import ALWAYS, Published
+from gemm_lab.emulator.race_words import is_bulk
 from gemm_lab.emulator.shadow import GlobalShadow
 from gemm_lab.emulator.watch import Watch
 
@@ -22,7 +23,10 @@ def _without_fence(item) -> tuple[bool, bool]:
 
 @dataclass(frozen=True)
 class Hazard:
-    """One finding. kind: "race", "uninitialised read", "missing wait" or "divergent barrier"; `line`: of the PTX."""
+    """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence" or "divergent barrier".
+
+    line: of the PTX.
+    """
 
     kind: str
     message: str
@@ -43,6 +47,8 @@ class Hazards:
         self.strong = [bool(_STRONG & set(item.parts)) for item in sites]
         # Does the access publish what came before it without a fence: (within the block, beyond it)?
         self.publishes = [_without_fence(item) for item in sites]
+        self.bulk = np.array([is_bulk(item) for item in sites] or [False])
+        self.uses_bulk = bool(self.bulk.any())
         self.copying = [item.family == "cp" for item in sites]
         self.constant = [bool({"param", "const"} & set(item.parts)) for item in sites]
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 from gemm_lab.emulator.arguments import read_arguments, with_addresses
 from gemm_lab.emulator.chunk import Chunk
 from gemm_lab.emulator.counting import Patterns, SiteCounts
-from gemm_lab.emulator.faults import BudgetExceeded, LaunchError
+from gemm_lab.emulator.faults import BudgetExceeded, EmulatorError, LaunchError
 from gemm_lab.emulator.hazards import Hazards
 from gemm_lab.emulator.layout import align_up
 from gemm_lab.emulator.memory import GlobalMemory
@@ -69,11 +69,12 @@ def launch(
 
     compiled_or_ptx: PTX text, or an object with `.ptx` (and `.entry`, `.dynamic_smem`, `.files`).
     grid, block: int or up to three ints.   args: in parameter order; NumPy arrays are global buffers, updated in place;
-    numbers take the parameter's PTX type; `bytes` fill struct parameters.
+    numbers take the parameter's PTX type; `bytes` fill struct parameters; a `model.tensor_map.TensorMap` becomes the
+    descriptor of its array, which is a buffer like any other.
     dynamic_smem_bytes: of `extern __shared__` arrays; a compiled object brings its own.
     hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
     reads and for missing waits (`Report.hazards`).
-    timing: "early" lets cp.async land at once, "late" at the last legal moment.
+    timing: "early" lets asynchronous copies land at once, "late" at the last legal moment.
     max_instructions: warp instructions after which `BudgetExceeded` names the line that spins.
     max_seconds: time after which it does so; for kernels in which few lanes spin.
     max_bytes: memory that the launch may take besides `args`; by default GEMM_LAB_MEMORY_MB, or three quarters of what
@@ -244,6 +245,10 @@ class Launch:
                         waiting.append(chunk)
                 while waiting:
                     waiting = [chunk for chunk in waiting if not chunk.finished(QUANTUM)]
+            except EmulatorError as error:
+                if self.hazards is not None and self.hazards.found:  # often the reason
+                    error.message += f" Found before that: {self.hazards.found[0]}"
+                raise
             finally:
                 self._copy_back()
         if self.hazards is not None:

@@ -1,4 +1,6 @@
-"""Kernels broken on purpose: each barrier, fence, wait and commit deleted, each ordered access made a plain one."""
+"""Kernels broken on purpose: each barrier, fence, wait, commit and mbarrier operation deleted or turned wrong, each
+ordered access made a plain one.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _SYNCHRONISATION = re.compile(
-    r"^[ \t]*(?:@!?[%\w$]+\s+)?((?:bar|barrier|membar|fence|cp\.async\.(?:wait|commit))[\w.:]*[^;\n]*);", re.M
+    r"^[ \t]*(?:@!?[%\w$]+\s+)?((?:bar|barrier|membar|fence|cp\.async\.(?:wait|commit)"
+    r"|cp\.async\.bulk\.(?:wait|commit)|cp\.async\.mbarrier|mbarrier\.(?:init|arrive|expect_tx|complete_tx)"
+    r")[\w.:]*[^;\n]*);", re.M
 )
 _ORDERED = re.compile(
     r"^[ \t]*(?:@!?[%\w$]+\s+)?((?:ld|st)\b[\w.:]*?\.(volatile|(?:relaxed|acquire|release)\.\w+)\b[^;\n]*);", re.M
+)
+_WAIT = re.compile(
+    r"(?<![\w.])(mbarrier\.(?:test|try)_wait(?P<parity>\.parity)?[\w.:]*\s+(?P<answer>[%\w$]+),\s*\[[^\]]*\],\s*"
+    r"(?P<phase>[%\w$]+)[^;\n]*;)"
+)
+_EXPECT = re.compile(
+    r"(?<![\w.])(mbarrier\.(?:arrive\.)?expect_tx[\w.:]*\s+(?:[%\w$]+,\s*)?\[[^\]]*\],\s*(?P<bytes>[%\w$]+);)"
 )
 
 
@@ -27,6 +38,31 @@ def mutants(ptx: str, pattern: re.Pattern = _SYNCHRONISATION) -> Iterator[Mutant
     for m in pattern.finditer(ptx):
         blank = re.sub(r"[^\n]", " ", m[0])
         yield Mutant(ptx.count("\n", 0, m.start(1)) + 1, m[1].strip(), ptx[: m.start()] + blank + ptx[m.end() :])
+
+
+def altered_mbarriers(ptx: str) -> Iterator[Mutant]:
+    """Every PTX text in which one wait on an mbarrier finds its phase over, asks for the other parity, or in which one
+    expect_tx announces 16 bytes too many or too few.
+    """
+    for m in _WAIT.finditer(ptx):
+        yield _changed(m, "→ always over", f"setp.eq.u32 {m['answer']}, 0, 0;", *m.span())
+        if m["parity"]:
+            yield _changed(m, "→ the other parity", *_recomputed(m, "phase", "xor.b32", 1))
+    for m in _EXPECT.finditer(ptx):
+        for more in (16, -16):
+            yield _changed(m, f"→ {more:+} bytes", *_recomputed(m, "bytes", "add.s32", more))
+
+
+def _changed(m: re.Match, how: str, text: str, begin: int, end: int) -> Mutant:
+    line = m.string.count("\n", 0, m.start()) + 1
+    return Mutant(line, f"{m[0]} {how}", m.string[:begin] + text + m.string[end:])
+
+
+def _recomputed(m: re.Match, name: str, opcode: str, value: int) -> tuple[str, int, int]:
+    """The statement with one operand replaced by `opcode operand, value`."""
+    (begin, end), (first, last) = m.span(), m.span(name)
+    before, after = m.string[begin:first], m.string[last:end]
+    return f"{{ .reg .b32 %mutant; {opcode} %mutant, {m[name]}, {value}; {before}%mutant{after} }}", begin, end
 
 
 def weakened(ptx: str) -> Iterator[Mutant]:

@@ -124,7 +124,7 @@ class Ordering:
         else:
             self.synced[L.lane_numbers()[L.active()]] = event
 
-    def _known_to(self, rows: np.ndarray, event: int) -> np.ndarray:
+    def known_to(self, rows: np.ndarray, event: int) -> np.ndarray:
         """(rows, warps of the block): the last events that these warps may pass on."""
         known = self.known[rows]
         known[np.arange(len(rows)), self.local[rows]] = event
@@ -132,7 +132,7 @@ class Ordering:
 
     def fence(self, rows: np.ndarray, event: int, wide: bool) -> None:
         """`__threadfence` (wide) or `__threadfence_block` by some warps."""
-        known, blocks = self._known_to(rows, event), rows // self.own
+        known, blocks = self.known_to(rows, event), rows // self.own
         np.maximum.at(self.fenced, blocks, known)
         if wide:
             np.maximum.at(self.fenced_wide, blocks, known)
@@ -142,7 +142,7 @@ class Ordering:
 
         in_block, beyond: it needs no fence before it for those in the block, and for those beyond it.
         """
-        known, blocks = self._known_to(rows, event), rows // self.own
+        known, blocks = self.known_to(rows, event), rows // self.own
         np.maximum.at(self.signalled, blocks, known if in_block else np.minimum(known, self.fenced[blocks]))
         np.maximum.at(self.released, blocks, known if beyond else np.minimum(known, self.fenced_wide[blocks]))
 

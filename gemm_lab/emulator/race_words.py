@@ -19,6 +19,27 @@ class Words(NamedTuple):
         return f"{self.site(k)}: {block_of(self.launch, self.lane)}, {thread_of(self.launch, self.lane)}"
 
 
+def is_bulk(item) -> bool:
+    """Whether an instruction is a bulk copy, of TMA or of plain bytes."""
+    return item.family == "cp" and "bulk" in item.parts
+
+
+def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None) -> str:
+    """An access to shared memory that an asynchronous copy still fills, or (leaving) still reads."""
+    start = f"{words.here(access.k)} {access.verb} {words.place} while"
+    if leaving:
+        return f"{start} a bulk copy may still be reading it; its thread needs wait_group.read before."
+    if barrier is not None:
+        return (
+            f"{start} the copy at {words.site(other)} may still be writing it: no thread has waited for the end of "
+            f"phase {phase} (parity {phase & 1}) of the mbarrier at shared address {barrier}."
+        )
+    return (
+        f"{start} a cp.async may still be writing it ({words.site(other)}); it needs commit_group and wait_group "
+        "before the barrier."
+    )
+
+
 def lanes_per_block(launch) -> int:
     return 32 * -(-launch.threads // 32)
 
@@ -48,6 +69,10 @@ def explain(
         why = "which of the two values stays is not defined."
     elif one_warp:
         why = "nothing brought the lanes of the warp together in between; it needs __syncwarp()."
+    elif one_block and is_bulk(launch.program.sites[k]) and past == "read":
+        why = "nothing tells that it has read it; wait for the mbarrier at which the readers of a stage arrive."
+    elif one_block and other >= 0 and is_bulk(launch.program.sites[other]):
+        why = "it has not waited for the mbarrier of that copy, nor met a thread that has."
     elif one_block:
         why = "there is no barrier between them."
     else:

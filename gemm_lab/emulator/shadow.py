@@ -7,6 +7,8 @@ import numpy as np
 from gemm_lab.emulator.ordering import LANE_BITS, LANE_MASK
 
 WIDEST = 16
+# What an asynchronous copy may still do to a cell of shared memory.
+FREE, FILLED, READ = 0, 1, 2
 
 
 class Shadow:
@@ -69,7 +71,7 @@ class Shadow:
 
 
 class SharedShadow(Shadow):
-    """Of the shared memory of a chunk: also the last read of every warp, and whether a cp.async may still write.
+    """Of the shared memory of a chunk: also the last read of every warp, and what an asynchronous copy may still do.
 
     mixed: (cells,) the last read that one of another warp followed; only then does `by_warp` tell more than `read`.
     """
@@ -82,7 +84,7 @@ class SharedShadow(Shadow):
         super().__init__(size, account, ordering.own)
         self.by_warp = np.zeros((self.count, self.own), np.int32)  # events
         self.mixed = np.zeros(self.count, np.int32)
-        self.pending = np.zeros(self.count, bool)
+        self.pending = np.zeros(self.count, np.uint8)
 
     @staticmethod
     def bytes_a_cell(warps_per_block: int) -> int:

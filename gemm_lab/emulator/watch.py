@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.access import Access, by_array, bytes_of
+from gemm_lab.emulator.async_watch import AsyncWatch
 from gemm_lab.emulator.ordering import ALWAYS, LANE_BITS, LANE_MASK, Ordering
-from gemm_lab.emulator.race_words import Words, explain
-from gemm_lab.emulator.shadow import SharedShadow
+from gemm_lab.emulator.race_words import Words, explain, in_flight
+from gemm_lab.emulator.shadow import FILLED, FREE, READ, SharedShadow
 
 
 class Watch:
@@ -30,6 +31,7 @@ class Watch:
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
         )
         self.copies: list = []
+        self.proxies = AsyncWatch(self)
 
     def close(self) -> None:
         """The chunk has ended."""
@@ -68,9 +70,9 @@ class Watch:
         lanes, event, strong = self._lanes(L, picked), report.next_event(k), report.strong[k]
         for access in self._accesses(k, "reads", lanes, memory, index, width):
             last = access.shadow.written[access.cells]
-            self._check_shared(access, last)
+            self.check_shared(access, last)
             if not strong:
-                self._check(access, last, "wrote")
+                self.check(access, last, "wrote")
                 access.shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
         if strong:
             self.order.acquire(self._rows(lanes), event)
@@ -82,11 +84,11 @@ class Watch:
         if values is not None and values.ndim and picked is not None:
             values = values[picked]
         for access in self._accesses(k, "writes", lanes, memory, index, width, values):
-            self._check_shared(access, None)
+            self.check_shared(access, None)
             written, stamp = access.shadow.written, np.int64(ALWAYS if strong else event) << LANE_BITS | access.lanes
             if not strong:
-                self._check(access, written[access.cells], "wrote")
-                self._check_readers(access)
+                self.check(access, written[access.cells], "wrote")
+                self.check_readers(access)
             written[access.cells] = stamp
             if not strong:
                 self._check_together(access, stamp)
@@ -99,9 +101,9 @@ class Watch:
         lanes, event = self._lanes(L, picked), report.next_event(k)
         for access in self._accesses(k, "updates", lanes, memory, index, width):
             last = access.shadow.written[access.cells]
-            self._check_shared(access, last)
-            self._check(access, np.where(report.atomic[report.site_of[last >> LANE_BITS]], 0, last), "wrote")
-            self._check_readers(access)
+            self.check_shared(access, last)
+            self.check(access, np.where(report.atomic[report.site_of[last >> LANE_BITS]], 0, last), "wrote")
+            self.check_readers(access)
             access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
         rows = self._rows(lanes)
         if self.chunk.program.sites[k].family == "atom":
@@ -110,7 +112,7 @@ class Watch:
 
     # ---- Checks ----
 
-    def _check(self, access: Access, before, past: str) -> None:
+    def check(self, access: Access, before, past: str) -> None:
         """Report a race with those of the accesses `before` (as `access.cells`) that do not happen before this one."""
         bad = self.order.unordered(access.lanes, before, access.shadow is self.shared)
         if bad is None:
@@ -121,9 +123,9 @@ class Watch:
             row, column = np.argwhere(bad & ~equal if (bad & ~equal).any() else bad)[0]
             self._race(access, row, column, int(before[row, column]), past, bool(equal[row, 0]), False)
 
-    def _check_readers(self, access: Access) -> None:
+    def check_readers(self, access: Access) -> None:
         for before in access.shadow.readers(access.cells, access.lanes):
-            self._check(access, before, "read")
+            self.check(access, before, "read")
 
     def _check_together(self, access: Access, stamp) -> None:
         """Lanes that store to one place in one instruction: nobody can tell which of them is last."""
@@ -141,7 +143,7 @@ class Watch:
 
     def _race(self, access: Access, row, column, before: int, past: str, equal: bool, together: bool) -> None:
         other = int(self.report.site_of[before >> LANE_BITS])
-        words = self._words(access, row, column)
+        words = self.words(access, row, column)
         self.report.add(
             "race",
             access.k,
@@ -149,28 +151,19 @@ class Watch:
             lambda: explain(words, access.k, access.verb, before & LANE_MASK, past, other, equal, together),
         )
 
-    def _check_shared(self, access: Access, last) -> None:
+    def check_shared(self, access: Access, last) -> None:
         """What concerns shared memory alone. last: the last writes, None if their absence does no harm."""
         if access.shadow is not self.shared:
             return
-        if self.copies:
+        if self.copies or self.report.uses_bulk:
             bad = self.shared.pending[access.cells]
+            if access.verb == "reads":
+                bad = bad == FILLED
             if bad.any():
-                row, column = np.argwhere(bad)[0]
-                other = int(self.report.site_of[self.shared.written[access.cells[row, column]] >> LANE_BITS])
-                words = self._words(access, row, column)
-                self.report.add(
-                    "missing wait",
-                    access.k,
-                    other,
-                    lambda: (
-                        f"{words.here(access.k)} touches {words.place} while a cp.async may still be writing it "
-                        f"({words.site(other)}); it needs commit_group and wait_group before the barrier."
-                    ),
-                )
+                self._in_flight(access, *np.argwhere(bad)[0])
         if last is not None and not last.all():
             row, column = np.argwhere(last == 0)[0]
-            words = self._words(access, row, column)
+            words = self.words(access, row, column)
             self.report.add(
                 "uninitialised read",
                 access.k,
@@ -178,7 +171,16 @@ class Watch:
                 lambda: f"{words.here(access.k)} {access.verb} {words.place}, which nothing has written.",
             )
 
-    def _words(self, access: Access, row, column) -> Words:
+    def _in_flight(self, access: Access, row, column) -> None:
+        cell = int(access.cells[row, column])
+        other = int(self.report.site_of[self.shared.written[cell] >> LANE_BITS])
+        words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
+        barrier = None if load is None else load.key[1]
+        other = other if load is None else load.k
+        self.report.add("missing wait", access.k, other,
+                        lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase))
+
+    def words(self, access: Access, row, column) -> Words:
         at = int(access.cells[row, column]) * access.shadow.cell
         place = f"byte {at:,} of {access.name}" if access.name else f"shared address {at % self.chunk.shared_stride}"
         return Words(self.report.launch, int(access.lanes[row, 0]), place)
@@ -189,11 +191,11 @@ class Watch:
         """A cp.async was issued; `index` in shared memory."""
         shadow, event, lanes = self.shared, self.report.next_event(k), self._lanes(L, picked)
         access = Access(k, "writes", shadow, None, lanes, shadow.cells(index, width, len(lanes)))
-        self._check_shared(access, None)
-        self._check(access, shadow.written[access.cells], "wrote")
-        self._check_readers(access)
+        self.check_shared(access, None)
+        self.check(access, shadow.written[access.cells], "wrote")
+        self.check_readers(access)
         shadow.written[access.cells] = np.int64(event) << LANE_BITS | lanes
-        shadow.pending[access.cells] = True
+        shadow.pending[access.cells] = FILLED
         own = lanes[:, 0] - self.first_lane
         self.copies.append((own, np.broadcast_to(index, len(own)), width, self.chunk.groups.committed[own].copy(), k))
 
@@ -204,7 +206,7 @@ class Watch:
             done = group < bound[lanes]
             if done.any():
                 landed = shadow.cells(index[done], width, int(done.sum()))
-                shadow.pending[landed] = False
+                shadow.pending[landed] = FREE
                 event = self.report.next_event(k)
                 shadow.written[landed] = np.int64(event) << LANE_BITS | (lanes[done] + self.first_lane)[:, None]
             if not done.all():

@@ -37,9 +37,9 @@ def test_an_unsupported_opcode_names_line_and_opcode():
 
 
 def test_an_unsupported_opcode_names_the_source_line(cuda):
-    source = HEAD + '(int* p) {\n  asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(0));\n}'
-    with pytest.raises(emulator.UnsupportedInstruction, match=r"kernel.cu:2.*mbarrier"):
-        cuda(source, out())
+    source = HEAD + '(int* p) {\n  asm volatile("multimem.ld_reduce.weak.global.add.u32 %0, [%1];" : "=r"(p[0]) : "l"(p));\n}'
+    with pytest.raises(emulator.UnsupportedInstruction, match=r"kernel.cu:2.*multimem"):
+        cuda(source, out(), arch="sm_90a")
 
 
 def test_a_heap_is_refused_with_what_would_work(cuda):

@@ -8,15 +8,20 @@ from gemm_lab.emulator.counting import based
 from gemm_lab.emulator.ir import Register
 from gemm_lab.emulator.layout import SHARED_WINDOW
 from gemm_lab.emulator.memory import picked_lanes
+from gemm_lab.emulator.ops.bulk import bulk
 from gemm_lab.emulator.ops.memory import wide_address
 from gemm_lab.emulator.registry import op, runtime
 
 
-@op("cp", forms="async.ca, async.cg (4, 8, 16 bytes, source size, zero fill); commit_group, wait_group, wait_all")
+@op("cp", forms="async.ca, async.cg (4, 8, 16 bytes, source size, zero fill); commit_group, wait_group, wait_all; "
+    "bulk and bulk.tensor (tile, 1d … 5d) with mbarrier or bulk groups; mbarrier.arrive")
 def cp(e, i):
     """Asynchronous copies and their groups."""
-    if i.parts[1] != "async" or "bulk" in i.parts or "mbarrier" in i.parts:
+    if i.parts[1] != "async":
         raise e.unsupported()
+    if "bulk" in i.parts or "mbarrier" in i.parts:
+        bulk(e, i)
+        return
     if "commit_group" in i.parts:
         e.line(f"S.groups.commit(L, {i.site}, {e.mask})")
         return
@@ -148,6 +153,16 @@ class Groups:
             raw[np.arange(size) >= kept[:, None]] = 0
             data = raw.view(view.dtype)[:, 0]
         self.chunk.shared.views[size][index_to] = data
+
+    def taken(self, lane: int):
+        """A function that lands what a lane has copied so far; others wait for it no longer."""
+        mine = []
+        for number, entry in enumerate(self.pending):
+            own = entry[0] == lane
+            if own.any():
+                mine.append([x[own] if isinstance(x, np.ndarray) else x for x in entry])
+                self.pending[number] = [x[~own] if isinstance(x, np.ndarray) else x for x in entry]
+        return lambda: [self.land(entry) for entry in mine]
 
     def commit(self, L, site, mask) -> None:
         active = L.active() if mask is None else mask

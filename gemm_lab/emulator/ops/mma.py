@@ -81,15 +81,18 @@ def multiply(a, b, c, form):
 
 
 @runtime
-def results(L, tile, rows: int, columns: int, form):
-    """Registers of the accumulators, in grid order: FP16 pairs as 32-bit patterns, else one element each."""
+def results(L, tile, rows: int, columns: int, form, dtype=np.uint32):
+    """Registers of the accumulators, in grid order: FP16 pairs as 32-bit patterns, else one element each.
+
+    dtype: of the registers, of 4 bytes.
+    """
     if form[5] == "f16":
         pairs = tile.astype(np.float16).view(np.uint32)  # (warps, rows·m, columns·4)
         warps, halves = tile.shape[0], form[0] // 8
         parts = pairs.reshape(warps, rows, halves, 8, columns, 4).transpose(1, 4, 2, 0, 3, 5)
         return list(np.ascontiguousarray(parts).reshape(-1, L.n))
     parts = np.ascontiguousarray(scatter_c(tile, rows, columns)).reshape(-1, L.n)
-    return list(parts if form[5] == "f32" else parts.view(np.uint32))
+    return list(parts if parts.dtype == dtype else parts.view(dtype))
 
 
 __all__ = ["Form", "accumulators", "fragment_a", "fragment_b", "mma", "multiply", "results"]

@@ -36,10 +36,33 @@ def barrier(e, i, following=None):
 def fence(e, i):
     """Memory fences: the emulator's memory is sequentially consistent; only the search for races heeds them."""
     wide = bool({"gl", "gpu", "sys"} & set(i.parts))
-    e.line(f"S.hazards.fence(L, {wide})" if e.hazards and "proxy" not in i.parts else "pass")
+    if not e.hazards or "tensormap__generic" in i.parts:
+        e.line("pass")
+    elif "proxy" in i.parts or "mbarrier_init" in i.parts:
+        e.line(f"S.hazards.proxies.proxy_fence(L, {e.mask}, {'mbarrier_init' in i.parts})")
+    else:
+        e.line(f"S.hazards.fence(L, {wide})")
 
 
-@op("nanosleep", "pmevent", "griddepcontrol", "setmaxnreg", forms="no effect on results")
+@op("nanosleep", "pmevent", "griddepcontrol", forms="no effect on results")
 def delay(e, i):
     """Delays and hints: they change no value."""
     e.line("pass")
+
+
+@op("setmaxnreg", forms="inc, dec; 24 to 256 registers in steps of 8; no effect on results")
+def setmaxnreg(e, i):
+    """Registers that warps give back or take: no value changes."""
+    e.allow("inc", "dec", "sync", "aligned")
+    count = int(i.operands[0].text, 0)
+    if not 24 <= count <= 256 or count % 8:
+        raise e.unsupported(f"{count} registers; 24 to 256 in steps of 8 are possible")
+    e.line("pass")
+
+
+@op("mapa", forms="the address in block 0 of a cluster of one")
+def mapa(e, i):
+    """A shared address in another block of the cluster; alone, a block is its own cluster."""
+    e.allow("shared__cluster")
+    kind = i.parts[-1]
+    e.write(i.operands[0], e.read(i.operands[1], kind), kind)

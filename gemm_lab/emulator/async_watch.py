@@ -1,0 +1,250 @@
+"""Hazards of mbarriers and of the async proxy: what a copy still writes or reads, who was told that it has ended.
+
+An arrival publishes what its warp did before; a wait that finds the phase over takes that over, and with it the copies
+which that phase counted. Until some thread has waited, what a copy fills may be touched by nobody; from then on it
+counts as written by that thread at its wait, so that others have to wait too, or to meet that thread.
+
+What threads wrote, a store copy reads through another proxy: it needs `fence.proxy.async` after the writes. The same
+holds for the mbarrier that a copy reports to: its init has to be fenced. PTX ISA, "Memory Consistency Model: Proxies".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.access import Access, by_array
+from gemm_lab.emulator.ordering import ALWAYS, LANE_BITS, LANE_MASK
+from gemm_lab.emulator.shadow import FILLED, FREE, READ
+
+
+class Record:
+    """What is known of one mbarrier. init: event and lane.   clock: what the arrivals of this phase publish, by warp.
+
+    over: of the phases that are over.   acquired: the last atomic read behind either.
+    loads: copies that this phase counts.   ended: copies of phases that are over, for which nobody has waited yet.
+    """
+
+    def __init__(self, init: int, warps: int):
+        self.init = init
+        self.clock, self.over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))
+        self.acquired = self.acquired_over = ALWAYS
+        self.loads: list = []
+        self.ended: list = []
+
+
+class AsyncWatch:
+    """Of one chunk; part of its `Watch`."""
+
+    def __init__(self, watch):
+        self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
+        order = watch.order
+        self.fenced, self.init_fenced = (np.full((watch.chunk.blocks, order.own), ALWAYS, np.int64) for _ in range(2))
+        self.flying: list = []  # loads for which nobody has waited
+
+    # ---- mbarriers ----
+
+    def initialised(self, k: int, lane: int, barrier) -> None:
+        event = self.report.next_event(k)
+        barrier.record = Record(event << LANE_BITS | (lane + self.watch.first_lane), self.order.own)
+
+    def used(self, k: int, barrier, lanes) -> None:
+        """Threads use a barrier: its init has to happen before."""
+        record = barrier.record
+        if record.init >> LANE_BITS <= self.order.floor:
+            return
+        numbers = lanes[:, None] + self.watch.first_lane
+        bad = self.order.unordered(numbers, np.full(numbers.shape, record.init), True)
+        if bad is None:
+            return
+        lane, site = int(lanes[np.argmax(bad[:, 0])]), self.site(k)
+        origin = self.chunk.mbarriers.origin(barrier)
+        self.report.add("missing wait", k, barrier.site, lambda: (
+            f"{site}: {self.chunk.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, which "
+            f"{origin} initialises: there is no barrier between them; it needs __syncthreads() after the init."))
+
+    def arrived(self, k: int, barrier, lanes) -> None:
+        """Before the arrival counts."""
+        if "relaxed" in self.chunk.program.sites[k].parts:
+            return
+        rows, record = np.unique(lanes >> 5), barrier.record
+        np.maximum(record.clock, self.order.known_to(rows, self.report.event).max(0), out=record.clock)
+        record.acquired = max(record.acquired, int(self.order.acquired[rows].max()))
+
+    def completed(self, barrier) -> None:
+        record = barrier.record
+        np.maximum(record.over, record.clock, out=record.over)
+        record.acquired_over = max(record.acquired_over, record.acquired)
+        record.ended += record.loads
+        record.loads = []
+
+    def acquired(self, k: int, barrier, lanes) -> None:
+        """Threads have seen the end of the phase before the present one."""
+        if "relaxed" in self.chunk.program.sites[k].parts:
+            return
+        record, order = barrier.record, self.order
+        rows = np.unique(lanes >> 5)
+        if record.ended:
+            first = int(lanes[0])
+            for load in record.ended:
+                self._written(load, first)
+            record.ended = []
+            warp = order.local[first >> 5]
+            record.over[warp] = max(record.over[warp], self.report.event)
+        own = order.known[rows, order.local[rows]]
+        order.known[rows] = np.maximum(order.known[rows], record.over)
+        order.known[rows, order.local[rows]] = own
+        order.acquired[rows] = np.maximum(order.acquired[rows], record.acquired_over)
+        order.synced[lanes] = self.report.event
+
+    def _written(self, load, lane: int) -> None:
+        """A load counts as written by the lane that waited."""
+        shadow, event = self.watch.shared, self.report.next_event(load.k)
+        cells = self._cells(load.index)
+        shadow.pending[cells] = FREE
+        shadow.written[cells] = np.int64(event) << LANE_BITS | (lane + self.watch.first_lane)
+        self.flying = [other for other in self.flying if other is not load]
+
+    # ---- Copies into shared memory ----
+
+    def load(self, load, barrier) -> None:
+        """A copy was issued: the threads that used its destination have to be done with it."""
+        k, lane = load.k, np.array([load.lane])
+        self.used(k, barrier, lane)
+        self._fence_of_init(k, load.lane, barrier)
+        access = self._access(k, "overwrites", load.lane, load.index)
+        watch, last = self.watch, self.watch.shared.written[access.cells]
+        watch.check_shared(access, None)
+        watch.check(access, last, "wrote")
+        watch.check_readers(access)
+        self._generic_writes(access, last, "overwrites")
+        event = self.report.next_event(k)
+        watch.shared.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
+        watch.shared.pending[access.cells] = FILLED
+        self.flying.append(load)
+
+    def landed(self, load, barrier) -> None:
+        if barrier is not None:
+            barrier.record.loads.append(load)
+
+    def copies(self, load) -> None:
+        """The cp.async of a thread are now waited for through an mbarrier."""
+        watch, left, index = self.watch, [], []
+        for lanes, at, width, group, k in watch.copies:
+            mine = lanes == load.lane
+            if mine.any():
+                index.append((at[mine] * width >> 4).astype(np.int64) if width == 16 else at[mine] * width // 16)
+                load.k = k
+            if not mine.all():
+                left.append((lanes[~mine], at[~mine], width, group[~mine], k))
+        watch.copies = left
+        if index:
+            load.index = np.unique(np.concatenate(index))
+            self.flying.append(load)
+
+    def filling(self, cell: int):
+        """The load that fills a cell of shared memory; None for a cp.async."""
+        for load in self.flying:
+            if load.size and (self._cells(load.index) == cell).any():
+                return load
+        return None
+
+    def _fence_of_init(self, k: int, lane: int, barrier) -> None:
+        event, thread = barrier.record.init >> LANE_BITS, barrier.record.init & LANE_MASK
+        warp = (thread >> 5) - self.order.first
+        block, local = divmod(warp, self.order.own)
+        if max(self.fenced[block, local], self.init_fenced[block, local]) < event:
+            site, origin = self.site(k), self.chunk.mbarriers.origin(barrier)
+            self.report.add("missing fence", k, barrier.site, lambda: (
+                f"{site}: {self.chunk.name_lane(lane)} lets a copy report to the mbarrier at shared address "
+                f"{barrier.address}, but no fence follows its init by {origin}: it needs "
+                "fence.mbarrier_init.release.cluster or fence.proxy.async, then the barrier."))
+
+    # ---- Copies out of shared memory ----
+
+    def store(self, k: int, lane: int, index) -> None:
+        """A copy was issued that reads shared memory through the async proxy."""
+        access, watch = self._access(k, "reads", lane, index), self.watch
+        last = watch.shared.written[access.cells]
+        watch.check_shared(access, last)
+        watch.check(access, last, "wrote")
+        self._generic_writes(access, last, "reads")
+        free = watch.shared.pending[access.cells] == FREE
+        watch.shared.pending[access.cells[free]] = READ
+
+    def stored(self, store) -> None:
+        """Its thread has waited until shared memory was read."""
+        access = self._access(store.k, "reads", store.lane, store.index)
+        shadow = self.watch.shared
+        held = shadow.pending[access.cells] == READ
+        shadow.pending[access.cells[held]] = FREE
+        event = self.report.next_event(store.k)
+        shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
+
+    def _generic_writes(self, access: Access, last, verb: str) -> None:
+        """Writes of threads that no fence.proxy.async follows."""
+        event, lanes = last >> LANE_BITS, last & LANE_MASK
+        row = (lanes >> 5) - self.order.first
+        covered = self.fenced.reshape(-1)[np.where(last == 0, 0, row)]
+        bad = (event > covered) & ~self.report.bulk[self.report.site_of[event]] & (last != 0)
+        bad &= self.watch.shared.pending[access.cells] == FREE
+        if bad.any():
+            at, column = np.argwhere(bad)[0]
+            other = int(self.report.site_of[event[at, column]])
+            words = self.watch.words(access, at, column)
+            self.report.add("missing fence", access.k, other, lambda: (
+                f"{words.here(access.k)} lets a copy through the async proxy {verb.removesuffix('s')} {words.place}, "
+                f"which was written at {words.site(other)}: the threads that wrote need fence.proxy.async after "
+                "their stores and before the barrier."))
+
+    def proxy_fence(self, L, mask, init_only: bool) -> None:
+        positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
+        if not len(positions):
+            return
+        rows = np.unique(L.lane_numbers()[positions] >> 5)
+        target = self.init_fenced if init_only else self.fenced
+        np.maximum.at(target, rows // self.order.own, self.order.known_to(rows, self.report.event))
+
+    # ---- Global memory and the end ----
+
+    def outside(self, k: int, lane: int, place, verb: str) -> None:
+        """What a copy reads or writes in global memory."""
+        if not place.index.size:
+            return
+        watch, event = self.watch, self.report.next_event(k)
+        memory = self.chunk.memory
+        for number, positions, inside in by_array(memory, place.index, place.width):
+            shadow = self.report.array(number)
+            count = len(place.index) if positions is None else len(positions)
+            lanes = np.full((count, 1), lane + watch.first_lane)
+            cells = shadow.cells(inside, place.width, count)
+            access = Access(k, verb, shadow, memory.names[number], lanes, cells)
+            watch.check(access, shadow.written[cells], "wrote")
+            stamp = np.int64(event) << LANE_BITS | lanes
+            if verb == "writes":
+                watch.check_readers(access)
+                shadow.written[cells] = stamp
+            else:
+                shadow.note_read(cells, lanes, stamp)
+
+    def ended(self, stores) -> None:
+        """The blocks have ended. Copies that are still in flight use shared memory that is no longer theirs."""
+        for copies, what in (
+            (self.flying, "no thread has waited for the mbarrier of this copy"),
+            (stores, "no wait_group has made sure that this copy has read its shared memory"),
+        ):
+            for copy in copies:
+                self.report.add("missing wait", copy.k, -1, lambda copy=copy, what=what: (
+                    f"{self.site(copy.k)}: {self.chunk.name_lane(copy.lane)}'s block ends, and {what}."))
+
+    # ---- Pieces ----
+
+    def site(self, k: int) -> str:
+        return self.chunk.launch.describe(self.chunk.program.sites[k])
+
+    def _cells(self, index) -> np.ndarray:
+        return self.watch.shared.cells(index, 16, len(index))
+
+    def _access(self, k: int, verb: str, lane: int, index) -> Access:
+        lanes = np.full((len(index), 1), lane + self.watch.first_lane)
+        return Access(k, verb, self.watch.shared, None, lanes, self._cells(index))
+

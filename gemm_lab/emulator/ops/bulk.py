@@ -1,0 +1,197 @@
+"""cp.async.bulk: copies of boxes (TMA) and of plain bytes between global and shared memory, and what waits for them.
+
+Bytes and the sectors that a box covers in global memory are counted; wavefronts are not: Nsight Compute gives no
+shared-memory wavefronts of TMA by instruction, so there is nothing that a count could be held against.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.faults import MemoryFault
+from gemm_lab.emulator.ir import Vector
+from gemm_lab.emulator.layout import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
+from gemm_lab.emulator.ops.mbarrier import shared_address
+from gemm_lab.emulator.ops.memory import wide_address
+from gemm_lab.emulator.registry import runtime
+from gemm_lab.emulator.tensor_descriptor import BYTES, Place, decode
+from gemm_lab.emulator.transfers import Load
+
+_KNOWN = (
+    "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "shared__cta", "shared__cluster", "global", "tile",
+    "mbarrier__complete_tx__bytes", "bulk_group", "L2__cache_hint", "commit_group", "wait_group", "read", "prefetch",
+    "L2", "mbarrier", "arrive", "noinc", "shared",
+)  # fmt: skip
+SMEM_ALIGN, PLAIN_ALIGN = 128, 16
+
+
+def bulk(e, i) -> None:
+    """cp.async.bulk… and cp.async.mbarrier.arrive."""
+    e.allow(*_KNOWN)
+    parts, operands = i.parts, i.operands
+    if "mbarrier" in parts:
+        e.line(f"copies_arrive(S, L, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, {'noinc' in parts})")
+    elif "commit_group" in parts:
+        e.line(f"S.transfers.commit(L, {e.mask})")
+    elif "wait_group" in parts:
+        e.line(f"S.transfers.wait(L, {e.mask}, {e.read(operands[0], 'u32')})")
+    elif "prefetch" in parts:
+        e.line("pass")
+    else:
+        _copy(e, i)
+
+
+def _copy(e, i) -> None:
+    tensor, storing = "tensor" in i.parts, "bulk_group" in i.parts
+    spaces = [part for part in i.parts if part == "global" or part.startswith("shared")]
+    if len(spaces) != 2 or (spaces[0] == "global") != storing or "global" not in spaces:
+        raise e.unsupported("copies between blocks of a cluster are not known here")
+    to, source = i.operands[:2]
+    outside, inside = (to, source) if storing else (source, to)
+    shared = shared_address(e, i, inside)
+    if tensor:
+        items = outside.coordinates[0].items if type(outside.coordinates[0]) is Vector else outside.coordinates
+        rank = int(next(part for part in i.parts if part in ("1d", "2d", "3d", "4d", "5d"))[0])
+        if len(items) != rank:
+            raise e.unsupported(f"{len(items)} coordinates for {rank} dimensions")
+        where = f"({wide_address(e, outside)}, ({' '.join(e.read(item, 's32') + ',' for item in items)}))"
+    else:
+        where = f"({wide_address(e, outside)}, {e.read(i.operands[2], 'u32')})"
+    barrier = "None" if storing else shared_address(e, i, i.operands[2 if tensor else 3])
+    e.line(f"bulk_copy(S, L, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where})")
+
+
+@runtime
+def bulk_copy(S, L, k, mask, shared, barrier, tensor, where):
+    """One copy for each executing lane; into shared memory where there is a barrier, else out of it."""
+    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
+    for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
+        def own(value, at=at):
+            return int(value if value.ndim == 0 else value[at])
+
+        address = own(shared)
+        if tensor:
+            boxes = descriptor(S, k, lane, own(where[0]), len(where[1]))
+            place = boxes.place([own(c) for c in where[1]])
+            size, chunks, reach = boxes.tensor.box_bytes, boxes.shared(address), boxes.tensor.smem_bytes
+            check_shared(S, k, lane, address, reach, SMEM_ALIGN)
+        else:
+            boxes, size = Bytes, own(where[1])
+            place = plain_place(S, k, lane, own(where[0]), size)
+            check_shared(S, k, lane, address, size, PLAIN_ALIGN)
+            chunks = (address >> 4) + np.arange(size >> 4)
+        block = int(S.block_of_lane[lane])
+        index = chunks + (block * S.shared_stride >> 4)
+        count(S.sites[k], place, size)
+        if barrier is None:
+            store(S, k, lane, boxes, place, index)
+        else:
+            load(S, k, lane, boxes, place, index, (block, own(barrier) & 0xFFFFFFFF), size)
+
+
+def load(S, k, lane, boxes, place, index, key, size) -> None:
+    barrier = S.mbarriers.find(k, lane, key)
+
+    def move():
+        S.shared.views[16][index] = boxes.read(S.memory, place)
+
+    copy = Load(k, lane, key, size, move, index, barrier.phase)
+    if S.hazards is not None:
+        S.hazards.proxies.load(copy, barrier)
+        S.hazards.proxies.outside(k, lane, place, "reads")
+    S.transfers.load(copy)
+
+
+def store(S, k, lane, boxes, place, index) -> None:
+    def move():
+        boxes.write(S.memory, place, S.shared.views[16][index])
+
+    if S.hazards is not None:
+        S.hazards.proxies.store(k, lane, index)
+        S.hazards.proxies.outside(k, lane, place, "writes")
+    S.transfers.store(k, lane, move, index)
+
+
+def count(site, place, size: int) -> None:
+    site.requests += 1
+    site.bytes += size
+    site.sectors += place.sectors
+
+
+class Bytes:
+    """Plain bytes, 16 at a time."""
+
+    @staticmethod
+    def read(memory, place):
+        return memory.views[16][place.index]
+
+    @staticmethod
+    def write(memory, place, chunks):
+        memory.views[16][place.index] = chunks
+
+
+@runtime
+def copies_arrive(S, L, k, address, mask, noinc):
+    """cp.async.mbarrier.arrive: an arrival of each thread when its copies so far have landed."""
+    for key, _, lanes in S.mbarriers.groups(L, address, mask):
+        barrier = S.mbarriers.find(k, int(lanes[0]), key)
+        if S.hazards is not None:
+            S.hazards.proxies.used(k, barrier, lanes)
+            S.hazards.proxies.arrived(k, barrier, lanes)
+        if not noinc:
+            S.mbarriers.add_pending(k, int(lanes[0]), key, len(lanes))
+        for lane in lanes.tolist():
+            move = S.groups.taken(lane)
+            copy = Load(k, lane, key, 0, move, np.zeros(0, np.int64), barrier.phase)
+            if S.hazards is not None:
+                S.hazards.proxies.copies(copy)
+            S.transfers.load(copy)
+
+
+# ---- Checks ----
+
+
+def descriptor(S, k, lane: int, address: int, rank: int):
+    """The boxes of the tensor map at a generic address."""
+    what = None
+    if address >= LOCAL_WINDOW:
+        place = "shared" if address >= SHARED_WINDOW else "local"
+        what = f"lies in {place} memory: declare the parameter `const __grid_constant__ CUtensorMap`"
+    elif address % 64:
+        what = "is not aligned to 64 bytes: declare the struct alignas(64)"
+    elif not S.memory.inside(address, address + BYTES):
+        what = f"points to {address:#x}, {S.memory.nearest(address, BYTES)}"
+    if what is None:
+        at = address - GLOBAL_BASE
+        boxes = decode(S.memory.data[at : at + BYTES].tobytes())
+        if boxes is None:
+            what = "is no tensor map: pass a TensorMap as the argument"
+        elif boxes.tensor.rank != rank:
+            what = f"has {boxes.tensor.rank} dimensions, and the copy names {rank} coordinates"
+        else:
+            return boxes
+    raise MemoryFault(f"{site(S, k)}: the tensor map of {S.name_lane(lane)} {what}.")
+
+
+def check_shared(S, k, lane: int, address: int, size: int, align: int) -> None:
+    if address % align:
+        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies to or from shared address {address:#x}, which is "
+                          f"not a multiple of {align} bytes; give the buffer __align__({align})"
+                          f"{' or, with a swizzle, that of its pattern (1,024 for 128 bytes)' if align > 16 else ''}.")
+    if address + size > S.shared.size:
+        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at shared address {address:,}, but "
+                          f"the block has {S.shared.size:,} bytes of shared memory.")
+
+
+def plain_place(S, k, lane: int, address: int, size: int):
+    if size % PLAIN_ALIGN or address % PLAIN_ALIGN or not size:
+        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at global address {address:#x}; "
+                          "both must be multiples of 16.")
+    if not S.memory.inside(address, address + size):
+        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at global address {address:#x}, "
+                          f"{S.memory.nearest(address, size)}.")
+    return Place(16, (address - GLOBAL_BASE >> 4) + np.arange(size >> 4), None, 0, 0)
+
+
+def site(S, k) -> str:
+    return S.launch.describe(S.program.sites[k])

@@ -1,0 +1,129 @@
+"""Bulk copies in flight: loads that an mbarrier waits for, stores that their thread's groups wait for.
+
+With timing "early" a copy is done when it is issued. With "late" a load lands when every thread that could go on has
+gone as far as it can without it, and a store when its thread waits or ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(eq=False)
+class Load:
+    """A copy that an mbarrier counts. move: writes the bytes.   size: bytes, as the barrier counts them; 0 where it
+    counts an arrival instead, for the cp.async of a thread.
+
+    index: 16-byte chunks of the chunk's shared memory that it fills.   phase: of the barrier when it was issued.
+    """
+
+    k: int
+    lane: int
+    key: tuple[int, int]
+    size: int
+    move: Callable[[], None]
+    index: np.ndarray
+    phase: int = 0
+
+
+@dataclass(eq=False)
+class Store:
+    """A copy out of shared memory, in a group of its thread."""
+
+    k: int
+    lane: int
+    group: int
+    move: Callable[[], None]
+    index: np.ndarray
+    done: bool = False
+
+
+class Transfers:
+    """Those of one chunk."""
+
+    def __init__(self, chunk):
+        self.chunk = chunk
+        self.late = chunk.launch.timing == "late"
+        self.loads: dict[tuple[int, int], list[Load]] = {}
+        self.stores: list[Store] = []
+        self.committed: dict[int, int] = {}  # lane -> bulk groups so far
+
+    # ---- Loads ----
+
+    def load(self, load: Load) -> None:
+        """Issue a load: it lands now, or when it has to."""
+        if self.late:
+            self.loads.setdefault(load.key, []).append(load)
+        else:
+            self.land(load)
+
+    def land(self, load: Load) -> None:
+        chunk = self.chunk
+        load.move()
+        if chunk.hazards is not None:
+            chunk.hazards.proxies.landed(load, chunk.mbarriers.known.get(load.key))
+        if load.size:
+            chunk.mbarriers.expect(load.k, load.lane, load.key, -load.size)
+        else:
+            chunk.mbarriers.arrive(load.k, load.lane, load.key, 1)
+
+    def land_wanted(self, keys) -> bool:
+        """Land what the barriers `keys` wait for; True if there was anything."""
+        some = False
+        for key in sorted(keys & set(self.loads)):
+            for load in self.loads.pop(key):
+                self.land(load)
+                some = True
+        return some
+
+    # ---- Stores ----
+
+    def store(self, k: int, lane: int, move, index) -> None:
+        store = Store(k, lane, self.committed.get(lane, 0), move, index)
+        if not self.late:
+            move()
+            store.done = True
+        if self.late or self.chunk.hazards is not None:
+            self.stores.append(store)
+
+    def commit(self, L, mask) -> None:
+        for lane in L.lane_numbers()[L.active() if mask is None else mask].tolist():
+            self.committed[lane] = self.committed.get(lane, 0) + 1
+
+    def wait(self, L, mask, newest) -> None:
+        """All but the `newest` groups of each thread have been read (and, as nobody can tell, written)."""
+        if not self.stores:
+            return
+        active = L.active() if mask is None else mask
+        lanes = L.lane_numbers()[active].tolist()
+        left = np.broadcast_to(newest, L.n)[active].tolist()
+        bound = {lane: self.committed.get(lane, 0) - n for lane, n in zip(lanes, left, strict=True)}
+        remaining = []
+        for store in self.stores:
+            if store.group < bound.get(store.lane, -1):
+                self.finish_store(store)
+                if self.chunk.hazards is not None:
+                    self.chunk.hazards.proxies.stored(store)
+            else:
+                remaining.append(store)
+        self.stores = remaining
+
+    def finish_store(self, store: Store) -> None:
+        if not store.done:
+            store.move()
+            store.done = True
+
+    # ---- The end ----
+
+    def finish(self) -> None:
+        """Every thread has ended: what is still in flight lands."""
+        if self.chunk.hazards is not None:
+            self.chunk.hazards.proxies.ended(self.stores)
+        for loads in self.loads.values():
+            for load in loads:
+                load.move()
+        for store in self.stores:
+            self.finish_store(store)

@@ -1,0 +1,47 @@
+// TMA: one thread copies a whole box of a tensor between global and shared memory; a tensor map tells where it lies.
+// Coordinates are elements, innermost first. Shared addresses are multiples of 128 bytes (of 1024 with the 128-byte
+// swizzle, so that its pattern begins with the box). Out of bounds a load fills with zeros and a store writes nothing.
+// PTX ISA, "cp.async.bulk.tensor". sm_90 and later.
+#pragma once
+#include "config.cuh"
+
+// As cuda.h declares it, which NVRTC cannot read. Parameters: const __grid_constant__ CUtensorMap.
+#ifdef __CUDACC_RTC__
+struct alignas(64) CUtensorMap { uint64_t opaque[16]; };
+#else
+#include <cuda.h>
+#endif
+
+__device__ __forceinline__ void tma_prefetch(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" :: "l"(&map) : "memory");
+}
+
+// The mbarrier gets the bytes of the whole box when they have come.
+__device__ __forceinline__ void tma_load_2d(uint32_t shared, const CUtensorMap& map, int x, int y, uint32_t barrier) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%2, %3}], [%4];"
+               :: "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(barrier) : "memory");
+}
+
+__device__ __forceinline__ void tma_load_3d(uint32_t shared, const CUtensorMap& map, int x, int y, int z,
+                                            uint32_t barrier) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%2, %3, %4}], [%5];"
+               :: "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier) : "memory");
+}
+
+// What threads stored in shared memory becomes visible to TMA: each of them fences, then all meet, then one stores.
+__device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+__device__ __forceinline__ void tma_store_2d(const CUtensorMap& map, int x, int y, uint32_t shared) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];"
+               :: "l"(&map), "r"(x), "r"(y), "r"(shared) : "memory");
+}
+
+__device__ __forceinline__ void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+// Until the stores of all but the newest groups have read shared memory, which may then be written again.
+template <int NEWEST>
+__device__ __forceinline__ void tma_store_wait_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(NEWEST) : "memory");
+}
