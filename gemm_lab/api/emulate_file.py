@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from gemm_lab import compiler, emulator
-from gemm_lab.api.hot_lines import span
 from gemm_lab.errors import ConfigError
 
 DTYPES = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8", "i16": "int16",
@@ -72,7 +71,7 @@ def margin(report, file: str, text: str) -> str:
         if cost is None:
             rows.append(f"{'':40} {number:>5}  {line}")
             continue
-        wavefronts = span(cost.wavefronts_low, cost.wavefronts_high)
+        wavefronts = f"{cost.wavefronts:,}" if cost.wavefronts else ""
         degree = f"{cost.conflict_degree:.1f}" if cost.ideal_wavefronts else ""
         rows.append(f"{cost.executions:>11,} {wavefronts:>11} {degree:>6} {cost.sectors or '':>9} "
                     f"{number:>5}  {line}")

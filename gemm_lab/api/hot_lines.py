@@ -11,24 +11,19 @@ from gemm_lab.api import html
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
 
-COUNTS = ("executions", "wavefronts", "low", "high", "ideal", "sectors", "requests")
+COUNTS = ("executions", "wavefronts", "ideal", "sectors", "requests")
 CONTEXT = 1  # lines shown around a line that counts
 
 
 @dataclass(frozen=True)
 class Line:
-    """One source line. `wavefronts` of shared memory, `sectors` and `requests` of global memory.
-
-    low, high: between which the wavefronts lie, where they are not known exactly (cp.async of scattered addresses).
-    """
+    """One source line. `wavefronts` of shared memory, `sectors` and `requests` of global memory."""
 
     number: int
     text: str
     file: str
     executions: int = 0
     wavefronts: int = 0
-    low: int = 0
-    high: int = 0
     ideal: int = 0
     sectors: int = 0
     requests: int = 0
@@ -64,8 +59,6 @@ class HotLines:
             cost = costs.setdefault(number, dict.fromkeys(COUNTS, 0))
             cost["executions"] += site.executions
             cost["wavefronts"] += site.wavefronts
-            cost["low"] += site.wavefronts_low
-            cost["high"] += site.wavefronts_high
             cost["ideal"] += site.ideal_wavefronts
             if site.sectors:
                 cost["sectors"] += site.sectors
@@ -110,7 +103,7 @@ class HotLines:
             if line is None:
                 rows.append((None, ""))
                 continue
-            margin = f"{span(line.low, line.high):>11} {_degree(line):>6} {_sectors(line):>15} {line.number:>5}"
+            margin = f"{_wavefronts(line):>11} {_degree(line):>6} {_sectors(line):>15} {line.number:>5}"
             rows.append((line, f"{margin}  {line.text}"))
         return rows
 
@@ -132,11 +125,8 @@ class HotLines:
         return html.card(f"<b>{escape(self.kernel.label)}</b>: what each line costs{self.body()}")
 
 
-def span(low: int, high: int) -> str:
-    """ "12", or "10–12" where a count is known only within limits; nothing for zero."""
-    if not high:
-        return ""
-    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
+def _wavefronts(line: Line) -> str:
+    return f"{line.wavefronts:,}" if line.wavefronts else ""
 
 
 def _degree(line: Line) -> str:

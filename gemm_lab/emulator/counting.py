@@ -6,7 +6,9 @@ import numpy as np
 
 from gemm_lab.model.banks import (
     cp_async_ca_wavefronts,
+    cp_async_cg_predicated_wavefronts,
     cp_async_cg_wavefronts,
+    cp_async_cg_zfill_wavefronts,
     ideal_wavefronts,
     joined_phases,
     load_wavefronts,
@@ -19,16 +21,12 @@ _HASH = np.random.default_rng(20260101).integers(1, 1 << 62, 96, dtype=np.int64)
 
 
 class SiteCounts:
-    """Counters of one instruction, and what it remembers of its last addresses.
+    """Counters of one instruction, and what it remembers of its last addresses."""
 
-    below, above: how far the wavefronts may lie under and over the count, where the rule is not exact.
-    """
-
-    __slots__ = ("wavefronts", "below", "above", "ideal", "sectors", "requests", "bytes", "cache", "executed")
+    __slots__ = ("wavefronts", "ideal", "sectors", "requests", "bytes", "cache", "executed")
 
     def __init__(self):
-        self.wavefronts = self.below = self.above = 0
-        self.ideal = self.sectors = self.requests = self.bytes = self.executed = 0
+        self.wavefronts = self.ideal = self.sectors = self.requests = self.bytes = self.executed = 0
         self.cache: dict = {}
 
 
@@ -38,11 +36,8 @@ class Patterns:
     def __init__(self):
         self.known: dict = {}
 
-    def total(self, kind: str, width: int, relative: np.ndarray, active: np.ndarray | None):
-        """The sum over warps: an int, of cp.async a list [low, likely, high].
-
-        relative: (warps, lanes) int64 from a base that keeps the cost the same.
-        """
+    def total(self, kind: str, width: int, relative: np.ndarray, active: np.ndarray | None) -> int:
+        """The sum over warps. relative: (warps, lanes) int64 from a base that keeps the cost the same."""
         rows = relative if active is None else np.where(active, relative, _NOT_ACTIVE)
         hashes = rows @ _HASH[: rows.shape[1]]
         known = self.known.setdefault((kind, width, rows.shape[1]), {})
@@ -56,8 +51,6 @@ class Patterns:
             here = chosen != _NOT_ACTIVE
             for n, cost in zip(missing, _COST[kind](chosen, width, here).tolist(), strict=True):
                 known[int(unique[n])] = cost
-        if kind in _RANGES:
-            return np.dot(counts, [known[h] for h in unique.tolist()]).tolist()
         return sum(known[h] * int(c) for h, c in zip(unique.tolist(), counts, strict=True))
 
 
@@ -68,27 +61,10 @@ def _copies(rule):
         found = []
         for row, use in zip(rows, here, strict=True):
             source, to, *reads = row.reshape(-1, 32)
-            found.append(rule(source, to, width, use[:32], reads[0] > 0 if reads else None))
+            found.append(rule(source, to, width, use[:32], reads[0] > 0 if reads else use[:32]))
         return np.array(found)
 
     return cost
-
-
-def _cg(source, destination, width, active, reads):
-    exact = cp_async_cg_wavefronts(source, destination, active)
-    return exact, exact, exact
-
-
-def _cg_zfill(source, destination, width, active, reads):
-    """Nsight Compute counts the copy with ZFILL both as one that passes L1 by and as one that does not."""
-    both = cp_async_cg_wavefronts(source, destination, active)
-    return [both + count for count in cp_async_ca_wavefronts(source, destination, width, active)]
-
-
-def _ca_zfill(source, destination, width, active, reads):
-    """Between the count in which lanes that fill with zeros want no bank of the source, and that in which they do."""
-    without, with_ = (cp_async_ca_wavefronts(source, destination, width, active, r) for r in (reads, None))
-    return without.low, without.likely, max(with_.high, without.high)
 
 
 def _ideal_load(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
@@ -110,12 +86,12 @@ _COST = {
     "ideal load": _ideal_load,
     "ideal cg": _ideal_cg,
     "ca": _copies(cp_async_ca_wavefronts),
-    "ca zfill": _copies(_ca_zfill),
-    "cg": _copies(_cg),
-    "cg zfill": _copies(_cg_zfill),
+    "cg": _copies(lambda of, to, width, use, reads: cp_async_cg_wavefronts(of, to, use)),
+    "cg zfill": _copies(lambda of, to, width, use, reads: cp_async_cg_zfill_wavefronts(of, to, use)),
+    "cg if": _copies(lambda of, to, width, use, reads: cp_async_cg_predicated_wavefronts(of, to, reads, use)),
+    "cg unless": _copies(lambda of, to, width, use, reads: cp_async_cg_predicated_wavefronts(of, to, ~reads, use)),
     "sectors": lambda rows, width, here: sectors(rows, width, here),
 }
-_RANGES = ("ca", "ca zfill", "cg", "cg zfill")
 
 
 def based(addresses: np.ndarray, active: np.ndarray | None, unit: int) -> np.ndarray:

@@ -14,8 +14,6 @@ class Site:
     """One PTX instruction and what it cost. Counts that do not apply are zero.
 
     file, line: of the instruction itself; `inlined_at`: the call sites, ((file, line), …), outermost last.
-    wavefronts_low, wavefronts_high: what the hardware takes lies between, both included. They differ from `wavefronts`
-    only for cp.async with scattered addresses; of 311 such patterns recorded on an H200 they hold 306.
     """
 
     opcode: str
@@ -25,8 +23,6 @@ class Site:
     inlined_at: tuple[tuple[str, int], ...]
     executions: int
     wavefronts: int
-    wavefronts_low: int
-    wavefronts_high: int
     ideal_wavefronts: int
     sectors: int
     requests: int
@@ -44,8 +40,6 @@ class Totals:
 
     executions: int
     wavefronts: int
-    wavefronts_low: int
-    wavefronts_high: int
     ideal_wavefronts: int
     sectors: int
     requests: int
@@ -139,8 +133,6 @@ def _site(item, runs: int, counts) -> Site:
         location.inlined_at if location else (),
         runs,
         counts.wavefronts,
-        counts.wavefronts - counts.below,
-        counts.wavefronts + counts.above,
         counts.ideal,
         counts.sectors,
         counts.requests,

@@ -74,20 +74,25 @@ def schedule(kind: str, addresses, width: int, active=None, source=None, banks: 
 
 
 def _cp_async_ca(source: np.ndarray, destination: np.ndarray, width: int, use: np.ndarray) -> Schedule:
-    """The turns of `banks.cp_async_ca_wavefronts`: its likely count, where that is not cut by the upper limit."""
+    """As many wavefronts as `banks.cp_async_ca_wavefronts` counts, in one order that fits.
+
+    The most contended lane and those that contend with it go one after the other, every other lane with the first
+    wavefront in which it meets none of its own.
+    """
     found, phase = np.full((len(use), max(width // bank_model.BANK_BYTES, 1)), -1), []
     banks, each = bank_model.LINE_BYTES // width, bank_model.LANES_OF_A_PHASE[width]
     to, of = (destination // width % banks).tolist(), (source // width % banks).tolist()
     for number, start in enumerate(range(0, len(use), each)):
-        turns: dict[int, int] = {}
-        for lane in (start + np.flatnonzero(use[start : start + each])).tolist():
-            turn = 0
-            for earlier, its in turns.items():
-                if to[earlier] == to[lane] or of[earlier] == of[lane]:
-                    turn = max(turn, its) + 1
-            turns[lane] = turn
-            found[lane] = len(phase) + turn
-        phase += [number] * (1 + max(turns.values(), default=-1))
+        lanes = (start + np.flatnonzero(use[start : start + each])).tolist()
+        rivals = {a: [b for b in lanes if to[a] == to[b] or of[a] == of[b]] for a in lanes}
+        queue = max(rivals.values(), key=len, default=[])
+        turns = {lane: turn for turn, lane in enumerate(queue)}
+        for lane in lanes:
+            if lane not in turns:
+                taken = {turns[other] for other in rivals[lane] if other in turns}
+                turns[lane] = next(turn for turn in range(len(queue)) if turn not in taken)
+            found[lane] = len(phase) + turns[lane]
+        phase += [number] * len(queue)
     return Schedule(found, tuple(phase))
 
 

@@ -85,8 +85,7 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
     instruction  such as "ld.shared.v4.u32", "ldmatrix.x4" or "cp.async.cg.16", or several
     patterns     such as "stride 3" or "128-byte rows, xor, column 0"
 
-    The emulator runs each kernel here and now. Of cp.async.ca with scattered addresses the counts are only the likely
-    ones (`model.banks`), and not all agree. Raises `LabError` with near names for what was not recorded.
+    The emulator runs each kernel here and now. Raises `LabError` with near names for what was not recorded.
     """
     every, hardware = _recordings(), _recorded()
     names = [instruction] if isinstance(instruction, str) else list(instruction)
@@ -116,7 +115,7 @@ def modelled(recording: Recording) -> int:
     if name.startswith("cp.async.cg"):
         return banks.cp_async_cg_wavefronts(source, shared, active)
     if name.startswith("cp.async.ca"):
-        return banks.cp_async_ca_wavefronts(source, shared, int(parts[3]), active).likely
+        return banks.cp_async_ca_wavefronts(source, shared, int(parts[3]), active)
     count = banks.load_wavefronts if parts[0] == "ld" else banks.wavefronts
     return int(count(shared[None], 4 * int(parts[2][1:]) if parts[2].startswith("v") else 4)[0])
 

@@ -1,11 +1,10 @@
-"""The margin beside the source: one number where a count is exact, two where it is not."""
+"""The margin beside the source: the wavefronts of every line, also of scattered copies."""
 
 import numpy as np
-import pytest
 
 from gemm_lab import compiler, emulator
 from gemm_lab.api.emulate_file import margin
-from gemm_lab.api.hot_lines import span
+from gemm_lab.model import banks
 
 SOURCE = """extern "C" __global__ void gather(const unsigned* from, const unsigned* to, const char* data, unsigned* out) {
   __shared__ __align__(16) char smem[8192];
@@ -30,25 +29,26 @@ def gather(kind, source, to):
     return report, line
 
 
-def test_scattered_copies_show_a_range():
+def test_scattered_copies_show_their_wavefronts():
     rng = np.random.default_rng(4)
     scattered = rng.permutation(512)[:32], rng.permutation(512)[:32]
-    report, line = gather("ca", *scattered)
-    t = report.totals
-    assert t.wavefronts_low < t.wavefronts_high and t.wavefronts_low <= t.wavefronts <= t.wavefronts_high
-    loads = report.totals.wavefronts - next(s for s in report.sites if s.opcode.startswith("cp.async.ca")).wavefronts
-    assert f" {t.wavefronts_low - loads}–{t.wavefronts_high - loads} " in line
-    report, line = gather("cg", *scattered)
-    assert "–" not in line and report.totals.wavefronts_low == report.totals.wavefronts_high
+    counts = {"ca": banks.cp_async_ca_wavefronts(*(16 * side for side in scattered), 16),
+              "cg": banks.cp_async_cg_wavefronts(*(16 * side for side in scattered))}
+    for kind, count in counts.items():
+        report, line = gather(kind, *scattered)
+        site = next(s for s in report.sites if s.opcode.startswith("cp.async.c"))
+        assert site.wavefronts == count > 8 and f" {count} " in line and f" {count / 4:.1f} " in line
 
 
-def test_copies_of_rows_show_a_number():
+def test_copies_of_rows_show_the_ideal():
     for kind in ("ca", "cg"):
         _, line = gather(kind, np.arange(32), np.arange(32))
-        assert "–" not in line and " 4 " in line
+        assert " 4 " in line and " 1.0 " in line
 
 
-@pytest.mark.parametrize(("low", "high", "text"), [(0, 0, ""), (12, 12, "12"), (10, 12, "10–12"),
-                                                   (1500, 1620, "1,500–1,620")])
-def test_span(low, high, text):
-    assert span(low, high) == text
+def test_a_line_without_shared_accesses_shows_no_wavefronts():
+    report, _ = gather("ca", np.arange(32), np.arange(32))
+    text = SOURCE.replace("KIND", "ca")
+    line = next(line for line in margin(report, "gather.cu", text).split("\n") if "const char* source" in line)
+    executions, sectors, number = line.split("  const")[0].split()
+    assert int(executions) > 0 and (sectors, number) == ("4", "4")

@@ -122,26 +122,54 @@ def test_sectors_share_a_wavefront_only_if_they_move_and_swap_the_same_halves():
 
 
 def test_cp_async_ca_reads_source_banks_and_does_not_merge():
-    def exact(*arguments):
-        found = banks.cp_async_ca_wavefronts(*arguments)
-        assert found.low == found.likely == found.high
-        return found.likely
-
-    assert exact(LANE * 4, LANE * 4, 4) == 1
-    assert exact(LANE * 4, LANE * 0, 4) == 32
+    count = banks.cp_async_ca_wavefronts
+    assert count(LANE * 4, LANE * 4, 4) == 1
+    assert count(LANE * 4, LANE * 0, 4) == 32
     rows = LANE // 16 * 4096 + LANE % 16 * 4
-    assert exact(rows, LANE * 4, 4) == 2
-    assert exact(rows, LANE * 4, 4, None, LANE < 0) == 1, "lanes that fill with zeros want no bank of the source"
-    assert exact(rows, LANE * 4, 4, LANE < 16) == 1
-    assert exact(rows, LANE * 4, 4, LANE < 0) == 0
+    assert count(rows, LANE * 4, 4) == 2
+    assert count(rows, LANE * 4, 4, None, LANE < 0) == 1, "lanes that fill with zeros want no bank of the source"
+    assert count(rows, LANE * 4, 4, None, LANE < 16) == 1
+    assert count(rows, LANE * 4, 4, LANE < 16) == 1
+    assert count(rows, LANE * 4, 4, LANE < 0) == 0
 
 
-def test_cp_async_ca_of_scattered_addresses_is_a_range():
+def crossing(*moves):
+    """Wavefronts of cp.async.ca of 4 bytes a lane, each from a bank to a bank, in lines of their own."""
+    from_bank, to_bank = (np.resize([move[n] for move in moves], 32) * 4 + LANE * 128 for n in (0, 1))
+    return banks.cp_async_ca_wavefronts(from_bank, to_bank, 4, len(moves) > LANE)
+
+
+def test_cp_async_ca_takes_the_lanes_that_contend_with_the_most_contended_one():
+    assert crossing((0, 0), (1, 1), (2, 2)) == 1
+    assert crossing((1, 1), (0, 0), (0, 0)) == 2
+    for path in permutations([(0, 1), (0, 0), (1, 1)]):
+        assert crossing(*path) == 3, "two that do not contend with one another contend with the third"
+    for square in permutations([(0, 0), (0, 1), (1, 0), (1, 1)]):
+        assert crossing(*square) == 3, "each contends with two of the others"
+    assert crossing((0, 0), (0, 2), (0, 2), (1, 2)) == 4
+
+
+def test_cp_async_ca_is_at_least_a_store_and_at_most_both_sides_together():
     rng = np.random.default_rng(5)
-    found = [banks.cp_async_ca_wavefronts(rng.integers(0, 512, 32) * 16, rng.integers(0, 512, 32) * 16, 16)
-             for _ in range(40)]
-    assert all(r.low <= r.likely <= r.high for r in found)
-    assert sum(r.low < r.high for r in found) > 20
+    for width in (4, 8, 16) * 40:
+        source, at = rng.integers(0, 2048 // width, (2, 32)) * width
+        use = rng.random(32) < 0.8
+        depths = [[np.bincount(side[lanes][use[lanes]] % 128, minlength=1).max() for side in (source, at)]
+                  for lanes in LANE.reshape(-1, 128 // width)]
+        count = banks.cp_async_ca_wavefronts(source, at, width, use)
+        assert sum(map(max, depths)) <= count <= sum(max(sum(both) - 1, 0) for both in depths)
+
+
+def test_copies_that_may_fill_with_zeros():
+    source, destination = copy_rows(80)
+    both = banks.cp_async_cg_wavefronts(source, destination) + banks.cp_async_ca_wavefronts(source, destination, 16)
+    assert banks.cp_async_cg_zfill_wavefronts(source, destination) == both == 27
+    predicated = banks.cp_async_cg_predicated_wavefronts
+    assert predicated(source, destination, LANE == 7) == banks.wavefronts(destination[None], 16)[0] == 8
+    assert predicated(source, destination, LANE < 0) == banks.cp_async_cg_wavefronts(source, destination) == 15
+    assert predicated(source, destination, LANE == 2, LANE < 8) == 2
+    few = banks.cp_async_cg_wavefronts(source, destination, LANE < 8)
+    assert predicated(source, destination, LANE == 8, LANE < 8) == few == 4, "a lane that is idle marks nothing"
 
 
 def test_a_width_that_does_not_exist():

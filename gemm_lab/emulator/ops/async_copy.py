@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.counting import based
-from gemm_lab.emulator.ir import Register
+from gemm_lab.emulator.ir import Immediate
 from gemm_lab.emulator.layout import SHARED_WINDOW
 from gemm_lab.emulator.memory import picked_lanes
 from gemm_lab.emulator.ops.bulk import bulk
@@ -53,8 +53,8 @@ def cp(e, i):
     kind = "cg" if "cg" in i.parts else "ca"
     if rest:
         operand = rest[0]
-        if not (_all_or_nothing(e, operand, size) or "ignore-src" in i.parts):
-            kind += " zfill"
+        if kind == "cg":
+            kind += _suffix(e, operand, size)
         if getattr(operand, "type", "") == "pred" or "ignore-src" in i.parts:
             length = f"sel({e.read(operand, 'pred')}, {e.constant(np.uint32(0))}, {e.constant(np.uint32(size))})"
         else:
@@ -65,16 +65,31 @@ def cp(e, i):
     e.line(f"copy_async(S, L, {i.site}, {to}, {wide_address(e, source)}, {e.mask}, {size}, {length}, {kind!r})")
 
 
-def _all_or_nothing(e, length, size: int) -> bool:
-    """Whether ptxas sees that the source length is 0 or `size`: a constant, or chosen by selp between these two.
+INVERTED = {"eq", "lt", "le", "equ", "ltu", "leu"}  # comparisons of which ptxas keeps the opposite in the register
 
-    Otherwise it sets the flag ZFILL, and the copy is counted in another way.
+
+def _suffix(e, length, size: int) -> str:
+    """What ptxas makes of a copy of `length` bytes: each form is counted in a way of its own.
+
+    "" a plain copy; " if" one that copies where a predicate register is set, " unless" where it is not; " zfill" one
+    with the flag ZFILL. A predicate serves where the length is ignore-src, a constant 0, or chosen by selp between 0
+    and `size`. ptxas sees through more arithmetic than this: a bool shifted to the left by 4 is taken for ZFILL here.
     """
-    if type(length) is not Register:
-        return True
-    writers = [i for i in e.program.sites if i.operands and i.operands[0] == length]
-    return all(i.family == "selp" and {getattr(o, "text", "") for o in i.operands[1:3]} <= {"0", str(size)}
-               for i in writers)
+    if type(length) is Immediate:
+        return {size: "", 0: " unless"}.get(int(length.text, 0), " zfill")
+    predicate, where_set = length, False  # ignore-src: nothing is copied where it is set
+    if length.type != "pred":
+        writers = _writers(e, length)
+        choices = [[getattr(o, "text", "") for o in i.operands[1:3]] for i in writers if i.family == "selp"]
+        if len(choices) < len(writers) or not choices or any(set(c) - {"0", str(size)} for c in choices):
+            return " zfill"
+        predicate, where_set = writers[0].operands[3], choices[0][0] != "0"
+    inverted = any(i.family == "setp" and len(i.parts) == 3 and i.parts[1] in INVERTED for i in _writers(e, predicate))
+    return " if" if where_set != inverted else " unless"
+
+
+def _writers(e, register) -> list:
+    return [i for i in e.program.sites if i.operands and i.operands[0] == register]
 
 
 @runtime
@@ -110,18 +125,18 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
 
 
 def count_copy(S, site, L, to, source, mask, size, kind, reading):
-    """Wavefronts of one cp.async a warp: they depend on where the data come from, too."""
+    """Wavefronts of one cp.async a warp: they depend on where the data come from, too.
+
+    kind: "ca", "cg", "cg if", "cg unless" or "cg zfill".   reading: lanes that do not fill with zeros, or None for all.
+    """
     use = None if mask is None else mask.reshape(L.warps, 32)
     parts = [based(a.astype(np.int64).reshape(L.warps, 32), use, 128) for a in (source, to)]
     if reading is not None:
         parts.append(np.broadcast_to(reading, L.n).astype(np.int64).reshape(L.warps, 32))
     rows, every = np.concatenate(parts, axis=1), None if use is None else np.concatenate([use] * len(parts), axis=1)
     total = S.launch.patterns.total
-    low, likely, high = total(kind, size, rows, every)
-    site.wavefronts += likely
-    site.below += likely - low
-    site.above += high - likely
-    if "cg" in kind:
+    site.wavefronts += total(kind, size, rows, every)
+    if kind in ("cg", "cg zfill"):
         site.ideal += total("ideal cg", size, rows, every)
     if kind != "cg":
         per_warp = np.full(L.warps, 32) if use is None else use.sum(1)

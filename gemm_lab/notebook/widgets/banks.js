@@ -54,22 +54,29 @@ function joined(groups, addresses, width, active) {
   return found;
 }
 
-// cp.async.ca: a lane waits for every earlier lane of its phase that wants one of its banks, of source or destination.
+// cp.async.ca: the most contended lane of a phase and its rivals go one after the other, the others where they fit.
 function copyTurns(source, destination, width, active) {
   const words = Math.max(Math.floor(width / BANK_BYTES), 1), banks = LINE_BYTES / width;
   const each = { 4: 32, 8: 16, 16: 8 }[width], wavefront = new Int32Array(active.length * words).fill(-1), phase = [];
   const bank = (address) => Math.floor(address / width) % banks;
   for (let start = 0, number = 0; start < active.length; start += each, number++) {
-    const turns = [];
-    for (let lane = start; lane < Math.min(start + each, active.length); lane++) {
-      if (!active[lane]) continue;
-      const to = bank(destination[lane]), of = bank(source[lane]);
-      let turn = 0;
-      for (const other of turns) if (other.to === to || other.of === of) turn = Math.max(turn, other.turn) + 1;
-      turns.push({ to, of, turn });
-      wavefront.fill(phase.length + turn, lane * words, (lane + 1) * words);
+    const lanes = [], turns = new Map();
+    for (let lane = start; lane < Math.min(start + each, active.length); lane++) if (active[lane]) lanes.push(lane);
+    const rivals = (a) => lanes.filter(
+      (b) => bank(destination[a]) === bank(destination[b]) || bank(source[a]) === bank(source[b]));
+    let queue = [];
+    for (const lane of lanes) if (rivals(lane).length > queue.length) queue = rivals(lane);
+    queue.forEach((lane, turn) => turns.set(lane, turn));
+    for (const lane of lanes) {
+      if (!turns.has(lane)) {
+        const taken = new Set(rivals(lane).map((other) => turns.get(other)));
+        let turn = 0;
+        while (taken.has(turn)) turn++;
+        turns.set(lane, turn);
+      }
+      wavefront.fill(phase.length + turns.get(lane), lane * words, (lane + 1) * words);
     }
-    for (let n = Math.max(-1, ...turns.map((other) => other.turn)); n >= 0; n--) phase.push(number);
+    for (let n = 0; n < queue.length; n++) phase.push(number);
   }
   return { words, wavefront, phase };
 }
