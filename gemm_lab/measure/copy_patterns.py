@@ -62,11 +62,12 @@ def odd_tiles(width: int) -> Iterator[Pattern]:
 
 
 def whole(width: int) -> Iterator[Pattern]:
-    """Tiles of which no lane fills with zeros, though the instruction could."""
+    """Tiles of which no lane fills with zeros, though the instruction could, and tiles of nothing else."""
     for data, pad, layout in LAYOUTS:
         if pad < 32:
             shared, source = tile(width, data, pad, layout, 1024)
             yield placed(f"{data + pad}-byte rows, {layout}, nothing missing", shared, source, np.full(32, width))
+            yield placed(f"{data + pad}-byte rows, {layout}, everything missing", shared, source, 0 * LANE)
 
 
 def scattered(width: int, seed: int, count: int) -> Iterator[Pattern]:
@@ -76,6 +77,14 @@ def scattered(width: int, seed: int, count: int) -> Iterator[Pattern]:
         kind = KINDS[number % len(KINDS)]
         shared, source = kind(random)
         yield placed(f"{kind.__name__.strip('_').replace('_', ' ')} {number}", shared * width, source * width)
+
+
+def scattered_parts(width: int, seed: int, count: int) -> Iterator[Pattern]:
+    """`scattered`, in which about every third lane is idle or fills with zeros."""
+    random = np.random.default_rng([seed, width, 3])
+    for pattern in scattered(width, seed, count):
+        keeps = random.random(32) < random.choice([0.5, 0.7, 0.9])
+        yield placed(pattern.name, pattern.shared, pattern.source, np.where(keeps, width, 0))
 
 
 def _near(random):

@@ -37,12 +37,14 @@ INSTRUCTIONS: dict[str, tuple[int, str, int]] = {
 }
 COPIES = [name for name in INSTRUCTIONS if name.startswith("cp.async")]
 # Forms that take a length from each lane, 0 or all bytes: length 0 makes a lane idle (.some) or fill with zeros. ptxas
-# knows of .select that nothing else occurs, of .zfill it does not, and makes two different instructions of them.
+# makes three instructions of the latter. It does not know of .zfill that nothing else occurs, and sets a flag; the
+# others have a predicate: .select copies where its register is set, .unless where it is not.
 PARTIAL: dict[str, tuple[int, str, int]] = {}
 for _name in COPIES:
     _width, _text, _ = INSTRUCTIONS[_name]
     PARTIAL[_name + ".some"] = _width, _text, 0
-    PARTIAL[_name + ".zfill"] = PARTIAL[_name + ".select"] = _width, _text.replace(";", ", {length};"), 0
+    for _form in (".zfill", ".select", ".unless"):
+        PARTIAL[_name + _form] = _width, _text.replace(";", ", {length};"), 0
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ def kernel_source(instruction: str) -> str:
     if "{source}" in text:
         extra = ', "l"(data + sources[threadIdx.x])'
     if "{length}" in text:
-        length = f"lengths[threadIdx.x] ? {width} : 0" if instruction.endswith(".select") else "lengths[threadIdx.x]"
+        length = {"select": f"lengths[threadIdx.x] ? {width} : 0", "zfill": "lengths[threadIdx.x]",
+                  "unless": f"lengths[threadIdx.x] == {width} ? {width} : 0"}[instruction.rsplit(".", 1)[1]]
         extra, names["length"] = f'{extra}, "r"({length})', f"%{outputs + 2}"
     inputs = '"r"(base + offsets[threadIdx.x])' + extra
     more = ", const unsigned* lengths" if instruction in PARTIAL else ""

@@ -10,9 +10,9 @@ import numpy as np
 from gemm_lab.measure import copy_patterns, patterns, wmma_patterns
 from gemm_lab.measure.patterns import Pattern
 
-SCATTERED = {  # how many of seeds 1, 2 and 3
-    "cp.async.cg.16": (60, 90), "cp.async.ca.16": (40, 50, 40), "cp.async.ca.8": (16, 24, 32),
-    "cp.async.ca.4": (16, 24, 32)}
+SCATTERED = {  # how many of seeds 1, 2, 3 and 4
+    "cp.async.cg.16": (60, 90), "cp.async.ca.16": (40, 50, 40, 40), "cp.async.ca.8": (16, 24, 32, 24),
+    "cp.async.ca.4": (16, 24, 32, 24)}
 DATA = np.zeros(patterns.SOURCE_BYTES + 64, np.uint8)  # one array, so that a pickled plan holds it once
 
 
@@ -38,7 +38,9 @@ class Recording(NamedTuple):
 def recordings() -> Iterator[Recording]:
     """All of them, recorded or to be recorded: `api.profiling.profile_patterns` leaves out those it is told to skip.
 
-    Scattered copies: the rule of `.cg` was fixed before seeds 1 and 2 were recorded, that of `.ca` before seed 3.
+    Scattered copies: the rule of `.cg` was fixed before seeds 1 and 2 were recorded. That of `.ca` was found with the
+    shortest crossings of seed 4, after seeds 1 to 3 were recorded; scattered addresses of seed 4, of which some lanes
+    fill with zeros those of seed 6, and crossings of seed 5 come after both.
     """
     for instruction, (width, _, _) in patterns.INSTRUCTIONS.items():
         source = patterns.kernel_source(instruction)
@@ -60,10 +62,13 @@ def recordings() -> Iterator[Recording]:
             wholes = [] if instruction.endswith(".some") else copy_patterns.whole(width)
             for pattern in (*copy_patterns.parts(width), *wholes):
                 yield Recording(instruction, source, 0, pattern)
+            for pattern in copy_patterns.scattered_parts(width, 6, 16):
+                yield Recording(instruction, source, 6, pattern)
     for pattern in copy_patterns.moves():
         yield Recording("cp.async.cg.16.some", patterns.kernel_source("cp.async.cg.16.some"), 0, pattern)
-    for pattern in copy_patterns.crossings():
-        yield Recording("cp.async.ca.4.some", patterns.kernel_source("cp.async.ca.4.some"), 4, pattern)
+    for seed in (4, 5):
+        for pattern in copy_patterns.crossings(seed):
+            yield Recording("cp.async.ca.4.some", patterns.kernel_source("cp.async.ca.4.some"), seed, pattern)
     for instruction, strides in wmma_patterns.instructions():
         source = wmma_patterns.kernel_source(instruction)
         for pattern in wmma_patterns.patterns(strides):

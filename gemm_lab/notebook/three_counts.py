@@ -133,7 +133,8 @@ def _recordings() -> dict[tuple[str, str], Recording]:
     """
     found: dict[tuple[str, str], Recording] = {}
     for recording in recordings():
-        if not recording.instruction.startswith("wmma") and not recording.instruction.endswith((".zfill", ".select")):
+        name = recording.instruction
+        if not name.startswith("wmma") and not name.endswith((".zfill", ".select", ".unless")):
             found.setdefault((recording.instruction, recording.pattern.name), recording)
     return found
 
