@@ -4,7 +4,9 @@ The model: each 4-byte word lies in bank (address / 4) mod 32. One wavefront ser
 of lanes. Accesses of 4, 8 and 16 bytes a lane go in 1, 2 and 4 phases of 32, 16 and 8 lanes; `ldmatrix` and `stmatrix`
 take one phase for each 8 × 8 matrix. Two phases of a load become one where every two lanes i and i xor 1 (or, for all
 lanes, i and i xor 2) name the same address: seen on an H200 for `ld.shared`, not for stores. `cp.async` follows rules
-of its own, below.
+of its own, below: they give what Nsight Compute shows for the instruction (memory_l1_wavefronts_shared). The counter of
+the whole kernel, l1tex__data_pipe_lsu_wavefronts_mem_shared, says something else of it: on an H200 4 for every recorded
+`cp.async.cg` without a length, whatever its addresses, and the same for a copy with ZFILL as for one with a predicate.
 
 Addresses are bytes, int64 arrays of shape (warps, lanes); `active` is a bool array of the same shape, or None for all.
 """

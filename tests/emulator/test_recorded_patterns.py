@@ -16,14 +16,17 @@ from gemm_lab.measure import copy_patterns, patterns
 from gemm_lab.measure.recordings import Recording, recordings
 from gemm_lab.model import banks
 
+COUNTS = "wavefronts", "ideal_wavefronts", "hardware_wavefronts"
+
 
 class Row(NamedTuple):
-    """A pattern, what the emulator counted and what the H200 did."""
+    """A pattern, what the emulator counted and what the H200 did: for the instruction and for the whole kernel."""
 
     recording: Recording
     counted: emulator.report.Totals
     wavefronts: int
     ideal: int
+    whole_kernel: int
 
     @property
     def is_tile(self) -> bool:
@@ -41,7 +44,7 @@ def rows() -> list[Row]:
             continue
         compiled = compiler.compile(recording.source, arch="sm_90a", name="pattern")
         totals = emulator.launch(compiled, "gemm", 1, 32, recording.arguments()).totals
-        found.append(Row(recording, totals, int(row["wavefronts"]), int(row["ideal_wavefronts"])))
+        found.append(Row(recording, totals, *(int(row[name]) for name in COUNTS)))
     assert not recorded, "every recorded pattern can be made again"
     return found
 
@@ -187,6 +190,17 @@ def test_other_models_of_copies_that_may_fill_with_zeros_would_be_noticed():
     assert sum(map(plain, instruction("cp.async.cg.16.select"))) >= 17
     assert sum(map(plain, instruction("cp.async.cg.16.zfill"))) == len(instruction("cp.async.cg.16.zfill"))
     assert sum(map(reading, instruction("cp.async.ca.16.zfill", "cp.async.ca.16.select"))) >= 8
+
+
+def test_the_counter_of_the_whole_kernel_says_something_else_of_copies():
+    """It does not depend on the addresses of .cg, nor on ZFILL: Nsight Compute's count of an instruction does."""
+    cg = instruction("cp.async.cg.16", but=".16.")
+    assert {row.whole_kernel for row in cg} == {4} and len({row.wavefronts for row in cg}) > 10
+    for kind in ("ca", "cg"):
+        counts = [{row.recording.pattern.name: row.whole_kernel for row in instruction(f"cp.async.{kind}.16.{form}")}
+                  for form in ("zfill", "select")]
+        shared = counts[0].keys() & counts[1].keys()
+        assert len(shared) >= 36 and all(counts[0][name] == counts[1][name] for name in shared)
 
 
 def test_other_models_of_reads_and_writes_would_be_noticed():
