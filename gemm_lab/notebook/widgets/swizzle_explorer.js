@@ -1,8 +1,8 @@
 // The swizzle explorer: a tile, a layout, one access of a warp, and the banks that it meets.
 import { addressBits, formula } from "./address_bits.js";
 import { ACCESSES, ELEMENT_BYTES, makeTile, problem, steps, tileAccess, totals } from "./tile.js";
-import { drawTile, geometry, HEADER, placeAt } from "./tile_canvas.js";
-import { h, listen, oncePerFrame, readTheme, watch } from "./theme.js";
+import { drawTile, geometry, HEADER, placeAt, tilePointer } from "./tile_canvas.js";
+import { h, listen, oncePerFrame, readTheme, svg, watch } from "./theme.js";
 import { drawWavefronts } from "./wavefront_canvas.js";
 
 const STATE = ["rows", "row_bytes", "element", "layout", "pad_bytes", "bits", "base", "shift", "banks", "access", "step",
@@ -27,6 +27,8 @@ export function render({ model, el }) {
   const read = () => Object.fromEntries(STATE.map((name) => [name, model.get(key(name))]));
   let state = read();
   let tile, access, whole, theme, hover = null, moved = true, spots = [], drawn = [], glide = null;
+  let view = null; // width, geometry and scroll of the last painting, so that a hover asks the page for nothing
+  let address = { key: [] }; // the drawing of the address bits
 
   // ---- The page ----
   const number = (name, attributes) => h("input", { type: "number", "aria-label": name, ...attributes, onchange: (event) =>
@@ -51,10 +53,12 @@ export function render({ model, el }) {
   const error = h("div", { class: "gl-error", role: "alert", hidden: true });
   const verdict = h("div", { class: "gl-verdict", "aria-live": "polite" });
   const tileCanvas = h("canvas", { tabindex: 0, role: "img" });
-  const filler = h("div"), scroll = h("div", { class: "gl-scroll" }, tileCanvas, filler);
+  const pointer = tilePointer();
+  const filler = h("div"), scroll = h("div", { class: "gl-scroll" }, h("div", { class: "gl-view" }, tileCanvas, pointer.root), filler);
   const waveTitle = h("div", { class: "gl-title" }, "Wavefronts", h("span", { class: "gl-muted" }));
-  const waveCanvas = h("canvas", { role: "img" });
-  const bitsTitle = h("div", { class: "gl-title" }), bits = h("div", { class: "gl-bits" });
+  const waveCanvas = h("canvas", { role: "img" }), waveFrames = svg("path", { class: "gl-frame" });
+  const waves = h("div", { class: "gl-under" }, waveCanvas, svg("svg", { class: "gl-over", "aria-hidden": "true" }, waveFrames));
+  const bitsOf = h("span", { class: "gl-muted" }), bitsTitle = h("div", { class: "gl-title" }, "The address", bitsOf), bits = h("div", { class: "gl-bits" });
   const memoryTitle = h("span", { class: "gl-muted" });
   const root = h("div", { class: "gemm-lab" },
     h("div", { class: "gl-controls" }, field("rows", inputs.rows), field("bytes a row", inputs.row_bytes),
@@ -66,7 +70,7 @@ export function render({ model, el }) {
     h("div", { class: "gl-heads" },
       h("div", {}, h("div", { class: "gl-title" }, "The tile as you index it", h("span", { class: "gl-muted" }, "row, chunk; number: bank"))),
       h("div", {}, h("div", { class: "gl-title" }, "The same in shared memory", memoryTitle))),
-    scroll, waveTitle, waveCanvas, bitsTitle, bits);
+    scroll, waveTitle, waves, bitsTitle, bits);
   el.append(root);
 
   // ---- State: an impossible choice says why, and the last valid picture stays ----
@@ -127,7 +131,7 @@ export function render({ model, el }) {
       glide.progress = part * part * (3 - 2 * part);
       if (part === 1) glide = null;
       else requestAnimationFrame(frame);
-      point();
+      repaint();
     };
     requestAnimationFrame(frame);
   }
@@ -176,34 +180,45 @@ export function render({ model, el }) {
   const focus = () => hover ?? (state.selected ? { row: state.selected[0], byte: state.selected[1] } : { row: 0, byte: 0 });
 
   const draw = oncePerFrame(() => {
-    if (!drawPlaces()) return;
-    for (const part of [waveTitle, waveCanvas]) part.hidden = !isRevealed();
+    if (!paint()) return;
+    for (const part of [waveTitle, waves]) part.hidden = !isRevealed();
     waveTitle.lastChild.textContent = access.kind === "cp.async.cg"
       ? "one row a wavefront; a pair is a 128-byte line of the source and one of shared memory" : access.schedule.phase.length > access.ideal
       ? "one row a pass over the banks; red lanes had to wait for another of their phase"
       : "one row a pass over the banks, with the lanes it serves";
   });
-  const point = oncePerFrame(drawPlaces);
+  const repaint = oncePerFrame(paint);
+  const point = oncePerFrame(() => view && showFocus());
 
-  // The two panels and the address: all that depends on where the pointer is.
-  function drawPlaces() {
+  // The panels as they are scrolled, the wavefronts, and what the pointer lights in them.
+  function paint() {
     if (!root.isConnected || !root.clientWidth) return false;
     theme ??= readTheme(root);
-    const g = geometry(tile, inner());
+    const width = inner(), g = geometry(tile, width);
     scroll.style.height = tileCanvas.style.height = `${g.view}px`;
     filler.style.height = `${Math.max(0, g.content + HEADER - g.view)}px`;
     if (moved) keepInSight(g);
-    drawTile(tileCanvas, { tile, access, theme, width: inner(), scroll: scroll.scrollTop, focus: focus(), revealed: isRevealed(), glide });
+    view = { width, g, scroll: scroll.scrollTop };
+    drawTile(tileCanvas, { tile, access, theme, width, scroll: view.scroll, revealed: isRevealed(), glide });
     drawWaves();
-    drawBits();
+    showFocus();
     return true;
   }
 
   function drawWaves() {
-    const lit = focusLanes(), key = [access, theme, inner(), lit.join()];
+    const key = [access, theme, view.width];
     if (!isRevealed() || key.every((value, i) => value === drawn[i])) return;
     drawn = key;
-    spots = drawWavefronts(waveCanvas, { access, banks: tile.banks, theme, width: inner(), lit });
+    spots = drawWavefronts(waveCanvas, { access, banks: tile.banks, theme, width: view.width });
+  }
+
+  // All that depends on where the pointer is: the frames over both canvases, and the address.
+  function showFocus() {
+    const lit = focusLanes(), lanes = new Set(lit);
+    pointer.show(view.g, { tile, scroll: view.scroll, focus: focus() });
+    waveFrames.setAttribute("d", spots.filter((spot) => spot.lanes.some((lane) => lanes.has(lane)))
+      .map(({ x, y, wide, tall }) => `M${x} ${y}h${wide}v${tall}h${-wide}z`).join(""));
+    showBits(lit);
   }
 
   // The lanes that touch the place under the pointer.
@@ -213,23 +228,27 @@ export function render({ model, el }) {
       access.bytes[lane] <= byte && byte < access.bytes[lane] + access.width);
   }
 
-  function servedIn() {
-    const [lane] = focusLanes(), { wavefront, words, phase } = access.schedule;
+  function servedIn([lane]) {
+    const { wavefront, words, phase } = access.schedule;
     if (lane === undefined) return "";
     const word = words > 1 ? Math.floor((focus().byte - access.bytes[lane]) / 4) : 0;
     return `; T${lane}${isRevealed() ? `, wavefront ${wavefront[lane * words + word] + 1} of ${phase.length}` : ""}`;
   }
 
-  function drawBits() {
-    const { row, byte } = focus(), column = Math.floor(byte / tile.elementBytes);
-    const place = { row, byte: column * tile.elementBytes }, room = inner();
-    const sum = room < 640 ? `: ${formula(tile, place, tile.plainAddress(row, place.byte))}` : "";
-    bitsTitle.replaceChildren("The address", h("span", { class: "gl-muted" }, `of row ${row}, column ${column}${hover ? "" : " (selected)"}${servedIn()}${sum}`));
-    bits.replaceChildren(addressBits({ tile, place, theme, room }));
+  function showBits(lit) {
+    const { row, byte } = focus(), column = Math.floor(byte / tile.elementBytes), { width } = view;
+    const place = { row, byte: column * tile.elementBytes }, key = [tile, theme, width];
+    const sum = width < 640 ? `: ${formula(tile, place, tile.plainAddress(row, place.byte))}` : "";
+    bitsOf.textContent = `of row ${row}, column ${column}${hover ? "" : " (selected)"}${servedIn(lit)}${sum}`;
+    if (key.some((value, i) => value !== address.key[i])) {
+      address = { key, ...addressBits({ tile, theme, room: width }) };
+      bits.replaceChildren(address.root);
+    }
+    address.show(place);
   }
 
   // ---- Pointer and keys ----
-  const under = (event) => placeAt(tile, geometry(tile, inner()), event.offsetX, event.offsetY, scroll.scrollTop);
+  const under = (event) => view && placeAt(tile, view.g, event.offsetX, event.offsetY, view.scroll);
   tileCanvas.addEventListener("pointermove", (event) => {
     const place = under(event);
     if (place?.row === hover?.row && place?.byte === hover?.byte) return;
@@ -258,7 +277,7 @@ export function render({ model, el }) {
     if (row + by[0] < 0 || row + by[0] >= tile.rows || to < 0 || to >= tile.rowBytes) return;
     change({ selected: [row + by[0], to] });
   });
-  scroll.addEventListener("scroll", point);
+  scroll.addEventListener("scroll", repaint);
   const unlisten = listen(model, STATE.map(key), (name) => {
     const fresh = read(), mine = state[STATE.find((one) => key(one) === name)];
     if (JSON.stringify(mine) === JSON.stringify(model.get(name))) return; // what this view has just set

@@ -1,5 +1,5 @@
 // A tile twice: as it is indexed (rows and columns), and as it lies in shared memory (lines of 32 banks).
-import { bankColour, prepare } from "./theme.js";
+import { bankColour, prepare, svg } from "./theme.js";
 
 export const HEADER = 20;
 const GUTTER = 34, GAP = 34;
@@ -51,53 +51,41 @@ function marks(access) {
   return [...found.values()];
 }
 
-// Draws both panels; what does not depend on `focus` is kept in a second canvas, so that pointing is quick.
+// Draws both panels, unless they are drawn already.
 // `glide` ({from: addresses, progress}) shows the lanes on their way from where another layout had them.
-export function drawTile(canvas, { tile, access, theme, width, scroll, focus, revealed, glide = null }) {
-  const g = geometry(tile, width), key = [tile, access, theme, width, scroll, revealed, glide?.progress];
-  const base = (canvas.base ??= document.createElement("canvas"));
-  if (!canvas.key || key.some((value, i) => value !== canvas.key[i])) {
-    drawBase(base, g, { tile, access, theme, width, scroll, revealed, glide });
-    canvas.key = key;
-    prepare(canvas, width, g.view);
+export function drawTile(canvas, { tile, access, theme, width, scroll, revealed, glide = null }) {
+  const key = [tile, access, theme, width, scroll, revealed, glide?.progress];
+  if (canvas.key && key.every((value, i) => value === canvas.key[i])) return;
+  canvas.key = key;
+  drawPanels(canvas, geometry(tile, width), { tile, access, theme, width, scroll, revealed, glide });
+}
+
+// The place under the pointer: its banks, a frame in both panels and an arrow between them, in an element that lies over
+// the canvas, so that pointing paints nothing else.
+export function tilePointer() {
+  const banks = svg("path", { class: "gl-solid" }), frames = svg("path", { class: "gl-frame" });
+  const arrow = svg("path", { class: "gl-frame gl-fine" }), head = svg("path", { class: "gl-solid" });
+  const below = svg("svg", { y: HEADER - 2, width: "100%", height: "100%" }, frames, arrow, head); // cut off at the header
+  const root = svg("svg", { class: "gl-over", "aria-hidden": "true" }, banks, below);
+
+  function show(g, { tile, scroll, focus }) {
+    const piece = tile.chunkBytes, tall = g.rowHeight - 1, y = (line) => 2 + line * g.rowHeight - scroll;
+    const start = Math.floor(focus.byte / piece) * piece, address = tile.address(focus.row, start);
+    const line = Math.floor(address / tile.lineBytes), at = address % tile.lineBytes;
+    const box = (x, top, w, h) => `M${x} ${top}h${w}v${h}h${-w}z`;
+    const frame = (x, where, w) => box(x - 0.5, y(where) - 0.5, w, tall + 1);
+    const y0 = y(focus.row) + tall / 2, y1 = y(line) + tall / 2;
+    const x0 = g.tileX + tile.rowBytes * g.tileScale + 4, x1 = g.memoryX - 24, bend = (x1 - x0) / 2;
+    banks.setAttribute("d", box(g.memoryX + at * g.memoryScale, HEADER - 6, piece * g.memoryScale - 1, 4));
+    frames.setAttribute("d", frame(g.tileX + start * g.tileScale, focus.row, piece * g.tileScale) +
+      frame(g.memoryX + at * g.memoryScale, line, piece * g.memoryScale));
+    arrow.setAttribute("d", `M${x0} ${y0}C${x0 + bend} ${y0} ${x1 - 6 - bend} ${y1} ${x1 - 5} ${y1}`);
+    head.setAttribute("d", `M${x1} ${y1}l-7 -4v8z`);
   }
-  const c = canvas.getContext("2d");
-  c.clearRect(0, 0, width, g.view);
-  c.drawImage(base, 0, 0, width, g.view);
-  if (focus) drawFocus(c, g, { tile, theme, scroll, focus, width });
+  return { root, show };
 }
 
-// The place under the pointer, framed in both panels, with an arrow between them.
-function drawFocus(c, g, { tile, theme, scroll, focus, width }) {
-  const piece = tile.chunkBytes, tall = g.rowHeight - 1, y = (line) => HEADER + line * g.rowHeight - scroll;
-  const start = Math.floor(focus.byte / piece) * piece, address = tile.address(focus.row, start);
-  const line = Math.floor(address / tile.lineBytes), at = address % tile.lineBytes;
-  c.strokeStyle = c.fillStyle = theme.ink;
-  c.fillRect(g.memoryX + at * g.memoryScale, HEADER - 6, piece * g.memoryScale - 1, 4); // its banks
-  c.save();
-  c.beginPath();
-  c.rect(0, HEADER - 2, width, g.view - HEADER + 2);
-  c.clip();
-  c.lineWidth = 2;
-  const frame = (x, where, w) => c.strokeRect(x - 0.5, y(where) - 0.5, w, tall + 1);
-  frame(g.tileX + start * g.tileScale, focus.row, piece * g.tileScale);
-  frame(g.memoryX + at * g.memoryScale, line, piece * g.memoryScale);
-  const y0 = y(focus.row) + tall / 2, y1 = y(line) + tall / 2;
-  const x0 = g.tileX + tile.rowBytes * g.tileScale + 4, x1 = g.memoryX - 24, bend = (x1 - x0) / 2;
-  c.lineWidth = 1.5;
-  c.beginPath();
-  c.moveTo(x0, y0);
-  c.bezierCurveTo(x0 + bend, y0, x1 - 6 - bend, y1, x1 - 5, y1);
-  c.stroke();
-  c.beginPath();
-  c.moveTo(x1, y1);
-  c.lineTo(x1 - 7, y1 - 4);
-  c.lineTo(x1 - 7, y1 + 4);
-  c.fill();
-  c.restore();
-}
-
-function drawBase(canvas, g, { tile, access, theme, width, scroll, revealed, glide }) {
+function drawPanels(canvas, g, { tile, access, theme, width, scroll, revealed, glide }) {
   const c = prepare(canvas, width, g.view);
   const from = Math.floor(scroll / g.rowHeight), to = from + Math.ceil((g.view - HEADER) / g.rowHeight) + 1;
   const y = (line) => HEADER + line * g.rowHeight - scroll;

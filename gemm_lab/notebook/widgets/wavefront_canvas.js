@@ -17,9 +17,9 @@ function arrange(phase, width) {
   return { columns, each, left, right, short, height: TOP + most * each + Math.max(groups - 1, 0) * PHASE_GAP + 4, phases };
 }
 
-// `upto`: draw only wavefronts below it (the stepper shows them one by one); `current`: the one to frame; `lit`: lanes to
-// frame. Returns where each group of lanes was drawn.
-export function drawWavefronts(canvas, { access, banks, theme, width, upto = Infinity, current = -1, lit = [] }) {
+// `upto`: draw only wavefronts below it (the stepper shows them one by one); `current`: the one to frame.
+// Returns where each group of lanes was drawn.
+export function drawWavefronts(canvas, { access, banks, theme, width, upto = Infinity, current = -1 }) {
   const { wavefront, words, phase } = access.schedule, plan = arrange(phase, width), { each, columns, phases } = plan;
   const c = prepare(canvas, width, plan.height), part = width / columns, w = (part - plan.left - plan.right) / banks;
   const first = phase.map((number) => phase.indexOf(number)), tall = each - 2;
@@ -104,11 +104,6 @@ export function drawWavefronts(canvas, { access, banks, theme, width, upto = Inf
     c.roundRect(x, top, wide, tall, Math.min(3, tall / 3));
     c.fill();
     spots.push({ x, y: top, wide, tall, lanes });
-    if (lanes.some((lane) => lit.includes(lane))) {
-      c.strokeStyle = theme.ink;
-      c.lineWidth = 2;
-      c.stroke();
-    }
     if (tall < 10) return;
     c.font = `600 ${wide > 24 ? 10.5 : 9}px ${theme.font}`;
     c.fillStyle = again ? (theme.dark ? "#16181b" : "#fff") : "#15181c";
