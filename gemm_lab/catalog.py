@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 try:
     import tomllib
@@ -23,6 +24,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.errors import ConfigError, LabError, SizeError, UnknownKernel
 from gemm_lab.source_text import Edit, Region, find_regions, listed, splice, state
 
+MATRICES = ("a", "b", "c", "d")
 OPERANDS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
 DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 
@@ -31,12 +33,28 @@ DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 
 
 @dataclass(frozen=True)
+class MapSpec:
+    """A tensor map of a ladder: the operand that it maps, its box (innermost dimension first) and swizzle in bytes.
+
+    Box and swizzle are expressions over the configuration, or numbers.
+    """
+
+    array: str
+    box: tuple[str | int, ...]
+    swizzle: str | int = 0
+
+    def configured(self, config: Mapping[str, int]) -> MapSpec:
+        return MapSpec(self.array, tuple(evaluate(size, config) for size in self.box), evaluate(self.swizzle, config))
+
+
+@dataclass(frozen=True)
 class Problem:
     """The operation that all rungs of a ladder share.
 
     `compute` is the type to which a kernel rounds A and B before it multiplies, where that is not their own: the exact
     result is then the product of the rounded matrices.
-    `arguments` lists the kernel's parameters in order, each one of a b c d m n k alpha beta.
+    `arguments` lists the kernel's parameters in order, each one of a b c d m n k alpha beta, or the name of one of
+    `tensor_maps`.
     Row-major A is stored as (M, K) and row-major B as (K, N); column-major operands are stored
     transposed, A as (K, M) and B as (N, K). C and D are row-major (M, N).
     """
@@ -49,6 +67,28 @@ class Problem:
     layout_b: str
     arguments: tuple[str, ...]
     compute: str = ""
+    tensor_maps: tuple[tuple[str, MapSpec], ...] = ()
+
+    def configured(self, config: Mapping[str, int]) -> Problem:
+        """The problem with the boxes and swizzles of its tensor maps computed."""
+        return replace(self, tensor_maps=tuple((name, spec.configured(config)) for name, spec in self.tensor_maps))
+
+    @property
+    def tokens(self) -> list[Any]:
+        """The arguments; a tensor map as ("map", operand, box, swizzle)."""
+        maps = dict(self.tensor_maps)
+        return [("map", maps[name].array, maps[name].box, maps[name].swizzle) if name in maps else name
+                for name in self.arguments]
+
+    @property
+    def arrays(self) -> list[str]:
+        """The matrices that a launch brings back, in its order; one that only maps name stands at the first of them."""
+        maps, direct, found = dict(self.tensor_maps), {name for name in self.arguments if name in MATRICES}, []
+        for name in self.arguments:
+            matrix = maps[name].array if name in maps else name
+            if name in direct or (name in maps and matrix not in direct and matrix not in found):
+                found.append(matrix)
+        return found
 
     @property
     def multiplied(self) -> str:
@@ -58,7 +98,7 @@ class Problem:
     @property
     def uses_c(self) -> bool:
         """True when the operation reads C (and so takes alpha and beta)."""
-        return "c" in self.arguments
+        return "c" in self.arrays
 
     def shape(self, operand: str, m: int, n: int, k: int) -> tuple[int, int]:
         """How `operand` (a, b, c or d) lies in memory for an m by n by k product."""
@@ -218,9 +258,11 @@ class LadderSpec:
 
 
 _RUNG_KEYS = {"file", "name", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",
-              "flops_per_thread", "published", "compute", "spills"}
+              "flops_per_thread", "published", "compute", "spills",
+              "tensor_maps", "arguments"}
 _LADDER_KEYS = {"title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid",
-                "multiples", "kind", "rung"}
+                "multiples", "kind", "rung", "tensor_maps"}
+_MAP_KEYS = {"array", "box", "swizzle"}
 
 
 def read_ladder(folder: Path) -> LadderSpec:
@@ -232,9 +274,6 @@ def read_ladder(folder: Path) -> LadderSpec:
         raise ConfigError(f"{folder.name}/ladder.toml cannot be read: {error}.") from None
     _known(data, _LADDER_KEYS, f"{folder.name}/ladder.toml")
     problem = Problem(**{**data["problem"], "arguments": tuple(data["problem"]["arguments"])})
-    unknown = set(problem.arguments) - set(OPERANDS)
-    if unknown:
-        raise ConfigError(f"{folder.name}/ladder.toml: unknown arguments {listed(sorted(unknown))}.")
     kernels = tuple(_rung(folder, data, problem, rung) for rung in data["rung"])
     twice = {k.name for k in kernels if sum(other.name == k.name for other in kernels) > 1}
     if twice:
@@ -253,6 +292,12 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
         raise ConfigError(f"{folder.name}/ladder.toml: compute “{compute}” is none of {', '.join(DTYPE_BYTES)}.")
     name, config = rung.get("name", source_path.stem), {**data.get("config", {}), **rung.get("config", {})}
     source = source_path.read_text()
+    arguments = tuple(rung.get("arguments", problem.arguments))
+    maps = _tensor_maps({**data.get("tensor_maps", {}), **rung.get("tensor_maps", {})}, f"{folder.name}/ladder.toml")
+    unknown = set(arguments) - set(OPERANDS) - set(maps)
+    if unknown:
+        raise ConfigError(f"{folder.name}/ladder.toml: unknown arguments {listed(sorted(unknown))}.")
+    used = tuple((key, spec) for key, spec in maps.items() if key in arguments)
     grid = tuple(str(expression) for expression in rung.get("grid", data.get("grid")))
     extends = rung.get("extends")
     return KernelSpec(
@@ -264,7 +309,7 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
         path=source_path,
         source=state(source, config) if "name" in rung else source,  # one file, many configurations
         targets=tuple(rung.get("targets", data["targets"])),
-        problem=replace(problem, compute=compute),
+        problem=replace(problem, compute=compute, arguments=arguments, tensor_maps=used),
         grid=(*grid, *("1",) * (3 - len(grid))),
         config=config,
         configs=rung.get("on", {}),
@@ -275,6 +320,18 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
         published=rung.get("published"),
         spills=rung.get("spills", False),
     )
+
+
+def _tensor_maps(table: dict, where: str) -> dict[str, MapSpec]:
+    """The tensor maps of a ladder, by the name that `arguments` uses."""
+    found = {}
+    for name, entry in table.items():
+        _known(entry, _MAP_KEYS, f"{where}, tensor map {name}")
+        if entry.get("array") not in MATRICES or name in OPERANDS or not entry.get("box"):
+            raise ConfigError(f"{where}: the tensor map “{name}” needs a name of its own, an array (a, b, c or d) and "
+                              'a box, such as { array = "a", box = ["BLOCK_K", "BLOCK_M"], swizzle = 128 }.')
+        found[name] = MapSpec(entry["array"], tuple(entry["box"]), entry.get("swizzle", 0))
+    return found
 
 
 def _known(table: dict, keys: set[str], where: str) -> None:
@@ -319,6 +376,6 @@ def kernel(name: str) -> KernelSpec:
 
 
 __all__ = [
-    "DTYPE_BYTES", "Edit", "KernelSpec", "LabError", "LadderSpec", "Problem", "Region", "evaluate", "find_regions",
-    "kernel", "kernels", "ladder", "ladders", "listed", "read_ladder", "splice",
+    "DTYPE_BYTES", "Edit", "KernelSpec", "LabError", "LadderSpec", "MapSpec", "Problem", "Region", "evaluate",
+    "find_regions", "kernel", "kernels", "ladder", "ladders", "listed", "read_ladder", "splice",
 ]

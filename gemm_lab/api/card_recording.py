@@ -28,7 +28,7 @@ def record_cards(kernels: Iterable[Kernel], where: Here, folder: Path, n: int = 
     plan, launches, inputs = [], [], {}
     for made in kernels:
         made.spec.require_size(made.config, n, n, n)
-        compiled, problem = made.compile(where.arch), made.spec.problem
+        compiled, problem = made.compile(where.arch), made.problem
         if problem not in inputs:  # shared by the ladder, so that the plan holds every array once
             inputs[problem] = make_inputs(problem, n, n, n, "normal", 0).arguments()
         plan.append(step(compiled, made.grid(n, n, n), inputs[problem]))

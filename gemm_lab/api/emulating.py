@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gemm_lab.emulator.memory_limit import in_words, limit_bytes
 from gemm_lab.errors import LabError
 from gemm_lab.measure.check import Verdict
 from gemm_lab.measure.inputs import make_inputs
+from gemm_lab.model.tensor_map import TensorMap
 
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
@@ -38,10 +40,29 @@ def budget(m: int, n: int, k: int) -> int:
 def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1), *,
            max_instructions: int | None = None, **options: Any) -> tuple[list[np.ndarray], Report]:
     """Run once; returns the arrays of `args` as they are afterwards, and the report."""
-    copies = [value.copy() if isinstance(value, np.ndarray) else value for value in args]
+    copies, arrays = copied(args)
     report = emulator.launch(compiled, compiled.entry, tuple(grid), (compiled.threads, 1, 1), copies, cluster=cluster,
                              max_instructions=max_instructions, **options)
-    return [value for value in copies if isinstance(value, np.ndarray)], report
+    return arrays, report
+
+
+def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
+    """Arguments with copies of their arrays, and the copies; one that only tensor maps name stands at the first map."""
+    direct = {id(value): value.copy() for value in args if isinstance(value, np.ndarray)}
+    mapped: dict[int, np.ndarray] = {}
+    copies, arrays = [], []
+    for value in args:
+        if isinstance(value, np.ndarray):
+            value = direct[id(value)]
+            arrays.append(value)
+        elif isinstance(value, TensorMap):
+            key = id(value.array)
+            if key not in direct and key not in mapped:
+                mapped[key] = value.array.copy()
+                arrays.append(mapped[key])
+            value = replace(value, array=direct.get(key, mapped.get(key)))
+        copies.append(value)
+    return copies, arrays
 
 
 def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0,
@@ -63,7 +84,7 @@ def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
     """Races, uninitialised reads and missing waits with two block tiles along N and two along K, in both timings."""
     m, n, k = smallest_size(kernel)
     n *= 2  # a race between blocks takes two
-    problem, found = kernel.spec.problem, []
+    problem, found = kernel.problem, []
 
     for timing in ("early", "late"):
         inputs = make_inputs(problem, m, n, k, "integers", 0)
@@ -85,7 +106,7 @@ def estimate_s(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> fl
     points = []
     for edge in (128, 128, 256):  # the first launch also parses the PTX and is timed again
         size = tuple(-(-edge // step) * step for step in kernel.spec.size_multiples(kernel.config).values())
-        inputs = make_inputs(kernel.spec.problem, *size, "integers", 0)
+        inputs = make_inputs(kernel.problem, *size, "integers", 0)
         begun = time.perf_counter()
         launch(compiled, kernel.grid(*size), inputs.arguments(), kernel.spec.cluster, max_instructions=budget(*size))
         points.append((size[0] * size[1] * size[2], time.perf_counter() - begun))

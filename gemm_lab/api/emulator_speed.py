@@ -44,7 +44,7 @@ def seconds(name: str, n: int, **options) -> tuple[float, float]:
     """(first, median of three more) seconds of a launch of n × n × n."""
     made = kernel(name)
     compiled = made.compile(made.taught_gpu().arch)
-    args = make_inputs(made.spec.problem, n, n, n, "integers", 0).arguments()
+    args = make_inputs(made.problem, n, n, n, "integers", 0).arguments()
     times = []
     for _ in range(4):
         begun = time.perf_counter()

@@ -28,7 +28,7 @@ def trips(kernel: Any, compiled: Compiled, loop: MainLoop, lines: Sequence[SassL
     if not loop.inner or "BLOCK_K" not in kernel.config:
         return [None] * len(loop.inner)
     m, n, k = emulating.smallest_size(kernel)
-    inputs = make_inputs(kernel.spec.problem, m, n, k, "integers", 0)
+    inputs = make_inputs(kernel.problem, m, n, k, "integers", 0)
     grid = kernel.grid(m, n, k)
     try:
         _, report = emulating.launch(compiled, grid, inputs.arguments(), kernel.spec.cluster,

@@ -45,6 +45,11 @@ class Kernel:
         return self.spec.name
 
     @property
+    def problem(self) -> catalog.Problem:
+        """What it computes, with the tensor maps of this configuration."""
+        return self.spec.problem.configured(self.config)
+
+    @property
     def label(self) -> str:
         """The name, with the learner's own name for an edited kernel and every changed setting."""
         default = self.spec.configure(here().gpu.key if here().gpu else None)
@@ -189,7 +194,7 @@ class Kernel:
 
         A is (m, k), B (k, n), C (m, n), in the kernel's input and output types.
         """
-        problem = self.spec.problem
+        problem = self.problem
         if not problem.uses_c and (c is not None or alpha != 1.0 or beta != 0.0):
             raise ConfigError(f"{self.name} computes {problem.formula}; leave out C, alpha and beta.")
         if beta != 0.0 and c is None:
@@ -202,7 +207,6 @@ class Kernel:
         arrays = {"a": operands.stored(left, problem.layout_a), "b": operands.stored(right, problem.layout_b),
                   "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
                   "d": np.full((m, n), np.nan, dtype)}
-        order = [name for name in problem.arguments if name in "abcd"]
         compiled, args = self.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
         if resolve_backend(None) == "emulator":
             from gemm_lab.api import emulating
@@ -212,7 +216,7 @@ class Kernel:
         else:
             after = device.launch(compiled, grid=self.grid(m, n, k), cluster=self.spec.cluster, args=args,
                                   names=problem.arguments)
-        return after[order.index("d")]
+        return after[problem.arrays.index("d")]
 
     def grid(self, m: int, n: int, k: int) -> tuple[int, int, int]:
         """Blocks in x, y and z for an m × n × k product on this GPU, or on the taught one."""

@@ -29,7 +29,7 @@ def check_twice(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed
     """
     verdicts = []
     for kind in ("integers", "normal"):
-        verdicts.append(check(compiled, kernel.spec.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k,
+        verdicts.append(check(compiled, kernel.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k,
                               block=kernel.block, kind=kind, seed=seed, cluster=kernel.spec.cluster, launch=launch))
         if not verdicts[-1]:
             break
@@ -42,7 +42,8 @@ def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> En
     settings = " ".join(f"{name}={value}" for name, value in kernel.config.items())
     if not spec.ceiling:
         return Entry(label or spec.name, "kernel", compiled, kernel.grid, spec.cluster, block=kernel.block,
-                     ladder=spec.ladder, config=settings, multiplied=spec.problem.multiplied)
+                     ladder=spec.ladder, config=settings, multiplied=spec.problem.multiplied,
+                     arguments=tuple(kernel.problem.tokens))
     grid = kernel.grid(1, 1, 1)
     threads = grid[0] * grid[1] * grid[2] * compiled.threads
     per_thread = catalog.evaluate(spec.flops_per_thread, kernel.config)

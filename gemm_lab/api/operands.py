@@ -8,6 +8,7 @@ import numpy as np
 
 from gemm_lab.catalog import Problem
 from gemm_lab.errors import ConfigError, SizeError
+from gemm_lab.measure import inputs
 
 NUMPY_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 
@@ -68,4 +69,4 @@ def stored(array: np.ndarray, layout: str) -> np.ndarray:
 def arguments(problem: Problem, arrays: dict[str, np.ndarray], m: int, n: int, k: int, alpha: float, beta: float):
     """The kernel's arguments in its parameter order."""
     values: dict[str, Any] = {**arrays, "m": m, "n": n, "k": k, "alpha": float(alpha), "beta": float(beta)}
-    return [values[name] for name in problem.arguments]
+    return inputs.arguments(problem, values)

@@ -33,7 +33,7 @@ def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[
         made = kernel(name)
         made = replace(made, config=made.spec.configure())
         compiled = made.compile(arch)
-        inputs = make_inputs(made.spec.problem, n, n, n, "integers", 0)
+        inputs = make_inputs(made.problem, n, n, n, "integers", 0)
         plan.append(step(compiled, made.grid(n, n, n), inputs.arguments()))
         rows.append({"kernel": made.name, "n": n, "arch": arch, "ptx": ptx_hash(compiled.ptx)})
     return [row | counts for row, counts in zip(rows, profile(plan), strict=True)]

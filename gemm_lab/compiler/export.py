@@ -20,7 +20,7 @@ def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None =
     Build with `nvcc -O3 -std=c++17 -arch=… file.cu`, run with `./a.out [m n k]`. Raises `LabError` for kernels
     that need arguments which this main cannot make.
     """
-    if spec.ceiling or spec.cluster != (1, 1, 1):
+    if spec.ceiling or spec.cluster != (1, 1, 1) or spec.problem.tensor_maps:
         raise LabError(f"{spec.name} cannot be exported: its launch needs more than a plain grid and matrices.")
     seen: set[str] = set()
 

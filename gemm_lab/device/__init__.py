@@ -74,12 +74,12 @@ def launch(
 ) -> list[np.ndarray]:
     """Launch once and return the arrays of `args` as they are afterwards (all, or those at positions `outputs`).
 
-    `args` are NumPy arrays (bf16 as ml_dtypes.bfloat16), ints (C int), floats (C float) or bytes (a struct by
-    value), in the kernel's parameter order; `names` are the parameters' names, for messages. Device printf is in
+    `args` are NumPy arrays (bf16 as ml_dtypes.bfloat16), `TensorMap`s of such arrays, ints (C int), floats (C float)
+    or bytes (a struct by value), in the kernel's parameter order; an array that only maps name counts where the first
+    of them stands; `names` are the parameters' names, for messages. Device printf is in
     `session().output`. After `timeout_s` (default: GEMM_LAB_TIMEOUT_S if set, else 6 s) the kernel counts as
     hanging. Raises LaunchError, KernelFault, KernelHang, DeviceOutOfMemory, WorkerLost.
     """
-    args = [np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value for value in args]
     answer = run_guarded(
         compiled,
         "launch",

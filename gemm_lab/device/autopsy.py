@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.device import bindings
-from gemm_lab.device.driver import Device, DriverError, words
+from gemm_lab.device.driver import Buffer, Device, DriverError, words
 from gemm_lab.device.instrument import MOST_RANGES, with_version
 from gemm_lab.errors import LabError
 
@@ -52,7 +52,8 @@ def examine(
     """
     module = _assemble(device, ptx)
     function = device.function(module, entry, threads, dynamic_smem, entry)
-    buffers = {i: device.upload(value) for i, value in enumerate(args) if isinstance(value, np.ndarray)}
+    buffers: dict[int, Buffer] = {}
+    arguments = device.upload_all(args, buffers)
     arrays = {i: (buffer.address, buffer.nbytes) for i, buffer in buffers.items()}
     allowed = list(arrays.values())
     found = [bindings.variable(module, name) for name in variables]
@@ -66,7 +67,7 @@ def examine(
         + [edge for start, size in allowed[:MOST_RANGES] for edge in (start, start + size)],
     )
     _write(device, module, "gemmlab_control", [address, int(limit_s * 1e9), 0, 0])
-    start = device.launcher(function, grid, [buffers.get(i, value) for i, value in enumerate(args)], cluster)
+    start = device.launcher(function, grid, arguments, cluster)
     device.wait()
     context.running()
     finished, fault, deadline = False, None, time.monotonic() + limit_s + GRACE_S

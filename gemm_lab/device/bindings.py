@@ -1,10 +1,19 @@
-"""The two calls that CuPy does not offer, through `cuda.bindings`: a launch with a cluster, a variable's size."""
+"""The calls that CuPy does not offer, through `cuda.bindings`: clusters, the size of a variable, tensor maps."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 
 from cuda.bindings import driver
+
+from gemm_lab.model.tensor_map import TensorMap, TensorMapError
+
+_TYPES = {
+    "u8": "UINT8", "s8": "UINT8", "e4m3": "UINT8", "e5m2": "UINT8", "u16": "UINT16", "f16": "FLOAT16",
+    "bf16": "BFLOAT16", "u32": "UINT32", "s32": "INT32", "f32": "FLOAT32", "tf32": "TFLOAT32", "u64": "UINT64",
+    "s64": "INT64", "f64": "FLOAT64",
+}  # fmt: skip
 
 
 def cluster_launch(
@@ -22,6 +31,30 @@ def cluster_launch(
     config.blockDimX, config.blockDimY, config.blockDimZ = threads, 1, 1
     config.sharedMemBytes, config.attrs, config.numAttrs = dynamic_smem, [attribute], 1
     return lambda: int(driver.cuLaunchKernelEx(config, function, pointers, 0)[0])
+
+
+def encode(map_: TensorMap, address: int) -> bytes:
+    """The driver's CUtensorMap, 128 bytes, of a tensor at a device address. Raises `TensorMapError` if it refuses."""
+    swizzle, promotion = f"{map_.swizzle}B" if map_.swizzle else "NONE", map_.l2_promotion
+    status, found = driver.cuTensorMapEncodeTiled(
+        driver.CUtensorMapDataType[f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[map_.element]}"],
+        map_.rank,
+        address,
+        [driver.cuuint64_t(size) for size in map_.sizes],
+        [driver.cuuint64_t(stride) for stride in map_.strides or (16,)],  # of one dimension the driver reads none
+        [driver.cuuint32_t(size) for size in map_.box],
+        [driver.cuuint32_t(step) for step in map_.element_strides],
+        driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        driver.CUtensorMapSwizzle[f"CU_TENSOR_MAP_SWIZZLE_{swizzle}"],
+        driver.CUtensorMapL2promotion[f"CU_TENSOR_MAP_L2_PROMOTION_{f'L2_{promotion}B' if promotion else 'NONE'}"],
+        driver.CUtensorMapFloatOOBfill[
+            "CU_TENSOR_MAP_FLOAT_OOB_FILL_"
+            + ("NAN_REQUEST_ZERO_FMA" if map_.fill == "nan" else "NONE")
+        ],
+    )
+    if int(status):
+        raise TensorMapError(f"The driver refused the tensor map {map_} ({driver.CUresult(status).name}).")
+    return struct.pack("<16Q", *(int(word) for word in found.opaque))
 
 
 def variable(module: int, name: str) -> tuple[int, int] | None:

@@ -21,6 +21,7 @@ from gemm_lab.device import bindings, refusals
 from gemm_lab.device.faults import FAULTS, DeviceOutOfMemory, KernelFault
 from gemm_lab.device.wire import dtype_of
 from gemm_lab.errors import LabError, LaunchError
+from gemm_lab.model.tensor_map import TensorMap
 
 MAJOR, MINOR = 75, 76  # cudaDeviceAttr numbers that CuPy does not name
 NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
@@ -69,6 +70,14 @@ class Buffer:
             with contextlib.suppress(self.device.runtime.CUDARuntimeError):
                 self.device.runtime.free(self.address)
             self.address = 0
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """An argument that is a tensor map of the array in a buffer."""
+
+    tensor_map: TensorMap
+    buffer: Buffer
 
 
 @dataclass(frozen=True)
@@ -170,6 +179,25 @@ class Device:
         buffer.write(array)
         return buffer
 
+    def upload_all(self, args: Sequence[Any], buffers: dict[int, Buffer]) -> list[Any]:
+        """The arguments for `launcher`; arrays go to `buffers`, by position.
+
+        An array that only tensor maps name has the position of the first of them.
+        """
+        places: dict[int, int] = {}
+        for wanted in (np.ndarray, TensorMap):
+            for position, value in enumerate(args):
+                array = value.array if isinstance(value, TensorMap) else value
+                if isinstance(value, wanted) and (wanted is np.ndarray or id(array) not in places):
+                    buffers[position] = self.upload(array)
+                    places.setdefault(id(array), position)
+        return [
+            Mapped(value, buffers[places[id(value.array)]])
+            if isinstance(value, TensorMap)
+            else buffers.get(position, value)
+            for position, value in enumerate(args)
+        ]
+
     def mapped(self, nbytes: int) -> tuple[ctypes.Array, int]:
         """Host memory that a kernel can write, zeroed: (bytes, device address). It outlives a fault.
 
@@ -220,7 +248,7 @@ class Device:
         arguments: Sequence[Any],
         cluster: Sequence[int] = (1, 1, 1),
     ) -> Callable[[], None]:
-        """A callable that starts the kernel once. `arguments`: Buffer, int (C int), float (C float), bytes."""
+        """A callable that starts the kernel once. `arguments`: Buffer, Mapped, int (C int), float, bytes."""
         handle, threads, smem, name = function.handle, function.threads, function.dynamic_smem, function.name
         refusals.require_shape(grid, threads, name)
         values = [_argument(value) for value in arguments]
@@ -252,6 +280,8 @@ def _argument(value: Any) -> np.ndarray:
     """The bytes of one kernel argument, as an array that holds them where the driver reads them."""
     if isinstance(value, Buffer):
         return np.array(value.address, np.uint64)
+    if isinstance(value, Mapped):
+        return _argument(bindings.encode(value.tensor_map, value.buffer.address))
     if isinstance(value, (bool, int, np.integer)):
         if not -(2**31) <= int(value) < 2**31:
             raise LaunchError(f"The argument {value} does not fit a C int.")

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any
 
-import numpy as np
-
 from gemm_lab.device.driver import Device
 from gemm_lab.device.wire import name_of
 
@@ -77,15 +75,15 @@ def launch(
     cluster: tuple[int, int, int] = (1, 1, 1),
     outputs: list[int] | None = None,
 ) -> dict[str, Any]:
-    """Launch once. `outputs` are the positions in args of the arrays to copy back (None: all of them)."""
+    """Launch once. `outputs` are the positions in args of the arrays to copy back (None: all of them).
+
+    An array that only tensor maps name counts where the first of them stands.
+    """
     gpu = device()
     function = gpu.kernel(compiled)
     buffers = {}
     try:
-        for position, value in enumerate(args):
-            if isinstance(value, np.ndarray):
-                buffers[position] = gpu.upload(value)
-        start = gpu.launcher(function, grid, [buffers.get(i, value) for i, value in enumerate(args)], cluster)
+        start = gpu.launcher(function, grid, gpu.upload_all(args, buffers), cluster)
         gpu.wait()
         context.running()
         begin = gpu.mark()
@@ -93,7 +91,8 @@ def launch(
         end = gpu.mark()
         gpu.wait()
         wanted = sorted(buffers) if outputs is None else outputs
-        arrays = {i: buffers[i].read(name_of(args[i].dtype), args[i].shape) for i in wanted}
+        given = {i: getattr(args[i], "array", args[i]) for i in wanted}
+        arrays = {i: buffers[i].read(name_of(array.dtype), array.shape) for i, array in given.items()}
         return {"arrays": arrays, "milliseconds": gpu.milliseconds(begin, end)}
     finally:
         for buffer in buffers.values():

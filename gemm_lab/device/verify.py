@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gemm_lab.device.cublas import Blas
-from gemm_lab.device.driver import Buffer, Device
+from gemm_lab.device.driver import Buffer, Device, Mapped
 from gemm_lab.device.support import BYTES, Comparison, Support
+from gemm_lab.model.tensor_map import TensorMap
 
 ROWS_AT_ONCE = 4096
 
@@ -64,7 +65,9 @@ class Inputs:
         return sum(buffer.nbytes for buffer in self.held)
 
     def argument(self, token: Any, alpha: float, beta: float) -> Any:
-        """The kernel argument that `token` names: a b c d m n k alpha beta; numbers and bytes stay."""
+        """The kernel argument that `token` names: a b c d m n k alpha beta, or ("map", operand, box, swizzle)."""
+        if isinstance(token, (tuple, list)) and token[0] == "map":
+            return self.tensor_map(*token[1:])
         if not isinstance(token, str):
             return token
         return {
@@ -78,6 +81,14 @@ class Inputs:
             "alpha": float(alpha),
             "beta": float(beta),
         }[token]
+
+    def tensor_map(self, operand: str, box: tuple[int, ...], swizzle: int) -> Mapped:
+        """The tensor map of a, b, c or d, innermost dimension first."""
+        rows, columns = {"a": (self.m, self.k), "b": (self.k, self.n)}.get(operand, (self.m, self.n))
+        if self.problem.get(f"layout_{operand}") == "col":
+            rows, columns = columns, rows
+        element = self.problem["dtype_in" if operand in "ab" else "dtype_out"]
+        return Mapped(TensorMap.of_shape(element, (rows, columns), box, swizzle), getattr(self, operand))
 
     def rounded(self, operand: Buffer, count: int, dtype: str) -> Buffer:
         """`count` elements of an f32 operand in `dtype`; the caller frees the buffer."""

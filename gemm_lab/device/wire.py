@@ -1,17 +1,20 @@
 """Messages between the notebook and its GPU worker: a pickled frame, then the arrays as raw bytes.
 
 Arrays are taken out of the message and replaced by their dtype name and shape, so that the element types
-NumPy does not know by itself (bfloat16) travel like any other.
+NumPy does not know by itself (bfloat16) travel like any other. An array that stands in a message several times, as
+an argument and in a tensor map, travels once and arrives as one array.
 """
 
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
+
+from gemm_lab.model.tensor_map import TensorMap
 
 _NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
 
@@ -38,14 +41,22 @@ class _Slot:
 
 
 def send(conn: Connection, message: Any) -> None:
-    """Send `message` (dicts, lists, tuples, scalars, bytes, NumPy arrays); raises OSError if the pipe broke."""
+    """Send `message` (dicts, lists, tuples, scalars, bytes, NumPy arrays, tensor maps).
+
+    Raises OSError if the pipe broke.
+    """
     arrays: list[np.ndarray] = []
+    slots: dict[int, _Slot] = {}
 
     def take(value: Any) -> Any:
         if isinstance(value, np.ndarray):
-            array = np.asarray(value, order="C")
-            arrays.append(array)
-            return _Slot(len(arrays) - 1, name_of(array.dtype), array.shape)
+            if id(value) not in slots:
+                array = np.asarray(value, order="C")
+                arrays.append(array)
+                slots[id(value)] = _Slot(len(arrays) - 1, name_of(array.dtype), array.shape)
+            return slots[id(value)]
+        if isinstance(value, TensorMap):
+            return replace(value, array=take(value.array))
         if isinstance(value, dict):
             return {key: take(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
@@ -61,12 +72,17 @@ def send(conn: Connection, message: Any) -> None:
 def receive(conn: Connection) -> Any:
     """The next message; raises EOFError when the other end is gone."""
     count, frame = pickle.loads(conn.recv_bytes())
-    payloads = [conn.recv_bytes() for _ in range(count)]
+    payloads = [bytearray(conn.recv_bytes()) for _ in range(count)]
+    arrays: dict[int, np.ndarray] = {}
 
     def give(value: Any) -> Any:
         if isinstance(value, _Slot):
-            flat = np.frombuffer(bytearray(payloads[value.index]), dtype=np.uint8)
-            return flat.view(dtype_of(value.dtype)).reshape(value.shape)
+            if value.index not in arrays:
+                flat = np.frombuffer(payloads[value.index], dtype=np.uint8)
+                arrays[value.index] = flat.view(dtype_of(value.dtype)).reshape(value.shape)
+            return arrays[value.index]
+        if isinstance(value, TensorMap):
+            return replace(value, array=give(value.array))
         if isinstance(value, dict):
             return {key: give(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):

@@ -57,7 +57,7 @@ class Entry:
                 "compiled": device.payload(self.compiled),
                 "grid": tuple(grid),
                 "cluster": tuple(self.cluster),
-                "arguments": list(problem.arguments if self.arguments is None else self.arguments),
+                "arguments": list(problem.tokens if self.arguments is None else self.arguments),
             }
         return facts
 

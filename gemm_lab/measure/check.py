@@ -164,8 +164,7 @@ def check(
     inputs = make_inputs(problem, m, n, k, kind, seed)
     names = {"names": problem.arguments} if launch is None else {}
     arrays = (launch or device.launch)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster, **names)
-    positions = [name for name in problem.arguments if name in "abcd"]
-    out = arrays[positions.index("d")]
+    out = arrays[problem.arrays.index("d")]
     return verdict(out, reference(inputs), kind, problem, k, block, inputs)
 
 
@@ -196,7 +195,7 @@ def _on_device(
         compiled, "verify", grid=grid, cluster=cluster, timeout_s=None, names=problem.arguments,
         flops=problem.flops(m, n, k),
         args=lambda: make_inputs(problem, m, n, k, "normal", seed).arguments(),
-        compiled=device.payload(compiled), arguments=list(problem.arguments), problem=wire_problem(problem),
+        compiled=device.payload(compiled), arguments=problem.tokens, problem=wire_problem(problem),
         m=m, n=n, k=k, kind=kind, limit=limit, alpha=alpha, beta=beta, limits=limits, block=block[:2], seed=seed,
     )  # fmt: skip
     return judge(found, problem, k, kind, m * n, block)

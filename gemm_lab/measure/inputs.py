@@ -7,6 +7,7 @@ accumulator; the result is then known to the bit. *normal*: N(0, 1), for the siz
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from gemm_lab.catalog import Problem
 from gemm_lab.device.wire import dtype_of
 from gemm_lab.errors import ConfigError, SizeError
+from gemm_lab.model.tensor_map import TensorMap
 
 KINDS = ("integers", "normal")
 LARGEST_LIMIT, SIGMAS = 4, 10
@@ -62,13 +64,21 @@ class Inputs:
 
     def arguments(self) -> list[Any]:
         """The kernel's arguments, in its parameter order."""
-        return [getattr(self, name) for name in self.problem.arguments]
+        return arguments(self.problem, vars(self))
 
     def wide(self) -> tuple[np.ndarray, np.ndarray]:
         """A (M, K) and B (K, N) in row order, rounded to the type that the kernel multiplies, as float32."""
         multiplied = dtype_of(self.problem.multiplied)
         a, b = (operand.astype(multiplied).astype(np.float32) for operand in (self.a, self.b))
         return (a if self.problem.layout_a == "row" else a.T), (b if self.problem.layout_b == "row" else b.T)
+
+
+def arguments(problem: Problem, values: Mapping[str, Any]) -> list[Any]:
+    """The values of the kernel's parameters, by name; a `TensorMap` where the problem has one."""
+    return [
+        TensorMap.of(values[token[1]], *token[2:]) if isinstance(token, tuple) else values[token]
+        for token in problem.tokens
+    ]
 
 
 def make_inputs(problem: Problem, m: int, n: int, k: int, kind: str = "integers", seed: int = 0) -> Inputs:

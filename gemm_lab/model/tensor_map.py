@@ -86,9 +86,15 @@ class TensorMap:
         if ELEMENT_BYTES.get(element, array.itemsize) != array.itemsize:
             raise TensorMapError(f"The elements of the array have {array.itemsize} bytes, those of {element} "
                                  f"{ELEMENT_BYTES[element]}.")
-        sizes = array.shape[::-1]
-        strides = tuple(array.itemsize * prod(sizes[:axis]) for axis in range(1, len(sizes)))
-        return cls(element, sizes, strides, tuple(box), swizzle=swizzle, array=array, **options)
+        return cls.of_shape(element, array.shape, box, swizzle, array=array, **options)
+
+    @classmethod
+    def of_shape(cls, element: str, shape, box, swizzle: int = 0, **options) -> TensorMap:
+        """The map of a dense array of this NumPy shape, whose last axis is the innermost dimension."""
+        sizes = tuple(shape)[::-1]
+        size = ELEMENT_BYTES.get(element, 1)
+        strides = tuple(size * prod(sizes[:axis]) for axis in range(1, len(sizes)))
+        return cls(element, sizes, strides, tuple(box), swizzle=swizzle, **options)
 
     def without_array(self) -> TensorMap:
         """The same map, describing only."""
