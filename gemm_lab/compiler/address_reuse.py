@@ -1,8 +1,8 @@
 """How soon a register that a cp.async reads is written again.
 
-A GPU issues the instructions of a warp in order, but an LDGSTS (cp.async) reads its address registers only when its turn
-in the queue of the memory pipe comes. An instruction that writes one of them has to wait until then, and what stands
-behind it in the warp waits too.
+A GPU issues the instructions of a warp in order, but an LDGSTS (cp.async) reads its address registers only when its
+turn in the queue of the memory pipe comes. An instruction that writes one of them has to wait until then, and what
+stands behind it in the warp waits too.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _READS_ONLY = ("ST", "LDGSTS", "BAR", "BRA", "DEPBAR", "LDGDEPBAR", "ISETP", "RE
 def until_overwritten(lines: Sequence[SassLine]) -> list[int]:
     """For each LDGSTS of the main loop, how many instructions later one of its address registers is written.
 
-    The loop is taken as a ring; a register that no instruction of it writes does not count, and a copy with none but such
-    is a whole turn away. Raises `LabError` where the main loop has no LDGSTS.
+    The loop is taken as a ring; a register that no instruction of it writes does not count, and a copy with none but
+    such is a whole turn away. Raises `LabError` where the main loop has no LDGSTS.
     """
     loop = main_loop(lines)
     body = loop.lines if loop else ()

@@ -43,7 +43,8 @@ CODE_CRITERIA = {
     "register_copies": CodeCriterion(
         "copies through registers",
         lambda lines: sum(line.opcode.split(".")[0] in ("LDG", "STS") for line in _loop(lines)),
-        "Its main loop has {found} loads into registers and stores out of them (LDG, STS) on {arch}; {wanted} are possible."),
+        "Its main loop has {found} loads into registers and stores out of them (LDG, STS) on {arch}; {wanted} are "
+        "possible."),
     "mma_before_use": CodeCriterion(
         "least mma between ldmatrix and its use", lambda lines: min(mma_before_use(lines)),
         "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "

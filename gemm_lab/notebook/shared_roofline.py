@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 
-from gemm_lab.api import Kernel, html, kernel, ladder
+from gemm_lab.api import Kernel, html, kernel
 from gemm_lab.api.emulating import check_on_emulator
+from gemm_lab.config import data_dir
 from gemm_lab.hardware import gpu
+from gemm_lab.measure.cards import ProfileCard, read_cards
 
 K_STEP, N = 32, 512  # what a row is counted for, and the size of the runs
 MMA = 16 * 8 * 16  # multiply-adds of mma.m16n8k16
@@ -24,27 +26,24 @@ GPUS = ("a100", "rtx5090", "h200")
 def cycles_per_mma(name: str) -> float | None:
     """Cycles that one tensor core, that of one warp scheduler, is busy with one BF16 mma.m16n8k16 and FP32 sums.
 
-    From the data sheet: peak ÷ multiprocessors ÷ boost clock. The H200's peak belongs to wgmma, so there it comes from the
-    recorded cards of the ampere ladder; None where there are none.
+    From the data sheet: peak ÷ multiprocessors ÷ boost clock. The H200's peak belongs to wgmma, so there it comes from
+    the recorded cards of the ampere ladder; None where there are none.
     """
     target = gpu(name)
     if name == "h200":
-        found = [cycles for made in ladder("ampere") if (cycles := cycles_in(made)) is not None]
+        found = [cycles_in(card) for card in read_cards(data_dir("results") / "profiles" / name)
+                 if card.kernel.startswith("ampere/")]
         return statistics.median(found) if found else None
     flop_per_cycle = target.peak("bf16", "f32") * 1e12 / target.sms / target.warp_schedulers / (target.boost_mhz * 1e6)
     return 2 * MMA / flop_per_cycle
 
 
-def cycles_in(made: Kernel) -> float | None:
-    """Cycles of the tensor core for one mma in the recorded card of a kernel; None without a card.
+def cycles_in(card: ProfileCard) -> float:
+    """Cycles of the tensor core for one mma in a recorded card.
 
-    Both are shares of the same active cycles: the pipe is busy cycles x mma, the issue slots are one x instructions.
+    Two shares of the same active cycles: the pipe is busy for mma x cycles, the issue slots for instructions x 1.
     """
-    card = made.profile(record=False).card
-    if card is None:
-        return None
-    per_mma = sum(card.classes.values()) / card.classes["tensor core"]
-    return card["tensor_pipe_pct"] / card["issue_slots_pct"] * per_mma
+    return card["tensor_pipe_pct"] / card["issue_slots_pct"] * card.instructions / card.classes["tensor core"]
 
 
 @dataclass(frozen=True)
@@ -86,9 +85,9 @@ class SharedRoofline:
 
     def _repr_html_(self) -> str:
         header = ["kernel", "ldmatrix", "copies", "wavefronts", *(gpu(name).name for name in GPUS)]
-        caption = (f"A block in a step of {K_STEP} along K, counted on the emulator. Right: cycles of the tensor cores for the "
-                   "same step, and in brackets the share of their rate that shared memory allows, at one wavefront a "
-                   "cycle. A100 and RTX 5090 from data sheets, H200 from recorded profile cards.")
+        caption = (f"A block in a step of {K_STEP} along K, counted on the emulator. Right: cycles of the tensor cores "
+                   "for the same step, and in brackets the share of their rate that shared memory allows, at one "
+                   "wavefront a cycle. A100 and RTX 5090 from data sheets, H200 from recorded profile cards.")
         return html.card(html.table(header, self._table(), escape(caption)))
 
 

@@ -1,4 +1,4 @@
-"""cp.async: the way of a chunk into shared memory, groups of copies in flight, and a copy that reads its address late."""
+"""cp.async: the way of a chunk into shared memory, groups in flight, and a copy that reads its address late."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def copy_paths():
     page.arrow(middle + width, y, right, y, colour=style.INK)
     page.text(left + width + 0.27, y - 0.2, "LDG", mono=True)
     page.text(middle + width + 0.27, y - 0.2, "STS", mono=True)
-    page.text(left, 1.33, "two instructions, 4 registers for each chunk on its way; the STS waits for its LDG", ha="left",
-              colour=style.MUTED)
+    words = "two instructions, 4 registers for each chunk on its way; the STS waits for its LDG"
+    page.text(left, 1.33, words, ha="left", colour=style.MUTED)
     y = 2.15 + high / 2
     page.arrow(left + width, y, right, y, colour=style.INK)
     page.text((left + width + right) / 2, y - 0.2, "LDGSTS, which is cp.async", mono=True)
@@ -57,12 +57,12 @@ def copy_groups():
         page.labelled(starts[t] + 0.06, y, turn - 0.1, 0.4, f"tile {t}, buffer {t % _STAGES}",
                       fill=_BUFFERS[t % _STAGES], edge=style.GREEN, radius=0, lw=1.6)
     page.line((0.35, 3.98), (0.35, 3.78), colour=style.VERMILION, lw=2.4)
-    page.text(0.5, 3.88, "cp_async_wait<1>(), then the barrier: a thread's groups have arrived, but for the newest one;",
-              ha="left", colour=style.MUTED)
-    page.text(0.5, 4.12, "behind the barrier every thread's have, and everybody has left the buffer that comes next",
-              ha="left", colour=style.MUTED)
-    page.text(0.35, 4.48, "One group a turn. Tile 3 goes where tile 0 lay, in the turn after its last reader.", ha="left",
-              colour=style.MUTED)
+    wait = "cp_async_wait<1>(), then the barrier: a thread's groups have arrived, but for the newest one;"
+    page.text(0.5, 3.88, wait, ha="left", colour=style.MUTED)
+    barrier = "behind the barrier every thread's have, and everybody has left the buffer that comes next"
+    page.text(0.5, 4.12, barrier, ha="left", colour=style.MUTED)
+    reuse = "One group a turn. Tile 3 goes where tile 0 lay, in the turn after its last reader."
+    page.text(0.35, 4.48, reuse, ha="left", colour=style.MUTED)
     return page.fig
 
 
@@ -85,13 +85,13 @@ def late_addresses():
 
     copy, other = style.tint(_SHARED, 0.5), style.tint(style.UNLIT, 1.0)
     page.text(0.35, 0.75 + high / 2, "09", ha="left", bold=True)
-    parts(0.75, ("copy [R8]", 1.1, copy), ("", 1.55, None), ("write R8", 0.95, other), ("mma", 0.65, _MMA), ("mma", 0.65, _MMA),
-          ("mma", 0.65, _MMA))
+    mma = ("mma", 0.65, _MMA)
+    parts(0.75, ("copy [R8]", 1.1, copy), ("", 1.55, None), ("write R8", 0.95, other), mma, mma, mma)
     page.text(0.35, 2.5 + high / 2, "10", ha="left", bold=True)
-    parts(2.5, ("copy [R8]", 1.1, copy), ("write R9", 0.95, other), ("mma", 0.65, _MMA), ("mma", 0.65, _MMA),
-          ("mma", 0.65, _MMA), ("mma", 0.65, _MMA))
+    parts(2.5, ("copy [R8]", 1.1, copy), ("write R9", 0.95, other), mma, mma, mma, mma)
     for y in (1.35, 3.1):
-        page.labelled(left + 1.1, y, 1.55, 0.34, "in the queue", fill=style.tint(_SHARED, 0.25), edge=style.PAPER, radius=0)
+        page.labelled(left + 1.1, y, 1.55, 0.34, "in the queue", fill=style.tint(_SHARED, 0.25), edge=style.PAPER,
+                      radius=0)
         page.arrow(left + 0.55, y - 0.2, left + 1.1, y + 0.17, colour=_SHARED)
         page.text(left + 2.75, y + 0.17, "reads R8 here", ha="left", colour=style.MUTED)
     page.text(left, 1.98, "the copy has not read R8 yet, so nothing may write it: the warp stands still", ha="left",

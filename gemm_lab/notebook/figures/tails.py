@@ -34,10 +34,10 @@ def tail_tile():
     page.text(right + 2 * cell, top - 0.5, "D", bold=True)
     page.grid(right, top, ROWS_LEFT, CHUNKS, cell * 1.05, cell, fill=_STORED)
     page.box(right, top + ROWS_LEFT * cell, CHUNKS * cell * 1.05, (ROWS - ROWS_LEFT) * cell, radius=0, dashed=True)
-    page.text(right + 2.1 * cell, top + ROWS_LEFT * cell + 0.5 * cell * (ROWS - ROWS_LEFT), "computed,\nnot stored",
-              va="center", colour=style.MUTED)
+    middle = top + 0.5 * cell * (ROWS + ROWS_LEFT)
+    page.text(right + 2.1 * cell, middle, "computed,\nnot stored", va="center", colour=style.MUTED)
     page.arrow(left + CHUNKS * cell * 1.05 + 0.25, top + 3 * cell, right - 0.25, top + 3 * cell, colour=style.MUTED)
     page.text((left + CHUNKS * cell * 1.05 + right) / 2, top + 3 * cell - 0.2, "mma", mono=True)
-    page.text(0.35, 4.12, "Pale: a row of A again, whose products nobody stores. 0: nothing is read, and nothing is added.",
-              ha="left", colour=style.MUTED)
+    words = "Pale: a row of A again, whose products nobody stores. 0: nothing is read, and nothing is added."
+    page.text(0.35, 4.12, words, ha="left", colour=style.MUTED)
     return page.fig
