@@ -80,7 +80,21 @@ def _ideal_cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
     return np.array([-(-len(np.unique(places)) * width // 128) for places in written])
 
 
+def _copy_sectors(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
+    """32-byte sectors of cp.async.cg: one that goes to two 128-byte lines of shared memory is asked for twice.
+
+    Recorded on an H200 for whole kernels: ampere/03_padded, whose rows of 144 bytes split every other row's sectors.
+    """
+    found = []
+    for row, use in zip(rows, here, strict=True):
+        source, to, *reads = row.reshape(-1, 32)
+        read = use[:32] & (reads[0] > 0) if reads else use[:32]
+        found.append(len(set(zip((source[read] // 32).tolist(), (to[read] // 128).tolist(), strict=True))))
+    return np.array(found)
+
+
 _COST = {
+    "copy sectors": _copy_sectors,
     "shared": lambda rows, width, here: wavefronts(rows, width, here),
     "load": lambda rows, width, here: load_wavefronts(rows, width, here),
     "ideal load": _ideal_load,

@@ -106,8 +106,11 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     if length is not None:
         reading = np.broadcast_to(length, L.n) > 0
         reading = reading if mask is None else reading & mask
-    found = S.memory.resolve(S, L, k, source, reading, size) if length is None or reading.any() else None
     site = S.sites[k]
+    sectors = site.sectors
+    found = S.memory.resolve(S, L, k, source, reading, size) if length is None or reading.any() else None
+    if kind.startswith("cg"):
+        site.sectors = sectors                                  # counted below: they depend on where they go, too
     global_counts = site.requests
     before = site.bytes
     index_to, _ = S.shared.resolve(L, k, to, mask, size, "uncounted")
@@ -136,6 +139,8 @@ def count_copy(S, site, L, to, source, mask, size, kind, reading):
     rows, every = np.concatenate(parts, axis=1), None if use is None else np.concatenate([use] * len(parts), axis=1)
     total = S.launch.patterns.total
     site.wavefronts += total(kind, size, rows, every)
+    if kind.startswith("cg"):
+        site.sectors += total("copy sectors", size, rows, every)
     if kind in ("cg", "cg zfill"):
         site.ideal += total("ideal cg", size, rows, every)
     if kind != "cg":
