@@ -115,8 +115,9 @@ def last_wave(card: ProfileCard) -> Finding | None:
     if not waves or waves / rounds > 0.8:
         return None
     idle = 1 - waves / rounds
-    return Finding(f"The grid is {waves:.2f} waves of resident blocks: {idle:.0%} of the places in its {rounds:.0f} "
-                   "rounds stay empty. What helps: another tile size, split K, or a persistent kernel.", ("waves",))
+    of_rounds = f"{rounds:.0f} rounds" if rounds > 1 else "one round"
+    return Finding(f"The grid is {waves:.2f} waves of resident blocks: {idle:.0%} of the places in its {of_rounds} "
+                   "stay empty. What helps: another tile size, split K, or a persistent kernel.", ("waves",))
 
 
 def memory(card: ProfileCard) -> Finding | None:

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import math
+import re
 from html import escape
 from typing import Any
 
@@ -80,7 +81,12 @@ class Prediction:
         if self.choices:
             return f"“{value}”"
         number = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-        return f"{number} {self.unit}".strip()
+        return f"{number} {self._unit_behind(value)}".strip()
+
+    def _unit_behind(self, value: float) -> str:
+        """The unit behind a number: without the remark in brackets that helps to answer, and one of them is one."""
+        unit = self.unit.split("(")[0].strip()
+        return re.sub(r"\b([a-z]*[^\Ws])s\b", r"\1", unit, count=1) if value == 1 else unit
 
     def __repr__(self) -> str:
         stored = "no answer yet" if self.value is None else f"your answer: {self._text(self.value)}"

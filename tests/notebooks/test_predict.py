@@ -75,6 +75,15 @@ def test_the_truth_is_told_with_its_unit_also_without_an_answer():
     assert told.close is None and "8 wavefronts" in repr(told) and "You said" not in repr(told)
 
 
+@pytest.mark.parametrize("unit, value, told", [
+    ("wavefronts", 1, "It is 1 wavefront."), ("wavefronts", 2, "It is 2 wavefronts."), ("warp tiles", 1, "1 warp tile."),
+    ("times the ideal", 1, "1 time the ideal."), ("TFLOPS", 1, "1 TFLOPS."), ("(0 to 7)", 4, "It is 4."),
+    ("bytes (minus: backwards)", -16, "It is -16 bytes."), ("", 3, "It is 3."),
+])
+def test_a_unit_stands_behind_a_number_as_one_writes_it(unit, value, told):
+    assert told in repr(lab.predict("How many?", unit=unit).compare(value)) + "."
+
+
 def test_a_wrong_answer_hears_by_how_much():
     assert "4 times" in repr(ask().answer(32).compare(8))
     assert repr(ask().answer(0).compare(8)).count("8 wavefronts") == 1

@@ -51,8 +51,9 @@ class OrderFacts:
         wave, name = self.waves[self.wave], self.order
         name = f"grouped by {self.group_m} rows" if name == "grouped" else f"{name} by {name}"
         return (f"Order: {name}. {self.gpu.name}: {self.gpu.sms} blocks at once, {len(self.waves)} "
-                f"wave{'s' * (len(self.waves) != 1)}. Wave {self.wave} computes {wave.blocks} tiles from {wave.rows} "
-                f"rows of A and {wave.columns} columns of B: "
+                f"wave{'s' * (len(self.waves) != 1)}. Wave {self.wave} computes {wave.blocks} tile"
+                f"{'s' * (wave.blocks != 1)} from {wave.rows} row{'s' * (wave.rows != 1)} of A and {wave.columns} "
+                f"column{'s' * (wave.columns != 1)} of B: "
                 f"{_mb(wave.distinct_bytes)} different of {_mb(wave.read_bytes)} "
                 f"read, so L2 can serve {wave.hit_rate:.0%}. Whole launch: {_mb(self.dram[self.order])} from DRAM at "
                 "least, if each wave reads a panel once and keeps nothing for the next.")
@@ -155,9 +156,9 @@ def picture(facts: OrderFacts):
             ax.add_patch(Rectangle(box[:2], box[2], box[3], edgecolor="white", linewidth=0.4,
                                    facecolor=colour if index in touched else style.tint(colour, 0.15)))
     inch = fig.dpi_scale_trans
-    fig.text(x, 4.3 - 0.42, f"wave {facts.wave}: {wave.blocks} tiles of D, {wave.columns} columns of B", transform=inch,
+    fig.text(x, 4.3 - 0.42, f"wave {facts.wave}: tiles of D {wave.blocks}, columns of B {wave.columns}", transform=inch,
              fontsize=style.SMALL, fontweight="bold")
-    fig.text(0.3, bottom + height / 2, f"{wave.rows} rows of A", transform=inch, rotation=90, va="center", ha="center",
+    fig.text(0.3, bottom + height / 2, f"rows of A: {wave.rows}", transform=inch, rotation=90, va="center", ha="center",
              fontsize=style.SMALL, color=style.ink(style.A))
     _bars(fig, facts)
     return fig
