@@ -65,10 +65,13 @@ def _parser() -> argparse.ArgumentParser:
     emulate.add_argument("--max-instructions", type=int, default=None)
     emulate.add_argument("--save", type=Path, help="folder for the arrays after the launch")
 
+    baselines = ("what the rungs are timed beside: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
+                 "nvcc and the extra cutlass); default: those that the ladder names")
     bench = add("bench", bench_ladder, "time a ladder beside its baselines, interleaved")
     bench.add_argument("ladder")
     bench.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
-    bench.add_argument("--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor")
+    bench.add_argument("--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor",
+                       help=baselines)
     bench.add_argument("--regime", choices=("sustained", "burst"), default="sustained")
     bench.add_argument("--rounds", type=int, default=30)
     bench.add_argument("--json", action="store_true")
@@ -76,7 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     record = add("record", record_results, "measure ladders and add the rows to results/measured")
     record.add_argument("ladders", nargs="*", help="default: all")
     record.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
-    record.add_argument("--baselines", type=lambda text: text.split(","), default=None)
+    record.add_argument("--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor",
+                        help=baselines)
     record.add_argument("--regimes", type=lambda text: text.split(","), default=["sustained", "burst"])
     record.add_argument("--rounds", type=int, default=30)
     record.add_argument("--into", type=Path, default=None, help="folder for the CSV file")

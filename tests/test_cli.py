@@ -80,7 +80,25 @@ def test_doctor_names_what_works(capsys):
     code, out, _ = run(capsys, "doctor")
     assert code == 0 and "NVRTC" in out and "GPU" in out
     _, out, _ = run(capsys, "doctor", "--json")
-    assert {f["what"] for f in json.loads(out)} >= {"Python", "compiler", "disassembler", "GPU", "torch"}
+    assert {f["what"] for f in json.loads(out)} >= {"Python", "compiler", "disassembler", "GPU", "torch", "nvcc", "CUTLASS",
+                                                       "ncu"}
+
+
+def test_doctor_names_what_the_baselines_and_the_profiles_need(capsys, monkeypatch, tmp_path):
+    from gemm_lab.compiler import nvcc
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(nvcc, "USUAL_FOLDERS", ())
+    code, out, _ = run(capsys, "doctor")
+    assert code == 0 and "nvcc: not found" in out and "CUDA Toolkit" in out, "only the baselines need it"
+    tool = tmp_path / "nvcc"
+    tool.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 13.0, V13.0.88'\n")
+    tool.chmod(0o755)
+    nvcc.version.cache_clear()
+    assert f"nvcc: 13.0.88 at {tool}" in run(capsys, "doctor")[1]
+    nvcc.version.cache_clear()
 
 
 def test_doctor_says_what_to_type(capsys, monkeypatch):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib.metadata
+import subprocess
 import sys
 from dataclasses import dataclass
 
 from gemm_lab import compiler, device
-from gemm_lab.errors import LabError
+from gemm_lab.compiler import nvcc
+from gemm_lab.device import cutlass
+from gemm_lab.errors import LabError, MissingDependency
 from gemm_lab.hardware import detect
+from gemm_lab.measure import ncu
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ _PROBE = 'extern "C" __global__ void __launch_bounds__(32) gemm(float* d, int n)
 
 def examine() -> list[Finding]:
     """Every finding, in the order in which things depend on each other."""
-    return [_python(), *_packages(), _compile(), _disassemble(), *_gpu(), _torch()]
+    return [_python(), *_packages(), _compile(), _disassemble(), *_gpu(), _torch(), _nvcc(), _cutlass(), _ncu()]
 
 
 def _python() -> Finding:
@@ -88,3 +92,31 @@ def _torch() -> Finding:
     except importlib.metadata.PackageNotFoundError:
         return Finding("torch", False, "not installed: no Inductor baseline, no torch tensors",
                        "pip install 'gemm_lab[torch]'", needed=False)
+
+
+def _nvcc() -> Finding:
+    try:
+        path = nvcc.find()
+        return Finding("nvcc", True, f"{nvcc.version(path)} at {path}", needed=False)
+    except MissingDependency:
+        return Finding("nvcc", False, "not found on PATH, in CUDA_HOME or in /usr/local/cuda: no CUTLASS baselines",
+                       "install the CUDA Toolkit (only the baselines cutlass_sm75 and cutlass_sm80 need it)",
+                       needed=False)
+
+
+def _cutlass() -> Finding:
+    try:
+        return Finding("CUTLASS", True, f"headers {cutlass.headers()[1]}", needed=False)
+    except MissingDependency:
+        return Finding("CUTLASS", False, "not installed: no baselines cutlass_sm75 and cutlass_sm80",
+                       "pip install 'gemm_lab[cutlass]'", needed=False)
+
+
+def _ncu() -> Finding:
+    try:
+        return Finding("ncu", True, f"Nsight Compute {ncu.version() or 'of an unknown version'} at {ncu.find()}",
+                       needed=False)
+    except (MissingDependency, OSError, subprocess.TimeoutExpired):
+        return Finding("ncu", False, "not found on PATH or in /usr/local/cuda: recorded profiles are shown, none "
+                       "can be recorded", "install the CUDA Toolkit or Nsight Compute (only to record profiles)",
+                       needed=False)
