@@ -143,11 +143,11 @@ ANSWERS = {
     "04_banks_and_wavefronts": {
         "toy": "4 wavefronts", "same": "“1”", "stride": "4 wavefronts", "wide": "8 wavefronts",
         "worst": "32 wavefronts", "rows64": "4 times", "degree": "6.091 times the ideal", "shifted": "5 sectors",
-        "narrow": "1 times"},
+        "narrow": "1 time"},
     "05_padding_and_swizzling": {
-        "pad": "“1”", "bank": "28 (the number of the bank)", "less": "“is refused”", "stages": "2 stages",
-        "copy": "10 wavefronts", "both": "“none”", "place": "1 (the number of the column)", "xor": "4 wavefronts",
-        "wrong": "2 times", "add": "6 wavefronts", "step": "-16 bytes (minus: backwards)", "absolute": "4 (0 to 7)",
+        "pad": "“1”", "bank": "28", "less": "“is refused”", "stages": "2 stages",
+        "copy": "10 wavefronts", "both": "“none”", "place": "1", "xor": "4 wavefronts",
+        "wrong": "2 times", "add": "6 wavefronts", "step": "-16 bytes", "absolute": "4",
         "whole": "1.542 times"},
 }
 
