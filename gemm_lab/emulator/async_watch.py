@@ -142,9 +142,9 @@ class AsyncWatch:
             self.flying.append(load)
 
     def filling(self, cell: int):
-        """The load that fills a cell of shared memory; None for a cp.async."""
+        """The load that fills a cell of shared memory; None for a cp.async that no mbarrier waits for."""
         for load in self.flying:
-            if load.size and (self._cells(load.index) == cell).any():
+            if (self._cells(load.index) == cell).any():
                 return load
         return None
 

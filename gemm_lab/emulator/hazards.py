@@ -48,7 +48,7 @@ class Hazards:
         # Does the access publish what came before it without a fence: (within the block, beyond it)?
         self.publishes = [_without_fence(item) for item in sites]
         self.bulk = np.array([is_bulk(item) for item in sites] or [False])
-        self.uses_bulk = bool(self.bulk.any())
+        self.uses_bulk = any(i.family == "cp" and {"bulk", "mbarrier"} & set(i.parts) for i in sites)
         self.copying = [item.family == "cp" for item in sites]
         self.constant = [bool({"param", "const"} & set(item.parts)) for item in sites]
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)

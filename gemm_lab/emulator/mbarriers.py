@@ -249,10 +249,18 @@ class Mbarriers:
                 threads = spans(np.sort(chunk.thread_of_lane[np.concatenate(lanes)]))
                 words.append(
                     f"threads {threads} wait at the mbarrier at shared address {address} for the end of phase {phase} "
-                    f"(parity {phase & 1}), {self.missing(barrier)} "
+                    f"(parity {phase & 1}), {self.missing(barrier)}"
+                    f"{self.passed_by(barrier)} "
                     f"({chunk.launch.describe(chunk.program.sites[site])})"
                 )
         return words
+
+    @staticmethod
+    def passed_by(barrier: Mbarrier) -> str:
+        """A remark on a wait that may have missed its phase."""
+        if barrier.phase and barrier.pending == barrier.expected and not barrier.bytes:
+            return f" (phase {barrier.phase - 1} is over, and nothing has come since)"
+        return ""
 
     @staticmethod
     def missing(barrier: Mbarrier) -> str:

@@ -68,6 +68,8 @@ class _Parser:
     def location(self, m) -> Location:
         here = tuple(map(int, m.groups()[:3]))
         frames, at = [], tuple(map(int, m.groups()[3:])) if m[4] else None
+        if at:  # a frame in between stands right before those that were inlined into it
+            self.chains[here] = at
         seen = set()
         while at and at not in seen:
             seen.add(at)

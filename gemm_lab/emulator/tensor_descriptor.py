@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Boxes:
     def __init__(self, tensor: TensorMap, address: int):
         self.tensor, self.base = tensor, address - GLOBAL_BASE
         copied, rank = tensor.copied, tensor.rank
-        grid = np.indices(copied[:0:-1]).reshape(rank - 1, -1)[::-1]  # outer coordinates of the rows, innermost first
+        grid = np.indices(copied[:0:-1]).reshape(rank - 1, prod(copied[1:]))[::-1]  # of the rows, innermost first
         self.rows = grid.T * np.array(tensor.element_strides[1:], np.int64).reshape(1, -1)
         self.outer = np.array(tensor.sizes[1:], np.int64)
         self.strides = np.array(tensor.strides, np.int64)

@@ -1,0 +1,77 @@
+"""Boxes to copy: maps, coordinates and places, for the emulator's tests and for a comparison with a GPU."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gemm_lab import compiler
+from gemm_lab.model.tensor_map import TensorMap
+
+SOURCE = Path(__file__).with_name("boxes.cu").read_text()
+ROOM = 24576
+POISON = 0xCD
+
+
+class Box(NamedTuple):
+    """shape: of the array, outermost first.   box, coordinates: innermost first.   at: in shared memory."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    box: tuple[int, ...]
+    coordinates: tuple[int, ...]
+    swizzle: int = 0
+    at: int = 0
+    fill: str = "zero"
+    steps: tuple[int, ...] = ()
+
+    def array(self) -> np.ndarray:
+        rng = np.random.default_rng(len(str(self)))
+        raw = rng.integers(1, 100, self.shape)
+        return raw.astype(self.dtype)
+
+    def tensor_map(self, array) -> TensorMap:
+        return TensorMap.of(array, self.box, self.swizzle, fill=self.fill, element_strides=self.steps)
+
+
+def build(rank: int, store: bool, arch: str):
+    config = {"RANK": rank, "ROOM": ROOM, "STORE": int(store), "POLLS": 1_000_000}
+    return compiler.compile(SOURCE, arch=arch, name="boxes.cu", entry="kernel", config=config)
+
+
+def arguments(box: Box, tensor_map: TensorMap, smem: np.ndarray, done: np.ndarray, size: int | None = None) -> list:
+    """size: bytes that the barrier expects, by default those of the box."""
+    at = (*box.coordinates, 0, 0, 0, 0)[:5]
+    return [tensor_map, smem, done, box.at, tensor_map.box_bytes if size is None else size, *at]
+
+
+def boxes() -> list[Box]:
+    """Every swizzle at every kind of edge; one to five dimensions; places off the pattern; strides; NaN."""
+    found = []
+    corners = ((0, 0), (16, 5), (3, 1), (-5, -2), (70, 90), (40, 97), (-64, 0), (200, 300))
+    for swizzle, (x, y) in product((0, 32, 64, 128), corners):
+        found.append(Box("float16", (100, 88), ((swizzle or 128) // 2, 24), (x, y), swizzle))
+    for swizzle, at in ((128, 128), (128, 896), (64, 128), (64, 384), (32, 128), (0, 128)):
+        found.append(Box("float16", (100, 88), ((swizzle or 128) // 2, 24), (8, 8), swizzle, at))
+    for swizzle, width in ((128, 16), (128, 32), (64, 16), (32, 8)):  # rows narrower than the swizzle
+        found.append(Box("float16", (100, 88), (width, 24), (8, 8), swizzle))
+    found += [
+        Box("float32", (1000,), (64,), (10,)),
+        Box("float32", (1000,), (32,), (-3,), 128),
+        Box("float32", (1000,), (256,), (900,)),
+        Box("float16", (7, 40, 72), (64, 8, 3), (8, 30, 5), 128),
+        Box("float16", (7, 40, 72), (64, 8, 3), (16, 36, -1), 128),
+        Box("float16", (7, 40, 72), (32, 8, 3), (2, 4, 2), 64),
+        Box("uint8", (3, 5, 12, 48), (32, 4, 2, 2), (16, 10, 4, 1), 32),
+        Box("int32", (2, 3, 4, 6, 12), (8, 3, 2, 2, 1), (4, 1, -1, 2, 1)),
+        Box("float64", (50, 20), (16, 8), (6, 45), 128),
+        Box("float16", (100, 88), (64, 24), (8, 8), 128, 0, "zero", (1, 2)),
+        Box("float16", (100, 88), (64, 25), (8, 90), 128, 0, "zero", (1, 3)),
+        Box("float16", (100, 88), (64, 24), (40, 90), 128, 0, "nan"),
+        Box("float32", (100, 88), (32, 24), (70, -4), 128, 0, "nan"),
+        Box("float64", (100, 88), (16, 24), (80, -4), 128, 0, "nan"),
+    ]
+    return found
