@@ -35,25 +35,26 @@ def cluster_launch(
 
 def encode(map_: TensorMap, address: int) -> bytes:
     """The driver's CUtensorMap, 128 bytes, of a tensor at a device address. Raises `TensorMapError` if it refuses."""
-    swizzle, promotion = f"{map_.swizzle}B" if map_.swizzle else "NONE", map_.l2_promotion
+
+    def named(kind: str, name: str):
+        return getattr(getattr(driver, f"CUtensorMap{kind}"), f"CU_TENSOR_MAP_{name}")
+
+    promotion = f"L2_{map_.l2_promotion}B" if map_.l2_promotion else "NONE"
     status, found = driver.cuTensorMapEncodeTiled(
-        driver.CUtensorMapDataType[f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[map_.element]}"],
+        named("DataType", f"DATA_TYPE_{_TYPES[map_.element]}"),
         map_.rank,
         address,
         [driver.cuuint64_t(size) for size in map_.sizes],
         [driver.cuuint64_t(stride) for stride in map_.strides or (16,)],  # of one dimension the driver reads none
         [driver.cuuint32_t(size) for size in map_.box],
         [driver.cuuint32_t(step) for step in map_.element_strides],
-        driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        driver.CUtensorMapSwizzle[f"CU_TENSOR_MAP_SWIZZLE_{swizzle}"],
-        driver.CUtensorMapL2promotion[f"CU_TENSOR_MAP_L2_PROMOTION_{f'L2_{promotion}B' if promotion else 'NONE'}"],
-        driver.CUtensorMapFloatOOBfill[
-            "CU_TENSOR_MAP_FLOAT_OOB_FILL_"
-            + ("NAN_REQUEST_ZERO_FMA" if map_.fill == "nan" else "NONE")
-        ],
+        named("Interleave", "INTERLEAVE_NONE"),
+        named("Swizzle", f"SWIZZLE_{map_.swizzle}B" if map_.swizzle else "SWIZZLE_NONE"),
+        named("L2promotion", f"L2_PROMOTION_{promotion}"),
+        named("FloatOOBfill", f"FLOAT_OOB_FILL_{'NAN_REQUEST_ZERO_FMA' if map_.fill == 'nan' else 'NONE'}"),
     )
     if int(status):
-        raise TensorMapError(f"The driver refused the tensor map {map_} ({driver.CUresult(status).name}).")
+        raise TensorMapError(f"The driver refused the tensor map {map_} (CUDA error {int(status)}).")
     return struct.pack("<16Q", *(int(word) for word in found.opaque))
 
 

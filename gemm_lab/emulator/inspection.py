@@ -125,9 +125,11 @@ class Probe:
 
 
 def width_of(item) -> int:
-    """Bytes that a lane accesses (16 for the rows of ldmatrix)."""
+    """Bytes that a lane accesses (16 for the rows of ldmatrix); 0 where the addresses are those of a bulk copy."""
     if item.family in ("ldmatrix", "stmatrix"):
         return 16
+    if item.family == "cp" and {"bulk", "mbarrier"} & set(item.parts):
+        return 0
     if item.family == "cp":
         return int(item.operands[2].text, 0) if len(item.operands) > 2 else 0
     count = max([len(o.items) for o in item.operands if type(o) is Vector] or [1])

@@ -322,3 +322,45 @@ def test_plain_bytes_read_too_early(arrivals, copy):
 def test_plain_bytes_out():
     report, given, taken = copies(1, BULK, STORED)
     assert np.array_equal(taken, given) and report.hazards == []
+
+
+# ---- As others write it ----
+
+STYLE = r"""
+#include "ptx/ldmatrix.cuh"
+#include "ptx/tma.cuh"
+extern "C" __global__ void kernel(const __grid_constant__ CUtensorMap map, uint16_t* out) {
+  __shared__ alignas(1024) uint16_t tile[64 * 64];
+  __shared__ alignas(8) uint64_t full[1];
+  const uint32_t barrier = shared_address(full), to = shared_address(tile);
+  uint32_t elected;
+  asm volatile("{ .reg .pred %%px; elect.sync _|%%px, %1; selp.b32 %0, 1, 0, %%px; }" : "=r"(elected) : "r"(0xffffffff));
+  const bool first = threadIdx.x < 32 && elected;
+  if (first) {
+    tma_prefetch(map);
+    asm volatile("mbarrier.init.shared::cta.b64 [%1], %0;" :: "r"(1), "r"(barrier));
+    asm volatile("{\n\tfence.mbarrier_init.release.cluster;\n}" ::);
+  }
+  __syncthreads();
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0;\n"
+    "@p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n"
+    "@p cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+    " [%2], [%4, {%5, %6}], [%0], %7; }" :: "r"(barrier), "r"(8192), "r"(to), "r"((uint32_t)first), "l"(&map), "r"(0),
+    "r"(64), "l"(0x12F0000000000000ull) : "memory");
+  asm volatile("{\n.reg .pred P1;\nLAB_WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n@P1 bra DONE;\n"
+    "bra LAB_WAIT;\nDONE:\n}" :: "r"(barrier), "r"(0));
+  for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x) out[i] = tile[i];
+}
+"""
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+def test_waits_with_labels_guards_and_hints(arch, timing):
+    compiled = compiler.compile(STYLE, arch=arch, name="kernel.cu", entry="kernel")
+    given, taken = np.arange(128 * 64, dtype=np.uint16).reshape(128, 64), np.zeros((64, 64), np.uint16)
+    args = [TensorMap.of(given, (64, 64)), taken]
+    report = emulator.launch(compiled, "kernel", 1, 96, args, hazards=True, timing=timing)
+    assert np.array_equal(taken, given[64:]) and report.hazards == []
+    (site,) = [s for s in report.sites if "bulk.tensor" in s.opcode]
+    assert report.trace(site) and report.inspect(site).opcode.startswith("cp.async.bulk.tensor")
