@@ -30,14 +30,14 @@ MATRICES = {"x1": 8, "x2": 16, "x4": 32}  # lanes of ldmatrix and stmatrix whose
 
 @dataclass(frozen=True)
 class Count:
-    """Wavefronts of one instruction of one warp. hardware: None where nothing was recorded."""
+    """Wavefronts of one instruction of one warp."""
 
     instruction: str
     pattern: str
     ideal: int
     model: int
     emulator: int
-    hardware: int | None
+    hardware: int
 
     @property
     def agree(self) -> bool:
@@ -100,7 +100,7 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
             found = every[name, pattern]
             counted = _emulated(found)
             rows.append(Count(name, pattern, counted.ideal_wavefronts, modelled(found), counted.wavefronts,
-                              hardware.get(found.key)))
+                              hardware[found.key]))
     return ThreeCounts(rows, source())
 
 
@@ -127,14 +127,16 @@ def _emulated(recording: Recording):
 
 @lru_cache(maxsize=1)
 def _recordings() -> dict[tuple[str, str], Recording]:
-    """The first recording of every instruction and pattern.
+    """The first recording of every instruction and pattern that the GPU has counted.
 
     Left out: wmma, whose addresses the compiler chooses, and copies of which some lanes fill with zeros.
     """
     found: dict[tuple[str, str], Recording] = {}
+    counted = _recorded()
     for recording in recordings():
         name = recording.instruction
-        if not name.startswith("wmma") and not name.endswith((".zfill", ".select", ".unless")):
+        one_count = not name.startswith("wmma") and not name.endswith((".zfill", ".select", ".unless"))
+        if recording.key in counted and one_count:
             found.setdefault((recording.instruction, recording.pattern.name), recording)
     return found
 

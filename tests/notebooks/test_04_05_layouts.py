@@ -164,6 +164,12 @@ def test_every_prediction_has_its_answer(name):
     assert found == ANSWERS[name] and all(float(text.split()[0]) > 1 for text in measured.values())
 
 
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_stored_comparison_agrees(name):
+    said = re.findall(r"agree on ([\d,]+) of ([\d,]+)", (data_dir("notebooks") / f"{name}.ipynb").read_text())
+    assert said and all(agreeing == of for agreeing, of in said)
+
+
 # ---- Counts of whole kernels ----
 
 

@@ -27,6 +27,19 @@ def test_what_is_asked_for_is_shown_in_order():
     assert "NVIDIA H200" in page and "Nsight Compute" in page and "144-byte rows" in page
 
 
+def test_a_pattern_that_waits_for_its_recording_is_no_disagreement(monkeypatch):
+    counts = three_counts("cp.async.cg.16.some")
+    assert counts.agreeing == len(counts.rows)
+    first, *rest = counts.rows
+    left = {key: number for key, number in module._recorded().items() if key[:2] != (first.instruction, first.pattern)}
+    monkeypatch.setattr(module, "_recorded", lambda: left)
+    module._recordings.cache_clear()
+    assert len(three_counts("cp.async.cg.16.some").rows) == len(rest)
+    with pytest.raises(LabError, match="was not recorded with"):
+        three_counts(first.instruction, first.pattern)
+    module._recordings.cache_clear()
+
+
 def test_the_counts_are_taken_anew(monkeypatch):
     monkeypatch.setattr(module, "modelled", lambda recording: 7)
     assert not three_counts("ld.shared.u32", "stride 1").rows[0].agree
