@@ -146,12 +146,14 @@ class Barriers:
 
     def explain(self) -> str:
         """Who waits on what, one sentence for each barrier of the first waiting block."""
+        from gemm_lab.emulator.mbarrier_words import waiting_clauses
+
         chunk = self.chunk
-        blocks = {block for block, _ in (*self.waiting, *chunk.mbarriers.waiting)}
+        blocks = {block for block, _ in (*self.waiting, *chunk.mbarriers.waiting)} | chunk.cluster_barrier.blocks()
         if not blocks:
             return "No thread waits at a barrier."
         first = min(blocks)
-        words = chunk.mbarriers.explain(first)
+        words = waiting_clauses(chunk.mbarriers, first) + chunk.cluster_barrier.explain(first)
         for (block, number), entries in sorted(self.waiting.items()):
             if block != first:
                 continue

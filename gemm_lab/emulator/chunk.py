@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from gemm_lab.emulator.barriers import Barriers
+from gemm_lab.emulator.cluster_barrier import ClusterBarrier
 from gemm_lab.emulator.faults import BudgetExceeded, Trap
 from gemm_lab.emulator.frames import CallStack
 from gemm_lab.emulator.lanes import Lanes
@@ -58,6 +59,7 @@ class Chunk:
         self.hazards = launch.hazards.chunk(self) if launch.hazards else None
         self.groups = Groups(self)
         self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
+        self.cluster_barrier = ClusterBarrier(self)
         self.calls = CallStack(self) if self.program.frames else None
         self._naming: dict = {}
         self.clock_ticks = launch.clock_start
@@ -291,6 +293,7 @@ class Chunk:
             return DONE
         self.goto(lanes, DONE)
         self.barriers.recheck()
+        self.cluster_barrier.recheck()
         return -1
 
     def trap(self, lanes: Lanes, site: int) -> int:

@@ -189,7 +189,7 @@ def _ending(item: Instruction) -> str:
         return "trap"
     if family == "mbarrier" and item.parts[1] in WAITS:
         return "barrier"
-    if family in BARRIERS and "warp" not in item.parts and "cluster" not in item.parts:
+    if family in BARRIERS and "warp" not in item.parts and not {"cluster", "arrive"} <= set(item.parts):
         return "barrier"
     return ""
 

@@ -232,47 +232,6 @@ class Mbarriers:
                 del self.waiting[key]
         return some
 
-    def explain(self, only_block: int | None = None) -> list[str]:
-        """Who waits on what, one clause for each group of lanes of the first block that waits."""
-        if not self.waiting:
-            return []
-        first = min(self.waiting)[0] if only_block is None else only_block
-        chunk, words = self.chunk, []
-        for (block, address), entries in sorted(self.waiting.items()):
-            if block != first:
-                continue
-            barrier = self.known[block, address]
-            by_wait: dict = {}
-            for entry in entries:
-                by_wait.setdefault((entry.phase, entry.site), []).append(entry.lanes)
-            for (phase, site), lanes in by_wait.items():
-                threads = spans(np.sort(chunk.thread_of_lane[np.concatenate(lanes)]))
-                words.append(
-                    f"threads {threads} wait at the mbarrier at shared address {address} for the end of phase {phase} "
-                    f"(parity {phase & 1}), {self.missing(barrier)}"
-                    f"{self.passed_by(barrier)} "
-                    f"({chunk.launch.describe(chunk.program.sites[site])})"
-                )
-        return words
-
-    @staticmethod
-    def passed_by(barrier: Mbarrier) -> str:
-        """A remark on a wait that may have missed its phase."""
-        if barrier.phase and barrier.pending == barrier.expected and not barrier.bytes:
-            return f" (phase {barrier.phase - 1} is over, and nothing has come since)"
-        return ""
-
-    @staticmethod
-    def missing(barrier: Mbarrier) -> str:
-        parts = []
-        if barrier.pending:
-            parts.append(f"expects {barrier.pending:,} more of its {barrier.expected:,} arrivals")
-        if barrier.bytes > 0:
-            parts.append(f"expects {barrier.bytes:,} bytes more than have been copied")
-        elif barrier.bytes < 0:
-            parts.append(f"has got {-barrier.bytes:,} bytes more than were announced by expect_tx")
-        return "which " + " and ".join(parts)
-
     # ---- Pieces ----
 
     def place(self, key) -> int:

@@ -249,3 +249,32 @@ def test_other_threads_need_a_barrier_after_the_init():
         f"kernel.cu:{line(body, 'INIT')}" in str(h) and "needs __syncthreads() after the init" in str(h)
         for h in report.hazards
     )
+
+
+# ---- barrier.cluster of a block that is its own cluster ----
+
+CLUSTER = """
+  for (int i = 0; i < 3; i++) {
+    data[t] = 10 * t + i;
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    out[64 * i + t] = data[63 - t];
+    __syncthreads();
+  }"""
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+def test_a_cluster_of_one_meets_like_a_block(arch):
+    out, report = run(CLUSTER, 64, arch, hazards=True)
+    assert np.array_equal(out[:192].reshape(3, 64), 10 * (63 - np.arange(64)) + np.arange(3)[:, None])
+    assert report.hazards == []
+    _, report = run(CLUSTER.replace("arrive.release", "arrive.relaxed"), 64, arch, hazards=True)
+    assert any("there is no barrier between them" in str(h) for h in report.hazards)
+
+
+def test_a_cluster_barrier_that_some_miss_is_a_deadlock_unless_they_end():
+    body = 'asm volatile("barrier.cluster.arrive;"); asm volatile("barrier.cluster.wait;"); out[t] = 7;'
+    out, _ = run(f"if (t >= 32) {{ {body} }}", 64)
+    assert out[:64].tolist() == [99] * 32 + [7] * 32
+    with pytest.raises(emulator.Deadlock, match=r"threads 32-63 wait at barrier.cluster for all threads \(kernel.cu:"):
+        run(f"if (t >= 32) {{ {body} }} else {{ __syncthreads(); }}", 64)

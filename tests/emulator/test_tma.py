@@ -336,8 +336,12 @@ extern "C" __global__ void kernel(const __grid_constant__ CUtensorMap map, uint1
   uint32_t elected;
   asm volatile("{ .reg .pred %%px; elect.sync _|%%px, %1; selp.b32 %0, 1, 0, %%px; }" : "=r"(elected) : "r"(0xffffffff));
   const bool first = threadIdx.x < 32 && elected;
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   if (first) {
     tma_prefetch(map);
+    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" :: "l"(&map), "r"(0), "r"(64));
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], 128;" :: "l"(out));
     asm volatile("mbarrier.init.shared::cta.b64 [%1], %0;" :: "r"(1), "r"(barrier));
     asm volatile("{\n\tfence.mbarrier_init.release.cluster;\n}" ::);
   }
@@ -346,7 +350,7 @@ extern "C" __global__ void kernel(const __grid_constant__ CUtensorMap map, uint1
     "@p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n"
     "@p cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
     " [%2], [%4, {%5, %6}], [%0], %7; }" :: "r"(barrier), "r"(8192), "r"(to), "r"((uint32_t)first), "l"(&map), "r"(0),
-    "r"(64), "l"(0x12F0000000000000ull) : "memory");
+    "r"(64), "l"(policy) : "memory");
   asm volatile("{\n.reg .pred P1;\nLAB_WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1;\n@P1 bra DONE;\n"
     "bra LAB_WAIT;\nDONE:\n}" :: "r"(barrier), "r"(0));
   for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x) out[i] = tile[i];

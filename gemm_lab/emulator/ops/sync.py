@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gemm_lab.emulator.registry import op
 
 
-@op("bar", "barrier", forms="sync, arrive, red.popc, red.and, red.or, warp.sync; named, with a thread count")
+@op("bar", "barrier", forms="sync, arrive, red.popc, red.and, red.or, warp.sync; named, with a thread count; "
+    "cluster.arrive, cluster.wait of a block that is its own cluster")
 def barrier(e, i, following=None):
     """Barriers of a block; `following` is the next code block."""
     if "warp" in i.parts:
         e.allow("warp", "sync")
         e.line("pass")  # the scheduler has brought the lanes together
         return None
-    e.allow("sync", "arrive", "red", "popc", "and", "or", "cta", "aligned")
     if "cluster" in i.parts:
-        raise e.unsupported()
+        e.allow("cluster", "arrive", "wait", "release", "relaxed", "acquire", "aligned")
+        if "wait" in i.parts:
+            return f"return S.cluster_barrier.wait(L, {i.site}, {following})"
+        e.line(f"S.cluster_barrier.arrive(L, {i.site}, {e.mask})")
+        return None
+    e.allow("sync", "arrive", "red", "popc", "and", "or", "cta", "aligned")
     operands = list(i.operands)
     if "red" in i.parts:
         destination = operands.pop(0)
@@ -58,6 +65,12 @@ def setmaxnreg(e, i):
     if not 24 <= count <= 256 or count % 8:
         raise e.unsupported(f"{count} registers; 24 to 256 in steps of 8 are possible")
     e.line("pass")
+
+
+@op("createpolicy", forms="a cache policy: it changes no value, and is 0")
+def createpolicy(e, i):
+    """Policies for the operand of L2::cache_hint."""
+    e.write(i.operands[0], e.constant(np.uint64(0)), "b64")
 
 
 @op("mapa", forms="the address in block 0 of a cluster of one")

@@ -13,6 +13,7 @@ UNTESTED = {
     "mbarrier": "its states are opaque; tests/emulator holds its phases, its waits and its deadlocks",
     "prefetch": "a hint gives no value",
     "prefetchu": "a hint gives no value",
+    "createpolicy": "a hint gives no value; what a policy holds is undefined",
     "discard": "a hint gives no value; what memory holds afterwards is undefined",
     "applypriority": "a hint gives no value",
     "griddepcontrol": "needs two kernels of one stream",
