@@ -73,7 +73,7 @@ def launch(
     descriptor of its array, which is a buffer like any other.
     dynamic_smem_bytes: of `extern __shared__` arrays; a compiled object brings its own.
     hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
-    reads and for missing waits (`Report.hazards`).
+    reads and for missing waits and fences (`Report.hazards`).
     timing: "early" lets asynchronous copies land at once, "late" at the last legal moment.
     max_instructions: warp instructions after which `BudgetExceeded` names the line that spins.
     max_seconds: time after which it does so; for kernels in which few lanes spin.

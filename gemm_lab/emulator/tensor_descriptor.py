@@ -58,11 +58,12 @@ class Boxes:
         grid = np.indices(copied[:0:-1]).reshape(rank - 1, prod(copied[1:]))[::-1]  # of the rows, innermost first
         self.rows = grid.T * np.array(tensor.element_strides[1:], np.int64).reshape(1, -1)
         self.outer = np.array(tensor.sizes[1:], np.int64)
-        self.strides = np.array(tensor.strides, np.int64)
-        self.offsets = self.rows @ self.strides if rank > 1 else np.zeros(1, np.int64)
+        self.offsets = self.rows @ np.array(tensor.strides, np.int64) if rank > 1 else np.zeros(1, np.int64)
         self.count = len(self.offsets)
+        self.most = [size - 1 - last for size, last in zip(tensor.sizes[1:], self.rows[-1].tolist(), strict=True)]
+        self.size, self.reach = tensor.box_bytes, tensor.smem_bytes
         chunks = np.arange(tensor.row_bytes // 16, dtype=np.int64)
-        self.chunks = chunks
+        self.whole = (self.offsets[:, None] + 16 * chunks).reshape(-1)
         self.plain = (np.arange(self.count)[:, None] * tensor.row_pitch + 16 * chunks).reshape(-1)
         self._shared: dict[int, np.ndarray] = {}
 
@@ -79,20 +80,14 @@ class Boxes:
     def place(self, coordinates) -> Place:
         """What of the box at these coordinates (innermost first) lies in the tensor."""
         tensor = self.tensor
-        inner, outer = coordinates[0], np.array(coordinates[1:], np.int64)
-        low, high = max(0, -inner), min(tensor.box[0], tensor.sizes[0] - inner)
-        inside = None
-        if tensor.rank > 1:
-            last = outer + self.rows[-1]
-            if (outer < 0).any() or (last >= self.outer).any():
-                at = self.rows + outer
-                inside = ((at >= 0) & (at < self.outer)).all(1)
-        start = self.base + inner * tensor.element_bytes + (int(outer @ self.strides) if tensor.rank > 1 else 0)
-        if inside is None and low == 0 and high == tensor.box[0] and start % 16 == 0:
-            index = (start + self.offsets[:, None] >> 4) + self.chunks
-            return Place(16, index.reshape(-1), None, 0, 0)
-        rows = np.arange(self.count) if inside is None else np.flatnonzero(inside)
-        size = tensor.element_bytes
+        inner, *outer = coordinates
+        low, high, size = max(0, -inner), min(tensor.box[0], tensor.sizes[0] - inner), tensor.element_bytes
+        start = self.base + inner * size + sum(c * stride for c, stride in zip(outer, tensor.strides, strict=True))
+        inside = all(0 <= c <= most for c, most in zip(outer, self.most, strict=True))
+        if inside and low == 0 and high == tensor.box[0] and start % 16 == 0:
+            return Place(16, start + self.whole >> 4, None, 0, 0)
+        at = self.rows + np.array(outer, np.int64)
+        rows = np.flatnonzero(((at >= 0) & (at < self.outer)).all(1))
         elements = np.arange(low, max(low, high))
         index = (start + self.offsets[rows][:, None]) // size + elements
         return Place(size, index.reshape(-1), rows, low, max(low, high))

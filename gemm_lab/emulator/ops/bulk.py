@@ -73,7 +73,7 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where):
         if tensor:
             boxes = descriptor(S, k, lane, own(where[0]), len(where[1]))
             place = boxes.place([own(c) for c in where[1]])
-            size, chunks, reach = boxes.tensor.box_bytes, boxes.shared(address), boxes.tensor.smem_bytes
+            size, chunks, reach = boxes.size, boxes.shared(address), boxes.reach
             check_shared(S, k, lane, address, reach, SMEM_ALIGN)
         else:
             boxes, size = Bytes, own(where[1])
