@@ -72,7 +72,8 @@ class Measurement:
     """One kernel, size and regime: the columns of `results/measured/<gpu>.csv`, then the raw samples.
 
     TFLOPS as median and quartiles. Ratios are medians over rounds, None where there was no cuBLAS or ceiling
-    in the run. `power_w` is NVML's running average, so in the burst regime it includes the rests.
+    in the run. `sm_clock_mhz` and `power_w` are NVML's; in the burst regime they include the rests, so that the clock
+    of the launches themselves may be lower.
     """
 
     kernel: str
