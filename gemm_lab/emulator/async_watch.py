@@ -113,8 +113,8 @@ class AsyncWatch:
         self._fence_of_init(k, load.lane, barrier)
         access = self._access(k, "overwrites", load.lane, load.index)
         watch, last = self.watch, self.watch.shared.written[access.cells]
-        watch.check_shared(access, None)
-        watch.check(access, last, "wrote")
+        if not watch.check_shared(access, None):
+            watch.check(access, last, "wrote")
         watch.check_readers(access)
         self._generic_writes(access, last, "overwrites")
         event = self.report.next_event(k)
@@ -165,8 +165,8 @@ class AsyncWatch:
         """A copy was issued that reads shared memory through the async proxy."""
         access, watch = self._access(k, "reads", lane, index), self.watch
         last = watch.shared.written[access.cells]
-        watch.check_shared(access, last)
-        watch.check(access, last, "wrote")
+        if not watch.check_shared(access, last):
+            watch.check(access, last, "wrote")
         self._generic_writes(access, last, "reads")
         free = watch.shared.pending[access.cells] == FREE
         watch.shared.pending[access.cells[free]] = READ

@@ -63,6 +63,11 @@ def explain(
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
     one_block, one_warp = lane // size == other_lane // size, lane >> 5 == other_lane >> 5
+    if one_block and past == "wrote" and other >= 0 and is_bulk(launch.program.sites[other]):
+        return (
+            f"{words.here(k)} {verb} {words.place}, which the copy at {words.site(other)} has filled: "
+            "this thread has not waited for the mbarrier of that copy, nor met a thread that has."
+        )
     if not one_block:
         who = f"{block_of(launch, other_lane)}, {who}"
     if together and one_warp:
@@ -71,8 +76,6 @@ def explain(
         why = "nothing brought the lanes of the warp together in between; it needs __syncwarp()."
     elif one_block and is_bulk(launch.program.sites[k]) and past == "read":
         why = "nothing tells that it has read it; wait for the mbarrier at which the readers of a stage arrive."
-    elif one_block and other >= 0 and is_bulk(launch.program.sites[other]):
-        why = "it has not waited for the mbarrier of that copy, nor met a thread that has."
     elif one_block:
         why = "there is no barrier between them."
     else:

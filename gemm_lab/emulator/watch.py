@@ -70,9 +70,10 @@ class Watch:
         lanes, event, strong = self._lanes(L, picked), report.next_event(k), report.strong[k]
         for access in self._accesses(k, "reads", lanes, memory, index, width):
             last = access.shadow.written[access.cells]
-            self.check_shared(access, last)
+            flying = self.check_shared(access, last)
             if not strong:
-                self.check(access, last, "wrote")
+                if not flying:
+                    self.check(access, last, "wrote")
                 access.shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
         if strong:
             self.order.acquire(self._rows(lanes), event)
@@ -84,10 +85,11 @@ class Watch:
         if values is not None and values.ndim and picked is not None:
             values = values[picked]
         for access in self._accesses(k, "writes", lanes, memory, index, width, values):
-            self.check_shared(access, None)
+            flying = self.check_shared(access, None)
             written, stamp = access.shadow.written, np.int64(ALWAYS if strong else event) << LANE_BITS | access.lanes
             if not strong:
-                self.check(access, written[access.cells], "wrote")
+                if not flying:
+                    self.check(access, written[access.cells], "wrote")
                 self.check_readers(access)
             written[access.cells] = stamp
             if not strong:
@@ -151,16 +153,20 @@ class Watch:
             lambda: explain(words, access.k, access.verb, before & LANE_MASK, past, other, equal, together),
         )
 
-    def check_shared(self, access: Access, last) -> None:
-        """What concerns shared memory alone. last: the last writes, None if their absence does no harm."""
+    def check_shared(self, access: Access, last) -> bool:
+        """What concerns shared memory alone. last: the last writes, None if their absence does no harm.
+
+        True where a copy that an mbarrier counts is in flight: of a race with it nothing more need be said.
+        """
         if access.shadow is not self.shared:
-            return
+            return False
+        flying = False
         if self.copies or self.report.uses_bulk:
             bad = self.shared.pending[access.cells]
             if access.verb == "reads":
                 bad = bad == FILLED
             if bad.any():
-                self._in_flight(access, *np.argwhere(bad)[0])
+                flying = self._in_flight(access, *np.argwhere(bad)[0])
         if last is not None and not last.all():
             row, column = np.argwhere(last == 0)[0]
             words = self.words(access, row, column)
@@ -170,8 +176,9 @@ class Watch:
                 -1,
                 lambda: f"{words.here(access.k)} {access.verb} {words.place}, which nothing has written.",
             )
+        return flying
 
-    def _in_flight(self, access: Access, row, column) -> None:
+    def _in_flight(self, access: Access, row, column) -> bool:
         cell = int(access.cells[row, column])
         other = int(self.report.site_of[self.shared.written[cell] >> LANE_BITS])
         words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
@@ -179,6 +186,7 @@ class Watch:
         other = other if load is None else load.k
         self.report.add("missing wait", access.k, other,
                         lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase))
+        return load is not None
 
     def words(self, access: Access, row, column) -> Words:
         at = int(access.cells[row, column]) * access.shadow.cell

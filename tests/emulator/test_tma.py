@@ -179,6 +179,10 @@ WRONG = {
         "mbarrier_wait_parity(empty + 8 * stage, phase ^ 1);", "",
         r"thread \(128, 0, 0\) of warp 4 overwrites shared address \d+.*ring.cu:{load}",
     ),
+    "one warp waits for all": (
+        "mbarrier_wait_parity(full + 8 * stage, phase);", "if (warp == 0) mbarrier_wait_parity(full + 8 * stage, phase);",
+        r"ring.cu:{ldmatrix}.*of warp 1 reads shared address \d+, which the copy at ring.cu:{load}.*this thread has not wai",
+    ),
     "no expect_tx": (
         "mbarrier_arrive_expect_tx(full + 8 * stage, STAGE_BYTES);", "mbarrier_arrive(full + 8 * stage);",
         r"has got 32,768 bytes more than were announced by expect_tx.*Found before that: ring.cu:{ldmatrix}",
@@ -244,6 +248,17 @@ def test_a_broken_ring_says_what_is_wrong(name):
     for key, number in lines.items():
         words = words.replace(f"{{{key}}}", str(number))
     assert re.search(words, text), text
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+def test_a_stage_released_before_it_is_read(timing):
+    release = "if (lane == 0) mbarrier_arrive(empty + 8 * stage);      // RELEASE\n"
+    waited = "mbarrier_wait_parity(full + 8 * stage, phase);          // FULL_WAIT\n"
+    assert release in RING and waited in RING
+    text = found(RING.replace(release, "\n").replace(waited, waited + release), timing)
+    assert re.search(
+        r"warp 0 reads shared address \d+ while the copy at ring.cu:\d+.*no thread has waited for the end of phase 1 ", text
+    ), text
 
 
 def test_mutants_of_the_ring_are_caught():
