@@ -1,5 +1,5 @@
 // One box into shared memory, which is poisoned before and copied to `out` after; or (STORE 1) out of it.
-#include "config.cuh"  // RANK 2, ROOM 16384: bytes of shared memory, STORE 0, POLLS 1000000
+#include "config.cuh"  // RANK 2, ROOM 16384: bytes of shared memory, STORE 0, POLLS 5000: tries of the wait
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/tma.cuh"

@@ -38,7 +38,7 @@ class Box(NamedTuple):
 
 
 def build(rank: int, store: bool, arch: str):
-    config = {"RANK": rank, "ROOM": ROOM, "STORE": int(store), "POLLS": 1_000_000}
+    config = {"RANK": rank, "ROOM": ROOM, "STORE": int(store), "POLLS": 5000}
     return compiler.compile(SOURCE, arch=arch, name="boxes.cu", entry="kernel", config=config)
 
 
