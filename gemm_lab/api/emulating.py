@@ -81,9 +81,10 @@ def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int
 
 
 def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
-    """Races, uninitialised reads and missing waits with two block tiles along N and two along K, in both timings."""
+    """Races, uninitialised reads and missing waits: two block tiles along N, each stage filled twice, both timings."""
     m, n, k = smallest_size(kernel)
     n *= 2  # a race between blocks takes two
+    k *= kernel.config.get("NUM_STAGES", 1)
     problem, found = kernel.problem, []
 
     for timing in ("early", "late"):

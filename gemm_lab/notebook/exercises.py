@@ -17,7 +17,7 @@ from gemm_lab.api import Kernel, html
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.device import KernelFault
-from gemm_lab.emulator import MemoryFault
+from gemm_lab.emulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.hardware import gpu
 from gemm_lab.model import roofline
@@ -76,6 +76,9 @@ class Exercise:
                          + html.folded("hint", escape(self.hint)), "#CC79A7")
 
 
+FAULTS = (MemoryFault, MbarrierFault, Deadlock, BudgetExceeded, KernelFault)  # a kernel that does not come to its end
+
+
 # ---- Judges -----------------------------------------------------------------
 
 
@@ -108,8 +111,8 @@ def _judge_run(exercise: Exercise, answer: Kernel, where: str) -> tuple[list[tup
         raise WrongAnswer(exercise, [f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough."])
     for seed, (m, n, k) in enumerate(wanted["sizes"]):
         try:
-            run = answer.run(n, m, k, seed=seed, timed=False)
-        except (MemoryFault, KernelFault) as fault:
+            run = answer.run(n, m, k, seed=seed, timed=False, backend=wanted.get("backend"))
+        except FAULTS as fault:
             raise WrongAnswer(exercise, [f"{where}At {m} × {n} × {k}: {fault}"]) from None
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
@@ -130,7 +133,10 @@ def _judge_run(exercise: Exercise, answer: Kernel, where: str) -> tuple[list[tup
 
 def _hazards(run: Any, wanted: Mapping[str, Any]) -> list[str]:
     """The first hazard of a run as a sentence, where the exercise asks for a kernel without any."""
-    found = run.hazards if wanted.get("hazards") == 0 else []
+    try:
+        found = run.hazards if wanted.get("hazards") == 0 else []
+    except FAULTS as fault:  # in late timing
+        return [str(fault)]
     return [f"A hazard: {found[0]}"] if found else []
 
 

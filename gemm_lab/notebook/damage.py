@@ -1,0 +1,72 @@
+"""A kernel broken on purpose, and what becomes of it: a deadlock, a fault, a wrong result, a hazard, or nothing.
+
+    from gemm_lab.notebook.damage import damage
+    damage("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from gemm_lab.api import Kernel, html, kernel
+from gemm_lab.api.emulating import budget, launch
+from gemm_lab.api.measuring import check_twice
+from gemm_lab.emulator import Deadlock, EmulatorError
+from gemm_lab.errors import ConfigError
+
+TILES_N, ROUNDS = 2, 2  # block tiles of D side by side, and how often each stage is filled for one of them
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What the emulator found. kind: "a deadlock", "a fault", "a wrong result", "a hazard" or "nothing"."""
+
+    kind: str
+    says: str
+
+    def __repr__(self) -> str:
+        return f"{self.kind}. {self.says}"
+
+    def _repr_html_(self) -> str:
+        colour = html.GOOD if self.kind == "nothing" else html.BAD
+        return html.card(f"<b>{escape(self.kind.capitalize())}.</b> {escape(self.says)}", colour)
+
+
+def damage(target: Kernel | str, changes: dict[str, str], blocks: int | None = None) -> Damage:
+    """Replace some words of a kernel's source by others and run it on the emulator, in both timings, hazards searched.
+
+    blocks: how many blocks are launched, for kernels that share out the tiles themselves; by default the ladder's grid.
+    Raises `ConfigError` for words that the source does not hold, and a `CompileError` as usual.
+    """
+    base = kernel(target) if isinstance(target, str) else target
+    source = base.source
+    for old, new in changes.items():
+        if old not in source:
+            raise ConfigError(f"The source of {base.label} does not hold “{old}”; copy the words from base.source.")
+        source = source.replace(old, new)
+    return _run(base.rewrite(source), blocks)
+
+
+def _run(broken: Kernel, blocks: int | None) -> Damage:
+    steps, config = broken.spec.size_multiples(broken.config), broken.config
+    m, n, k = steps["m"], TILES_N * steps["n"], (ROUNDS * config.get("NUM_STAGES", 1) + 1) * steps["k"]
+    compiled, hazards = broken.compile(), []
+    for timing in ("early", "late"):
+
+        def machine(compiled, *, grid, args, cluster, timing=timing):
+            arrays, report = launch(compiled, (blocks, 1, 1) if blocks else grid, args, cluster, hazards=True,
+                                    max_instructions=budget(m, n, k), timing=timing)
+            hazards.extend(report.hazards)
+            return arrays
+
+        try:
+            verdicts = check_twice(broken, compiled, m, n, k, launch=machine)
+        except EmulatorError as error:
+            return Damage("a deadlock" if isinstance(error, Deadlock) else "a fault", str(error))
+        if not all(verdicts):
+            found = f" Found on the way: {hazards[0]}" if hazards else ""
+            return Damage("a wrong result", verdicts[-1].message + found)
+    if hazards:
+        return Damage("a hazard", f"The result is right here, by luck. {hazards[0]}")
+    return Damage("nothing", "The result is right in both timings, and no hazard was found.")

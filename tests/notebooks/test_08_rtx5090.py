@@ -1,0 +1,167 @@
+"""What notebook 08 says in prose, held against the compiler, the emulator and the models."""
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.compiler.main_loop import main_loop
+from gemm_lab.errors import ConfigError, LaunchError
+from gemm_lab.model.tensor_map import TensorMap, TensorMapError
+from gemm_lab.notebook.damage import damage
+from gemm_lab.notebook.figures import quads, ring
+from gemm_lab.notebook.shared_roofline import cycles_per_mma, shared_roofline
+from gemm_lab.published import published
+
+AMPERE = lab.kernel("ampere/10")
+K = {number: lab.kernel(f"rtx5090/{number:02d}") for number in (1, 2, 3)}
+WIDE = {"BLOCK_N": 256, "BLOCK_K": 32, "NUM_WARPS_N": 4, "NUM_STAGES": 4}
+EXPECT = "expect_tx(full + stage * 8, STAGE_BYTES)"
+ARRIVE = "if (lane == 0) mbarrier_arrive(empty + read * 8);"
+
+
+def loop(kernel, arch="sm_90a"):
+    return main_loop(kernel.sass(arch=arch).lines).lines
+
+
+# ---- What is left ----
+
+
+def test_published_shares():
+    table = {r.kernel: r.percent_of_peak for r in published() if r.gpu == "rtx5090" and "all kernels" in r.note}
+    assert [81 <= round(table[f"v{number}"]) <= 84 for number in range(1, 9)] == [False] * 3 + [True] * 5
+    large = {r.kernel: round(r.percent_of_peak) for r in published() if r.gpu == "rtx5090" and r.n == 8192}
+    assert (large["cublas"], large["v8"]) == (91, 81)
+
+
+def test_on_a_5090_shared_memory_needs_far_fewer_cycles_than_the_tensor_cores():
+    (row,) = shared_roofline("ampere/10").rows
+    assert cycles_per_mma("rtx5090") == pytest.approx(32, rel=0.005) and row.wavefronts < row.tensor["rtx5090"] / 4
+
+
+# ---- Tensor maps and swizzles ----
+
+
+def test_the_map_of_the_notebook_is_that_of_01():
+    (name, spec), _ = K[1].problem.tensor_maps
+    told = TensorMap.of_shape("bf16", (4096, 4096), box=(32, 128), swizzle=64)
+    assert (name, spec.box, spec.swizzle) == ("map_a", told.box, told.swizzle)
+    assert (told.row_bytes, told.smem_align, told.box_bytes) == (64, 512, 8192)
+
+
+def test_a_box_wider_than_its_swizzle_is_refused():
+    with pytest.raises(TensorMapError, match="copy it in several boxes"):
+        TensorMap.of_shape("bf16", (4096, 4096), box=(64, 128), swizzle=64)
+
+
+def test_the_swizzle_of_tma_is_the_function_of_ampere():
+    code = [kernel.regions["layout"].split("constexpr", 1)[1] for kernel in (AMPERE, *K.values())]
+    assert len(set(code)) == 1
+
+
+@pytest.mark.parametrize("config", [{}, {"BLOCK_K": 64, "NUM_STAGES": 2}], ids=["64 bytes", "128 bytes"])
+def test_reader_and_map_must_agree(config):
+    assert damage(K[1](**config), {}).kind == "nothing"
+    assert damage(K[1](**config), {"chunk ^ row / LINE_ROWS % CHUNKS": "chunk"}).kind == "a wrong result"
+
+
+# ---- 01 and 02: registers and instructions ----
+
+
+def test_01_saves_registers_and_has_a_longer_loop():
+    registers = [kernel.compile("sm_90a").registers for kernel in (AMPERE, K[1])]
+    assert AMPERE.config == K[1].config and registers == [228, 206]
+    loops = [loop(kernel) for kernel in (AMPERE, K[1])]
+    assert [len(lines) for lines in loops] == [126, 162]
+    assert all(sum(line.opcode.startswith("HMMA") for line in lines) == 64 for lines in loops)
+
+
+def test_every_warp_issues_what_one_thread_asks_for():
+    lines = loop(K[1])
+    asks = [line.address for line in lines if line.opcode.startswith("UTMALDG")]
+    jumps = [(line.address, line.target) for line in lines if line.target is not None and line.target > line.address]
+    assert len(asks) == 2 and not any(at < ask < to for ask in asks for at, to in jumps)
+    assert {"ELECT", "VOTEU", "R2UR"} <= {line.opcode.split(".")[0] for line in lines}
+
+
+def test_the_consumers_of_02_have_the_shortest_loop_and_no_barrier():
+    lines = loop(K[2](**WIDE))
+    names = [line.opcode.split(".")[0] for line in lines]
+    assert K[2](**WIDE).config == K[1].config and len(lines) - names.count("HMMA") == 46
+    assert not {"BAR", "UTMALDG", "ELECT"} & set(names) and "BAR" in {line.opcode.split(".")[0] for line in loop(K[1])}
+
+
+def test_a_ninth_warp_costs_as_much_as_four():
+    gpu = lab.gpu("rtx5090")
+    most = gpu.registers_per_sm // (12 * 32) // 8 * 8
+    assert most == 168 and all(lab.occupancy(gpu, threads, most, 0).blocks == 1 for threads in (288, 384))
+    for threads in (288, 384):
+        with pytest.raises(LaunchError, match="can have 168 a thread"):
+            lab.occupancy(gpu, threads, most + 1, 0)
+    assert lab.occupancy(gpu, 256, 255, 0).blocks == 1
+    assert 384 * most == 128 * 24 + 256 * 240 and "CONSUMER_REGISTERS = NUM_CONSUMERS > 4 ? 240 : 248" in K[2].source
+
+
+def test_wide_tiles_spill_for_a_5090_only():
+    spilled = {arch: K[2](**WIDE).compile(arch).spill_stores for arch in ("sm_90a", "sm_120a")}
+    assert spilled["sm_90a"] == 0 < spilled["sm_120a"] and K[2].compile("sm_120a").spill_stores == 0
+    assert K[2].compile("sm_120a").registers < lab.gpu("rtx5090").registers_per_sm // 256
+
+
+# ---- Parities ----
+
+
+def test_parities_of_tile_7():
+    assert ring.stage_and_parities(7, 3) == (1, 0, 1)
+
+
+# ---- 03 ----
+
+
+def test_tiles_of_the_last_round():
+    grid = K[3].spec.launch_grid(K[3].spec.config, 4096, 4096, 4096, sms=170)
+    assert grid == (170, 1, 1) and lab.gpu("rtx5090").sms == 170 and divmod(1024, 170) == (6, 4)
+
+
+def test_the_staged_epilogue_is_in_the_way_of_the_next_tile():
+    assert damage(K[3], {}, blocks=1).kind == "nothing"
+    old, header = "store_through_quads<WARP_N>(acc, gmem_d", "tile/quad_epilogue.cuh"
+    new = "store_through_shared<WARP_N>(acc, smem + warp * (MMA_M * WARP_N / 8), gmem_d"
+    seen = damage(K[3], {old: new, header: "tile/staged_epilogue_bf16.cuh"}, blocks=1)
+    assert seen.kind == "a wrong result" and "may still be writing it" in seen.says
+
+
+def test_03_has_only_the_wavefronts_of_ldmatrix():
+    report = K[3].run(256, backend="emulator").report
+    assert {site.opcode.split(".")[0] for site in report.sites if site.wavefronts} == {"ldmatrix"}
+    assert report.totals.wavefronts == report.totals.ideal_wavefronts < K[2].run(256, backend="emulator").report.totals.wavefronts
+
+
+def test_the_exchange_is_a_transpose():
+    before, between, after = quads.quad_steps()
+    assert after == [list(column) for column in zip(*before, strict=True)] and between not in (before, after)
+    assert all(held[0] == lane for lane, words in enumerate(after) for held in words)
+
+
+# ---- How it breaks ----
+
+BROKEN = {
+    "parity": ({"parity = 1; k_tile": "parity = 0; k_tile"}, "a deadlock", "expects 4 more of its 4 arrivals"),
+    "arrival": ({ARRIVE: ""}, "a deadlock", "expects 4 more of its 4 arrivals"),
+    "more bytes": ({EXPECT: EXPECT.replace("BYTES)", "BYTES + 16)")}, "a deadlock", "expects 16 bytes more than have been"),
+    "fewer bytes": ({EXPECT: EXPECT.replace("STAGE_BYTES)", "STAGE_A)")}, "a deadlock", "more than were announced"),
+    "all lanes": ({ARRIVE: ARRIVE.removeprefix("if (lane == 0) ")}, "a wrong result", "may still be writing it"),
+    "fence": ({"fence_mbarrier_init();": ""}, "a hazard", "no fence follows its init"),
+    "no wait for full": ({"if (k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);": ""}, "a fault", "one too many"),
+    "no wait for empty": ({"mbarrier_wait_parity(empty + stage * 8, parity);": ""}, "a deadlock", "overwrites shared address"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_damage_says_what_becomes_of_it(name):
+    changes, kind, says = BROKEN[name]
+    seen = damage(K[2], changes)
+    assert seen.kind == kind and says in seen.says and kind.capitalize() in seen._repr_html_()
+
+
+def test_damage_to_words_that_are_not_there_is_refused():
+    with pytest.raises(ConfigError, match="does not hold “mbarrier_forget”"):
+        damage("rtx5090/02", {"mbarrier_forget": ""})
