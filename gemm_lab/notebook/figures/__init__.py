@@ -43,6 +43,7 @@ from gemm_lab.notebook.figures import (
     tensor_memory,
     tiling,
     tma,
+    wmma,
     xor_steps,
 )
 from gemm_lab.notebook.figures.png import write_png
@@ -92,6 +93,8 @@ _FIGURES = {
         ampere_code.ampere_loops_06_10,
         async_copies.late_addresses,
         tails.tail_tile,
+        wmma.wmma_fragment_load,
+        wmma.wmma_loops,
         locality.block_order_locality,
         persistent.persistent_blocks,
         quads.quad_exchange,
