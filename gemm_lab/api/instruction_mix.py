@@ -119,7 +119,9 @@ def instruction_mix(kernel: Any, arch: str | None = None) -> InstructionMix:
     """The mix of a `Kernel` for `arch` (default: what it compiles for here)."""
     compiled = kernel.compile(arch)
     lines = compiler.disassemble(compiled)
-    loop, warps, tile = main_loop(lines), compiled.threads // 32, kernel.config.get("BLOCK_K")
+    loop, tile = main_loop(lines), kernel.config.get("BLOCK_K")
+    multiplying = [kernel.config.get(name, 0) for name in ("NUM_WARPS_M", "NUM_WARPS_N")]  # a producer warp does not
+    warps = multiplying[0] * multiplying[1] or compiled.threads // 32
     products = kernel.block[0] * kernel.block[1] / warps if kernel.block else None
     macs, step = (loop.macs if loop else 0), None
     if loop and loop.repeats:  # inner loops do the multiply-adds, several times a turn: a turn is a k tile

@@ -63,7 +63,8 @@ def _run(broken: Kernel, blocks: int | None) -> Damage:
         try:
             verdicts = check_twice(broken, compiled, m, n, k, launch=machine)
         except EmulatorError as error:
-            return Damage("a deadlock" if isinstance(error, Deadlock) else "a fault", str(error))
+            kind = "a deadlock" if isinstance(error, Deadlock) else "a fault"
+            return Damage(kind, str(error).removeprefix("Deadlock: "))
         if not all(verdicts):
             found = f" Found on the way: {hazards[0]}" if hazards else ""
             return Damage("a wrong result", verdicts[-1].message + found)

@@ -1,5 +1,7 @@
 """What notebook 08 says in prose, held against the compiler, the emulator and the models."""
 
+from dataclasses import replace
+
 import pytest
 
 import gemm_lab as lab
@@ -12,7 +14,7 @@ from gemm_lab.notebook.shared_roofline import cycles_per_mma, shared_roofline
 from gemm_lab.published import published
 
 AMPERE = lab.kernel("ampere/10")
-K = {number: lab.kernel(f"rtx5090/{number:02d}") for number in (1, 2, 3)}
+K = {int(k.spec.number): k(**k.spec.config) for k in lab.ladder("rtx5090")}  # with a 5090's tiles on every machine
 WIDE = {"BLOCK_N": 256, "BLOCK_K": 32, "NUM_WARPS_N": 4, "NUM_STAGES": 4}
 EXPECT = "expect_tx(full + stage * 8, STAGE_BYTES)"
 ARRIVE = "if (lane == 0) mbarrier_arrive(empty + read * 8);"
@@ -106,6 +108,10 @@ def test_wide_tiles_spill_for_a_5090_only():
     assert K[2].compile("sm_120a").registers < lab.gpu("rtx5090").registers_per_sm // 256
 
 
+def test_a_turn_of_the_consumers_is_one_k_tile():
+    assert K[2].instruction_mix("sm_90a").k_step == K[2].config["BLOCK_K"] and K[2](**WIDE).instruction_mix("sm_90a").k_step == 32
+
+
 # ---- Parities ----
 
 
@@ -139,6 +145,21 @@ def test_the_exchange_is_a_transpose():
     before, between, after = quads.quad_steps()
     assert after == [list(column) for column in zip(*before, strict=True)] and between not in (before, after)
     assert all(held[0] == lane for lane, words in enumerate(after) for held in words)
+
+
+# ---- The verdict, before and after a run is recorded ----
+
+
+def test_a_recorded_run_is_drawn(monkeypatch):
+    from gemm_lab.measure import results
+
+    names = {"ampere/09_pipelined_fragments": 1, "ampere/10_steady_addresses": 2, "ampere/11_any_size": 3}
+    rows = [replace(row, kernel=K[names[row.kernel]].name, ladder="rtx5090") if row.kernel in names else row
+            for row in results.recorded("h200")]
+    monkeypatch.setattr(results, "recorded", lambda gpu: rows)
+    bench = lab.ladder("rtx5090").recorded([4096, 8192], "burst")
+    assert {row.kernel for row in bench.rows if row.ladder == "rtx5090"} == {kernel.name for kernel in K.values()}
+    assert bench.plot(lit="rtx5090/03_persistent", n=8192)._repr_png_()
 
 
 # ---- How it breaks ----

@@ -38,13 +38,13 @@ WRONG = [
     # The producer: no wait, the parity of the consumers, one that never turns, that turns each time, the wrong barrier
     ("08_producer", [(WAIT_EMPTY, "")], DEADLOCK),
     ("08_producer", [("parity = 1;", "parity = 0;")], "which expects 4 more of its 4 arrivals"),
-    ("08_producer", [("parity ^= stage == 0;", "")], "With NUM_STAGES = 2: At 128 × 128 × 448: "),
+    ("08_producer", [("parity ^= stage == 0;", "")], "With NUM_STAGES = 2: At 128 × 256 × 448: "),
     ("08_producer", [("parity ^= stage == 0;", "parity ^= 1;")], DEADLOCK),
-    ("08_producer", [("empty + stage * 8, parity", "full + stage * 8, parity")], "With NUM_STAGES = 2: At 128 × 128 × 448: "),
+    ("08_producer", [("empty + stage * 8, parity", "full + stage * 8, parity")], "With NUM_STAGES = 2: At 128 × 256 × 448: "),
     # The consumer: no wait, no arrival, of every lane, of the next stage, too early; the wait behind the load
     ("08_consumer", [(WAIT_FULL, "")], "may still be writing it: no thread has waited for the end of phase 0"),
     ("08_consumer", [(ARRIVE, "")], "which expects 4 more of its 4 arrivals"),
-    ("08_consumer", [(ARRIVE, ARRIVE.removeprefix("if (lane == 0) "))], "With NUM_STAGES = 2: At 128 × 128 × 448: "),
+    ("08_consumer", [(ARRIVE, ARRIVE.removeprefix("if (lane == 0) "))], "With NUM_STAGES = 2: At 128 × 256 × 448: "),
     ("08_consumer", [("empty + read * 8", "empty + stage * 8")], DEADLOCK),
     ("08_consumer", [("parity ^= stage == 0;", "parity ^= 1;")], DEADLOCK),
     ("08_consumer", [(WAIT_FULL, WAIT_FULL.replace("parity);", "parity ^ 1);"))], "With NUM_STAGES = 2: "),

@@ -30,7 +30,7 @@ def quad_exchange():
     title = "one row of D, 64 bytes, in the registers of four lanes"
     page.text(0.35, 0.36, title, ha="left", bold=True, size=style.BODY)
     cell, left, gap, top = 0.46, 0.95, 0.62, 1.0
-    titles = ("as mma leaves it", "after lanes 2 apart", "after lanes 1 apart")
+    titles = ("as mma leaves it", "step 1: lanes 2 apart", "step 2: neighbours")
     for number, (title, held) in enumerate(zip(titles, quad_steps(), strict=True)):
         x = left + number * (LANES * cell + gap)
         page.text(x + 2 * cell, top - 0.2, title, colour=style.MUTED)
