@@ -32,7 +32,7 @@ WRONG = [
     ("09_transpose", [(TAKES, "row = chunk % BLOCK_M, k = chunk / BLOCK_M * 4")],
      "It needs 16.00 sectors a request; 12 is possible."),
     ("09_transpose", [(TAKES, "row = chunk / 2 % 64, k = chunk / 2 / BLOCK_M * 8 + chunk % 2 * 4")],
-     "At 128 × 256 × 64: D["),
+     "At 128 × 128 × 64: D["),
     # The copies: no wait, one group short, no group, a group only where there is a copy, past the end of K, too early
     ("09_copies_ahead", [(WAIT, "    ")], "it needs commit_group and wait_group before the barrier"),
     ("09_copies_ahead", [("wait<NUM_STAGES - 1>", "wait<NUM_STAGES>")], "while a cp.async may still be writing it"),
@@ -40,7 +40,7 @@ WRONG = [
     ("09_copies_ahead", [(FETCH, FETCH.replace("fetch(stage);", "{ fetch(stage); cp_async_commit(); }")), (COMMIT, "")],
      "A hazard"),
     ("09_copies_ahead", [("if (k_tile + NUM_STAGES * STEP_K < K) fetch(stage);", "fetch(stage);")],
-     "With NUM_STAGES = 2: At 128 × 128 × 16: block"),
+     "At 128 × 128 × 16: block"),
     ("09_copies_ahead", [("convert(stage, tile ^ 1)", "convert(stage, tile)")], "At 128 × 128 × 80: D["),
     ("09_copies_ahead", [(WAIT, WAIT + " __syncthreads();")], "2 barriers for each k tile; 1 is possible"),
     # The swizzle: every row of A, B by pairs of rows, half the rows of B, past the end of A's row, half a chunk
