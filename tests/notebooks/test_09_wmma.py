@@ -29,16 +29,30 @@ def counted(name, *settings):
     return _kernel(name, settings).run(256, backend="emulator")
 
 
+def lines_of(k):
+    return _lines(k.name, tuple(k.config.items()))
+
+
+@lru_cache
+def _lines(name, settings):
+    return _kernel(name, settings).sass(arch=ARCH).lines
+
+
+@lru_cache
+def _mix(name, settings):
+    return _kernel(name, settings).instruction_mix(ARCH).loop
+
+
 def opcodes(k):
-    return Counter(line.opcode.split(".")[0] for line in k.sass(arch=ARCH).lines)
+    return Counter(line.opcode.split(".")[0] for line in lines_of(k))
 
 
 def loop_of(k):
-    return sum(k.instruction_mix(ARCH).loop.values())
+    return sum(_mix(k.name, tuple(k.config.items())).values())
 
 
 def per_mma(k):
-    return loop_of(k) / k.instruction_mix(ARCH).loop["tensor core"]
+    return loop_of(k) / _mix(k.name, tuple(k.config.items()))["tensor core"]
 
 
 def room(k):
@@ -124,7 +138,7 @@ def test_padding_leaves_the_conflicts_of_the_transposing_stores():
 
 
 def test_unrolling_is_a_longer_block_k_and_saves_barriers():
-    one, other = (kernel("unroll_bf16", **s).sass(arch=ARCH).lines for s in ({}, {"BLOCK_K": 64, "K_UNROLL": 1}))
+    one, other = (lines_of(kernel("unroll_bf16", **s)) for s in ({}, {"BLOCK_K": 64, "K_UNROLL": 1}))
     assert [line.opcode for line in one] == [line.opcode for line in other]
     barriers = [sum(s.executions for s in run.report.sites if s.opcode.startswith("bar"))
                 for run in (counted("unroll_bf16", ("K_UNROLL", 1)), counted("unroll_bf16"))]
@@ -170,7 +184,7 @@ def test_small_tiles_fetch_twice_the_bytes():
 
 @pytest.mark.parametrize("name", ["unroll_bf16", "wmma_v3"])
 def test_the_order_of_products_hardly_changes_reuse(name):
-    flags = [sum(".reuse" in line.text for line in kernel(name, SERPENTINE=order).sass(arch=ARCH).lines
+    flags = [sum(".reuse" in line.text for line in lines_of(kernel(name, SERPENTINE=order))
                  if line.opcode.startswith("HMMA")) for order in (0, 1)]
     assert abs(flags[1] - flags[0]) <= 1
 
@@ -220,9 +234,9 @@ def test_best_wmma_is_level_with_mma_sync():
 def test_grey_before_the_products():
     """In the picture LD, MOVM and addresses have no colour of their own; in the first two loops they come before HMMA."""
     for name in ("wmma_opt_bf16_v3", "hybrid_bf16"):
-        names = [line.opcode.split(".")[0] for line in main_loop(kernel(name).sass(arch=ARCH).lines).lines]
+        names = [line.opcode.split(".")[0] for line in main_loop(lines_of(kernel(name))).lines]
         assert sum(op in ("LD", "MOVM") for op in names[: names.index("HMMA")]) > 24
-    names = [line.opcode.split(".")[0] for line in main_loop(kernel("best_wmma").sass(arch=ARCH).lines).lines]
+    names = [line.opcode.split(".")[0] for line in main_loop(lines_of(kernel("best_wmma"))).lines]
     first, last = names.index("HMMA"), len(names) - names[::-1].index("HMMA")
     assert {"STS", "LDG", "LDSM", "BAR"} <= set(names[first:last])
 
