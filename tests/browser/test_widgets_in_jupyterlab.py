@@ -25,6 +25,8 @@ CELLS = ["import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
 def run(page, cell, seen, tries=6):
     """Run a cell until its output shows; a run right after loading can be dropped."""
     for _ in range(tries):
+        for accept in page.locator("dialog.jp-Dialog .jp-mod-accept").all():  # "Select Kernel", on a slow machine
+            accept.click()
         cell.locator(".cm-content").click()
         page.keyboard.press("Control+Enter")
         try:
