@@ -22,11 +22,6 @@ SECTOR_BYTES = 32
 LANES_OF_A_PHASE = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}
 
 
-def bank_of(address):
-    """The bank that holds the word at a byte address."""
-    return np.asarray(address) // BANK_BYTES % BANKS
-
-
 def wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None = None, merge: bool = True) -> np.ndarray:
     """Wavefronts of each warp's access: shape (warps,).
 

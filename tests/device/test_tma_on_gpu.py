@@ -1,8 +1,8 @@
 """TMA and mbarriers on a GPU, bit by bit against the emulator. Needs sm_90 or newer."""
 
-import sys
 from pathlib import Path
 
+import boxes as boxes_of_tests
 import numpy as np
 import pytest
 
@@ -10,8 +10,6 @@ from gemm_lab import compiler, device, emulator, hardware
 from gemm_lab.model.tensor_map import TensorMap
 
 EMULATOR_TESTS = Path(__file__).resolve().parents[1] / "emulator"
-sys.path.append(str(EMULATOR_TESTS))
-import boxes as boxes_of_tests  # noqa: E402
 
 PRESENT = hardware.detect()
 pytestmark = [

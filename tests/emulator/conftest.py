@@ -1,14 +1,9 @@
 """CUDA text to a launch: what every test of the emulator starts from."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from gemm_lab import compiler, emulator
-
-sys.path.insert(0, str(Path(__file__).parent))  # boxes.py stands beside the tests
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ import numpy as np
 from gemm_lab.emulator.registry import op, runtime, types_of
 from gemm_lab.emulator.types import CODES, SIZE
 
-_NEXT = {1: 2, 2: 4, 4: 8}
-
 
 def wide_kind(kind: str) -> str:
     return kind[0] + str(2 * int(kind[1:]))

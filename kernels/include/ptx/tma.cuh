@@ -23,13 +23,6 @@ __device__ __forceinline__ void tma_load_2d(uint32_t shared, const CUtensorMap& 
                :: "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(barrier) : "memory");
 }
 
-__device__ __forceinline__ void tma_load_3d(uint32_t shared, const CUtensorMap& map, int x, int y, int z,
-                                            uint32_t barrier) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%2, %3, %4}], [%5];"
-               :: "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier) : "memory");
-}
-
 // What threads stored in shared memory becomes visible to TMA: each of them fences, then all meet, then one stores.
 __device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 

@@ -1,6 +1,0 @@
-"""The samples and the fake worker stand beside the tests."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
