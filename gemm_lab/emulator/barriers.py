@@ -42,6 +42,8 @@ class Barriers:
         ):
             if chunk.hazards is not None:
                 chunk.hazards.everyone()
+            if chunk.launch.trace is not None:
+                chunk.launch.trace.everyone(chunk, int(number))
             return following
         self.park(L, site, number, count, following)
         return -1
@@ -82,6 +84,8 @@ class Barriers:
                 values = None
                 if reduction is not None:
                     values = reduction[0], np.broadcast_to(reduction[1], L.n)[chosen], reduction[2]
+                if chunk.launch.trace is not None:
+                    chunk.launch.trace.meets(chunk, lanes[chosen], (block, which), following is not None)
                 self.waiting.setdefault((block, which), []).append(
                     Waiting(lanes[chosen], expected, following, site, values, event)
                 )
@@ -104,6 +108,8 @@ class Barriers:
                 done = arrived >= expected or (arrived + int((~chunk.alive[lanes]).sum()) >= expected)
             if done:
                 del self.waiting[key]
+                if chunk.launch.trace is not None:
+                    chunk.launch.trace.met(chunk, key)
                 self.release(block, entries)
 
     def release(self, block: int, entries: list) -> None:

@@ -165,7 +165,7 @@ class Launch:
         self.hazards = Hazards(self) if hazards else None
         self.output: list[str] = []
         self.initial = self.memory.data.copy()
-        self.probe = None
+        self.probe = self.trace = None
         self.deadline: float | None = None
 
     # ---- Checks ----

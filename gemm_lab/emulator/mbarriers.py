@@ -143,6 +143,8 @@ class Mbarriers:
                 chunk.hazards.proxies.used(k, barrier, lanes)
             for phase in np.unique(wanted).tolist():
                 some = lanes[wanted == phase]
+                if chunk.launch.trace is not None:
+                    chunk.launch.trace.waits(chunk, some, key, phase)
                 if phase < barrier.phase:
                     self.passed(k, barrier, some)
                 else:

@@ -1,0 +1,53 @@
+"""An instruction at which a recording stops: the operands of its lanes, and the barriers and buffers that they name."""
+
+from __future__ import annotations
+
+from gemm_lab.emulator.ir import Immediate, Instruction, Memory, Register, Symbol
+from gemm_lab.emulator.layout import SHARED_WINDOW
+
+
+class Stop:
+    """An instruction that is about to execute, and the values of its operands."""
+
+    def __init__(self, recorder, chunk, L, item: Instruction, values: dict):
+        self.recorder, self.chunk, self.item, self.values = recorder, chunk, item, values
+        self.lanes = L.lane_numbers()
+
+    def value(self, position: int, operand):
+        """An operand at one lane; of a memory operand, its address."""
+        if type(operand) is Register:
+            value = self.values[f"r{operand.index}"]
+            return value[position] if value.ndim else value
+        if type(operand) is Immediate:
+            return int(operand.text, 0)
+        if type(operand) is Memory:
+            return int(self.value(position, operand.base)) + operand.offset
+        if type(operand) is Symbol:
+            return self.recorder.program.address(operand.variable) + operand.offset
+        raise TypeError(f"no value is known of {operand}")
+
+    def number(self, position: int, operand: int) -> int:
+        return int(self.value(position, self.item.operands[operand]))
+
+    def warp(self, position: int) -> tuple[int, int]:
+        return next(self.recorder.warps(self.chunk, self.lanes[position : position + 1]))[2]
+
+    def shared(self, position: int, memory) -> int:
+        """The address within the block's shared memory."""
+        address = int(self.value(position, memory))
+        return (address - SHARED_WINDOW if address >= SHARED_WINDOW else address) & 0xFFFFFF
+
+    def signals(self, position: int, memory, _mask) -> list[tuple]:
+        """What counts for the phase that an mbarrier is in: (block, address, phase)."""
+        address, block = self.shared(position, memory), int(self.chunk.block_of_lane[self.lanes[position]])
+        barrier = self.chunk.mbarriers.known.get((block, address))
+        return [] if barrier is None else [(self.recorder.block(self.chunk, block), address, barrier.phase)]
+
+    def filling(self, position: int, operand) -> tuple:
+        """The barrier and phase of the load that filled what a matrix descriptor points to; its bits 0-13, × 16."""
+        address = (int(self.value(position, operand)) & 0x3FFF) << 4
+        block = self.warp(position)[0]
+        for owner, first, behind, barrier, phase in reversed(self.recorder.boxes):
+            if owner == block and first <= address < behind:
+                return barrier, phase
+        return None, None

@@ -1,0 +1,221 @@
+"""A trace in logical time: every unit works at a stated rate, and every wait lasts as long as what it waits for.
+
+The model is small and says what it leaves out. A unit of time is one clock of a multiprocessor (SM) whose tensor cores
+run at the data sheet's peak. Bytes arrive no faster than shared memory can be written; L2 and DRAM are taken to keep
+up. Latencies are round numbers of the right order, not measurements, and address arithmetic, `ldmatrix` and branches
+cost nothing. So a timeline shows the *order* of things and the bubbles that follow from it; its length is no speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gemm_lab.errors import LabError
+from gemm_lab.hardware import Gpu
+from gemm_lab.model.pipeline_timeline import Event, Timeline
+from gemm_lab.model.pipeline_trace import COPIES, LOAD, STORES, TCGEN05, WAIT, Step, Trace
+
+# Dense FLOP of one SM in one clock, 16-bit inputs with FP32 sums: a data sheet's peak ÷ SMs ÷ the clock it is given at.
+# A B200 has no published clock; 8,192 puts its 2,250 TFLOPS at 1.86 GHz. FP32 sums run at half rate on a GeForce.
+FLOP_PER_CLOCK = {"t4": 1024, "a100": 2048, "rtx5090": 512, "h100": 4096, "h200": 4096, "b200": 8192}
+SUBCORES = 4  # tensor cores of an SM, one for each of four warps in turn
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Rates are for one SM and one unit of time; the rest are units of time.
+
+    flop: of its tensor cores.   load_bytes: into shared memory.   store_bytes: out of the SM.
+    tmem_bytes: out of tensor memory, each of its 128 lanes a word a unit.
+    load_latency: from the request to the first byte.   mma_latency: from the last product to the signal.
+    signal: from the end of a phase until the warp that waits goes on.   issue: a warp asks a unit for something.
+    """
+
+    flop: float
+    load_bytes: float = 128.0
+    store_bytes: float = 128.0
+    tmem_bytes: float = 512.0
+    load_latency: float = 600.0
+    mma_latency: float = 128.0
+    signal: float = 64.0
+    issue: float = 16.0
+
+    @classmethod
+    def of(cls, gpu: Gpu, **changes: float) -> Costs:
+        """The rates of a GPU from `hardware`; `changes` replace any of them. Raises `LabError` for a cost below 0."""
+        width = float(gpu.smem_bytes_per_clock)
+        made = replace(cls(float(FLOP_PER_CLOCK[gpu.key]), width, width), **changes)
+        for name in made.__dataclass_fields__:
+            value, rate = getattr(made, name), name in ("flop", "load_bytes", "store_bytes", "tmem_bytes")
+            if value < 0 or (rate and value == 0):
+                raise LabError(f"{name} is {value:g}; it must be {'more than' if rate else 'at least'} 0.")
+        return made
+
+    def words(self) -> str:
+        return (f"{self.flop:,.0f} FLOP and {self.load_bytes:g} bytes of a load a unit, {self.load_latency:g} units "
+                f"until its first byte, {self.mma_latency:g} + {self.signal:g} until a warp hears of finished products")
+
+
+class _Warp:
+    def __init__(self, key, agent: str, steps: list[Step]):
+        self.key, self.agent, self.steps, self.at, self.clock = key, agent, steps, 0, 0.0
+        self.open: dict[str, float] = {}  # unit -> end of what was asked since the last commit
+        self.groups: dict[str, list[float]] = {}
+        self.last: dict[str, float] = {}
+        self.tile: int | None = None
+
+
+class _Placing:
+    def __init__(self, trace: Trace, costs: Costs):
+        self.trace, self.costs = trace, costs
+        self.left, self.over = trace.signals(), {}
+        self.tile_of: dict[tuple, int | None] = {}
+        self.free: dict[tuple, float] = {}
+        self.events: list[Event] = []
+        many = len(trace.blocks) > 1
+        self.prefix = {block: f"block {block} · " if many else "" for block in trace.blocks}
+        self.warps = [_Warp(key, f"{self.prefix[key[0]]}warp {key[1]} · {trace.role(*key)}", steps)
+                      for key, steps in sorted(trace.steps.items())]
+
+    # ---- Order ----
+
+    def run(self) -> list[Event]:
+        while True:
+            ready = [(self.when(warp), number) for number, warp in enumerate(self.warps) if warp.at < len(warp.steps)]
+            if not ready:
+                return self.events
+            time, number = min(ready)
+            if time == float("inf"):
+                raise LabError("The trace ends in a deadlock: " + "; ".join(
+                    f"{warp.agent} waits for {warp.steps[warp.at].signal}" for warp in self.warps
+                    if warp.at < len(warp.steps)) + ".")
+            warp = self.warps[number]
+            step = warp.steps[warp.at]
+            warp.at += 1
+            getattr(self, f"do_{step.what}")(warp, step)
+
+    def when(self, warp: _Warp) -> float:
+        """When a warp's next step can begin; infinite while nobody knows."""
+        step = warp.steps[warp.at]
+        if step.what != WAIT or self.left.get(step.signal) is None:
+            return warp.clock  # a phase that nothing in the trace counts for was over before
+        if self.left[step.signal] > 0:
+            return float("inf")
+        return max(warp.clock, self.over[step.signal])
+
+    def count(self, signal: tuple, time: float, tile: int | None = None) -> None:
+        self.left[signal] -= 1
+        self.over[signal] = max(self.over.get(signal, 0.0), time)
+        if tile is not None:
+            self.tile_of[signal] = tile
+
+    def event(self, agent, kind, step: Step, start, end, tile=None) -> None:
+        if end > start:
+            self.events.append(Event(agent, kind, step.stage, step.tile if tile is None else tile, start, end))
+
+    def occupy(self, block: int, unit: str, ready: float, length: float) -> tuple[float, float]:
+        """The next free time of a unit of a block's SM, from `ready` on."""
+        start = max(ready, self.free.get((block, unit), 0.0))
+        self.free[block, unit] = start + length
+        return start, start + length
+
+    def issue(self, warp: _Warp, step: Step) -> None:
+        self.event(warp.agent, "issue", step, warp.clock, warp.clock + self.costs.issue)
+        warp.clock += self.costs.issue
+
+    # ---- Steps ----
+
+    def do_load(self, warp: _Warp, step: Step) -> None:
+        self.issue(warp, step)
+        agent, block = f"{self.prefix[warp.key[0]]}TMA", warp.key[0]
+        start, end = self.occupy(block, "TMA", warp.clock + self.costs.load_latency,
+                                 step.amount / self.costs.load_bytes)
+        self.event(agent, "load", step, start, end)
+        self.count(step.signal, end)
+
+    def do_async(self, warp: _Warp, step: Step) -> None:
+        costs, block = self.costs, warp.key[0]
+        self.issue(warp, step)
+        prefix = self.prefix[block]
+        if step.unit == COPIES:
+            start, end = self.occupy(block, COPIES, warp.clock + costs.load_latency, step.amount / costs.load_bytes)
+            self.event(f"{prefix}cp.async", "copy", step, start, end)
+        elif step.unit == STORES:
+            start, end = self.occupy(block, "out", warp.clock, step.amount / costs.store_bytes)
+            self.event(f"{prefix}TMA store", "store", step, start, end, warp.tile)
+        elif step.unit == TCGEN05:
+            start, end = self.occupy(block, "tensor core", warp.clock, step.amount / costs.flop)
+            self.event(f"{prefix}tensor core", "mma", step, start, end)
+            end += costs.mma_latency
+        else:
+            start, end = self.subcore(warp, step)
+            end += costs.mma_latency
+        if step.unit != STORES:
+            warp.tile = step.tile if step.tile is not None else warp.tile
+        warp.open[step.unit] = max(warp.open.get(step.unit, 0.0), end)
+        warp.last[step.unit] = max(warp.last.get(step.unit, 0.0), end)
+
+    def do_commit(self, warp: _Warp, step: Step) -> None:
+        if step.signal is not None:
+            self.count(step.signal, max(warp.last.get(step.unit, 0.0), warp.clock), warp.tile)
+        else:
+            warp.groups.setdefault(step.unit, []).append(warp.open.pop(step.unit, 0.0))
+
+    def do_drain(self, warp: _Warp, step: Step) -> None:
+        groups = warp.groups.get(step.unit, [])
+        ends = groups[: len(groups) - step.newest] if step.newest else groups
+        self.sleep(warp, step, max(ends, default=0.0))
+
+    def do_mma(self, warp: _Warp, step: Step) -> None:
+        start, end = self.subcore(warp, step)
+        self.event(warp.agent, "issue", step, start, end)
+        warp.clock, warp.tile = end, step.tile
+
+    def subcore(self, warp: _Warp, step: Step) -> tuple[float, float]:
+        """One of the four tensor cores; a warp uses that of its number mod 4."""
+        block, number = warp.key
+        start, end = self.occupy(block, f"tensor core {number % SUBCORES}", warp.clock,
+                                 step.amount / (self.costs.flop / SUBCORES))
+        self.event(f"{self.prefix[block]}tensor core {number % SUBCORES}", "mma", step, start, end)
+        return start, end
+
+    def do_epilogue(self, warp: _Warp, step: Step) -> None:
+        costs = self.costs
+        if step.unit == "tensor memory":
+            start, end = warp.clock, warp.clock + step.amount / (costs.tmem_bytes / SUBCORES)
+        else:
+            start, end = self.occupy(warp.key[0], "out", warp.clock, step.amount / costs.store_bytes)
+        self.event(warp.agent, "epilogue", step, start, end, warp.tile)
+        warp.clock = end
+
+    def do_arrive(self, warp: _Warp, step: Step) -> None:
+        self.count(step.signal, warp.clock)
+
+    def do_wait(self, warp: _Warp, step: Step) -> None:
+        if step.signal in self.over:
+            self.sleep(warp, step, self.over[step.signal])
+            warp.tile = self.tile_of.get(step.signal, warp.tile)
+
+    def sleep(self, warp: _Warp, step: Step, until: float) -> None:
+        """Nothing if it is over already; else until the end, and the time that the news takes."""
+        if until > warp.clock:
+            self.event(warp.agent, "wait", step, warp.clock, until + self.costs.signal)
+            warp.clock = until + self.costs.signal
+
+
+def place(trace: Trace, costs: Costs) -> Timeline:
+    """The events of a trace. Raises `LabError` for one that waits for what never comes."""
+    events = _Placing(_with_tiles(trace), costs).run()
+    return Timeline(tuple(sorted(events, key=lambda e: (e.start, e.end))), stages=trace.stages, title=trace.name,
+                    note=costs.words())
+
+
+def _with_tiles(trace: Trace) -> Trace:
+    """Loads belong to the tile whose products use what they bring."""
+    steps = [step for steps in trace.steps.values() for step in steps]
+    tiles = {(step.stage, step.turn): step.tile for step in steps if step.turn is not None and step.tile is not None}
+
+    def named(step: Step) -> Step:
+        return step._replace(tile=tiles.get((step.stage, step.turn))) if step.what == LOAD else step
+
+    return replace(trace, steps={key: [named(step) for step in steps] for key, steps in trace.steps.items()})
