@@ -6,6 +6,7 @@
 from gemm_lab.emulator.faults import (
     AssertionFailed,
     BudgetExceeded,
+    ClusterFault,
     Deadlock,
     EmulatorError,
     HazardFound,
@@ -22,6 +23,7 @@ from gemm_lab.emulator.report import Report, Site, Totals
 __all__ = [
     "AssertionFailed",
     "BudgetExceeded",
+    "ClusterFault",
     "Deadlock",
     "EmulatorError",
     "HazardFound",

@@ -8,6 +8,8 @@ import numpy as np
 
 from gemm_lab.emulator.barriers import Barriers
 from gemm_lab.emulator.cluster_barrier import ClusterBarrier
+from gemm_lab.emulator.cluster_memory import ClusterMemory
+from gemm_lab.emulator.clusters import RANK_SHIFT, SPECIALS
 from gemm_lab.emulator.faults import BudgetExceeded, Trap
 from gemm_lab.emulator.frames import CallStack
 from gemm_lab.emulator.lanes import Lanes
@@ -23,13 +25,17 @@ FAIR = 256  # scheduling steps after which the furthest lanes get a turn
 
 
 class Chunk:
-    """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp, the last warp filled up."""
+    """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp, the last warp filled up.
+
+    places: of the blocks, in a row, by which `Clusters` counts them; the blocks of a cluster are together.
+    """
 
     BYTES_A_LANE = 128  # numbers, masks and addresses beside the registers
 
-    def __init__(self, launch, block_ids: np.ndarray):
-        self.launch, self.program, self.block_ids = launch, launch.program, block_ids
-        self.blocks = len(block_ids)
+    def __init__(self, launch, places: np.ndarray):
+        self.launch, self.program, self.block_ids = launch, launch.program, launch.clusters.block(places)
+        self.first_place, self.cluster_size = int(places[0]), launch.clusters.size
+        self.blocks = len(places)
         self.threads = launch.threads
         self.warps_per_block = -(-self.threads // 32)
         self.warps = self.blocks * self.warps_per_block
@@ -41,7 +47,7 @@ class Chunk:
         self.shared_stride, self.local_stride = launch.shared_stride, self.program.local_size
         self.account, self.taken = launch.account, 0
         self.take(self.blocks * self.shared_stride + self.lanes * (self.local_stride + self.BYTES_A_LANE))
-        self.shared = SharedMemory(self)
+        self.shared = SharedMemory(self) if self.cluster_size == 1 else ClusterMemory(self)
         self.local = LocalMemory(self)
         self.R = list(launch.initial_registers)
         self.all = Lanes(self, None, None)
@@ -106,7 +112,7 @@ class Chunk:
     def run(self, quantum: int) -> bool:
         """Execute up to `quantum` blocks of code; True when every lane has ended."""
         functions, program, probes = {}, self.program, self.launch.probes
-        hazards = self.hazards is not None
+        hazards, clustered = self.hazards is not None, self.cluster_size > 1
         watched = self.launch.max_instructions is not None or self.launch.deadline is not None
         for _ in range(quantum):
             if self.at is not None:
@@ -122,7 +128,7 @@ class Chunk:
             key = (index, lanes.full)
             function = functions.get(key)
             if function is None:
-                function = functions[key] = program.function(index, lanes.full, probes, hazards)
+                function = functions[key] = program.function(index, lanes.full, probes, hazards, clustered)
             self.runs[index] += lanes.warps
             if watched:
                 self.spend(index, lanes)
@@ -306,12 +312,16 @@ class Chunk:
         lane = int(lanes.lane_numbers()[active[position] if position < len(active) else 0])
         return self.name_lane(lane)
 
+    def name_block(self, block: int) -> str:
+        """A block of the chunk, in words."""
+        x, y, _ = self.launch.grid
+        number = int(self.block_ids[block])
+        return f"block ({number % x}, {number // x % y}, {number // (x * y)})"
+
     def name_lane(self, lane: int) -> str:
-        x, y, z = self.launch.grid
-        block = int(self.block_ids[self.block_of_lane[lane]])
         thread, (a, b, _) = int(self.thread_of_lane[lane]), self.launch.block
         return (
-            f"block ({block % x}, {block // x % y}, {block // (x * y)}), "
+            f"{self.name_block(int(self.block_of_lane[lane]))}, "
             f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)})"
         )
 
@@ -339,9 +349,12 @@ class Chunk:
         number = "xyz".find(name[-1]) if name[-2] == "_" else -1
         if stem in ("ntid", "nctaid"):
             return u4((launch.block if stem == "ntid" else launch.grid)[number])
-        if name in ("nclusterid_x", "nclusterid_y", "nclusterid_z"):
-            return u4(launch.grid[number])
-        if stem in ("tid", "ctaid", "clusterid"):
+        if name.startswith(SPECIALS):
+            return launch.clusters.special(name, {axis: self.special(f"ctaid_{axis}") for axis in "xyz"})
+        if name in ("window4", "window8"):  # where a block's own shared memory begins, as 4 bytes and as 8
+            window = self.special("cluster_ctarank") << u4(RANK_SHIFT)
+            return window if name == "window4" else window.astype(np.uint64)
+        if stem in ("tid", "ctaid"):
             flat, extents = (
                 (self.thread_of_lane, launch.block)
                 if stem == "tid"
@@ -369,10 +382,5 @@ class Chunk:
             "lanemask_le": lambda: ((one << lane) - one) | (one << lane),
             "lanemask_gt": lambda: ~(((one << lane) - one) | (one << lane)),
             "lanemask_ge": lambda: ~((one << lane) - one),
-            "is_explicit_cluster": lambda: np.bool_(False),
         }
-        if name in values:
-            return values[name]()
-        if name.startswith("cluster_nct"):
-            return one
-        return u4(0)
+        return values[name]() if name in values else u4(0)

@@ -1,31 +1,59 @@
-"""barrier.cluster where every block is a cluster of its own: all threads arrive, and wait when they please."""
+"""barrier.cluster: all threads of all blocks of a cluster arrive, and wait when they please.
+
+"Each thread must arrive at the barrier only once before the barrier completes"; threads that have ended are not waited
+for. PTX ISA, "barrier.cluster". Where a launch names no cluster, every block is its own.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gemm_lab.emulator.barriers import Waiting, spans
+from gemm_lab.emulator.faults import ClusterFault
 
 
 class ClusterBarrier:
-    """rounds: how often each lane has arrived; one that waits needs all others of its block to have come as often."""
+    """rounds: how often each lane has arrived; one that waits needs all others of its cluster to have come as often.
+
+    waited: the last round for which each lane has waited.
+    """
 
     def __init__(self, chunk):
         self.chunk = chunk
-        self.rounds = np.zeros(chunk.lanes, np.int64)
-        self.arrivals: dict[tuple[int, int], list[Waiting]] = {}  # by block and round, where hazards are looked for
+        self.rounds, self.waited = np.zeros(chunk.lanes, np.int64), np.zeros(chunk.lanes, np.int64)
+        self.cluster_of_lane = chunk.block_of_lane // chunk.cluster_size
+        self.lanes_of_cluster = chunk.cluster_size * 32 * chunk.warps_per_block
+        self.arrivals: dict[tuple[int, int], list] = {}  # by cluster and round, where hazards are looked for
         self.parked: list[Waiting] = []
 
     def arrive(self, L, site: int, mask) -> None:
         chunk, lanes = self.chunk, L.lane_numbers()[L.active() if mask is None else mask]
+        if not len(lanes):
+            return
+        over = self.complete()[self.cluster_of_lane[lanes]]
+        if (self.rounds[lanes] > over).any():
+            first = int(lanes[self.rounds[lanes] > over][0])
+            raise ClusterFault(
+                f"{chunk.launch.describe(chunk.program.sites[site])}: {chunk.name_lane(first)} arrives again at "
+                "barrier.cluster before the others have arrived; each thread arrives once, then waits with "
+                "barrier.cluster.wait."
+            )
         self.rounds[lanes] += 1
-        if chunk.hazards is not None and "relaxed" not in chunk.program.sites[site].parts:
-            places = np.stack([chunk.block_of_lane[lanes], self.rounds[lanes]])
-            for block, turn in np.unique(places, axis=1).T.tolist():
-                some = lanes[(places[0] == block) & (places[1] == turn)]
+        if chunk.hazards is not None:
+            relaxed = "relaxed" in chunk.program.sites[site].parts
+            places = np.stack([self.cluster_of_lane[lanes], self.rounds[lanes]])
+            for cluster, turn in np.unique(places, axis=1).T.tolist():
+                some = lanes[(places[0] == cluster) & (places[1] == turn)]
                 entry = Waiting(some, 0, None, site, None, chunk.hazards.report.event)
-                self.arrivals.setdefault((block, turn), []).append(entry)
+                self.arrivals.setdefault((cluster, turn), []).append((entry, relaxed))
         self.recheck()
+
+    def complete(self) -> np.ndarray:
+        """By cluster: the rounds that all threads which have not ended have arrived for."""
+        from gemm_lab.emulator.chunk import DONE
+
+        rounds = np.where(self.chunk.pc == DONE, np.iinfo(np.int64).max, self.rounds)
+        return rounds.reshape(-1, self.lanes_of_cluster).min(1)
 
     def wait(self, L, site: int, following: int) -> int:
         from gemm_lab.emulator.chunk import PARKED
@@ -34,38 +62,54 @@ class ClusterBarrier:
         lanes = L.lane_numbers()[L.active()]
         chunk.goto(L, PARKED)
         chunk.at = None
-        for block in np.unique(chunk.block_of_lane[lanes]).tolist():
-            some = lanes[chunk.block_of_lane[lanes] == block]
-            self.parked.append(Waiting(some, None, following, site, None, 0))
+        turns = np.maximum(self.rounds[lanes], self.waited[lanes] + 1)  # one that has not arrived waits for itself
+        self.waited[lanes] = turns
+        clusters = self.cluster_of_lane[lanes]
+        for cluster, turn in np.unique(np.stack([clusters, turns]), axis=1).T.tolist():
+            some = lanes[(clusters == cluster) & (turns == turn)]
+            self.parked.append(Waiting(some, turn, following, site, None, 0))
         self.recheck()
         return -1
 
     def recheck(self) -> None:
-        """Let those go on for whom all have arrived; threads that have ended count as arrived."""
-        from gemm_lab.emulator.chunk import DONE
-
-        left, chunk = [], self.chunk
+        """Let those go on for whom all have arrived."""
+        if not self.parked:
+            return
+        left, chunk, complete = [], self.chunk, self.complete()
         for entry in self.parked:
-            block, turn = int(chunk.block_of_lane[entry.lanes[0]]), int(self.rounds[entry.lanes].max())
-            own = slice(block * 32 * chunk.warps_per_block, (block + 1) * 32 * chunk.warps_per_block)
-            if (self.rounds[own][chunk.pc[own] != DONE] < turn).any():
+            cluster = int(self.cluster_of_lane[entry.lanes[0]])
+            if complete[cluster] < entry.expected:
                 left.append(entry)
                 continue
             chunk.pc[entry.lanes] = entry.following
-            if chunk.hazards is not None and (block, turn) in self.arrivals:
-                chunk.hazards.met([*self.arrivals[block, turn], entry], True)
+            if chunk.hazards is not None:
+                chunk.hazards.cluster_met(self.arrivals.get((cluster, entry.expected), []), entry)
         self.parked = left
 
     def explain(self, block: int) -> list[str]:
-        """One clause for each group of lanes of a block that waits."""
-        chunk = self.chunk
-        return [
-            f"threads {spans(np.sort(chunk.thread_of_lane[entry.lanes]))} wait at barrier.cluster for all threads "
-            f"({chunk.launch.describe(chunk.program.sites[entry.site])})"
-            for entry in self.parked
-            if chunk.block_of_lane[entry.lanes[0]] == block
-        ]
+        """One clause for each group of lanes of a block that waits, with those who have not come."""
+        chunk, words = self.chunk, []
+        for entry in self.parked:
+            inside = entry.lanes[chunk.block_of_lane[entry.lanes] == block]
+            if len(inside):
+                words.append(
+                    f"threads {spans(np.sort(chunk.thread_of_lane[inside]))} wait at barrier.cluster for all threads "
+                    f"({chunk.launch.describe(chunk.program.sites[entry.site])}){self.missing(entry, block)}"
+                )
+        return words
+
+    def missing(self, entry: Waiting, block: int) -> str:
+        """Whose arrival is missing, block by block."""
+        from gemm_lab.emulator.chunk import DONE
+
+        chunk, parts = self.chunk, []
+        same = self.cluster_of_lane == self.cluster_of_lane[entry.lanes[0]]
+        late = np.flatnonzero(same & (self.rounds < entry.expected) & (chunk.pc != DONE))
+        for other in np.unique(chunk.block_of_lane[late]).tolist():
+            threads = spans(chunk.thread_of_lane[late[chunk.block_of_lane[late] == other]])
+            parts.append(f"threads {threads} of {'this block' if other == block else chunk.name_block(other)}")
+        return f"; {', '.join(parts)} {'has' if len(late) == 1 else 'have'} not arrived" if parts else ""
 
     def blocks(self) -> set[int]:
         """Those in which somebody waits."""
-        return {int(self.chunk.block_of_lane[entry.lanes[0]]) for entry in self.parked}
+        return {int(block) for entry in self.parked for block in np.unique(self.chunk.block_of_lane[entry.lanes])}

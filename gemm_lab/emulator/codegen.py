@@ -18,8 +18,9 @@ TYPE_NAME = {code: code.replace("?", "b1") for code in NUMPY}
 class Emitter:
     """Writes the Python of one block. Expressions are strings; a register number 5 is the local variable r5."""
 
-    def __init__(self, program, registers: list[Register], full: bool, hazards: bool = False):
+    def __init__(self, program, registers: list[Register], full: bool, hazards: bool = False, clustered: bool = False):
         self.program, self.registers, self.full, self.hazards = program, registers, full, hazards
+        self.clustered = clustered
         self.lines: list[str] = []
         self.guard: str | None = None
         self.instruction: Instruction | None = None
@@ -69,7 +70,7 @@ class Emitter:
         if form is Immediate:
             return self.constant(immediate(operand.text, kind))
         if form is Symbol:
-            return self.constant(self.address_constant(operand, kind))
+            return self.in_window(self.constant(self.address_constant(operand, kind)), operand, want)
         if form is Special:
             return self.convert(*self.special(operand.name), want)
         if form is Negated and want == "?":
@@ -86,6 +87,12 @@ class Emitter:
         else:
             value = self.program.address(operand.variable) + operand.offset
         return NUMPY[CODES[kind]].type(value & ((1 << 8 * SIZE[CODES[kind]]) - 1))
+
+    def in_window(self, address: str, symbol: Symbol, code: str) -> str:
+        """An address of NumPy type `code`: of a shared variable in a cluster, its block's rank is part of it."""
+        if not self.clustered or symbol.variable is None or symbol.variable.space != "shared" or SIZE[code] < 4:
+            return address
+        return f"({address} + {self.convert(f'L.window{SIZE[code]}', f'u{SIZE[code]}', code)})"
 
     def special(self, name: str) -> tuple[str, str]:
         """The expression and NumPy code of a special register."""
@@ -172,7 +179,8 @@ class Emitter:
             dtype = np.uint64 if wide else np.uint32
             return f"({name} + {self.constant(dtype(operand.offset & (2**64 - 1 if wide else 2**32 - 1)))})"
         if type(base) is Symbol:
-            return self.constant(np.uint64(int(self.address_constant(base, "u64")) + operand.offset))
+            constant = self.constant(np.uint64(int(self.address_constant(base, "u64")) + operand.offset))
+            return self.in_window(constant, base, "u8")
         if type(base) is Immediate:
             return self.constant(np.uint64(int(immediate(base.text, "u64")) + operand.offset))
         raise self.unsupported("its address has a form that is not known here")
@@ -228,9 +236,11 @@ SPECIALS = {
 }
 
 
-def block_source(program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False) -> str:
+def block_source(
+    program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False, clustered: bool = False
+) -> str:
     """The Python text of one block's function, called `block(S, L)`; it returns the next block's number."""
-    emitter = Emitter(program, program.registers, full, hazards)
+    emitter = Emitter(program, program.registers, full, hazards, clustered)
     for register in bits(block.uses):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
     live_out = block.code_defines & block.live_out
@@ -322,9 +332,9 @@ def _frame_change(program, block: Block) -> str:
     return f"return S.calls.leave(L, {number}, {block.targets[0]}, {taken!r})"
 
 
-def compile_block(program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False):
-    """The function of one block. Raises `UnsupportedInstruction`."""
-    source = block_source(program, block, full, probes, hazards)
+def compile_block(program, block: Block, *variant):
+    """The function of one block; variant as for `block_source`. Raises `UnsupportedInstruction`."""
+    source = block_source(program, block, *variant)
     namespace = program.namespace
     exec(compile(source, f"<block {block.index}>", "exec"), namespace)  # noqa: S102
     return namespace.pop("block")

@@ -25,6 +25,10 @@ class MbarrierFault(EmulatorError):
     """An mbarrier used before its init, initialised twice, overwritten, or counted past its limits."""
 
 
+class ClusterFault(EmulatorError):
+    """A cluster's barrier or addresses used against their rules."""
+
+
 class Deadlock(EmulatorError):
     """No thread can go on; the message says who waits on what."""
 
@@ -48,6 +52,7 @@ class HazardFound(EmulatorError):
 __all__ = [
     "AssertionFailed",
     "BudgetExceeded",
+    "ClusterFault",
     "Deadlock",
     "EmulatorError",
     "HazardFound",

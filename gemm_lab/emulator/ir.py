@@ -120,6 +120,9 @@ class Function:
     variables: list[Variable] = field(default_factory=list)
     body: list = field(default_factory=list)
     max_threads: int | None = None
+    cluster: tuple[int, int, int] | None = None  # that its launches must have
+    explicit_cluster: bool = False
+    max_cluster_rank: int | None = None
     declared_only: bool = False
 
 

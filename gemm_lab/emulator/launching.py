@@ -9,6 +9,7 @@ import numpy as np
 
 from gemm_lab.emulator.arguments import read_arguments, with_addresses
 from gemm_lab.emulator.chunk import Chunk
+from gemm_lab.emulator.clusters import clusters_of
 from gemm_lab.emulator.counting import Patterns, SiteCounts
 from gemm_lab.emulator.faults import BudgetExceeded, EmulatorError, LaunchError
 from gemm_lab.emulator.hazards import Hazards
@@ -188,8 +189,8 @@ class Launch:
                 f"Grid {self.grid} or block {self.block} is larger than a GPU takes: grid y and z at most "
                 "65,535, block z at most 64."
             )
-        if self.cluster != (1, 1, 1):
-            raise LaunchError("Clusters cannot be emulated yet; launch without one.")
+        function = program.module.functions[program.entry]
+        self.clusters = clusters_of(function, program.module.target, self.grid, self.cluster)
         number = re.search(r"sm_(\d+)", program.module.target)
         limit = SHARED_LIMIT.get(int(number[1])) if number else None
         if limit is not None and self.smem_bytes > limit:
@@ -220,13 +221,15 @@ class Launch:
         }
         fixed = {"the global arrays, which are kept twice": 2 * arrays}
         if hazards:  # with cells of 4 bytes
-            a_cell = SharedShadow.bytes_a_cell(lanes // 32)
+            a_cell = SharedShadow.bytes_a_cell(lanes // 32 * self.clusters.size)
             block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4
             fixed["the hazards' record of every warp"] = Published.BYTES * self.blocks * lanes // 32
             fixed["the hazards' record of global memory"] = GlobalShadow.BYTES_A_CELL * arrays // 4
         self.account = Account(limit_bytes(max_bytes))
-        wanted = max(1, min(LANES_AT_ONCE // lanes, self.blocks))
-        self.at_once = blocks_at_once(wanted, block, fixed, self.account.limit, program)
+        size = self.clusters.size  # the blocks of a cluster are resident together
+        wanted = max(1, min(LANES_AT_ONCE // (lanes * size), self.blocks // size))
+        block = {name: size * needed for name, needed in block.items()}
+        self.at_once = size * blocks_at_once(wanted, block, fixed, self.account.limit, program, size)
         self.account.take(2 * arrays, "the global arrays")
 
     # ---- Running ----
@@ -235,9 +238,8 @@ class Launch:
         waiting: list[Chunk] = []
         with np.errstate(all="ignore"):
             try:
-                for begin in range(0, 1 if self.only_block is not None else self.blocks, self.at_once):
-                    numbers = np.arange(begin, min(begin + self.at_once, self.blocks))
-                    chunk = Chunk(self, numbers if self.only_block is None else np.array([self.only_block]))
+                for places in self._parts():
+                    chunk = Chunk(self, places)
                     if chunk.run(QUANTUM):
                         chunk.close()
                     else:
@@ -254,6 +256,15 @@ class Launch:
         if self.hazards is not None:
             self.hazards.close()
         return Report(self)
+
+    def _parts(self):
+        """The places of the blocks that run together; where one block is looked at, those of its cluster."""
+        if self.only_block is not None:
+            size, place = self.clusters.size, self.clusters.place(self.only_block)
+            yield np.arange(place // size * size, place // size * size + size)
+            return
+        for begin in range(0, self.blocks, self.at_once):
+            yield np.arange(begin, min(begin + self.at_once, self.blocks))
 
     def _copy_back(self) -> None:
         if self.only_block is not None:

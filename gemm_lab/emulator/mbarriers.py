@@ -130,7 +130,7 @@ class Mbarriers:
         from gemm_lab.emulator.chunk import PARKED
 
         chunk, parked = self.chunk, []
-        for key, positions, lanes in self.groups(L, addresses, L.mask):
+        for key, positions, lanes in self.groups(L, k, addresses, L.mask):
             barrier = self.find(k, int(lanes[0]), key)
             wanted = np.broadcast_to(phases, L.n)[positions].astype(np.int64)
             if parity:
@@ -240,15 +240,15 @@ class Mbarriers:
         block, address = key
         return (block * self.chunk.shared_stride + address) >> 3
 
-    def groups(self, L, addresses, mask):
+    def groups(self, L, k: int, addresses, mask):
         """(key, positions, lane numbers) of the executing lanes, by barrier."""
         chunk = self.chunk
         positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
         if not len(positions):
             return
         lanes = L.lane_numbers()[positions]
-        at = np.broadcast_to(addresses, L.n)[positions].astype(np.int64)
-        codes = chunk.block_of_lane[lanes] << 32 | at
+        blocks, at = chunk.shared.split(k, lanes, np.broadcast_to(addresses, L.n)[positions])
+        codes = blocks << 32 | at
         if (codes == codes[0]).all():
             parts = [(int(codes[0]), slice(None))]
         else:

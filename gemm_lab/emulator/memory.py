@@ -109,6 +109,14 @@ class SharedMemory(BlockMemory):
     def __init__(self, chunk):
         super().__init__(chunk, chunk.blocks, chunk.shared_stride, chunk.launch.smem_bytes)
 
+    def split(self, k: int, lanes: np.ndarray, at: np.ndarray):
+        """(blocks of the chunk, offsets) of the shared addresses that some lanes use."""
+        return self.chunk.block_of_lane[lanes], at.astype(np.int64)
+
+    def place(self, lane: int, address: int) -> tuple[int, int]:
+        """(block of the chunk, offset) of one address that is known to be good."""
+        return int(self.chunk.block_of_lane[lane]), address
+
 
 class LocalMemory(BlockMemory):
     """Local memory, one part for each thread."""

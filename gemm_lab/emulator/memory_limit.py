@@ -83,8 +83,12 @@ class Account:
         self.taken -= size
 
 
-def blocks_at_once(wanted: int, a_block: dict[str, int], fixed: dict[str, int], limit: int, program) -> int:
-    """How many of the `wanted` blocks can be resident together. a_block, fixed: bytes by what needs them.
+def blocks_at_once(
+    wanted: int, a_block: dict[str, int], fixed: dict[str, int], limit: int, program, cluster: int = 1
+) -> int:
+    """How many of the `wanted` blocks (clusters, if of more than one block) can be resident together.
+
+    a_block, fixed: bytes by what needs them.
 
     Raises `LaunchError` if not even one can.
     """
@@ -96,8 +100,9 @@ def blocks_at_once(wanted: int, a_block: dict[str, int], fixed: dict[str, int], 
     words = ", ".join(f"{in_words(parts[name])} for {name}" for name in largest if parts[name])
     remedy = REMEDIES[next(key for key in REMEDIES if largest[0].startswith(key))]
     raise LaunchError(
-        f"{program.entry} would need about {in_words(rest + each)} of memory with one block resident ({words}), more "
-        f"than the {in_words(limit)} that it may take here. {remedy}, or allow more with max_bytes= or {VARIABLE}."
+        f"{program.entry} would need about {in_words(rest + each)} of memory with one "
+        f"{'block' if cluster == 1 else 'cluster'} resident ({words}), more than the "
+        f"{in_words(limit)} that it may take here. {remedy}, or allow more with max_bytes= or {VARIABLE}."
     )
 
 

@@ -39,7 +39,7 @@ class Ordering:
 
     def __init__(self, chunk, published: Published):
         self.own, self.published = chunk.warps_per_block, published
-        self.first = int(chunk.block_ids[0]) * self.own  # number of the chunk's first warp in the launch
+        self.first = chunk.first_place * self.own  # number of the chunk's first warp in the launch
         here = slice(self.first, self.first + chunk.warps)
         self.signalled, self.released = (
             x[here].reshape(-1, self.own) for x in (published.signalled, published.released)

@@ -148,10 +148,13 @@ class Program:
             self.namespace[name] = value
         return name
 
-    def function(self, index: int, full: bool, probes: frozenset = frozenset(), hazards: bool = False):
-        """The generated function of a block; with `hazards` it also tells when warps meet and fence."""
-        key = (index, full, probes, hazards)
+    def function(self, index: int, full: bool, probes: frozenset, hazards: bool, clustered: bool):
+        """The generated function of a block; with `hazards` it also tells when warps meet and fence.
+
+        clustered: in a launch with clusters of several blocks.
+        """
+        key = (index, full, probes, hazards, clustered)
         found = self._functions.get(key)
         if found is None:
-            found = self._functions[key] = compile_block(self, self.blocks[index], full, probes, hazards)
+            found = self._functions[key] = compile_block(self, self.blocks[index], *key[1:])
         return found

@@ -46,7 +46,7 @@ def lanes_per_block(launch) -> int:
 
 def block_of(launch, lane: int) -> str:
     x, y, _ = launch.grid
-    block = lane // lanes_per_block(launch)
+    block = int(launch.clusters.block(lane // lanes_per_block(launch)))
     return f"block ({block % x}, {block // x % y}, {block // (x * y)})"
 
 

@@ -138,6 +138,12 @@ class _Parser:
             function.max_threads = 1
             for extent in threads[1].split(","):
                 function.max_threads *= int(extent)
+        cluster = re.search(r"\.reqnctapercluster\s+([\d,\s]+)", directives or "")
+        if cluster:
+            function.cluster = (*map(int, cluster[1].split(",")), 1, 1)[:3]
+        function.explicit_cluster = ".explicitcluster" in (directives or "")
+        most = re.search(r"\.maxclusterrank\s+(\d+)", directives or "")
+        function.max_cluster_rank = int(most[1]) if most else None
         if not has_body:
             function.declared_only = True
             self.functions.setdefault(name, function)

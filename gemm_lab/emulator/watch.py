@@ -235,6 +235,10 @@ class Watch:
         """All threads of all blocks of the chunk met."""
         self.order.everyone(self.report.event)
 
+    def cluster_met(self, arrivals: list, waiting) -> None:
+        """Threads of a cluster met at barrier.cluster; arrivals: (`barriers.Waiting`, whether .relaxed)."""
+        self.met([*(entry for entry, relaxed in arrivals if not relaxed), waiting], True)
+
     def met(self, entries: list, counted: bool) -> None:
         """Some threads of a block met.   entries: `barriers.Waiting`.   counted: the barrier named how many."""
         events: dict[int, int] = {}

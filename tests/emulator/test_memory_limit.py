@@ -107,8 +107,8 @@ def test_the_estimate_is_near_what_is_taken(monkeypatch):
     kernel, estimates = local(500), []
     choose = launching.blocks_at_once
 
-    def seen(wanted, a_block, fixed, limit, program):
-        count = choose(wanted, a_block, fixed, limit, program)
+    def seen(wanted, a_block, fixed, *rest):
+        count = choose(wanted, a_block, fixed, *rest)
         estimates.append(sum(fixed.values()) + count * sum(a_block.values()))
         return count
 

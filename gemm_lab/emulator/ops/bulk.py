@@ -69,7 +69,7 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where):
         def own(value, at=at):
             return int(value if value.ndim == 0 else value[at])
 
-        address = own(shared)
+        block, address = located(S, k, lane, own(shared))
         if tensor:
             boxes = descriptor(S, k, lane, own(where[0]), len(where[1]))
             place = boxes.place([own(c) for c in where[1]])
@@ -80,13 +80,18 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where):
             place = plain_place(S, k, lane, own(where[0]), size)
             check_shared(S, k, lane, address, size, PLAIN_ALIGN)
             chunks = (address >> 4) + np.arange(size >> 4)
-        block = int(S.block_of_lane[lane])
         index = chunks + (block * S.shared_stride >> 4)
         count(S.sites[k], place, size)
         if barrier is None:
             store(S, k, lane, boxes, place, index)
         else:
-            load(S, k, lane, boxes, place, index, (block, own(barrier) & 0xFFFFFFFF), size)
+            load(S, k, lane, boxes, place, index, located(S, k, lane, own(barrier)), size)
+
+
+def located(S, k, lane: int, address: int) -> tuple[int, int]:
+    """(block of the chunk, offset) of a shared address."""
+    blocks, at = S.shared.split(k, np.array([lane]), np.array([address & 0xFFFFFFFF]))
+    return int(blocks[0]), int(at[0])
 
 
 def load(S, k, lane, boxes, place, index, key, size) -> None:
@@ -133,7 +138,7 @@ class Bytes:
 @runtime
 def copies_arrive(S, L, k, address, mask, noinc):
     """cp.async.mbarrier.arrive: an arrival of each thread when its copies so far have landed."""
-    for key, _, lanes in S.mbarriers.groups(L, address, mask):
+    for key, _, lanes in S.mbarriers.groups(L, k, address, mask):
         barrier = S.mbarriers.find(k, int(lanes[0]), key)
         if S.hazards is not None:
             S.hazards.proxies.used(k, barrier, lanes)

@@ -41,7 +41,8 @@ def _slot(S, lane: int, offset: int, width: int) -> int:
 
 def _bytes_at(S, lane: int, address: int, length: int) -> bytes:
     if address >= SHARED_WINDOW:
-        at = int(S.block_of_lane[lane]) * S.shared_stride + address - SHARED_WINDOW
+        block, at = S.shared.place(lane, address - SHARED_WINDOW)
+        at += block * S.shared_stride
         return S.shared.data[at : at + length].tobytes()
     if address >= LOCAL_WINDOW:
         at = lane * S.local_stride + address - LOCAL_WINDOW

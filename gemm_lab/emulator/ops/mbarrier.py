@@ -67,7 +67,7 @@ def _arrive(e, i) -> None:
 
 @runtime
 def mbarrier_init(S, L, k, address, mask, count):
-    for key, positions, lanes in S.mbarriers.groups(L, address, mask):
+    for key, positions, lanes in S.mbarriers.groups(L, k, address, mask):
         S.mbarriers.check_address(k, int(lanes[0]), key[1])
         for lane, number in zip(lanes.tolist(), np.broadcast_to(count, L.n)[positions].tolist(), strict=True):
             S.mbarriers.init(k, lane, key, number)
@@ -77,14 +77,14 @@ def mbarrier_init(S, L, k, address, mask, count):
 
 @runtime
 def mbarrier_inval(S, L, k, address, mask, _):
-    for key, _positions, lanes in S.mbarriers.groups(L, address, mask):
+    for key, _positions, lanes in S.mbarriers.groups(L, k, address, mask):
         for lane in lanes.tolist():
             S.mbarriers.invalidate(k, lane, key)
 
 
 @runtime
 def mbarrier_bytes(S, L, k, address, mask, size, sign):
-    for key, positions, lanes in S.mbarriers.groups(L, address, mask):
+    for key, positions, lanes in S.mbarriers.groups(L, k, address, mask):
         barrier = S.mbarriers.find(k, int(lanes[0]), key)
         if S.hazards is not None:
             S.hazards.proxies.used(k, barrier, lanes)
@@ -96,7 +96,7 @@ def mbarrier_bytes(S, L, k, address, mask, size, sign):
 def mbarrier_arrive(S, L, k, address, mask, count, size, complete, drop, wanted):
     """The states before the arrivals if `wanted`; lanes that meet at one barrier arrive in their order."""
     barriers, states = S.mbarriers, np.zeros(L.n, np.uint64) if wanted else None
-    for key, positions, lanes in barriers.groups(L, address, mask):
+    for key, positions, lanes in barriers.groups(L, k, address, mask):
         barrier = barriers.find(k, int(lanes[0]), key)
         if S.hazards is not None:
             S.hazards.proxies.used(k, barrier, lanes)

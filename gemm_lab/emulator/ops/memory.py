@@ -11,7 +11,8 @@ from gemm_lab.emulator.memory import ELEMENT
 from gemm_lab.emulator.registry import op, runtime
 from gemm_lab.emulator.types import CODES
 
-SPACES = {"global": "global", "const": "global", "shared": "shared", "shared__cta": "shared", "local": "local"}
+SPACES = {"global": "global", "const": "global", "shared": "shared", "shared__cta": "shared",
+          "shared__cluster": "shared", "local": "local"}  # fmt: skip
 _QUALIFIERS = (
     "weak",
     "relaxed",

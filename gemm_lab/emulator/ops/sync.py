@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.emulator.registry import op
+from gemm_lab.emulator.clusters import OFFSET_MASK, RANK_SHIFT
+from gemm_lab.emulator.faults import ClusterFault
+from gemm_lab.emulator.layout import SHARED_WINDOW
+from gemm_lab.emulator.registry import op, runtime
 
 
 @op("bar", "barrier", forms="sync, arrive, red.popc, red.and, red.or, warp.sync; named, with a thread count; "
-    "cluster.arrive, cluster.wait of a block that is its own cluster")
+    "cluster.arrive, cluster.wait")
 def barrier(e, i, following=None):
     """Barriers of a block; `following` is the next code block."""
     if "warp" in i.parts:
@@ -73,9 +76,38 @@ def createpolicy(e, i):
     e.write(i.operands[0], e.constant(np.uint64(0)), "b64")
 
 
-@op("mapa", forms="the address in block 0 of a cluster of one")
+@op("mapa", forms="u32 and u64; shared::cluster and generic addresses")
 def mapa(e, i):
-    """A shared address in another block of the cluster; alone, a block is its own cluster."""
+    """The address that a shared variable has in the block of a rank."""
     e.allow("shared__cluster")
     kind = i.parts[-1]
-    e.write(i.operands[0], e.read(i.operands[1], kind), kind)
+    rank = e.read(i.operands[2], "u32")
+    generic = "shared__cluster" not in i.parts
+    e.write(i.operands[0], f"mapped(S, L, {i.site}, {e.mask}, {e.read(i.operands[1], kind)}, {rank}, {generic})", kind)
+
+
+@runtime
+def mapped(S, L, k, mask, address, rank, generic):
+    """Addresses with other ranks. generic: they have to lie in the shared window."""
+    kin, active = address.dtype.type, L.active() if mask is None else mask
+    ranks, at = np.broadcast_to(rank, L.n), np.broadcast_to(address, L.n)
+    bad = active & (ranks >= S.cluster_size)
+    if bad.any():
+        raise ClusterFault(f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} asks for the block of rank "
+                           f"{int(ranks[bad][0])}; its cluster has {S.cluster_size} block"
+                           f"{'s' if S.cluster_size > 1 else ''}.")
+    if generic and (active & (at < SHARED_WINDOW)).any():
+        raise ClusterFault(f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} maps the address "
+                           f"{int(at[active & (at < SHARED_WINDOW)][0]):#x}, which is not in shared memory.")
+    inside = kin(SHARED_WINDOW if generic else 0)
+    return inside | (address & kin(OFFSET_MASK)) | rank.astype(kin) << kin(RANK_SHIFT)
+
+
+@op("getctarank", forms="u32 and u64; shared::cluster and generic addresses")
+def getctarank(e, i):
+    """The rank of the block in whose shared memory an address lies."""
+    e.allow("shared__cluster")
+    kind = i.parts[-1]
+    address = e.read(i.operands[1], kind)
+    shift, ranks = (e.constant(np.uint32(v) if kind.endswith("32") else np.uint64(v)) for v in (RANK_SHIFT, 255))
+    e.write(i.operands[0], f"(({address} >> {shift}) & {ranks}).astype(u4)", "u32")
