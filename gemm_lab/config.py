@@ -4,19 +4,26 @@ GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the use
 GEMM_LAB_BACKEND     auto (default), gpu or emulator
 GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default 20
 GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may take (read by `emulator`); default: 3/4 of what is free
+GEMM_LAB_WAIT_S      seconds to wait for a GPU that others use; default 300
+GEMM_LAB_BUSY        what a run does then: wait (default) or emulator
+GEMM_LAB_LOCKS       folder by which the programs on a GPU take turns; default: `gemm_lab-locks` in the temporary folder
+GEMM_LAB_IDLE_S      seconds after which the process that holds GPU memory for a notebook ends; default 600
+GEMM_LAB_SCHEDULER   address of a server that `gemm-lab serve` runs, such as tcp://gpu-server:8786: kernels run there
 GEMM_LAB_COMMIT      the commit that recorded measurements name; default: what git says of the checkout
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from .errors import ConfigError, LabError
 
 DATA_FOLDERS = ("kernels", "images", "results", "notebooks")
 BACKENDS = ("auto", "gpu", "emulator")
-DEFAULT_TIMEOUT_S = 20.0
+BUSY = ("wait", "emulator")
+DEFAULT_TIMEOUT_S, DEFAULT_WAIT_S, DEFAULT_IDLE_S = 20.0, 300.0, 600.0
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -63,15 +70,51 @@ def backend() -> str:
 
 def timeout_s() -> float:
     """GEMM_LAB_TIMEOUT_S: seconds, more than 0."""
-    text = os.environ.get("GEMM_LAB_TIMEOUT_S", "").strip()
+    return _seconds("GEMM_LAB_TIMEOUT_S", DEFAULT_TIMEOUT_S)
+
+
+def wait_s() -> float:
+    """GEMM_LAB_WAIT_S: seconds, more than 0."""
+    return _seconds("GEMM_LAB_WAIT_S", DEFAULT_WAIT_S)
+
+
+def idle_s() -> float:
+    """GEMM_LAB_IDLE_S: seconds, more than 0."""
+    return _seconds("GEMM_LAB_IDLE_S", DEFAULT_IDLE_S)
+
+
+def busy() -> str:
+    """GEMM_LAB_BUSY: "wait" or "emulator"."""
+    chosen = os.environ.get("GEMM_LAB_BUSY", "").strip().lower() or "wait"
+    if chosen not in BUSY:
+        raise ConfigError(f"GEMM_LAB_BUSY is {chosen!r}; set it to wait or emulator.")
+    return chosen
+
+
+def scheduler() -> str:
+    """GEMM_LAB_SCHEDULER: the address of a server, or "" to work on this machine."""
+    address = os.environ.get("GEMM_LAB_SCHEDULER", "").strip()
+    if address and not address.startswith(("tcp://", "tls://", "inproc://")):
+        raise ConfigError(f"GEMM_LAB_SCHEDULER is {address!r}; set it to an address such as tcp://gpu-server:8786.")
+    return address
+
+
+def lock_dir() -> Path:
+    """The folder of the GPUs' queues, which all users of a machine share; it is made when first used."""
+    chosen = os.environ.get("GEMM_LAB_LOCKS")
+    return Path(chosen).expanduser() if chosen else Path(tempfile.gettempdir()) / "gemm_lab-locks"
+
+
+def _seconds(variable: str, default: float) -> float:
+    text = os.environ.get(variable, "").strip()
     if not text:
-        return DEFAULT_TIMEOUT_S
+        return default
     try:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
     if not 0.0 < seconds < float("inf"):
-        raise ConfigError(f"GEMM_LAB_TIMEOUT_S is {text!r}; set it to a number of seconds such as 20.")
+        raise ConfigError(f"{variable} is {text!r}; set it to a number of seconds such as {default:g}.")
     return seconds
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -229,6 +230,7 @@ class Present:
     driver: tuple[int, int]  # newest CUDA version that the driver supports, (13, 0)
     memory_gb: float
     gpu: Gpu | None
+    uuid: str = ""  # "GPU-…", where the driver tells it
 
 
 def arch_of(major: int, minor: int) -> str:
@@ -283,4 +285,16 @@ def _ask_driver(cuda: ctypes.CDLL) -> Present | None:
         driver=(version.value // 1000, version.value % 1000 // 10),
         memory_gb=round(memory.value / 1e9, 1),
         gpu=known if known is not None and known.sms == sms else None,
+        uuid=_uuid(cuda, device),
     )
+
+
+def _uuid(cuda: ctypes.CDLL, device: ctypes.c_int) -> str:
+    """The GPU's UUID as nvidia-smi prints it, a part's own for a part of a GPU; "" from a driver without it."""
+    raw = (ctypes.c_ubyte * 16)()
+    try:
+        if cuda.cuDeviceGetUuid_v2(raw, device) != 0:
+            return ""
+    except AttributeError:
+        return ""
+    return f"GPU-{uuid.UUID(bytes=bytes(raw))}"

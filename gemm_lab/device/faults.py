@@ -43,6 +43,21 @@ class DeviceOutOfMemory(LabError):
         self.asked, self.free = asked, free
 
 
+class GpuBusy(LabError):
+    """Others had the GPU for as long as this program may wait: `seconds`; `holder` is who does what.
+
+    `before` is how many wait before it.
+    """
+
+    def __init__(self, seconds: float, holder: str, before: int = 0):
+        others = f" {before} more wait before you." if before else ""
+        super().__init__(
+            f"The GPU was in use for the {seconds:.0f} s that this run may wait: {holder}.{others} Try again, wait "
+            'longer (GEMM_LAB_WAIT_S), or run on the emulator: run(…, backend="emulator"), or GEMM_LAB_BUSY=emulator.'
+        )
+        self.seconds, self.holder, self.before = seconds, holder, before
+
+
 class KernelFault(LabError):
     """A kernel was stopped by the GPU: an address outside its arrays, a misaligned access, a trap.
 

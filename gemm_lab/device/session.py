@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import gemm_lab.errors
-from gemm_lab.device import faults, wire
+from gemm_lab.device import faults, turns, wire
 from gemm_lab.errors import LabError
 
+OPERATIONS = "gemm_lab.device.operations"
 START_PATIENCE_S = 90.0
 OUTPUT_LIMIT = 64 * 1024
 Progress = Callable[[dict[str, Any]], None]
@@ -38,17 +39,20 @@ class Silence(LabError):
 class Session:
     """One worker process, started at the first request and again after each crash.
 
-    `patience_s` is how long the worker may be silent while it starts, loads modules and copies arrays.
+    `patience_s` is how long the worker may be silent while it starts, loads modules and copies arrays. `queue` is
+    where requests wait for other programs on the GPU; by default the GPU's, for the operations that use it.
     Safe to use from several threads: requests wait for one another.
     """
 
     def __init__(
         self,
-        operations: str = "gemm_lab.device.operations",
+        operations: str = OPERATIONS,
         patience_s: float = START_PATIENCE_S,
         command: tuple[str, ...] = (),
+        queue: turns.Turns | None = None,
     ):
         self._operations, self._patience_s, self._command = operations, patience_s, command
+        self.queue = turns.of_gpu() if queue is None and operations == OPERATIONS else queue
         self._lock = threading.RLock()
         self._process: subprocess.Popen | None = None
         self._pid = os.getpid()
@@ -70,19 +74,17 @@ class Session:
     ) -> Any:
         """Run operation `op` in the worker and return its result; `self.output` is what it printed.
 
-        `timeout_s` is how long the worker may be silent once it has reported that a kernel runs; `patience_s`
-        (default: the session's) holds before that. `progress` is called with every other report. Raises `Silence` after
-        killing a silent worker, `WorkerLost` if it died, and the worker's own error otherwise.
+        First it waits for the GPU (`turns`). `timeout_s` is how long the worker may then be silent once it has reported
+        that a kernel runs; `patience_s` (default: the session's) holds before that. `progress` is called with every
+        other report. Raises `GpuBusy`, `Silence` after killing a silent worker, `WorkerLost` if it died, and the
+        worker's own error otherwise.
         """
-        with self._lock:
-            if self._process is None or self._process.poll() is not None or self._pid != os.getpid():
-                self._start()
+        with self._lock, contextlib.ExitStack() as stack:
             self._kept, self._dropped, self.output = b"", 0, ""
+            if self.queue is not None:
+                stack.enter_context(self.queue.turn(turns.activity(op, payload)))
             try:
-                self._drain()
-                self._kept, self._dropped = b"", 0
-                wire.send(self._requests, (op, payload))
-                kind, body = self._answer(timeout_s, patience_s or self._patience_s, progress)
+                kind, body = self._ask(op, payload, timeout_s, patience_s or self._patience_s, progress)
             except (EOFError, BrokenPipeError, ConnectionResetError):
                 raise self._lost(op) from None
             except BaseException:  # a KeyboardInterrupt, too: the answer would arrive at the next request
@@ -93,6 +95,26 @@ class Session:
             if kind == "ok":
                 return body
             raise self._error(op, body)
+
+    def _ask(self, op: str, payload: dict[str, Any], *limits: Any) -> tuple[str, Any]:
+        """Send a request and wait for its answer; a worker that left because nothing was asked is replaced."""
+        if not self.alive or self._pid != os.getpid():
+            self._start()
+        try:
+            return self._exchange(op, payload, *limits)
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(5)
+            if self._process.returncode != wire.IDLE_STATUS:
+                raise
+        self._start()
+        return self._exchange(op, payload, *limits)
+
+    def _exchange(self, op: str, payload: dict[str, Any], *limits: Any) -> tuple[str, Any]:
+        self._drain()
+        self._kept, self._dropped = b"", 0
+        wire.send(self._requests, (op, payload))
+        return self._answer(*limits)
 
     def _answer(self, timeout_s: float | None, patience_s: float, progress: Progress | None) -> tuple[str, Any]:
         running, heard = False, time.monotonic()
@@ -174,12 +196,13 @@ class Session:
         ]
         if not self._command:
             command.append(str(os.getpid()))
+        kept = () if self.queue is None else (self.queue.fd,)
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            pass_fds=(child_in, child_out),
+            pass_fds=(child_in, child_out, *kept),
             start_new_session=True,
             env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
         )
@@ -200,7 +223,8 @@ class Session:
         self._requests.close()
         self._answers.close()
         if self._pid == os.getpid():
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # with what it started: a pool that compiles, a profiled copy
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(5)  # the driver may need a moment to stop a running kernel
         process.stdout.close()

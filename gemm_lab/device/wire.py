@@ -16,6 +16,7 @@ import numpy as np
 
 from gemm_lab.model.tensor_map import TensorMap
 
+IDLE_STATUS = 77  # exit status of a worker of which nothing was asked for a while
 _NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
 
 

@@ -2,7 +2,8 @@
 
 Started as `python -m gemm_lab.device.worker READ_FD WRITE_FD [OPS_MODULE]`. A kernel that faults leaves its
 CUDA context unusable, and one that hangs can only be killed with its process; so the notebook never holds a
-context itself. Messages to the notebook: ("progress", dict), ("ok", result), ("error", dict).
+context itself. After `config.idle_s()` without a request it ends, which gives the GPU's memory back; the next request
+starts another. Messages to the notebook: ("progress", dict), ("ok", result), ("error", dict).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
+from gemm_lab import config
 from gemm_lab.device import wire
 from gemm_lab.errors import LabError
 
@@ -60,10 +62,12 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def serve(requests: Connection, answers: Connection, operations: dict[str, Any]) -> None:
-    """Answer requests until the notebook closes the pipe."""
+    """Answer requests until the notebook closes the pipe, or asks nothing for a while."""
     context = Context(answers)
     while True:
         try:
+            if not requests.poll(config.idle_s()):
+                os._exit(wire.IDLE_STATUS)
             name, payload = wire.receive(requests)
         except (EOFError, OSError):
             return

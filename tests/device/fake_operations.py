@@ -51,7 +51,14 @@ def answer_slowly(context, path):
     time.sleep(60)
 
 
+def span(context, seconds):
+    begin = time.monotonic()
+    time.sleep(seconds)
+    return begin, time.monotonic()
+
+
 OPERATIONS = {
+    "span": span,
     "echo": lambda context, **payload: payload,
     "doze": lambda context: time.sleep(60),
     "pid": lambda context: os.getpid(),
