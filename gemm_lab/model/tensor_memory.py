@@ -1,0 +1,83 @@
+"""Tensor memory (TMEM): where tcgen05.mma puts D, and which cells tcgen05.ld and tcgen05.st move to which registers.
+
+128 lanes of 512 columns of 32 bits for each multiprocessor. An address is lane << 16 | column. A warp reaches only its
+quarter, lanes 32 · (warp % 4) … + 31.
+
+Source: PTX ISA, "Tensor Memory", "Data Path Layout Organization", "Data Movement Shape".
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+LANES, COLUMNS, QUARTER = 128, 512, 32
+ALLOCATIONS = (32, 64, 128, 256, 512)  # columns that can be allocated
+
+
+class Piece(NamedTuple):
+    """Columns first … first + count - 1 of the rows of D that one block holds, in these lanes, from column 0 on."""
+
+    lanes: tuple[int, ...]
+    first: int
+    count: int
+
+
+@lru_cache
+def pieces(m: int, n: int, cta_group: int = 1, ws: bool = False) -> tuple[Piece, ...]:
+    """Where the rows of D lie that one block holds: all m of them, or for cta_group::2 half of them.
+
+    | M, group           | rows a block | lanes                                               | letter in the PTX ISA |
+    |--------------------|--------------|-----------------------------------------------------|------|
+    | 128, and 256 of 2  | 128          | row r in lane r                                     | D, A |
+    | 64                 | 64           | 16 rows in the lower half of each quarter           | F    |
+    | 128 of 2, 64 .ws   | 64           | half of the columns in lanes 0-63, half in 64-127   | B, E |
+    | 32 .ws             | 32           | a quarter of the columns in each quarter            | G    |
+    """
+    rows = m // cta_group
+    if rows == 128:
+        return (Piece(tuple(range(128)), 0, n),)
+    if rows == 64 and cta_group == 1 and not ws:
+        return (Piece(tuple(QUARTER * (row // 16) + row % 16 for row in range(64)), 0, n),)
+    parts = LANES // rows
+    return tuple(Piece(tuple(range(part * rows, part * rows + rows)), part * n // parts, n // parts)
+                 for part in range(parts))
+
+
+SHAPES = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}  # registers a repetition
+_MOST = {"32x32b": 128, "16x64b": 128, "16x128b": 64, "16x256b": 32, "16x32bx2": 128}
+
+
+class Fragment(NamedTuple):
+    """lanes, columns: (registers, 32 threads), offsets from the address of the instruction.   wide: columns covered."""
+
+    lanes: np.ndarray
+    columns: np.ndarray
+    wide: int
+
+
+@lru_cache
+def fragment(shape: str, times: int, split: int = 0) -> Fragment:
+    """The cells of tcgen05.ld and tcgen05.st. split: columns to the second half of 16x32bx2.
+
+    Raises `KeyError` for an unknown shape, `ValueError` for a number of repetitions that does not exist.
+    """
+    each = SHAPES[shape]
+    if times & (times - 1) or not 1 <= times <= _MOST[shape]:
+        raise ValueError(f"{shape} is repeated 1, 2, 4 … {_MOST[shape]} times, not {times}")
+    register, thread = np.ix_(range(each * times), range(32))
+    if shape == "32x32b":
+        lanes, columns = thread, register
+    elif shape == "16x64b":
+        lanes, columns = thread // 4 + thread % 2 * 8, thread // 2 % 2 + 2 * register
+    elif shape == "16x128b":
+        lanes, columns = thread // 4 + register % 2 * 8, thread % 4 + 4 * (register // 2)
+    elif shape == "16x256b":
+        lanes = thread // 4 + register // 2 % 2 * 8
+        columns = register % 2 + thread % 4 * 2 + 8 * (register // 4)
+    else:
+        lanes, columns = thread % 16, register + split * (thread // 16)
+    lanes, columns = np.broadcast_arrays(lanes, columns)
+    return Fragment(lanes, columns, int(columns.max()) + 1)
