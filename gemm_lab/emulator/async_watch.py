@@ -38,14 +38,14 @@ class AsyncWatch:
     def __init__(self, watch):
         self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
         order = watch.order
-        self.fenced, self.init_fenced = (np.full((watch.chunk.blocks, order.own), ALWAYS, np.int64) for _ in range(2))
+        self.fenced, self.init_fenced = (np.full(order.signalled.shape, ALWAYS, np.int64) for _ in range(2))
         self.flying: list = []  # loads for which nobody has waited
 
     # ---- mbarriers ----
 
     def initialised(self, k: int, lane: int, barrier) -> None:
         event = self.report.next_event(k)
-        barrier.record = Record(event << LANE_BITS | (lane + self.watch.first_lane), self.order.own)
+        barrier.record = Record(event << LANE_BITS | (lane + self.watch.first_lane), self.order.span)
 
     def used(self, k: int, barrier, lanes) -> None:
         """Threads use a barrier: its init has to happen before."""
@@ -56,11 +56,16 @@ class AsyncWatch:
         bad = self.order.unordered(numbers, np.full(numbers.shape, record.init), True)
         if bad is None:
             return
-        lane, site = int(lanes[np.argmax(bad[:, 0])]), self.site(k)
+        bad = bad[:, 0] & ~self.watch.clusters.knows_init(lanes, record.init)
+        if not bad.any():
+            return
+        lane, site = int(lanes[np.argmax(bad)]), self.site(k)
+        block = self.chunk.block_of_lane
+        needed = "__syncthreads()" if block[lane] == block[barrier.lane] else "barrier.cluster (arrive and wait)"
         origin = self.chunk.mbarriers.origin(barrier)
         self.report.add("missing wait", k, barrier.site, lambda: (
             f"{site}: {self.chunk.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, which "
-            f"{origin} initialises: there is no barrier between them; it needs __syncthreads() after the init."))
+            f"{origin} initialises: there is no barrier between them; it needs {needed} after the init."))
 
     def arrived(self, k: int, barrier, lanes) -> None:
         """Before the arrival counts."""
@@ -151,8 +156,8 @@ class AsyncWatch:
     def _fence_of_init(self, k: int, lane: int, barrier) -> None:
         event, thread = barrier.record.init >> LANE_BITS, barrier.record.init & LANE_MASK
         warp = (thread >> 5) - self.order.first
-        block, local = divmod(warp, self.order.own)
-        if max(self.fenced[block, local], self.init_fenced[block, local]) < event:
+        cluster, local = divmod(warp, self.order.span)
+        if max(self.fenced[cluster, local], self.init_fenced[cluster, local]) < event:
             site, origin = self.site(k), self.chunk.mbarriers.origin(barrier)
             self.report.add("missing fence", k, barrier.site, lambda: (
                 f"{site}: {self.chunk.name_lane(lane)} lets a copy report to the mbarrier at shared address "
@@ -202,7 +207,7 @@ class AsyncWatch:
             return
         rows = np.unique(L.lane_numbers()[positions] >> 5)
         target = self.init_fenced if init_only else self.fenced
-        np.maximum.at(target, rows // self.order.own, self.order.known_to(rows, self.report.event))
+        np.maximum.at(target, rows // self.order.span, self.order.known_to(rows, self.report.event))
 
     # ---- Global memory and the end ----
 

@@ -296,11 +296,13 @@ class Chunk:
         if lanes.full:
             self.pc[:] = DONE
             self.at = DONE
-            return DONE
-        self.goto(lanes, DONE)
-        self.barriers.recheck()
-        self.cluster_barrier.recheck()
-        return -1
+        else:
+            self.goto(lanes, DONE)
+            self.barriers.recheck()
+            self.cluster_barrier.recheck()
+        if self.cluster_size > 1 and self.hazards is not None:
+            self.hazards.clusters.left()
+        return DONE if lanes.full else -1
 
     def trap(self, lanes: Lanes, site: int) -> int:
         item = self.program.sites[site]

@@ -23,7 +23,6 @@ class ClusterBarrier:
         self.rounds, self.waited = np.zeros(chunk.lanes, np.int64), np.zeros(chunk.lanes, np.int64)
         self.cluster_of_lane = chunk.block_of_lane // chunk.cluster_size
         self.lanes_of_cluster = chunk.cluster_size * 32 * chunk.warps_per_block
-        self.arrivals: dict[tuple[int, int], list] = {}  # by cluster and round, where hazards are looked for
         self.parked: list[Waiting] = []
 
     def arrive(self, L, site: int, mask) -> None:
@@ -44,8 +43,7 @@ class ClusterBarrier:
             places = np.stack([self.cluster_of_lane[lanes], self.rounds[lanes]])
             for cluster, turn in np.unique(places, axis=1).T.tolist():
                 some = lanes[(places[0] == cluster) & (places[1] == turn)]
-                entry = Waiting(some, 0, None, site, None, chunk.hazards.report.event)
-                self.arrivals.setdefault((cluster, turn), []).append((entry, relaxed))
+                chunk.hazards.clusters.arrived(some, cluster, turn, relaxed)
         self.recheck()
 
     def complete(self) -> np.ndarray:
@@ -83,7 +81,7 @@ class ClusterBarrier:
                 continue
             chunk.pc[entry.lanes] = entry.following
             if chunk.hazards is not None:
-                chunk.hazards.cluster_met(self.arrivals.get((cluster, entry.expected), []), entry)
+                chunk.hazards.clusters.passed(entry.lanes, cluster, entry.expected)
         self.parked = left
 
     def explain(self, block: int) -> list[str]:

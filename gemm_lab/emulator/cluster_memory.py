@@ -8,6 +8,9 @@ from gemm_lab.emulator.clusters import OFFSET_MASK, RANK_SHIFT
 from gemm_lab.emulator.faults import MemoryFault
 from gemm_lab.emulator.memory import SHIFT, SharedMemory, misaligned, picked_lanes
 
+# PTX ISA, "mbarrier": these take .shared::cta alone.
+OWN_MBARRIER = ("init", "inval", "test_wait", "try_wait")
+
 
 class ClusterMemory(SharedMemory):
     """Shared memory of a chunk of clusters. What leaves the block is counted by requests and bytes, not by banks."""
@@ -23,8 +26,8 @@ class ClusterMemory(SharedMemory):
         chunk, picked = self.chunk, picked_lanes(L, mask)
         positions = np.arange(L.n) if picked is None else picked
         numbers = L.lane_numbers()[positions]
-        self.check_space(k, int(L.lane_numbers()[foreign.argmax()]))
         blocks, offsets = self.split(k, numbers, np.broadcast_to(address, L.n)[positions])
+        self.used(k, numbers, blocks)
         if int(offsets.max()) + width > self.size:
             self.out_of_bounds(L, k, address & kin(OFFSET_MASK), picked, width)
         if int(np.bitwise_or.reduce(offsets)) & (width - 1):
@@ -53,6 +56,14 @@ class ClusterMemory(SharedMemory):
         own, size = int(self.chunk.block_of_lane[lane]), self.chunk.cluster_size
         return own - own % size + (address >> RANK_SHIFT), address & OFFSET_MASK
 
+    def used(self, k: int, lanes, blocks) -> None:
+        """Some of the blocks may be others than that of the lane."""
+        foreign = blocks != self.chunk.block_of_lane[lanes]
+        if foreign.any():
+            self.check_space(k, int(lanes[foreign][0]))
+            if self.chunk.hazards is not None:
+                self.chunk.hazards.clusters.uses(k, lanes[foreign], blocks[foreign])
+
     def check_there(self, k: int, lanes, blocks) -> None:
         """Blocks whose memory others use have to be there still."""
         from gemm_lab.emulator.chunk import DONE
@@ -68,9 +79,13 @@ class ClusterMemory(SharedMemory):
 
     def check_space(self, k: int, lane: int) -> None:
         item = self.chunk.program.sites[k]
+        if item.family == "mbarrier" and item.parts[1] in OWN_MBARRIER:
+            raise MemoryFault(f"{self.who(k, lane)} uses the mbarrier of another block of its cluster with "
+                              f"{item.opcode}; a block initialises and waits at its own, and arrives at any.")
         if {"shared", "shared__cta"} & set(item.parts):
             raise MemoryFault(f"{self.who(k, lane)} uses an address in another block of its cluster with "
-                              f"{item.opcode}, which reaches its own shared memory only; .shared::cluster reaches that of the others.")
+                              f"{item.opcode}, which reaches its own shared memory only; .shared::cluster reaches that "
+                              "of the others.")
 
     def who(self, k: int, lane: int) -> str:
         chunk = self.chunk

@@ -248,6 +248,7 @@ class Mbarriers:
             return
         lanes = L.lane_numbers()[positions]
         blocks, at = chunk.shared.split(k, lanes, np.broadcast_to(addresses, L.n)[positions])
+        chunk.shared.used(k, lanes, blocks)
         codes = blocks << 32 | at
         if (codes == codes[0]).all():
             parts = [(int(codes[0]), slice(None))]

@@ -113,6 +113,9 @@ class SharedMemory(BlockMemory):
         """(blocks of the chunk, offsets) of the shared addresses that some lanes use."""
         return self.chunk.block_of_lane[lanes], at.astype(np.int64)
 
+    def used(self, k: int, lanes, blocks) -> None:
+        """Lanes use the shared memory of blocks: here, of their own."""
+
     def place(self, lane: int, address: int) -> tuple[int, int]:
         """(block of the chunk, offset) of one address that is known to be good."""
         return int(self.chunk.block_of_lane[lane]), address

@@ -1,6 +1,6 @@
 """What happens before what. Every access is an event with a number; here stands who may rely on which events.
 
-Threads of a block are ordered by barriers. Lanes of a warp are ordered by any instruction that the whole warp executes
+Threads of a block are ordered by barriers, those of a cluster by barrier.cluster. Lanes of a warp are ordered by any instruction that the whole warp executes
 together (`__syncwarp`, and in practice shuffles, votes, ldmatrix, mma: PTX promises it for `bar.warp.sync` alone).
 Otherwise an atomic or volatile access publishes what came before the last fence, and an atomic or volatile read of
 another thread takes it over. Between blocks the fence must be a `__threadfence`; within one a `__threadfence_block`
@@ -34,23 +34,25 @@ class Published:
 class Ordering:
     """The order of the accesses of one chunk's warps among themselves and after those of other chunks.
 
-    known[w, u]: the last event of warp u of the same block that warp w may rely on; of itself, every one.
+    known[w, u]: the last event of warp u of the same cluster that warp w may rely on; of itself, every one.
+    own, span: warps of a block and of a cluster, which are the same where every block is its own cluster.
     """
 
     def __init__(self, chunk, published: Published):
         self.own, self.published = chunk.warps_per_block, published
+        self.span = self.own * chunk.cluster_size
         self.first = chunk.first_place * self.own  # number of the chunk's first warp in the launch
         here = slice(self.first, self.first + chunk.warps)
         self.signalled, self.released = (
-            x[here].reshape(-1, self.own) for x in (published.signalled, published.released)
+            x[here].reshape(-1, self.span) for x in (published.signalled, published.released)
         )
         self.acquired = published.acquired[here]
-        self.known = np.full((chunk.warps, self.own), ALWAYS, np.int64)
-        self.local = np.arange(chunk.warps) % self.own
+        self.known = np.full((chunk.warps, self.span), ALWAYS, np.int64)
+        self.local = np.arange(chunk.warps) % self.span
         self.known[np.arange(chunk.warps), self.local] = _EVERYTHING
-        self.fenced, self.fenced_wide = (np.full((chunk.blocks, self.own), ALWAYS, np.int64) for _ in range(2))
+        self.fenced, self.fenced_wide = (np.full(self.signalled.shape, ALWAYS, np.int64) for _ in range(2))
         self.synced = np.full(chunk.lanes, ALWAYS, np.int64)  # of each lane: the last time its warp came together
-        self.floor = ALWAYS  # all threads of a block may rely on its events up to here
+        self.floor = ALWAYS  # all threads of a block that is alone may rely on its events up to here
         self.warp_floor = ALWAYS  # and all lanes of a warp on the warp's
 
     # ---- The question ----
@@ -59,7 +61,7 @@ class Ordering:
         """Which of the accesses `before` the lanes may not rely on: Boolean as `before`, or None if there is none.
 
         lanes: (n, 1) lane numbers in the launch.   before: (n, parts), `event << 32 | lane`; 0 for no access.
-        one_block: all of them were made by the block of the lane, as in shared memory.
+        one_block: all of them were made by the block of the lane (or its cluster), as in shared memory.
         """
         floor = self.floor if one_block else ALWAYS
         if int(before.max(initial=0)) >> LANE_BITS <= floor:
@@ -83,10 +85,10 @@ class Ordering:
         """For single pairs of different lanes: is the lane not ordered after that event of the other?"""
         warp, source = lane >> 5, other >> 5
         row, published = warp - self.first, self.published
-        here = warp // self.own == source // self.own
+        here, one_block = warp // self.span == source // self.span, warp // self.own == source // self.own
         took_over = self.acquired[row] >= event
-        knows = np.where(here, self.known[row, source % self.own], ALWAYS) >= event
-        told = np.where(here, published.signalled[source], published.released[source]) >= event
+        knows = np.where(here, self.known[row, source % self.span], ALWAYS) >= event
+        told = np.where(one_block, published.signalled[source], published.released[source]) >= event
         ordered = knows & here | told & took_over
         inside = np.flatnonzero(warp == source)
         if len(inside):
@@ -101,8 +103,16 @@ class Ordering:
 
     def everyone(self, event: int) -> None:
         """All threads of every block of the chunk met at the barrier of their block."""
-        self.floor = event
-        self.known[:] = event
+        if self.span == self.own:
+            self.floor = event
+            self.known[:] = event
+        else:
+            self.synced[:] = event
+            joined = self.known.reshape(-1, self.own, self.span)
+            joined[:] = joined.max(1, keepdims=True)
+            rows = np.arange(len(self.known))
+            own = rows[:, None] // self.own * self.own % self.span + np.arange(self.own)
+            self.known[rows[:, None], own] = event
         self.known[np.arange(len(self.known)), self.local] = _EVERYTHING
         blocks = self.acquired.reshape(-1, self.own)
         blocks[:] = blocks.max(1, keepdims=True)
@@ -125,26 +135,26 @@ class Ordering:
             self.synced[L.lane_numbers()[L.active()]] = event
 
     def known_to(self, rows: np.ndarray, event: int) -> np.ndarray:
-        """(rows, warps of the block): the last events that these warps may pass on."""
+        """(rows, warps of the cluster): the last events that these warps may pass on."""
         known = self.known[rows]
         known[np.arange(len(rows)), self.local[rows]] = event
         return known
 
     def fence(self, rows: np.ndarray, event: int, wide: bool) -> None:
         """`__threadfence` (wide) or `__threadfence_block` by some warps."""
-        known, blocks = self.known_to(rows, event), rows // self.own
-        np.maximum.at(self.fenced, blocks, known)
+        known, clusters = self.known_to(rows, event), rows // self.span
+        np.maximum.at(self.fenced, clusters, known)
         if wide:
-            np.maximum.at(self.fenced_wide, blocks, known)
+            np.maximum.at(self.fenced_wide, clusters, known)
 
     def publish(self, rows: np.ndarray, event: int, in_block: bool, beyond: bool) -> None:
         """Some warps make an atomic or volatile access after `event`.
 
         in_block, beyond: it needs no fence before it for those in the block, and for those beyond it.
         """
-        known, blocks = self.known_to(rows, event), rows // self.own
-        np.maximum.at(self.signalled, blocks, known if in_block else np.minimum(known, self.fenced[blocks]))
-        np.maximum.at(self.released, blocks, known if beyond else np.minimum(known, self.fenced_wide[blocks]))
+        known, clusters = self.known_to(rows, event), rows // self.span
+        np.maximum.at(self.signalled, clusters, known if in_block else np.minimum(known, self.fenced[clusters]))
+        np.maximum.at(self.released, clusters, known if beyond else np.minimum(known, self.fenced_wide[clusters]))
 
     def acquire(self, rows: np.ndarray, event: int) -> None:
         """Some warps read something atomic or volatile."""

@@ -6,11 +6,15 @@ from typing import NamedTuple
 
 
 class Words(NamedTuple):
-    """launch: of the race.   lane: number of the lane in the launch.   place: the address, in words."""
+    """launch: of the race.   lane: number of the lane in the launch.   place: the address, in words.
+
+    shared: in shared memory.
+    """
 
     launch: object
     lane: int
     place: str
+    shared: bool = True
 
     def site(self, k: int) -> str:
         return self.launch.describe(self.launch.program.sites[k]) if k >= 0 else "an earlier instruction"
@@ -63,7 +67,9 @@ def explain(
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
     one_block, one_warp = lane // size == other_lane // size, lane >> 5 == other_lane >> 5
-    if one_block and past == "wrote" and other >= 0 and is_bulk(launch.program.sites[other]):
+    together_in = size * launch.clusters.size
+    one_cluster = words.shared and lane // together_in == other_lane // together_in
+    if one_cluster and past == "wrote" and other >= 0 and is_bulk(launch.program.sites[other]):
         return (
             f"{words.here(k)} {verb} {words.place}, which the copy at {words.site(other)} has filled: "
             "this thread has not waited for the mbarrier of that copy, nor met a thread that has."
@@ -74,10 +80,15 @@ def explain(
         why = "which of the two values stays is not defined."
     elif one_warp:
         why = "nothing brought the lanes of the warp together in between; it needs __syncwarp()."
-    elif one_block and is_bulk(launch.program.sites[k]) and past == "read":
+    elif one_cluster and is_bulk(launch.program.sites[k]) and past == "read":
         why = "nothing tells that it has read it; wait for the mbarrier at which the readers of a stage arrive."
     elif one_block:
         why = "there is no barrier between them."
+    elif one_cluster:
+        why = (
+            "nothing orders the two blocks of the cluster; barrier.cluster does (arrive, then wait), or an mbarrier at "
+            "which the other arrives."
+        )
     else:
         why = (
             "nothing orders the two blocks; only an atomic or volatile access after __threadfence() does, or another "

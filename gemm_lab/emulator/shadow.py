@@ -80,15 +80,15 @@ class SharedShadow(Shadow):
 
     def __init__(self, size: int, account, ordering):
         self.ordering = ordering
-        self.BYTES_A_CELL = self.bytes_a_cell(ordering.own)
-        super().__init__(size, account, ordering.own)
+        self.BYTES_A_CELL = self.bytes_a_cell(ordering.span)
+        super().__init__(size, account, ordering.span)
         self.by_warp = np.zeros((self.count, self.own), np.int32)  # events
         self.mixed = np.zeros(self.count, np.int32)
         self.pending = np.zeros(self.count, np.uint8)
 
     @staticmethod
-    def bytes_a_cell(warps_per_block: int) -> int:
-        return Shadow.BYTES_A_CELL + 5 + 4 * warps_per_block
+    def bytes_a_cell(warps_per_cluster: int) -> int:
+        return Shadow.BYTES_A_CELL + 5 + 4 * warps_per_cluster
 
     def _matters(self, cells, lanes, before, moved):
         one_warp = (before & LANE_MASK) >> 5 == lanes >> 5

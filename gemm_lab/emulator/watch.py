@@ -11,6 +11,7 @@ import numpy as np
 
 from gemm_lab.emulator.access import Access, by_array, bytes_of
 from gemm_lab.emulator.async_watch import AsyncWatch
+from gemm_lab.emulator.cluster_watch import ClusterWatch
 from gemm_lab.emulator.ordering import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gemm_lab.emulator.race_words import Words, explain, in_flight
 from gemm_lab.emulator.shadow import FILLED, FREE, READ, SharedShadow
@@ -32,6 +33,7 @@ class Watch:
         )
         self.copies: list = []
         self.proxies = AsyncWatch(self)
+        self.clusters = ClusterWatch(self)
 
     def close(self) -> None:
         """The chunk has ended."""
@@ -190,8 +192,12 @@ class Watch:
 
     def words(self, access: Access, row, column) -> Words:
         at = int(access.cells[row, column]) * access.shadow.cell
-        place = f"byte {at:,} of {access.name}" if access.name else f"shared address {at % self.chunk.shared_stride}"
-        return Words(self.report.launch, int(access.lanes[row, 0]), place)
+        chunk, lane = self.chunk, int(access.lanes[row, 0])
+        if access.name:
+            return Words(chunk.launch, lane, f"byte {at:,} of {access.name}", False)
+        block, at = divmod(at, chunk.shared_stride)
+        foreign = block != chunk.block_of_lane[lane - self.first_lane]
+        return Words(chunk.launch, lane, f"shared address {at}{f' of {chunk.name_block(block)}' if foreign else ''}")
 
     # ---- cp.async ----
 
@@ -234,10 +240,6 @@ class Watch:
     def everyone(self) -> None:
         """All threads of all blocks of the chunk met."""
         self.order.everyone(self.report.event)
-
-    def cluster_met(self, arrivals: list, waiting) -> None:
-        """Threads of a cluster met at barrier.cluster; arrivals: (`barriers.Waiting`, whether .relaxed)."""
-        self.met([*(entry for entry, relaxed in arrivals if not relaxed), waiting], True)
 
     def met(self, entries: list, counted: bool) -> None:
         """Some threads of a block met.   entries: `barriers.Waiting`.   counted: the barrier named how many."""

@@ -45,7 +45,7 @@ def barrier(e, i, following=None):
 @op("membar", "fence", forms="every level and scope: memory here is always in order")
 def fence(e, i):
     """Memory fences: the emulator's memory is sequentially consistent; only the search for races heeds them."""
-    wide = bool({"gl", "gpu", "sys"} & set(i.parts))
+    wide = bool({"gl", "gpu", "sys", *(["cluster"] if e.clustered else [])} & set(i.parts))
     if not e.hazards or "tensormap__generic" in i.parts:
         e.line("pass")
     elif "proxy" in i.parts or "mbarrier_init" in i.parts:
