@@ -12,8 +12,7 @@
 #include "tile/block_order.cuh"
 #include "tile/row_epilogue.cuh"
 
-constexpr int NUM_THREADS = 256;                              // a warpgroup that multiplies and stores, one that copies
-constexpr int PRODUCER_WARP = 4;
+constexpr int NUM_THREADS = 256, PRODUCER_WARP = 4;           // four warps multiply and store; of the rest one copies
 constexpr int MMA_K = 16;                                     // 32 bytes of 16-bit values; M and N are the whole tile's
 constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2;   // bytes of a tile
 constexpr int STAGE_BYTES = STAGE_A + STAGE_B, STAGES_BYTES = NUM_STAGES * STAGE_BYTES;
@@ -22,9 +21,8 @@ constexpr int SMEM_BYTES = STAGES_BYTES + NUM_STAGES * 16 + 32;   // the tiles, 
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, __nv_bfloat16* gmem_d,
      int M, int N, int K) {
-  static_assert(BLOCK_M == 128, "a row of the tile is a lane of tensor memory, and there are 128");
+  static_assert(BLOCK_M == 128 && BLOCK_K == 64, "128 lanes of tensor memory; rows as wide as the swizzle, 128 bytes");
   static_assert(BLOCK_N == 32 || BLOCK_N == 64 || BLOCK_N == 128 || BLOCK_N == 256, "columns come as powers of two");
-  static_assert(BLOCK_K == 64, "rows of 128 bytes, as wide as the swizzle");
 
   // ---- Where this warp works ----
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -38,6 +36,13 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the tensor cores have read them
   const uint32_t done = empty + NUM_STAGES * 8;               // what was issued is in the accumulator
   const uint32_t slot = done + 16;                            // where tcgen05.alloc leaves the accumulator's address
+
+  // region: advance
+  const auto advance = [](int& stage, int& parity, int stages) {   // to the next buffer of a ring; after its last comes
+    stage = stage == stages - 1 ? 0 : stage + 1;              // the first again, whose barriers are a phase further:
+    parity ^= stage == 0;                                     // their parity is the other one
+  };
+  // end region
 
   // region: copy
   const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
@@ -78,15 +83,11 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // region: producer
   if (warp == PRODUCER_WARP && elect_one()) {
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
-    for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
-      const Tile tile = place(index);
-      for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
+    for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x)
+      for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity, NUM_STAGES)) {
         mbarrier_wait_parity(empty + stage * 8, parity);      // until nothing reads this buffer any more
-        copy(stage, tile, k_tile);
-        stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
-        parity ^= stage == 0;                                 // the barriers begin their next phase with stage 0
+        copy(stage, place(index), k_tile);
       }
-    }
   }
   // end region
 
@@ -95,14 +96,12 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     // region: consumer
     if (warp == 0 && elect_one())
-      for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
+      for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity, NUM_STAGES)) {
         mbarrier_wait_parity(full + stage * 8, parity);       // the tile's bytes have come
         tcgen05_fence_after_thread_sync();
         multiply(tmem_acc, stage, k_tile);
         tcgen05_commit<1>(empty + stage * 8);                 // arrives there when these products are done
         if (k_tile + BLOCK_K == K) tcgen05_commit<1>(done);   // and here when the tile of D is
-        stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
-        parity ^= stage == 0;
       }
     __syncwarp();
     mbarrier_wait_parity(done, done_parity);                  // four warps wait for the last product

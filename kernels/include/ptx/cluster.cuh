@@ -1,0 +1,28 @@
+// Clusters: blocks that run at the same time on neighbouring multiprocessors, reach each other's shared memory and wait
+// for each other. PTX ISA, "Cluster of Cooperative Thread Arrays", "mapa", "barrier.cluster". sm_90 and later.
+#pragma once
+#include "config.cuh"
+
+// This block's number within its cluster.
+__device__ __forceinline__ uint32_t cluster_ctarank() {
+  uint32_t rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+// Where block `rank` has what this block has at `shared`: an address for instructions with .shared::cluster.
+__device__ __forceinline__ uint32_t mapa(uint32_t shared, uint32_t rank) {
+  uint32_t address;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared), "r"(rank));
+  return address;
+}
+
+// Every thread of every block waits for all that have not ended; what they wrote to shared memory before is seen after.
+__device__ __forceinline__ void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// An arrival at an mbarrier of any block of the cluster, given mapa's address.
+__device__ __forceinline__ void mbarrier_arrive_cluster(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(barrier) : "memory");
+}
