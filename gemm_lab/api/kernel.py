@@ -24,6 +24,7 @@ from gemm_lab.model.occupancy import Occupancy, occupancy
 if TYPE_CHECKING:
     from gemm_lab.api.instruction_mix import InstructionMix
     from gemm_lab.api.profile_card import Profile
+    from gemm_lab.api.timeline import Pipeline
 
 DEFAULT_N = 512
 
@@ -188,6 +189,17 @@ class Kernel:
         passed, output = all(verdicts), measuring.printed()
         speed = measuring.quick_speed(self, compiled, m, n, k) if passed and timed else {}
         return Run(self, where, m, n, k, compiled, passed, _message(verdicts), output=output, **speed)
+
+    def timeline(self, m: int | None = None, n: int | None = None, k: int | None = None, *, sms: int | None = None,
+                 **costs: float) -> Pipeline:
+        """Who of block 0 is busy when, from the emulator's schedule, in logical time: `k.timeline()`.
+
+        Two tiles of D of eight k tiles each, unless a size is given. sms: blocks of a persistent kernel, 1 if not said.
+        costs: of the model, such as `load_latency=1200` (`gemm_lab.model.pipeline_placing.Costs`).
+        """
+        from gemm_lab.api.timeline import pipeline
+
+        return pipeline(self, m, n, k, sms, costs)
 
     def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
         """D = alpha·A·B + beta·C of NumPy, CuPy or torch matrices; returns NumPy.

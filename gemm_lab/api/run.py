@@ -13,6 +13,7 @@ from gemm_lab.errors import ConfigError
 
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
+    from gemm_lab.api.timeline import Pipeline
     from gemm_lab.compiler import Compiled
 
 
@@ -95,6 +96,10 @@ class Run:
     def trace(self, where: int | str, block: int = 0, warp: int = 0) -> list:
         """The addresses of every execution of a line's memory instructions by one warp."""
         return self._counted().trace(self._place(where), block, warp)
+
+    def timeline(self, **costs: float) -> Pipeline:
+        """The pipeline of one block at this run's size, in logical time; see `Kernel.timeline`."""
+        return self.kernel.timeline(self.m, self.n, self.k, sms=self.kernel.taught_gpu().sms, **costs)
 
     def _place(self, where: int | str) -> tuple[str, int]:
         spec, file = self.kernel.spec, "cell" if self.kernel.edited else self.kernel.spec.file

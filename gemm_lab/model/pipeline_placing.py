@@ -69,7 +69,7 @@ class _Placing:
     def __init__(self, trace: Trace, costs: Costs):
         self.trace, self.costs = trace, costs
         self.left, self.over = trace.signals(), {}
-        self.tile_of: dict[tuple, int | None] = {}
+        self.tile_of: dict[tuple, int] = {}  # of what a phase says is done
         self.free: dict[tuple, float] = {}
         self.events: list[Event] = []
         many = len(trace.blocks) > 1
@@ -107,7 +107,7 @@ class _Placing:
         self.left[signal] -= 1
         self.over[signal] = max(self.over.get(signal, 0.0), time)
         if tile is not None:
-            self.tile_of[signal] = tile
+            self.tile_of[signal] = max(tile, self.tile_of.get(signal, 0))
 
     def event(self, agent, kind, step: Step, start, end, tile=None) -> None:
         if end > start:
@@ -189,7 +189,7 @@ class _Placing:
         warp.clock = end
 
     def do_arrive(self, warp: _Warp, step: Step) -> None:
-        self.count(step.signal, warp.clock)
+        self.count(step.signal, warp.clock, warp.tile)
 
     def do_wait(self, warp: _Warp, step: Step) -> None:
         if step.signal in self.over:

@@ -10,5 +10,7 @@ from gemm_lab.plots.compiled import resources
 from gemm_lab.plots.profile_card import Section, profile_card, short_number
 from gemm_lab.plots.rooflines import roofline
 from gemm_lab.plots.speed import ladder, sizes
+from gemm_lab.plots.timeline import timeline
 
-__all__ = ["Section", "bench", "code_strip", "ladder", "profile_card", "resources", "roofline", "short_number", "sizes"]
+__all__ = ["Section", "bench", "code_strip", "ladder", "profile_card", "resources", "roofline", "short_number", "sizes",
+           "timeline"]

@@ -1,0 +1,199 @@
+"""Who was busy when: a row for each agent of a pipeline, a colour for each stage of its ring, waits hatched.
+
+Several timelines stand one above the other on one scale. Colours of stages and marks of kinds are explained below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
+
+from gemm_lab.errors import LabError
+from gemm_lab.model.pipeline_timeline import Event, Timeline
+from gemm_lab.plots import style
+
+WIDTH = 9.0  # inches, 900 pixels in a notebook
+STAGES = (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A", style.YELLOW, style.BLUE, "#B2DF8A", "#C4A484")
+NO_STAGE, TO_D = style.UNLIT_EDGE, style.tint(style.D, 0.75)
+WORKING, UNITS = ("load", "copy", "mma", "store"), ("TMA", "cp.async", "tensor core", "TMA store")
+_ROW, _GAP, _HEAD, _FOOT, _RIGHT, _LEFT = 0.36, 0.09, 0.62, 1.32, 0.35, 0.3  # inches
+_IDLE, _BUBBLE = "#F4F5F7", style.tint(style.CONFLICT, 0.22)
+MOST_LANES = 8  # rows of one role that are drawn one by one
+
+
+@style.drawn
+def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figure:
+    """One panel for each timeline, on one time axis. Raises `LabError` where there is no event to draw."""
+    panels = [timelines] if isinstance(timelines, Timeline) else list(timelines)
+    if not panels or not all(panel.events for panel in panels):
+        raise LabError("There is nothing to draw: a timeline needs at least one event.")
+    rows = [rows_of(panel) for panel in panels]
+    heights = [len(each) * (_ROW + _GAP) for each in rows]
+    height = _HEAD * len(panels) + sum(heights) + _FOOT + (0.3 if title else 0)
+    fig = style.figure(WIDTH, height)
+    names = 0.3 + 0.083 * max(len(name) for each in rows for name, _ in each)
+    begin, end = min(panel.start for panel in panels), max(panel.end for panel in panels)
+    top = 0.34 if title else 0.0
+    if title:
+        fig.text(_LEFT / WIDTH, 1 - 0.32 / height, title, fontweight="bold", fontsize=style.BODY, va="center_baseline")
+    for panel, each, tall in zip(panels, rows, heights, strict=True):
+        top += _HEAD
+        ax = style.axes(fig, left=_LEFT + names, right=_RIGHT, top=top, bottom=height - top - tall)
+        ax.set(xlim=(begin, end + 0.002 * (end - begin)), ylim=(len(each), 0))
+        ax.spines["left"].set_visible(False)
+        ax.set_yticks([])
+        top += tall
+        last = panel is panels[-1]
+        ax.xaxis.set_major_locator(MaxNLocator(7))
+        style.plain_ticks(ax.xaxis)
+        ax.tick_params(axis="x", labelbottom=last)
+        _panel(ax, panel, each, (WIDTH - _LEFT - names - _RIGHT) / (end - begin))
+        line = 1 - (top - tall - 0.36) / height
+        fig.text(_LEFT / WIDTH, line, panel.title, fontweight="bold", va="center_baseline")
+        if panel.of("tensor core", "mma"):
+            fig.text(1 - _RIGHT / WIDTH, line, f"tensor cores busy {panel.share():.0%} of their span", ha="right",
+                     va="center_baseline", color=style.MUTED, fontsize=9.5)
+        if last:
+            ax.set_xlabel(panel.unit, loc="right", color=style.MUTED, fontsize=style.SMALL)
+    _legend(fig, panels)
+    return fig
+
+
+def rows_of(timeline: Timeline) -> list[tuple[str, list[str]]]:
+    """(label, agents) of each row: units first, then the warps of one role together; warps that only wait are left out.
+
+    Agents of one role that do the same at the same time are drawn once.
+    """
+    groups: dict[str, list[str]] = {}
+    for agent in timeline.agents:
+        if all(event.kind == "wait" for event in timeline.of(agent)):
+            continue
+        prefix, _, rest = agent.rpartition("warp ")
+        role = rest.partition(" · ")[2]
+        unit = next((prefix + unit for unit in sorted(UNITS, key=len, reverse=True)
+                     if not rest.partition(" · ")[2] and agent.split(" · ")[-1].startswith(unit)), None)
+        blocks = agent.rpartition(" · ")[0] if role == "" else prefix.removesuffix(" · ")
+        name = (unit if not blocks or unit is None else f"{blocks} · {unit}") or f"{prefix}{role}"
+        groups.setdefault(name, []).append(agent)
+    order = {unit: number for number, unit in enumerate(("TMA", "cp.async", "tensor core", "TMA store"))}
+    block_of = {name: name.rpartition("block ")[2].partition(" · ")[0] if "block " in name else "" for name in groups}
+    names = sorted(groups, key=lambda name: (block_of[name], order.get(name.split(" · ")[-1], 9)))
+    return [_row(timeline, name, groups[name]) for name in names]
+
+
+def _row(timeline: Timeline, name: str, agents: list[str]) -> tuple[str, list[str]]:
+    def course(agent: str) -> list[tuple]:
+        return [(e.kind, e.stage, round(e.start, 3), round(e.end, 3)) for e in timeline.of(agent)]
+
+    alike = len({tuple(course(agent)) for agent in agents}) == 1
+    shown = sorted(agents)[:1] if alike else sorted(agents)[:MOST_LANES]
+    warps = sorted(int(agent.partition("warp ")[2].split(" ")[0]) for agent in agents if "warp " in agent)
+    if warps:
+        several = f"warps {warps[0]}–{warps[-1]}" if len(warps) > 1 else f"warp {warps[0]}"
+        return f"{several} · {name}", shown
+    return (f"{name}s" if len(agents) > 1 else name), shown
+
+
+def colour_of(event: Event) -> str:
+    """The fill of an event."""
+    if event.kind in ("epilogue", "store"):
+        return TO_D
+    base = NO_STAGE if event.stage is None else STAGES[event.stage % len(STAGES)]
+    return style.tint(base, 0.4 if event.kind == "issue" else 0.8)
+
+
+def _panel(ax, timeline: Timeline, rows, inches: float) -> None:
+    high = 1 - _GAP / (_ROW + _GAP)
+    for y, (name, agents) in enumerate(rows):
+        ax.annotate(name, (0, y + high / 2), xycoords=("axes fraction", "data"), xytext=(-8, 0), ha="right",
+                    textcoords="offset points", va="center_baseline")
+        ax.add_patch(Rectangle((0, y), 1, high, transform=ax.get_yaxis_transform(), facecolor=_IDLE, lw=0, zorder=0))
+        tall = high / len(agents)
+        for number, agent in enumerate(agents):
+            for event in _joined([event for event in timeline.of(agent) if event.agent == agent]):
+                _event(ax, event, y + number * tall, tall * (0.94 if len(agents) > 1 else 1), inches)
+        if name.split(" · ")[-1].startswith("tensor core"):
+            _bubbles(ax, timeline, agents, y, high)
+            _tiles(ax, timeline, agents, y, inches)
+
+
+def _joined(events: list[Event]) -> list[Event]:
+    """Neighbours in time that look the same become one."""
+    done: list[Event] = []
+    for event in events:
+        if done and done[-1][:4] == event[:4] and event.start - done[-1].end < 1e-9:
+            event = event._replace(start=done.pop().start)
+        done.append(event)
+    return done
+
+
+def _event(ax, event: Event, y: float, high: float, inches: float) -> None:
+    wide = event.length * inches
+    if event.kind == "wait":
+        ax.add_patch(Rectangle((event.start, y), event.length, high, facecolor=style.PAPER, edgecolor=style.RULE,
+                               hatch="//////", lw=0.4, zorder=2))
+        return
+    line = 0.5 if wide > 0.03 else 0.0
+    ax.add_patch(Rectangle((event.start, y), event.length, high, facecolor=colour_of(event), edgecolor=style.PAPER,
+                           lw=line, zorder=3))
+    if event.stage is not None and event.kind in ("load", "mma") and wide > 0.12 and high > 0.5:
+        ax.text(event.start + event.length / 2, y + high / 2, str(event.stage), ha="center", va="center_baseline",
+                fontsize=8.5, zorder=4)
+
+
+def _bubbles(ax, timeline: Timeline, agents, y: float, high: float) -> None:
+    """Vermilion where no tensor core works between its first product and its last."""
+    name = agents[0] if len(agents) == 1 else agents[0].rsplit(" ", 1)[0]
+    for start, end in timeline.bubbles(name):
+        ax.add_patch(Rectangle((start, y), end - start, high, facecolor=_BUBBLE,
+                               edgecolor="none", lw=0, zorder=1))
+
+
+def _tiles(ax, timeline: Timeline, agents, y: float, inches: float) -> None:
+    """A line above the tensor core's row for each tile of D."""
+    spans: dict[int, list[float]] = {}
+    for agent in agents:
+        for event in timeline.of(agent, "mma"):
+            if event.tile is not None:
+                span = spans.setdefault(event.tile, [event.start, event.end])
+                span[0], span[1] = min(span[0], event.start), max(span[1], event.end)
+    for tile, (start, end) in spans.items():
+        ax.plot([start + 0.02 / inches, end - 0.02 / inches], [-0.09, -0.09], color=style.INK, lw=style.LINE,
+                solid_capstyle="butt", clip_on=False)
+        if (end - start) * inches > 0.5:
+            ax.text((start + end) / 2, -0.2, f"tile {tile} of D", ha="center", va="bottom", fontsize=9.5,
+                    color=style.MUTED)
+
+
+def _legend(fig: Figure, panels: list[Timeline]) -> None:
+    stages = max(panel.stages for panel in panels)
+    kinds = {event.kind for panel in panels for event in panel.events}
+    x, y, step = _LEFT, 0.64, 0.2
+    if stages:
+        fig.text(x / WIDTH, y / fig.get_figheight(), "stage", va="center_baseline", color=style.MUTED)
+        x += 0.47
+        for stage in range(min(stages, len(STAGES))):
+            _swatch(fig, x, y, style.tint(STAGES[stage], 0.8))
+            fig.text((x + step) / WIDTH, y / fig.get_figheight(), str(stage), va="center_baseline", color=style.MUTED)
+            x += 0.36
+        x += 0.08
+    for wanted, words, fill, hatch in (
+        ({"issue"}, "a warp asks or feeds", style.tint(NO_STAGE, 0.4), None),
+        ({"wait"}, "waits", style.PAPER, "//////"),
+        ({"epilogue", "store"}, "towards D", TO_D, None),
+        ({"mma"}, "tensor cores idle", _BUBBLE, None),
+    ):
+        if wanted & kinds:
+            _swatch(fig, x, y, fill, hatch)
+            fig.text((x + step) / WIDTH, y / fig.get_figheight(), words, va="center_baseline", color=style.MUTED)
+            x += 0.4 + 0.08 * len(words)
+    fig.text(_LEFT / WIDTH, 0.27 / fig.get_figheight(), panels[0].note, va="center_baseline", color=style.MUTED,
+             fontsize=8.5)
+
+
+def _swatch(fig: Figure, x: float, y: float, fill: str, hatch: str | None = None) -> None:
+    fig.add_artist(Rectangle((x, y - 0.06), 0.16, 0.14, transform=fig.dpi_scale_trans, facecolor=fill, hatch=hatch,
+                             edgecolor=style.RULE if hatch else fill, lw=0.4))

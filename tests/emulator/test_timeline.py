@@ -1,0 +1,92 @@
+"""The emulator's schedule as a trace: who asks for what, in which phase, and what a broken kernel's timeline shows."""
+
+import numpy as np
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.emulator.timeline import record
+from gemm_lab.measure.inputs import make_inputs
+from gemm_lab.model.pipeline_placing import Costs, place
+from gemm_lab.model.pipeline_timeline import broken_laws
+
+K_TILES, TILES = 6, 2
+
+
+def traced(kernel, m=128, n=256, k=64 * K_TILES):
+    compiled = kernel.compile()
+    arguments = make_inputs(kernel.problem, m, n, k, "integers", 0).arguments()
+    return record(compiled, kernel.spec.launch_grid(kernel.config, m, n, k, 1), (compiled.threads, 1, 1), arguments)
+
+
+@pytest.fixture(scope="module")
+def persistent():
+    return lab.kernel("rtx5090/03_persistent")
+
+
+@pytest.fixture(scope="module")
+def trace(persistent):
+    return traced(persistent)
+
+
+def test_the_ring_and_the_roles_are_found(trace, persistent):
+    assert trace.stages == persistent.config["NUM_STAGES"]
+    assert [trace.role(0, warp) for warp in (0, 3, 4, 5)] == ["consumer", "consumer", "producer", "other"]
+
+
+def test_every_byte_and_every_product_is_there(trace, persistent):
+    steps = [step for steps in trace.steps.values() for step in steps]
+    c = persistent.config
+    loads = [step for step in steps if step.what == "load"]
+    assert len(loads) == 2 * K_TILES * TILES
+    assert sum(s.amount for s in loads) == K_TILES * TILES * (c["BLOCK_M"] + c["BLOCK_N"]) * c["BLOCK_K"] * 2
+    assert sum(s.amount for s in steps if s.what == "mma") == 2 * 128 * 256 * 64 * K_TILES
+    assert sum(s.amount for s in steps if s.what == "epilogue") == 128 * 256 * 2
+
+
+def test_products_come_from_the_stages_in_turn(trace):
+    turns = [(step.tile, step.stage, step.turn) for step in trace.steps[0, 0] if step.what == "mma"]
+    wanted = [(number // K_TILES, number % 3, number // 3) for number in range(K_TILES * TILES)]
+    assert list(dict.fromkeys(turns)) == wanted
+
+
+def test_the_producer_waits_for_the_phase_before(trace):
+    waits = [step.signal[2] for step in trace.steps[0, 4] if step.what == "wait" and type(step.signal[1]) is int]
+    assert waits == [number // 3 - 1 for number in range(K_TILES * TILES)]
+
+
+def test_a_sound_kernel_keeps_the_laws(persistent, trace):
+    made = place(trace, Costs.of(persistent.taught_gpu()))
+    assert broken_laws(made) == []
+    assert [event.tile for event in made.of("TMA", "load")] == [0] * 2 * K_TILES + [1] * 2 * K_TILES
+
+
+def test_recording_leaves_the_arrays_and_later_launches_alone(persistent):
+    inputs = make_inputs(persistent.problem, 128, 128, 128, "integers", 0)
+    before = [np.array(value) for value in inputs.arguments() if isinstance(value, np.ndarray)]
+    compiled = persistent.compile()
+    record(compiled, (1,), (compiled.threads, 1, 1), inputs.arguments())
+    after = [value for value in inputs.arguments() if isinstance(value, np.ndarray)]
+    assert all(np.array_equal(x, y, equal_nan=True) for x, y in zip(before, after, strict=True))
+    assert persistent.run(n=128, backend="emulator").passed
+
+
+def test_cp_async_groups_and_barriers_of_the_block_are_heard():
+    made = lab.kernel("ampere/07_multistage").timeline()
+    kinds = {event.kind for event in made.events}
+    assert {"copy", "mma", "wait", "epilogue"} <= kinds and made.broken_laws == []
+
+
+def test_the_api_draws_and_refuses(persistent):
+    made = persistent.timeline(k=256)
+    assert "logical time" in repr(made) and made.share > 0.9
+    assert made._repr_png_()[0][:4] == b"\x89PNG"
+    both = made.beside(lab.kernel("rtx5090/02_producer_warp").timeline(k=256))
+    assert len(both.timelines) == 2 and both.plot().get_figheight() > made.plot().get_figheight()
+    with pytest.raises(lab.LabError, match="There is no cost speed; there are flop"):
+        persistent.timeline(speed=2)
+    with pytest.raises(lab.LabError, match="has no pipeline"):
+        lab.kernel("simt/04_register_tiles").timeline()
+    with pytest.raises(lab.LabError, match="would take long"):
+        persistent.timeline(4096, 4096, 4096)
+    run = persistent.run(n=128, backend="emulator")
+    assert run.timeline().timeline.title == persistent.label
