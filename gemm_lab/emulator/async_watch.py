@@ -104,9 +104,14 @@ class AsyncWatch:
     def _written(self, load, lane: int) -> None:
         """A load counts as written by the lane that waited."""
         shadow, event = self.watch.shared, self.report.next_event(load.k)
-        cells = self._cells(load.index)
+        cells = shadow.cells(load.index, load.width, len(load.index))
         shadow.pending[cells] = FREE
         shadow.written[cells] = np.int64(event) << LANE_BITS | (lane + self.watch.first_lane)
+        if load.source is not None:
+            self._read(load.k, lane, load.source)
+            block = int(load.source[0]) * 16 // self.chunk.shared_stride
+            if block != self.chunk.block_of_lane[lane]:
+                self.watch.clusters.uses(load.k, np.array([lane]), np.array([block]))
         self.flying = [other for other in self.flying if other is not load]
 
     # ---- Copies into shared memory ----
@@ -115,13 +120,17 @@ class AsyncWatch:
         """A copy was issued: the threads that used its destination have to be done with it."""
         k, lane = load.k, np.array([load.lane])
         self.used(k, barrier, lane)
-        self._fence_of_init(k, load.lane, barrier)
-        access = self._access(k, "overwrites", load.lane, load.index)
+        if load.proxy:
+            self._fence_of_init(k, load.lane, barrier)
+        if load.source is not None:
+            self.store(k, load.lane, load.source)
+        access = self._access(k, "overwrites", load.lane, load.index, load.width)
         watch, last = self.watch, self.watch.shared.written[access.cells]
         if not watch.check_shared(access, None):
             watch.check(access, last, "wrote")
         watch.check_readers(access)
-        self._generic_writes(access, last, "overwrites")
+        if load.proxy:
+            self._generic_writes(access, last, "overwrites")
         event = self.report.next_event(k)
         watch.shared.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
         watch.shared.pending[access.cells] = FILLED
@@ -147,9 +156,15 @@ class AsyncWatch:
             self.flying.append(load)
 
     def filling(self, cell: int):
-        """The load that fills a cell of shared memory; None for a cp.async that no mbarrier waits for."""
+        """The load that fills a cell of shared memory, or copies from it to another block.
+
+        None for copies that no mbarrier waits for.
+        """
+        cells = self.watch.shared.cells
         for load in self.flying:
-            if (self._cells(load.index) == cell).any():
+            if (cells(load.index, load.width, len(load.index)) == cell).any():
+                return load
+            if load.source is not None and (cells(load.source, 16, len(load.source)) == cell).any():
                 return load
         return None
 
@@ -178,28 +193,35 @@ class AsyncWatch:
 
     def stored(self, store) -> None:
         """Its thread has waited until shared memory was read."""
-        access = self._access(store.k, "reads", store.lane, store.index)
-        shadow = self.watch.shared
+        self._read(store.k, store.lane, store.index)
+
+    def _read(self, k: int, lane: int, index) -> None:
+        """What a copy has read counts as read by the lane that knows it."""
+        access, shadow = self._access(k, "reads", lane, index), self.watch.shared
         held = shadow.pending[access.cells] == READ
         shadow.pending[access.cells[held]] = FREE
-        event = self.report.next_event(store.k)
+        event = self.report.next_event(k)
         shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
 
     def _generic_writes(self, access: Access, last, verb: str) -> None:
         """Writes of threads that no fence.proxy.async follows."""
-        event, lanes = last >> LANE_BITS, last & LANE_MASK
-        row = (lanes >> 5) - self.order.first
-        covered = self.fenced.reshape(-1)[np.where(last == 0, 0, row)]
-        bad = (event > covered) & ~self.report.bulk[self.report.site_of[event]] & (last != 0)
-        bad &= self.watch.shared.pending[access.cells] == FREE
+        bad = self.unfenced(access, last)
         if bad.any():
             at, column = np.argwhere(bad)[0]
-            other = int(self.report.site_of[event[at, column]])
+            other = int(self.report.site_of[int(last[at, column]) >> LANE_BITS])
             words = self.watch.words(access, at, column)
             self.report.add("missing fence", access.k, other, lambda: (
                 f"{words.here(access.k)} lets a copy through the async proxy {verb.removesuffix('s')} {words.place}, "
                 f"which was written at {words.site(other)}: the threads that wrote need fence.proxy.async after "
                 "their stores and before the barrier."))
+
+    def unfenced(self, access: Access, last) -> np.ndarray:
+        """Which of the `last` writes (as `access.cells`) threads made, and no fence.proxy.async of theirs followed."""
+        event, lanes = last >> LANE_BITS, last & LANE_MASK
+        row = (lanes >> 5) - self.order.first
+        covered = self.fenced.reshape(-1)[np.where(last == 0, 0, row)]
+        bad = (event > covered) & ~self.report.bulk[self.report.site_of[event]] & (last != 0)
+        return bad & (self.watch.shared.pending[access.cells] == FREE)
 
     def proxy_fence(self, L, mask, init_only: bool) -> None:
         positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
@@ -246,10 +268,7 @@ class AsyncWatch:
     def site(self, k: int) -> str:
         return self.chunk.launch.describe(self.chunk.program.sites[k])
 
-    def _cells(self, index) -> np.ndarray:
-        return self.watch.shared.cells(index, 16, len(index))
-
-    def _access(self, k: int, verb: str, lane: int, index) -> Access:
-        lanes = np.full((len(index), 1), lane + self.watch.first_lane)
-        return Access(k, verb, self.watch.shared, None, lanes, self._cells(index))
+    def _access(self, k: int, verb: str, lane: int, index, width: int = 16) -> Access:
+        lanes, shared = np.full((len(index), 1), lane + self.watch.first_lane), self.watch.shared
+        return Access(k, verb, shared, None, lanes, shared.cells(index, width, len(index)))
 

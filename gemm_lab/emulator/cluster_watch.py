@@ -88,6 +88,15 @@ class ClusterWatch:
             self.ended[block] = True
             for column in np.flatnonzero(self.used[block]).tolist():
                 self._left(block, column)
+            for load in self.watch.proxies.flying:
+                if load.source is not None and int(load.source[0]) * 16 // self.chunk.shared_stride == block:
+                    self._leaves_copy(block, load)
+
+    def _leaves_copy(self, block: int, load) -> None:
+        describe, site = self.chunk.launch.describe, self.chunk.program.sites[load.k]
+        self.report.add("missing wait", load.k, -1, lambda: (
+            f"{describe(site)}: {self.chunk.name_block(block)} ends while this copy may still be reading its shared "
+            "memory; it has to stay until the other block has waited for the mbarrier of the copy."))
 
     def _left(self, block: int, column: int) -> None:
         chunk, order = self.chunk, self.order

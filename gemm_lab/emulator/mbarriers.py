@@ -82,12 +82,13 @@ class Mbarriers:
         found = self.known.get(key)
         if found is None:
             self.check_address(k, lane, key[1])
+            whose = "this block" if key[0] == self.chunk.block_of_lane[lane] else self.chunk.name_block(key[0])
             near = [a for block, a in self.known if block == key[0]]
-            hint = f"; this block has mbarriers at {spans(sorted(near))}" if near else ""
-            raise self.fault(k, lane, f"uses an mbarrier at shared address {key[1]} that was not initialised (or is "
-                             f"not yet){hint}. mbarrier.init has to come first, and a barrier of the block after it.")
+            hint = f"; {whose} has mbarriers at {spans(sorted(near))}" if near else ""
+            raise self.fault(k, lane, f"uses an mbarrier at shared address {self.words(lane, key)} that was not "
+                             f"initialised (or is not yet){hint}. mbarrier.init has to come first, and a barrier of the block after it.")
         if int(self.chunk.shared.views[8][self.place(key)]) != found.mark():
-            raise self.fault(k, lane, f"uses the mbarrier at shared address {key[1]}, but its 8 bytes were overwritten "
+            raise self.fault(k, lane, f"uses the mbarrier at shared address {self.words(lane, key)}, but its 8 bytes were overwritten "
                              "by a store or a copy: give it shared memory of its own.")
         return found
 
@@ -102,7 +103,7 @@ class Mbarriers:
                 what = (f"is one too many: phase {barrier.phase} misses {barrier.pending:,} of {barrier.expected:,} "
                         f"arrivals and {barrier.bytes:,} bytes. A thread arrives again before the phase is over, or "
                         "more arrive than mbarrier.init was told")
-            raise self.fault(k, lane, f"arrives at the mbarrier at shared address {key[1]} and {what}.")
+            raise self.fault(k, lane, f"arrives at the mbarrier at shared address {self.words(lane, key)} and {what}.")
         barrier.pending -= count
         self.changed(key, barrier)
         return state
@@ -121,8 +122,8 @@ class Mbarriers:
         barrier = self.find(k, lane, key)
         barrier.bytes += size
         if abs(barrier.bytes) > MOST_BYTES:
-            raise self.fault(k, lane, f"brings the mbarrier at shared address {key[1]} to {barrier.bytes:,} bytes; it "
-                             f"can count {MOST_BYTES:,}.")
+            raise self.fault(k, lane, f"brings the mbarrier at shared address {self.words(lane, key)} to "
+                             f"{barrier.bytes:,} bytes; it can count {MOST_BYTES:,}.")
         self.changed(key, barrier)
 
     def wait(self, L, k: int, addresses, phases, parity: bool, register: int | None, following: int) -> int:
@@ -265,6 +266,11 @@ class Mbarriers:
             why = "is not a multiple of 8" if address % 8 else f"is past its {chunk.shared.size:,} bytes"
             raise MemoryFault(f"{chunk.name_lane(lane)} uses an mbarrier at shared address {address:,}, which {why}; "
                               f"{chunk.launch.describe(chunk.program.sites[k])}.")
+
+    def words(self, lane: int, key) -> str:
+        """An address as a lane may call it: with the block where that is not its own."""
+        foreign = key[0] != self.chunk.block_of_lane[lane]
+        return f"{key[1]} of {self.chunk.name_block(key[0])}" if foreign else str(key[1])
 
     def origin(self, barrier: Mbarrier) -> str:
         chunk = self.chunk

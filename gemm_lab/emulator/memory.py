@@ -113,6 +113,9 @@ class SharedMemory(BlockMemory):
         """(blocks of the chunk, offsets) of the shared addresses that some lanes use."""
         return self.chunk.block_of_lane[lanes], at.astype(np.int64)
 
+    def check_there(self, k: int, lanes, blocks) -> None:
+        """Blocks whose memory is used are there: here, those of the lanes themselves."""
+
     def used(self, k: int, lanes, blocks) -> None:
         """Lanes use the shared memory of blocks: here, of their own."""
 

@@ -31,11 +31,12 @@ def is_bulk(item) -> bool:
 def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None) -> str:
     """An access to shared memory that an asynchronous copy still fills, or (leaving) still reads."""
     start = f"{words.here(access.k)} {access.verb} {words.place} while"
-    if leaving:
+    if leaving and barrier is None:
         return f"{start} a bulk copy may still be reading it; its thread needs wait_group.read before."
     if barrier is not None:
         return (
-            f"{start} the copy at {words.site(other)} may still be writing it: no thread has waited for the end of "
+            f"{start} the copy at {words.site(other)} may still be "
+            f"{'reading' if leaving else 'writing'} it: no thread has waited for the end of "
             f"phase {phase} (parity {phase & 1}) of the mbarrier at shared address {barrier}."
         )
     return (

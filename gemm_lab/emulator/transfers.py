@@ -17,7 +17,9 @@ class Load:
     """A copy that an mbarrier counts. move: writes the bytes.   size: bytes, as the barrier counts them; 0 where it
     counts an arrival instead, for the cp.async of a thread.
 
-    index: 16-byte chunks of the chunk's shared memory that it fills.   phase: of the barrier when it was issued.
+    index: what it fills of the chunk's shared memory, in units of `width` bytes.   phase: of the barrier when it was
+    issued.   source: 16-byte chunks of shared memory that it reads, for copies from block to block.
+    proxy: whether it goes through the async proxy, as all do but st.async and red.async.
     """
 
     k: int
@@ -27,6 +29,9 @@ class Load:
     move: Callable[[], None]
     index: np.ndarray
     phase: int = 0
+    width: int = 16
+    source: np.ndarray | None = None
+    proxy: bool = True
 
 
 @dataclass(eq=False)

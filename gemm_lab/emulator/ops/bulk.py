@@ -1,7 +1,9 @@
-"""cp.async.bulk: copies of boxes (TMA) and of plain bytes between global and shared memory, and what waits for them.
+"""cp.async.bulk: copies of boxes (TMA) and of plain bytes between global and shared memory or from block to block, and
+what waits for them.
 
 Bytes and the sectors that a box covers in global memory are counted; wavefronts are not: Nsight Compute gives no
-shared-memory wavefronts of TMA by instruction, so there is nothing that a count could be held against.
+shared-memory wavefronts of TMA by instruction, so there is nothing that a count could be held against. What a multicast
+reads once from global memory is counted once.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from gemm_lab.emulator.transfers import Load
 _KNOWN = (
     "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "shared__cta", "shared__cluster", "global", "tile",
     "mbarrier__complete_tx__bytes", "bulk_group", "L2__cache_hint", "commit_group", "wait_group", "read", "prefetch",
-    "L2", "mbarrier", "arrive", "noinc", "shared",
+    "L2", "mbarrier", "arrive", "noinc", "shared", "multicast__cluster", "cta_group__1", "cta_group__2",
 )  # fmt: skip
 SMEM_ALIGN, PLAIN_ALIGN = 128, 16
 
@@ -44,9 +46,13 @@ def bulk(e, i) -> None:
 def _copy(e, i) -> None:
     tensor, storing = "tensor" in i.parts, "bulk_group" in i.parts
     spaces = [part for part in i.parts if part == "global" or part.startswith("shared")]
-    if len(spaces) != 2 or (spaces[0] == "global") != storing or "global" not in spaces:
-        raise e.unsupported("copies between blocks of a cluster are not known here")
+    if len(spaces) != 2 or (spaces[0] == "global") != storing:
+        raise e.unsupported("it names no two state spaces that a copy could go between")
     to, source = i.operands[:2]
+    if "global" not in spaces:
+        here, there, barrier = (shared_address(e, i, place) for place in (source, to, i.operands[3]))
+        e.line(f"block_copy(S, L, {i.site}, {e.mask}, {there}, {here}, {e.read(i.operands[2], 'u32')}, {barrier})")
+        return
     outside, inside = (to, source) if storing else (source, to)
     shared = shared_address(e, i, inside)
     if tensor:
@@ -57,13 +63,19 @@ def _copy(e, i) -> None:
         where = f"({wide_address(e, outside)}, ({' '.join(e.read(item, 's32') + ',' for item in items)}))"
     else:
         where = f"({wide_address(e, outside)}, {e.read(i.operands[2], 'u32')})"
-    barrier = "None" if storing else shared_address(e, i, i.operands[2 if tensor else 3])
-    e.line(f"bulk_copy(S, L, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where})")
+    at = 2 if tensor else 3
+    barrier = "None" if storing else shared_address(e, i, i.operands[at])
+    blocks = e.read(i.operands[at + 1], "u16") if "multicast__cluster" in i.parts else "None"
+    pair = "cta_group__2" in i.parts
+    e.line(f"bulk_copy(S, L, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where}, {blocks}, {pair})")
 
 
 @runtime
-def bulk_copy(S, L, k, mask, shared, barrier, tensor, where):
-    """One copy for each executing lane; into shared memory where there is a barrier, else out of it."""
+def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair):
+    """One copy for each executing lane; into shared memory where there is a barrier, else out of it.
+
+    blocks: mask of the ranks to which a multicast goes, or None.   pair: .cta_group::2.
+    """
     positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
     for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
         def own(value, at=at):
@@ -80,12 +92,17 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where):
             place = plain_place(S, k, lane, own(where[0]), size)
             check_shared(S, k, lane, address, size, PLAIN_ALIGN)
             chunks = (address >> 4) + np.arange(size >> 4)
-        index = chunks + (block * S.shared_stride >> 4)
         count(S.sites[k], place, size)
         if barrier is None:
-            store(S, k, lane, boxes, place, index)
-        else:
-            load(S, k, lane, boxes, place, index, located(S, k, lane, own(barrier)), size)
+            if block != S.block_of_lane[lane]:
+                S.shared.check_space(k, lane)
+            store(S, k, lane, boxes, place, chunks + (block * S.shared_stride >> 4))
+            continue
+        if S.hazards is not None:
+            S.hazards.proxies.outside(k, lane, place, "reads")
+        home, ranks = located(S, k, lane, own(barrier)), None if blocks is None else own(blocks)
+        for to, key in destinations(S, k, lane, block, home, ranks, pair):
+            load(S, k, lane, boxes, place, chunks + (to * S.shared_stride >> 4), key, size)
 
 
 def located(S, k, lane: int, address: int) -> tuple[int, int]:
@@ -103,8 +120,65 @@ def load(S, k, lane, boxes, place, index, key, size) -> None:
     copy = Load(k, lane, key, size, move, index, barrier.phase)
     if S.hazards is not None:
         S.hazards.proxies.load(copy, barrier)
-        S.hazards.proxies.outside(k, lane, place, "reads")
     S.transfers.load(copy)
+
+
+def destinations(S, k, lane: int, block: int, home: tuple[int, int], ranks: int | None, pair: bool):
+    """(block, key of its mbarrier) of each copy that a load makes.
+
+    block: that the address names.   home: the mbarrier that the load names.
+    A multicast puts the same bytes at the same offset of every block whose rank is set in `ranks`, and reports to the
+    mbarrier at the same offset there; as a pair, to that of the even or the odd block of the destination's pair, as
+    the mbarrier that it names is in an even or an odd block. PTX ISA, "cp.async.bulk.tensor".
+    """
+    if ranks is None:
+        if home[0] != block and not (pair and home[0] == block ^ 1):
+            hint = "" if pair else "; with .cta_group::2 it may be in the other block of its pair"
+            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} fills shared memory of {S.name_block(block)} and "
+                              f"reports to an mbarrier of {S.name_block(home[0])}, but it has to be one of the block "
+                              f"that is filled{hint}.")
+        yield block, home
+        return
+    first = block - block % S.cluster_size
+    if not ranks or ranks >> S.cluster_size:
+        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, but "
+                          f"its cluster has {S.cluster_size} block{'s' if S.cluster_size > 1 else ''}, so that the mask "
+                          f"is {1:#x} to {(1 << S.cluster_size) - 1:#x}.")
+    for rank in range(S.cluster_size):
+        if ranks >> rank & 1:
+            to = first + rank
+            S.shared.check_there(k, np.array([lane]), np.array([to]))
+            yield to, (to & ~1 | home[0] & 1 if pair else to, home[1])
+
+
+@runtime
+def block_copy(S, L, k, mask, to, source, size, barrier):
+    """cp.async.bulk from the shared memory of this block to that of another."""
+    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
+    for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
+        target, begin, count_, home = (int(v if v.ndim == 0 else v[at]) for v in (to, source, size, barrier))
+        (block, there), (own, here) = located(S, k, lane, target), located(S, k, lane, begin)
+        if own != S.block_of_lane[lane]:
+            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies from {S.name_block(own)}; a copy from block to "
+                              "block begins in the shared memory of the thread's own.")
+        for address in (there, here):
+            check_shared(S, k, lane, address, count_, PLAIN_ALIGN)
+        if count_ % PLAIN_ALIGN or not count_:
+            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {count_:,} bytes; 16, 32, 48 … are possible.")
+        S.sites[k].requests += 1
+        S.sites[k].bytes += count_
+        ((_, key),) = destinations(S, k, lane, block, located(S, k, lane, home), None, False)
+        chunks = np.arange(count_ >> 4)
+        index, read = (chunks + (b * S.shared_stride + a >> 4) for b, a in ((block, there), (own, here)))
+
+        def move(index=index, read=read):
+            S.shared.views[16][index] = S.shared.views[16][read]
+
+        target = S.mbarriers.find(k, lane, key)
+        copy = Load(k, lane, key, count_, move, index, target.phase, source=read)
+        if S.hazards is not None:
+            S.hazards.proxies.load(copy, target)
+        S.transfers.load(copy)
 
 
 def store(S, k, lane, boxes, place, index) -> None:
