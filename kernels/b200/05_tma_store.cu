@@ -23,7 +23,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(NUM_THREA
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
      const __grid_constant__ CUtensorMap map_d, int M, int N, int K) {
   static_assert(BLOCK_M == 128 && BLOCK_K == 64, "128 lanes of tensor memory; rows as wide as the swizzle, 128 bytes");
-  static_assert(BLOCK_N == 32 || BLOCK_N == 64 || BLOCK_N == 128 || BLOCK_N == 256, "columns come as powers of two");
+  static_assert(BLOCK_N == 128 || BLOCK_N == 256, "columns come as powers of two, and two buffers take turns to store");
 
   // ---- Where this warp works ----
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
