@@ -15,6 +15,7 @@ from gemm_lab.emulator.faults import (
     MemoryFault,
     Trap,
     UnsupportedInstruction,
+    WarpgroupFault,
 )
 from gemm_lab.emulator.launching import launch
 from gemm_lab.emulator.registry import supported
@@ -35,6 +36,7 @@ __all__ = [
     "Totals",
     "Trap",
     "UnsupportedInstruction",
+    "WarpgroupFault",
     "launch",
     "supported",
 ]

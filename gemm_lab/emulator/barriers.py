@@ -138,6 +138,8 @@ class Barriers:
     def stuck_collective(self, index: int):
         chunk = self.chunk
         block = chunk.program.blocks[index]
+        if block.warp_mask == "warpgroup":
+            raise Deadlock(chunk.warpgroups.stuck(index))
         item = block.code[0] if block.code else block.terminator
         here = np.flatnonzero(chunk.pc == index)
         warp = here[0] // 32

@@ -17,6 +17,7 @@ from gemm_lab.emulator.mbarriers import Mbarriers
 from gemm_lab.emulator.memory import LocalMemory, SharedMemory
 from gemm_lab.emulator.ops.async_copy import Groups
 from gemm_lab.emulator.transfers import Transfers
+from gemm_lab.emulator.warpgroups import Warpgroups
 
 DONE = 1 << 30  # program counter of lanes that have ended
 PARKED = 1 << 29  # and of lanes that wait at a barrier
@@ -62,6 +63,7 @@ class Chunk:
         self.runs = launch.runs
         self.contexts: dict[bytes, Lanes] = {}
         self.steps = 0
+        self.warpgroups = Warpgroups(self) if launch.program.warpgroup_registers is not None else None
         self.hazards = launch.hazards.chunk(self) if launch.hazards else None
         self.groups = Groups(self)
         self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
@@ -86,6 +88,8 @@ class Chunk:
         A launch that is looked into keeps them for the look.
         """
         self.transfers.finish()
+        if self.warpgroups is not None:
+            self.warpgroups.finish()
         for site in self.sites:
             site.cache.clear()
         known = self.launch.patterns.known
@@ -173,6 +177,8 @@ class Chunk:
         mask = self.program.blocks[index].warp_mask
         if mask is None:
             return here
+        if mask == "warpgroup":
+            return self.warpgroups.ready(here)
         rows = here.reshape(-1, 32)
         needed = (self.pc != DONE).reshape(-1, 32)
         if mask != "full":

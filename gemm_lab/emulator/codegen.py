@@ -10,6 +10,7 @@ from gemm_lab.emulator.fusion import fused_code
 from gemm_lab.emulator.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
 from gemm_lab.emulator.registry import EMITTERS, RUNTIME
 from gemm_lab.emulator.types import CODES, NUMPY, SIZE, immediate, register_code
+from gemm_lab.emulator.warpgroup_code import warpgroup_code
 
 NAMESPACE = {code.replace("?", "b1"): dtype.type for code, dtype in NUMPY.items()}
 TYPE_NAME = {code: code.replace("?", "b1") for code in NUMPY}
@@ -253,7 +254,7 @@ def block_source(
                 emitter.line(f"S.probe(L, {instruction.site}, dict(locals()), True)")
     else:
         meetings = warp_meetings(block) if hazards else ()
-        for step in fused_code(block.code, live_out):
+        for step in _steps(program, block.code, live_out, hazards):
             if isinstance(step, Instruction):
                 if step.site in meetings:
                     emitter.line("S.hazards.warps_met(L)")
@@ -269,6 +270,12 @@ def block_source(
     if not full:
         head += "    get = L.get; put = S.put_masked(L)\n"
     return head + "".join(f"    {line}\n" for line in emitter.lines)
+
+
+def _steps(program, code: list[Instruction], live_out: int, hazards: bool):
+    if program.warpgroup_registers is None:
+        return fused_code(code, live_out)
+    return warpgroup_code(program, code, live_out, hazards)
 
 
 def warp_meetings(block: Block) -> set[int]:
@@ -287,7 +294,7 @@ def warp_meetings(block: Block) -> set[int]:
 
 def _emit_alone(emitter: Emitter, instruction: Instruction) -> None:
     """One instruction, with nothing fused to it."""
-    for step in fused_code([instruction], -1):
+    for step in _steps(emitter.program, [instruction], -1, False):
         if isinstance(step, Instruction):
             emitter.emit(step)
         else:

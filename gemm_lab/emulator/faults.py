@@ -29,6 +29,10 @@ class ClusterFault(EmulatorError):
     """A cluster's barrier or addresses used against their rules."""
 
 
+class WarpgroupFault(EmulatorError):
+    """wgmma by a part of a warpgroup, or with a descriptor that does not mean what it should."""
+
+
 class Deadlock(EmulatorError):
     """No thread can go on; the message says who waits on what."""
 
@@ -62,4 +66,5 @@ __all__ = [
     "MemoryFault",
     "Trap",
     "UnsupportedInstruction",
+    "WarpgroupFault",
 ]

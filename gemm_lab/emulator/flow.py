@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 
 from gemm_lab.emulator.inlining import Flat
 from gemm_lab.emulator.ir import Group, Immediate, Instruction, Memory, Negated, Pair, Register, Vector
+from gemm_lab.emulator.wgmma_forms import with_results
 
 # Instructions that all lanes of a warp execute together.
-COLLECTIVES = {"shfl", "vote", "match", "redux", "ldmatrix", "stmatrix", "mma", "wmma", "movmatrix", "elect"}
+COLLECTIVES = {"shfl", "vote", "match", "redux", "ldmatrix", "stmatrix", "mma", "wmma", "movmatrix", "elect", "wgmma"}
 BARRIERS = {"bar", "barrier"}
 # Instructions that read or write memory.
-ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma", "mbarrier"}
+ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma", "wgmma", "mbarrier"}
 NO_RESULT = {
     "st",
     "red",
@@ -89,6 +90,8 @@ def writes_first(item: Instruction) -> bool:
         return "red" in item.parts
     if family == "wmma":
         return "store" not in item.parts
+    if family == "wgmma":
+        return "mma_async" in item.parts
     if family == "mbarrier":
         return not {"init", "inval", "expect_tx", "complete_tx"} & set(item.parts)
     return True
@@ -110,6 +113,11 @@ def reads_and_writes(item: Instruction) -> tuple[list[int], list[int]]:
     if item.guard is not None:
         reads.extend(registers_in(item.guard))
         reads.extend(writes)
+    if item.family == "wgmma":  # accumulators; at a wait_group they may get their values
+        if writes:
+            reads.extend(writes)
+        else:
+            writes = list(reads)
     return reads, writes
 
 
@@ -124,12 +132,15 @@ def mask_operand(item: Instruction):
         return item.operands[-1]
     if family in BARRIERS:
         return item.operands[0]
+    if family == "wgmma":
+        return "warpgroup"
     return "full"
 
 
 def blocks_of(flat: Flat) -> list[Block]:
     """Split at labels, branches and barriers, and before the first collective of a block."""
     items, switch = _lowered(flat.body)
+    items = with_results(items)
     blocks: list[Block] = [Block(0)]
     labels: dict[str, int] = {}
 

@@ -200,7 +200,7 @@ class Launch:
             )
         if self.threads % 32:
             for item in program.sites:
-                if item.family in ("ldmatrix", "stmatrix", "mma", "wmma", "movmatrix"):
+                if item.family in ("ldmatrix", "stmatrix", "mma", "wmma", "wgmma", "movmatrix"):
                     raise LaunchError(
                         f"A block of {self.threads} threads ends in a partial warp, but {item.opcode} "
                         f"({self.describe(item)}) needs all 32 lanes; use a multiple of 32 threads."

@@ -15,6 +15,7 @@ from gemm_lab.emulator.ir import Instruction, Module, Variable
 from gemm_lab.emulator.layout import FUNCTION_BASE, GLOBAL_BASE, align_up
 from gemm_lab.emulator.syntax import parse
 from gemm_lab.emulator.types import NUMPY, register_code
+from gemm_lab.emulator.wgmma_forms import registers_in_flight
 
 _PROGRAMS: dict = {}
 _KEEP = 32
@@ -54,6 +55,9 @@ class Program:
                 self.sites.append(instruction)
         self._lay_out(flat)
         self._functions: dict = {}
+        uses = any(item.family == "wgmma" for item in self.sites)
+        self.warpgroup_registers = registers_in_flight(self.sites) if uses else None
+        self.warpgroup_kinds: dict = {}  # site -> form of a wgmma whose code has been written
         self.register_bytes = sum(NUMPY[register_code(register.type)].itemsize for register in self.registers)
         self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
 

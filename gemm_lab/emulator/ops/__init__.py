@@ -19,5 +19,6 @@ from gemm_lab.emulator.ops import (  # noqa: F401
     sync,
     video,
     warp,
+    wgmma,
     wmma,
 )
