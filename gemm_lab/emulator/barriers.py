@@ -153,14 +153,22 @@ class Barriers:
         )
 
     def explain(self) -> str:
-        """Who waits on what, one sentence for each barrier of the first waiting block."""
-        from gemm_lab.emulator.mbarrier_words import waiting_clauses
-
+        """Who waits on what in the first waiting block, and in the other blocks of its cluster."""
         chunk = self.chunk
         blocks = {block for block, _ in (*self.waiting, *chunk.mbarriers.waiting)} | chunk.cluster_barrier.blocks()
         if not blocks:
             return "No thread waits at a barrier."
-        first = min(blocks)
+        size = chunk.cluster_size
+        first = min(blocks) // size * size
+        said = [self.explain_block(block) for block in range(first, first + size) if block in blocks]
+        ended = [block for block in range(first, first + size) if chunk.has_ended(block)] if size > 1 else []
+        return " ".join(said + [f"{chunk.name_block(block).capitalize()} has ended." for block in ended])
+
+    def explain_block(self, first: int) -> str:
+        """Who waits on what in one block, in one sentence."""
+        from gemm_lab.emulator.mbarrier_words import waiting_clauses
+
+        chunk = self.chunk
         words = waiting_clauses(chunk.mbarriers, first) + chunk.cluster_barrier.explain(first)
         for (block, number), entries in sorted(self.waiting.items()):
             if block != first:
@@ -173,9 +181,7 @@ class Barriers:
                     f"for {wanted} threads "
                     f"({chunk.launch.describe(item)})"
                 )
-        return (
-            f"In {chunk.name_lane(first * 32 * chunk.warps_per_block).split(', thread')[0]}: " + "; ".join(words) + "."
-        )
+        return f"In {chunk.name_block(first)}: {'; '.join(words)}."
 
 
 def spans(numbers) -> str:

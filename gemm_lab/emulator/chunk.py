@@ -326,6 +326,11 @@ class Chunk:
         number = int(self.block_ids[block])
         return f"block ({number % x}, {number // x % y}, {number // (x * y)})"
 
+    def has_ended(self, block: int) -> bool:
+        """Whether all threads of a block of the chunk have ended."""
+        lanes = 32 * self.warps_per_block
+        return bool((self.pc[block * lanes : (block + 1) * lanes] == DONE).all())
+
     def name_lane(self, lane: int) -> str:
         thread, (a, b, _) = int(self.thread_of_lane[lane]), self.launch.block
         return (

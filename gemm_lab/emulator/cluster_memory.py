@@ -66,12 +66,9 @@ class ClusterMemory(SharedMemory):
 
     def check_there(self, k: int, lanes, blocks) -> None:
         """Blocks whose memory others use have to be there still."""
-        from gemm_lab.emulator.chunk import DONE
-
         chunk = self.chunk
         for block in np.unique(blocks).tolist():
-            own = slice(block * 32 * chunk.warps_per_block, (block + 1) * 32 * chunk.warps_per_block)
-            if (chunk.pc[own] == DONE).all():
+            if chunk.has_ended(block):
                 raise MemoryFault(f"{self.who(k, lanes[blocks == block][0])} uses the shared memory of "
                                   f"{chunk.name_block(block)}, which has ended. A block has to stay until the others "
                                   "are done with its shared memory: let all of them meet at barrier.cluster before "

@@ -109,5 +109,5 @@ class ClusterWatch:
         k, lane = self.users[block, column]
         self.report.add("missing wait", k, -1, lambda: (
             f"{chunk.launch.describe(chunk.program.sites[k])}: {chunk.name_lane(lane)} uses the shared memory of "
-            f"{chunk.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the cluster "
-            "meet at barrier.cluster before they end."))
+            f"{chunk.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
+            "cluster meet at barrier.cluster before they end."))

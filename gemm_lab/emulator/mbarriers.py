@@ -86,10 +86,11 @@ class Mbarriers:
             near = [a for block, a in self.known if block == key[0]]
             hint = f"; {whose} has mbarriers at {spans(sorted(near))}" if near else ""
             raise self.fault(k, lane, f"uses an mbarrier at shared address {self.words(lane, key)} that was not "
-                             f"initialised (or is not yet){hint}. mbarrier.init has to come first, and a barrier of the block after it.")
+                             f"initialised (or is not yet){hint}. mbarrier.init has to come first, and a barrier of "
+                             "the block after it.")
         if int(self.chunk.shared.views[8][self.place(key)]) != found.mark():
-            raise self.fault(k, lane, f"uses the mbarrier at shared address {self.words(lane, key)}, but its 8 bytes were overwritten "
-                             "by a store or a copy: give it shared memory of its own.")
+            raise self.fault(k, lane, f"uses the mbarrier at shared address {self.words(lane, key)}, but its 8 bytes "
+                             "were overwritten by a store or a copy: give it shared memory of its own.")
         return found
 
     def arrive(self, k: int, lane: int, key, count: int, complete: bool = True) -> int:

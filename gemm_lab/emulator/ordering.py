@@ -1,11 +1,11 @@
 """What happens before what. Every access is an event with a number; here stands who may rely on which events.
 
 Threads of a block are ordered by barriers, those of a cluster by barrier.cluster. Lanes of a warp are ordered by any
-instruction that the whole warp executes together (`__syncwarp`, and in practice shuffles, votes, ldmatrix, mma: PTX promises it for `bar.warp.sync` alone).
-Otherwise an atomic or volatile access publishes what came before the last fence, and an atomic or volatile read of
-another thread takes it over. Between blocks the fence must be a `__threadfence`; within one a `__threadfence_block`
-will do, and a volatile store needs none. Which address they met at is not looked at: a race may be missed for it, none
-is invented.
+instruction that the whole warp executes together (`__syncwarp`, and in practice shuffles, votes, ldmatrix, mma: PTX
+promises it for `bar.warp.sync` alone). Otherwise an atomic or volatile access publishes what came before the last
+fence, and an atomic or volatile read of another thread takes it over. Between blocks the fence must be a
+`__threadfence`; within one a `__threadfence_block` will do, and a volatile store needs none. Which address they met at
+is not looked at: a race may be missed for it, none is invented.
 """
 
 from __future__ import annotations

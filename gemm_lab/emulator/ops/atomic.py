@@ -6,6 +6,7 @@ import numpy as np
 
 from gemm_lab.emulator.declarations import BYTES
 from gemm_lab.emulator.ir import Vector
+from gemm_lab.emulator.ops import async_store
 from gemm_lab.emulator.ops.arithmetic import flush
 from gemm_lab.emulator.ops.memory import SPACES, resolve, space_of, split_generic, wide_address
 from gemm_lab.emulator.ops.rounding import bf16_to_f32, f32_to_bf16
@@ -39,6 +40,10 @@ def atomic(e, i):
     """Atomic operations."""
     kind = types_of(i.parts)[-1]
     which = next(p for p in i.parts[1:] if p in _OPERATIONS)
+    if "async" in i.parts:
+        e.allow(which, *async_store.KNOWN)
+        async_store.emit(e, i, repr(which))
+        return
     e.allow(which, *_QUALIFIERS)
     operands = list(i.operands)
     destination = operands.pop(0) if i.family == "atom" else None

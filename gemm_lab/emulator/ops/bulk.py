@@ -141,9 +141,9 @@ def destinations(S, k, lane: int, block: int, home: tuple[int, int], ranks: int 
         return
     first = block - block % S.cluster_size
     if not ranks or ranks >> S.cluster_size:
-        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, but "
-                          f"its cluster has {S.cluster_size} block{'s' if S.cluster_size > 1 else ''}, so that the mask "
-                          f"is {1:#x} to {(1 << S.cluster_size) - 1:#x}.")
+        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, "
+                          f"but its cluster has {S.cluster_size} block{'s' if S.cluster_size > 1 else ''}, so that the "
+                          f"mask is {1:#x} to {(1 << S.cluster_size) - 1:#x}.")
     for rank in range(S.cluster_size):
         if ranks >> rank & 1:
             to = first + rank
@@ -159,8 +159,8 @@ def block_copy(S, L, k, mask, to, source, size, barrier):
         target, begin, count_, home = (int(v if v.ndim == 0 else v[at]) for v in (to, source, size, barrier))
         (block, there), (own, here) = located(S, k, lane, target), located(S, k, lane, begin)
         if own != S.block_of_lane[lane]:
-            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies from {S.name_block(own)}; a copy from block to "
-                              "block begins in the shared memory of the thread's own.")
+            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies from {S.name_block(own)}; a copy from block "
+                              "to block begins in the shared memory of the thread's own.")
         for address in (there, here):
             check_shared(S, k, lane, address, count_, PLAIN_ALIGN)
         if count_ % PLAIN_ALIGN or not count_:

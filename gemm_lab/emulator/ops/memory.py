@@ -8,6 +8,7 @@ from gemm_lab.emulator.declarations import BYTES
 from gemm_lab.emulator.ir import Vector
 from gemm_lab.emulator.layout import LOCAL_WINDOW, SHARED_WINDOW
 from gemm_lab.emulator.memory import ELEMENT
+from gemm_lab.emulator.ops import async_store
 from gemm_lab.emulator.registry import op, runtime
 from gemm_lab.emulator.types import CODES
 
@@ -111,10 +112,17 @@ def write_extended(e, destination, value: str, kind: str) -> None:
     e.write(destination, value, kind)
 
 
-@op("st", forms="global shared local param generic; b8 … b64, f32, f64, f16; v2 v4; all qualifiers")
+@op(
+    "st",
+    forms="global shared local param generic; b8 … b64, f32, f64, f16; v2 v4; all qualifiers; async to shared::cluster",
+)
 def st(e, i):
     """Stores."""
     kind = i.parts[-1]
+    if "async" in i.parts:
+        e.allow(*async_store.KNOWN)
+        async_store.emit(e, i)
+        return
     e.allow(*_QUALIFIERS)
     memory, source = i.operands[0], i.operands[1]
     if kind == "b128":
