@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gemm_lab.emulator.clusters import OFFSET_MASK, RANK_SHIFT
 from gemm_lab.emulator.declarations import BYTES
 from gemm_lab.emulator.faults import EmulatorError
 from gemm_lab.emulator.ir import Immediate, Memory, Register, Symbol, Vector
@@ -71,10 +72,13 @@ def sites_at(report, where) -> list[int]:
 
 
 class Probe:
-    """Collects what one warp of one block did at some sites."""
+    """Collects what one warp of one block did at some sites.
 
-    def __init__(self, warp: int):
-        self.warp, self.last, self.accesses = warp, None, []
+    rank: of the block among those that run again with it, its cluster.   warp: within the block.
+    """
+
+    def __init__(self, warp: int, rank: int, warps_per_block: int):
+        self.warp, self.rank, self.last, self.accesses = rank * warps_per_block + warp, rank, None, []
 
     def __call__(self, chunk, L, site: int, values: dict, after: bool) -> None:
         rows = np.arange(chunk.warps) if L.chosen is None else L.chosen
@@ -97,9 +101,19 @@ class Probe:
             if type(operand) is Memory:
                 self.accesses.append(
                     Access(
-                        item.opcode, item.line, self.address(chunk, L, operand, values, lanes, active), width_of(item)
+                        item.opcode,
+                        item.line,
+                        self.within(chunk, self.address(chunk, L, operand, values, lanes, active)),
+                        width_of(item),
                     )
                 )
+
+    def within(self, chunk, addresses) -> np.ndarray:
+        """Shared addresses of the block itself without its rank."""
+        if chunk.cluster_size == 1:
+            return addresses
+        own = addresses >> RANK_SHIFT == self.rank
+        return np.where(own & (addresses >= 0), addresses & OFFSET_MASK, addresses)
 
     @staticmethod
     def address(chunk, L, operand, values, lanes, active) -> np.ndarray:
@@ -121,7 +135,9 @@ class Probe:
             value, where = (held, warp) if local is None else (local, lanes)
             registers[register.name] = np.full(32, value) if value.ndim == 0 else value[where].copy()
         variables = {v.name: (chunk.program.address(v), v.size) for v in chunk.program.named_variables}
-        return Snapshot(item.opcode, item.line, registers, active, shared[: chunk.launch.smem_bytes], variables)
+        begin = self.rank * chunk.shared_stride
+        shared = shared[begin : begin + chunk.launch.smem_bytes]
+        return Snapshot(item.opcode, item.line, registers, active, shared, variables)
 
 
 def width_of(item) -> int:
@@ -137,8 +153,16 @@ def width_of(item) -> int:
 
 
 def replay(report, where, block, warp: int) -> Probe:
-    """Run one block again with stops at `where`. Blocks that depend on others through memory may differ."""
+    """Run one block again, with the others of its cluster, with stops at `where`.
+
+    Blocks that depend on other clusters through memory may differ.
+    """
     launch = report._launch
+    if launch is None:
+        raise EmulatorError(
+            "This launch ran on a server, which sends back counts and results alone. To look inside, run it here: "
+            "unset GEMM_LAB_SCHEDULER."
+        )
     x, y, _ = launch.grid
     number = (
         block
@@ -149,6 +173,7 @@ def replay(report, where, block, warp: int) -> Probe:
         raise EmulatorError(f"There is no block {block}; the grid is {launch.grid}.")
     if not 0 <= warp < -(-launch.threads // 32):
         raise EmulatorError(f"There is no warp {warp}; a block has {-(-launch.threads // 32)}.")
-    probe = Probe(warp)
+    rank = launch.clusters.place(int(number)) % launch.clusters.size
+    probe = Probe(warp, rank, -(-launch.threads // 32))
     launch.again(int(number), frozenset(sites_at(report, where)), probe).execute()
     return probe
