@@ -76,8 +76,8 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--rounds", type=int, default=30)
     bench.add_argument("--json", action="store_true")
 
-    record = add("record", record_results, "measure ladders and add the rows to results/measured")
-    record.add_argument("ladders", nargs="*", help="default: all")
+    record = add("record", record_results, "check and measure ladders; the rows go to results/measured/<gpu>.csv")
+    record.add_argument("ladders", nargs="*", help="default: all that this GPU runs")
     record.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
     record.add_argument("--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor",
                         help=baselines)
@@ -212,31 +212,13 @@ def bench_ladder(options) -> int:
 
 
 def record_results(options) -> int:
-    from gemm_lab.api import here, ladder
-    from gemm_lab.api.ladder import SIZES
-    from gemm_lab.measure.results import append, append_raw, path_for, raw_path
+    from gemm_lab.api import here
+    from gemm_lab.api.recording import record
 
-    where = here()
-    if not where.usable:
-        raise LabError(f"Nothing can be recorded here: {where.reason}")
-    path = path_for(where.present, options.into)
-    names = options.ladders or measured_ladders()
-    for name in names:
-        for regime in options.regimes:
-            for n in options.sizes or SIZES:
-                bench = ladder(name).bench([n], regime=regime, rounds=options.rounds, baselines=options.baselines)
-                append(bench.rows, path)
-                append_raw(bench.rows, raw_path(path))
-                print(bench, file=sys.stderr)
-                print(f"{len(bench.rows)} rows → {path}", file=sys.stderr)
-    return 0
-
-
-def measured_ladders() -> list[str]:
-    """The ladders that are recorded unless others are named: those with a baseline; lessons and ceilings have none."""
-    from gemm_lab import catalog
-
-    return [name for name, spec in catalog.ladders().items() if spec.baselines]
+    done = record(here(), options.ladders, sizes=options.sizes, regimes=options.regimes, rounds=options.rounds,
+                  baselines=options.baselines, into=options.into, say=lambda text: print(text, file=sys.stderr))
+    print(done)
+    return 0 if done.passed else 1
 
 
 def profile_kernels(options) -> int:
@@ -244,6 +226,7 @@ def profile_kernels(options) -> int:
     from gemm_lab.api import here
     from gemm_lab.api.card_recording import CARD_N
     from gemm_lab.api.profiling import PARTS, record_profiles
+    from gemm_lab.api.recording import measured_ladders
     from gemm_lab.config import data_dir
     from gemm_lab.measure.results import path_for
 

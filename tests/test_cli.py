@@ -168,7 +168,7 @@ def test_emulate_refuses_bad_arguments(capsys, tmp_path, argument, sentence):
 
 
 def test_lessons_and_ceilings_are_not_recorded_unless_named():
-    from gemm_lab.cli import measured_ladders
+    from gemm_lab.api.recording import measured_ladders
 
     assert {"simt", "t4", "ampere"} <= set(measured_ladders())
     assert not {"lessons", "ceilings"} & set(measured_ladders())
