@@ -94,7 +94,9 @@ def _row(timeline: Timeline, name: str, agents: list[str]) -> tuple[str, list[st
     if warps:
         several = f"warps {warps[0]}–{warps[-1]}" if len(warps) > 1 else f"warp {warps[0]}"
         return f"{several} · {name}", shown
-    return (f"{name}s" if len(agents) > 1 else name), shown
+    if len(agents) == 1:
+        return name, shown
+    return (f"{name}s" if name.endswith("tensor core") else f"{name}, by stage"), shown
 
 
 def colour_of(event: Event) -> str:

@@ -1,0 +1,195 @@
+"""Timelines of a real GPU: a copy of a kernel that stamps the clock wherever it waits, copies or multiplies.
+
+    text = instrument(kernel.source)             a copy with one more parameter, the buffer of stamps
+    timeline = read(buffer, blocks, warps)       its events, as those of the emulator's timelines
+
+The copy is a measuring aid: `tile/stamps.cuh` costs a warp some tens of clocks a stamp, and the kernel is otherwise the
+same text. What the hardware does on its own has no stamp. A load is drawn from its request until somebody *saw* its
+bytes, products from the moment a warp may begin with a stage until it lets go of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from gemm_lab.errors import LabError
+from gemm_lab.model.pipeline_timeline import Event, Timeline
+
+STAMP = np.dtype([("clock", "<u8"), ("nanoseconds", "<u8"), ("what", "<u4"), ("barrier", "<u4"), ("sm", "<u4"),
+                  ("set", "<u4")])
+STAMPS_A_WARP = 512
+WAITS, PASSED, ARRIVES, LOADS, COMMITS, EPILOGUE, STORED = range(1, 8)
+CLOCKS = "clocks of the SM, several SMs aligned by the global timer"
+
+# Functions of the headers: which of their arguments is the barrier, what is stamped before and after the call.
+WRAPPED = {
+    "mbarrier_wait_parity": (0, WAITS, PASSED),
+    "mbarrier_arrive": (0, ARRIVES, None),
+    "tma_load_2d": (4, LOADS, None),
+    "tcgen05_commit": (0, COMMITS, None),
+}
+_ENTRY = re.compile(r"(\bgemm\([^{;]*?)\)\s*\{", re.S)
+_INCLUDE = re.compile(r'^#include [^\n]*\n', re.M)
+
+
+def instrument(source: str, stamps_a_warp: int = STAMPS_A_WARP) -> str:
+    """The text of a kernel with stamps. Raises `LabError` where there is nothing to stamp, or no kernel `gemm`."""
+    used = [name for name in WRAPPED if re.search(rf"\b{name}\b", source)]
+    entry, includes = _ENTRY.search(source), list(_INCLUDE.finditer(source))
+    if not used or entry is None or not includes:
+        raise LabError("Only a kernel that is called gemm and waits at mbarriers can be stamped; this text has "
+                       f"{'no kernel gemm(…)' if entry is None else 'no calls of ' + ', '.join(WRAPPED)}.")
+    source = re.sub(r"// region: epilogue\n", f"// region: epilogue\n    stamps({EPILOGUE}, 0);\n", source)
+    start = source.find("// region: epilogue")
+    end = source.find("// end region", start) if start >= 0 else -1
+    if end >= 0:
+        source = f"{source[:end]}stamps({STORED}, 0);\n    {source[end:]}"
+    entry = _ENTRY.search(source)
+    opened = f"{entry[1]}, void* gmem_stamps) {{\n  KernelStamps stamps(gmem_stamps, {stamps_a_warp});\n"
+    source = source[: entry.start()] + opened + source[entry.end():]
+    last = list(_INCLUDE.finditer(source))[-1].end()
+    return source[:last] + _wrappers(used) + source[last:]
+
+
+def _wrappers(used: list[str]) -> str:
+    """A class whose members stamp and call the functions of the headers, and macros that lead to them."""
+    lines = ['#include "tile/stamps.cuh"', "struct KernelStamps : Stamps {", "  using Stamps::Stamps;"]
+    for name in used:
+        place, before, after = WRAPPED[name]
+        given = [f"const T{i}& a{i}" for i in range(place + 1)]
+        passed = ", ".join(f"a{i}" for i in range(place + 1))
+        group = "int G, " if name == "tcgen05_commit" else ""
+        called = f"::{name}<G>" if group else f"::{name}"
+        types = ", ".join(f"class T{i}" for i in range(place + 1))
+        lines += [
+            f"  template <{group}{types}, class... Rest>",
+            f"  __device__ __forceinline__ void {name}_stamped({', '.join(given)}, Rest... rest) {{",
+            f"    (*this)({before}, a{place});",
+            f"    {called}({passed}, rest...);",
+            *([f"    (*this)({after}, a{place});"] if after else []),
+            "  }",
+        ]
+    lines += ["};", *(f"#define {name} stamps.{name}_stamped" for name in used), ""]
+    return "\n".join(lines)
+
+
+def buffer(blocks: int, warps: int, stamps_a_warp: int = STAMPS_A_WARP) -> np.ndarray:
+    """Bytes for the stamps of a launch, as the last argument of the instrumented kernel."""
+    return np.zeros(blocks * warps * 2 * stamps_a_warp * STAMP.itemsize, np.uint8)
+
+
+def read(written: np.ndarray, blocks: int, warps: int, *, block: int | None = 0, title: str = "") -> Timeline:
+    """The events of one block, or of all with `block=None`, in clocks from the first stamp on."""
+    stamps = np.asarray(written).view(STAMP).reshape(blocks, warps, 2, -1)
+    if not (stamps["set"] == 1).any():
+        raise LabError("No stamp was written: was the instrumented kernel launched with this buffer?")
+    chosen = range(blocks) if block is None else [block]
+    shift = aligned(stamps)
+    fulls = sorted({int(b) for b in np.unique(stamps["barrier"][(stamps["what"] == LOADS) & (stamps["set"] == 1)])})
+    stage_of = {barrier: stage for stage, barrier in enumerate(fulls)}
+    events: list[Event] = []
+    for number in chosen:
+        prefix = f"block {number} · " if block is None and blocks > 1 else ""
+        tracks = {warp: [(int(s["clock"]) + shift[int(s["sm"])], int(s["what"]), int(s["barrier"]))
+                         for s in _of_warp(*stamps[number, warp])] for warp in range(warps)}
+        events += _block_events(tracks, stage_of, prefix)
+    first = min((event.start for event in events), default=0.0)
+    moved = sorted((e._replace(start=e.start - first, end=e.end - first) for e in events), key=lambda e: e.start)
+    return Timeline(tuple(moved), CLOCKS, len(fulls), title)
+
+
+def _of_warp(first: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The stamps of a warp in order. Lane 0 takes part in most; where it never does, the others' are taken."""
+    first, others = first[first["set"] == 1], others[others["set"] == 1]
+    both = np.concatenate([first, others[~np.isin(others["what"], first["what"])]])
+    return both[np.argsort(both["clock"], kind="stable")]
+
+
+def aligned(stamps: np.ndarray) -> dict[int, float]:
+    """SM -> clocks to add so that SMs agree on the time; the SM of the first stamp keeps its own.
+
+    The global timer moves in steps, so it is never ahead of the truth: the stamp where it is latest, as measured by the
+    SM's own clock, says most about the distance between the two.
+    """
+    good = stamps[stamps["set"] == 1]
+    sms = np.unique(good["sm"])
+    clock, time = good["clock"].astype(np.float64), good["nanoseconds"].astype(np.float64)
+    rate = 1.0
+    longest = max(sms, key=lambda sm: np.ptp(time[good["sm"] == sm]))
+    mine = good["sm"] == longest
+    if np.ptp(time[mine]) > 0:
+        rate = np.ptp(clock[mine]) / np.ptp(time[mine])  # clocks a nanosecond
+    lead = {int(sm): float((time[good["sm"] == sm] * rate - clock[good["sm"] == sm]).max()) for sm in sms}
+    base = lead[int(good["sm"][0])]
+    return {sm: value - base for sm, value in lead.items()}
+
+
+def _block_events(tracks: dict, stage_of: dict[int, int], prefix: str) -> list[Event]:
+    events, requests, seen = [], {}, {}
+    for warp, track in tracks.items():
+        if track:
+            whats = {what for _, what, _ in track}
+            waits = any(what == PASSED and barrier in stage_of for _, what, barrier in track)
+            role = "producer" if LOADS in whats else "MMA" if COMMITS in whats else "consumer" if waits else "epilogue"
+            events += _warp_events(track, stage_of, f"{prefix}warp {warp} · {role}", requests, seen)
+    for stage, turn in requests.keys() & seen.keys():
+        start = requests[stage, turn]
+        events.append(Event(f"{prefix}TMA {stage}", "load", stage, None, start, max(seen[stage, turn], start)))
+    return events
+
+
+def _warp_events(track: list, stage_of: dict[int, int], agent: str, requests: dict, seen: dict) -> list[Event]:
+    """Of one warp. requests, seen: (stage, turn) -> when its bytes were asked for, and first seen to be there."""
+    events, turns, asked = [], {}, {}
+    open_stages: list[tuple[float, int]] = []  # passed, not yet let go of
+    begun = stored = 0.0
+    let_go, tile, waited, fresh, asking = -np.inf, 0, False, True, None
+    for clock, what, barrier in track:
+        stage = stage_of.get(barrier)
+        if what == WAITS:
+            if asking is not None:
+                events.append(Event(agent, "issue", asking[1], None, asking[0], clock))
+            begun, waited, asking = clock, True, None
+        elif what == PASSED and waited:
+            events.append(Event(agent, "wait", None, None, begun, clock))
+            waited, fresh = False, True
+            if stage is not None and not agent.endswith("producer"):
+                turn = turns[stage] = turns.get(stage, -1) + 1
+                seen[stage, turn] = min(seen.get((stage, turn), clock), clock)
+                open_stages.append((clock, stage))
+        elif what == LOADS:  # the loads of one filling follow one wait
+            if fresh or barrier not in asked:
+                asked[barrier] = asked.get(barrier, -1) + 1
+            fresh = False
+            requests.setdefault((stage, asked[barrier]), clock)
+            asking = asking or (clock, stage)
+        elif what in (ARRIVES, COMMITS) and open_stages:
+            passed, mine = open_stages.pop(0)
+            events.append(Event(agent, "issue", mine, tile, max(passed, let_go), clock))
+            let_go = clock
+        elif what == EPILOGUE:
+            stored = clock
+        elif what == STORED:
+            events.append(Event(agent, "epilogue", None, tile, stored, clock))
+            tile += 1
+    return _cut(events)
+
+
+def _cut(events: list[Event]) -> list[Event]:
+    """A warp that waits does nothing else: its other work ends there, and goes on afterwards."""
+    waits = sorted((event for event in events if event.kind == "wait"), key=lambda event: event.start)
+    done = list(waits)
+    for event in events:
+        if event.kind == "wait":
+            continue
+        start = event.start
+        for wait in waits:
+            if start < wait.start < event.end:
+                done.append(event._replace(start=start, end=wait.start))
+            if wait.start < event.end and wait.end > start:
+                start = wait.end
+        if start < event.end:
+            done.append(event._replace(start=start))
+    return sorted(done, key=lambda event: event.start)

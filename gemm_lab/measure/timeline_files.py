@@ -1,0 +1,58 @@
+"""Timelines as text, `results/timelines/<gpu>/<ladder>_<kernel>.csv`: conditions as `# name: value`, then the events.
+
+The times are clocks, relative to the first event; what the columns mean is said at `model.pipeline_timeline.Event`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+from gemm_lab.errors import LabError
+from gemm_lab.model.pipeline_timeline import KINDS, Event, Timeline
+
+COLUMNS = Event._fields
+NEEDED = ("kernel", "gpu", "driver", "cuda", "commit", "date", "m", "n", "k", "blocks", "block")
+
+
+def write(path: str | Path, timeline: Timeline, conditions: Mapping[str, object]) -> Path:
+    """Write a timeline with the conditions of its launch; raises `LabError` where one of `NEEDED` is missing."""
+    missing = [name for name in NEEDED if name not in conditions]
+    if missing:
+        raise LabError(f"A recorded timeline says its conditions; {', '.join(missing)} is missing.")
+    text = io.StringIO()
+    for name, value in {**conditions, "unit": timeline.unit, "stages": timeline.stages, "note": timeline.note}.items():
+        text.write(f"# {name}: {str(value).replace(chr(10), ' ')}\n")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for event in timeline.events:
+        rows.writerow([event.agent, event.kind, "" if event.stage is None else event.stage,
+                       "" if event.tile is None else event.tile, f"{event.start:.0f}", f"{event.end:.0f}"])
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.getvalue(), encoding="utf-8")
+    return path
+
+
+def load(path: str | Path) -> tuple[Timeline, dict[str, str]]:
+    """The timeline and the conditions of a file; `LabError` names the line that cannot be read."""
+    lines = Path(path).read_text(encoding="utf-8").split("\n")
+    conditions = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
+    body = [(number, line) for number, line in enumerate(lines, 1) if line and not line.startswith("#")]
+    if not body or tuple(body[0][1].split(",")) != COLUMNS:
+        raise LabError(f"{Path(path).name} is no timeline: its columns must be {', '.join(COLUMNS)}.")
+    events = []
+    for number, line in body[1:]:
+        try:
+            agent, kind, stage, tile, start, end = next(csv.reader([line]))
+            if kind not in KINDS:
+                raise ValueError(f"there is no kind “{kind}”")
+            events.append(Event(agent, kind, int(stage) if stage else None, int(tile) if tile else None, float(start),
+                                float(end)))
+        except ValueError as error:
+            raise LabError(f"{Path(path).name}, line {number}: {error}.") from None
+    title = f"{conditions.get('kernel', '')} on {conditions.get('gpu', 'a GPU')}"
+    return Timeline(tuple(events), conditions.get("unit", ""), int(conditions.get("stages", 0)), title,
+                    conditions.get("note", "")), conditions

@@ -1,0 +1,82 @@
+"""Stamped copies of kernels: they compute the same, their events are in order, and files keep them."""
+
+import numpy as np
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.api.emulating import launch
+from gemm_lab.measure import stamps, timeline_files
+from gemm_lab.measure.inputs import make_inputs, reference
+from gemm_lab.model.pipeline_timeline import Timeline, broken_laws
+
+CONDITIONS = dict.fromkeys(timeline_files.NEEDED, "1")
+
+
+def emulated(name, m=128, n=256, k=512):
+    kernel = lab.kernel(name)
+    compiled = kernel.rewrite(stamps.instrument(kernel.source)).compile()
+    grid = kernel.spec.launch_grid(kernel.config, m, n, k, 1)
+    inputs = make_inputs(kernel.problem, m, n, k, "integers", 0)
+    blocks, warps = grid[0] * grid[1], compiled.threads // 32
+    arrays, _ = launch(compiled, grid, [*inputs.arguments(), stamps.buffer(blocks, warps)])
+    d = arrays[kernel.problem.arrays.index("d")]
+    assert np.array_equal(d.astype(np.float64), reference(inputs).astype(d.dtype).astype(np.float64))
+    return stamps.read(arrays[-1], blocks, warps, title=name), kernel
+
+
+@pytest.fixture(scope="module")
+def persistent():
+    return emulated("rtx5090/03_persistent")
+
+
+def test_a_stamped_copy_computes_the_same_and_tells_who_did_what(persistent):
+    timeline, kernel = persistent
+    assert timeline.stages == kernel.config["NUM_STAGES"] and broken_laws(timeline) == []
+    assert {agent.split(" · ")[-1] for agent in timeline.agents if "warp" in agent} == {"producer", "consumer"}
+    assert len(timeline.of("TMA", "load")) == 2 * 512 // kernel.config["BLOCK_K"]
+    assert len(timeline.of("warp 0 · consumer", "epilogue")) == 2  # a tile of D each
+    assert {event.tile for event in timeline.of("warp 0 · consumer", "issue")} == {0, 1}
+
+
+def test_a_kernel_that_arrives_nowhere_is_stamped_too():
+    assert emulated("rtx5090/02_producer_warp")[0].of("warp 4 · producer", "issue")
+
+
+def test_what_cannot_be_stamped_is_refused():
+    with pytest.raises(lab.LabError, match="no calls of mbarrier_wait_parity"):
+        stamps.instrument(lab.kernel("t4/03_swizzled").source)
+    with pytest.raises(lab.LabError, match="No stamp was written"):
+        stamps.read(stamps.buffer(1, 1), 1, 1)
+
+
+def test_sms_are_aligned_by_the_global_timer():
+    """Two SMs whose clocks differ by 5,000, and a timer that moves in steps of 32 ns at 2 clocks a nanosecond."""
+    raw = np.zeros((2, 1, 64), stamps.STAMP)
+    for sm, lead in ((0, 0), (1, 5000)):
+        time = np.arange(64) * 37.0 + 11 * sm
+        raw[sm, 0]["clock"], raw[sm, 0]["sm"], raw[sm, 0]["set"] = 2 * time + lead, sm, 1
+        raw[sm, 0]["nanoseconds"] = time // 32 * 32
+    found = stamps.aligned(raw)
+    assert found[0] == 0 and found[1] == pytest.approx(-5000, abs=70)
+
+
+def test_files_keep_a_timeline(persistent, tmp_path):
+    timeline, _ = persistent
+    path = timeline_files.write(tmp_path / "a.csv", timeline, {**CONDITIONS, "kernel": "x/y", "gpu": "a GPU"})
+    again, conditions = timeline_files.load(path)
+    assert again.stages == timeline.stages and again.unit == timeline.unit and again.title == "x/y on a GPU"
+    assert conditions["commit"] == "1"
+    assert [event[:4] for event in again.events] == [event[:4] for event in timeline.events]
+    assert np.allclose([e[4:] for e in again.events], [e[4:] for e in timeline.events], atol=0.5)
+
+
+def test_files_say_what_is_wrong_with_them(tmp_path, persistent):
+    with pytest.raises(lab.LabError, match="gpu is missing"):
+        timeline_files.write(tmp_path / "b.csv", Timeline(()), {key: 1 for key in CONDITIONS if key != "gpu"})
+    path = timeline_files.write(tmp_path / "c.csv", persistent[0], CONDITIONS)
+    path.write_text(path.read_text().replace(",issue,", ",dream,", 1))
+    with pytest.raises(lab.LabError, match="there is no kind “dream”"):
+        timeline_files.load(path)
+    path.write_text("agent,kind\n")
+    with pytest.raises(lab.LabError, match="is no timeline"):
+        timeline_files.load(path)
