@@ -11,6 +11,7 @@ from typing import NamedTuple
 _SYNCHRONISATION = re.compile(
     r"^[ \t]*(?:@!?[%\w$]+\s+)?((?:bar|barrier|membar|fence|cp\.async\.(?:wait|commit)"
     r"|cp\.async\.bulk\.(?:wait|commit)|cp\.async\.mbarrier|mbarrier\.(?:init|arrive|expect_tx|complete_tx)"
+    r"|wgmma\.(?:fence|commit_group|wait_group)"
     r")[\w.:]*[^;\n]*);", re.M
 )
 _ORDERED = re.compile(
@@ -23,6 +24,13 @@ _WAIT = re.compile(
 _EXPECT = re.compile(
     r"(?<![\w.])(mbarrier\.(?:arrive\.)?expect_tx[\w.:]*\s+(?:[%\w$]+,\s*)?\[[^\]]*\],\s*(?P<bytes>[%\w$]+);)"
 )
+_MULTIPLY = re.compile(
+    r"(?<![\w.])(wgmma\.mma_async[\w.:]*\s+\{[^}]*\},\s*(?:\{[^}]*\}|(?P<a>[%\w$]+)),\s*(?P<b>[%\w$]+),[^;]*;)"
+)
+_GROUP_WAIT = re.compile(r"(?<![\w.])(wgmma\.wait_group[\w.:]*\s+(?P<newest>\d+)\s*;)")
+# Fields of a descriptor of wgmma, and what is XORed into them.
+_FIELDS = {"start": 1 << 1, "leading offset": 1 << 17, "stride offset": 1 << 36, "base offset": 1 << 49,
+           "swizzle": 3 << 62}
 
 
 class Mutant(NamedTuple):
@@ -51,6 +59,20 @@ def altered_mbarriers(ptx: str) -> Iterator[Mutant]:
     for m in _EXPECT.finditer(ptx):
         for more in (16, -16):
             yield _changed(m, f"→ {more:+} bytes", *_recomputed(m, "bytes", "add.s32", more))
+
+
+def altered_wgmma(ptx: str) -> Iterator[Mutant]:
+    """Every PTX text in which one wgmma.wait_group leaves one group more in flight, or in which one field of one
+    descriptor of a wgmma is another: start, offsets, base offset, swizzle.
+    """
+    for m in _GROUP_WAIT.finditer(ptx):
+        newest = int(m["newest"]) + 1
+        yield _changed(m, "→ one more", m[0].replace(m["newest"], str(newest)), *m.span())
+    for m in _MULTIPLY.finditer(ptx):
+        for name in ("a", "b"):
+            for field, bits in _FIELDS.items() if m[name] else ():
+                text, begin, end = _recomputed(m, name, "xor.b64", bits)
+                yield _changed(m, f"→ {field} of {name}", text.replace(".reg .b32", ".reg .b64"), begin, end)
 
 
 def _changed(m: re.Match, how: str, text: str, begin: int, end: int) -> Mutant:

@@ -178,7 +178,7 @@ class WarpgroupWatch:
         return False
 
     def _overwrites(self, words: Words, access: Access, flight, group: int) -> None:
-        who = self.groups.name(group).split(", ")[1]
+        who = self.groups.name(group).rsplit(", ", 1)[1]
         self.report.add("missing wait", access.k, flight.k, lambda: (
             f"{words.here(access.k)} {access.verb} {words.place} while {self._site(flight.k)} of {who} may still be "
             f"reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write there."))

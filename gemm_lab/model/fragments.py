@@ -38,6 +38,26 @@ def c_coordinates() -> np.ndarray:
     return np.stack(np.broadcast_arrays(lane // 4 + 8 * (element // 2), lane % 4 * 2 + element % 2), axis=-1)
 
 
+def warpgroup_c_coordinates(n: int) -> np.ndarray:
+    """(row, column) of D(64 × n) of wgmma by thread of the warpgroup and element: shape (128, n / 2, 2).
+
+    Each warp has 16 rows, in tiles of 16 × 8 as in `c_coordinates`. FP16 packs elements 2r, 2r + 1 in register r.
+    """
+    tile = c_coordinates()
+    warp, lane, block, element = np.ix_(range(4), range(LANES), range(n // 8), range(4))
+    row = warp * 16 + tile[lane, element, 0] + 0 * block
+    column = block * 8 + tile[lane, element, 1] + 0 * warp
+    return np.stack([row, column], axis=-1).reshape(4 * LANES, n // 2, 2)
+
+
+def warpgroup_a_coordinates(k: int, bits: int = 16) -> np.ndarray:
+    """(row, column) of A(64 × k) of wgmma in registers: shape (128, registers, 32 // bits, 2); 16 rows a warp."""
+    tile = a_coordinates(k, bits)
+    rows = np.zeros((4, *tile.shape), int)
+    rows[..., 0] = 16 * np.arange(4)[:, None, None, None]
+    return (tile + rows).reshape(4 * LANES, *tile.shape[1:])
+
+
 def ldmatrix_coordinates(transposed: bool = False) -> np.ndarray:
     """(row, column) of an 8 × 8 matrix of 16-bit elements by lane and half of the register: shape (32, 2, 2)."""
     lane, half = np.ix_(range(LANES), range(2))

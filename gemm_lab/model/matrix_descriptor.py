@@ -139,7 +139,7 @@ def problem(tile: SharedTile, rows: int, columns: int, element_bytes: int, share
     lines = rows if tile.major == "k" else columns
     if lines > PATTERN_ROWS and 0 < step < span:
         what = "rows" if tile.major == "k" else "values of k"
-        return (f"the {name} byte offset of {step:,} is less than the {span} bytes that 8 {what} take, so that they "
+        return (f"the {name} byte offset of {step:,} is less than the {span:,} bytes that 8 {what} take, so that they "
                 f"overlap; {span:,} is what dense ones have, and the field holds it divided by 16, once")
     reach = chunk_addresses(tile, rows, columns, element_bytes)
     if reach.max() + CHUNK_BYTES > shared_bytes:

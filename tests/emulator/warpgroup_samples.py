@@ -68,7 +68,7 @@ def wrapper(form: Form, name: str = "multiply") -> str:
 
 # Operands come as raw shared memory; D goes out register by register, by thread.
 ONE = """
-#include <stdint.h>
+#include "config.cuh"
 {wrapper}
 extern "C" __global__ void __launch_bounds__(128) kernel(const uint32_t* image, {type}* d, const uint32_t* fragments,
                                                          uint64_t a, uint64_t b, int scale_d) {{

@@ -131,8 +131,7 @@ def _chunks(word: int, rows: int, major: str, k: int, element_bytes: int, shared
     try:
         tile = decode_sm90(word, major)
     except DescriptorError as error:
-        text = str(error).rstrip(".")
-        return "but: " + text[0].lower() + text[1:]
+        return "which " + str(error).removeprefix(f"The descriptor {word:#018x} ").rstrip(".")
     why = problem(tile, rows, k, element_bytes, shared_bytes)
     return f"but {why}" if why else chunk_addresses(tile, rows, k, element_bytes) // CHUNK_BYTES
 
