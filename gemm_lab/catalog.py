@@ -158,8 +158,9 @@ def evaluate(expression: str | int, names: Mapping[str, int]) -> int:
 class KernelSpec:
     """One rung of a ladder as its ladder.toml describes it.
 
-    `grid` holds three expressions over M, N, K, SMS and the configuration; `multiples` maps m, n, k
-    to the expression that each size must be a multiple of (absent: any size). A ceiling is no GEMM but a
+    `grid` holds three expressions over M, N, K, SMS and the configuration, and `cluster_of` three over the
+    configuration; `cluster` is what they give, for the default one or one that `clustered` was given. `multiples` maps
+    m, n, k to the expression that each size must be a multiple of (absent: any size). A ceiling is no GEMM but a
     register-only loop; `flops_per_thread` says how much arithmetic one of its threads does.
     `published` is the kernel of results/published.csv that the rung follows. Several rungs may share one source and
     differ in their configuration. `spills` says that a configuration asks for more registers than it leaves itself.
@@ -179,6 +180,7 @@ class KernelSpec:
     configs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     multiples: Mapping[str, str] = field(default_factory=dict)
     cluster: tuple[int, int, int] = (1, 1, 1)
+    cluster_of: tuple[str | int, ...] = ()
     ceiling: bool = False
     flops_per_thread: str = ""
     published: str | None = None
@@ -215,10 +217,39 @@ class KernelSpec:
         return config
 
     def launch_grid(self, config: Mapping[str, int], m: int, n: int, k: int, sms: int) -> tuple[int, int, int]:
-        """Blocks in x, y and z for an m by n by k product on a GPU with `sms` multiprocessors."""
-        names = {**config, "M": m, "N": n, "K": k, "SMS": sms}
-        x, y, z = (evaluate(expression, names) for expression in self.grid)
-        return x, y, z
+        """Blocks in x, y and z for an m by n by k product on a GPU with `sms` multiprocessors.
+
+        In a rung with clusters SMS is the number of multiprocessors that whole clusters fill. Raises `SizeError`,
+        naming the nearest size that works, where the grid is not made of whole clusters.
+        """
+        cluster = self.clustered(config).cluster
+        blocks = cluster[0] * cluster[1] * cluster[2]
+        whole = max(sms // blocks, 1) * blocks
+
+        def grid(m: int, n: int) -> tuple[int, int, int]:
+            names = {**config, "M": m, "N": n, "K": k, "SMS": whole}
+            x, y, z = (evaluate(expression, names) for expression in self.grid)
+            return x, y, z
+
+        def works(m: int, n: int) -> bool:
+            return all(extent > 0 and extent % step == 0 for extent, step in zip(grid(m, n), cluster, strict=True))
+
+        found = grid(m, n)
+        if blocks == 1 or works(m, n):
+            return found
+        steps = self.size_multiples(config)
+        near = [(m + i * steps["m"], n + j * steps["n"]) for i, j in _around(2 * blocks)]
+        nearest = next((size for size in near if min(size) > 0 and works(*size)), None)
+        needs = " × ".join(map(str, cluster))
+        raise SizeError(f"{self.name} runs in clusters of {needs} blocks, and M = {m}, N = {n} makes a grid of "
+                        f"{' × '.join(map(str, found))}. "
+                        + (f"Nearest size that works: M = {nearest[0]}, N = {nearest[1]}, K = {k}." if nearest else
+                           "No size near it works; the grid has to be a multiple of the cluster."))
+
+    def clustered(self, config: Mapping[str, int]) -> KernelSpec:
+        """The rung with the cluster of a configuration."""
+        cluster = tuple(evaluate(expression, config) for expression in self.cluster_of) or self.cluster
+        return self if cluster == self.cluster else replace(self, cluster=_shape_of(cluster, self.name))
 
     def size_multiples(self, config: Mapping[str, int]) -> dict[str, int]:
         """What m, n and k must be multiples of, 1 where any size works."""
@@ -260,7 +291,7 @@ class LadderSpec:
 _RUNG_KEYS = {"file", "name", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",
               "flops_per_thread", "published", "compute", "spills",
               "tensor_maps", "arguments"}
-_LADDER_KEYS = {"title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid",
+_LADDER_KEYS = {"title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid", "cluster",
                 "multiples", "kind", "rung", "tensor_maps"}
 _MAP_KEYS = {"array", "box", "swizzle"}
 
@@ -300,6 +331,7 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
     used = tuple((key, spec) for key, spec in maps.items() if key in arguments)
     grid = tuple(str(expression) for expression in rung.get("grid", data.get("grid")))
     extends = rung.get("extends")
+    cluster = [*rung.get("cluster", data.get("cluster", ())), 1, 1, 1][:3]
     return KernelSpec(
         name=f"{folder.name}/{name}",
         ladder=folder.name,
@@ -314,12 +346,27 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
         config=config,
         configs=rung.get("on", {}),
         multiples=rung.get("multiples", data.get("multiples", {})),
-        cluster=tuple(rung.get("cluster", (1, 1, 1))),
+        cluster=_shape_of([evaluate(expression, config) for expression in cluster], f"{folder.name}/{name}"),
+        cluster_of=tuple(cluster),
         ceiling=data.get("kind") == "ceiling",
         flops_per_thread=rung.get("flops_per_thread", ""),
         published=rung.get("published"),
         spills=rung.get("spills", False),
     )
+
+
+def _around(most: int) -> list[tuple[int, int]]:
+    """Steps in m and n, nearest first; smaller sizes before larger ones that are as near."""
+    every = [(i, j) for i in range(-most, most + 1) for j in range(-most, most + 1)]
+    return sorted(every, key=lambda step: (abs(step[0]) + abs(step[1]), step))
+
+
+def _shape_of(cluster, name: str) -> tuple[int, int, int]:
+    """The blocks of a cluster in x, y and z; at most 16 in all, where 8 run everywhere (CUDA C++ Programming Guide)."""
+    x, y, z = cluster
+    if min(x, y, z) < 1 or x * y * z > 16:
+        raise ConfigError(f"{name} has clusters of {x} × {y} × {z} blocks; 1 to 16 are possible, and 8 on every GPU.")
+    return x, y, z
 
 
 def _tensor_maps(table: dict, where: str) -> dict[str, MapSpec]:

@@ -9,6 +9,7 @@ GEMM_LAB_BUSY        what a run does then: wait (default) or emulator
 GEMM_LAB_LOCKS       folder by which the programs on a GPU take turns; default: `gemm_lab-locks` in the temporary folder
 GEMM_LAB_IDLE_S      seconds after which the process that holds GPU memory for a notebook ends; default 600
 GEMM_LAB_SCHEDULER   address of a server that `gemm-lab serve` runs, such as tcp://gpu-server:8786: kernels run there
+GEMM_LAB_SMS         multiprocessors for which persistent kernels make their grid; default: those of the GPU
 GEMM_LAB_COMMIT      the commit that recorded measurements name; default: what git says of the checkout
 """
 
@@ -97,6 +98,14 @@ def scheduler() -> str:
     if address and not address.startswith(("tcp://", "tls://", "inproc://")):
         raise ConfigError(f"GEMM_LAB_SCHEDULER is {address!r}; set it to an address such as tcp://gpu-server:8786.")
     return address
+
+
+def sms() -> int | None:
+    """GEMM_LAB_SMS: multiprocessors, at least 1; None for those of the GPU."""
+    text = os.environ.get("GEMM_LAB_SMS", "").strip()
+    if text and (not text.isdigit() or int(text) == 0):
+        raise ConfigError(f"GEMM_LAB_SMS is {text!r}; set it to a number of multiprocessors such as 4.")
+    return int(text) if text else None
 
 
 def lock_dir() -> Path:

@@ -121,6 +121,62 @@ def test_a_size_that_does_not_fit_names_one_that_does():
     spec.require_size(spec.configure(), 256, 128, 64)
 
 
+CLUSTERED = """
+title = "rings"
+targets = ["sm_90a"]
+grid = ["min(SMS, M // BLOCK_M * (N // BLOCK_N))"]
+multiples = { m = "BLOCK_M", n = "BLOCK_N" }
+[problem]
+formula = "D = AB"
+dtype_in = "bf16"
+dtype_acc = "f32"
+dtype_out = "bf16"
+layout_a = "row"
+layout_b = "col"
+arguments = ["a", "b", "d", "m", "n", "k"]
+[config]
+BLOCK_M = 128
+BLOCK_N = 256
+CLUSTER_M = 2
+[[rung]]
+file = "01_ring.cu"
+summary = "a ring"
+cluster = ["CLUSTER_M"]
+"""
+
+
+@pytest.fixture
+def clustered(tmp_path):
+    (tmp_path / "01_ring.cu").write_text("")
+    (tmp_path / "ladder.toml").write_text(CLUSTERED)
+    return catalog.read_ladder(tmp_path).kernels[0]
+
+
+def test_a_cluster_follows_the_settings(clustered):
+    assert clustered.cluster == (2, 1, 1)
+    assert clustered.clustered(clustered.configure(CLUSTER_M=4)).cluster == (4, 1, 1)
+    for wrong in (0, 32):
+        with pytest.raises(ConfigError, match=f"clusters of {wrong} × 1 × 1 blocks; 1 to 16 are possible"):
+            clustered.clustered(clustered.configure(CLUSTER_M=wrong))
+
+
+@pytest.mark.parametrize(("sms", "cluster", "blocks"), [(132, 2, 132), (133, 2, 132), (131, 4, 128), (1, 2, 2)])
+def test_persistent_blocks_fill_whole_clusters(clustered, sms, cluster, blocks):
+    config = clustered.configure(CLUSTER_M=cluster)
+    assert clustered.launch_grid(config, 8192, 8192, 64, sms) == (blocks, 1, 1)
+
+
+def test_a_size_that_breaks_a_cluster_names_one_that_does_not(clustered):
+    config = clustered.configure()
+    assert clustered.launch_grid(config, 256, 256, 64, 132) == (2, 1, 1)
+    with pytest.raises(SizeError, match=r"in clusters of 2 × 1 × 1 .* grid of 3 × 1 × 1. Nearest .* M = 256, N = 256"):
+        clustered.launch_grid(config, 384, 256, 64, 132)
+    with pytest.raises(SizeError, match="Nearest size that works: M = 128, N = 512, K = 64"):
+        clustered.launch_grid(config, 128, 256, 64, 132)
+    odd = 128 * 133  # more tiles than multiprocessors: the grid does not depend on their number
+    assert clustered.launch_grid(config, odd, 256, 64, 132) == (132, 1, 1)
+
+
 def test_a_setting_is_checked():
     spec = catalog.kernel("t4/01")
     with pytest.raises(ConfigError, match="Did you mean BLOCK_K"):

@@ -17,6 +17,7 @@ from gemm_lab.catalog import Edit, KernelSpec
 from gemm_lab.compiler import Compiled
 from gemm_lab.config import BACKENDS
 from gemm_lab.config import backend as chosen_backend
+from gemm_lab.config import sms as wanted_sms
 from gemm_lab.errors import ConfigError, LabError, SizeError
 from gemm_lab.hardware import Gpu, gpu
 from gemm_lab.model.occupancy import Occupancy, occupancy
@@ -38,6 +39,9 @@ class Kernel:
     edits: dict[str, Edit] = field(default_factory=dict, repr=False)
     whole: Edit | None = field(default=None, repr=False)
     alias: str | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "spec", self.spec.clustered(self.config))  # a cluster may depend on the settings
 
     # ---- What it is ----
 
@@ -231,9 +235,9 @@ class Kernel:
         return after[problem.arrays.index("d")]
 
     def grid(self, m: int, n: int, k: int) -> tuple[int, int, int]:
-        """Blocks in x, y and z for an m × n × k product on this GPU, or on the taught one."""
+        """Blocks in x, y and z for an m × n × k product on this GPU, or on the taught one (or for GEMM_LAB_SMS)."""
         present = here().present
-        sms = present.sms if here().usable else self.taught_gpu().sms
+        sms = wanted_sms() or (present.sms if here().usable else self.taught_gpu().sms)
         return self.spec.launch_grid(self.config, m, n, k, sms)
 
     # ---- Display ----

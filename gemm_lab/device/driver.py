@@ -256,6 +256,7 @@ class Device:
         driver, at, shape = self.driver, pointers.ctypes.data, (*grid, threads, 1, 1)
         clustered = None
         if tuple(cluster) != (1, 1, 1):
+            refusals.require_cluster(grid, cluster, name)
             clustered = bindings.cluster_launch(handle, grid, threads, smem, cluster, at)
             if np.prod(cluster) > 8:
                 driver.funcSetAttribute(handle, NON_PORTABLE_CLUSTER, 1)

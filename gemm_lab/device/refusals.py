@@ -33,6 +33,18 @@ def require_shape(grid: Sequence[int], threads: int, name: str) -> None:
         raise LaunchError(f"{name} has blocks of {threads} threads; a block has 1 to 1,024.")
 
 
+def require_cluster(grid: Sequence[int], cluster: Sequence[int], name: str) -> None:
+    """Whole clusters of at most 16 blocks; more than 8 are allowed by an attribute and not on every GPU."""
+    words, blocks = " × ".join(map(str, cluster)), cluster[0] * cluster[1] * cluster[2]
+    if min(cluster) < 1 or blocks > 16:
+        raise LaunchError(f"{name} asks for clusters of {words} blocks; a cluster has 1 to 16, and 8 on every GPU.")
+    if any(extent % step for extent, step in zip(grid, cluster, strict=True)):
+        near = tuple(-(-extent // step) * step for extent, step in zip(grid, cluster, strict=True))
+        raise LaunchError(
+            f"The grid of {name} is {tuple(grid)}, which is not made of whole clusters of {words} blocks; {near} is."
+        )
+
+
 def not_loaded(name: str, arch: str, here: tuple[int, int], why: str) -> LaunchError:
     return LaunchError(
         f"The driver does not load {name} ({why}); it was compiled for {arch} and this GPU is sm_{here[0]}{here[1]}."

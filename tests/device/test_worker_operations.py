@@ -140,6 +140,29 @@ def test_a_clustered_kernel_that_does_not_fit_is_refused_with_a_sentence(worker)
         operations.launch(made.context, compiled=large, grid=(4, 1, 1), args=[7], cluster=(2, 1, 1))
 
 
+@pytest.mark.parametrize(
+    ("grid", "cluster", "sentence"),
+    [
+        ((5, 1, 1), (2, 1, 1), r"not made of whole clusters of 2 × 1 × 1 blocks; \(6, 1, 1\) is"),
+        ((4, 3, 1), (2, 2, 1), r"whole clusters of 2 × 2 × 1 blocks; \(4, 4, 1\) is"),
+        ((32, 1, 1), (32, 1, 1), "a cluster has 1 to 16, and 8 on every GPU"),
+    ],
+)
+def test_a_grid_of_broken_clusters_is_refused_before_the_driver_sees_it(worker, grid, cluster, sentence):
+    made = worker({"gemm": ((C_INT,), lambda n: None)})
+    with pytest.raises(LaunchError, match=sentence):
+        operations.launch(made.context, compiled=COMPILED, grid=grid, args=[7], cluster=cluster)
+    assert made.cuda.launches == []
+
+
+def test_shared_memory_beyond_the_default_is_allowed_before_a_cluster_starts(worker):
+    made = worker({"gemm": ((C_INT,), lambda n: None)})
+    large = {**COMPILED, "dynamic_smem": 200 * 1024}
+    operations.launch(made.context, compiled=large, grid=(4, 1, 1), args=[7], cluster=(2, 1, 1))
+    maximum = made.cuda.driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    assert made.cuda.driver.attributes == [("gemm", maximum, 200 * 1024)] and len(made.cuda.launches) == 1
+
+
 def test_a_cubin_that_the_driver_refuses_says_for_what_it_was_compiled(worker):
     made = worker({"gemm": ((C_INT,), lambda n: None)})
     made.cuda.refuse_image = lambda image: 209
