@@ -100,6 +100,15 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("name")
     export.add_argument("-o", "--output", type=Path, default=None, help="default: standard output")
     export.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
+
+    serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: a queue and a worker a GPU")
+    serve.add_argument("--host", default="", help="address to listen at; default: all of this machine")
+    serve.add_argument("--port", type=int, default=8786)
+    worker = add("worker", add_workers, "add this machine's GPUs to a server")
+    worker.add_argument("address", help="of the server, such as tcp://gpu-server:8786")
+    for command in (serve, worker):
+        command.add_argument("--backend", choices=("auto", "gpu", "emulator"), default="auto")
+        command.add_argument("--workers", type=int, default=None, help="default: one a GPU; without a GPU one")
     return parser
 
 
@@ -275,6 +284,28 @@ def export_kernel(options) -> int:
             raise LabError(f"{options.output} cannot be written: {error.strerror}.") from None
         print(options.output)
     return 0
+
+
+def serve_gpus(options) -> int:
+    import asyncio
+
+    from gemm_lab.server.serve import environments, serve
+
+    asyncio.run(serve(options.host, options.port, environments(options.backend, options.workers), _say))
+    return 0
+
+
+def add_workers(options) -> int:
+    import asyncio
+
+    from gemm_lab.server.serve import environments, work
+
+    asyncio.run(work(options.address, environments(options.backend, options.workers), _say))
+    return 0
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
 
 
 def _progress(items, title: str, quiet: bool):

@@ -15,6 +15,7 @@ GEMM_LAB_COMMIT      the commit that recorded measurements name; default: what g
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import tempfile
 from pathlib import Path
@@ -106,6 +107,14 @@ def sms() -> int | None:
     if text and (not text.isdigit() or int(text) == 0):
         raise ConfigError(f"GEMM_LAB_SMS is {text!r}; set it to a number of multiprocessors such as 4.")
     return int(text) if text else None
+
+
+def version() -> str:
+    """The installed version of gemm_lab; "unknown" in a copy that is not installed."""
+    try:
+        return importlib.metadata.version("gemm_lab")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def lock_dir() -> Path:

@@ -252,6 +252,17 @@ def detect() -> Present | None:
         return None
 
 
+def count() -> int:
+    """How many CUDA devices are visible; 0 without a driver. Never raises."""
+    found = ctypes.c_int()
+    try:
+        cuda = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        asked = cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(found)) == 0
+    except (OSError, AttributeError):
+        return 0
+    return found.value if asked else 0
+
+
 _ATTRIBUTE_SMS, _ATTRIBUTE_MAJOR, _ATTRIBUTE_MINOR = 16, 75, 76  # CUdevice_attribute in cuda.h
 
 

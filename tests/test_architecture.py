@@ -25,6 +25,7 @@ FLOORS = {
     "emulator": 3,
     "device": 3,
     "measure": 4,
+    "server": 4,
     "plots": 4,
     "api": 5,
     "notebook": 6,

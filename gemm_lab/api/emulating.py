@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gemm_lab import emulator
+from gemm_lab import device, emulator
 from gemm_lab.api.measuring import check_twice
 from gemm_lab.emulator.memory_limit import in_words, limit_bytes
 from gemm_lab.errors import LabError
@@ -26,7 +26,7 @@ SECONDS_WITHOUT_ASKING = 60.0
 # Warp instructions that a kernel may execute: far more than an honest one needs, few enough to notice a spin soon.
 FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 1.0
 # …and seconds, for a spin of few lanes, which executes little. A launch that was estimated to take longer gets longer.
-LAUNCH_SECONDS = 12.0
+LAUNCH_SECONDS, MOST_SECONDS = 12.0, 120.0
 # Bytes of a checked run at its peak, for each element of A and B, and of C and D: inputs, copies, what the emulator
 # keeps and the exact result. Measured as the growth of the process, from 1024³ to 8192 × 2048 × 32, FP16 and FP32.
 BYTES_OF_INPUTS, BYTES_OF_RESULTS = 20, 35
@@ -39,10 +39,21 @@ def budget(m: int, n: int, k: int) -> int:
 
 def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1), *,
            max_instructions: int | None = None, **options: Any) -> tuple[list[np.ndarray], Report]:
-    """Run once; returns the arrays of `args` as they are afterwards, and the report."""
+    """Run once; returns the arrays of `args` as they are afterwards, and the report.
+
+    Where GEMM_LAB_SCHEDULER names a server that emulates, it runs there. A launch without a limit of its own ends after
+    `MOST_SECONDS`.
+    """
+    options = {"max_seconds": MOST_SECONDS, "max_instructions": max_instructions} | options
+    server = device.emulating_server()
+    if server is not None:
+        facts = {name: getattr(compiled, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
+        answer = server.request("emulate", compiled=facts | {"files": dict(compiled.files)}, grid=tuple(grid),
+                                args=list(args), cluster=tuple(cluster), **options)
+        return answer["arrays"], answer["report"]
     copies, arrays = copied(args)
     report = emulator.launch(compiled, compiled.entry, tuple(grid), (compiled.threads, 1, 1), copies, cluster=cluster,
-                             max_instructions=max_instructions, **options)
+                             **options)
     return arrays, report
 
 

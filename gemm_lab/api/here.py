@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from gemm_lab import device
-from gemm_lab.hardware import Gpu, Present, detect, gpu
+from gemm_lab import config, device
+from gemm_lab.hardware import Gpu, Present, gpu
 
 RECORDED_ON = "h200"  # the GPU whose recorded runs are shown where there is none
 
@@ -21,6 +21,7 @@ class Here:
     present: Present | None
     usable: bool
     reason: str
+    server: str = ""  # the address of the GPU's machine, where it is another
 
     @property
     def arch(self) -> str | None:
@@ -34,9 +35,11 @@ class Here:
         if self.usable:
             p = self.present
             return (f"{p.name} ({p.arch}, {p.sms} SMs, {p.memory_gb:.0f} GB), driver for CUDA "
-                    f"{p.driver[0]}.{p.driver[1]}: kernels run and are timed here.")
+                    f"{p.driver[0]}.{p.driver[1]}: kernels run and are timed "
+                    f"{f'there, on the server at {self.server}' if self.server else 'here'}.")
         recorded = gpu(RECORDED_ON).name
-        return (f"{self.reason} Kernels run on the emulator here, which checks and counts; "
+        where = f"there, at {self.server}" if self.server else "here"
+        return (f"{self.reason} Kernels run on the emulator {where}, which checks and counts; "
                 f"speeds shown were recorded on one {recorded}.")
 
     __repr__ = __str__
@@ -47,6 +50,6 @@ class Here:
 
 
 def here() -> Here:
-    """The machine this notebook runs on: its GPU, or why kernels are not launched."""
+    """The machine that kernels run on, this one or the server's: its GPU, or why kernels are not launched."""
     usable = device.available()
-    return Here(detect(), usable, "" if usable else device.why_not())
+    return Here(device.present(), usable, "" if usable else device.why_not(), config.scheduler())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from gemm_lab.api.here import here
 from gemm_lab.api.run import Run
 from gemm_lab.catalog import Edit, KernelSpec
 from gemm_lab.compiler import Compiled
-from gemm_lab.config import BACKENDS
+from gemm_lab.config import BACKENDS, busy
 from gemm_lab.config import backend as chosen_backend
 from gemm_lab.config import sms as wanted_sms
 from gemm_lab.errors import ConfigError, LabError, SizeError
@@ -228,7 +229,8 @@ class Kernel:
             from gemm_lab.api import emulating
 
             emulating.require_patience(self, compiled, m, n, k, sure=False)
-            after, _ = emulating.launch(compiled, self.grid(m, n, k), args, self.spec.cluster)
+            after, _ = emulating.launch(compiled, self.grid(m, n, k), args, self.spec.cluster,
+                                        max_instructions=emulating.budget(m, n, k))
         else:
             after = device.launch(compiled, grid=self.grid(m, n, k), cluster=self.spec.cluster, args=args,
                                   names=problem.arguments)
@@ -346,15 +348,22 @@ class Sass:
         return html.card(f"<b>{escape(head)}</b>: {len(self.lines)} instructions{mix}{shown}")
 
 
-def resolve_backend(wanted: str | None) -> str:
-    """"gpu" or "emulator"; a `LabError` where the GPU was asked for and cannot be used."""
+def resolve_backend(wanted: str | None, timing: bool = False) -> str:
+    """"gpu" or "emulator"; a `LabError` where the GPU was asked for and cannot be used.
+
+    While another program has the GPU and GEMM_LAB_BUSY says so, "emulator", unless it is `timing` that is wanted.
+    """
     wanted = wanted or chosen_backend()
     if wanted not in BACKENDS:
         raise ConfigError(f"There is no backend “{wanted}”; choose {', '.join(BACKENDS)}.")
     if wanted == "emulator":
         return "emulator"
     if device.available():
-        return "gpu"
+        others = device.holder() if wanted == "auto" and busy() == "emulator" and not timing else ""
+        if not others:
+            return "gpu"
+        print(f"{others}; so this runs on the emulator (GEMM_LAB_BUSY).", file=sys.stderr)
+        return "emulator"
     if wanted == "gpu":
         raise LabError(f"The GPU cannot be used: {device.why_not()}")
     return "emulator"

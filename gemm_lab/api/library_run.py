@@ -45,7 +45,7 @@ class LibraryRun:
 def run_library(name: str, n: int, m: int, k: int, *, backend: str | None = None, timed: bool = True,
                 session: Any = None) -> LibraryRun:
     """Check cuBLAS at m × n × k and time it in bursts; a `LabError` where no GPU can run it. `session` is for tests."""
-    if session is None and resolve_backend(backend) != "gpu":
+    if session is None and resolve_backend(backend, timing=True) != "gpu":
         why = device.why_not() or "the emulator was asked for"
         raise LabError(f"{name} is NVIDIA's library: it runs on a GPU only, and cannot be emulated ({why}).")
     problem = PROBLEMS[name]

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from gemm_lab import config, hardware
-from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault, KernelHang, WorkerLost
+from gemm_lab.device import remote
+from gemm_lab.device.faults import DeviceOutOfMemory, GpuBusy, KernelFault, KernelHang, WorkerLost
 from gemm_lab.device.postmortem import Finding, examine, payload, read_assert
 from gemm_lab.device.session import Session, Silence
 from gemm_lab.errors import LaunchError
@@ -21,6 +22,7 @@ LAUNCH_TIMEOUT_S, SLOWEST_FLOPS = 6.0, 1e11
 
 __all__ = [
     "DeviceOutOfMemory",
+    "GpuBusy",
     "KernelFault",
     "KernelHang",
     "LaunchError",
@@ -28,6 +30,7 @@ __all__ = [
     "Silence",
     "WorkerLost",
     "available",
+    "holder",
     "launch",
     "payload",
     "run_guarded",
@@ -37,12 +40,17 @@ __all__ = [
 
 
 def available() -> bool:
-    """True when a kernel can be launched here: Linux, an NVIDIA driver, a GPU and CuPy."""
+    """True when a kernel can be launched: Linux, an NVIDIA driver, a GPU and CuPy, here or on the server.
+
+    With GEMM_LAB_SCHEDULER set, a `ServerError` if the server cannot be used.
+    """
     return why_not() == ""
 
 
 def why_not() -> str:
     """One sentence on why there is no GPU here and what would help; empty if there is one."""
+    if config.scheduler():
+        return "" if remote.present() else "The server has no GPU."
     if not sys.platform.startswith("linux"):
         return "The GPU is used on Linux only (on Windows, inside WSL 2); here the emulator runs the kernels."
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
@@ -56,10 +64,31 @@ def why_not() -> str:
     return ""
 
 
+def session() -> Session | remote.RemoteSession:
+    """The one GPU worker of this process, which starts at its first request and again after a crash; or the server."""
+    return remote.server() or _own_session()
+
+
 @lru_cache(maxsize=1)
-def session() -> Session:
-    """The one GPU worker of this process; it starts at its first request and again after a crash."""
+def _own_session() -> Session:
     return Session()
+
+
+def present() -> hardware.Present | None:
+    """The GPU that `launch` uses, on this machine or on the server; None without one."""
+    return remote.present() if config.scheduler() else hardware.detect()
+
+
+def emulating_server() -> remote.RemoteSession | None:
+    """The server that GEMM_LAB_SCHEDULER names, if it emulates; None where launches are emulated here."""
+    found = remote.server()
+    return found if found is not None and found.facts()["backend"] == "emulator" else None
+
+
+def holder() -> str:
+    """Which other program has this machine's GPU now, such as "ada is measuring 4 kernels, 12 s"; "" if it is free."""
+    queue = session().queue
+    return queue.holder() if queue is not None else ""
 
 
 def launch(

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from gemm_lab import config
 from gemm_lab.device import instrument as checks
+from gemm_lab.device.remote import RemoteSession
 from gemm_lab.device.session import Session, Silence
 from gemm_lab.device.source_lines import text_of
 from gemm_lab.errors import LabError
@@ -52,7 +54,7 @@ def examine(
 
     `names` are the kernel's parameters, for the sentence. `session` is for tests.
     """
-    own = session or Session()
+    own = session or (RemoteSession(config.scheduler(), fresh=True) if config.scheduler() else Session())
     limit = HANG_LIMIT_S if hang else FAULT_LIMIT_S
     try:
         marked = checks.instrument(compiled.ptx)
@@ -209,7 +211,7 @@ _INVALID = re.compile(
 def sanitize(compiled: Any, grid: Triple, args: Sequence[Any], cluster: Triple) -> Finding | None:
     """Run under `compute-sanitizer --tool memcheck` and read its first report; None if it found nothing."""
     tool = shutil.which("compute-sanitizer")
-    if tool is None:
+    if tool is None or config.scheduler():
         return None
     session = Session(command=(tool, "--tool", "memcheck", "--print-limit", "1"))
     printed = ""

@@ -16,7 +16,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import gemm_lab.errors
 from gemm_lab.device import faults, turns, wire
 from gemm_lab.errors import LabError
 
@@ -137,22 +136,17 @@ class Session:
                     progress(body)
 
     def _error(self, op: str, facts: dict[str, Any]) -> Exception:
-        fields = facts.get("fields", {})
-        kind = getattr(faults, facts["type"], None) or getattr(gemm_lab.errors, facts["type"], None)
-        if kind is None or not issubclass(kind, LabError):
+        error = wire.rebuilt(facts)
+        if error is None:
             self.kill()
             return faults.WorkerLost(
                 f"The GPU worker failed at “{op}”: {facts['type']}: {facts['message']}. "
                 "It has been restarted; its traceback is in the error's `output`.",
                 facts.get("traceback", "") + self.output,
             )
-        error = kind.__new__(kind)
-        LabError.__init__(error, facts["message"])
-        for key, value in fields.items():
-            setattr(error, key, value)
         if hasattr(error, "output"):
             error.output = self.output
-        if kind is faults.KernelFault:
+        if isinstance(error, faults.KernelFault):
             self.kill()  # its CUDA context cannot be used again
         return error
 

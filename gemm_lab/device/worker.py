@@ -15,13 +15,11 @@ import os
 import sys
 import threading
 import time
-import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
 from gemm_lab import config
 from gemm_lab.device import wire
-from gemm_lab.errors import LabError
 
 
 class Context:
@@ -51,16 +49,6 @@ def _flush() -> None:
     ctypes.CDLL(None).fflush(None)
 
 
-def describe(error: BaseException) -> dict[str, Any]:
-    """An exception as a message; errors of the lab keep their type and fields."""
-    facts = {"type": type(error).__name__, "message": str(error), "module": type(error).__module__}
-    if isinstance(error, LabError):
-        facts["fields"] = {key: value for key, value in vars(error).items() if key != "message"}
-    else:
-        facts["traceback"] = traceback.format_exc()
-    return facts
-
-
 def serve(requests: Connection, answers: Connection, operations: dict[str, Any]) -> None:
     """Answer requests until the notebook closes the pipe, or asks nothing for a while."""
     context = Context(answers)
@@ -74,7 +62,7 @@ def serve(requests: Connection, answers: Connection, operations: dict[str, Any])
         try:
             reply = ("ok", operations[name](context, **payload))
         except Exception as error:
-            reply = ("error", describe(error))
+            reply = ("error", wire.described(error))
         _flush()
         wire.send(answers, reply)
 

@@ -78,6 +78,10 @@ class Report:
         self.output = "".join(launch.output)
         self.totals = _sum(self.sites)
 
+    def __getstate__(self) -> dict:
+        """Counts and findings travel to another process; the launch itself, which a replay needs, does not."""
+        return {**vars(self), "_launch": None}
+
     def raise_hazards(self) -> None:
         """Raise `HazardFound` if there are hazards."""
         if self.hazards:
