@@ -47,8 +47,9 @@ CORE = {distribution(requirement) for requirement in PROJECT["dependencies"]}
 
 
 def test_extras():
-    assert set(PROJECT["optional-dependencies"]) == {"cuda12", "cuda13", "cutlass", "torch", "test"}
+    assert set(PROJECT["optional-dependencies"]) == {"classroom", "cuda12", "cuda13", "cutlass", "torch", "test"}
     assert not CORE & {"torch", "cupy", "nvidia-ml-py"}, "a machine with no GPU needs none of these"
+    assert extra("classroom") <= extra("test"), "the tests run a server"
     for major in ("12", "13"):
         assert {"cupy", "nvidia-ml-py"} <= extra(f"cuda{major}")
         pinned = [r for r in PROJECT["optional-dependencies"][f"cuda{major}"] if r.startswith("cuda-")]
