@@ -103,6 +103,9 @@ class AsyncWatch:
 
     def _written(self, load, lane: int) -> None:
         """A load counts as written by the lane that waited."""
+        if load.products:
+            self.watch.tensor.observed(load, lane)
+            return
         shadow, event = self.watch.shared, self.report.next_event(load.k)
         cells = shadow.cells(load.index, load.width, len(load.index))
         shadow.pending[cells] = FREE
@@ -139,6 +142,8 @@ class AsyncWatch:
     def landed(self, load, barrier) -> None:
         if barrier is not None:
             barrier.record.loads.append(load)
+            if load.clock is not None:
+                np.maximum(barrier.record.clock, load.clock, out=barrier.record.clock)
 
     def copies(self, load) -> None:
         """The cp.async of a thread are now waited for through an mbarrier."""

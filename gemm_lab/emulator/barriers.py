@@ -156,6 +156,7 @@ class Barriers:
         """Who waits on what in the first waiting block, and in the other blocks of its cluster."""
         chunk = self.chunk
         blocks = {block for block, _ in (*self.waiting, *chunk.mbarriers.waiting)} | chunk.cluster_barrier.blocks()
+        blocks |= chunk.tensor_memory.blocks()
         if not blocks:
             return "No thread waits at a barrier."
         size = chunk.cluster_size
@@ -170,6 +171,7 @@ class Barriers:
 
         chunk = self.chunk
         words = waiting_clauses(chunk.mbarriers, first) + chunk.cluster_barrier.explain(first)
+        words += chunk.tensor_memory.explain(first)
         for (block, number), entries in sorted(self.waiting.items()):
             if block != first:
                 continue

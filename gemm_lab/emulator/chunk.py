@@ -16,6 +16,8 @@ from gemm_lab.emulator.lanes import Lanes
 from gemm_lab.emulator.mbarriers import Mbarriers
 from gemm_lab.emulator.memory import LocalMemory, SharedMemory
 from gemm_lab.emulator.ops.async_copy import Groups
+from gemm_lab.emulator.tensor_cores import TensorCores
+from gemm_lab.emulator.tensor_memory import TensorMemory
 from gemm_lab.emulator.transfers import Transfers
 from gemm_lab.emulator.warpgroups import Warpgroups
 
@@ -67,6 +69,7 @@ class Chunk:
         self.hazards = launch.hazards.chunk(self) if launch.hazards else None
         self.groups = Groups(self)
         self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
+        self.tensor_memory, self.tensor_cores = TensorMemory(self), TensorCores(self)
         self.cluster_barrier = ClusterBarrier(self)
         self.calls = CallStack(self) if self.program.frames else None
         self._naming: dict = {}
@@ -88,6 +91,8 @@ class Chunk:
         A launch that is looked into keeps them for the look.
         """
         self.transfers.finish()
+        self.tensor_cores.finish()
+        self.tensor_memory.finish()
         if self.warpgroups is not None:
             self.warpgroups.finish()
         for site in self.sites:

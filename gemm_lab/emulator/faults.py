@@ -33,6 +33,10 @@ class WarpgroupFault(EmulatorError):
     """wgmma by a part of a warpgroup, or with a descriptor that does not mean what it should."""
 
 
+class TensorMemoryFault(EmulatorError):
+    """Tensor memory misused, or a tcgen05 instruction that the hardware would refuse or take for another one."""
+
+
 class Deadlock(EmulatorError):
     """No thread can go on; the message says who waits on what."""
 
@@ -64,6 +68,7 @@ __all__ = [
     "MalformedPtx",
     "MbarrierFault",
     "MemoryFault",
+    "TensorMemoryFault",
     "Trap",
     "UnsupportedInstruction",
     "WarpgroupFault",

@@ -94,6 +94,8 @@ def writes_first(item: Instruction) -> bool:
         return "mma_async" in item.parts
     if family == "mbarrier":
         return not {"init", "inval", "expect_tx", "complete_tx"} & set(item.parts)
+    if family == "tcgen05":
+        return item.parts[1] == "ld"
     return True
 
 
@@ -122,7 +124,9 @@ def reads_and_writes(item: Instruction) -> tuple[list[int], list[int]]:
 
 
 def is_collective(item: Instruction) -> bool:
-    return item.family in COLLECTIVES or (item.family in BARRIERS and "warp" in item.parts)
+    if item.family in COLLECTIVES or (item.family in BARRIERS and "warp" in item.parts):
+        return True
+    return item.family == "tcgen05" and "sync" in item.parts
 
 
 def mask_operand(item: Instruction):
@@ -156,10 +160,6 @@ def blocks_of(flat: Flat) -> list[Block]:
             blocks.append(Block(len(blocks)))
             current, closed = blocks[-1], False
         current.line = current.line or item.line
-        end = _ending(item)
-        if end:
-            current.end, current.terminator, closed = end, item, True
-            continue
         if is_collective(item):
             mask = mask_operand(item)
             if current.warp_mask != mask:
@@ -168,6 +168,10 @@ def blocks_of(flat: Flat) -> list[Block]:
                     current = blocks[-1]
                     current.line = item.line
                 current.warp_mask = mask
+        end = _ending(item)
+        if end:
+            current.end, current.terminator, closed = end, item, True
+            continue
         current.code.append(item)
     if closed and current.end in ("branch", "barrier", "enter"):
         blocks.append(Block(len(blocks)))
@@ -198,7 +202,7 @@ def _ending(item: Instruction) -> str:
         return family
     if family == "trap":
         return "trap"
-    if family == "mbarrier" and item.parts[1] in WAITS:
+    if (family == "mbarrier" and item.parts[1] in WAITS) or (family == "tcgen05" and item.parts[1] == "alloc"):
         return "barrier"
     if family in BARRIERS and "warp" not in item.parts and not {"cluster", "arrive"} <= set(item.parts):
         return "barrier"

@@ -23,7 +23,8 @@ def _without_fence(item) -> tuple[bool, bool]:
 
 @dataclass(frozen=True)
 class Hazard:
-    """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence" or "divergent barrier".
+    """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence", "divergent barrier" or
+    "repeated issue".
 
     line: of the PTX.
     """

@@ -32,6 +32,8 @@ class Load:
     width: int = 16
     source: np.ndarray | None = None
     proxy: bool = True
+    products: int = 0  # of a tcgen05.commit: how many its thread has issued before it
+    clock: np.ndarray | None = None  # and what the thread knew, where hazards are looked for
 
 
 @dataclass(eq=False)

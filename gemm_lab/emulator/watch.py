@@ -15,6 +15,7 @@ from gemm_lab.emulator.cluster_watch import ClusterWatch
 from gemm_lab.emulator.ordering import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gemm_lab.emulator.race_words import Words, explain, in_flight
 from gemm_lab.emulator.shadow import FILLED, FREE, READ, SharedShadow
+from gemm_lab.emulator.tensor_watch import TensorWatch
 from gemm_lab.emulator.warpgroup_watch import WarpgroupWatch
 
 
@@ -34,7 +35,7 @@ class Watch:
         )
         self.copies: list = []
         self.proxies = AsyncWatch(self)
-        self.clusters = ClusterWatch(self)
+        self.clusters, self.tensor = ClusterWatch(self), TensorWatch(self)
         self.warpgroups = None if chunk.warpgroups is None else WarpgroupWatch(self)
 
     def close(self) -> None:
@@ -173,6 +174,8 @@ class Watch:
                 flying = self._in_flight(access, *np.argwhere(bad)[0])
         if access.verb != "reads" and self.warpgroups is not None and self.warpgroups.busy:
             flying |= self.warpgroups.overwritten(access)
+        if access.verb != "reads":
+            flying |= self.tensor.overwritten(access)
         if last is not None and not last.all():
             row, column = np.argwhere(last == 0)[0]
             words = self.words(access, row, column)

@@ -17,6 +17,7 @@ from gemm_lab.emulator.ops import (  # noqa: F401
     mma,
     move,
     sync,
+    tcgen05,
     video,
     warp,
     wgmma,

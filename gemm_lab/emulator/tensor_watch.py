@@ -1,0 +1,279 @@
+"""Hazards of tensor memory and of tcgen05.mma: what is used before it is known to be done, and fences between threads.
+
+Every tcgen05 access to tensor memory is asynchronous. A load or a store is done when its warp has waited (wait::ld,
+wait::st), a product when some thread has waited for the mbarrier of a tcgen05.commit behind it. Another thread may then
+touch the same cells if it was told (a barrier), if the one who told had executed tcgen05.fence::before_thread_sync
+(which a commit contains) and if it has itself executed tcgen05.fence::after_thread_sync since. Products with the same
+accumulator, shape and kind that one thread issues follow each other without any of this.
+
+The operands in shared memory belong to a product until it is known to be done. What threads stored there it reads
+through the async proxy. PTX ISA, "tcgen05: Memory Consistency Model".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gemm_lab.emulator.access import Access
+from gemm_lab.emulator.ordering import ALWAYS, LANE_BITS
+from gemm_lab.emulator.tensor_touches import Cells, Progress, Touch
+from gemm_lab.emulator.tensor_words import TensorWords
+
+CHUNK_SHIFT = 4
+
+
+class TensorWatch:
+    """Of one chunk; part of its `Watch`."""
+
+    def __init__(self, watch):
+        self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
+        self.words = TensorWords(self)
+        self.cells: dict[int, Cells] = {}
+        self.touches: list[Touch] = [Touch("none", -1, 0, 0)]
+        self.open: dict[int, list[Touch]] = {}  # warp -> loads and stores that it has not waited for
+        self.unfenced: dict[int, list[Touch]] = {}  # warp -> touches since its last fence before
+        self.after = np.full(self.order.known.shape, ALWAYS, np.int64)  # `known` at the last fence after
+        self.reading = np.zeros(0, np.int32)  # by 16 bytes of shared memory: the last product that reads them
+        self.stamps = np.zeros(64, np.int64)  # by touch: event << 32 | lane that first knew that a product was done
+        self.progress: dict[int, Progress] = {}  # by lane that issues
+
+    # ---- Allocation ----
+
+    def allocated(self, k: int, lane: int, block: int, start: int, columns: int, place: int) -> None:
+        """A warp gets columns, and their address is written to shared memory (`place`, in words)."""
+        cells = self.cells.setdefault(block, Cells())
+        for rows in (cells.writer, cells.reader, cells.other):
+            rows[:, start : start + columns] = 0
+        watch, shadow = self.watch, self.watch.shared
+        event, lanes = self.report.next_event(k), np.full((1, 1), lane + watch.first_lane)
+        access = Access(k, "writes", shadow, None, lanes, shadow.cells(np.array([place]), 4, 1))
+        if not watch.check_shared(access, None):
+            watch.check(access, shadow.written[access.cells], "wrote")
+        watch.check_readers(access)
+        shadow.written[access.cells] = np.int64(event) << LANE_BITS | lanes
+        self.order.synced[lane : lane + 32] = event
+
+    def given_back(self, k: int, lane: int, block: int, start: int, columns: int) -> None:
+        new = Touch("dealloc", k, lane, self.report.next_event(k))
+        cells, span = self.cells[block], slice(start, start + columns)
+        for table in (cells.writer, cells.reader, cells.other):
+            self._against(new, block, table[:, span], True)
+            table[:, span] = 0
+
+    # ---- Loads and stores ----
+
+    def loaded(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
+        new = self._touch("ld", k, warp * 32)
+        cells, where = self.cells[block], self._where(lane, column, shape, wide)
+        self._against(new, block, cells.writer[where], True)
+        before, number = cells.reader[where], len(self.touches) - 1
+        foreign = (before != 0) & (before != number)
+        if foreign.any():
+            cells.other[where] = np.where(foreign, before, cells.other[where])
+        cells.reader[where] = number
+        self.early_use(k)
+
+    def stored(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
+        new = self._touch("st", k, warp * 32)
+        cells, where = self.cells[block], self._where(lane, column, shape, wide)
+        for table in (cells.writer, cells.reader, cells.other):
+            self._against(new, block, table[where], False)
+        cells.writer[where], cells.reader[where], cells.other[where] = len(self.touches) - 1, 0, 0
+
+    def waited(self, L, k: int, what: str) -> None:
+        event = self.report.next_event(k)
+        for warp in self.chunk.tensor_memory.warps(L):
+            left = []
+            for touch in self.open.get(warp, ()):
+                if touch.kind == what:
+                    touch.done = event
+                else:
+                    left.append(touch)
+            self.open[warp] = left
+
+    def early_use(self, k: int) -> None:
+        """Registers of a load that are used before its wait."""
+        other = self.chunk.program.early_uses.get(k)
+        if other is not None:
+            self.report.add("missing wait", other, k, lambda: (
+                f"{self.words.site(other)} uses a register that {self.words.site(k)} loads, before "
+                "tcgen05.wait::ld: the value need not be there yet."))
+
+    # ---- Fences ----
+
+    def fence(self, L, k: int, mask, before: bool) -> None:
+        lanes = L.lane_numbers()[L.active() if mask is None else mask]
+        if not len(lanes):
+            return
+        event, rows = self.report.next_event(k), np.unique(lanes >> 5)
+        if before:
+            for warp in rows.tolist():
+                for touch in self.unfenced.pop(warp, ()):
+                    touch.fenced = event
+        else:
+            self.after[rows] = self.order.known_to(rows, event)
+
+    # ---- Products ----
+
+    def issued(self, product) -> None:
+        k, lane = product.k, product.lane
+        new = self._touch("mma", k, lane)
+        new.product, number = product, len(self.touches) - 1
+        progress = self.progress.setdefault(lane, Progress())
+        progress.waiting.append(number)
+        progress.uncommitted.append(new)
+        product.touch = number
+        self._operands(product)
+        for block, groups, column, columns, writes in product.tensor:
+            cells, span = self.cells[block], slice(column, column + columns)
+            where = (slice(int(groups[0]), int(groups[-1]) + 1), span) if len(groups) in (1, groups[-1] - groups[0] + 1
+                                                                                          ) else (groups, span)
+            self._against(new, block, cells.writer[where], product.accumulates or not writes)
+            if writes:
+                self._against(new, block, cells.reader[where], False)
+                self._against(new, block, cells.other[where], False)
+                cells.writer[where], cells.reader[where], cells.other[where] = number, 0, 0
+            else:
+                cells.reader[where] = number
+
+    def repeated(self, k: int, lanes: list[int]) -> None:
+        """Several threads of one warp issue the same product."""
+        self.report.add("repeated issue", k, -1, lambda: (
+            f"{self.words.site(k)}: {len(lanes)} threads of the warp of {self.chunk.name_lane(lanes[0])} issue this "
+            "tcgen05.mma, and each of them is one product: let one thread do it (elect.sync)."))
+
+    def _operands(self, product) -> None:
+        """A product reads shared memory."""
+        watch, shadow, index = self.watch, self.watch.shared, product.shared
+        cells = shadow.cells(index, 16, len(index))
+        lanes = np.full((len(index), 1), product.lane + watch.first_lane)
+        access, last = Access(product.k, "reads", shadow, None, lanes, cells), shadow.written[cells]
+        if not watch.check_shared(access, last):
+            stamps = np.unique(last)
+            stamps = stamps[stamps >> LANE_BITS > self.order.floor]
+            if len(stamps) and self.order.unordered(np.full((len(stamps), 1), lanes[0, 0]), stamps[:, None], True
+                                                    ) is not None:
+                watch.check(access, last, "wrote")
+            bad = watch.proxies.unfenced(access, last)
+            if bad.any():
+                at, column = np.argwhere(bad)[0]
+                other, words = int(self.report.site_of[last[at, column] >> LANE_BITS]), watch.words(access, at, column)
+                self.report.add("missing fence", product.k, other, lambda: self.words.proxy(words, product.k, other))
+        if len(self.reading) == 0:
+            self.reading = np.zeros((len(self.chunk.shared.data) >> CHUNK_SHIFT) + 1, np.int32)
+        self.reading[index] = product.touch
+
+    def overwritten(self, access: Access) -> bool:
+        """A write to shared memory; True where a product that may be in flight reads there."""
+        if len(self.reading) == 0:
+            return False
+        chunks = access.cells * access.shadow.cell >> CHUNK_SHIFT
+        found = self.reading[chunks]
+        if not found.any():
+            return False
+        stamps = self.stamps[found]
+        flying = (found > 0) & (stamps == 0)
+        if flying.any():
+            row, column = np.argwhere(flying)[0]
+            touch, words = self.touches[found[row, column]], self.watch.words(access, row, column)
+            self.report.add("missing wait", access.k, touch.k, lambda: self.words.overwrites(words, access, touch))
+            return True
+        bad = self.order.unordered(access.lanes, stamps, True)
+        for number in [] if bad is None else np.unique(found[bad]).tolist():
+            row, column = np.argwhere(bad & (found == number))[0]
+            touch = self.touches[number]
+            lane = int(access.lanes[row, 0]) - self.watch.first_lane
+            if not any(self._told(lane, *one) for one in self._witnesses(touch)):
+                self.words.untold(self.watch.words(access, row, column), access, touch)
+                break
+        return False
+
+    # ---- Commits ----
+
+    def commits(self, load, barrier) -> None:
+        """A commit will arrive at a barrier; it publishes what its thread did before."""
+        self.watch.proxies.used(load.k, barrier, np.array([load.lane]))
+        load.clock = self.order.known_to(np.array([load.lane >> 5]), self.report.event)[0]
+        progress = self.progress.get(load.lane)
+        if progress is not None:
+            for touch in progress.uncommitted:
+                touch.commit = load
+            progress.uncommitted = []
+
+    def observed(self, load, lane: int) -> None:
+        """A thread has seen the end of the phase that a commit was counted in."""
+        progress, event = self.progress[load.lane], self.report.next_event(load.k)
+        counts, events = progress.counts.setdefault(lane, []), progress.events.setdefault(lane, [])
+        if not counts or counts[-1] < load.products:
+            counts.append(load.products)
+            events.append(event)
+        while progress.waiting and self.touches[progress.waiting[0]].product.number <= load.products:
+            number = progress.waiting.popleft()
+            self.touches[number].done = event
+            self.stamps[number] = event << LANE_BITS | (lane + self.watch.first_lane)
+
+    def _witnesses(self, touch: Touch):
+        """(event, lane) at which threads knew that an access was done."""
+        if touch.product is None:
+            return [(touch.done, touch.lane)]
+        return list(self.progress[touch.lane].witnesses(touch.product.number))
+
+    # ---- The question ----
+
+    def _against(self, new: Touch, block: int, table: np.ndarray, reads: bool) -> None:
+        """A touch against the last ones of its cells. reads: whether it matters that somebody has written there."""
+        low, high = int(table.min()), int(table.max())
+        if reads and low == 0 and new.kind != "dealloc":
+            self.words.never_written(new, block)
+        for number in [low] if low == high else np.unique(table).tolist():
+            if number and self.touches[number] is not new:
+                self._pair(self.touches[number], new, block)
+
+    def _pair(self, old: Touch, new: Touch, block: int) -> None:
+        if old.product is None:
+            if old.warp == new.warp and (old.done or old.kind == new.kind == "ld"):
+                return
+        elif new.kind == "mma" and (old.lane == new.lane or not old.done):
+            if old.done or old.product.key == new.product.key or old.product.only_reads(new.product):
+                if old.lane != new.lane and not self._told(new.lane, old.issued, old.lane):
+                    self.words.race(old, new, block)
+            else:
+                self.words.not_pipelined(old, new, block)
+            return
+        if not old.done:
+            self.words.not_waited(old, new, block)
+            return
+        told = [(event, lane) for event, lane in self._witnesses(old) if self._told(new.lane, event, lane)]
+        if not told:
+            self.words.race(old, new, block)
+        elif new.kind == "dealloc":
+            return
+        elif old.product is None and (not old.fenced or not self._told(new.lane, old.fenced, old.lane)):
+            self.words.unfenced(old, new, block, True)
+        elif not any(self.after[new.warp, self.order.local[lane >> 5]] >= event for event, lane in told):
+            self.words.unfenced(old, new, block, False)
+
+    def _told(self, lane: int, event: int, other: int) -> bool:
+        """Whether a thread may rely on an event of another."""
+        first = self.watch.first_lane
+        if lane >> 5 == other >> 5:
+            return True  # the whole warp waits together, or the thread itself does
+        before = np.full((1, 1), event << LANE_BITS | (other + first), np.int64)
+        return self.order.unordered(np.full((1, 1), lane + first), before, True) is None
+
+    # ---- Pieces ----
+
+    def _touch(self, kind: str, k: int, lane: int) -> Touch:
+        touch = Touch(kind, k, lane, self.report.next_event(k))
+        self.touches.append(touch)
+        if len(self.touches) > len(self.stamps):
+            self.stamps = np.concatenate([self.stamps, np.zeros_like(self.stamps)])
+        if kind != "mma":
+            self.open.setdefault(lane >> 5, []).append(touch)
+        self.unfenced.setdefault(lane >> 5, []).append(touch)
+        return touch
+
+    @staticmethod
+    def _where(lane: int, column: int, shape: str, wide: int):
+        first = lane >> 4
+        return slice(first, first + (2 if shape == "32x32b" else 1)), slice(column, column + wide)

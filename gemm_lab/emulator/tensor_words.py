@@ -1,0 +1,87 @@
+"""The sentences about tensor memory: who uses what, what may still be in flight, and what would have waited for it."""
+
+from __future__ import annotations
+
+NAMES = {"mma": "tcgen05.mma", "ld": "tcgen05.ld", "st": "tcgen05.st", "dealloc": "tcgen05.dealloc"}
+
+
+class TensorWords:
+    """Reports what `TensorWatch` finds."""
+
+    def __init__(self, watch):
+        self.watch, self.chunk, self.report = watch, watch.chunk, watch.report
+
+    def site(self, k: int) -> str:
+        return self.chunk.launch.describe(self.chunk.program.sites[k])
+
+    def who(self, touch) -> str:
+        """A thread, or the warp of an instruction of whole warps."""
+        name = self.chunk.name_lane(touch.lane)
+        if touch.kind == "mma":
+            return name
+        return f"{name.split(', thread')[0]}, warp {touch.warp % self.chunk.warps_per_block}"
+
+    def does(self, new) -> str:
+        verb = {"mma": "multiplies with tensor memory", "ld": "loads tensor memory", "st": "stores to tensor memory",
+                "dealloc": "gives back tensor memory"}[new.kind]
+        return f"{self.site(new.k)}: {self.who(new)} {verb}"
+
+    def never_written(self, new, block: int) -> None:
+        verb = "accumulates on" if new.kind == "mma" else "loads"
+        hint = "; the first product has to run with enable-input-d false" if new.kind == "mma" else ""
+        self.report.add("uninitialised read", new.k, -1, lambda: (
+            f"{self.site(new.k)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."))
+
+    def not_waited(self, old, new, block: int) -> None:
+        self.report.add("missing wait", new.k, old.k, lambda: (
+            f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be "
+            f"{'reading' if old.kind == 'ld' else 'using' if old.kind == 'mma' else 'writing'}: {self.remedy(old)}."))
+
+    def remedy(self, old) -> str:
+        """What has not happened since an access."""
+        if old.kind != "mma":
+            return f"its warp has not executed tcgen05.wait::{old.kind}"
+        commit = old.commit
+        if commit is None:
+            return "no tcgen05.commit follows it whose mbarrier could be waited for"
+        return (f"no thread has waited for the end of phase {commit.phase} (parity {commit.phase & 1}) of the mbarrier "
+                f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.site(commit.k)} reports to")
+
+    def race(self, old, new, block: int) -> None:
+        if old.product is not None and new.kind != "mma":
+            why = "this thread has not waited for the mbarrier of its commit, nor met a thread that has"
+        else:
+            why = "no barrier stands between the two"
+        self.report.add("race", new.k, old.k, lambda: (
+            f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."))
+
+    def not_pipelined(self, old, new, block: int) -> None:
+        self.report.add("missing wait", new.k, old.k, lambda: (
+            f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be using: only products of one "
+            "accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."))
+
+    def unfenced(self, old, new, block: int, before: bool) -> None:
+        if before:
+            why = (f"{self.who(old)} has to execute tcgen05.fence::before_thread_sync after it and before the barrier "
+                   "that tells of it")
+        else:
+            why = (f"{self.who(new)} has to execute tcgen05.fence::after_thread_sync between its wait and this "
+                   "instruction, which is asynchronous and not ordered after the wait by itself")
+        self.report.add("missing fence", new.k, old.k, lambda: (
+            f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."))
+
+    # ---- Shared memory ----
+
+    def proxy(self, words, k: int, other: int) -> str:
+        return (f"{words.here(k)} lets the tensor cores read {words.place} through the async proxy, which was written "
+                f"at {words.site(other)}: the threads that wrote need fence.proxy.async after their stores and before "
+                "the barrier.")
+
+    def overwrites(self, words, access, touch) -> str:
+        return (f"{words.here(access.k)} {access.verb} {words.place} while tcgen05.mma at {self.site(touch.k)} may "
+                f"still be reading it: {self.remedy(touch)}.")
+
+    def untold(self, words, access, touch) -> None:
+        self.report.add("race", access.k, touch.k, lambda: (
+            f"{words.here(access.k)} {access.verb} {words.place}, which tcgen05.mma at {self.site(touch.k)} has read: "
+            "this thread has not waited for the mbarrier of its commit, nor met a thread that has."))
