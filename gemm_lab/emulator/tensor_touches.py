@@ -1,4 +1,4 @@
-"""What the search for hazards keeps of tensor memory: accesses, who knows that products are done, and by cell the last."""
+"""What the search for hazards keeps of tensor memory: accesses, who knows of their end, and by cell the last ones."""
 
 from __future__ import annotations
 
