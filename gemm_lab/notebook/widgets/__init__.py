@@ -4,6 +4,7 @@
     widgets.swizzle(…)        which banks an access to a tile meets; also lab.swizzle
     widgets.fragments(…)      which lane holds which element of an mma
     widgets.wavefronts(run)   what a compiled kernel does to shared memory, pass by pass
+    widgets.mbarrier()        a barrier's phases, step by step, and what a wrong parity does
     widgets.block_order(…)    which output tiles run together, and what L2 then saves
     widgets.TileExplorer(…)   a block tile on the roofline of a GPU, and what binds
 """
@@ -11,6 +12,7 @@
 import importlib
 
 _HOMES = {"swizzle": "swizzle_explorer", "fragments": "fragment_map", "wavefronts": "wavefront_stepper",
+          "mbarrier": "mbarrier_stepper",
           "block_order": "block_orders", "TileExplorer": "tiling"}
 __all__ = list(_HOMES)
 

@@ -1,0 +1,138 @@
+"""An mbarrier as four numbers, and what arrivals, announced bytes and waits do to them, step by step.
+
+A phase is over when no arrival and no byte is missing. The barrier then is in the next phase, with all arrivals missing
+again: nothing is reset by hand. A wait names a parity: 0 for phases 0, 2, 4 …, 1 for the others. It returns once the
+phase of that parity is over that is either the present one or the one before; on a barrier just initialised the phase
+before the first counts as over, and its parity is 1. PTX ISA, "mbarrier", "mbarrier.test_wait".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gemm_lab.errors import LabError
+
+A_BYTES, B_BYTES = 128 * 64 * 2, 64 * 256 * 2
+STAGE_BYTES = A_BYTES + B_BYTES  # of a stage of the B200's kernels: 16 KiB of A and 32 KiB of B
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """expected: arrivals a phase.   pending: those still missing.   bytes: announced, not yet come.   phase: from 0."""
+
+    expected: int
+    pending: int
+    bytes: int = 0
+    phase: int = 0
+
+    @property
+    def parity(self) -> int:
+        """Of the phase that is not over yet."""
+        return self.phase & 1
+
+    def passes(self, parity: int) -> bool:
+        """Whether a wait for `parity` returns now."""
+        return parity != self.parity
+
+    def changed(self, arrivals: int = 0, more_bytes: int = 0) -> Barrier:
+        """After arrivals and bytes (announced: positive, come: negative). Raises `LabError` for too many arrivals."""
+        if arrivals > self.pending:
+            raise LabError(f"One arrival too many: phase {self.phase} misses {self.pending} of {self.expected}.")
+        after = replace(self, pending=self.pending - arrivals, bytes=self.bytes + more_bytes)
+        if after.pending == 0 and after.bytes == 0:
+            return Barrier(self.expected, self.expected, 0, self.phase + 1)
+        return after
+
+
+@dataclass(frozen=True)
+class Moment:
+    """After one step. who did what (`code`), the barrier then, who waits for which parity, who went on because of it.
+
+    good: False where something is wrong.   says: the step in words.
+    """
+
+    who: str
+    code: str
+    barrier: Barrier
+    waiting: tuple[tuple[str, int], ...]
+    released: tuple[str, ...]
+    says: str
+    good: bool = True
+
+
+def play(arrivals: int, steps: list[tuple]) -> list[Moment]:
+    """The moments of a story. A step is (who, what, value, words[, good]).
+
+    what: "arrive" · "expect" (an arrival that announces `value` bytes) · "bytes" (so many have come) · "wait" (for the
+    parity `value`) · "do" (`value` is the code; nothing happens to the barrier).
+    """
+    barrier, waiting = Barrier(arrivals, arrivals), []
+    moments = [Moment("one thread", f"mbarrier_init(barrier, {arrivals})", barrier, (), (),
+                      f"Phase 0 has begun. It needs {arrivals} arrival{'s' * (arrivals > 1)}.")]
+    for who, what, value, words, *rest in steps:
+        before, code = barrier.phase, value
+        if what == "arrive":
+            barrier, code = barrier.changed(arrivals=1), value or "mbarrier_arrive(barrier)"
+        elif what == "expect":
+            barrier, code = barrier.changed(1, value), f"mbarrier_arrive_expect_tx(barrier, {value})"
+        elif what == "bytes":
+            barrier, code = barrier.changed(more_bytes=-value), f"complete_tx: {value:,} bytes have come"
+        elif what == "wait":
+            code = f"mbarrier_wait_parity(barrier, {value})"
+            if not barrier.passes(value):
+                waiting.append((who, value))
+        elif what != "do":
+            raise LabError(f"There is no step “{what}”; there are arrive, expect, bytes, wait, do.")
+        released = tuple(name for name, parity in waiting if barrier.passes(parity))
+        waiting = [(name, parity) for name, parity in waiting if not barrier.passes(parity)]
+        over = f" Phase {before} is over." if barrier.phase > before else ""
+        moments.append(Moment(who, code, barrier, tuple(waiting), released, words + over, rest[0] if rest else True))
+    return moments
+
+
+def _filled(phase: int) -> list[tuple]:
+    return [("producer", "expect", STAGE_BYTES, "The only arrival. The phase now waits for bytes alone."),
+            ("TMA", "bytes", A_BYTES, "The box of A is there."),
+            ("TMA", "bytes", B_BYTES, "The box of B is there, and nothing is missing any more.")]
+
+
+STORIES = {
+    "full: the bytes of a stage": (1, [
+        ("consumer", "wait", 0, "Phase 0 is not over: the consumer waits."), *_filled(0),
+        ("consumer", "do", "multiply(stage)", "Meanwhile the barrier is in phase 1, and again misses its arrival."),
+        ("consumer", "wait", 1, "Next time round the ring it waits for parity 1, which is phase 1."), *_filled(1),
+        ("consumer", "do", "multiply(stage)", "And then for parity 0 again, which will be phase 2."),
+    ]),
+    "empty: the tensor cores free a stage": (1, [
+        ("producer", "wait", 1, "The phase before the first counts as over: the first round waits for nobody."),
+        ("producer", "do", "copy(stage)", "The first bytes of this stage."),
+        ("producer", "wait", 0, "One round later: the products of phase 0 may still read the stage."),
+        ("tensor core", "arrive", "tcgen05_commit(barrier)", "All products issued before the commit are done."),
+        ("producer", "do", "copy(stage)", "It may overwrite the stage."),
+        ("producer", "wait", 1, "And waits for the next commit, of phase 1."),
+        ("tensor core", "arrive", "tcgen05_commit(barrier)", "The second round's products are done."),
+    ]),
+    "wrong parity: 1 where 0 is meant": (1, [
+        ("consumer", "wait", 1, "It returns at once: the phase of parity 1 is the one before the first.", False),
+        ("consumer", "do", "multiply(stage)", "It reads a stage into which nothing was copied yet.", False),
+        *_filled(0),
+    ]),
+    "parity never flipped": (1, [
+        ("consumer", "wait", 0, "Phase 0 is not over: the consumer waits."), *_filled(0),
+        ("consumer", "do", "multiply(stage)", "So far all is well."),
+        ("consumer", "wait", 0, "It returns at once, because phase 0 is still the last that is over.", False),
+        ("consumer", "do", "multiply(stage)", "It multiplies the old bytes a second time.", False),
+    ]),
+    "too many bytes announced": (1, [
+        ("consumer", "wait", 0, "Phase 0 is not over: the consumer waits."),
+        ("producer", "expect", STAGE_BYTES + A_BYTES, "It announces A twice.", False),
+        ("TMA", "bytes", A_BYTES, "The box of A is there."),
+        ("TMA", "bytes", B_BYTES, "Nothing more will come, and 16,384 bytes are missing: this hangs.", False),
+    ]),
+    "four warps let go of an accumulator": (4, [
+        ("MMA warp", "wait", 0, "The accumulator still holds a tile that four warps are reading."),
+        ("warp 2", "arrive", "", "Warps arrive in any order."), ("warp 0", "arrive", "", "Two are missing."),
+        ("warp 3", "arrive", "", "One is missing."), ("warp 1", "arrive", "", "The last one."),
+        ("MMA warp", "do", "multiply(accumulator)", "Four new arrivals are needed for phase 1."),
+    ]),
+}

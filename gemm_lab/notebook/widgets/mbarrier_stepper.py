@@ -1,0 +1,98 @@
+"""The mbarrier stepper: one barrier, step by step, with who waits for which parity and what a wrong one does.
+
+    from gemm_lab.notebook.widgets import mbarrier
+    mbarrier()                              the barrier that counts the bytes of a stage
+    mbarrier("parity never flipped")
+"""
+
+from __future__ import annotations
+
+import traitlets
+
+from gemm_lab.errors import LabError
+from gemm_lab.model.mbarrier_phases import STORIES, Moment, play
+from gemm_lab.notebook.widgets.modules import css, esm
+from gemm_lab.notebook.widgets.picture import PicturedWidget
+
+
+class MbarrierStepper(PicturedWidget):
+    """See `mbarrier`. `story` and `step` are attributes, in step with the view; `moment` is what is shown."""
+
+    _esm = esm("mbarrier_stepper")
+    _css = css()
+
+    stories = traitlets.List().tag(sync=True)
+    story = traitlets.Unicode().tag(sync=True)
+    moments = traitlets.Dict().tag(sync=True)  # of every story
+    step = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, story: str | None = None, step: int = 0):
+        super().__init__()
+        self._played = {name: play(*plot) for name, plot in STORIES.items()}
+        self.stories = list(STORIES)
+        self.moments = {name: [_plain(moment) for moment in moments] for name, moments in self._played.items()}
+        self.story = story or self.stories[0]
+        self.step = step
+
+    @traitlets.validate("story")
+    def _story_exists(self, proposal):
+        if proposal["value"] not in STORIES:
+            raise LabError(f"There is no story “{proposal['value']}”; there are {', '.join(STORIES)}.")
+        return proposal["value"]
+
+    @traitlets.observe("story")
+    def _from_the_start(self, _change) -> None:
+        self.step = 0
+
+    @traitlets.validate("step")
+    def _step_exists(self, proposal):
+        last = len(self.played) - 1 if self.story else 0
+        if not 0 <= proposal["value"] <= last:
+            raise LabError(f"“{self.story}” has steps 0 to {last}; there is no step {proposal['value']}.")
+        return proposal["value"]
+
+    # ---- What it shows ----
+
+    @property
+    def played(self) -> list[Moment]:
+        """Every moment of the story."""
+        return self._played[self.story]
+
+    @property
+    def moment(self) -> Moment:
+        return self.played[self.step]
+
+    @property
+    def text(self) -> str:
+        lines = [self.story, f"{'':5}{'who':<12}{'step':<46}{'phase':>6}{'parity':>7}{'pending':>8}{'bytes':>8}"]
+        for number, moment in enumerate(self.played):
+            b = moment.barrier
+            lines.append(f"{'> ' if number == self.step else '  '}{number:<3}{moment.who:<12}{moment.code:<46}"
+                         f"{b.phase:>6}{b.parity:>7}{b.pending:>8}{b.bytes:>8}")
+        return "\n".join([*lines, self.moment.says, *_waiters(self.moment)])
+
+    def card(self):
+        from gemm_lab.notebook.widgets.mbarrier_picture import picture
+
+        return picture(self)
+
+
+def _waiters(moment: Moment) -> list[str]:
+    return [*(f"{who} waits for parity {parity}" for who, parity in moment.waiting),
+            *(f"{who} goes on" for who in moment.released)]
+
+
+def _plain(moment: Moment) -> dict:
+    b = moment.barrier
+    return {"who": moment.who, "code": moment.code, "says": moment.says, "good": moment.good, "phase": b.phase,
+            "parity": b.parity, "pending": b.pending, "expected": b.expected, "bytes": b.bytes,
+            "waiting": [list(pair) for pair in moment.waiting], "released": list(moment.released)}
+
+
+def mbarrier(story: str | None = None, step: int = 0) -> MbarrierStepper:
+    """Step through an mbarrier's phases.
+
+    story: one of `model.mbarrier_phases.STORIES`; the first, if not said.   step: where it opens.
+    Raises `LabError` naming the stories, or the steps, that there are.
+    """
+    return MbarrierStepper(story, step)
