@@ -16,7 +16,7 @@ from gemm_lab.emulator.layout import FUNCTION_BASE, GLOBAL_BASE, align_up
 from gemm_lab.emulator.pending_registers import early_uses
 from gemm_lab.emulator.syntax import parse
 from gemm_lab.emulator.types import NUMPY, register_code
-from gemm_lab.emulator.wgmma_forms import registers_in_flight
+from gemm_lab.emulator.wgmma_forms import registers_of
 
 _PROGRAMS: dict = {}
 _KEEP = 32
@@ -58,7 +58,7 @@ class Program:
         self.early_uses = early_uses(self.blocks)
         self._functions: dict = {}
         uses = any(item.family == "wgmma" for item in self.sites)
-        self.warpgroup_registers = registers_in_flight(self.sites) if uses else None
+        self.warpgroup_registers = registers_of(self.sites) if uses else None
         self.warpgroup_kinds: dict = {}  # site -> form of a wgmma whose code has been written
         self.register_bytes = sum(NUMPY[register_code(register.type)].itemsize for register in self.registers)
         self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers

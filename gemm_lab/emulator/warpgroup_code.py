@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from gemm_lab.emulator.flow import reads_and_writes
 from gemm_lab.emulator.fusion import fused_code
-from gemm_lab.emulator.ir import Instruction
+from gemm_lab.emulator.ir import Immediate, Instruction
 from gemm_lab.emulator.ops import wgmma
 from gemm_lab.emulator.types import register_code
-from gemm_lab.emulator.wgmma_forms import is_multiply
+from gemm_lab.emulator.wgmma_forms import is_multiply, plain_move
 
 
 class Multiply:
@@ -45,30 +45,54 @@ class Spill:
 class Touch:
     """An instruction is about to read or write registers that a wgmma may use."""
 
-    def __init__(self, instruction: Instruction, registers: tuple[int, ...], writes: bool):
-        self.instruction, self.registers, self.writes = instruction, registers, writes
+    def __init__(self, instruction: Instruction, registers: tuple[int, ...], verb: str):
+        self.instruction, self.registers, self.verb = instruction, registers, verb
 
     def emit(self, e) -> None:
-        e.line(f"S.hazards.warpgroups.touched(L, {self.instruction.site}, {self.registers!r}, {self.writes}, m)")
+        e.line(f"S.hazards.warpgroups.touched(L, {self.instruction.site}, {self.registers!r}, {self.verb!r}, m)")
+
+
+class Moved:
+    """A register of accumulators or of A is about to be copied to another, as compilers rename them."""
+
+    def __init__(self, to: int, source: int, result: bool, watched: bool):
+        self.to, self.source, self.result, self.watched = to, source, result, watched
+
+    def emit(self, e) -> None:
+        if self.result:
+            e.line(f"if S.warpgroups.flights: S.warpgroups.moved(L, {self.to}, {self.source})")
+        if self.watched:
+            e.line(f"S.hazards.warpgroups.moved(L, {self.to}, {self.source}, m)")
 
 
 def warpgroup_code(program, code: list[Instruction], live_out: int, hazards: bool) -> list:
     """The steps of one block of a program that has wgmma."""
     steps = _held(code, live_out) if any(map(is_multiply, code)) else fused_code(code, live_out)
-    return _watched(steps, program.warpgroup_registers) if hazards else steps
+    registers = program.warpgroup_registers
+    return _watched(steps, registers, hazards) if hazards or registers.copies else steps
 
 
-def _watched(steps, registers: frozenset[int]) -> list:
+def _watched(steps, registers, hazards: bool) -> list:
     out = []
     for step in steps:
-        members = getattr(step, "members", [step])  # of a fused step
-        for item in members:
+        for item in getattr(step, "members", [step]):  # of a fused step
             if isinstance(item, Instruction) and item.family != "wgmma":
-                reads, writes = (registers.intersection(found) for found in reads_and_writes(item))
-                if reads or writes:
-                    out.append(Touch(item, tuple(sorted(reads | writes)), not reads))
+                out += _use(item, registers, hazards)
         out.append(step)
     return out
+
+
+def _use(item: Instruction, registers, hazards: bool) -> list:
+    move = plain_move(item)
+    if move is not None and move[0].index in registers.sources:
+        to, source = move[0].index, move[1].index
+        return [Moved(to, source, source in registers.results or source in registers.copies, hazards)]
+    reads, writes = (registers.sources.intersection(found) for found in reads_and_writes(item))
+    if not hazards or not (reads or writes):
+        return []
+    # A constant may stand anywhere before its use: compilers put it there, whatever the source says.
+    constant = item.family == "mov" and item.guard is None and type(item.operands[1]) is Immediate
+    return [Touch(item, tuple(sorted(reads | writes)), "sets" if constant else "reads" if reads else "writes")]
 
 
 def _held(code: list[Instruction], live_out: int) -> list:

@@ -40,30 +40,39 @@ class WarpgroupWatch:
         self.time += 1
         self.fenced[groups] = self.time
 
-    def touched(self, L, k: int, registers: tuple, writes: bool, mask) -> None:
-        """Threads read or write registers of accumulators or of A."""
-        warps = np.arange(self.chunk.warps) if L.chosen is None else L.chosen
-        if mask is not None:
-            warps = warps[mask.reshape(-1, 32).any(1)]
-        groups = np.unique(self.groups.of_warp[warps])
+    def touched(self, L, k: int, registers: tuple, verb: str, mask) -> None:
+        """Threads use registers of accumulators or of A. verb: "reads", "writes" or, to a constant, "sets"."""
+        groups = self.groups.some(L, mask)
         for flight in self.groups.flights:
-            self._in_flight(k, flight, groups, registers, "writes" if writes else "reads")
+            self._in_flight(k, flight, groups, registers, verb)
+        if verb == "sets":
+            return
         self.time += 1
         for register in registers:
-            found = self.used.get(register)
-            if found is None:
-                found = self.used[register] = np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int)
-            found[0][groups], found[1][groups] = self.time, k
+            time, site = self._used(register)
+            time[groups], site[groups] = self.time, k
+
+    def moved(self, L, to: int, source: int, mask) -> None:
+        """A plain move: what holds for the source holds for the copy."""
+        groups = self.groups.some(L, mask)
+        for mine, other in zip(self._used(to), self._used(source), strict=True):
+            mine[groups] = other[groups]
+
+    def _used(self, register: int):
+        found = self.used.get(register)
+        if found is None:
+            found = self.used[register] = np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int)
+        return found
 
     def _in_flight(self, k: int, flight, groups, registers, verb: str) -> None:
         kind = flight.kind
-        common = [r for r in registers if r in kind.d or r in kind.a]
+        common = [r for r in registers if r in kind.d or r in kind.a or r in flight.copies]
         if not common:
             return
         mine = flight.groups[flight.left]
         both = mine[np.isin(mine, groups)]
         if len(both):
-            what = "an accumulator" if common[0] in kind.d else "a register of A"
+            what = "a register of A" if common[0] in kind.a else "an accumulator"
             self.report.add("missing wait", k, flight.k, lambda: (
                 f"{self._site(k)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
                 f"{self._site(flight.k)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
@@ -96,6 +105,8 @@ class WarpgroupWatch:
                 self._unfenced(k, group, int(site[group]), "accumulators, as those of another shape,")
         for earlier in self.groups.flights:
             crossed = {*kind.a}.intersection(earlier.kind.d) | {*kind.d}.intersection(earlier.kind.a)
+            if earlier.key != flight.key:
+                crossed |= {*kind.a, *kind.d}.intersection(earlier.copies)
             if crossed:
                 self._in_flight(k, earlier, groups, sorted(crossed), "takes")
         self.time += 1

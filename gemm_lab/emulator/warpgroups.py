@@ -7,7 +7,7 @@ wait_group covers it; until then the accumulators keep what they held before. PT
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,7 +21,9 @@ class Flight:
     """One wgmma of some warpgroups. multiply(where): the product for those of `groups` that the mask picks.
 
     number: (groups,) wgmma-groups that each warpgroup had committed when it was issued.   left: Boolean (groups,), for
-    whom nobody has waited yet.   scale: (groups,) whether the accumulator is added.   reads: of the search for hazards.
+    whom nobody has waited yet.   scale: (groups,) whether the accumulator is added.   key: of its matrix.
+    copies: registers to which accumulators were moved meanwhile -> number of the accumulator.
+    reads: of the search for hazards.
     """
 
     k: int
@@ -31,6 +33,8 @@ class Flight:
     left: np.ndarray
     scale: np.ndarray
     multiply: Callable[[np.ndarray], np.ndarray] | None
+    key: tuple
+    copies: dict[int, int] = field(default_factory=dict)
     reads: object = None
 
 
@@ -77,6 +81,11 @@ class Warpgroups:
                 self.incomplete(int(number[np.argmin(whole)]), k)
             found = L.__dict__["_warpgroups"] = number
         return found
+
+    def some(self, L, mask) -> np.ndarray:
+        """Numbers of the warpgroups of which any lane executes."""
+        warps = np.arange(self.chunk.warps) if L.chosen is None else L.chosen
+        return np.unique(self.of_warp[warps if mask is None else warps[mask.reshape(-1, 32).any(1)]])
 
     def incomplete(self, group: int, k: int):
         block, local = divmod(group, self.each)
@@ -132,25 +141,43 @@ class Warpgroups:
         watch = self.chunk.hazards
         if self.late or watch is not None:
             flight = Flight(k, kind, groups, self.committed[groups], np.ones(len(groups), bool), scale,
-                            multiply if self.late else None)
+                            multiply if self.late else None, self._key(groups, kind))
             if watch is not None:
                 flight.reads = watch.warpgroups.issued(flight, operands())
             self.flights.append(flight)
         if not self.late:
             everyone = np.ones(len(groups), bool)
             return added(c.reshape(len(groups), 64, -1), multiply(everyone), scale, kind).reshape(c.shape)
-        self._hold(groups, kind, c)
+        self._hold(groups, kind, flight.key, c)
         return c
 
-    def _hold(self, groups, kind: Kind, c) -> None:
-        flying = self.flying.setdefault(kind.d, np.zeros(self.count, np.int64))
-        matrix = self.matrices.get(kind.d)
+    def _key(self, groups, kind: Kind) -> tuple:
+        """The matrix of the accumulators: that of a wgmma in flight if they are its own, or were moved from there."""
+        for flight in reversed(self.flights):
+            same = flight.kind.d == kind.d or [flight.copies.get(r) for r in kind.d] == list(range(len(kind.d)))
+            if same and flight.kind.n == kind.n and np.isin(groups, flight.groups[flight.left]).any():
+                return flight.key
+        return kind.d
+
+    def _hold(self, groups, kind: Kind, key: tuple, c) -> None:
+        flying = self.flying.setdefault(key, np.zeros(self.count, np.int64))
+        matrix = self.matrices.get(key)
         if matrix is None:
-            matrix = self.matrices[kind.d] = np.zeros((self.count, 64, kind.n), c.dtype)
+            matrix = self.matrices[key] = np.zeros((self.count, 64, kind.n), c.dtype)
             self.chunk.take(matrix.nbytes, "accumulators in flight")
         new = flying[groups] == 0
         matrix[groups[new]] = c.reshape(len(groups), 64, -1)[new]
         flying[groups] += 1
+
+    def moved(self, L, to: int, source: int) -> None:
+        """A register was copied to another: if it is an accumulator in flight, so is the copy."""
+        groups = self.some(L, L.mask)
+        for flight in self.flights:
+            number = flight.kind.d.index(source) if source in flight.kind.d else flight.copies.get(source)
+            if number is not None and np.isin(groups, flight.groups[flight.left]).any():
+                flight.copies[to] = number
+            else:
+                flight.copies.pop(to, None)
 
     def commit(self, L, k: int) -> None:
         self.committed[self.groups(L, k)] += 1
@@ -170,26 +197,28 @@ class Warpgroups:
 
     def land(self, flight: Flight, done: np.ndarray) -> None:
         flight.left = flight.left & ~done
-        groups, key = flight.groups[done], flight.kind.d
+        groups, key = flight.groups[done], flight.key
         if self.late:
             matrix = self.matrices[key]
             matrix[groups] = added(matrix[groups], flight.multiply(done), flight.scale[done], flight.kind)
             self.flying[key][groups] -= 1
-            self.landed.setdefault(key, [flight.kind, np.zeros(self.count, bool)])[1][groups] = True
+            mask = self.landed.setdefault(flight.kind.d, [flight, np.zeros(self.count, bool)])[1]
+            mask[groups], self.landed[flight.kind.d] = True, [flight, mask]
         if self.chunk.hazards is not None:
             self.chunk.hazards.warpgroups.landed(flight, done)
 
     def take(self, L, k: int, numbers: tuple, values: tuple) -> tuple:
         """The registers `numbers` after a wait: those whose accumulators have landed get their values."""
         groups, out = self.groups(L, k), dict(zip(numbers, values, strict=True))
-        for key, (kind, mask) in self.landed.items():
-            positions = np.flatnonzero(mask[groups])
-            tiles = self.matrices[key][groups[positions]].reshape(-1, 16, kind.n)
+        for flight, mask in self.landed.values():
+            positions, kind = np.flatnonzero(mask[groups]), flight.kind
+            tiles = self.matrices[flight.key][groups[positions]].reshape(-1, 16, kind.n)
             dtype = np.uint32 if kind.form[5] == "f16" else tiles.dtype
             lanes = (positions[:, None] * THREADS + np.arange(THREADS)).reshape(-1)
             whole = len(lanes) == L.n
             landed = results(_Count(len(lanes)), tiles, 1, kind.n // 8, kind.form, dtype)
-            for number, value in zip(key, landed, strict=True):
+            copies = [(register, landed[number]) for register, number in flight.copies.items()]
+            for number, value in (*zip(kind.d, landed, strict=True), *copies):
                 old = out[number]
                 value = value if value.dtype == old.dtype else value.view(old.dtype)
                 if not whole:

@@ -6,6 +6,7 @@ Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instru
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from gemm_lab.emulator.ir import Immediate, Instruction, Register, Vector
@@ -104,28 +105,50 @@ def is_multiply(item) -> bool:
     return item.family == "wgmma" and "mma_async" in item.parts
 
 
-def registers_in_flight(items) -> frozenset[int]:
-    """Registers of accumulators and of A of all wgmma among these instructions."""
-    found: set[int] = set()
-    for item in items:
-        if is_multiply(item):
-            for operand in item.operands[:2]:
-                if type(operand) is Vector:
-                    found.update(r.index for r in operand.items if type(r) is Register)
-    return frozenset(found)
+class Registers(NamedTuple):
+    """Of a program. results: of accumulators.   operands: of accumulators and of A.
+
+    sources: what plain moves bring into operands, and the operands themselves.   copies: sources that may hold the
+    results of a wgmma, as compilers rename accumulators by moves from one wgmma to the next.
+    """
+
+    results: dict[int, Register]
+    operands: frozenset[int]
+    sources: frozenset[int]
+    copies: dict[int, Register]
+
+
+def plain_move(item) -> tuple[Register, Register] | None:
+    """(destination, source) of a mov between two registers, without a guard."""
+    if item.family != "mov" or item.guard is not None or len(item.operands) != 2:
+        return None
+    return item.operands if all(type(operand) is Register for operand in item.operands) else None
+
+
+def registers_of(items) -> Registers:
+    """items: all instructions of a program."""
+    results: dict[int, Register] = {}
+    operands: set[int] = set()
+    for item in filter(is_multiply, items):
+        for operand in item.operands[:2]:
+            operands.update(r.index for r in getattr(operand, "items", ()) if type(r) is Register)
+        results.update((r.index, r) for r in getattr(item.operands[0], "items", ()) if type(r) is Register)
+    moves = [move for move in map(plain_move, items) if move is not None] if operands else []
+    sources, reached = set(operands), dict(results)
+    while found := [source.index for to, source in moves if to.index in sources and source.index not in sources]:
+        sources.update(found)
+    while found := [to for to, source in moves if source.index in reached and to.index not in reached]:
+        reached.update((to.index, to) for to in found)
+    copies = {index: register for index, register in reached.items() if index in sources and index not in results}
+    return Registers(results, frozenset(operands), frozenset(sources), copies)
 
 
 def with_results(items: list) -> list:
     """Each wait_group names all accumulators as a further operand: it is there that they get their values."""
-    from dataclasses import replace
-
-    found: dict[int, Register] = {}
-    for item in items:
-        if isinstance(item, Instruction) and is_multiply(item) and type(item.operands[0]) is Vector:
-            found.update((r.index, r) for r in item.operands[0].items if type(r) is Register)
-    if not found:
+    found = registers_of([item for item in items if isinstance(item, Instruction)])
+    if not found.results:
         return items
-    results = Vector(tuple(found.values()))
+    results = Vector((*found.results.values(), *found.copies.values()))
     return [
         replace(item, operands=(item.operands[0], results))
         if isinstance(item, Instruction) and item.family == "wgmma" and "wait_group" in item.parts else item
