@@ -11,7 +11,7 @@ from typing import NamedTuple
 _SYNCHRONISATION = re.compile(
     r"^[ \t]*(?:@!?[%\w$]+\s+)?((?:bar|barrier|membar|fence|cp\.async\.(?:wait|commit)"
     r"|cp\.async\.bulk\.(?:wait|commit)|cp\.async\.mbarrier|mbarrier\.(?:init|arrive|expect_tx|complete_tx)"
-    r"|wgmma\.(?:fence|commit_group|wait_group)"
+    r"|wgmma\.(?:fence|commit_group|wait_group)|tcgen05\.(?:dealloc|relinquish|commit|wait|fence)"
     r")[\w.:]*[^;\n]*);", re.M
 )
 _ORDERED = re.compile(
