@@ -14,16 +14,19 @@ _MULTIPLY = re.compile(
     rf"(?<![\w.])(tcgen05\.mma[\w.:]*\s+\[(?P<d>{_NAME})\],\s*(?:\[{_NAME}\]|(?P<a>{_NAME})),\s*(?P<b>{_NAME}),\s*"
     rf"(?P<word>{_NAME}),\s*(?:\{{[^}}]*\}},\s*)?(?P<accumulate>{_NAME})[^;]*;)"
 )
-_COMMIT = re.compile(rf"(?<![\w.])(tcgen05\.commit[\w.:]*multicast[\w.:]*\s+\[[^\]]*\],\s*(?P<blocks>{_NAME});)")
+_COMMIT = re.compile(
+    rf"(?<![\w.])(tcgen05\.commit[\w.:]*\s+\[(?P<barrier>{_NAME})\](?:,\s*(?P<blocks>{_NAME}))?;)"
+)
 _LOAD = re.compile(rf"(?<![\w.])(tcgen05\.ld[\w.:]*\s+\{{[^}}]*\}},\s*\[(?P<address>{_NAME})\][^;]*;)")
 _SIZED = re.compile(rf"(?<![\w.])(tcgen05\.(?:de)?alloc[\w.:]*\s+\[?{_NAME}\]?,\s*(?P<columns>{_NAME});)")
 
 # What is XORed into a descriptor, by field.
 SHARED_FIELDS = {"start": 1 << 1, "leading offset": 1 << 16, "stride offset": 1 << 38, "version": 1 << 46,
-                 "base offset": 1 << 49, "swizzle": 6 << 61, "unused bit": 1 << 60}
-INSTRUCTION_FIELDS = {"sparse": 1 << 2, "type of D": 1 << 4, "type of A": 1 << 7, "type of B": 1 << 10,
-                      "negate A": 1 << 13, "major of A": 1 << 15, "major of B": 1 << 16, "N": 1 << 22, "M": 1 << 27,
-                      "shift": 1 << 30}
+                 "base offset": 1 << 49, "leading offset mode": 1 << 52, "swizzle": 6 << 61, "unused bit": 1 << 60}
+INSTRUCTION_FIELDS = {"sparsity selector": 1, "sparse": 1 << 2, "saturate": 1 << 3, "type of D": 1 << 4,
+                      "type of A": 1 << 7, "type of B": 1 << 10, "negate A": 1 << 13, "negate B": 1 << 14,
+                      "major of A": 1 << 15, "major of B": 1 << 16, "N": 1 << 22, "M": 1 << 27, "shift": 1 << 30,
+                      "unused bit": 1 << 29}
 
 
 def altered_tcgen05(ptx: str) -> Iterator[Mutant]:
@@ -37,12 +40,15 @@ def altered_tcgen05(ptx: str) -> Iterator[Mutant]:
         yield _changed(m, "d", "column of D", "b32", f"add.s32 %mutant, {m['d']}, 1;")
         yield _changed(m, "accumulate", "the other accumulation", "pred", f"not.pred %mutant, {m['accumulate']};")
     for m in _COMMIT.finditer(ptx):
-        yield _changed(m, "blocks", "one block less", "b16", f"and.b16 %mutant, {m['blocks']}, 1;")
+        yield _changed(m, "barrier", "the next barrier", "b32", f"add.s32 %mutant, {m['barrier']}, 8;")
+        for bit in (0, 1, 2) if m["blocks"] else ():
+            yield _changed(m, "blocks", f"blocks ^ {1 << bit}", "b16", f"xor.b16 %mutant, {m['blocks']}, {1 << bit};")
     for m in _LOAD.finditer(ptx):
         yield _changed(m, "address", "next column", "b32", f"add.s32 %mutant, {m['address']}, 1;")
         yield _changed(m, "address", "next quarter", "b32", f"xor.b32 %mutant, {m['address']}, {1 << 21};")
     for m in _SIZED.finditer(ptx):
         yield _changed(m, "columns", "half the columns", "b32", f"shr.u32 %mutant, {m['columns']}, 1;")
+        yield _changed(m, "columns", "twice the columns", "b32", f"shl.b32 %mutant, {m['columns']}, 1;")
 
 
 def _changed(m: re.Match, name: str, how: str, kind: str, code: str) -> Mutant:
