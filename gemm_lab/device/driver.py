@@ -12,7 +12,7 @@ import ctypes
 import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,7 @@ class Function:
     threads: int
     dynamic_smem: int
     name: str
+    parameters: tuple[int, ...] | None = None  # bytes of each, where known
 
 
 class Device:
@@ -234,9 +235,8 @@ class Device:
                 module = self.load(compiled["cubin"])
             except self.driver.CUDADriverError as error:
                 raise refusals.not_loaded(name, arch, self.capability, str(error)) from None
-            self._functions[slot] = self.function(
-                module, compiled["entry"], compiled["threads"], compiled["dynamic_smem"], name
-            )
+            function = self.function(module, compiled["entry"], compiled["threads"], compiled["dynamic_smem"], name)
+            self._functions[slot] = replace(function, parameters=compiled.get("parameters"))
         return self._functions[slot]
 
     # ---- Launch ----
@@ -252,6 +252,7 @@ class Device:
         handle, threads, smem, name = function.handle, function.threads, function.dynamic_smem, function.name
         refusals.require_shape(grid, threads, name)
         values = [_argument(value) for value in arguments]
+        refusals.require_arguments(function.parameters, values, name)
         pointers = np.array([value.ctypes.data for value in values], np.uint64)
         driver, at, shape = self.driver, pointers.ctypes.data, (*grid, threads, 1, 1)
         clustered = None

@@ -17,6 +17,7 @@ from typing import Any
 
 from gemm_lab import config
 from gemm_lab.device import instrument as checks
+from gemm_lab.device.refusals import parameter_bytes
 from gemm_lab.device.remote import RemoteSession
 from gemm_lab.device.session import Session, Silence
 from gemm_lab.device.source_lines import text_of
@@ -255,6 +256,7 @@ def read_sanitizer(printed: str, compiled: Any) -> Finding | None:
 
 def payload(compiled: Any) -> dict[str, Any]:
     """What the worker needs of a Compiled."""
-    return {
+    facts = {
         name: getattr(compiled, name) for name in ("key", "name", "arch", "entry", "cubin", "threads", "dynamic_smem")
     }
+    return facts | {"parameters": parameter_bytes(getattr(compiled, "ptx", ""), compiled.entry)}

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
 
 from gemm_lab.errors import LaunchError
 
@@ -43,6 +47,38 @@ def require_cluster(grid: Sequence[int], cluster: Sequence[int], name: str) -> N
         raise LaunchError(
             f"The grid of {name} is {tuple(grid)}, which is not made of whole clusters of {words} blocks; {near} is."
         )
+
+
+@lru_cache(maxsize=64)
+def parameter_bytes(ptx: str, entry: str) -> tuple[int, ...] | None:
+    """Bytes of each parameter of a kernel in PTX (PTX ISA, ".entry" and ".param"); None if it is not found."""
+    found = re.search(rf"\.entry\s+{re.escape(entry)}\s*\(([^)]*)\)", ptx)
+    if found is None:
+        return None
+    sizes = []
+    for text in filter(str.strip, found[1].split(",")):
+        kind, array = re.search(r"\.[bsuf](8|16|32|64)\b", text), re.search(r"\[(\d+)\]", text)
+        if kind is None:
+            return None
+        sizes.append(int(kind[1]) // 8 * (int(array[1]) if array else 1))
+    return tuple(sizes)
+
+
+def require_arguments(sizes: Sequence[int] | None, values: Sequence[np.ndarray], name: str) -> None:
+    """As many arguments as the kernel has parameters, each of its size: the driver would read on past a missing one."""
+    if sizes is None:
+        return
+    if len(sizes) != len(values):
+        raise LaunchError(
+            f"{name} has {len(sizes)} parameters and is launched with {len(values)} arguments; keep the parameters "
+            "that its ladder names, in their order."
+        )
+    for number, (size, value) in enumerate(zip(sizes, values, strict=True), 1):
+        if value.nbytes != size:
+            raise LaunchError(
+                f"Parameter {number} of {name} has {size} bytes and its argument {value.nbytes}: a pointer has 8, an "
+                "int or a float 4, a tensor map 128."
+            )
 
 
 def not_loaded(name: str, arch: str, here: tuple[int, int], why: str) -> LaunchError:
