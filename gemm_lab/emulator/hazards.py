@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemm_lab.emulator.ordering import ALWAYS, Published
-from gemm_lab.emulator.race_words import is_bulk
+from gemm_lab.emulator.race_words import is_bulk, reports_to_mbarrier
 from gemm_lab.emulator.shadow import GlobalShadow
 from gemm_lab.emulator.watch import Watch
 
@@ -49,7 +49,7 @@ class Hazards:
         # Does the access publish what came before it without a fence: (within the block, beyond it)?
         self.publishes = [_without_fence(item) for item in sites]
         self.bulk = np.array([is_bulk(item) for item in sites] or [False])
-        self.uses_bulk = any(i.family == "cp" and {"bulk", "mbarrier"} & set(i.parts) for i in sites)
+        self.uses_bulk = any(reports_to_mbarrier(i) for i in sites)
         self.copying = [item.family == "cp" for item in sites]
         self.constant = [bool({"param", "const"} & set(item.parts)) for item in sites]
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)

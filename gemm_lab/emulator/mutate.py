@@ -32,6 +32,13 @@ _GROUP_WAIT = re.compile(r"(?<![\w.])(wgmma\.wait_group[\w.:]*\s+(?P<newest>\d+)
 _FIELDS = {"start": 1 << 1, "leading offset": 1 << 17, "stride offset": 1 << 36, "base offset": 1 << 49,
            "swizzle": 3 << 62}
 
+_MULTICAST = re.compile(
+    r"(?<![\w.])(cp\.async\.bulk[\w.:]*\.multicast::cluster[\w.:]*\s+\[[^\]]*\],\s*\[[^\]]*\],\s*(?:[%\w$]+,\s*)?"
+    r"\[[^\]]*\],\s*(?P<mask>[%\w$]+)[^;\n]*;)"
+)
+_MAPA = re.compile(r"(?<![\w.])(mapa[\w.:]*\s+[%\w$]+,\s*[%\w$]+,\s*(?P<rank>[%\w$]+);)")
+_ARRIVE = re.compile(r"(?<![\w.])barrier\.cluster\.arrive(?:\.release)?(?P<aligned>\.aligned)?;")
+
 
 class Mutant(NamedTuple):
     """PTX with one statement deleted or weakened; `line` is its line in the original."""
@@ -80,11 +87,11 @@ def _changed(m: re.Match, how: str, text: str, begin: int, end: int) -> Mutant:
     return Mutant(line, f"{m[0]} {how}", m.string[:begin] + text + m.string[end:])
 
 
-def _recomputed(m: re.Match, name: str, opcode: str, value: int) -> tuple[str, int, int]:
+def _recomputed(m: re.Match, name: str, opcode: str, value: int, kind: str = "b32") -> tuple[str, int, int]:
     """The statement with one operand replaced by `opcode operand, value`."""
     (begin, end), (first, last) = m.span(), m.span(name)
     before, after = m.string[begin:first], m.string[last:end]
-    return f"{{ .reg .b32 %mutant; {opcode} %mutant, {m[name]}, {value}; {before}%mutant{after} }}", begin, end
+    return f"{{ .reg .{kind} %mutant; {opcode} %mutant, {m[name]}, {value}; {before}%mutant{after} }}", begin, end
 
 
 def weakened(ptx: str) -> Iterator[Mutant]:
@@ -92,3 +99,16 @@ def weakened(ptx: str) -> Iterator[Mutant]:
     for m in _ORDERED.finditer(ptx):
         begin, end = m.span(2)
         yield Mutant(ptx.count("\n", 0, m.start(1)) + 1, m[1].strip(), ptx[: begin - 1] + ptx[end:])
+
+
+def altered_clusters(ptx: str) -> Iterator[Mutant]:
+    """Every PTX text in which one multicast goes to one block fewer or more, one mapa names the neighbour of its rank,
+    or one arrival at barrier.cluster orders nothing.
+    """
+    for m in _MULTICAST.finditer(ptx):
+        for bit in (1, 2, 4):
+            yield _changed(m, f"→ mask ^ {bit}", *_recomputed(m, "mask", "xor.b16", bit, "b16"))
+    for m in _MAPA.finditer(ptx):
+        yield _changed(m, "→ rank ^ 1", *_recomputed(m, "rank", "xor.b32", 1))
+    for m in _ARRIVE.finditer(ptx):
+        yield _changed(m, "→ .relaxed", f"barrier.cluster.arrive.relaxed{m['aligned'] or ''};", *m.span())

@@ -28,6 +28,13 @@ def is_bulk(item) -> bool:
     return item.family == "cp" and "bulk" in item.parts
 
 
+def reports_to_mbarrier(item) -> bool:
+    """Whether an instruction is a copy or a store that tells an mbarrier when it has landed."""
+    if item.family == "cp":
+        return bool({"bulk", "mbarrier"} & set(item.parts))
+    return item.family in ("st", "red") and "async" in item.parts
+
+
 def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None) -> str:
     """An access to shared memory that an asynchronous copy still fills, or (leaving) still reads."""
     start = f"{words.here(access.k)} {access.verb} {words.place} while"

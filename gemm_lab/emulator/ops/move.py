@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from gemm_lab.emulator.clusters import RANK_SHIFT
 from gemm_lab.emulator.ir import Symbol, Vector
 from gemm_lab.emulator.layout import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from gemm_lab.emulator.registry import op
 
-_WINDOWS = {"shared": SHARED_WINDOW, "shared__cta": SHARED_WINDOW, "local": LOCAL_WINDOW}
+_WINDOWS = {
+    "shared": SHARED_WINDOW,
+    "shared__cta": SHARED_WINDOW,
+    "shared__cluster": SHARED_WINDOW,
+    "local": LOCAL_WINDOW,
+}
 
 
 @op("mov", forms="every type; vectors packed and unpacked; addresses of variables; special registers")
@@ -34,7 +40,7 @@ def mov(e, i):
 @op("cvta", forms="to a generic address or from one; global, shared, local, const, param")
 def cvta(e, i):
     """Addresses between a state space and the generic one."""
-    e.allow("to", "global", "const", "param", "shared", "shared__cta", "local")
+    e.allow("to", "global", "const", "param", "shared", "shared__cta", "shared__cluster", "local")
     kind = i.parts[-1]
     value = e.read(i.operands[1], kind)
     space = next((p for p in i.parts if p in _WINDOWS), None)
@@ -53,7 +59,11 @@ def isspacep(e, i):
     if space.startswith("shared") or space == "local":
         base = _WINDOWS["local" if space == "local" else "shared"]
         low, high = (e.constant(np.uint64(v)) for v in (base, base + WINDOW_BYTES))
-        e.write(i.operands[0], f"(({a} >= {low}) & ({a} < {high}))", "pred")
+        inside = f"(({a} >= {low}) & ({a} < {high}))"
+        if e.clustered and space in ("shared", "shared__cta"):  # that of the other blocks is .shared::cluster alone
+            shift, ranks = e.constant(np.uint64(RANK_SHIFT)), e.constant(np.uint64(255))
+            inside = f"({inside} & ((({a} >> {shift}) & {ranks}) == L.cluster_ctarank))"
+        e.write(i.operands[0], inside, "pred")
     elif space == "global":
         e.write(i.operands[0], f"({a} < {e.constant(np.uint64(LOCAL_WINDOW))})", "pred")
     else:

@@ -1,0 +1,262 @@
+"""Copies between the blocks of a cluster: multicasts, block to block, stores that report to an mbarrier."""
+
+import re
+
+import numpy as np
+import pytest
+from test_clusters import HEAD
+
+from gemm_lab import compiler, emulator
+from gemm_lab.model.tensor_map import TensorMap
+
+ROOM = 4096
+
+# Every block dumps its shared memory. ISSUE: who copies what; EXPECT: bytes that each block's barrier announces.
+COPIES = (
+    HEAD
+    + """
+extern "C" __global__ void kernel(const __grid_constant__ CUtensorMap map, const uint8_t* plain, uint32_t* out, int* expect,
+                                  int mask) {
+  __shared__ __align__(1024) uint32_t tile[1024];
+  __shared__ alignas(8) uint64_t barriers[2];
+  const uint32_t at = shared_address(tile), full = shared_address(barriers), t = threadIdx.x, rank = cluster_ctarank();
+  for (int i = t; i < 1024; i += 32) tile[i] = 0xCDCDCDCD;
+  if (t == 0) {
+    mbarrier_init(full, 1);
+    fence_mbarrier_init();
+  }
+  fence_proxy_async();
+  cluster_sync();
+  const int bytes = expect[blockIdx.x];
+  if (t == 0) mbarrier_arrive_expect_tx(full, bytes);
+  ISSUE
+  mbarrier_wait_parity(full, 0);
+  for (int i = t; i < 1024; i += 32) out[blockIdx.x * 1024 + i] = tile[i];
+  END
+}
+"""
+)
+MULTICAST = "if (t == 0 && rank == FROM) tma_load_2d_multicast(at + 1024, map, 8, 3, full, mask);"
+ALONE = "if (t == 0 && (mask >> rank & 1)) tma_load_2d(at + 1024, map, 8, 3, full);"
+PLAIN = """if (t == 0 && rank == FROM)
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
+               :: "r"(at + 1024), "l"(plain + 32), "r"(1536), "r"(full), "h"((uint16_t)mask) : "memory");"""
+PLAIN_ALONE = """if (t == 0 && (mask >> rank & 1))
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               :: "r"(at + 1024), "l"(plain + 32), "r"(1536), "r"(full) : "memory");"""
+BOX = (64, 12)  # of 16-bit numbers: 1,536 bytes
+
+
+def copy(issue, mask=3, cluster=2, expect=None, blocks=None, end="cluster_sync();", arch="sm_90a", **options):
+    """(bytes of every block, report)."""
+    source = COPIES.replace("ISSUE", issue).replace("END", end)
+    compiled = compiler.compile(source, arch=arch, name="kernel.cu", entry="kernel")
+    blocks = cluster if blocks is None else blocks
+    array = np.arange(40 * 88, dtype=np.uint16).reshape(40, 88)
+    out = np.zeros((blocks, 1024), np.uint32)
+    announced = [1536 * (mask >> block % cluster & 1) for block in range(blocks)] if expect is None else expect
+    args = [TensorMap.of(array, BOX, 128), array.view(np.uint8).reshape(-1), out, np.array(announced, np.int32), mask]
+    options = {"hazards": True, "max_instructions": 200_000, **options}
+    report = emulator.launch(compiled, "kernel", blocks, 32, args, cluster=cluster, **options)
+    return out.view(np.uint8), report
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize(("cluster", "mask"), [(2, 3), (2, 2), (4, 5), (4, 15), (4, 8), (8, 0b10110101), (8, 255)])
+@pytest.mark.parametrize(("several", "one"), [(MULTICAST, ALONE), (PLAIN, PLAIN_ALONE)], ids=["boxes", "bytes"])
+def test_a_multicast_is_as_many_loads(several, one, cluster, mask, timing):
+    want, alone = copy(one, mask, cluster, blocks=2 * cluster, timing=timing)
+    assert alone.hazards == [] and (want != 0xCD).any()
+    for sender in (0, cluster - 1):
+        got, report = copy(several.replace("FROM", str(sender)), mask, cluster, blocks=2 * cluster, timing=timing)
+        assert report.hazards == [] and np.array_equal(got, want)
+    for block, row in enumerate(want):
+        assert (row == 0xCD).all() != bool(mask >> block % cluster & 1)
+
+
+@pytest.mark.parametrize(
+    ("issue", "sentence"),
+    [
+        (MULTICAST.replace("mask)", "4)"), r"multicast to the ranks of the mask 0x4, but its cluster has 2 .* 0x1 to 0x3"),
+        (MULTICAST.replace("mask)", "0)"), "multicast to the ranks of the mask 0x0"),
+        (ALONE.replace("full)", "mapa(full, rank ^ 1))"), r"reports to an mbarrier of block .*, but it has to be one of "),
+        (ALONE.replace("at + 1024", "mapa(at + 1024, 3)"), "names|asks for the block of rank 3"),
+        (MULTICAST.replace("mask)", "1)"), "expects 1,536 bytes more than have been copied"),
+    ],
+)
+def test_wrong_multicasts_are_named(issue, sentence):
+    with pytest.raises(emulator.EmulatorError, match=sentence):
+        copy(issue.replace("FROM", "0"))
+
+
+def test_a_load_may_go_to_the_other_block():
+    got, report = copy("if (t == 0) tma_load_2d(mapa(at + 1024, rank ^ 1), map, 8, 3, mapa(full, rank ^ 1));")
+    want, _ = copy(ALONE)
+    assert np.array_equal(got, want) and report.hazards == []
+
+
+HAZARDS = {
+    "an end without a wait": (
+        dict(issue=MULTICAST.replace("FROM", "0") + "if (rank) return;", expect=[1536, 0]),
+        r"block \(0, 0, 0\), thread \(0, 0, 0\)'s block ends, and no thread has waited",
+    ),
+    "a tile that the other still reads": (
+        dict(issue="for (int i = t; i < 1024; i += 32) out[blockIdx.x * 1024 + i] = tile[i];"
+                   "__syncwarp(); fence_proxy_async();" + MULTICAST.replace("FROM", "0")),
+        "lets a copy|overwrites .*, which block .* read .*: nothing tells that it has read it",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HAZARDS)
+def test_a_multicast_is_watched_in_every_block(name):
+    options, sentence = HAZARDS[name]
+    found = [str(hazard) for timing in ("early", "late") for hazard in copy(**options, timing=timing)[1].hazards]
+    assert any(re.search(sentence, hazard) for hazard in found), found
+
+
+def test_an_init_without_a_fence_is_a_hazard_where_another_block_lets_a_copy_report():
+    source = MULTICAST.replace("FROM", "1")
+    compiled = COPIES.replace("    fence_mbarrier_init();\n", "").replace("  fence_proxy_async();\n", "", 1)
+    compiled = compiled.replace("ISSUE", source).replace("END", "cluster_sync();")
+    made = compiler.compile(compiled, arch="sm_90a", name="kernel.cu", entry="kernel")
+    array, out = np.zeros((40, 88), np.uint16), np.zeros((2, 1024), np.uint32)
+    args = [TensorMap.of(array, BOX, 128), array.view(np.uint8).reshape(-1), out, np.array([1536] * 2, np.int32), 3]
+    report = emulator.launch(made, "kernel", 2, 32, args, cluster=2, hazards=True)
+    assert sum("no fence follows its init" in str(h) for h in report.hazards) == 1
+
+
+# ---- Pairs of blocks ----
+
+PAIR = """if (t == 0)
+  asm volatile("cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytesMANY "
+               "[%0], [%1, {%2, %3}], [%4]MASK;"
+               :: "r"(at + 1024), "l"(&map), "r"(8), "r"(3), "r"(full & 0xFEFFFFFF), "h"((uint16_t)mask) : "memory");
+"""
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize("cluster", [2, 4])
+def test_a_pair_reports_to_its_leader(cluster, timing):
+    leaders = [3072 * (1 - block % 2) for block in range(cluster)]
+    issue = PAIR.replace("MANY", "").replace("MASK", "") + "cluster_sync(); mbarrier_wait_parity(full & 0xFFFFFF, 0);"
+    issue = issue.replace("mbarrier_wait_parity(full & 0xFFFFFF, 0);", "if (rank % 2 == 0) mbarrier_wait_parity(full, 0);")
+    got, report = copy(issue + "cluster_sync();", 2**cluster - 1, cluster, leaders, arch="sm_100a", timing=timing)
+    want, _ = copy(ALONE, 2**cluster - 1, cluster)
+    assert np.array_equal(got, want) and report.hazards == []
+
+
+def test_a_multicast_of_a_pair_reports_to_the_leaders_of_its_destinations():
+    issue = PAIR.replace("MANY", ".multicast::cluster").replace("MASK", ", %5").replace("t == 0", "t == 0 && rank == 1")
+    issue += "if (rank % 2 == 0) mbarrier_wait_parity(full, 0); cluster_sync();"
+    got, report = copy(issue, 0b1110, 4, [1536, 0, 3072, 0], arch="sm_100a")
+    want, _ = copy(ALONE, 0b1110, 4)
+    assert np.array_equal(got, want) and report.hazards == []
+
+
+def test_without_a_pair_the_leader_cannot_be_told():
+    with pytest.raises(emulator.MemoryFault, match="with .cta_group::2 it may be in the other block of its pair"):
+        copy(PAIR.replace("MANY", "").replace("MASK", "").replace(".cta_group::2", ""), arch="sm_100a")
+    with pytest.raises(emulator.MemoryFault, match="but it has to be one of the block that is filled"):
+        copy(PAIR.replace("MANY", "").replace("MASK", "").replace("0xFEFFFFFF", "0xFFFFFF"), 15, 4, [0] * 4, arch="sm_100a")
+
+
+# ---- From block to block ----
+
+BLOCK_TO_BLOCK = """
+  for (int i = t; i < 256; i += 32) tile[i] = 1000 * rank + i;
+  FENCE
+  __syncwarp();
+  READY
+  if (t == 0)
+    asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 :: "r"(mapa(at + 2048, rank ^ 1)), "r"(at + 512), "r"(512), "r"(BARRIER) : "memory");
+  AFTER
+"""
+ORDERLY = {"FENCE": "fence_proxy_async();", "READY": "", "BARRIER": "mapa(full, rank ^ 1)", "AFTER": ""}
+
+
+def from_block_to_block(expect=512, timing="early", end="cluster_sync();", **changes):
+    issue = BLOCK_TO_BLOCK
+    for name, text in {**ORDERLY, **changes}.items():
+        issue = issue.replace(name, text)
+    return copy(issue, expect=[expect] * 2, timing=timing, end=end)
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+def test_a_copy_from_block_to_block(timing):
+    got, report = from_block_to_block(timing=timing)
+    words = got.view(np.uint32)
+    for rank in range(2):
+        assert words[rank, 512:640].tolist() == [1000 * (1 - rank) + i for i in range(128, 256)]
+        assert (words[rank, 640:] == 0xCDCDCDCD).all()
+    assert report.hazards == []
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (dict(FENCE=""), "fence.proxy.async after"),
+        (dict(AFTER="tile[200] = 3;"), r"writes shared address 800 while the copy at .* may still be reading it"),
+        (dict(expect=528), "expects 16 bytes more than have been copied"),
+        (dict(BARRIER="full"), "it has to be one of the block that is filled"),
+        (dict(end="", AFTER="if (rank) return;"), r"block \(., 0, 0\) ends while this copy may still be reading its share"),
+    ],
+)
+def test_wrong_copies_from_block_to_block(options, sentence):
+    try:
+        found = [str(hazard) for hazard in from_block_to_block(**options)[1].hazards]
+    except emulator.EmulatorError as error:
+        found = [str(error)]
+    assert any(re.search(sentence, words) for words in found), found
+
+
+# ---- Stores that report ----
+
+STORES = {
+    "b32": ("b32 [%0], %1, [%4];", 4),
+    "b64": ("b64 [%0], %3, [%4];", 8),
+    "v2": ("v2.b32 [%0], {%1, %2}, [%4];", 8),
+    "v4": ("v4.b32 [%0], {%1, %2, %1, %2}, [%4];", 16),
+}
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize("form", STORES)
+def test_a_store_reports_its_bytes(form, timing):
+    text, width = STORES[form]
+    issue = f"""
+      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.{text}"
+                   :: "r"(mapa(at + {width} * t, rank ^ 1)), "r"(100 * rank + t), "r"(7), "l"(100l * rank + t),
+                      "r"(mapa(full, rank ^ 1)) : "memory");"""
+    got, report = copy(issue, expect=[32 * width] * 2, timing=timing)
+    low = np.arange(32)
+    for rank in range(2):
+        first = 100 * (1 - rank) + low
+        columns = {"b32": [first], "b64": [first, 0 * low], "v2": [first, 7 + 0 * low], "v4": [first, 7 + 0 * low] * 2}[form]
+        want = np.stack(columns, axis=1).reshape(-1)
+        assert np.array_equal(got.view(np.uint32)[rank, : len(want)], want)
+    assert report.hazards == []
+
+
+def test_a_store_that_nobody_waited_for_is_in_flight():
+    issue = """
+      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                   :: "r"(mapa(at + 4 * t, rank ^ 1)), "r"(t), "r"(mapa(full, rank ^ 1)) : "memory");
+      out[blockIdx.x * 1024 + t] = tile[t];"""
+    _, report = copy(issue, expect=[128] * 2)
+    assert any("may still be writing it: no thread has waited for" in str(hazard) for hazard in report.hazards)
+    with pytest.raises(emulator.Deadlock, match="expects 4 bytes more than have been copied"):
+        copy(issue, expect=[132] * 2)
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize(("change", "kind", "want"), [("add", "u32", 5 + 496), ("max", "s32", 31), ("xor", "b32", 5)])
+def test_a_reduction_reports_its_bytes(change, kind, want, timing):
+    issue = f"""
+      if (t == 0) tile[0] = 5;
+      cluster_sync();
+      asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{change}.{kind} [%0], %1, [%2];"
+                   :: "r"(mapa(at, rank ^ 1)), "r"(t), "r"(mapa(full, rank ^ 1)) : "memory");"""
+    got, _ = copy(issue, expect=[128] * 2, timing=timing, hazards=False)
+    assert got.view(np.uint32)[:, 0].tolist() == [want] * 2
