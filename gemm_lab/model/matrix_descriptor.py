@@ -130,10 +130,11 @@ def problem(tile: SharedTile, rows: int, columns: int, element_bytes: int, share
         return (f"the start address {tile.start:#x} lies in row {tile.start % tile.pattern_bytes // width} of the "
                 f"pattern of the {width}-byte swizzle, which begins at multiples of {tile.pattern_bytes:,}: align the "
                 f"buffer to {tile.pattern_bytes:,} bytes, or set the base offset")
-    if width and tile.major == "k" and tile.start % width + columns * element_bytes > width:
-        return (f"from the start address {tile.start:#x} the {columns * element_bytes} bytes of K that it reads leave "
-                f"the {width}-byte row of the swizzle: a start may move along K by multiples of "
-                f"{columns * element_bytes} bytes within the row")
+    along, name = (columns, "K") if tile.major == "k" else (rows, "M or N")
+    taken = min(along * element_bytes, width)
+    if width and tile.start % width + taken > width:
+        return (f"from the start address {tile.start:#x} the {taken} bytes of {name} that it reads leave the "
+                f"{width}-byte row of the swizzle: a start may move along {name} by multiples of {taken} bytes")
     span, name = _span_of_8(tile), "leading" if _swaps(tile) else "stride"
     step = tile.leading_bytes if _swaps(tile) else tile.stride_bytes
     lines = rows if tile.major == "k" else columns

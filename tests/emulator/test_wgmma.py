@@ -50,7 +50,7 @@ def multiplied(form: Form, timing: str, seed=0, **launch):
     fragments = np.ascontiguousarray(raw(a, kinds[0])[at[..., 0], at[..., 1]]).view(np.uint32).reshape(-1)
     args = [image.view(np.uint32), d.view(np.uint32) if form.accumulator == "f16" else d, fragments, *words,
             form.scale_d]
-    report = emulator.launch(one(form), "kernel", 1, 128, args, IMAGE_BYTES, timing=timing, **launch)
+    report = emulator.launch(one(form), "kernel", 1, 128, args, timing=timing, **launch)
     got = np.zeros((64, form.n))
     got[where[..., 0], where[..., 1]] = d.reshape(128, -1)
     want = form.signs[0] * form.signs[1] * (a @ b.T) + (before if form.scale_d else 0)
@@ -89,10 +89,10 @@ def test_fp16_accumulators_are_rounded_and_scale_d_0_reads_no_nan():
     words = [place(image, tile_of(1024 * (1 + 31 * i), len(m), form, i), m) for i, m in enumerate((a, b))]
     d = np.full(128 * 8, 1024, np.float16)
     args = [image.view(np.uint32), d.view(np.uint32), np.zeros(512, np.uint32), *words]
-    emulator.launch(one(form), "kernel", 1, 128, [*args, 1], IMAGE_BYTES)
+    emulator.launch(one(form), "kernel", 1, 128, [*args, 1])
     assert (d == 1024).all()  # 1024.25 lies below half a step
     d[:] = np.nan
-    emulator.launch(one(form), "kernel", 1, 128, [*args, 0], IMAGE_BYTES)
+    emulator.launch(one(form), "kernel", 1, 128, [*args, 0])
     assert (d == 0.25).all()
 
 

@@ -70,6 +70,7 @@ def wrapper(form: Form, name: str = "multiply") -> str:
 ONE = """
 #include "config.cuh"
 {wrapper}
+constexpr int SMEM_BYTES = {size};
 extern "C" __global__ void __launch_bounds__(128) kernel(const uint32_t* image, {type}* d, const uint32_t* fragments,
                                                          uint64_t a, uint64_t b, int scale_d) {{
   extern __shared__ __align__(1024) uint32_t smem[];
@@ -94,7 +95,7 @@ def one(form: Form):
     """Compiled: one multiplication."""
     load = "uint32_t frag[4]; for (int i = 0; i < 4; i++) frag[i] = fragments[threadIdx.x * 4 + i];"
     source = ONE.format(
-        wrapper=wrapper(form), type=C_TYPE[form.accumulator], count=form.registers, words=IMAGE_BYTES // 4,
+        wrapper=wrapper(form), type=C_TYPE[form.accumulator], count=form.registers, words=IMAGE_BYTES // 4, size=IMAGE_BYTES,
         load=load if form.a_in_registers else "", a="frag" if form.a_in_registers else "a",
     )
     return compiler.compile(source, arch="sm_90a", name="one.cu", entry="kernel")

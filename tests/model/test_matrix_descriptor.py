@@ -112,6 +112,7 @@ def test_words_of_sm90_come_back():
     (SharedTile(0x480, 16, 1024, 128), 64, "lies in row 1 of the pattern of the 128-byte swizzle"),
     (SharedTile(0x440, 16, 512, 64), 64, "multiples of 512"),
     (SharedTile(0x470, 16, 1024, 128), 64, "leave the 128-byte row"),
+    (SharedTile(0x410, 4096, 1024, 128, "mn"), 64, "the 128 bytes of M or N that it reads leave"),
     (SharedTile(0x400, 16, 64, 128), 64, "the stride byte offset of 64 is less than the 1,024 bytes that 8 rows take"),
     (SharedTile(0x400, 1024, 32, 0, "k"), 64, "divided by 16, once"),
     (SharedTile(0x400, 16, 1024, 0, "mn"), 64, "the leading byte offset of 16 is less"),
