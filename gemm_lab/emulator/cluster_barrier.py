@@ -37,8 +37,11 @@ class ClusterBarrier:
                 "barrier.cluster before the others have arrived; each thread arrives once, then waits with "
                 "barrier.cluster.wait."
             )
+        blind = lanes[self.waited[lanes] < self.rounds[lanes]]
         self.rounds[lanes] += 1
         if chunk.hazards is not None:
+            if len(blind):
+                chunk.hazards.clusters.arrived_blindly(site, int(blind[0]))
             relaxed = "relaxed" in chunk.program.sites[site].parts
             places = np.stack([self.cluster_of_lane[lanes], self.rounds[lanes]])
             for cluster, turn in np.unique(places, axis=1).T.tolist():

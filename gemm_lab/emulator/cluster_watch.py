@@ -51,6 +51,14 @@ class ClusterWatch:
             meeting.acquired = max(meeting.acquired, int(order.acquired[rows].max()))
         np.maximum(meeting.clock, known, out=meeting.clock)
 
+    def arrived_blindly(self, site: int, lane: int) -> None:
+        """A thread arrives again that has not waited since it last did."""
+        chunk = self.chunk
+        self.report.add("missing wait", site, -1, lambda: (
+            f"{chunk.launch.describe(chunk.program.sites[site])}: {chunk.name_lane(lane)} arrives again at "
+            "barrier.cluster and has not waited since its last arrival: the others may not have come yet, and each "
+            "thread arrives once before all have. It needs barrier.cluster.wait in between."))
+
     def passed(self, lanes, cluster: int, turn: int) -> None:
         """Threads have waited for a round to which all came."""
         meeting, order, rows = self.meetings.get((cluster, turn)), self.order, np.unique(lanes >> 5)
