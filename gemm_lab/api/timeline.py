@@ -86,8 +86,7 @@ def pipeline(kernel: Kernel, m: int | None, n: int | None, k: int | None, sms: i
     steps = kernel.spec.size_multiples(kernel.config)
     blocks = kernel.spec.cluster[0] * kernel.spec.cluster[1] * kernel.spec.cluster[2]
     config = kernel.config
-    if m is None:
-        m = max(steps["m"], config.get("BLOCK_M", 32)) * (blocks if blocks > 1 else 1)
+    m = m or max(steps["m"], config.get("BLOCK_M", 32))
     n = n or 2 * max(steps["n"], config.get("BLOCK_N", 32))
     k = k or K_TILES * max(steps["k"], config.get("BLOCK_K", 16))
     kernel.spec.require_size(config, m, n, k)

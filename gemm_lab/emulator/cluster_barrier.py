@@ -39,6 +39,8 @@ class ClusterBarrier:
             )
         blind = lanes[self.waited[lanes] < self.rounds[lanes]]
         self.rounds[lanes] += 1
+        if chunk.launch.trace is not None:
+            chunk.launch.trace.cluster(chunk, lanes, self.rounds[lanes], False)
         if chunk.hazards is not None:
             if len(blind):
                 chunk.hazards.clusters.arrived_blindly(site, int(blind[0]))
@@ -65,6 +67,8 @@ class ClusterBarrier:
         chunk.at = None
         turns = np.maximum(self.rounds[lanes], self.waited[lanes] + 1)  # one that has not arrived waits for itself
         self.waited[lanes] = turns
+        if chunk.launch.trace is not None:
+            chunk.launch.trace.cluster(chunk, lanes, turns, True)
         clusters = self.cluster_of_lane[lanes]
         for cluster, turn in np.unique(np.stack([clusters, turns]), axis=1).T.tolist():
             some = lanes[(clusters == cluster) & (turns == turn)]

@@ -16,7 +16,7 @@ import numpy as np
 
 from gemm_lab.emulator.ir import Memory, Negated, Register
 from gemm_lab.emulator.launching import Launch, _extent, _only_entry
-from gemm_lab.emulator.ops.bulk import descriptor
+from gemm_lab.emulator.ops.bulk import descriptor, destinations
 from gemm_lab.emulator.program import program_of
 from gemm_lab.emulator.timeline_stops import Stop
 from gemm_lab.emulator.types import CODES, SIZE
@@ -35,6 +35,7 @@ from gemm_lab.model.pipeline_trace import (
     WGMMA,
     Step,
     Trace,
+    with_stages,
 )
 
 FAMILIES = {"mma", "wmma", "wgmma", "tcgen05", "cp", "mbarrier", "st"}
@@ -65,6 +66,7 @@ class Recorder:
     def __init__(self, program, name: str):
         self.program, self.name = program, name
         self.steps: dict[tuple[int, int], list[Step]] = {}
+        self.who: dict[tuple[int, int], list[int]] = {}  # a bit for each lane that took part in a step
         self.rounds: dict[tuple, int] = {}  # of the barriers of a block, by (block, number)
         self.boxes: list[tuple] = []  # (block, first byte, behind the last, barrier, phase) of every load
         self.tiles: dict[tuple[int, int], int] = {}
@@ -74,17 +76,17 @@ class Recorder:
 
     def waits(self, chunk, lanes, key, phase: int) -> None:
         signal = (self.block(chunk, key[0]), key[1], phase)
-        for _, _, warp in self.warps(chunk, lanes):
-            self.add(warp, Step(WAIT, signal=signal))
+        for _, some, warp in self.warps(chunk, lanes):
+            self.add(warp, some, Step(WAIT, signal=signal))
 
     def meets(self, chunk, lanes, key, stays: bool) -> None:
         """Threads come to barrier `key` of their block; those of bar.arrive go on."""
         block = self.block(chunk, key[0])
         signal = (block, f"barrier {key[1]}", self.rounds.get((block, key[1]), 0))
-        for _, _, warp in self.warps(chunk, lanes):
-            self.add(warp, Step(ARRIVE, signal=signal))
+        for _, some, warp in self.warps(chunk, lanes):
+            self.add(warp, some, Step(ARRIVE, signal=signal))
             if stays:
-                self.add(warp, Step(WAIT, signal=signal))
+                self.add(warp, some, Step(WAIT, signal=signal))
 
     def met(self, chunk, key) -> None:
         place = (self.block(chunk, key[0]), key[1])
@@ -94,6 +96,13 @@ class Recorder:
         for block in range(chunk.blocks):
             self.meets(chunk, chunk.all_lanes[chunk.block_of_lane == block], (block, number), True)
             self.met(chunk, (block, number))
+
+    def cluster(self, chunk, lanes, rounds, waits: bool) -> None:
+        """Threads arrive at, or wait for, a round of barrier.cluster."""
+        for first, some, warp in self.warps(chunk, lanes):
+            home = int(chunk.block_of_lane[lanes[first]])
+            signal = (self.block(chunk, home - home % chunk.cluster_size), "cluster", int(rounds[first]))
+            self.add(warp, some, Step(WAIT if waits else ARRIVE, signal=signal))
 
     # ---- What instructions do ----
 
@@ -133,10 +142,11 @@ class Recorder:
         if found is None:
             return
         flop = 2 * prod(map(int, found.groups())) / share
-        for _, _, warp in self.warps(stop.chunk, stop.lanes[positions]):
+        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
             if self.ended.pop(warp, False):
                 self.tiles[warp] = self.tiles.get(warp, 0) + 1
-            self.add(warp, Step(what, flop, unit, stage=filling[0], turn=filling[1], tile=self.tiles.get(warp, 0)))
+            step = Step(what, flop, unit, stage=filling[0], turn=filling[1], tile=self.tiles.get(warp, 0))
+            self.add(warp, lanes, step)
 
     def on_tcgen05(self, stop, positions) -> None:
         parts, item = stop.item.parts, stop.item
@@ -144,9 +154,10 @@ class Recorder:
             for position in positions.tolist():
                 self.issued(stop, position)
         elif parts[1] == "commit":
-            for position, _, warp in self.warps(stop.chunk, stop.lanes[positions], positions):
-                for signal in stop.signals(position, item.operands[0], item.operands[1:]):
-                    self.add(warp, Step(COMMIT, unit=TCGEN05, signal=signal))
+            for position, lanes, warp in self.warps(stop.chunk, stop.lanes[positions], positions):
+                ranks = stop.number(position, 1) if "multicast__cluster" in parts else None
+                for signal in stop.signals(position, item.operands[0], ranks):
+                    self.add(warp, lanes, Step(COMMIT, unit=TCGEN05, signal=signal))
         elif parts[1] == "ld":
             count = int(next(part[1:] for part in parts if re.fullmatch(r"x\d+", part)))
             self.each(stop, positions, Step(EPILOGUE, 128.0 * count, "tensor memory"))
@@ -163,9 +174,10 @@ class Recorder:
         if adds is not None and not bool(stop.value(position, adds)):
             self.tiles[warp] = self.tiles.get(warp, -1) + 1
         stage, turn = stop.filling(position, operands[2])
-        step = Step(ASYNC, 2.0 * m * n * k / (2 if pair else 1), TCGEN05, stage=stage, turn=turn,
-                    tile=self.tiles.get(warp, 0))
-        self.add(warp, step)
+        own = int(stop.chunk.block_of_lane[stop.lanes[position]])
+        blocks = tuple(sorted(self.block(stop.chunk, block) for block in (own, own ^ 1))) if pair else ()
+        self.add(warp, stop.bit(position), Step(ASYNC, 2.0 * m * n * k / (2 if pair else 1), TCGEN05, stage=stage,
+                                                turn=turn, tile=self.tiles.get(warp, 0), blocks=blocks))
 
     def on_cp(self, stop, positions) -> None:
         parts = stop.item.parts
@@ -183,7 +195,7 @@ class Recorder:
         else:
             width = stop.number(positions[0], 2)
             for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
-                self.add(warp, Step(ASYNC, float(width * lanes), COPIES))
+                self.add(warp, lanes, Step(ASYNC, float(width * lanes.bit_count()), COPIES))
 
     def copied(self, stop, position: int) -> None:
         """One copy by TMA, into shared memory or out of it."""
@@ -198,21 +210,27 @@ class Recorder:
             size = stop.number(position, 2)
         if out:
             self.ended[warp] = True
-            self.add(warp, Step(ASYNC, float(size), STORES))
+            self.add(warp, stop.bit(position), Step(ASYNC, float(size), STORES))
             return
-        barrier = operands[2 if "tensor" in parts else 3]
-        first = stop.shared(position, inside)
-        for signal in stop.signals(position, barrier, operands[3:4] if "multicast__cluster" in parts else ()):
-            self.boxes.append((signal[0], first, first + size, signal[1], signal[2]))
-            self.add(warp, Step(LOAD, float(size), signal=signal, stage=signal[1], turn=signal[2]))
+        at, chunk = 2 if "tensor" in parts else 3, stop.chunk
+        block, first = stop.shared(position, inside)
+        ranks = stop.number(position, at + 1) if "multicast__cluster" in parts else None
+        made = destinations(chunk, stop.item.site, int(stop.lanes[position]), block,
+                            stop.shared(position, operands[at]), ranks, "cta_group__2" in parts)
+        for number, (to, key) in enumerate(made):
+            for signal in stop.signal(key):
+                home = self.block(chunk, to)
+                self.boxes.append((home, first, first + size, signal[1], signal[2]))
+                self.add(warp, stop.bit(position), Step(LOAD, float(size), signal=signal, stage=signal[1],
+                                                        turn=signal[2], blocks=(home,), more=number > 0))
 
     def on_mbarrier(self, stop, positions) -> None:
         if stop.item.parts[1] not in ("arrive", "arrive_drop"):
             return
         memory = next(operand for operand in stop.item.operands if type(operand) is Memory)
         for position in positions.tolist():
-            for signal in stop.signals(position, memory, ()):
-                self.add(stop.warp(position), Step(ARRIVE, signal=signal))
+            for signal in stop.signals(position, memory):
+                self.add(stop.warp(position), stop.bit(position), Step(ARRIVE, signal=signal))
 
     def on_st(self, stop, positions) -> None:
         parts = stop.item.parts
@@ -222,7 +240,7 @@ class Recorder:
         width = SIZE[CODES[kind]] * next((int(part[1:]) for part in parts if re.fullmatch(r"v[248]", part)), 1)
         for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
             self.ended[warp] = True
-            self.add(warp, Step(EPILOGUE, float(width * lanes), "registers"))
+            self.add(warp, lanes, Step(EPILOGUE, float(width * lanes.bit_count()), "registers"))
 
     # ---- Pieces ----
 
@@ -230,23 +248,33 @@ class Recorder:
         return int(chunk.block_ids[number])
 
     def warps(self, chunk, lanes, positions=None):
-        """(first of `positions`, lanes, (block, warp)) of each warp among lane numbers."""
-        numbers, first, counts = np.unique(lanes >> 5, return_index=True, return_counts=True)
-        for number, at, count in zip(numbers.tolist(), first.tolist(), counts.tolist(), strict=True):
+        """(first of `positions`, a bit for each lane, (block, warp)) of each warp among lane numbers."""
+        numbers, first = np.unique(lanes >> 5, return_index=True)
+        for number, at in zip(numbers.tolist(), first.tolist(), strict=True):
             block, warp = divmod(number, chunk.warps_per_block)
-            yield (at if positions is None else int(positions[at])), count, (self.block(chunk, block), warp)
+            bits = int(np.bitwise_or.reduce(1 << (lanes[lanes >> 5 == number] & 31)))
+            yield (at if positions is None else int(positions[at])), bits, (self.block(chunk, block), warp)
 
     def each(self, stop, positions, step: Step) -> None:
-        for _, _, warp in self.warps(stop.chunk, stop.lanes[positions]):
-            self.add(warp, step)
+        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+            self.add(warp, lanes, step)
 
-    def add(self, warp, step: Step) -> None:
-        """Runs of the same work become one step."""
-        steps = self.steps.setdefault(warp, [])
+    def add(self, warp, lanes: int, step: Step) -> None:
+        """Runs of the same work become one step; what other lanes do comes before the waits in which these stand."""
+        steps, who = self.steps.setdefault(warp, []), self.who.setdefault(warp, [])
+        at = len(steps)
+        while at and steps[at - 1].what == WAIT and not who[at - 1] & lanes:
+            if steps[at - 1] == step:
+                who[at - 1] |= lanes
+                return
+            at -= 1
         joins = step.what in (MMA, EPILOGUE, ASYNC) and step.unit != TCGEN05
-        if joins and steps and steps[-1]._replace(amount=0.0) == step._replace(amount=0.0):
-            step = step._replace(amount=steps.pop().amount + step.amount)
-        steps.append(step)
+        if joins and at and steps[at - 1]._replace(amount=0.0) == step._replace(amount=0.0):
+            steps[at - 1] = step._replace(amount=steps[at - 1].amount + step.amount)
+            who[at - 1] |= lanes
+        else:
+            steps.insert(at, step)
+            who.insert(at, lanes)
 
     def trace(self) -> Trace:
         """What was heard, with the barriers of loads numbered as stages."""
@@ -256,27 +284,3 @@ class Recorder:
         steps = {warp: with_stages([step._replace(stage=named[step.stage]) for step in steps], stage_of)
                  for warp, steps in sorted(self.steps.items())}
         return Trace(steps, len(fulls), self.name)
-
-
-def with_stages(steps: list[Step], stage_of: dict) -> list[Step]:
-    """mma.sync reads registers: what a warp multiplies between two arrivals that free a buffer came from that buffer.
-
-    Without such arrivals it is what the warp waited for last. Buffers are freed in the order in which they were filled.
-    """
-    def freeing(step: Step) -> bool:
-        return step.what == ARRIVE and type(step.signal[1]) is int and step.signal[1] not in stage_of
-
-    def filled(step: Step) -> bool:
-        return step.what == WAIT and step.signal[1] in stage_of
-
-    waited = [step.signal for step in steps if filled(step)]
-    exact = sum(map(freeing, steps)) == len(waited)
-    done, freed, seen = [], 0, 0
-    for step in steps:
-        seen += filled(step)
-        if step.what == MMA and waited:
-            _, barrier, phase = waited[min(freed, len(waited) - 1) if exact else max(seen - 1, 0)]
-            step = step._replace(stage=stage_of[barrier], turn=phase)
-        freed += freeing(step)
-        done.append(step)
-    return done

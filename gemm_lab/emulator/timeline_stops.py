@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gemm_lab.emulator.ir import Immediate, Instruction, Memory, Register, Symbol
 from gemm_lab.emulator.layout import SHARED_WINDOW
+from gemm_lab.emulator.ops.bulk import located
 
 
 class Stop:
@@ -29,19 +30,32 @@ class Stop:
     def number(self, position: int, operand: int) -> int:
         return int(self.value(position, self.item.operands[operand]))
 
+    def bit(self, position: int) -> int:
+        """Of the lane in its warp."""
+        return 1 << (int(self.lanes[position]) & 31)
+
     def warp(self, position: int) -> tuple[int, int]:
         return next(self.recorder.warps(self.chunk, self.lanes[position : position + 1]))[2]
 
-    def shared(self, position: int, memory) -> int:
-        """The address within the block's shared memory."""
+    def shared(self, position: int, memory) -> tuple[int, int]:
+        """(block of the chunk, address within its shared memory) that an operand names."""
         address = int(self.value(position, memory))
-        return (address - SHARED_WINDOW if address >= SHARED_WINDOW else address) & 0xFFFFFF
+        address -= SHARED_WINDOW if address >= SHARED_WINDOW else 0
+        return located(self.chunk, self.item.site, int(self.lanes[position]), address)
 
-    def signals(self, position: int, memory, _mask) -> list[tuple]:
-        """What counts for the phase that an mbarrier is in: (block, address, phase)."""
-        address, block = self.shared(position, memory), int(self.chunk.block_of_lane[self.lanes[position]])
-        barrier = self.chunk.mbarriers.known.get((block, address))
-        return [] if barrier is None else [(self.recorder.block(self.chunk, block), address, barrier.phase)]
+    def signal(self, key: tuple[int, int]) -> list[tuple]:
+        """What counts for the phase that an mbarrier is in: (block of the grid, address, phase); [] without one."""
+        barrier = self.chunk.mbarriers.known.get(key)
+        return [] if barrier is None else [(self.recorder.block(self.chunk, key[0]), key[1], barrier.phase)]
+
+    def signals(self, position: int, memory, ranks: int | None = None) -> list[tuple]:
+        """Of one mbarrier, or of that at its place in each block of the cluster whose bit is set in `ranks`."""
+        block, address = self.shared(position, memory)
+        if ranks is None:
+            return self.signal((block, address))
+        first = block - block % self.chunk.cluster_size
+        blocks = [first + rank for rank in range(self.chunk.cluster_size) if ranks >> rank & 1]
+        return [signal for each in blocks for signal in self.signal((each, address))]
 
     def filling(self, position: int, operand) -> tuple:
         """The barrier and phase of the load that filled what a matrix descriptor points to; its bits 0-13, × 16."""

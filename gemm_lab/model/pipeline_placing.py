@@ -113,10 +113,10 @@ class _Placing:
         if end > start:
             self.events.append(Event(agent, kind, step.stage, step.tile if tile is None else tile, start, end))
 
-    def occupy(self, block: int, unit: str, ready: float, length: float) -> tuple[float, float]:
-        """The next free time of a unit of a block's SM, from `ready` on."""
-        start = max(ready, self.free.get((block, unit), 0.0))
-        self.free[block, unit] = start + length
+    def occupy(self, blocks, unit: str, ready: float, length: float) -> tuple[float, float]:
+        """The next time, from `ready` on, at which a unit is free in the SMs of all these blocks."""
+        start = max([ready, *(self.free.get((block, unit), 0.0) for block in blocks)])
+        self.free |= {(block, unit): start + length for block in blocks}
         return start, start + length
 
     def issue(self, warp: _Warp, step: Step) -> None:
@@ -126,11 +126,12 @@ class _Placing:
     # ---- Steps ----
 
     def do_load(self, warp: _Warp, step: Step) -> None:
-        self.issue(warp, step)
-        agent, block = f"{self.prefix[warp.key[0]]}TMA", warp.key[0]
-        start, end = self.occupy(block, "TMA", warp.clock + self.costs.load_latency,
+        if not step.more:
+            self.issue(warp, step)
+        (block,) = step.blocks or warp.key[:1]
+        start, end = self.occupy([block], "TMA", warp.clock + self.costs.load_latency,
                                  step.amount / self.costs.load_bytes)
-        self.event(agent, "load", step, start, end)
+        self.event(f"{self.prefix[block]}TMA", "load", step, start, end)
         self.count(step.signal, end)
 
     def do_async(self, warp: _Warp, step: Step) -> None:
@@ -138,14 +139,16 @@ class _Placing:
         self.issue(warp, step)
         prefix = self.prefix[block]
         if step.unit == COPIES:
-            start, end = self.occupy(block, COPIES, warp.clock + costs.load_latency, step.amount / costs.load_bytes)
+            start, end = self.occupy([block], COPIES, warp.clock + costs.load_latency, step.amount / costs.load_bytes)
             self.event(f"{prefix}cp.async", "copy", step, start, end)
         elif step.unit == STORES:
-            start, end = self.occupy(block, "out", warp.clock, step.amount / costs.store_bytes)
+            start, end = self.occupy([block], "out", warp.clock, step.amount / costs.store_bytes)
             self.event(f"{prefix}TMA store", "store", step, start, end, warp.tile)
         elif step.unit == TCGEN05:
-            start, end = self.occupy(block, "tensor core", warp.clock, step.amount / costs.flop)
-            self.event(f"{prefix}tensor core", "mma", step, start, end)
+            together = step.blocks or (block,)
+            start, end = self.occupy(together, "tensor core", warp.clock, step.amount / costs.flop)
+            for each in together:
+                self.event(f"{self.prefix[each]}tensor core", "mma", step, start, end)
             end += costs.mma_latency
         else:
             start, end = self.subcore(warp, step)
@@ -174,7 +177,7 @@ class _Placing:
     def subcore(self, warp: _Warp, step: Step) -> tuple[float, float]:
         """One of the four tensor cores; a warp uses that of its number mod 4."""
         block, number = warp.key
-        start, end = self.occupy(block, f"tensor core {number % SUBCORES}", warp.clock,
+        start, end = self.occupy([block], f"tensor core {number % SUBCORES}", warp.clock,
                                  step.amount / (self.costs.flop / SUBCORES))
         self.event(f"{self.prefix[block]}tensor core {number % SUBCORES}", "mma", step, start, end)
         return start, end
@@ -184,7 +187,7 @@ class _Placing:
         if step.unit == "tensor memory":
             start, end = warp.clock, warp.clock + step.amount / (costs.tmem_bytes / SUBCORES)
         else:
-            start, end = self.occupy(warp.key[0], "out", warp.clock, step.amount / costs.store_bytes)
+            start, end = self.occupy(warp.key[:1], "out", warp.clock, step.amount / costs.store_bytes)
         self.event(warp.agent, "epilogue", step, start, end, warp.tile)
         warp.clock = end
 

@@ -33,6 +33,11 @@ class Event(NamedTuple):
         return self.end - self.start
 
 
+def block_of(agent: str) -> str:
+    """"block 1", where agents are told apart by blocks; else ""."""
+    return agent.split(" · ")[0] if agent.startswith("block ") else ""
+
+
 @dataclass(frozen=True)
 class Timeline:
     """events: by start.   unit: what the times are.   stages: buffers in the ring.   title, note: for a drawing."""
@@ -56,9 +61,10 @@ class Timeline:
         return max((event.end for event in self.events), default=0.0)
 
     def of(self, agent: str, *kinds: str) -> list[Event]:
-        """The events of an agent, or of all whose name begins so, by start."""
-        return [event for event in self.events if (event.agent == agent or event.agent.startswith(f"{agent} "))
-                and (not kinds or event.kind in kinds)]
+        """The events of an agent, or of all whose name begins so, of any block, by start."""
+        names = {name for name in self.agents if f"{name} ".startswith(f"{agent} ")
+                 or f"{name.removeprefix(f'{block_of(name)} · ')} ".startswith(f"{agent} ")}
+        return [event for event in self.events if event.agent in names and (not kinds or event.kind in kinds)]
 
     def between(self, start: float, end: float) -> Timeline:
         """What happened in a window, cut at its ends."""
@@ -104,13 +110,14 @@ def broken_laws(timeline: Timeline, tolerance: float = 1e-6) -> list[str]:
             if second.start < first.end - tolerance:
                 found.append(f"{agent}: {second.kind} starts at {second.start:g}, while {first.kind} lasts to "
                              f"{first.end:g}")
-    for stage in range(timeline.stages):
-        found += _stage_laws(timeline, stage, tolerance)
+    for block in dict.fromkeys(map(block_of, timeline.agents)):
+        mine = [event for event in timeline.events if block_of(event.agent) == block]
+        for stage in range(timeline.stages):
+            found += _stage_laws([event for event in mine if event.stage == stage], stage, tolerance)
     return found
 
 
-def _stage_laws(timeline: Timeline, stage: int, tolerance: float) -> list[str]:
-    of_stage = [event for event in timeline.events if event.stage == stage]
+def _stage_laws(of_stage: list[Event], stage: int, tolerance: float) -> list[str]:
     loads = sorted((e for e in of_stage if e.kind == "load"), key=lambda e: e.end)
     products = sorted((e for e in of_stage if e.kind == "mma"), key=lambda e: e.start)
     found = []

@@ -28,6 +28,8 @@ class Step(NamedTuple):
     arrive, wait   count for, or wait for, `signal`
 
     stage: the buffer of the ring.   turn: how often that was filled before.   tile: of D, in the order of work.
+    blocks: whose SMs do it, where that is not the warp's own alone: a load for another block, a product of a pair.
+    more: it goes with the step before, and costs the warp nothing: the further blocks of a multicast.
     """
 
     what: str
@@ -38,6 +40,8 @@ class Step(NamedTuple):
     stage: int | None = None
     turn: int | None = None
     tile: int | None = None
+    blocks: tuple[int, ...] = ()
+    more: bool = False
 
 
 @dataclass
@@ -72,3 +76,29 @@ class Trace:
                 if step.signal is not None and step.what != WAIT:
                     found[step.signal] = found.get(step.signal, 0) + 1
         return found
+
+
+def with_stages(steps: list[Step], stage_of: dict[int, int]) -> list[Step]:
+    """The steps of a warp with a stage for each mma. stage_of: shared address of a barrier of loads -> stage.
+
+    mma.sync reads registers: what a warp multiplies between two arrivals that free a buffer came from that buffer.
+
+    Without such arrivals it is what the warp waited for last. Buffers are freed in the order in which they were filled.
+    """
+    def freeing(step: Step) -> bool:
+        return step.what == ARRIVE and type(step.signal[1]) is int and step.signal[1] not in stage_of
+
+    def filled(step: Step) -> bool:
+        return step.what == WAIT and step.signal[1] in stage_of
+
+    waited = [step.signal for step in steps if filled(step)]
+    exact = sum(map(freeing, steps)) == len(waited)
+    done, freed, seen = [], 0, 0
+    for step in steps:
+        seen += filled(step)
+        if step.what == MMA and waited:
+            _, barrier, phase = waited[min(freed, len(waited) - 1) if exact else max(seen - 1, 0)]
+            step = step._replace(stage=stage_of[barrier], turn=phase)
+        freed += freeing(step)
+        done.append(step)
+    return done

@@ -12,13 +12,13 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from gemm_lab.errors import LabError
-from gemm_lab.model.pipeline_timeline import Event, Timeline
+from gemm_lab.model.pipeline_timeline import Event, Timeline, block_of
 from gemm_lab.plots import style
 
 WIDTH = 9.0  # inches, 900 pixels in a notebook
 STAGES = (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A", style.YELLOW, style.BLUE, "#B2DF8A", "#C4A484")
 NO_STAGE, TO_D = style.UNLIT_EDGE, style.tint(style.D, 0.75)
-WORKING, UNITS = ("load", "copy", "mma", "store"), ("TMA", "cp.async", "tensor core", "TMA store")
+UNITS = ("TMA", "cp.async", "tensor core", "TMA store")
 _ROW, _GAP, _HEAD, _FOOT, _RIGHT, _LEFT = 0.36, 0.09, 0.62, 1.32, 0.35, 0.3  # inches
 _IDLE, _BUBBLE = "#F4F5F7", style.tint(style.CONFLICT, 0.22)
 MOST_LANES = 8  # rows of one role that are drawn one by one
@@ -65,38 +65,45 @@ def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figur
 def rows_of(timeline: Timeline) -> list[tuple[str, list[str]]]:
     """(label, agents) of each row: units first, then the warps of one role together; warps that only wait are left out.
 
-    Agents of one role that do the same at the same time are drawn once.
+    Agents of one kind, or blocks, that do the same at the same time are drawn once.
     """
-    groups: dict[str, list[str]] = {}
+    courses: dict[str, tuple] = {}
+    groups: dict[tuple[str, str], dict[str, list[str]]] = {}  # (unit, role) -> block -> agents
     for agent in timeline.agents:
-        if all(event.kind == "wait" for event in timeline.of(agent)):
-            continue
-        prefix, _, rest = agent.rpartition("warp ")
-        role = rest.partition(" · ")[2]
-        unit = next((prefix + unit for unit in sorted(UNITS, key=len, reverse=True)
-                     if not rest.partition(" · ")[2] and agent.split(" · ")[-1].startswith(unit)), None)
-        blocks = agent.rpartition(" · ")[0] if role == "" else prefix.removesuffix(" · ")
-        name = (unit if not blocks or unit is None else f"{blocks} · {unit}") or f"{prefix}{role}"
-        groups.setdefault(name, []).append(agent)
-    order = {unit: number for number, unit in enumerate(("TMA", "cp.async", "tensor core", "TMA store"))}
-    block_of = {name: name.rpartition("block ")[2].partition(" · ")[0] if "block " in name else "" for name in groups}
-    names = sorted(groups, key=lambda name: (block_of[name], order.get(name.split(" · ")[-1], 9)))
-    return [_row(timeline, name, groups[name]) for name in names]
+        events = [event for event in timeline.events if event.agent == agent]
+        if any(event.kind != "wait" for event in events):
+            courses[agent] = tuple((e.kind, e.stage, round(e.start, 2), round(e.end, 2)) for e in events)
+            block, unit, role, _ = _parts(agent)
+            groups.setdefault((unit, role), {}).setdefault(block, []).append(agent)
+    rows = []
+    for (unit, role), blocks in groups.items():
+        alike = len({tuple(sorted(courses[agent] for agent in agents)) for agents in blocks.values()}) == 1
+        for block, agents in list(blocks.items())[: 1 if alike else None]:
+            names = "blocks " + ", ".join(name.removeprefix("block ") for name in blocks) if len(blocks) > 1 else block
+            label = (names if alike else block) + " · " if block else ""
+            order = (UNITS.index(unit) if unit else len(UNITS), "" if alike else block)
+            shown = agents[:1] if len({courses[agent] for agent in agents}) == 1 else agents[:MOST_LANES]
+            rows.append((order, label + _name(unit, role, agents), shown))
+    return [(label, shown) for _, label, shown in sorted(rows, key=lambda row: row[0])]
 
 
-def _row(timeline: Timeline, name: str, agents: list[str]) -> tuple[str, list[str]]:
-    def course(agent: str) -> list[tuple]:
-        return [(e.kind, e.stage, round(e.start, 3), round(e.end, 3)) for e in timeline.of(agent)]
+def _parts(agent: str) -> tuple[str, str, str, int]:
+    """(block, unit, role, warp) of an agent's name, empty or -1 where it has none."""
+    block = block_of(agent)
+    rest = agent.removeprefix(f"{block} · ")
+    if rest.startswith("warp "):
+        warp, _, role = rest.removeprefix("warp ").partition(" · ")
+        return block, "", role, int(warp)
+    return block, max((unit for unit in UNITS if f"{rest} ".startswith(f"{unit} ")), key=len), "", -1
 
-    alike = len({tuple(course(agent)) for agent in agents}) == 1
-    shown = sorted(agents)[:1] if alike else sorted(agents)[:MOST_LANES]
-    warps = sorted(int(agent.partition("warp ")[2].split(" ")[0]) for agent in agents if "warp " in agent)
-    if warps:
-        several = f"warps {warps[0]}–{warps[-1]}" if len(warps) > 1 else f"warp {warps[0]}"
-        return f"{several} · {name}", shown
+
+def _name(unit: str, role: str, agents: list[str]) -> str:
+    warps = sorted(_parts(agent)[3] for agent in agents)
+    if role:
+        return (f"warps {warps[0]}–{warps[-1]}" if len(warps) > 1 else f"warp {warps[0]}") + f" · {role}"
     if len(agents) == 1:
-        return name, shown
-    return (f"{name}s" if name.endswith("tensor core") else f"{name}, by stage"), shown
+        return unit
+    return f"{unit}s" if unit == "tensor core" else f"{unit}, by stage"
 
 
 def colour_of(event: Event) -> str:
@@ -117,7 +124,7 @@ def _panel(ax, timeline: Timeline, rows, inches: float) -> None:
         for number, agent in enumerate(agents):
             for event in _joined([event for event in timeline.of(agent) if event.agent == agent]):
                 _event(ax, event, y + number * tall, tall * (0.94 if len(agents) > 1 else 1), inches)
-        if name.split(" · ")[-1].startswith("tensor core"):
+        if _parts(agents[0])[1] == "tensor core":
             _bubbles(ax, timeline, agents, y, high)
             _tiles(ax, timeline, agents, y, inches)
 
@@ -148,7 +155,7 @@ def _event(ax, event: Event, y: float, high: float, inches: float) -> None:
 
 def _bubbles(ax, timeline: Timeline, agents, y: float, high: float) -> None:
     """Vermilion where no tensor core works between its first product and its last."""
-    name = agents[0] if len(agents) == 1 else agents[0].rsplit(" ", 1)[0]
+    name = agents[0] if len(agents) == 1 else agents[0].rsplit(" ", 1)[0]  # "tensor core 0" to "tensor core"
     for start, end in timeline.bubbles(name):
         ax.add_patch(Rectangle((start, y), end - start, high, facecolor=_BUBBLE,
                                edgecolor="none", lw=0, zorder=1))

@@ -76,6 +76,45 @@ def test_cp_async_groups_and_barriers_of_the_block_are_heard():
     assert {"copy", "mma", "wait", "epilogue"} <= kinds and made.broken_laws == []
 
 
+# ---- tcgen05 ----
+
+
+@pytest.fixture(scope="module")
+def b200():
+    return {int(kernel.spec.number): kernel for kernel in lab.ladder("b200")}
+
+
+def test_only_the_synchronous_kernel_lets_the_tensor_cores_idle_between_k_tiles(b200):
+    """Two tiles of D of eight k tiles: 7 + 7 gaps and the epilogue; the epilogue alone; none."""
+    made = {number: kernel.timeline() for number, kernel in b200.items()}
+    assert {number: len(one.timeline.bubbles()) for number, one in made.items()} == {1: 15, 2: 1, 3: 0, 4: 0, 5: 0}
+    assert made[1].share < 0.75 < 0.85 < made[2].share < made[3].share == pytest.approx(1)
+    assert all(one.broken_laws == [] for one in made.values())
+    products = {sum(e.length for e in one.timeline.of("tensor core")) for one in (made[1], made[2], made[3])}
+    assert len(products) == 1  # the same work
+
+
+def test_products_name_the_stage_that_their_descriptors_point_to(b200):
+    events = b200[2].timeline().timeline.of("tensor core", "mma")
+    assert [(e.tile, e.stage) for e in events] == [(n // 32, n // 4 % 4) for n in range(64)]
+    assert {e.tile for e in b200[2].timeline().timeline.of("warp 3", "epilogue")} == {0, 1}
+
+
+def test_a_commit_before_its_products_breaks_the_laws(b200):
+    text = b200[2].regions["consumer"]
+    products, commit = ("multiply(tmem_acc, stage, k_tile);", "tcgen05_commit<1>(empty + stage * 8);")
+    assert products in text and commit in text
+    broken = b200[2].edit(consumer=text.replace(commit, "").replace(products, commit + products))
+    assert any("while it is multiplied" in law for law in broken.timeline(load_latency=0).broken_laws)
+
+
+def test_a_pair_loads_half_of_b_each_and_multiplies_on_both_sms(b200):
+    one, two = b200[3].timeline().timeline, b200[4].timeline().timeline
+    assert two.busy("block 0 · TMA") == two.busy("block 1 · TMA") == one.busy("TMA") * (128 + 128) / (128 + 256)
+    first, second = ([e[1:] for e in two.of(f"block {n} · tensor core")] for n in (0, 1))
+    assert first == second and two.busy("tensor core") == one.busy("tensor core")
+
+
 def test_the_api_draws_and_refuses(persistent):
     made = persistent.timeline(k=256)
     assert "logical time" in repr(made) and made.share > 0.9
