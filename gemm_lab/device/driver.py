@@ -216,6 +216,8 @@ class Device:
 
     def function(self, module: int, entry: str, threads: int, dynamic_smem: int, name: str = "kernel") -> Function:
         handle = self.driver.moduleGetFunction(module, entry)
+        if dynamic_smem < 0:
+            raise LaunchError(f"{name} asks for {dynamic_smem:,} bytes of dynamic shared memory; give 0 or more.")
         if dynamic_smem > 0:
             attribute = self.driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             try:

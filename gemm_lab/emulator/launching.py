@@ -49,6 +49,7 @@ SHARED_LIMIT = {
 MAX_THREADS = 1024
 LANES_AT_ONCE = 16384
 QUANTUM = 200_000
+OUTPUT_LIMIT = 1 << 20  # characters of printf that are kept: the size of a GPU's buffer unless it is set
 TEXT_OVERHEAD = 64  # bytes of a Python string beside its text
 
 
@@ -165,6 +166,7 @@ class Launch:
         self.initial_registers = program.initial_registers()
         self.hazards = Hazards(self) if hazards else None
         self.output: list[str] = []
+        self.output_room, self.unprinted = OUTPUT_LIMIT, 0
         self.initial = self.memory.data.copy()
         self.probe = self.trace = None
         self.deadline: float | None = None
@@ -175,6 +177,8 @@ class Launch:
         program = self.program
         if self.timing not in ("early", "late"):
             raise LaunchError(f'timing must be "early" or "late", not {self.timing!r}.')
+        if self.dynamic_smem < 0:
+            raise LaunchError(f"{self.dynamic_smem:,} bytes of dynamic shared memory cannot be; give 0 or more.")
         if self.threads > MAX_THREADS:
             raise LaunchError(
                 f"A block of {self.threads:,} threads is more than the {MAX_THREADS:,} that a block may have."
@@ -312,3 +316,4 @@ class Launch:
     def printed(self, text: str) -> None:
         self.account.take(len(text) + TEXT_OVERHEAD, "the text of printf")
         self.output.append(text)
+        self.output_room -= len(text)

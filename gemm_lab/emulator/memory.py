@@ -91,9 +91,9 @@ class BlockMemory:
 
     def out_of_bounds(self, L, k, address, picked, width):
         chunk = self.chunk
-        lanes = np.broadcast_to(address, L.n).astype(np.int64)
+        lanes = np.broadcast_to(address, L.n).astype(np.uint64)
         positions = np.arange(L.n) if picked is None else picked
-        bad = positions[lanes[positions] + width > self.size][0]
+        bad = positions[(lanes[positions] >= self.size) | (lanes[positions] + np.uint64(width) > self.size)][0]
         at = int(lanes[bad])
         nearest = nearest_variable(chunk, self.space, at)
         raise MemoryFault(
@@ -237,7 +237,8 @@ class GlobalMemory:
         at = lanes[positions]
         starts, ends = np.array(self.starts or [0], np.uint64), np.array(self.ends or [0], np.uint64)
         found = np.searchsorted(starts, at, side="right").astype(np.int64) - 1
-        bad = (found < 0) | (at + np.uint64(width) > ends[np.maximum(found, 0)])
+        behind = at + np.uint64(width)  # wraps at the end of the address space
+        bad = (found < 0) | (behind > ends[np.maximum(found, 0)]) | (behind < at)
         if not bad.any():
             return
         first = int(np.flatnonzero(bad)[0])
@@ -271,9 +272,9 @@ class GlobalMemory:
 
 def misaligned(chunk, L, k, space: str, address, picked, width: int):
     """Raise `MemoryFault` for the first misaligned lane."""
-    lanes = np.broadcast_to(address, L.n).astype(np.int64)
+    lanes = np.broadcast_to(address, L.n).astype(np.uint64)
     positions = np.arange(L.n) if picked is None else picked
-    bad = positions[(lanes[positions] & (width - 1)) != 0][0]
+    bad = positions[(lanes[positions] & np.uint64(width - 1)) != 0][0]
     raise MemoryFault(
         f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {space} address "
         f"{int(lanes[bad]):#x}, which is not a multiple of {width}; "

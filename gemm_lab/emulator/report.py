@@ -76,6 +76,8 @@ class Report:
         ]
         self.hazards = launch.hazards.found if launch.hazards else []
         self.output = "".join(launch.output)
+        if launch.unprinted:
+            self.output += f"\n… {launch.unprinted:,} more calls of printf are not shown"
         self.totals = _sum(self.sites)
 
     def __getstate__(self) -> dict:

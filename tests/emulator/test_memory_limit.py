@@ -83,7 +83,17 @@ def test_hazards_need_more():
 def test_endless_printing_is_stopped(cuda):
     source = HEAD + '(volatile int* p) { while (p[0] == 0) printf("still here, and here, and here\\n"); }'
     with pytest.raises(emulator.BudgetExceeded, match="the text of printf"):
-        cuda(source, np.zeros(1, np.int32), max_bytes=2 * MB, max_instructions=10_000_000)
+        cuda(source, np.zeros(1, np.int32), max_bytes=MB // 2, max_instructions=10_000_000)
+    with pytest.raises(emulator.BudgetExceeded, match="instructions"):
+        cuda(source, np.zeros(1, np.int32), max_bytes=9 * MB, max_instructions=100_000)
+
+
+def test_a_flood_is_cut_and_says_so(cuda):
+    source = HEAD + '(int* p) { for (int i = 0; i < p[0]; ++i) printf("line %d, which has about 40 characters\\n", i); }'
+    output = cuda(source, np.full(1, 1000, np.int32), block=64, max_bytes=9 * MB).output
+    assert 2**20 <= len(output) < 2**20 + 4000 and output.startswith("line 0,")
+    shown = output.count("line ")
+    assert output.endswith(f"… {64_000 - shown:,} more calls of printf are not shown")
 
 
 def test_blocks_that_wait_for_others_keep_what_they_have(cuda, monkeypatch):

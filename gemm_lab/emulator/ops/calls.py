@@ -58,7 +58,11 @@ def _string(S, lane: int, address: int) -> str:
 @runtime
 def print_text(S, L, format_slot, values_slot):
     """The text of printf for each executing lane, in lane order."""
-    for lane in L.lane_numbers()[L.active()].tolist():
+    lanes = L.lane_numbers()[L.active()].tolist()
+    if S.launch.output_room <= 0:
+        S.launch.unprinted += len(lanes)
+        return
+    for lane in lanes:
         pattern = _string(S, lane, _slot(S, lane, format_slot, 8))
         S.launch.printed(formatted(S, lane, pattern, _slot(S, lane, values_slot, 8)))
 
