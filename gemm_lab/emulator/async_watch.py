@@ -103,7 +103,7 @@ class AsyncWatch:
 
     def _written(self, load, lane: int) -> None:
         """A load counts as written by the lane that waited."""
-        if load.products:
+        if load.products is not None:
             self.watch.tensor.observed(load, lane)
             return
         shadow, event = self.watch.shared, self.report.next_event(load.k)

@@ -94,6 +94,7 @@ class ClusterWatch:
         gone = (self.chunk.pc.reshape(self.chunk.blocks, -1) == DONE).all(1)
         for block in np.flatnonzero(gone & ~self.ended).tolist():
             self.ended[block] = True
+            self.watch.tensor.left(block)
             for column in np.flatnonzero(self.used[block]).tolist():
                 self._left(block, column)
             for load in self.watch.proxies.flying:

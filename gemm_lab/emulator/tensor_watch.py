@@ -36,6 +36,7 @@ class TensorWatch:
         self.reading = np.zeros(0, np.int32)  # by 16 bytes of shared memory: the last product that reads them
         self.stamps = np.zeros(64, np.int64)  # by touch: event << 32 | lane that first knew that a product was done
         self.progress: dict[int, Progress] = {}  # by lane that issues
+        self.arriving: list = []  # commits to mbarriers of other blocks, for which nobody has waited
 
     # ---- Allocation ----
 
@@ -194,6 +195,8 @@ class TensorWatch:
         """A commit will arrive at a barrier; it publishes what its thread did before."""
         self.watch.proxies.used(load.k, barrier, np.array([load.lane]))
         load.clock = self.order.known_to(np.array([load.lane >> 5]), self.report.event)[0]
+        if load.key[0] != self.chunk.block_of_lane[load.lane]:
+            self.arriving.append(load)
         progress = self.progress.get(load.lane)
         if progress is not None:
             for touch in progress.uncommitted:
@@ -202,7 +205,8 @@ class TensorWatch:
 
     def observed(self, load, lane: int) -> None:
         """A thread has seen the end of the phase that a commit was counted in."""
-        progress, event = self.progress[load.lane], self.report.next_event(load.k)
+        progress, event = self.progress.setdefault(load.lane, Progress()), self.report.next_event(load.k)
+        self.arriving = [other for other in self.arriving if other is not load]
         counts, events = progress.counts.setdefault(lane, []), progress.events.setdefault(lane, [])
         if not counts or counts[-1] < load.products:
             counts.append(load.products)
@@ -211,6 +215,12 @@ class TensorWatch:
             number = progress.waiting.popleft()
             self.touches[number].done = event
             self.stamps[number] = event << LANE_BITS | (lane + self.watch.first_lane)
+
+    def left(self, block: int) -> None:
+        """A block has ended: what arrives at its mbarriers from another block has to have come."""
+        for load in self.arriving:
+            if load.key[0] == block:
+                self.words.arrives_late(load, block)
 
     def _witnesses(self, touch: Touch):
         """(event, lane) at which threads knew that an access was done."""

@@ -32,7 +32,7 @@ class Load:
     width: int = 16
     source: np.ndarray | None = None
     proxy: bool = True
-    products: int = 0  # of a tcgen05.commit: how many its thread has issued before it
+    products: int | None = None  # of a tcgen05.commit: how many its thread has issued before it
     clock: np.ndarray | None = None  # and what the thread knew, where hazards are looked for
 
 
