@@ -1,0 +1,40 @@
+"""The worker's own operations over a GPU made of Python whose kernels fail in every way; one entry is one way."""
+
+import ctypes
+import os
+import signal
+import time
+
+from fake_cupy import C_INT, POINTER, FakeGpu, view
+
+from gemm_lab.device import operations
+from gemm_lab.device.driver import Device
+
+
+def double(d, n):
+    view(d, n, "f32")[:] *= 2
+
+
+def flood(d, n):
+    libc = ctypes.CDLL(None)
+    for _ in range(30_000):
+        libc.printf(b"a line of a kernel that prints and prints and prints\n")
+    libc.fflush(None)
+
+
+def fault(code):
+    return lambda d, n: code
+
+
+KERNELS = {
+    "good": double,
+    "flood": flood,
+    "hang": lambda d, n: time.sleep(600),
+    "crash": lambda d, n: os.kill(os.getpid(), signal.SIGSEGV),
+    "leave": lambda d, n: os._exit(1),
+    "flood_and_fault": lambda d, n: flood(d, n) or 700,
+    **{f"fault_{code}": fault(code) for code in (700, 714, 715, 716, 718, 719, 721)},
+}
+GPU = Device(FakeGpu({name: ((POINTER, C_INT), body) for name, body in KERNELS.items()}, free=64 << 20))
+operations.device = lambda: GPU
+OPERATIONS = operations.OPERATIONS
