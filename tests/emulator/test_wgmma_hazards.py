@@ -74,6 +74,7 @@ WRONG = {
                        r"warp 0 reads shared address 0 through the async proxy, which thread \(\d+, 0, 0\) wrote at "
                        r"one.cu:\d+, st.shared.*: the threads that wrote need fence.proxy.async"),
     "one warp fences": ({"proxy": f"if (thread < 32) {PROXY}"}, r"missing fence: .* through the async proxy"),
+    "a fence of global memory": ({"proxy": PROXY.replace("shared::cta", "global")}, r"missing fence: .*async proxy"),
     "cp.async without the fence": (
         {**CLEAN["cp.async, waited for and fenced"], "proxy": ""}, r"missing fence: .*wrote at one.cu:\d+.*cp.async.cg"),
     "cp.async not waited for": (

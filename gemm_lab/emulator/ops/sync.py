@@ -46,7 +46,8 @@ def barrier(e, i, following=None):
 def fence(e, i):
     """Memory fences: the emulator's memory is sequentially consistent; only the search for races heeds them."""
     wide = bool({"gl", "gpu", "sys", *(["cluster"] if e.clustered else [])} & set(i.parts))
-    if not e.hazards or "tensormap__generic" in i.parts:
+    elsewhere = "proxy" in i.parts and {"tensormap__generic", "alias", "global"} & set(i.parts)  # not of shared memory
+    if not e.hazards or elsewhere:
         e.line("pass")
     elif "proxy" in i.parts or "mbarrier_init" in i.parts:
         e.line(f"S.hazards.proxies.proxy_fence(L, {e.mask}, {'mbarrier_init' in i.parts})")
