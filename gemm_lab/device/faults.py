@@ -33,12 +33,15 @@ class WorkerLost(LabError):
 
 
 class DeviceOutOfMemory(LabError):
-    """More device memory was asked for than is free; both numbers are in bytes."""
+    """More device memory was asked for than is free; both numbers are in bytes, `asked` is 0 where it is unknown."""
 
     def __init__(self, asked: int, free: int):
         super().__init__(
             f"The GPU has {free / 2**20:,.0f} MB free and {asked / 2**20:,.0f} MB were asked for; "
             "use a smaller size, or close other programs that hold GPU memory."
+            if asked
+            else f"The GPU has {free / 2**20:,.0f} MB free, which is too little for this launch: its local arrays take "
+            "their bytes once for every thread that can be resident. Use smaller arrays, or a smaller size."
         )
         self.asked, self.free = asked, free
 

@@ -76,6 +76,7 @@ WAYS = [
     (Silence, {"entry": "hang"}),
     (LaunchError, {"entry": "good", "grid": (1, 65536, 1)}),
     (WorkerLost, {"entry": "crash"}),
+    (LaunchError, {"entry": "good", "grid": (2**40, 1, 1)}),
     (LaunchError, {"entry": "good", "compiled": {"dynamic_smem": 400_000, "key": "much"}}),
     (None, {"entry": "flood"}),
     (LaunchError, {"entry": "good", "compiled": {"dynamic_smem": -16, "key": "negative"}}),

@@ -24,12 +24,14 @@ GOOD = 'extern "C" __global__ void __launch_bounds__(64) gemm(float* d, int n) {
 
 def chosen(count: int = COUNT) -> list[Bad]:
     """`count` kernels, at most `MOST_HANGS` that are expected to hang and `MOST_FAULTS` that fault, in turns."""
-    kept, hangs, faults = [], 0, 0
+    left = {("KernelHang",): MOST_HANGS, "KernelFault": MOST_FAULTS}
+    kept = []
     for bad in bad_kernels():
-        hangs += bad.gpu[-1:] == ("KernelHang",)
-        faults += bad.gpu[0] == "KernelFault"
-        if not (bad.gpu[-1:] == ("KernelHang",) and hangs > MOST_HANGS or bad.gpu[0] == "KernelFault" and faults > MOST_FAULTS):
+        kind = next((kind for kind in (bad.gpu, bad.gpu[0]) if kind in left), None)
+        if kind is None or left[kind] > 0:
             kept.append(bad)
+        if kind is not None:
+            left[kind] -= 1
     return kept[:count]
 
 
