@@ -73,8 +73,8 @@ class TensorWords:
     def arrives_late(self, load, block: int) -> None:
         self.report.add("missing wait", load.k, -1, lambda: (
             f"{self.site(load.k)}: {self.chunk.name_block(block)} ends while this commit may still arrive at its "
-            f"mbarrier at shared address {load.key[1]}: before a block ends, one of its threads has to wait for the phase of "
-            "every arrival from another block."))
+            f"mbarrier at shared address {load.key[1]}: before a block ends, one of its threads has to wait for the "
+            "phase of every arrival from another block."))
 
     # ---- Shared memory ----
 
