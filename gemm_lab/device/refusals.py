@@ -30,7 +30,7 @@ def require_shape(grid: Sequence[int], threads: int, name: str) -> None:
     """Grid and block within what every GPU allows."""
     if any(extent < 1 for extent in grid) or max(grid[1:]) > 65535 or grid[0] >= 2**31:
         raise LaunchError(
-            f"The grid is {tuple(grid)}: each extent has to be at least 1, x at most 2,147,483,647, and y and z at most "
+            f"The grid is {tuple(grid)}: each extent has to be at least 1, x at most 2,147,483,647, y and z at most "
             "65,535. Choose another size or other tiles."
         )
     if not 1 <= threads <= 1024:
