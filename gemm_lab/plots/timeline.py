@@ -6,6 +6,7 @@ Several timelines stand one above the other on one scale. Colours of stages and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -16,11 +17,11 @@ from gemm_lab.model.pipeline_timeline import Event, Timeline, block_of
 from gemm_lab.plots import style
 
 WIDTH = 9.0  # inches, 900 pixels in a notebook
-STAGES = (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A", style.YELLOW, style.BLUE, "#B2DF8A", "#C4A484")
+STAGES = (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A", style.YELLOW, "#B2DF8A", "#C4A484", "#F4A582")
 NO_STAGE, TO_D = style.UNLIT_EDGE, style.tint(style.D, 0.75)
 UNITS = ("TMA", "cp.async", "tensor core", "TMA store")
-_ROW, _GAP, _HEAD, _FOOT, _RIGHT, _LEFT = 0.36, 0.09, 0.62, 1.32, 0.35, 0.3  # inches
-_IDLE, _BUBBLE = "#F4F5F7", style.tint(style.CONFLICT, 0.22)
+_ROW, _GAP, _HEAD, _FOOT, _RIGHT, _LEFT = 0.36, 0.09, 0.62, 1.45, 0.35, 0.3  # inches
+_IDLE, _HATCH, _BUBBLE = "#F4F5F7", "#B8C0C8", style.tint(style.CONFLICT, 0.35)
 MOST_LANES = 8  # rows of one role that are drawn one by one
 
 
@@ -55,7 +56,7 @@ def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figur
         fig.text(_LEFT / WIDTH, line, panel.title, fontweight="bold", va="center_baseline")
         if panel.of("tensor core", "mma"):
             fig.text(1 - _RIGHT / WIDTH, line, f"tensor cores busy {panel.share():.0%} of their span", ha="right",
-                     va="center_baseline", color=style.MUTED, fontsize=9.5)
+                     va="center_baseline", color=style.MUTED)
         if last:
             ax.set_xlabel(panel.unit, loc="right", color=style.MUTED, fontsize=style.SMALL)
     _legend(fig, panels)
@@ -142,15 +143,15 @@ def _joined(events: list[Event]) -> list[Event]:
 def _event(ax, event: Event, y: float, high: float, inches: float) -> None:
     wide = event.length * inches
     if event.kind == "wait":
-        ax.add_patch(Rectangle((event.start, y), event.length, high, facecolor=style.PAPER, edgecolor=style.RULE,
-                               hatch="//////", lw=0.4, zorder=2))
+        ax.add_patch(Rectangle((event.start, y), event.length, high, facecolor=style.PAPER, edgecolor=_HATCH,
+                               hatch="////", lw=0.4, zorder=2))
         return
     line = 0.5 if wide > 0.03 else 0.0
     ax.add_patch(Rectangle((event.start, y), event.length, high, facecolor=colour_of(event), edgecolor=style.PAPER,
                            lw=line, zorder=3))
-    if event.stage is not None and event.kind in ("load", "mma") and wide > 0.12 and high > 0.5:
+    if event.stage is not None and event.kind in ("load", "mma") and wide > 0.16 and high > 0.5:
         ax.text(event.start + event.length / 2, y + high / 2, str(event.stage), ha="center", va="center_baseline",
-                fontsize=8.5, zorder=4)
+                color=style.text_on(colour_of(event)), zorder=4)
 
 
 def _bubbles(ax, timeline: Timeline, agents, y: float, high: float) -> None:
@@ -173,14 +174,13 @@ def _tiles(ax, timeline: Timeline, agents, y: float, inches: float) -> None:
         ax.plot([start + 0.02 / inches, end - 0.02 / inches], [-0.09, -0.09], color=style.INK, lw=style.LINE,
                 solid_capstyle="butt", clip_on=False)
         if (end - start) * inches > 0.5:
-            ax.text((start + end) / 2, -0.2, f"tile {tile} of D", ha="center", va="bottom", fontsize=9.5,
-                    color=style.MUTED)
+            ax.text((start + end) / 2, -0.2, f"tile {tile} of D", ha="center", va="bottom", color=style.MUTED)
 
 
 def _legend(fig: Figure, panels: list[Timeline]) -> None:
     stages = max(panel.stages for panel in panels)
     kinds = {event.kind for panel in panels for event in panel.events}
-    x, y, step = _LEFT, 0.64, 0.2
+    x, y, step = _LEFT, 0.77, 0.2
     if stages:
         fig.text(x / WIDTH, y / fig.get_figheight(), "stage", va="center_baseline", color=style.MUTED)
         x += 0.47
@@ -191,7 +191,7 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
         x += 0.08
     for wanted, words, fill, hatch in (
         ({"issue"}, "a warp asks or feeds", style.tint(NO_STAGE, 0.4), None),
-        ({"wait"}, "waits", style.PAPER, "//////"),
+        ({"wait"}, "waits", style.PAPER, "////"),
         ({"epilogue", "store"}, "towards D", TO_D, None),
         ({"mma"}, "tensor cores idle", _BUBBLE, None),
     ):
@@ -199,10 +199,11 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
             _swatch(fig, x, y, fill, hatch)
             fig.text((x + step) / WIDTH, y / fig.get_figheight(), words, va="center_baseline", color=style.MUTED)
             x += 0.4 + 0.08 * len(words)
-    fig.text(_LEFT / WIDTH, 0.27 / fig.get_figheight(), panels[0].note, va="center_baseline", color=style.MUTED,
-             fontsize=8.5)
+    for line, words in enumerate(reversed(wrap(panels[0].note, 108))):
+        fig.text(_LEFT / WIDTH, (0.2 + 0.23 * line) / fig.get_figheight(), words, va="center_baseline",
+                 color=style.MUTED)
 
 
 def _swatch(fig: Figure, x: float, y: float, fill: str, hatch: str | None = None) -> None:
     fig.add_artist(Rectangle((x, y - 0.06), 0.16, 0.14, transform=fig.dpi_scale_trans, facecolor=fill, hatch=hatch,
-                             edgecolor=style.RULE if hatch else fill, lw=0.4))
+                             edgecolor=_HATCH if hatch else fill, lw=0.4))

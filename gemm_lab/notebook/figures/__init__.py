@@ -16,7 +16,9 @@ from gemm_lab.notebook.figures import (
     async_copies,
     banks,
     copy_moves,
+    cta_pairs,
     data_movement,
+    descriptors,
     epilogue,
     fragments,
     inline_ptx,
@@ -101,6 +103,8 @@ _FIGURES = {
         ring.stage_ring,
         tma.tma_box,
         tensor_memory.tensor_memory,
+        descriptors.matrix_descriptor,
+        cta_pairs.cta_pairs,
     )
 }
 
