@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -165,7 +165,18 @@ def check(
     names = {"names": problem.arguments} if launch is None else {}
     arrays = (launch or device.launch)(compiled, grid=grid, args=inputs.arguments(), cluster=cluster, **names)
     out = arrays[problem.arrays.index("d")]
-    return verdict(out, reference(inputs), kind, problem, k, block, inputs)
+    found = verdict(out, reference(inputs), kind, problem, k, block, inputs)
+    says = _changed(inputs, arrays)
+    return replace(found, passed=False, message=f"{found.message.rstrip('.')}; {says}") if says else found
+
+
+def _changed(inputs: Inputs, arrays: Sequence[np.ndarray]) -> str:
+    """A sentence about the first operand that the launch has overwritten; "" if all are as they were."""
+    for name, array in zip(inputs.problem.arrays, arrays, strict=True):
+        if name != "d" and not np.array_equal(array, getattr(inputs, name)):
+            row, column = np.argwhere(array != getattr(inputs, name))[0]
+            return f"and the kernel has overwritten {name.upper()}, first [{row}, {column}] as it is stored."
+    return ""
 
 
 def wire_problem(problem: Problem) -> dict[str, Any]:

@@ -11,26 +11,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from gemm_lab.api import Kernel, html
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
-from gemm_lab.device import KernelFault
-from gemm_lab.emulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.hardware import gpu
 from gemm_lab.model import roofline
-from gemm_lab.notebook.code_criteria import judge_code
-from gemm_lab.notebook.fragment_check import explain_fragments
+from gemm_lab.notebook import kernel_judge
 from gemm_lab.notebook.layout_criteria import judge_layout
 
 
 class WrongAnswer(LabError):
     """The answer misses the task; the message says where."""
 
-    def __init__(self, exercise: Exercise, reasons: list[str]):
-        self.exercise, self.reasons = exercise, reasons
+    def __init__(self, exercise: Exercise, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
+        self.exercise, self.reasons, self.judgement = exercise, reasons, judgement
         super().__init__(f"{exercise.title}: not yet. " + " ".join(reasons))
 
     def _repr_html_(self) -> str:
@@ -64,9 +61,9 @@ class Exercise:
     judge: str
     criteria: Mapping[str, Any] = field(repr=False)
 
-    def check(self, answer: Any = None, **choices: int) -> Solved:
-        """Judge a kernel (`check(mine)`) or a choice (`check(block_m=128, …)`)."""
-        return JUDGES[self.judge](self, answer, choices)
+    def check(self, answer: Any = None, *, seed: int = 0, **choices: int) -> Solved:
+        """Judge a kernel (`check(mine)`) or a choice (`check(block_m=128, …)`). `seed` decides a kernel's inputs."""
+        return JUDGES[self.judge](self, answer, choices, **({"seed": seed} if self.judge == "kernel" else {}))
 
     def __repr__(self) -> str:
         return f"Exercise. {self.title}. {self.task}"
@@ -76,87 +73,23 @@ class Exercise:
                          + html.folded("hint", escape(self.hint)), "#CC79A7")
 
 
-FAULTS = (MemoryFault, MbarrierFault, Deadlock, BudgetExceeded, KernelFault)  # a kernel that does not come to its end
-
-
 # ---- Judges -----------------------------------------------------------------
 
 
-def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """Exact at every size and seed, without a hazard, within the shared memory, and with the counts asked for."""
+def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed: int = 0) -> Solved:
+    """The judge of `kernel_judge` for the cell's kernel. It takes the text of the region and nothing else from it."""
     wanted = exercise.criteria
     if not isinstance(answer, Kernel) or choices:
         raise ConfigError(f"{exercise.title} wants the kernel of your cell: exercise.check(mine).")
     if answer.name != wanted["kernel"] or not answer.edited:
         raise ConfigError(f"{exercise.title} is about your edit of {wanted['kernel']}, not {answer.label}.")
-    facts, reasons = [("sizes", str(len(wanted["sizes"])))], []
-    for settings in wanted.get("configs", [{}]):  # one text for several tiles
-        where = "".join(f"With {name} = {value}: " for name, value in settings.items())
-        found, missed = _judge_run(exercise, answer(**settings), where)
-        facts += [(label + "".join(f", {name} = {value}" for name, value in settings.items()), count)
-                  for label, count in found]
-        reasons += [where + reason for reason in missed]
-    code_facts, code_reasons = judge_code(answer, wanted)
-    if reasons or code_reasons:
-        raise WrongAnswer(exercise, reasons + code_reasons)
-    return Solved(exercise.title, facts + code_facts)
-
-
-def _judge_run(exercise: Exercise, answer: Kernel, where: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """(facts, counts that miss) of a kernel with one configuration; what is wrong at all raises `WrongAnswer`."""
-    wanted = exercise.criteria
-    compiled = answer.compile()
-    limit = wanted.get("shared_bytes")
-    if limit is not None and compiled.smem > limit:
-        raise WrongAnswer(exercise, [f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough."])
-    for seed, (m, n, k) in enumerate(wanted["sizes"]):
-        try:
-            run = answer.run(n, m, k, seed=seed, timed=False, backend=wanted.get("backend"))
-        except FAULTS as fault:
-            raise WrongAnswer(exercise, [f"{where}At {m} × {n} × {k}: {fault}"]) from None
-        if not run.passed:
-            why = explain_fragments(answer) if wanted.get("fragments") else []
-            raise WrongAnswer(exercise, [f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run, wanted)])
-    if reasons := _hazards(run, wanted):
-        raise WrongAnswer(exercise, ["The result is right here, by luck.", *reasons])
-    counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
-    if any(getattr(run, count.attribute) is None for count in counts):  # a GPU gives the result and no counts
-        run = answer.run(n, m, k, timed=False, backend="emulator")
-    facts, reasons = [("shared memory", f"{compiled.smem:,} B")], []
-    for count, bound in counts.items():
-        found = getattr(run, count.attribute)
-        facts.append((count.label, f"{found:.2f}"))
-        if (found < bound * 0.999) if count.least else (found > bound * 1.001):
-            reasons.append(count.says.format(found=found, wanted=bound))
-    return facts, reasons
-
-
-def _hazards(run: Any, wanted: Mapping[str, Any]) -> list[str]:
-    """The first hazard of a run as a sentence, where the exercise asks for a kernel without any."""
-    try:
-        found = run.hazards if wanted.get("hazards") == 0 else []
-    except FAULTS as fault:  # in late timing
-        return [str(fault)]
-    return [f"A hazard: {found[0]}"] if found else []
-
-
-class Count(NamedTuple):
-    """What the emulator counts in a run, and its bound: at most, or with `least` at least, what exercises.toml says."""
-
-    attribute: str
-    label: str
-    says: str
-    least: bool = False
-
-
-COUNTS = {
-    "conflict_degree": Count("conflict_degree", "wavefronts for each ideal one",
-                             "It needs {found:.2f} wavefronts for each ideal one; {wanted:g} is possible."),
-    "sectors_per_request": Count("sectors_per_request", "sectors a request",
-                                 "It needs {found:.2f} sectors a request; {wanted:g} is possible."),
-    "least_sectors": Count("sectors_per_request", "sectors a request", "A request to global memory moves {found:.2f} "
-                           "sectors; {wanted:g} is possible, 16 bytes for each lane.", least=True),
-}
+    if set(answer.edits) != {wanted["region"]}:
+        raise ConfigError(f"{exercise.title} is about one region; edit it in a cell that begins with "
+                          f"%%kernel {wanted['kernel']} --region {wanted['region']}.")
+    found = kernel_judge.judge(answer, wanted, seed)
+    if found.reasons:
+        raise WrongAnswer(exercise, found.reasons, found)
+    return Solved(exercise.title, found.facts)
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
@@ -218,7 +151,7 @@ def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]
     return [choices[name] for name in names]
 
 
-JUDGES: dict[str, Callable[[Exercise, Any, dict[str, int]], Solved]] = {
+JUDGES: dict[str, Callable[..., Solved]] = {
     "kernel": judge_kernel, "block_tile": judge_block_tile, "warp_tile": judge_warp_tile,
     "tile": judge_tile,
 }

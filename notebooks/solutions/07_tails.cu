@@ -1,7 +1,8 @@
   int k_copy = 0;                                             // the k tile that is copied next
   const auto copy = [&](uint32_t stage) {                     // into the buffer at this byte; nobody waits here
     const uint32_t k_bytes = k_copy * 2;
-    const int bytes = k_copy + chunk * 8 < K ? 16 : 0;        // 0: nothing is read, the chunk becomes zeros
+    int bytes = 16;
+    if (k_copy + chunk * 8 >= K) bytes = 0;                   // nothing is read, the chunk becomes zeros
     #pragma unroll
     for (int i = 0; i < PASSES_A; i++)
       cp_async_16b_zfill(to_a + stage + i * NUM_THREADS * 16, corner_a + k_bytes + from_a[i], bytes);

@@ -1,7 +1,9 @@
     #pragma unroll 4                                          // loads in flight: beside the sums there is room for few
-    for (int i = 0; i < CHUNKS_A; i++) {                      // a warp takes 16 rows, 2 chunks of four values in each
+    for (int i = 0; i < CHUNKS_A; i++) {
       const int chunk = i * NUM_THREADS + threadIdx.x;
-      const int row = chunk / 2 % BLOCK_M, k = chunk / 2 / BLOCK_M * 8 + chunk % 2 * 4;
+      int row = chunk / 4 % BLOCK_M, k = chunk / 4 / BLOCK_M * 16 + chunk % 4 * 4;
+      row = chunk / 2 % BLOCK_M;                              // a warp takes 16 rows,
+      k = chunk / 2 / BLOCK_M * 8 + chunk % 2 * 4;            // 2 chunks of four values in each
       const float4 wide = *reinterpret_cast<const float4*>(gmem_a + static_cast<size_t>(row) * K + k);
       const uint64_t four = narrow<BF16>(wide);
       #pragma unroll

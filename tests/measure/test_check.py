@@ -268,3 +268,15 @@ def test_check_hands_the_arguments_to_the_launcher_in_order():
     for kind in KINDS:
         result = check("compiled", T4, grid=(2, 3, 1), m=M, n=N, k=K, block=BLOCK, kind=kind, launch=launch)
         assert result.passed, result.message
+
+
+@pytest.mark.parametrize("operand", ["A", "B", "C"])
+def test_a_right_result_of_a_kernel_that_overwrote_an_operand_is_rejected(operand):
+    def launch(compiled, *, grid, args, cluster):
+        a, b, c, d = (array.copy() for array in args[:4])
+        d[...] = args[7] * (a.astype(np.float32) @ b.astype(np.float32).T) + args[8] * c
+        {"A": a, "B": b, "C": c}[operand][3, 5] += 1
+        return [a, b, c, d]
+
+    result = check("compiled", T4, grid=(2, 3, 1), m=M, n=N, k=K, block=BLOCK, launch=launch)
+    assert not result.passed and f"has overwritten {operand}, first [3, 5]" in result.message

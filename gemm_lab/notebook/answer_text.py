@@ -1,0 +1,110 @@
+"""What the text of an answer may not do: leave its region, or change how it is compiled and counted.
+
+An answer is CUDA that stands in one region of a kernel. Everything in it is compiled and run on the emulator, so it
+cannot reach the checker; what it could do is alter the rest of the kernel's file. These rules are about the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+# A string, a character, a comment, or what begins one and does not end. Raw strings are refused before.
+_TOKEN = re.compile(
+    r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/'
+    r'|(?P<open>/\*|"|(?<![0-9a-fA-F])\'(?![0-9a-fA-F]))', re.S)
+_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?P<words>[^\n]*)", re.M)
+_MARKER = re.compile(r"//[ \t]*(?:region:|end region)")
+_RAW = re.compile(r'(?<!\w)(?:u8|u|U|L)?R"')
+_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
+# In PTX a statement that begins with a dot is a directive (PTX ISA, "Directives"); `.reg` only names registers.
+_PTX_DIRECTIVE = re.compile(r"(?:^|[;{}:])\s*(\.(?!reg\b)\w+)")
+
+
+def refusals(text: str, first_line: int = 1) -> list[str]:
+    """Why a text cannot be an answer, one sentence a reason with its line; none if it may be tried."""
+    return [f"Line {line}: {says}" for line, says in _found(text, first_line)][:3]
+
+
+def _found(text: str, first_line: int) -> Iterator[tuple[int, str]]:
+    def at(source: str, offset: int) -> int:
+        return first_line + source.count("\n", 0, offset)
+
+    if raw := _RAW.search(text):
+        yield at(text, raw.start()), "a raw string has no place in a kernel; leave it out."
+        return
+    if splice := re.search(r"\\[ \t]*\n", text):
+        yield at(text, splice.start()), "a backslash joins this line to the next; write it as one line."
+        return
+    if marker := _MARKER.search(text):
+        yield at(text, marker.start()), (f"“{marker[0]}” marks the regions of the kernel's file; an answer stays "
+                                         "inside its own. Leave the comment out.")
+    code, opened = without_comments(text)
+    if opened is not None:
+        yield at(text, opened), "a comment or a string begins here and does not end."
+        return
+    for found in _DIRECTIVE.finditer(code):
+        if not re.match(r"pragma[ \t]+unroll\b", found["words"]):
+            words = found["words"].strip().split(" ")
+            yield at(code, found.start()), (f"“#{words[0]}” is refused: it could change the rest of the kernel's file. "
+                                            "Of the directives only #pragma unroll may stand in an answer.")
+    if pragma := re.search(r"\b_Pragma\b|\b__pragma\b", code):
+        yield at(code, pragma.start()), "“_Pragma” is refused; #pragma unroll may stand in an answer."
+    yield from ((at(code, offset), says) for offset, says in _braces(code))
+    for name in re.finditer(r'\bextern\s*"', text):
+        yield at(text, name.start()), "a kernel of your own is never launched; the one around your region is."
+    if re.search(r"\b__global__\b", code):
+        yield at(code, code.index("__global__")), "a second __global__ function is never launched; leave it out."
+    if _ASM.search(code):
+        yield from ((at(text, offset), says) for offset, says in _strings_of_asm(text))
+
+
+def without_comments(text: str) -> tuple[str, int | None]:
+    """The text with comments and the insides of strings blanked, of the same length and lines; where one stays open."""
+    opened = None
+
+    def blank(match: re.Match) -> str:
+        nonlocal opened
+        if match["open"] and opened is None:
+            opened = match.start()
+        kept = match[0][0] if match[0][0] in "\"'" else " "
+        return kept + re.sub(r"[^\n]", " ", match[0][1:-1]) + (kept if len(match[0]) > 1 else "")
+
+    return _TOKEN.sub(blank, text), opened
+
+
+def _braces(code: str) -> Iterator[tuple[int, str]]:
+    depth, last = 0, 0
+    for found in re.finditer(r"[{}]|<%|%>", code):
+        depth += 1 if found[0] in ("{", "<%") else -1
+        last = found.start()
+        if depth < 0:
+            yield found.start(), "this } closes a block that the answer did not open, and so leaves the region."
+            return
+    if depth:
+        yield last, f"{depth} {{ stay open at the end of the answer."
+
+
+def _strings_of_asm(text: str) -> Iterator[tuple[int, str]]:
+    """Inline PTX that closes the function around it, or speaks of files, functions and variables."""
+    for statement in _ASM.finditer(text):
+        whole = text[statement.end():_end_of_statement(text, statement.end())]
+        ptx, depth = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', whole)), 0
+        for brace in re.findall(r"[{}]", ptx):
+            depth += 1 if brace == "{" else -1
+            if depth < 0:
+                break
+        if depth:
+            yield statement.start(), "the braces of this inline PTX do not match: it would leave its function."
+        if directive := _PTX_DIRECTIVE.search(re.sub(r"\\[nt]|/\*.*?\*/|//.*", " ", ptx)):
+            yield statement.start(), f"inline PTX may hold instructions and registers, but no “{directive[1]}”."
+
+
+def _end_of_statement(text: str, start: int) -> int:
+    """Where the parentheses that follow `start` close."""
+    code, depth = without_comments(text)[0], 0
+    for position in range(start, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[position], 0)
+        if depth == 0 and code[position] == ")":
+            return position
+    return len(code)

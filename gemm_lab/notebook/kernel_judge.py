@@ -1,0 +1,150 @@
+"""The judge of a kernel exercise: exact at every size, without hazards, within its memory, with the counts asked for.
+
+Every criterion is deterministic: it runs on the emulator, with inputs that one number, the seed, decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from gemm_lab.api import Kernel, kernel
+from gemm_lab.device import KernelFault
+from gemm_lab.emulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
+from gemm_lab.notebook.answer_text import refusals
+from gemm_lab.notebook.code_criteria import CODE_CRITERIA, judge_code
+from gemm_lab.notebook.fragment_check import explain_fragments
+
+FAULTS = (MemoryFault, MbarrierFault, Deadlock, BudgetExceeded, KernelFault)  # a kernel that does not come to its end
+
+
+@dataclass
+class Judgement:
+    """What the judge found. `reasons` refuse the answer; none: it is right.
+
+    exact: right at every size and without a hazard, so that only counts can be missed: `missed` of `asked`.
+    """
+
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    exact: bool = True
+    missed: int = 0
+    asked: int = 0
+
+
+def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement:
+    """Judge the learner's text for the region `wanted["region"]`, with the settings of the exercise.
+
+    seed: decides all inputs; each of `wanted["sizes"]` gets other ones.
+    """
+    edit = answer.edits[wanted["region"]]
+    if reasons := refusals(edit.text, edit.first_line):
+        return Judgement(reasons=reasons, exact=False)
+    base = kernel(wanted["kernel"])
+    answer = replace(answer, config=base.config)
+    found = Judgement([("sizes", str(len(wanted["sizes"])))])
+    for settings in wanted.get("configs", [{}]):  # one text for several tiles
+        where = "".join(f"With {name} = {value}: " for name, value in settings.items())
+        _judge_run(found, answer(**settings), wanted, settings, where, seed)
+        if not found.exact:
+            return found
+    facts, reasons = judge_code(answer, wanted)
+    found.facts += facts
+    found.reasons += reasons
+    found.missed += len(reasons)
+    found.asked += len(set(wanted) & set(CODE_CRITERIA))
+    return found
+
+
+def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], settings: Mapping[str, int], where: str,
+               seed: int) -> None:
+    """Add to `found` what one configuration shows; a wrong result, a hazard or too much memory end it."""
+
+    def refuse(*reasons: str) -> None:
+        found.exact = False
+        found.reasons[:] = reasons
+
+    compiled = answer.compile()
+    limit = wanted.get("shared_bytes")
+    if limit is not None and compiled.smem > limit:
+        return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
+    for number, (m, n, k) in enumerate(wanted["sizes"]):
+        try:
+            run = answer.run(n, m, k, seed=seed + number, timed=False, backend=wanted.get("backend"))
+        except FAULTS as fault:
+            return refuse(f"{where}At {m} × {n} × {k}: {fault}")
+        if not run.passed:
+            why = explain_fragments(answer) if wanted.get("fragments") else []
+            return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
+    if reasons := _hazards(run):
+        return refuse("The result is right here, by luck.", *reasons)
+    counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
+    if run.report is None:  # a GPU gives the result and no counts
+        run = answer.run(n, m, k, seed=seed, timed=False, backend="emulator")
+    if reason := _by_other_means(run):
+        return refuse(where + reason)
+    named = "".join(f", {name} = {value}" for name, value in settings.items())
+    found.facts.append(("shared memory" + named, f"{compiled.smem:,} B"))
+    for count, bound in counts.items():
+        value = getattr(run, count.attribute)
+        found.facts.append((count.label + named, f"{value:.2f}"))
+        found.asked += 1
+        if (value < bound * 0.999) if count.least else (value > bound * 1.001):
+            found.missed += 1
+            found.reasons.append(where + count.says.format(found=value, wanted=bound))
+    return None
+
+
+def _hazards(run: Any) -> list[str]:
+    """The first hazard of a run, in early or in late timing, as a sentence."""
+    try:
+        found = run.hazards
+    except FAULTS as fault:  # in late timing
+        return [str(fault)]
+    return [f"A hazard: {found[0]}"] if found else []
+
+
+_TENSOR = re.compile(r"^(?:mma|wmma\.mma|wgmma\.mma_async)\b.*\.m(\d+)n(\d+)k(\d+)\b")
+
+
+def tensor_products(report: Any) -> int:
+    """Multiply-adds that a launch left to the tensor cores: of mma, wmma and wgmma, whose four warps share one."""
+    total = 0
+    for site in report.sites:
+        if site.executions and (shape := _TENSOR.match(site.opcode)):
+            m, n, k = map(int, shape.groups())
+            total += site.executions * m * n * k // (4 if site.opcode.startswith("wgmma") else 1)
+    return total
+
+
+def _by_other_means(run: Any) -> str:
+    """A sentence if a kernel whose rung multiplies on the tensor cores gets its result in another way; else ""."""
+    base = replace(run.kernel, edits={}, whole=None)
+    if not re.search(r"^\s*(?:@\S+\s+)?(?:wmma\.mma|mma|wgmma\.mma_async)\.", base.compile().ptx, re.M):
+        return ""
+    done, needed = tensor_products(run.report), run.m * run.n * run.k
+    if done >= needed:
+        return ""
+    return (f"At {run.m} × {run.n} × {run.k} the tensor cores did {done:,} of {needed:,} multiply-adds: the result is "
+            "right, and comes from elsewhere.")
+
+
+class Count(NamedTuple):
+    """What the emulator counts in a run, and its bound: at most, or with `least` at least, what exercises.toml says."""
+
+    attribute: str
+    label: str
+    says: str
+    least: bool = False
+
+
+COUNTS = {
+    "conflict_degree": Count("conflict_degree", "wavefronts for each ideal one",
+                             "It needs {found:.2f} wavefronts for each ideal one; {wanted:g} is possible."),
+    "sectors_per_request": Count("sectors_per_request", "sectors a request",
+                                 "It needs {found:.2f} sectors a request; {wanted:g} is possible."),
+    "least_sectors": Count("sectors_per_request", "sectors a request", "A request to global memory moves {found:.2f} "
+                           "sectors; {wanted:g} is possible, 16 bytes for each lane.", least=True),
+}

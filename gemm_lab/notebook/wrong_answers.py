@@ -1,0 +1,159 @@
+"""Wrong answers that the judges have to refuse, each with the words that the refusal holds; and other right ones.
+
+    python -m gemm_lab.notebook.wrong_answers        judges them all and counts
+    python -m gemm_lab.notebook.wrong_answers 06_swizzle
+
+They stand in notebooks/wrong_answers/EXERCISE.toml as tables `wrong` (what, says) and `right` (what). An answer is
+`text`; or the solution with `changes`, pairs of words, and without the lines that hold the words in `drop`; or the text
+of another kernel's region, `other = [kernel, region]`; or the kernel's own, `region = true`; or the numbers of a
+`choice`. On top of these, every kernel exercise gets the TRICKS: its right solution with an attempt to reach beyond it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gemm_lab.api import kernel
+from gemm_lab.catalog import tomllib
+from gemm_lab.config import data_dir
+from gemm_lab.errors import ConfigError, LabError
+from gemm_lab.notebook.exercises import Exercise, exercises
+from gemm_lab.notebook.skeletons import all_handouts, skeleton, solution
+
+# What is put before (…, "") or behind ("", …) a right solution, and what the refusal says.
+TRICKS = {
+    "includes another rung": ('#include "../t4/03_swizzled.cu"\n', "", "“#include” is refused"),
+    "renames a setting": ("#define BLOCK_K 16\n", "", "“#define” is refused"),
+    "a directive behind a comment": ("/* */ #undef BLOCK_M\n", "", "“#undef” is refused"),
+    "a directive in other characters": ("%:define BLOCK_K 16\n", "", "“#define” is refused"),
+    "moves the lines of the file": ('#line 1 "02.cu"\n', "", "“#line” is refused"),
+    "a pragma for the compiler": ("", '\n_Pragma("nv_diag_suppress 177")', "“_Pragma” is refused"),
+    "a line joined to the next": ("// \\\n", "", "a backslash joins this line to the next"),
+    "a comment that closes the region": ("", "\n// end region", "marks the regions of the kernel's file"),
+    "a comment that opens another": ("// region: other\n", "", "marks the regions of the kernel's file"),
+    "a comment that swallows the rest": ("", "\n/*", "a comment or a string begins here and does not end"),
+    "a string that swallows the rest": ("", '\n"', "a comment or a string begins here and does not end"),
+    "a raw string": ("", '\nconst char* text = R"(})";', "a raw string has no place"),
+    "closes the block around it": ("", "\n}\n{", "closes a block that the answer did not open"),
+    "leaves a block open": ("", "\n{", "stay open at the end"),
+    "a kernel of its own": ("", '\nextern "C" __global__ void gemm(float* d);', "of your own is never launched"),
+    "inline PTX that leaves its function": ("", '\nasm volatile("} .visible .entry g() {");', "leave its function"),
+    "inline PTX with a directive": ("", '\nasm volatile(".loc 1 1 0;");', "but no “.loc”"),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer to an exercise. `says` are words of its refusal, "" for a right one; `kind`: mistake, trick, …"""
+
+    exercise: Exercise
+    kind: str
+    what: str
+    says: str
+    text: str = field(default="", repr=False)
+    choice: Mapping[str, int] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.exercise.name}: {self.what}"
+
+    def refusal(self, seed: int = 0) -> str | None:
+        """What the judge says against it; None if it is accepted."""
+        try:
+            if self.choice is not None:
+                self.exercise.check(**self.choice)
+            else:
+                self.exercise.check(kernel_of(self.exercise, self.text), seed=seed)
+        except LabError as error:
+            return str(error)
+        return None
+
+    def problem(self) -> str:
+        """Why the judge is wrong about it; "" where it is right."""
+        refusal = self.refusal()
+        if not self.says:
+            return f"{self.name}: refused, and it is right. {refusal}" if refusal else ""
+        if refusal is None:
+            return f"{self.name}: accepted."
+        return "" if self.says in refusal else f"{self.name}: refused without “{self.says}”. {refusal}"
+
+
+def kernel_of(exercise: Exercise, text: str) -> Any:
+    """The kernel with `text` in the exercise's region, as its cell makes it."""
+    wanted = exercise.criteria
+    return kernel(wanted["kernel"]).edit(first_line=2, alias="mine", **{wanted["region"]: text.rstrip("\n")})
+
+
+def altered(name: str, entry: Mapping[str, Any]) -> str:
+    """The text of an entry; a `ConfigError` if it names words that the solution does not hold."""
+    if "text" in entry:
+        return entry["text"].lstrip("\n")
+    if "other" in entry or "region" in entry:
+        wanted = exercises()[name].criteria
+        other, region = entry.get("other", (wanted["kernel"], wanted["region"]))
+        return kernel(other).regions[region]
+    text = solution(name)
+    for words in entry.get("drop", []):
+        lines = text.split("\n")
+        kept = [line for line in lines if words not in line]
+        _require(name, words, len(kept) < len(lines))
+        text = "\n".join(kept)
+    for old, new in entry.get("changes", []):
+        _require(name, old, old in text)
+        text = text.replace(old, new)
+    return text
+
+
+def _require(name: str, words: str, there: bool) -> None:
+    if not there:
+        raise ConfigError(f"wrong_answers/{name}.toml: the solution does not hold “{words}”.")
+
+
+def answers(name: str) -> Iterator[Answer]:
+    """What the judge of an exercise is tried with: the solution, the skeleton, its own table, the tricks."""
+    task = exercises()[name]
+    path = data_dir("notebooks") / "wrong_answers" / f"{name}.toml"
+    table = tomllib.loads(path.read_text()) if path.is_file() else {}
+    if task.judge != "kernel":
+        yield Answer(task, "solution", "the solution", "", choice=tomllib.loads(solution(name)))
+    else:
+        yield Answer(task, "solution", "the solution", "", solution(name))
+        if name in all_handouts():
+            yield Answer(task, "skeleton", "the skeleton", "not yet", skeleton(name))
+    for kind, says in (("wrong", None), ("right", "")):
+        for entry in table.get(kind, []):
+            choice = entry.get("choice")
+            text = "" if choice is not None else altered(name, entry)
+            yield Answer(task, kind, entry["what"], entry["says"] if says is None else says, text, choice)
+    if task.judge == "kernel":
+        for what, (before, behind, says) in TRICKS.items():
+            yield Answer(task, "trick", what, says, before + solution(name) + behind)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Judge them all, print a line for each exercise and the sums; 1 if a judge was wrong anywhere."""
+    parser = argparse.ArgumentParser(description="Try the judges of the exercises with right and wrong answers.")
+    parser.add_argument("names", nargs="*", help="exercises (default: all)")
+    names, problems, sums = parser.parse_args(argv).names or list(exercises()), [], [0, 0, 0, 0]
+    print(f"{'exercise':20}{'right':>8}{'wrong':>8}{'tricks':>8}{'caught':>8}")
+    for name in names:
+        tried = list(answers(name))
+        missed = [problem for answer in tried if (problem := answer.problem())]
+        problems += missed
+        right = sum(not answer.says for answer in tried)
+        tricks = sum(answer.kind == "trick" for answer in tried)
+        wrong = len(tried) - right - tricks
+        caught = wrong + tricks - sum(": refused, and it is right" not in problem for problem in missed)
+        row = (right, wrong, tricks, caught)
+        sums = [a + b for a, b in zip(sums, row, strict=True)]
+        print(f"{name:20}" + "".join(f"{count:8}" for count in row), flush=True)
+    print(f"{f'{len(names)} exercises':20}" + "".join(f"{count:8}" for count in sums))
+    print(*problems, sep="\n")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,107 @@
+"""Every shipped wrong answer is refused, with the reason that helps; every other right one is accepted.
+
+The answers stand in notebooks/wrong_answers. `python -m gemm_lab.notebook.wrong_answers` counts them.
+"""
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.config import data_dir
+from gemm_lab.errors import ConfigError
+from gemm_lab.notebook import wrong_answers
+from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook.wrong_answers import TRICKS, Answer, altered, answers, kernel_of
+
+TASKS = exercises()
+ANSWERS = {answer.name: answer for name in TASKS for answer in answers(name) if answer.kind != "trick"}
+SPINS = {name for name in ANSWERS if "spins for ever" in name}  # the emulator gives up after seconds
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name in SPINS else name for name in ANSWERS])
+def test_the_judge_is_right_about(name):
+    assert ANSWERS[name].problem() == ""
+
+
+@pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.judge == "kernel"])
+def test_no_trick_gets_by(name):
+    tricks = [answer for answer in answers(name) if answer.kind == "trick"]
+    assert len(tricks) == len(TRICKS)
+    assert [problem for trick in tricks if (problem := trick.problem())] == []
+
+
+def test_they_are_many_and_each_judge_meets_several():
+    wrong = [answer for answer in ANSWERS.values() if answer.kind == "wrong"]
+    print(f"{len(TASKS)} exercises, {len(wrong)} wrong answers, {len(TRICKS)} tricks on each kernel")
+    assert len(wrong) >= 150
+    for name in TASKS:
+        assert sum(answer.exercise.name == name for answer in wrong) >= 3, f"{name} has few wrong answers"
+    assert all(len(answer.says) >= 8 and answer.what for answer in wrong)
+
+
+def test_nothing_lies_there_that_belongs_to_no_exercise():
+    assert {path.stem for path in (data_dir("notebooks") / "wrong_answers").iterdir()} <= set(TASKS)
+
+
+# ---- What would go wrong with the table itself ----
+
+
+def test_a_change_of_words_that_are_not_there_is_refused():
+    with pytest.raises(ConfigError, match="does not hold “nothing like it”"):
+        altered("06_swizzle", {"changes": [["nothing like it", ""]]})
+    with pytest.raises(ConfigError, match="does not hold “nothing like it”"):
+        altered("06_swizzle", {"drop": ["nothing like it"]})
+
+
+def test_a_judge_that_is_wrong_is_reported(capsys, monkeypatch):
+    task = TASKS["05_padding"]
+    assert Answer(task, "wrong", "in fact right", "x" * 20, choice={"pad_bytes": 16}).problem() == "05_padding: in fact right: accepted."
+    assert "refused, and it is right" in Answer(task, "right", "in fact wrong", "", choice={"pad_bytes": 8}).problem()
+    assert "refused without “other words”" in Answer(task, "wrong", "8", "other words", choice={"pad_bytes": 8}).problem()
+    monkeypatch.setattr(wrong_answers, "answers", lambda name: [Answer(task, "wrong", "right", "no", choice={"pad_bytes": 16})])
+    assert wrong_answers.main(["05_padding"]) == 1
+    assert "05_padding: right: accepted." in capsys.readouterr().out
+
+
+def test_the_counts_are_printed(capsys):
+    assert wrong_answers.main(["05_padding", "05_bits"]) == 0
+    assert capsys.readouterr().out.split("\n")[-3].split() == ["2", "exercises", "2", "9", "0", "9"]
+
+
+# ---- What the judge takes from a cell ----
+
+
+def test_settings_of_the_cell_do_not_count():
+    """Right with BLOCK_K = 32 only: the judge goes back to the exercise's own settings."""
+    task = TASKS["06_swizzle"]
+    text = "\n".join(f"__device__ int chunk_{x}(int row, int chunk) {{ return row * (BLOCK_{y} / 8) + "
+                     f"(chunk ^ {'row / 2 % 4' if x == 'a' else 'row % 8'}); }}" for x, y in ("aK", "bN"))
+    refusal = "wavefronts for each ideal one; 1 is possible"
+    assert refusal in Answer(task, "", "", refusal, text).refusal()
+    with pytest.raises(lab.LabError, match=refusal):
+        task.check(kernel_of(task, text)(BLOCK_K=32))
+
+
+def test_another_region_or_the_whole_source_is_refused():
+    task = TASKS["06_swizzle"]
+    base = lab.kernel("t4/02")
+    for made in (base.rewrite(base.source), base.edit(load=base.regions["load"]),
+                 base.edit(layout=base.regions["layout"], load=base.regions["load"])):
+        with pytest.raises(ConfigError, match="%%kernel t4/02_vectorized_copy --region layout"):
+            task.check(made)
+
+
+@pytest.mark.parametrize("seed", [1, 20_260_101])
+def test_a_solution_is_right_with_any_seed(seed):
+    for name in ("03_ldmatrix", "06_two_buffers", "09_copies_ahead"):
+        (right,) = (answer for answer in answers(name) if answer.kind == "solution")
+        assert right.refusal(seed) is None
+
+
+def test_an_answer_made_for_one_seed_is_refused_with_that_seed_and_others():
+    """It looks at the first element of A and multiplies only if it is the one that it knows."""
+    task = TASKS["02_inner_product"]
+    from gemm_lab.measure.inputs import make_inputs
+
+    first = float(make_inputs(lab.kernel("simt/03").problem, 64, 64, 32, "integers", 7).a[0, 0])
+    text = (f"if (gmem_a[0] == {first}f)\n" + next(a.text for a in answers("02_inner_product") if a.kind == "solution"))
+    assert Answer(task, "", "", "", text.replace("    __sync", "__sync")).refusal(7) is not None
