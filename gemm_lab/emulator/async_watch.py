@@ -129,7 +129,9 @@ class AsyncWatch:
             self.store(k, load.lane, load.source)
         access = self._access(k, "overwrites", load.lane, load.index, load.width)
         watch, last = self.watch, self.watch.shared.written[access.cells]
-        if not watch.check_shared(access, None):
+        if self.report.atomic[k]:  # red.async: in no order among atomics
+            last = np.where(self.report.atomic[self.report.site_of[last >> LANE_BITS]], 0, last)
+        if not last.any() or not watch.check_shared(access, None):
             watch.check(access, last, "wrote")
         watch.check_readers(access)
         if load.proxy:

@@ -4,61 +4,34 @@ import re
 
 import numpy as np
 import pytest
-from test_clusters import HEAD
-
-from gemm_lab import compiler, emulator
-from gemm_lab.model.tensor_map import TensorMap
-
-ROOM = 4096
-
-# Every block dumps its shared memory. ISSUE: who copies what; EXPECT: bytes that each block's barrier announces.
-COPIES = (
-    HEAD
-    + """
-extern "C" __global__ void kernel(const __grid_constant__ CUtensorMap map, const uint8_t* plain, uint32_t* out, int* expect,
-                                  int mask) {
-  __shared__ __align__(1024) uint32_t tile[1024];
-  __shared__ alignas(8) uint64_t barriers[2];
-  const uint32_t at = shared_address(tile), full = shared_address(barriers), t = threadIdx.x, rank = cluster_ctarank();
-  for (int i = t; i < 1024; i += 32) tile[i] = 0xCDCDCDCD;
-  if (t == 0) {
-    mbarrier_init(full, 1);
-    fence_mbarrier_init();
-  }
-  fence_proxy_async();
-  cluster_sync();
-  const int bytes = expect[blockIdx.x];
-  if (t == 0) mbarrier_arrive_expect_tx(full, bytes);
-  ISSUE
-  mbarrier_wait_parity(full, 0);
-  for (int i = t; i < 1024; i += 32) out[blockIdx.x * 1024 + i] = tile[i];
-  END
-}
-"""
+from cluster_samples import (
+    ALONE,
+    BLOCK_TO_BLOCK,
+    COPIES,
+    DEFINED,
+    MULTICAST,
+    ORDERLY,
+    PAIR,
+    PLAIN,
+    PLAIN_ALONE,
+    REDUCTIONS,
+    STORES,
+    TO_THE_OTHER,
+    build,
+    copies,
+    filled,
+    reduction,
+    store,
 )
-MULTICAST = "if (t == 0 && rank == FROM) tma_load_2d_multicast(at + 1024, map, 8, 3, full, mask);"
-ALONE = "if (t == 0 && (mask >> rank & 1)) tma_load_2d(at + 1024, map, 8, 3, full);"
-PLAIN = """if (t == 0 && rank == FROM)
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
-               :: "r"(at + 1024), "l"(plain + 32), "r"(1536), "r"(full), "h"((uint16_t)mask) : "memory");"""
-PLAIN_ALONE = """if (t == 0 && (mask >> rank & 1))
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-               :: "r"(at + 1024), "l"(plain + 32), "r"(1536), "r"(full) : "memory");"""
-BOX = (64, 12)  # of 16-bit numbers: 1,536 bytes
+
+from gemm_lab import emulator
 
 
-def copy(issue, mask=3, cluster=2, expect=None, blocks=None, end="cluster_sync();", arch="sm_90a", **options):
+def copy(issue, mask=3, cluster=2, expect=None, *, hazards=True, timing="early", **options):
     """(bytes of every block, report)."""
-    source = COPIES.replace("ISSUE", issue).replace("END", end)
-    compiled = compiler.compile(source, arch=arch, name="kernel.cu", entry="kernel")
-    blocks = cluster if blocks is None else blocks
-    array = np.arange(40 * 88, dtype=np.uint16).reshape(40, 88)
-    out = np.zeros((blocks, 1024), np.uint32)
-    announced = [1536 * (mask >> block % cluster & 1) for block in range(blocks)] if expect is None else expect
-    args = [TensorMap.of(array, BOX, 128), array.view(np.uint8).reshape(-1), out, np.array(announced, np.int32), mask]
-    options = {"hazards": True, "max_instructions": 200_000, **options}
-    report = emulator.launch(compiled, "kernel", blocks, 32, args, cluster=cluster, **options)
-    return out.view(np.uint8), report
+    made = copies(issue, mask, cluster, expect, **options)
+    report = made.emulate(hazards=hazards, timing=timing, max_instructions=200_000)
+    return made.args[2].view(np.uint8), report
 
 
 @pytest.mark.parametrize("timing", ["early", "late"])
@@ -90,7 +63,7 @@ def test_wrong_multicasts_are_named(issue, sentence):
 
 
 def test_a_load_may_go_to_the_other_block():
-    got, report = copy("if (t == 0) tma_load_2d(mapa(at + 1024, rank ^ 1), map, 8, 3, mapa(full, rank ^ 1));")
+    got, report = copy(TO_THE_OTHER)
     want, _ = copy(ALONE)
     assert np.array_equal(got, want) and report.hazards == []
 
@@ -116,24 +89,14 @@ def test_a_multicast_is_watched_in_every_block(name):
 
 
 def test_an_init_without_a_fence_is_a_hazard_where_another_block_lets_a_copy_report():
-    source = MULTICAST.replace("FROM", "1")
-    compiled = COPIES.replace("    fence_mbarrier_init();\n", "").replace("  fence_proxy_async();\n", "", 1)
-    compiled = compiled.replace("ISSUE", source).replace("END", "cluster_sync();")
-    made = compiler.compile(compiled, arch="sm_90a", name="kernel.cu", entry="kernel")
-    array, out = np.zeros((40, 88), np.uint16), np.zeros((2, 1024), np.uint32)
-    args = [TensorMap.of(array, BOX, 128), array.view(np.uint8).reshape(-1), out, np.array([1536] * 2, np.int32), 3]
-    report = emulator.launch(made, "kernel", 2, 32, args, cluster=2, hazards=True)
+    source = COPIES.replace("    fence_mbarrier_init();\n", "").replace("  fence_proxy_async();\n", "", 1)
+    source = source.replace("ISSUE", MULTICAST.replace("FROM", "1")).replace("END", "cluster_sync();")
+    made = copies(ALONE)._replace(compiled=build(source, "sm_90a", 32))
+    report = made.emulate(hazards=True)
     assert sum("no fence follows its init" in str(h) for h in report.hazards) == 1
 
 
 # ---- Pairs of blocks ----
-
-PAIR = """if (t == 0)
-  asm volatile("cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytesMANY "
-               "[%0], [%1, {%2, %3}], [%4]MASK;"
-               :: "r"(at + 1024), "l"(&map), "r"(8), "r"(3), "r"(full & 0xFEFFFFFF), "h"((uint16_t)mask) : "memory");
-"""
-
 
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("cluster", [2, 4])
@@ -163,23 +126,9 @@ def test_without_a_pair_the_leader_cannot_be_told():
 
 # ---- From block to block ----
 
-BLOCK_TO_BLOCK = """
-  for (int i = t; i < 256; i += 32) tile[i] = 1000 * rank + i;
-  FENCE
-  __syncwarp();
-  READY
-  if (t == 0)
-    asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-                 :: "r"(mapa(at + 2048, rank ^ 1)), "r"(at + 512), "r"(512), "r"(BARRIER) : "memory");
-  AFTER
-"""
-ORDERLY = {"FENCE": "fence_proxy_async();", "READY": "", "BARRIER": "mapa(full, rank ^ 1)", "AFTER": ""}
-
 
 def from_block_to_block(expect=512, timing="early", end="cluster_sync();", **changes):
-    issue = BLOCK_TO_BLOCK
-    for name, text in {**ORDERLY, **changes}.items():
-        issue = issue.replace(name, text)
+    issue = filled(BLOCK_TO_BLOCK, **{**ORDERLY, **changes})
     return copy(issue, expect=[expect] * 2, timing=timing, end=end)
 
 
@@ -213,29 +162,18 @@ def test_wrong_copies_from_block_to_block(options, sentence):
 
 # ---- Stores that report ----
 
-STORES = {
-    "b32": ("b32 [%0], %1, [%4];", 4),
-    "b64": ("b64 [%0], %3, [%4];", 8),
-    "v2": ("v2.b32 [%0], {%1, %2}, [%4];", 8),
-    "v4": ("v4.b32 [%0], {%1, %2, %1, %2}, [%4];", 16),
-}
-
-
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("form", STORES)
 def test_a_store_reports_its_bytes(form, timing):
-    text, width = STORES[form]
-    issue = f"""
-      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.{text}"
-                   :: "r"(mapa(at + {width} * t, rank ^ 1)), "r"(100 * rank + t), "r"(7), "l"(100l * rank + t),
-                      "r"(mapa(full, rank ^ 1)) : "memory");"""
-    got, report = copy(issue, expect=[32 * width] * 2, timing=timing)
+    made = store(form)
+    report = made.emulate(hazards=True, timing=timing)
+    got = made.args[2]
     low = np.arange(32)
     for rank in range(2):
         first = 100 * (1 - rank) + low
         columns = {"b32": [first], "b64": [first, 0 * low], "v2": [first, 7 + 0 * low], "v4": [first, 7 + 0 * low] * 2}[form]
         want = np.stack(columns, axis=1).reshape(-1)
-        assert np.array_equal(got.view(np.uint32)[rank, : len(want)], want)
+        assert np.array_equal(got[rank, : len(want)], want)
     assert report.hazards == []
 
 
@@ -251,12 +189,14 @@ def test_a_store_that_nobody_waited_for_is_in_flight():
 
 
 @pytest.mark.parametrize("timing", ["early", "late"])
-@pytest.mark.parametrize(("change", "kind", "want"), [("add", "u32", 5 + 496), ("max", "s32", 31), ("xor", "b32", 5)])
+@pytest.mark.parametrize(("change", "kind", "want"), REDUCTIONS)
 def test_a_reduction_reports_its_bytes(change, kind, want, timing):
-    issue = f"""
-      if (t == 0) tile[0] = 5;
-      cluster_sync();
-      asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{change}.{kind} [%0], %1, [%2];"
-                   :: "r"(mapa(at, rank ^ 1)), "r"(t), "r"(mapa(full, rank ^ 1)) : "memory");"""
-    got, _ = copy(issue, expect=[128] * 2, timing=timing, hazards=False)
-    assert got.view(np.uint32)[:, 0].tolist() == [want] * 2
+    made = reduction(change, kind)
+    made.emulate(timing=timing)
+    assert made.args[2][:, 0].tolist() == [want] * 2
+
+
+@pytest.mark.parametrize("name", DEFINED)
+def test_what_a_gpu_is_compared_with_is_free_of_hazards(name):
+    for timing in ("early", "late"):
+        assert DEFINED[name]().emulate(hazards=True, timing=timing).hazards == []

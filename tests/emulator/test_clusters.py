@@ -5,81 +5,31 @@ import re
 
 import numpy as np
 import pytest
+from cluster_samples import (
+    ADDRESSES,
+    ARRIVALS,
+    EXCHANGE,
+    HALVES,
+    HISTOGRAM,
+    KERNEL,
+    PLACES,
+    REMOTE,
+    SHAPES,
+    filled,
+    places,
+    run,
+)
 
 from gemm_lab import compiler, emulator
 from gemm_lab.errors import LaunchError
 
-HEAD = """
-#include "config.cuh"
-#include "ptx/cluster.cuh"
-#include "ptx/ldmatrix.cuh"
-#include "ptx/mbarrier.cuh"
-#include "ptx/tma.cuh"
-__device__ __forceinline__ uint32_t read_cluster(uint32_t at) {
-  uint32_t value;
-  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(at) : "memory");
-  return value;
-}
-__device__ __forceinline__ void write_cluster(uint32_t at, uint32_t value) {
-  asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(at), "r"(value) : "memory");
-}
-"""
-KERNEL = (
-    HEAD
-    + """
-extern "C" __global__ void kernel(uint32_t* out) {
-  __shared__ alignas(16) uint32_t words[128];
-  __shared__ alignas(8) uint64_t barrier[2];
-  const uint32_t at = shared_address(words), full = shared_address(barrier), t = threadIdx.x, rank = cluster_ctarank();
-  uint32_t* mine = out + blockIdx.x * 128;
-  BODY
-}
-"""
-)
-
-
-def run(body, cluster=2, blocks=None, threads=64, arch="sm_90a", **options):
-    """(words by block, report) of a body that may use t, rank, words, at, full, mine."""
-    compiled = compiler.compile(KERNEL.replace("BODY", body), arch=arch, name="kernel.cu", entry="kernel")
-    blocks = cluster if blocks is None else blocks
-    out = np.full((blocks, 128), 99, np.uint32)
-    report = emulator.launch(compiled, "kernel", blocks, threads, [out], cluster=cluster, **options)
-    return out, report
-
-
 # ---- Who is who ----
 
-PLACES = """
-extern "C" __global__ void kernel(unsigned* out) {
-  unsigned v[16];
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(v[0]));
-  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(v[1]));
-  asm("mov.u32 %0, %%cluster_ctaid.x;" : "=r"(v[2]));
-  asm("mov.u32 %0, %%cluster_ctaid.y;" : "=r"(v[3]));
-  asm("mov.u32 %0, %%cluster_ctaid.z;" : "=r"(v[4]));
-  asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(v[5]));
-  asm("mov.u32 %0, %%cluster_nctaid.y;" : "=r"(v[6]));
-  asm("mov.u32 %0, %%cluster_nctaid.z;" : "=r"(v[7]));
-  asm("mov.u32 %0, %%clusterid.x;" : "=r"(v[8]));
-  asm("mov.u32 %0, %%clusterid.y;" : "=r"(v[9]));
-  asm("mov.u32 %0, %%clusterid.z;" : "=r"(v[10]));
-  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(v[11]));
-  asm("mov.u32 %0, %%nclusterid.y;" : "=r"(v[12]));
-  asm("mov.u32 %0, %%nclusterid.z;" : "=r"(v[13]));
-  asm("{ .reg .pred p; mov.pred p, %%is_explicit_cluster; selp.u32 %0, 1, 0, p; }" : "=r"(v[14]));
-  v[15] = 7;
-  unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-  for (int i = 0; i < 16; i++) out[16 * block + i] = v[i];
-}
-"""
-
-
-@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2), (2, 2, 1), (4, 2, 1), (2, 2, 2), (2, 1, 4)])
+@pytest.mark.parametrize("shape", SHAPES)
 def test_every_block_knows_its_place(shape):
-    grid = (4, 4, 4)
-    compiled = compiler.compile(PLACES, arch="sm_90a", name="kernel.cu", entry="kernel")
-    out = np.zeros((64, 16), np.uint32)
-    emulator.launch(compiled, "kernel", grid, 1, [out], cluster=shape)
+    made = places(shape)
+    made.emulate()
+    grid, out = made.grid, made.args[0]
     size = shape[0] * shape[1] * shape[2]
     for z, y, x in itertools.product(*(range(n) for n in grid[::-1])):
         at = (x, y, z)
@@ -128,30 +78,6 @@ def test_a_kernel_may_bound_its_clusters():
 
 # ---- Addresses ----
 
-ADDRESSES = """
-  uint32_t other = mapa(at + 4 * t, (rank + 1) % 4), owner, generic_owner;
-  uint64_t generic, far;
-  asm("cvta.shared.u64 %0, %1;" : "=l"(generic) : "l"((uint64_t)(at + 4 * t)));
-  asm("mapa.u64 %0, %1, %2;" : "=l"(far) : "l"(generic), "r"((rank + 2) % 4));
-  asm("getctarank.shared::cluster.u32 %0, %1;" : "=r"(owner) : "r"(other));
-  asm("getctarank.u64 %0, %1;" : "=r"(generic_owner) : "l"(far));
-  uint32_t here, near, cluster;
-  asm("{ .reg .pred p; isspacep.shared::cta p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(here) : "l"(generic));
-  asm("{ .reg .pred p; isspacep.shared::cta p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(near) : "l"(far));
-  asm("{ .reg .pred p; isspacep.shared::cluster p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(cluster) : "l"(far));
-  words[t] = 1000 * rank + t;
-  cluster_sync();
-  uint32_t value, even = read_cluster(at & 0xFEFFFFFF);
-  asm volatile("ld.u32 %0, [%1];" : "=r"(value) : "l"(far) : "memory");
-  mine[t] = read_cluster(other); mine[64 + t] = value;
-  __syncthreads();
-  if (t == 0) {
-    mine[1] = owner; mine[2] = generic_owner; mine[3] = here * 4 + near * 2 + cluster; mine[4] = even; mine[5] = at >> 24;
-  }
-  cluster_sync();
-"""
-
-
 def test_addresses_carry_the_rank_of_their_block():
     out, report = run(ADDRESSES, 4, 8, hazards=True)
     assert report.hazards == []
@@ -163,18 +89,7 @@ def test_addresses_carry_the_rank_of_their_block():
 
 
 def test_blocks_count_into_each_others_memory():
-    body = """
-      for (int i = t; i < 128; i += 64) words[i] = 0;
-      cluster_sync();
-      for (int i = 0; i < 8; i++) {
-        const uint32_t bin = (17 * t + 5 * i + 31 * rank) % 512;
-        asm volatile("red.shared::cluster.add.u32 [%0], %1;" :: "r"(mapa(at + 4 * (bin % 128), bin / 128)), "r"(1));
-      }
-      uint32_t old;
-      if (t == 0) asm volatile("atom.shared::cluster.max.u32 %0, [%1], %2;" : "=r"(old) : "r"(mapa(at, 0)), "r"(100 + rank));
-      cluster_sync();
-      for (int i = t; i < 128; i += 64) mine[i] = words[i];"""
-    out, report = run(body, 4, hazards=True)
+    out, report = run(HISTOGRAM, 4, hazards=True)
     t, i, rank = np.meshgrid(np.arange(64), np.arange(8), np.arange(4))
     want = np.bincount(((17 * t + 5 * i + 31 * rank) % 512).reshape(-1), minlength=512).reshape(4, 128)
     want[0, 0] = 103
@@ -211,26 +126,8 @@ def test_the_generic_address_of_something_else_cannot_be_mapped():
 
 # ---- barrier.cluster ----
 
-EXCHANGE = """
-  uint32_t sum = 0;
-  for (int i = 0; i < 3; i++) {
-    words[t] = 100 * rank + 10 * i + t;
-    ARRIVE
-    sum += i;
-    WAIT
-    mine[t] = read_cluster(mapa(at + 4 * (63 - t), rank ^ 1));
-    LAST
-  }
-  mine[64 + t] = sum;
-"""
-HALVES = {"ARRIVE": "cluster_arrive();", "WAIT": "cluster_wait();", "LAST": "cluster_sync();"}
-
-
 def exchange(hazards=True, **changes):
-    body = EXCHANGE
-    for name, text in {**HALVES, **changes}.items():
-        body = body.replace(name, text)
-    return run(body, blocks=6, hazards=hazards)
+    return run(filled(EXCHANGE, **{**HALVES, **changes}), blocks=6, hazards=hazards)
 
 
 def test_a_cluster_barrier_orders_its_blocks():
@@ -294,39 +191,14 @@ def test_blocks_that_end_are_not_waited_for():
 def test_clusters_do_not_wait_for_each_other(monkeypatch):
     """More clusters than are resident at once, and one of them late."""
     monkeypatch.setattr(emulator.launching, "LANES_AT_ONCE", 64 * 4)
-    body = EXCHANGE
-    for name, text in HALVES.items():
-        body = body.replace(name, text)
-    out, report = run(body, 4, 24, hazards=True)
+    out, report = run(filled(EXCHANGE, **HALVES), 4, 24, hazards=True)
     assert report.hazards == [] and len({tuple(row[64:]) for row in out}) == 1
 
 
 # ---- Arrivals at the mbarrier of another block ----
 
-ARRIVALS = """
-  if (t == 0) {
-    mbarrier_init(full, COUNT);
-    FENCE
-  }
-  words[t] = 0;
-  READY
-  write_cluster(mapa(at + 4 * t, rank ^ 1), 10 * rank + t);
-  ARRIVAL
-  mbarrier_wait_parity(full, 0);
-  mine[t] = words[t];
-  END
-"""
-REMOTE = {
-    "COUNT": "64", "FENCE": "fence_mbarrier_init();", "READY": "cluster_sync();", "END": "cluster_sync();",
-    "ARRIVAL": "mbarrier_arrive_cluster(mapa(full, rank ^ 1));",
-}  # fmt: skip
-
-
 def remote(**changes):
-    body = ARRIVALS
-    for name, text in {**REMOTE, **changes}.items():
-        body = body.replace(name, text)
-    return run(body, hazards=True)
+    return run(filled(ARRIVALS, **{**REMOTE, **changes}), hazards=True)
 
 
 @pytest.mark.parametrize(
