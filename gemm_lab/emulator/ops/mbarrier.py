@@ -100,8 +100,9 @@ def mbarrier_arrive(S, L, k, address, mask, count, size, complete, drop, wanted)
         barrier = barriers.find(k, int(lanes[0]), key)
         if S.hazards is not None:
             S.hazards.proxies.used(k, barrier, lanes)
-            S.hazards.proxies.arrived(k, barrier, lanes)
         if count is None and size is None and not drop and not wanted and complete and len(lanes) <= barrier.pending:
+            if S.hazards is not None:
+                S.hazards.proxies.arrived(k, barrier, lanes)
             barriers.arrive(k, int(lanes[0]), key, len(lanes))
             continue
         counts = [1] * len(lanes) if count is None else np.broadcast_to(count, L.n)[positions].tolist()
@@ -111,6 +112,8 @@ def mbarrier_arrive(S, L, k, address, mask, count, size, complete, drop, wanted)
                 barriers.expect(k, lane, key, more)
             if drop:
                 barriers.drop(k, lane, key, number)
+            if S.hazards is not None:  # one by one: the next may belong to the next phase
+                S.hazards.proxies.arrived(k, barrier, np.array([lane]))
             state = barriers.arrive(k, lane, key, number, complete)
             if wanted:
                 states[at] = state

@@ -1,0 +1,49 @@
+"""Rungs of the b200 ladder on the emulator, with small integers: what the tests of this ladder share."""
+
+import ml_dtypes
+import numpy as np
+
+from gemm_lab import catalog, compiler, emulator
+from gemm_lab.emulator.faults import EmulatorError
+from gemm_lab.model.tensor_map import TensorMap
+
+RUNGS = [spec.short for spec in catalog.ladder("b200").kernels]
+PAIRS = ("04_cta_pairs", "05_tma_store")
+BF16 = ml_dtypes.bfloat16
+
+
+def compiled(rung, source=None, **config):
+    spec = catalog.kernel(f"b200/{rung}")
+    return compiler.compile(source or spec.source, config=spec.configure(**config), arch="sm_100a", name=spec.name)
+
+
+def run(rung, m, n, k, sms=148, made=None, ptx=None, **options):
+    """(report, D, the exact result rounded to BF16). made: a compiled variant; ptx: text to run in its place."""
+    spec, made = catalog.kernel(f"b200/{rung}"), made or compiled(rung)
+    rng = np.random.default_rng(m + n + k)
+    a, b = (rng.integers(-2, 3, shape).astype(BF16) for shape in ((m, k), (n, k)))
+    d = np.full((m, n), np.nan, BF16)
+    values = {"a": a, "b": b, "d": d, "m": m, "n": n, "k": k}
+    for title, mapped in spec.problem.configured(made.config).tensor_maps:
+        values[title] = TensorMap.of(values[mapped.array], mapped.box, mapped.swizzle)
+    report = emulator.launch(
+        ptx or made, made.entry, spec.launch_grid(made.config, m, n, k, sms), made.threads,
+        [values[x] for x in spec.problem.arguments], dynamic_smem_bytes=made.dynamic_smem, cluster=spec.cluster, **options,
+    )
+    exact = (a.astype(np.float32) @ b.astype(np.float32).T).astype(BF16)
+    return report, d.astype(np.float32), exact.astype(np.float32)
+
+
+def small(rung) -> dict:
+    """Three tiles for one block or pair, so that either accumulator is used again, and one k tile more than stages."""
+    stages = catalog.kernel(f"b200/{rung}").configure()["NUM_STAGES"]
+    return {"m": 256 if rung in PAIRS else 128, "n": 768, "k": 64 * (stages + 1), "sms": 2 if rung in PAIRS else 1}
+
+
+def fails(rung, **what) -> bool:
+    """Whether a broken kernel is caught, by a fault, by a hazard or by a wrong answer, in late timing."""
+    try:
+        report, d, exact = run(rung, **small(rung), hazards=True, timing="late", max_instructions=10**7, **what)
+    except EmulatorError:  # a wait that never ends, a descriptor that cannot be
+        return True
+    return bool(report.hazards) or not np.array_equal(d, exact)
