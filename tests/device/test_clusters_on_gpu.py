@@ -32,7 +32,7 @@ def test_a_sample(name):
 @pytest.mark.parametrize("size", [(128, 64, 64), (256, 192, 448), (1024, 1024, 1024)])
 def test_a_ring_in_a_cluster(size):
     m, n, k = size
-    config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3}
+    config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3, "CLUSTER": 2}
     source = (EMULATOR_TESTS / "cluster_ring.cu").read_text()
     compiled = compiler.compile(source, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=config)
     rng = np.random.default_rng(0)

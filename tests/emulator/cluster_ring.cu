@@ -1,14 +1,14 @@
-// A ring of stages in a cluster of two blocks, which share the columns of B: each loads half of its tile for both.
+// A ring of stages in a cluster of blocks that share the columns of B: each loads a part of its tile for all.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, FP16 in and out, FP32 accumulate. Tests break it on purpose.
 #include <cuda_fp16.h>
-#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 64, NUM_STAGES 3
+#include "config.cuh"  // BLOCK_M 64, BLOCK_N 64, BLOCK_K 64, NUM_STAGES 3, CLUSTER 2
 #include "ptx/cluster.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/mma_sync.cuh"
 #include "ptx/tma.cuh"
 
-constexpr int CLUSTER = 2, CONSUMERS = 4, TILE_A = BLOCK_M * BLOCK_K * 2, TILE_B = BLOCK_N * BLOCK_K * 2;
+constexpr int CONSUMERS = 4, TILE_A = BLOCK_M * BLOCK_K * 2, TILE_B = BLOCK_N * BLOCK_K * 2;
 constexpr int STAGE_BYTES = TILE_A + TILE_B;
 constexpr int SMEM_BYTES = NUM_STAGES * STAGE_BYTES + BLOCK_M * BLOCK_N * 2;
 
@@ -42,7 +42,7 @@ kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtens
         const uint32_t tile = tiles + stage * STAGE_BYTES;
         tma_load_2d(tile, map_a, k, block_m, full + 8 * stage);
         tma_load_2d_multicast(tile + TILE_A + rank * TILE_B / CLUSTER, map_b, k, block_n + rank * BLOCK_N / CLUSTER,
-                              full + 8 * stage, 3);           // MULTICAST
+                              full + 8 * stage, (1 << CLUSTER) - 1);   // MULTICAST
         if (++stage == NUM_STAGES) stage = 0, phase ^= 1;
       }
     }

@@ -1,4 +1,4 @@
-"""A ring of stages in a cluster of two, with B sent to both blocks: exact, without false alarms, and broken on purpose."""
+"""A ring of stages in a cluster, with B sent to all its blocks: exact, without false alarms, and broken on purpose."""
 
 import dataclasses
 import re
@@ -12,18 +12,19 @@ from gemm_lab.emulator.mutate import altered_clusters, altered_mbarriers, mutant
 from gemm_lab.model.tensor_map import TensorMap
 
 RING = (Path(__file__).parent / "cluster_ring.cu").read_text()
-CONFIG = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3}
+CONFIG = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3, "CLUSTER": 2}
 
 
-def ring(source=RING, m=128, n=64, k=448, ptx=None, **options):
+def ring(source=RING, m=128, n=64, k=448, cluster=2, ptx=None, **options):
     """(is D exact, the report) of one GEMM, hazards searched."""
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))
     d = np.full((m, n), np.nan, np.float16)
-    compiled = compiler.compile(source, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=CONFIG)
+    config = {**CONFIG, "CLUSTER": cluster}
+    compiled = compiler.compile(source, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=config)
     if ptx is not None:
         compiled = dataclasses.replace(compiled, ptx=ptx)
-    args = [TensorMap.of(a, (64, 64), 128), TensorMap.of(b, (64, 32), 128), TensorMap.of(d, (64, 64), 128), k]
+    args = [TensorMap.of(a, (64, 64), 128), TensorMap.of(b, (64, 64 // cluster), 128), TensorMap.of(d, (64, 64), 128), k]
     options = {"hazards": True, "max_instructions": 500_000, **options}
     report = emulator.launch(compiled, "kernel", (-(-m // 64), -(-n // 64)), 160, args, **options)
     want = (a.astype(np.float32) @ b.astype(np.float32).T).astype(np.float16)
@@ -34,6 +35,13 @@ def ring(source=RING, m=128, n=64, k=448, ptx=None, **options):
 @pytest.mark.parametrize(("m", "n", "k"), [(128, 64, 64), (128, 64, 448), (256, 128, 192), (512, 192, 128)])
 def test_the_ring_is_exact_and_clean(m, n, k, timing):
     exact, report = ring(m=m, n=n, k=k, timing=timing)
+    assert exact and report.hazards == []
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize("cluster", [1, 4, 8])
+def test_rings_in_other_clusters(cluster, timing):
+    exact, report = ring(m=512, n=128, k=320, cluster=cluster, timing=timing)
     assert exact and report.hazards == []
 
 
@@ -59,7 +67,7 @@ BROKEN = {
         [("cluster_sync();                                             // END", "// END")],
         "nothing keeps that block from ending before",
     ),
-    "the mask of the own block": ([("stage, 3);", "stage, 1 << rank);")], "bytes more than have been copied"),
+    "the mask of the own block": ([("stage, (1 << CLUSTER) - 1);", "stage, 1 << rank);")], "bytes more than have been copied"),
     "the halves exchanged at their place": (
         [("tile + TILE_A + rank * TILE_B / CLUSTER", "tile + TILE_A + (rank ^ 1) * TILE_B / CLUSTER")], "wrong"),
     "both halves at one place": ([("tile + TILE_A + rank * TILE_B / CLUSTER", "tile + TILE_A")], "writing it|wrong"),
