@@ -1,13 +1,14 @@
 """The benchmark: kernels, baselines and ceilings take turns in one run, timed by device events.
 
 Two regimes. *burst*: each sample follows 0.15 s of rest and lasts some milliseconds; the chip is cool and its
-clock high. *sustained*: the entries alternate without a pause for at least 1.5 s before and then during the
-sampling; a large chip then runs at its power limit. Inputs are N(0, 1), in as many copies as it takes to exceed
+clock high. *sustained*: the entries alternate, in another order every round, without a pause for at least 1.5 s before
+and then during the sampling; a large chip then runs at its power limit, and none always follows the same other. Inputs are N(0, 1), in as many copies as it takes to exceed
 twice the L2, and every launch uses the next copy.
 """
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -26,6 +27,7 @@ BURST_REST_S, BURST_SAMPLE_MS = 0.15, 3.0
 SUSTAINED_WARMUP_S, SUSTAINED_SAMPLE_MS = 1.5, 4.0
 TRIAL_ROUNDS, TRIAL_SAMPLE_MS = 5, 3.0
 MOST_COPIES = 64
+ORDER_SEED = 1
 
 
 @dataclass
@@ -333,10 +335,11 @@ def _sustained(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, 
     readings, begun, number = [], time.monotonic(), 0
     pending: list[Pending] = []
     warm, pending_counts = True, False
+    order = random.Random(ORDER_SEED)
     while number < rounds or pending:
         following = []
         if number < rounds:
-            following = [_enqueue(device, entries[(number + i) % len(entries)]) for i in range(len(entries))]
+            following = [_enqueue(device, entry) for entry in order.sample(entries, len(entries))]
         if not warm and following:
             readings.append({"round": number, **gauge.read()})
         _collect(device, pending, keep=pending_counts)

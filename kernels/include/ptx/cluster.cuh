@@ -40,3 +40,9 @@ __device__ __forceinline__ void cluster_wait() {
 __device__ __forceinline__ void mbarrier_arrive_cluster(uint32_t barrier) {
   asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(barrier) : "memory");
 }
+
+// The same with the scope that PTX takes when none is written, the block: enough where the other block only has to know
+// that products have read its buffer. With .cluster every arrival first waits until the thread's stores have reached L2.
+__device__ __forceinline__ void mbarrier_arrive_remote(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" :: "r"(barrier) : "memory");
+}

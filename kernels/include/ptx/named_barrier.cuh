@@ -6,3 +6,15 @@ template <int NUMBER, int THREADS>
 __device__ __forceinline__ void named_barrier_sync() {
   asm volatile("bar.sync %0, %1;" :: "n"(NUMBER), "n"(THREADS) : "memory");
 }
+
+// The same with a number that the compiler does not know.
+template <int THREADS>
+__device__ __forceinline__ void named_barrier_sync(int number) {
+  asm volatile("bar.sync %0, %1;" :: "r"(number), "n"(THREADS) : "memory");
+}
+
+// Counts as having come, and goes on.
+template <int THREADS>
+__device__ __forceinline__ void named_barrier_arrive(int number) {
+  asm volatile("bar.arrive %0, %1;" :: "r"(number), "n"(THREADS) : "memory");
+}

@@ -4,6 +4,7 @@
 // PTX ISA, "cp.async.bulk.tensor". sm_90 and later.
 #pragma once
 #include "config.cuh"
+#include "ptx/fence_proxy.cuh"
 
 // As cuda.h declares it, which NVRTC cannot read. Parameters: const __grid_constant__ CUtensorMap.
 #ifdef __CUDACC_RTC__
@@ -31,9 +32,6 @@ __device__ __forceinline__ void tma_load_2d_multicast(uint32_t shared, const CUt
                "[%0], [%1, {%2, %3}], [%4], %5;"
                :: "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(blocks) : "memory");
 }
-
-// What threads stored in shared memory becomes visible to TMA: each of them fences, then all meet, then one stores.
-__device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 __device__ __forceinline__ void tma_store_2d(const CUtensorMap& map, int x, int y, uint32_t shared) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];"

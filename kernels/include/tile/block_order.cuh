@@ -1,6 +1,9 @@
 // The block order of ampere/08_block_order, for the rungs that come after it.
 #pragma once
 
+// So many tiles that nothing is left over.
+__device__ __forceinline__ int cdiv(int extent, int tile) { return (extent + tile - 1) / tile; }
+
 struct Tile {
   int m, n;                                                   // counted in tiles of D
 };

@@ -1,0 +1,103 @@
+// 04_two_consumers.cu: two warpgroups multiply 128 x 256 of D, 64 rows each, by the same columns of B.
+// Extends 03_producer.cu: a quarter fewer bytes for each product, and wgmma at its widest reads shared memory least.
+// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
+// H100, H200.   Notebook 10.
+#include <cuda_bf16.h>
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 256, BLOCK_K 64, NUM_STAGES 4
+#include "ptx/mbarrier.cuh"
+#include "ptx/setmaxnreg.cuh"
+#include "ptx/tma.cuh"
+#include "ptx/wgmma.cuh"
+#include "tile/warpgroup_epilogue.cuh"
+
+constexpr int NUM_CONSUMERS = 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // warpgroups that multiply, one produces
+constexpr int CONSUMER_WARPS = NUM_CONSUMERS * 4;
+constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;   // of 65,536
+constexpr int MMA_M = 64, MMA_K = 16;                         // wgmma is BLOCK_N wide
+constexpr int WARPGROUP_M = BLOCK_M / NUM_CONSUMERS;          // rows of D for each consumer
+constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2;   // bytes of a tile
+constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
+constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16);   // the tiles, then two mbarriers for each stage
+
+extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
+gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, __nv_bfloat16* gmem_d,
+     int M, int N, int K) {
+  static_assert(BLOCK_K == 64, "rows as wide as the swizzle, 128 bytes");
+  static_assert(WARPGROUP_M % MMA_M == 0, "a warpgroup multiplies 64 rows at a time");
+
+  // ---- Where this warpgroup works ----
+  const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane
+  const int block_m = blockIdx.y * BLOCK_M, block_n = blockIdx.x * BLOCK_N;
+
+  // ---- Shared memory and accumulators ----
+  extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
+  const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
+  const uint32_t full = smem_a + NUM_STAGES * STAGE_BYTES;    // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
+  const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
+  float acc[WARPGROUP_M / MMA_M][BLOCK_N / 8][4];                 // no fragments of A and B: wgmma needs none
+
+  const auto advance = [](int& stage, int& parity) {          // the next buffer of the ring; when the first is next
+    if (++stage == NUM_STAGES) stage = 0, parity ^= 1;        // again, its barriers are a phase further
+  };
+
+  // region: copy
+  const auto copy = [&](int stage, int k_tile) {              // one thread: asks for both tiles and returns
+    const uint32_t at = stage * STAGE_BYTES;
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    tma_load_2d(smem_a + at, map_a, k_tile, block_m, full + stage * 8);
+    tma_load_2d(smem_b + at, map_b, k_tile, block_n, full + stage * 8);
+  };
+  // end region
+
+  // region: multiply
+  const auto multiply = [&](int stage, int k_tile) {          // issues the products and returns
+    const uint64_t tile_a = wgmma_descriptor(smem_a + stage * STAGE_BYTES + warpgroup * WARPGROUP_M * BLOCK_K * 2);
+    const uint64_t tile_b = wgmma_descriptor(smem_b + stage * STAGE_BYTES);
+    wgmma_fence();                                            // what the threads did with acc comes before
+    #pragma unroll
+    for (int k = 0; k < BLOCK_K / MMA_K; k++)                 // MMA_K values are 32 bytes; a descriptor counts in 16
+      #pragma unroll
+      for (int mi = 0; mi < WARPGROUP_M / MMA_M; mi++)        // 64 rows are 64 · 128 bytes; the first product replaces
+        wgmma_m64k16_bf16(acc[mi], tile_a + k * 2 + mi * 512, tile_b + k * 2, k_tile > 0 || k > 0);
+    wgmma_commit_group();
+  };
+  // end region
+
+  // ---- Main loop ----
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < NUM_STAGES; i++) mbarrier_init(full + i * 8, 1), mbarrier_init(empty + i * 8, CONSUMER_WARPS);
+    fence_mbarrier_init();
+  }
+  __syncthreads();                                            // nobody waits on a barrier that is not there yet
+
+  // region: producer
+  if (warpgroup == NUM_CONSUMERS) {
+    setmaxnreg_dec<PRODUCER_REGISTERS>();                     // this warpgroup needs few registers,
+    int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
+    if (threadIdx.x == NUM_CONSUMERS * 128)
+      for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
+        mbarrier_wait_parity(empty + stage * 8, parity);      // until no product reads this buffer any more
+        copy(stage, k_tile);
+      }
+    return;
+  }
+  // end region
+
+  // region: consumer
+  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what it gave
+  int stage = 0, parity = 0, before = 0;
+  for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
+    mbarrier_wait_parity(full + stage * 8, parity);           // the tile's bytes have come
+    multiply(stage, k_tile);
+    wgmma_wait_group<1>();                                    // the products before these are done: free their buffer
+    if (k_tile > 0 && threadIdx.x % 32 == 0) mbarrier_arrive(empty + before * 8);
+    before = stage;
+  }
+  wgmma_wait_group<0>();
+  // end region
+
+  // ---- Epilogue ----
+  // region: epilogue
+  store_warpgroup(acc, gmem_d + static_cast<size_t>(block_m + warpgroup * WARPGROUP_M) * N + block_n, N);
+  // end region
+}

@@ -1,0 +1,149 @@
+// 07_tma_store.cu: D leaves through shared memory, and TMA stores it while the next tile is multiplied.
+// Extends 06_clusters.cu: whole rows of 128 bytes instead of 16, nobody waits for them, and any M, N and K.
+// D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
+// H100, H200.   Notebook 10.
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 256, BLOCK_K 64, NUM_STAGES 4, GROUP_M 8
+#include "ptx/cluster.cuh"
+#include "ptx/mbarrier.cuh"
+#include "ptx/named_barrier.cuh"
+#include "ptx/setmaxnreg.cuh"
+#include "ptx/stmatrix.cuh"
+#include "ptx/tma.cuh"
+#include "ptx/wgmma.cuh"
+#include "tile/bf16_pair.cuh"
+#include "tile/block_order.cuh"
+
+constexpr int NUM_CONSUMERS = 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // warpgroups that multiply, one produces
+constexpr int CLUSTER = 2;                                    // blocks, one tile of D below the other
+constexpr int CONSUMER_WARPS = CLUSTER * NUM_CONSUMERS * 4;      // in both blocks
+constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;   // of 65,536
+constexpr int MMA_M = 64, MMA_K = 16;                         // wgmma is BLOCK_N wide
+constexpr int WARPGROUP_M = BLOCK_M / NUM_CONSUMERS;          // rows of D for each consumer
+constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2;   // bytes of a tile
+constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
+constexpr int STORE_BYTES = MMA_M * 64 * 2;                   // 64 x 64 values of D, which a consumer stages twice
+constexpr int STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;
+constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + STAGED_BYTES;   // tiles, parts of D, mbarriers
+
+extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
+gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+     const __grid_constant__ CUtensorMap map_d, int M, int N, int K) {
+  static_assert(BLOCK_K == 64, "rows as wide as the swizzle, 128 bytes");
+  static_assert(WARPGROUP_M % MMA_M == 0, "a warpgroup multiplies 64 rows at a time");
+
+  // ---- Where this warpgroup works ----
+  const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane
+  const int rank = cluster_ctarank();                         // the block's number: 0 the upper tile, 1 the lower
+  const int tiles_m = cdiv(M, CLUSTER * BLOCK_M), tiles_n = cdiv(N, BLOCK_N);   // counted in tiles of two blocks
+  const auto place = [&](int tile) { return grouped_block_order(tile, tiles_m, tiles_n, GROUP_M); };
+
+  // ---- Shared memory and accumulators ----
+  extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
+  const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
+  const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS][2]: (64, 64) of D
+  const uint32_t full = staged + STAGED_BYTES;                // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
+  const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
+  float acc[WARPGROUP_M / MMA_M][BLOCK_N / 8][4];                 // no fragments of A and B: wgmma needs none
+
+  const auto advance = [](int& stage, int& parity) {          // the next buffer of the ring; when the first is next
+    if (++stage == NUM_STAGES) stage = 0, parity ^= 1;        // again, its barriers are a phase further
+  };
+
+  // region: copy
+  const auto copy = [&](int stage, Tile tile, int k_tile) {   // one thread: asks for both tiles and returns
+    const uint32_t at = stage * STAGE_BYTES;
+    mbarrier_arrive_expect_tx(full + stage * 8, STAGE_BYTES); // this phase ends when so many bytes have come
+    tma_load_2d(smem_a + at, map_a, k_tile, (tile.m * CLUSTER + rank) * BLOCK_M, full + stage * 8);
+    const int half = rank * BLOCK_N / CLUSTER;                // this block's columns of B, for the same place in both
+    tma_load_2d_multicast(smem_b + at + half * BLOCK_K * 2, map_b, k_tile, tile.n * BLOCK_N + half, full + stage * 8,
+                          0b11);
+  };
+  // end region
+
+  const auto release = [&](int stage) {                       // each warp for itself: its products have read the buffer
+    if (threadIdx.x % 32 < CLUSTER) mbarrier_arrive_remote(mapa(empty + stage * 8, threadIdx.x % 32));
+  };
+
+  // region: multiply
+  const auto multiply = [&](int stage, int k_tile) {          // issues the products and returns
+    const uint64_t tile_a = wgmma_descriptor(smem_a + stage * STAGE_BYTES + warpgroup * WARPGROUP_M * BLOCK_K * 2);
+    const uint64_t tile_b = wgmma_descriptor(smem_b + stage * STAGE_BYTES);
+    wgmma_fence();                                            // what the threads did with acc comes before
+    #pragma unroll
+    for (int k = 0; k < BLOCK_K / MMA_K; k++)                 // MMA_K values are 32 bytes; a descriptor counts in 16
+      #pragma unroll
+      for (int mi = 0; mi < WARPGROUP_M / MMA_M; mi++)        // 64 rows are 64 · 128 bytes; the first product replaces
+        wgmma_m64k16_bf16(acc[mi], tile_a + k * 2 + mi * 512, tile_b + k * 2, k_tile > 0 || k > 0);
+    wgmma_commit_group();
+  };
+  // end region
+
+  // region: store
+  const auto store = [&](auto& tile, int column, int buffer, int row, int block_n) {   // 64 columns of a 64-row tile
+    const int lane = threadIdx.x % 32, staged_row = threadIdx.x % 128 / 32 * 16 + lane % 16;
+    const uint32_t at = staged + (warpgroup * 2 + buffer) * STORE_BYTES;
+    if (threadIdx.x % 128 == 0) tma_store_wait_read<1>();     // the store before last no longer reads this buffer,
+    named_barrier_sync<128>(1 + warpgroup);                   // and the warpgroup waits for that
+    #pragma unroll
+    for (int chunk = 0; chunk < 8; chunk += 2) {              // two chunks of 8 columns; the swizzle that map_d names
+      const auto &left = tile[column / 8 + chunk], &right = tile[column / 8 + chunk + 1];
+      stmatrix_x4(at + staged_row * 128 + 16 * ((chunk + lane / 16) ^ staged_row % 8), bf16_pair(left[0], left[1]),
+                  bf16_pair(left[2], left[3]), bf16_pair(right[0], right[1]), bf16_pair(right[2], right[3]));
+    }
+    fence_proxy_async();                                      // TMA sees what this thread has written,
+    named_barrier_sync<128>(1 + warpgroup);                   // and one thread waits for the warpgroup
+    if (threadIdx.x % 128 == 0) tma_store_2d(map_d, block_n + column, row, at), tma_store_commit();
+  };
+  // end region
+
+  // ---- Main loop ----
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < NUM_STAGES; i++) mbarrier_init(full + i * 8, 1), mbarrier_init(empty + i * 8, CONSUMER_WARPS);
+    fence_mbarrier_init();
+  }
+  cluster_sync();                                             // no block reports to a barrier that is not there yet
+
+  // region: producer
+  if (warpgroup == NUM_CONSUMERS) {
+    setmaxnreg_dec<PRODUCER_REGISTERS>();                     // this warpgroup needs few registers,
+    int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
+    if (threadIdx.x == NUM_CONSUMERS * 128)
+      for (int index = blockIdx.x / CLUSTER; index < tiles_m * tiles_n; index += gridDim.x / CLUSTER)
+        for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
+          mbarrier_wait_parity(empty + stage * 8, parity);    // until no product reads this buffer any more
+          copy(stage, place(index), k_tile);
+        }
+    for (int i = 0; i < NUM_STAGES && threadIdx.x == NUM_CONSUMERS * 128; i++, advance(stage, parity))
+      mbarrier_wait_parity(empty + stage * 8, parity);        // the last arrivals come before this block may end
+    return;
+  }
+  // end region
+
+  // region: consumer
+  setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what it gave
+  int stage = 0, parity = 0;
+  for (int index = blockIdx.x / CLUSTER; index < tiles_m * tiles_n; index += gridDim.x / CLUSTER) {
+    for (int k_tile = 0, before = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
+      mbarrier_wait_parity(full + stage * 8, parity);         // the tile's bytes have come
+      multiply(stage, k_tile);
+      wgmma_wait_group<1>();                                  // the products before these are done: free their buffer
+      if (k_tile > 0) release(before);
+      before = stage;
+    }
+    wgmma_wait_group<0>();
+    release(stage == 0 ? NUM_STAGES - 1 : stage - 1);         // the last buffer of this tile
+    // end region
+
+    // ---- Epilogue ----
+    // region: epilogue
+    const Tile tile = place(index);
+    const int row = (tile.m * CLUSTER + rank) * BLOCK_M + warpgroup * WARPGROUP_M;
+    #pragma unroll
+    for (int mi = 0; mi < WARPGROUP_M / MMA_M; mi++)
+      #pragma unroll
+      for (int column = 0; column < BLOCK_N; column += 64)
+        store(acc[mi], column, column / 64 % 2, row + mi * MMA_M, tile.n * BLOCK_N);
+    // end region
+  }
+  if (threadIdx.x % 128 == 0) tma_store_wait_read<0>();       // shared memory outlives the last stores
+}
