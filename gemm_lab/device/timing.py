@@ -1,9 +1,9 @@
 """The benchmark: kernels, baselines and ceilings take turns in one run, timed by device events.
 
 Two regimes. *burst*: each sample follows 0.15 s of rest and lasts some milliseconds; the chip is cool and its
-clock high. *sustained*: the entries alternate, in another order every round, without a pause for at least 1.5 s before
-and then during the sampling; a large chip then runs at its power limit, and none always follows the same other. Inputs are N(0, 1), in as many copies as it takes to exceed
-twice the L2, and every launch uses the next copy.
+clock high. *sustained*: the entries alternate, in another order every round so that none always follows the same
+other, without a pause for at least 1.5 s before and then during the sampling; a large chip then runs at its power
+limit. Inputs are N(0, 1), in as many copies as it takes to exceed twice the L2, and every launch uses the next copy.
 """
 
 from __future__ import annotations
