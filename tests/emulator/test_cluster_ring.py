@@ -52,6 +52,40 @@ def test_the_ring_reads_b_once_for_two_blocks():
     assert alone.bytes == 2 * 7 * 64 * 64 * 2 and both.bytes == 7 * 64 * 64 * 2
 
 
+# The producer waits until every stage has been released: no block ends while others may still arrive at its barriers.
+TAIL = (
+    ("        if (++stage == NUM_STAGES) stage = 0, phase ^= 1;\n      }\n    }\n  } else {",
+     "        if (++stage == NUM_STAGES) stage = 0, phase ^= 1;\n        if (k + BLOCK_K >= K)\n"
+     "          for (int i = 0; i < NUM_STAGES; i++) {              // TAIL\n"
+     "            mbarrier_wait_parity(empty + 8 * stage, phase ^ 1);\n"
+     "            if (++stage == NUM_STAGES) stage = 0, phase ^= 1;\n          }\n      }\n    }\n  } else {"),
+    ("  __syncwarp();\n  cluster_sync();                                             // END_BARRIER\n", ""),
+)  # fmt: skip
+RELAXED = (("  cluster_sync();                                             // INIT",
+            "  __syncwarp();\n  cluster_arrive_relaxed();\n  cluster_wait();  // INIT"),)  # fmt: skip
+
+
+def changed(*changes):
+    source = RING
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    return source
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize("changes", [TAIL, RELAXED, (*TAIL, *RELAXED)], ids=["tail", "relaxed", "both"])
+def test_other_rings_are_clean(changes, timing):
+    exact, report = ring(changed(*changes), m=256, timing=timing)
+    assert exact and report.hazards == []
+
+
+def test_a_tail_that_waits_for_too_few_stages_is_a_hazard():
+    few = changed(*TAIL).replace("for (int i = 0; i < NUM_STAGES; i++) {              // TAIL", "for (int i = 0; i < 1; i++) {")
+    _, report = ring(few)
+    assert any("nothing keeps that block from ending" in str(hazard) for hazard in report.hazards)
+
+
 BROKEN = {
     "stages released to the own block alone": (
         [("CLUSTER * CONSUMERS)", "CONSUMERS)"), ("if (lane < CLUSTER) mbarrier_arrive_cluster(mapa(empty + 8 * stage, lane))",
@@ -77,10 +111,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_ring_is_caught(name):
     changes, sentence = BROKEN[name]
-    source, found = RING, []
-    for old, new in changes:
-        assert old in source
-        source = source.replace(old, new)
+    source, found = changed(*changes), []
     for timing in ("early", "late"):
         try:
             exact, report = ring(source, timing=timing)
