@@ -11,6 +11,7 @@ import numpy as np
 
 from gemm_lab import device, emulator
 from gemm_lab.api.measuring import check_twice
+from gemm_lab.config import sms
 from gemm_lab.emulator.memory_limit import in_words, limit_bytes
 from gemm_lab.errors import LabError
 from gemm_lab.measure.check import Verdict
@@ -94,7 +95,7 @@ def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int
 def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
     """Races, uninitialised reads and missing waits: two block tiles along N, each stage filled twice, both timings."""
     m, n, k = smallest_size(kernel)
-    n *= 2  # a race between blocks takes two
+    n *= 2 if sms() is None else 4  # a race between blocks takes two; told how few run, each gets several tiles
     k *= kernel.config.get("NUM_STAGES", 1)
     problem, found = kernel.problem, []
 

@@ -5,19 +5,24 @@ Every criterion is deterministic: it runs on the emulator, with inputs that one 
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gemm_lab.api import Kernel, kernel
 from gemm_lab.device import KernelFault
 from gemm_lab.emulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
+from gemm_lab.emulator.faults import ClusterFault, TensorMemoryFault, WarpgroupFault
 from gemm_lab.notebook.answer_text import refusals
 from gemm_lab.notebook.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.fragment_check import explain_fragments
 
-FAULTS = (MemoryFault, MbarrierFault, Deadlock, BudgetExceeded, KernelFault)  # a kernel that does not come to its end
+# A kernel that does not come to its end.
+FAULTS = (MemoryFault, MbarrierFault, ClusterFault, WarpgroupFault, TensorMemoryFault, Deadlock, BudgetExceeded,
+          KernelFault)
 
 
 @dataclass
@@ -45,17 +50,32 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
     base = kernel(wanted["kernel"])
     answer = replace(answer, config=base.config)
     found = Judgement([("sizes", str(len(wanted["sizes"])))])
-    for settings in wanted.get("configs", [{}]):  # one text for several tiles
-        where = "".join(f"With {name} = {value}: " for name, value in settings.items())
-        _judge_run(found, answer(**settings), wanted, settings, where, seed)
-        if not found.exact:
-            return found
+    with _multiprocessors(wanted.get("sms")):
+        for settings in wanted.get("configs", [{}]):  # one text for several tiles
+            where = "".join(f"With {name} = {value}: " for name, value in settings.items())
+            _judge_run(found, answer(**settings), wanted, settings, where, seed)
+            if not found.exact:
+                return found
     facts, reasons = judge_code(answer, wanted)
     found.facts += facts
     found.reasons += reasons
     found.missed += len(reasons)
     found.asked += len(set(wanted) & set(CODE_CRITERIA))
     return found
+
+
+@contextmanager
+def _multiprocessors(count: int | None) -> Iterator[None]:
+    """Persistent blocks as on a GPU of so many multiprocessors, so that few tiles already come one after the other."""
+    before = os.environ.get("GEMM_LAB_SMS")
+    if count is not None:
+        os.environ["GEMM_LAB_SMS"] = str(count)
+    try:
+        yield
+    finally:
+        os.environ.pop("GEMM_LAB_SMS", None)
+        if before is not None:
+            os.environ["GEMM_LAB_SMS"] = before
 
 
 def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], settings: Mapping[str, int], where: str,
