@@ -73,6 +73,11 @@ class RemoteSession:
         deadline = time.monotonic() + ANSWER_S
         while True:
             found = self._call("gemm_lab_workers")
+            if found is None:  # Dask's answer to what it does not know
+                raise ServerError(
+                    f"The Dask scheduler at {self.address} is none of gemm_lab's. Start it with `gemm-lab serve`, or "
+                    "with `dask scheduler --preload gemm_lab.server.fair_queue`."
+                )
             if found:
                 break
             if time.monotonic() > deadline:
@@ -220,11 +225,6 @@ class RemoteSession:
             return client.sync(getattr(client.scheduler, handler), **facts, callback_timeout=ANSWER_S)
         except Exception as error:
             self._forget()
-            if "unknown operation" in str(error).lower() or isinstance(error, (AttributeError, KeyError)):
-                raise ServerError(
-                    f"The Dask scheduler at {self.address} is none of gemm_lab's. Start it with `gemm-lab serve`, or "
-                    "with `dask scheduler --preload gemm_lab.server.fair_queue`."
-                ) from None
             raise ServerError(
                 f"The server at {self.address} stopped answering ({type(error).__name__}). See whether "
                 "`gemm-lab serve` still runs there, or unset GEMM_LAB_SCHEDULER to work on this machine."

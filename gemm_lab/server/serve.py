@@ -10,8 +10,8 @@ from gemm_lab import device, hardware
 from gemm_lab.device.remote import CONNECT_S, RESOURCE
 from gemm_lab.errors import ConfigError, LabError, MissingDependency
 
-PORT = 8786
 START_S = 60.0
+WORKER = "gemm_lab.server.worker"  # what a worker loads
 
 
 def dask():
@@ -48,12 +48,13 @@ async def serve(host: str, port: int, workers: Sequence[dict[str, str]], say: Ca
     distributed = dask()
     try:
         scheduler = distributed.Scheduler(
-            host=host or None, port=port, dashboard=False, preload=["gemm_lab.server.fair_queue"]
+            host=host or None, port=port, dashboard_address="127.0.0.1:0", dashboard=False,
+            preload=["gemm_lab.server.fair_queue"],
         )
         await scheduler
-    except OSError as error:
-        where = host or "this machine"
-        raise LabError(f"Port {port} of {where} cannot be used ({error}); choose another: --port.") from None
+    except (OSError, RuntimeError) as error:
+        where, why = host or "this machine", error.__cause__ or error
+        raise LabError(f"Port {port} of {where} cannot be used ({why}); choose another: --port.") from None
     async with scheduler:
         await _work(distributed, scheduler.address, workers, say)
         await scheduler.finished()
@@ -64,11 +65,11 @@ async def work(address: str, workers: Sequence[dict[str, str]], say: Callable[[s
     distributed = dask()
     try:
         async with distributed.rpc(address, timeout=CONNECT_S) as scheduler:
-            await asyncio.wait_for(scheduler.gemm_lab_workers(), CONNECT_S)
-    except Exception as error:
-        raise LabError(
-            f"No gemm_lab server answers at {address} ({type(error).__name__}); start one with `gemm-lab serve`."
-        ) from None
+            found = await asyncio.wait_for(scheduler.gemm_lab_workers(), CONNECT_S)
+    except (Exception, asyncio.TimeoutError):
+        found = None
+    if found is None:
+        raise LabError(f"No gemm_lab server answers at {address}; start one there with `gemm-lab serve`.")
     nannies = await _work(distributed, address, workers, say)
     await asyncio.gather(*(nanny.finished() for nanny in nannies))
 
@@ -76,7 +77,7 @@ async def work(address: str, workers: Sequence[dict[str, str]], say: Callable[[s
 async def _work(distributed, address: str, workers: Sequence[dict[str, str]], say: Callable[[str], None]) -> list:
     nannies = [
         distributed.Nanny(
-            address, nthreads=1, resources={RESOURCE: 1}, env=variables, preload=["gemm_lab.server.worker"],
+            address, nthreads=1, resources={RESOURCE: 1}, env=variables, preload=[WORKER],
             dashboard=False, name=f"{os.uname().nodename}-{os.getpid()}-{number}",
         )
         for number, variables in enumerate(workers)

@@ -9,6 +9,7 @@ one, which its nanny replaces if it is ended.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,14 +27,14 @@ OUTPUT_LIMIT = 64 * 1024
 
 
 class Gpu:
-    """Jobs as requests to this process's own `Session`."""
+    """Jobs as requests to this process's own `Session`; `start` makes one."""
 
-    def __init__(self) -> None:
-        self.session = device.Session()
+    def __init__(self, start: Callable[[], Any] = device.Session) -> None:
+        self.start, self.session = start, start()
 
     def answer(self, op: str, payload: dict[str, Any], timeout_s: float | None, patience_s: float, fresh: bool):
         """(result, what was printed). `fresh`: in a GPU process of its own, which is ended."""
-        session = device.Session() if fresh else self.session
+        session = self.start() if fresh else self.session
         try:
             return session.request(op, timeout_s=timeout_s, patience_s=patience_s, **payload), session.output
         finally:

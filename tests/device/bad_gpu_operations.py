@@ -22,6 +22,12 @@ def flood(d, n):
     libc.fflush(None)
 
 
+def span(d, n):
+    begin = time.monotonic()
+    time.sleep(0.04)
+    view(d, 2, "float64")[:] = begin, time.monotonic()
+
+
 def fault(code):
     return lambda d, n: code
 
@@ -29,6 +35,7 @@ def fault(code):
 KERNELS = {
     "good": double,
     "flood": flood,
+    "span": span,
     "hang": lambda d, n: time.sleep(600),
     "crash": lambda d, n: os.kill(os.getpid(), signal.SIGSEGV),
     "leave": lambda d, n: os._exit(1),

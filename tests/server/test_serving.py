@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="the extra classroom is not installed")
 
-from gemm_lab import compiler, emulator
+from gemm_lab import compiler, emulator, hardware
 from gemm_lab.device import wire
 from gemm_lab.device.faults import GpuBusy, WorkerLost
 from gemm_lab.device.remote import MOST_BYTES, RemoteSession, ServerError, session_at
@@ -186,7 +186,7 @@ def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
 
     def long_job(one):
         try:
-            job(one, kernel, max_seconds=6.0)
+            job(one, kernel, max_seconds=5.0)
         except emulator.BudgetExceeded as error:
             errors.put(error)
 
@@ -201,6 +201,38 @@ def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
     assert errors.qsize() == 2
     job(last, compiled())
     [one.close() for one in [*slow, last]]
+
+
+def command(*words):
+    return [sys.executable, "-m", "gemm_lab.cli", *words]
+
+
+def test_a_second_machine_adds_its_workers_and_leaves(server, session):
+    before = workers(session)
+    more = subprocess.Popen(command("worker", server.address, "--backend", "emulator"), stdout=subprocess.PIPE, text=True,
+                            stderr=subprocess.DEVNULL)
+    assert "1 × emulator" in more.stdout.readline()
+    wait_for(lambda: len(workers(session)) == 3)
+    more.send_signal(signal.SIGINT)
+    assert more.wait(20) == 130
+    wait_for(lambda: workers(session) == before)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("worker", "tcp://127.0.0.1:9", "--backend", "emulator"), "No gemm_lab server answers at tcp://127.0.0.1:9"),
+        (("serve", "--backend", "gpu"), "The GPU cannot be used"),
+        (("serve", "--backend", "emulator", "--workers", "-1"), "number of workers"),
+        (("serve", "--host", "127.0.0.1", "--port", "taken", "--workers", "0", "--backend", "emulator"), "choose another"),
+    ],
+)
+def test_commands_that_cannot_work_say_why(server, words, said):
+    if "gpu" in words and hardware.detect() is not None:
+        pytest.skip("there is a GPU")
+    words = [server.address.rsplit(":", 1)[1] if word == "taken" else word for word in words]
+    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=40)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
 # ---- Many clients ----
