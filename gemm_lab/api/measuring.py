@@ -47,7 +47,7 @@ def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> En
     grid = kernel.grid(1, 1, 1)
     threads = grid[0] * grid[1] * grid[2] * compiled.threads
     per_thread = catalog.evaluate(spec.flops_per_thread, kernel.config)
-    return Entry(spec.name, "ceiling", compiled, grid, arguments=(("buffer", 4 * threads), 1),
+    return Entry(spec.name, "ceiling", compiled, grid, spec.cluster, arguments=(("buffer", 4 * threads), 1),
                  flops=float(threads * per_thread), ladder=spec.ladder, config=settings)
 
 

@@ -1,5 +1,5 @@
-// tcgen05_m256n256k16_bf16.cu: how fast a pair of multiprocessors multiplies m256n256k16 in BF16 when its tiles need no
-// loading. The speed of light for the b200 ladder: one thread issues for both, random finite tiles in shared memory, two
+// tcgen05_m256n256k16_bf16.cu: how fast pairs of multiprocessors multiply m256n256k16 in BF16 when no tile is loaded.
+// The speed of light for the b200 ladder: one thread issues for both blocks, random finite tiles in shared memory, two
 // accumulators in turns.
 // d receives one value a thread, so that the result is looked at; k is the seed.
 #include "config.cuh"        // TURNS 512, TILES 4

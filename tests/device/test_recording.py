@@ -103,12 +103,12 @@ def test_a_b200_records_one_file_with_every_condition(machine, tmp_path, capsys)
     said = capsys.readouterr()
     assert code == 0 and said.err.count("PASS") == 5 and "20 rows" not in said.err
     rows = list(csv.DictReader((tmp_path / "b200.csv").open()))
-    names = [k.name for k in catalog.ladder("b200").kernels]
-    assert len(rows) == 2 * 2 * (len(names) + 1) and f"{len(rows)} rows → {tmp_path / 'b200.csv'}" in said.out
-    assert {row["kernel"] for row in rows} == {*names, "cublas"} and tuple(rows[0]) == COLUMNS
+    names = [*(k.name for k in catalog.ladder("b200").kernels), "cublas", catalog.ladder("b200").ceiling]
+    assert len(rows) == 2 * 2 * len(names) and f"{len(rows)} rows → {tmp_path / 'b200.csv'}" in said.out
+    assert {row["kernel"] for row in rows} == set(names) and tuple(rows[0]) == COLUMNS
     assert {(row["gpu"], row["driver"], row["cuda"], row["power_w"], row["sm_clock_mhz"]) for row in rows} == {
         ("NVIDIA B200", "580.65", "13.0", "300", "1500")}
-    assert all(row["commit"] and row["date"] and row["ratio_cublas"] == "1" for row in rows)
+    assert all(row["commit"] and row["date"] and row["ratio_cublas"] and row["ratio_ceiling"] for row in rows)
     samples = [json.loads(line) for line in (tmp_path / "raw" / "b200.jsonl").read_text().splitlines()]
     assert len(samples) == len(rows) and samples[0]["samples_ms"] == [1.0] * 5
     assert [(n, regime) for n, regime, _ in worker.timed] == [
