@@ -9,25 +9,24 @@ import numpy as np
 from gemm_lab.emulator.barriers import Barriers
 from gemm_lab.emulator.cluster_barrier import ClusterBarrier
 from gemm_lab.emulator.cluster_memory import ClusterMemory
-from gemm_lab.emulator.clusters import RANK_SHIFT, SPECIALS
-from gemm_lab.emulator.faults import BudgetExceeded, Trap
+from gemm_lab.emulator.control_flow import DONE, PARKED, ControlFlow
+from gemm_lab.emulator.faults import BudgetExceeded
 from gemm_lab.emulator.frames import CallStack
 from gemm_lab.emulator.lanes import Lanes
 from gemm_lab.emulator.mbarriers import Mbarriers
 from gemm_lab.emulator.memory import LocalMemory, SharedMemory
 from gemm_lab.emulator.ops.async_copy import Groups
+from gemm_lab.emulator.special_registers import SpecialRegisters
 from gemm_lab.emulator.tensor_cores import TensorCores
 from gemm_lab.emulator.tensor_memory import TensorMemory
 from gemm_lab.emulator.transfers import Transfers
 from gemm_lab.emulator.warpgroups import Warpgroups
 
-DONE = 1 << 30  # program counter of lanes that have ended
-PARKED = 1 << 29  # and of lanes that wait at a barrier
 PATTERNS = 1_000_000  # costs of address patterns that are remembered from chunk to chunk, of about 150 bytes each
 FAIR = 256  # scheduling steps after which the furthest lanes get a turn
 
 
-class Chunk:
+class Chunk(ControlFlow, SpecialRegisters):
     """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp, the last warp filled up.
 
     places: of the blocks, in a row, by which `Clusters` counts them; the blocks of a cluster are together.
@@ -232,30 +231,6 @@ class Chunk:
         if lanes.full and where is None:
             self.at = int(target)
 
-    def put_masked(self, lanes: Lanes):
-        """The function that stores a register on some lanes and leaves it on the others."""
-        R, mask, chosen, total = self.R, lanes.mask, lanes.chosen, self.lanes
-
-        def put(number, value):
-            old = R[number]
-            if chosen is None:
-                R[number] = (
-                    np.where(mask, value, old)
-                    if old.dtype == value.dtype
-                    else np.where(mask, value, old).astype(value.dtype)
-                )
-                return
-            new = np.full(total, old) if old.ndim == 0 else old.copy()
-            rows = new.reshape(-1, 32)
-            value = value if value.ndim == 0 else value.reshape(-1, 32)
-            if mask is None:
-                rows[chosen] = value
-            else:
-                rows[chosen] = np.where(mask.reshape(-1, 32), value, rows[chosen])
-            R[number] = new
-
-        return put
-
     def spend(self, index: int, lanes: Lanes) -> None:
         """Count instructions and time against the limits of the launch."""
         launch, block = self.launch, self.program.blocks[index]
@@ -273,51 +248,7 @@ class Chunk:
             self._naming[key] = np.tile(np.arange(32) < 8 * count, L.warps)
         return self._naming[key]
 
-    # ---- Ends of blocks, called by generated code ----
-
-    def branch(self, lanes: Lanes, condition, taken: int, other: int) -> int:
-        if condition.ndim == 0:
-            return taken if condition else other
-        if lanes.mask is None:
-            if condition.all():
-                return taken
-            if not condition.any():
-                return other
-        if lanes.full:
-            self.pc = np.where(condition, taken, other)
-            self.at = None
-        else:
-            self.goto(lanes, taken, condition)
-            self.goto(lanes, other, ~condition)
-        return -1
-
-    def switch(self, lanes: Lanes, index, targets: tuple) -> int:
-        if index.ndim == 0:
-            return targets[int(index)]
-        places = np.array(targets)[np.minimum(index, len(targets) - 1).astype(np.int64)]
-        self.at = None
-        numbers = lanes.lane_numbers()
-        if lanes.mask is None:
-            self.pc[numbers] = places
-        else:
-            self.pc[numbers[lanes.mask]] = places[lanes.mask]
-        return -1
-
-    def exit(self, lanes: Lanes) -> int:
-        if lanes.full:
-            self.pc[:] = DONE
-            self.at = DONE
-        else:
-            self.goto(lanes, DONE)
-            self.barriers.recheck()
-            self.cluster_barrier.recheck()
-        if self.cluster_size > 1 and self.hazards is not None:
-            self.hazards.clusters.left()
-        return DONE if lanes.full else -1
-
-    def trap(self, lanes: Lanes, site: int) -> int:
-        item = self.program.sites[site]
-        raise Trap(f"The kernel executed trap at {self.launch.describe(item)}, in {self.who(lanes, 0)}.")
+    # ---- Names ----
 
     def who(self, lanes: Lanes, position: int) -> str:
         """Block and thread of an executing lane, in words. position: among the executing lanes."""
@@ -345,60 +276,3 @@ class Chunk:
 
     def probe(self, lanes: Lanes, site: int, values: dict, after: bool) -> None:
         self.launch.probe(self, lanes, site, values, after)
-
-    # ---- Special registers ----
-
-    def clock(self):
-        self.clock_ticks += 1
-        return np.uint32(self.clock_ticks & 0xFFFFFFFF)
-
-    def clock64(self):
-        self.clock_ticks += 1
-        return np.uint64(self.clock_ticks)
-
-    globaltimer = clock64
-    globaltimer_lo = clock
-    clock_hi = globaltimer_hi = lambda self: np.uint32(self.clock_ticks >> 32)
-
-    def special(self, name: str):
-        """A special register: a NumPy scalar where it is the same for all lanes, else an array."""
-        launch, u4 = self.launch, np.uint32
-        stem, _, axis = name.partition("_")
-        number = "xyz".find(name[-1]) if name[-2] == "_" else -1
-        if stem in ("ntid", "nctaid"):
-            return u4((launch.block if stem == "ntid" else launch.grid)[number])
-        if name.startswith(SPECIALS):
-            return launch.clusters.special(name, {axis: self.special(f"ctaid_{axis}") for axis in "xyz"})
-        if name in ("window4", "window8"):  # where a block's own shared memory begins, as 4 bytes and as 8
-            window = self.special("cluster_ctarank") << u4(RANK_SHIFT)
-            return window if name == "window4" else window.astype(np.uint64)
-        if stem in ("tid", "ctaid"):
-            flat, extents = (
-                (self.thread_of_lane, launch.block)
-                if stem == "tid"
-                else (self.block_ids[self.block_of_lane], launch.grid)
-            )
-            if extents[number] == 1:
-                return u4(0)
-            if stem != "tid" and self.blocks == 1:
-                flat = flat[0]
-            divisor = int(np.prod(extents[:number], dtype=np.int64))
-            return (flat // divisor % extents[number]).astype(u4)
-        lane = (self.all_lanes % 32).astype(u4)
-        one = u4(1)
-        values = {
-            "laneid": lambda: lane,
-            "warpid": lambda: (self.thread_of_lane // 32).astype(u4),
-            "nwarpid": lambda: u4(self.warps_per_block),
-            "smid": lambda: u4(0),
-            "nsmid": lambda: u4(1),
-            "gridid": lambda: np.uint64(1),
-            "dynamic_smem_size": lambda: u4(launch.dynamic_smem),
-            "total_smem_size": lambda: u4(launch.smem_bytes),
-            "lanemask_eq": lambda: one << lane,
-            "lanemask_lt": lambda: (one << lane) - one,
-            "lanemask_le": lambda: ((one << lane) - one) | (one << lane),
-            "lanemask_gt": lambda: ~(((one << lane) - one) | (one << lane)),
-            "lanemask_ge": lambda: ~((one << lane) - one),
-        }
-        return values[name]() if name in values else u4(0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.barriers import Waiting, spans
+from gemm_lab.emulator.control_flow import DONE, PARKED
 from gemm_lab.emulator.faults import ClusterFault
 
 
@@ -53,14 +54,10 @@ class ClusterBarrier:
 
     def complete(self) -> np.ndarray:
         """By cluster: the rounds that all threads which have not ended have arrived for."""
-        from gemm_lab.emulator.chunk import DONE
-
         rounds = np.where(self.chunk.pc == DONE, np.iinfo(np.int64).max, self.rounds)
         return rounds.reshape(-1, self.lanes_of_cluster).min(1)
 
     def wait(self, L, site: int, following: int) -> int:
-        from gemm_lab.emulator.chunk import PARKED
-
         chunk = self.chunk
         lanes = L.lane_numbers()[L.active()]
         chunk.goto(L, PARKED)
@@ -105,8 +102,6 @@ class ClusterBarrier:
 
     def missing(self, entry: Waiting, block: int) -> str:
         """Whose arrival is missing, block by block."""
-        from gemm_lab.emulator.chunk import DONE
-
         chunk, parts = self.chunk, []
         same = self.cluster_of_lane == self.cluster_of_lane[entry.lanes[0]]
         late = np.flatnonzero(same & (self.rounds < entry.expected) & (chunk.pc != DONE))

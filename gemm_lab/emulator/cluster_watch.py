@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gemm_lab.emulator.control_flow import DONE
 from gemm_lab.emulator.ordering import ALWAYS, LANE_BITS, LANE_MASK
 
 
@@ -89,8 +90,6 @@ class ClusterWatch:
 
     def left(self) -> None:
         """Threads have ended. What others did with the memory of a block has to come before its last thread's end."""
-        from gemm_lab.emulator.chunk import DONE
-
         gone = (self.chunk.pc.reshape(self.chunk.blocks, -1) == DONE).all(1)
         for block in np.flatnonzero(gone & ~self.ended).tolist():
             self.ended[block] = True

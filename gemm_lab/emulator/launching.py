@@ -13,6 +13,7 @@ from gemm_lab.emulator.clusters import clusters_of
 from gemm_lab.emulator.counting import Patterns, SiteCounts
 from gemm_lab.emulator.faults import BudgetExceeded, EmulatorError, LaunchError
 from gemm_lab.emulator.hazards import Hazards
+from gemm_lab.emulator.launch_checks import check
 from gemm_lab.emulator.layout import align_up
 from gemm_lab.emulator.memory import GlobalMemory
 from gemm_lab.emulator.memory_limit import Account, blocks_at_once, limit_bytes
@@ -21,32 +22,6 @@ from gemm_lab.emulator.program import Program, program_of
 from gemm_lab.emulator.report import Report
 from gemm_lab.emulator.shadow import GlobalShadow, SharedShadow
 
-# Shared memory a block may have, in bytes.
-# Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
-SHARED_LIMIT = {
-    50: 49152,
-    52: 49152,
-    53: 49152,
-    60: 49152,
-    61: 49152,
-    62: 49152,
-    70: 98304,
-    72: 98304,
-    75: 65536,
-    80: 166912,
-    86: 101376,
-    87: 166912,
-    88: 101376,
-    89: 101376,
-    90: 232448,
-    100: 232448,
-    101: 232448,
-    103: 232448,
-    110: 232448,
-    120: 101376,
-    121: 101376,
-}
-MAX_THREADS = 1024
 LANES_AT_ONCE = 16384
 QUANTUM = 200_000
 OUTPUT_LIMIT = 1 << 20  # characters of printf that are kept: the size of a GPU's buffer unless it is set
@@ -153,7 +128,8 @@ class Launch:
         self.args, self.only_block, self.probes = list(args), only_block, probes
         self.threads = block[0] * block[1] * block[2]
         self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
-        self._check()
+        self.clusters = clusters_of(program.module.functions[program.entry], program.module.target, grid, cluster)
+        check(self)
         pieces, self.buffers = read_arguments(program, self.args)
         parameters = with_addresses(program, pieces, self.buffers)
         self._reserve(max_bytes, hazards)
@@ -170,45 +146,6 @@ class Launch:
         self.initial = self.memory.data.copy()
         self.probe = self.trace = None
         self.deadline: float | None = None
-
-    # ---- Checks ----
-
-    def _check(self) -> None:
-        program = self.program
-        if self.timing not in ("early", "late"):
-            raise LaunchError(f'timing must be "early" or "late", not {self.timing!r}.')
-        if self.dynamic_smem < 0:
-            raise LaunchError(f"{self.dynamic_smem:,} bytes of dynamic shared memory cannot be; give 0 or more.")
-        if self.threads > MAX_THREADS:
-            raise LaunchError(
-                f"A block of {self.threads:,} threads is more than the {MAX_THREADS:,} that a block may have."
-            )
-        if program.max_threads and self.threads > program.max_threads:
-            raise LaunchError(
-                f"A block of {self.threads} threads is more than the {program.max_threads} that "
-                f"{program.entry} was compiled for (__launch_bounds__)."
-            )
-        if self.block[2] > 64 or self.grid[1] > 65535 or self.grid[2] > 65535 or self.grid[0] >= 2**31:
-            raise LaunchError(
-                f"Grid {self.grid} or block {self.block} is larger than a GPU takes: grid y and z at most "
-                "65,535, block z at most 64."
-            )
-        function = program.module.functions[program.entry]
-        self.clusters = clusters_of(function, program.module.target, self.grid, self.cluster)
-        number = re.search(r"sm_(\d+)", program.module.target)
-        limit = SHARED_LIMIT.get(int(number[1])) if number else None
-        if limit is not None and self.smem_bytes > limit:
-            raise LaunchError(
-                f"A block with {self.smem_bytes:,} bytes of shared memory is more than the {limit:,} of "
-                f"{program.module.target.split(',')[0]} (PTX line {program.module.functions[program.entry].line})."
-            )
-        if self.threads % 32:
-            for item in program.sites:
-                if item.family in ("ldmatrix", "stmatrix", "mma", "wmma", "wgmma", "movmatrix"):
-                    raise LaunchError(
-                        f"A block of {self.threads} threads ends in a partial warp, but {item.opcode} "
-                        f"({self.describe(item)}) needs all 32 lanes; use a multiple of 32 threads."
-                    )
 
     # ---- Memory ----
 

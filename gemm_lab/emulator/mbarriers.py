@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gemm_lab.emulator.barriers import spans
+from gemm_lab.emulator.control_flow import PARKED
 from gemm_lab.emulator.faults import MbarrierFault, MemoryFault
 
 MOST_ARRIVALS = MOST_BYTES = (1 << 20) - 1
@@ -129,8 +130,6 @@ class Mbarriers:
 
     def wait(self, L, k: int, addresses, phases, parity: bool, register: int | None, following: int) -> int:
         """Lanes whose phase has ended go on; the others are parked. Returns the next code block, or -1."""
-        from gemm_lab.emulator.chunk import PARKED
-
         chunk, parked = self.chunk, []
         for key, positions, lanes in self.groups(L, k, addresses, L.mask):
             barrier = self.find(k, int(lanes[0]), key)
