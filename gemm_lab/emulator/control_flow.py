@@ -1,4 +1,4 @@
-"""What generated code calls at the end of a basic block: where the lanes go next, and registers written on some lanes."""
+"""What generated code calls at the end of a basic block: where the lanes go, and registers written on some lanes."""
 
 from __future__ import annotations
 
