@@ -235,7 +235,7 @@ class Present:
 
 def arch_of(major: int, minor: int) -> str:
     """Compute capability -> the architecture to compile for; "a" adds features of that one alone."""
-    suffix = "a" if (major, minor) in {(9, 0), (10, 0), (12, 0)} else ""
+    suffix = "a" if (major, minor) in {(9, 0), (10, 0), (10, 3), (12, 0)} else ""
     return f"sm_{major}{minor}{suffix}"
 
 

@@ -127,7 +127,7 @@ def test_other_gpus_are_not_mistaken_for_ours(name):
 @pytest.mark.parametrize(
     "major, minor, arch",
     [(7, 5, "sm_75"), (8, 0, "sm_80"), (8, 9, "sm_89"),
-     (9, 0, "sm_90a"), (10, 0, "sm_100a"), (12, 0, "sm_120a")],
+     (9, 0, "sm_90a"), (10, 0, "sm_100a"), (10, 3, "sm_103a"), (12, 0, "sm_120a")],
 )
 def test_architecture_of_a_compute_capability(major, minor, arch):
     assert arch_of(major, minor) == arch
