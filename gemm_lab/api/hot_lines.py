@@ -11,13 +11,16 @@ from gemm_lab.api import html
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
 
-COUNTS = ("executions", "wavefronts", "ideal", "sectors", "requests")
+COUNTS = ("executions", "wavefronts", "ideal", "sectors", "requests", "operand_bytes")
+PRODUCTS = ("wgmma.mma_async", "tcgen05.mma")  # tensor cores that read shared memory themselves
 CONTEXT = 1  # lines shown around a line that counts
 
 
 @dataclass(frozen=True)
 class Line:
-    """One source line. `wavefronts` of shared memory, `sectors` and `requests` of global memory."""
+    """One source line. `wavefronts` of shared memory, `sectors` and `requests` of global memory, `operand_bytes` that
+    tensor cores read in shared memory themselves, by descriptors: no profiler counts wavefronts for them.
+    """
 
     number: int
     text: str
@@ -27,6 +30,7 @@ class Line:
     ideal: int = 0
     sectors: int = 0
     requests: int = 0
+    operand_bytes: int = 0
 
     @property
     def degree(self) -> float | None:
@@ -60,6 +64,8 @@ class HotLines:
             cost["executions"] += site.executions
             cost["wavefronts"] += site.wavefronts
             cost["ideal"] += site.ideal_wavefronts
+            if site.opcode.startswith(PRODUCTS):
+                cost["operand_bytes"] += site.bytes
             if site.sectors:
                 cost["sectors"] += site.sectors
                 cost["requests"] += site.requests
@@ -85,7 +91,7 @@ class HotLines:
 
     def _shown(self) -> list[Line | None]:
         lines = self.lines
-        hot = [index for index, line in enumerate(lines) if line.wavefronts or line.sectors]
+        hot = [index for index, line in enumerate(lines) if line.wavefronts or line.sectors or line.operand_bytes]
         wanted = sorted({near for index in hot for near in range(index - CONTEXT, index + CONTEXT + 1)
                          if 0 <= near < len(lines)})
         shown: list[Line | None] = []
@@ -97,13 +103,17 @@ class HotLines:
 
     def _rows(self) -> list[tuple[Line | None, str]]:
         """(line, its margin and text) for every shown line, after the head; None is a gap."""
+        shown = self._shown()
+        products = any(line is not None and line.operand_bytes for line in shown)
+        head = f" {'operands, KB':>12}" if products else ""
         rows: list[tuple[Line | None, str]] = [
-            (None, f"{'wavefronts':>11} {'degree':>6} {'sectors/request':>15} {'line':>5}")]
-        for line in self._shown():
+            (None, f"{'wavefronts':>11} {'degree':>6} {'sectors/request':>15}{head} {'line':>5}")]
+        for line in shown:
             if line is None:
                 rows.append((None, ""))
                 continue
-            margin = f"{_wavefronts(line):>11} {_degree(line):>6} {_sectors(line):>15} {line.number:>5}"
+            operands = f" {_operands(line):>12}" if products else ""
+            margin = f"{_wavefronts(line):>11} {_degree(line):>6} {_sectors(line):>15}{operands} {line.number:>5}"
             rows.append((line, f"{margin}  {line.text}"))
         return rows
 
@@ -131,6 +141,10 @@ def _wavefronts(line: Line) -> str:
 
 def _degree(line: Line) -> str:
     return f"{line.degree:.1f}" if line.degree is not None else ""
+
+
+def _operands(line: Line) -> str:
+    return f"{line.operand_bytes / 1024:,.0f}" if line.operand_bytes else ""
 
 
 def _sectors(line: Line) -> str:

@@ -52,3 +52,14 @@ def test_a_line_without_shared_accesses_shows_no_wavefronts():
     line = next(line for line in margin(report, "gather.cu", text).split("\n") if "const char* source" in line)
     executions, sectors, number = line.split("  const")[0].split()
     assert int(executions) > 0 and (sectors, number) == ("4", "4")
+
+
+def test_what_tensor_cores_read_themselves_has_a_column():
+    import gemm_lab as lab
+
+    run = lab.kernel("hopper/01_wgmma").run(n=256, backend="emulator")
+    (line,) = [line for line in run.hot_lines().lines if line.operand_bytes]
+    count = (256 // 64) * (256 // 128) * (256 // 16)
+    assert line.operand_bytes == count * (64 + 128) * 32 and "multiply(k_tile)" in line.text
+    assert "operands, KB" in repr(run.hot_lines()) and f" {line.operand_bytes // 1024} " in repr(run.hot_lines())
+    assert "operands" not in repr(lab.kernel("t4/01_hierarchical_tiling").run(n=256, backend="emulator").hot_lines())
