@@ -17,9 +17,8 @@ class Meeting:
     """What the arrivals of one round publish, by warp of the cluster: everything, and the inits of mbarriers."""
 
     def __init__(self, span: int):
-        self.clock, self.inits = (np.full(span, ALWAYS, np.int64) for _ in range(2))
+        self.clock, self.inits, self.met = (np.full(span, ALWAYS, np.int64) for _ in range(3))
         self.acquired = ALWAYS
-        self.relaxed = False
 
 
 class ClusterWatch:
@@ -45,9 +44,9 @@ class ClusterWatch:
         order, rows = self.order, np.unique(lanes >> 5)
         known = order.known_to(rows, self.report.event).max(0)
         np.maximum(meeting.inits, np.minimum(known, self.watch.proxies.init_fenced[cluster]), out=meeting.inits)
+        np.maximum(meeting.met, self.watch.tensor.between.reach(lanes), out=meeting.met)
         if relaxed:
             known = np.minimum(known, order.fenced_wide[cluster])
-            meeting.relaxed = True
         else:
             meeting.acquired = max(meeting.acquired, int(order.acquired[rows].max()))
         np.maximum(meeting.clock, known, out=meeting.clock)
@@ -65,13 +64,13 @@ class ClusterWatch:
         meeting, order, rows = self.meetings.get((cluster, turn)), self.order, np.unique(lanes >> 5)
         if meeting is None:
             return
+        self.watch.tensor.between.take(rows, meeting.met)
         own = order.known[rows, order.local[rows]]
         order.known[rows] = np.maximum(order.known[rows], meeting.clock)
         order.known[rows, order.local[rows]] = own
         order.acquired[rows] = np.maximum(order.acquired[rows], meeting.acquired)
         self.inits[rows] = np.maximum(self.inits[rows], meeting.inits)
-        if not meeting.relaxed:
-            order.synced[lanes] = self.report.event
+        order.synced[lanes] = np.maximum(order.synced[lanes], meeting.clock[order.local[lanes >> 5]])
 
     def knows_init(self, lanes, init: int) -> np.ndarray:
         """Which lanes may rely on an init (event and lane) through fence.mbarrier_init and a relaxed arrival."""
