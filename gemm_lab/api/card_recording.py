@@ -14,7 +14,7 @@ from gemm_lab.api.here import Here
 from gemm_lab.api.kernel import Kernel, kernel
 from gemm_lab.measure import ncu
 from gemm_lab.measure.cards import METRIC_NAMES, ProfileCard, from_launch
-from gemm_lab.measure.inputs import make_inputs
+from gemm_lab.measure.inputs import arguments, make_inputs
 from gemm_lab.measure.profile import ptx_hash, source_hash, step
 
 CARD_N = 4096
@@ -29,9 +29,10 @@ def record_cards(kernels: Iterable[Kernel], where: Here, folder: Path, n: int = 
     for made in kernels:
         made.spec.require_size(made.config, n, n, n)
         compiled, problem = made.compile(where.arch), made.problem
-        if problem not in inputs:  # shared by the ladder, so that the plan holds every array once
-            inputs[problem] = make_inputs(problem, n, n, n, "normal", 0).arguments()
-        plan.append(step(compiled, made.grid(n, n, n), inputs[problem]))
+        same = replace(problem, arguments=(), tensor_maps=())  # shared by the ladder: the plan holds every array once
+        if same not in inputs:
+            inputs[same] = vars(make_inputs(problem, n, n, n, "normal", 0))
+        plan.append(step(compiled, made.grid(n, n, n), arguments(problem, inputs[same]), made.spec.cluster))
         launches.append({"kernel": made.name, "n": n, "config": made.config, "ptx": ptx_hash(compiled.ptx),
                          "source": source_hash(compiled)})
     folder.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[
         made = replace(made, config=made.spec.configure())
         compiled = made.compile(arch)
         inputs = make_inputs(made.problem, n, n, n, "integers", 0)
-        plan.append(step(compiled, made.grid(n, n, n), inputs.arguments()))
+        plan.append(step(compiled, made.grid(n, n, n), inputs.arguments(), made.spec.cluster))
         rows.append({"kernel": made.name, "n": n, "arch": arch, "ptx": ptx_hash(compiled.ptx)})
     return [row | counts for row, counts in zip(rows, profile(plan), strict=True)]
 

@@ -30,10 +30,10 @@ METRICS = {
 }
 
 
-def step(compiled: Any, grid: Sequence[int], args: Sequence[Any]) -> dict[str, Any]:
+def step(compiled: Any, grid: Sequence[int], args: Sequence[Any], cluster: Sequence[int] = (1, 1, 1)) -> dict[str, Any]:
     """One launch of a plan for `gemm_lab.device.replay`."""
     return {"cubin": compiled.cubin, "entry": compiled.entry, "grid": tuple(grid), "threads": compiled.threads,
-            "smem": compiled.dynamic_smem, "args": list(args)}
+            "smem": compiled.dynamic_smem, "args": list(args), "cluster": tuple(cluster)}
 
 
 def profile(plan: Sequence[dict[str, Any]], timeout_s: float = 300.0) -> list[dict[str, int]]:

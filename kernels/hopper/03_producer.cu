@@ -20,8 +20,7 @@ constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16);   // the tiles, then
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 2)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, __nv_bfloat16* gmem_d,
      int M, int N, int K) {
-  static_assert(BLOCK_K == 64, "rows as wide as the swizzle, 128 bytes");
-  static_assert(BLOCK_M % MMA_M == 0, "a warpgroup multiplies 64 rows at a time");
+  static_assert(BLOCK_K == 64 && BLOCK_M % MMA_M == 0, "rows of 128 bytes; wgmma takes 64 rows of A");
 
   // ---- Where this block works ----
   const int block_m = blockIdx.y * BLOCK_M, block_n = blockIdx.x * BLOCK_N;

@@ -22,8 +22,7 @@ constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16);   // the tiles, then
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, __nv_bfloat16* gmem_d,
      int M, int N, int K) {
-  static_assert(BLOCK_K == 64, "rows as wide as the swizzle, 128 bytes");
-  static_assert(WARPGROUP_M % MMA_M == 0, "a warpgroup multiplies 64 rows at a time");
+  static_assert(BLOCK_K == 64 && WARPGROUP_M % MMA_M == 0, "rows of 128 bytes; wgmma takes 64 rows of A");
 
   // ---- Where this warpgroup works ----
   const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane

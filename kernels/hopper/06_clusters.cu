@@ -25,8 +25,7 @@ constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16);   // the tiles, then
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, __nv_bfloat16* gmem_d,
      int M, int N, int K) {
-  static_assert(BLOCK_K == 64, "rows as wide as the swizzle, 128 bytes");
-  static_assert(WARPGROUP_M % MMA_M == 0, "a warpgroup multiplies 64 rows at a time");
+  static_assert(BLOCK_K == 64 && WARPGROUP_M % MMA_M == 0, "rows of 128 bytes; wgmma takes 64 rows of A");
 
   // ---- Where this warpgroup works ----
   const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane
@@ -86,11 +85,13 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     setmaxnreg_dec<PRODUCER_REGISTERS>();                     // this warpgroup needs few registers,
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
     if (threadIdx.x == NUM_CONSUMERS * 128)
-      for (int index = blockIdx.x / CLUSTER; index < tiles_m * tiles_n; index += gridDim.x / CLUSTER)
+      for (int index = blockIdx.x / CLUSTER; index < tiles_m * tiles_n; index += gridDim.x / CLUSTER) {
+        const Tile tile = place(index);
         for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
           mbarrier_wait_parity(empty + stage * 8, parity);    // until no product reads this buffer any more
-          copy(stage, place(index), k_tile);
+          copy(stage, tile, k_tile);
         }
+      }
     for (int i = 0; i < NUM_STAGES && threadIdx.x == NUM_CONSUMERS * 128; i++, advance(stage, parity))
       mbarrier_wait_parity(empty + stage * 8, parity);        // the last arrivals come before this block may end
     return;

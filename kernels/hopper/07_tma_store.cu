@@ -21,15 +21,13 @@ constexpr int MMA_M = 64, MMA_K = 16;                         // wgmma is BLOCK_
 constexpr int WARPGROUP_M = BLOCK_M / NUM_CONSUMERS;          // rows of D for each consumer
 constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2;   // bytes of a tile
 constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
-constexpr int STORE_BYTES = MMA_M * 64 * 2;                   // 64 x 64 values of D, which a consumer stages twice
-constexpr int STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;
+constexpr int STORE_BYTES = MMA_M * 64 * 2, STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;   // 64 x 64 of D, and all
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + STAGED_BYTES;   // tiles, parts of D, mbarriers
 
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
      const __grid_constant__ CUtensorMap map_d, int M, int N, int K) {
-  static_assert(BLOCK_K == 64, "rows as wide as the swizzle, 128 bytes");
-  static_assert(WARPGROUP_M % MMA_M == 0, "a warpgroup multiplies 64 rows at a time");
+  static_assert(BLOCK_K == 64 && WARPGROUP_M % MMA_M == 0, "rows of 128 bytes; wgmma takes 64 rows of A");
 
   // ---- Where this warpgroup works ----
   const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane
@@ -79,14 +77,14 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   // region: store
-  const auto store = [&](auto& tile, int column, int buffer, int row, int block_n) {   // 64 columns of a 64-row tile
+  const auto store = [&](auto& part, int column, int buffer, int row, int block_n) {   // 64 columns of a 64-row tile
     const int lane = threadIdx.x % 32, staged_row = threadIdx.x % 128 / 32 * 16 + lane % 16;
     const uint32_t at = staged + (warpgroup * 2 + buffer) * STORE_BYTES;
     if (threadIdx.x % 128 == 0) tma_store_wait_read<1>();     // the store before last no longer reads this buffer,
     named_barrier_sync<128>(1 + warpgroup);                   // and the warpgroup waits for that
     #pragma unroll
     for (int chunk = 0; chunk < 8; chunk += 2) {              // two chunks of 8 columns; the swizzle that map_d names
-      const auto &left = tile[column / 8 + chunk], &right = tile[column / 8 + chunk + 1];
+      const auto &left = part[column / 8 + chunk], &right = part[column / 8 + chunk + 1];
       stmatrix_x4(at + staged_row * 128 + 16 * ((chunk + lane / 16) ^ staged_row % 8), bf16_pair(left[0], left[1]),
                   bf16_pair(left[2], left[3]), bf16_pair(right[0], right[1]), bf16_pair(right[2], right[3]));
     }
@@ -108,11 +106,13 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     setmaxnreg_dec<PRODUCER_REGISTERS>();                     // this warpgroup needs few registers,
     int stage = 0, parity = 1;                                // a fresh barrier lets parity 1 pass: buffers are free
     if (threadIdx.x == NUM_CONSUMERS * 128)
-      for (int index = blockIdx.x / CLUSTER; index < tiles_m * tiles_n; index += gridDim.x / CLUSTER)
+      for (int index = blockIdx.x / CLUSTER; index < tiles_m * tiles_n; index += gridDim.x / CLUSTER) {
+        const Tile tile = place(index);
         for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K, advance(stage, parity)) {
           mbarrier_wait_parity(empty + stage * 8, parity);    // until no product reads this buffer any more
-          copy(stage, place(index), k_tile);
+          copy(stage, tile, k_tile);
         }
+      }
     for (int i = 0; i < NUM_STAGES && threadIdx.x == NUM_CONSUMERS * 128; i++, advance(stage, parity))
       mbarrier_wait_parity(empty + stage * 8, parity);        // the last arrivals come before this block may end
     return;
