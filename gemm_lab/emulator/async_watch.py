@@ -28,6 +28,7 @@ class Record:
         self.init = init
         self.clock, self.over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))
         self.acquired = self.acquired_over = ALWAYS
+        self.met, self.met_over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))  # with relaxed arrivals
         self.loads: list = []
         self.ended: list = []
 
@@ -69,6 +70,8 @@ class AsyncWatch:
 
     def arrived(self, k: int, barrier, lanes) -> None:
         """Before the arrival counts."""
+        if self.watch.tensor.between.loose:
+            np.maximum(barrier.record.met, self.watch.tensor.between.reach(lanes), out=barrier.record.met)
         if "relaxed" in self.chunk.program.sites[k].parts:
             return
         rows, record = np.unique(lanes >> 5), barrier.record
@@ -79,11 +82,14 @@ class AsyncWatch:
         record = barrier.record
         np.maximum(record.over, record.clock, out=record.over)
         record.acquired_over = max(record.acquired_over, record.acquired)
+        np.maximum(record.met_over, record.met, out=record.met_over)
         record.ended += record.loads
         record.loads = []
 
     def acquired(self, k: int, barrier, lanes) -> None:
         """Threads have seen the end of the phase before the present one."""
+        if self.watch.tensor.between.loose:
+            self.watch.tensor.between.passed(barrier.record, lanes)
         if "relaxed" in self.chunk.program.sites[k].parts:
             return
         record, order = barrier.record, self.order

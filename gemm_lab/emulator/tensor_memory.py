@@ -178,7 +178,7 @@ class TensorMemory:
 
     def quarter(self, k: int, warp: int, address: int, shape: str) -> tuple[int, int]:
         """(lane, column) of an address that a warp loads from or stores to. Raises where it is not the warp's."""
-        lane, column = address >> 16, address & 0xFFFF
+        lane, column = (address >> 16) % LANES, address & 0xFFFF  # rows of a pair's second block may count on from 128
         rank = warp % self.chunk.warps_per_block
         first = QUARTER * (rank % 4)
         if lane == first or (shape.startswith("16x") and lane == first + 16):

@@ -2,9 +2,11 @@
 
 Every tcgen05 access to tensor memory is asynchronous. A load or a store is done when its warp has waited (wait::ld,
 wait::st), a product when some thread has waited for the mbarrier of a tcgen05.commit behind it. Another thread may then
-touch the same cells if it was told (a barrier), if the one who told had executed tcgen05.fence::before_thread_sync
-(which a commit contains) and if it has itself executed tcgen05.fence::after_thread_sync since. Products with the same
-accumulator, shape and kind that one thread issues follow each other without any of this.
+touch the same cells if it was told (a barrier) and has executed tcgen05.fence::after_thread_sync since, for what it
+does is asynchronous as well. Where the barrier is relaxed, who tells has to execute tcgen05.fence::before_thread_sync
+first; a commit contains that fence, and a release orders what has been waited for in any case ("The standard memory
+consistency model synchronization mechanisms also apply"). Products with the same accumulator, shape and kind that one
+thread issues follow each other without any of this.
 
 The operands in shared memory belong to a product until it is known to be done. What threads stored there it reads
 through the async proxy. PTX ISA, "tcgen05: Memory Consistency Model".
@@ -15,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.access import Access
-from gemm_lab.emulator.ordering import ALWAYS, LANE_BITS
+from gemm_lab.emulator.ordering import LANE_BITS
+from gemm_lab.emulator.tensor_order import TensorOrder
 from gemm_lab.emulator.tensor_touches import Cells, Progress, Touch
 from gemm_lab.emulator.tensor_words import TensorWords
 
@@ -32,7 +35,7 @@ class TensorWatch:
         self.touches: list[Touch] = [Touch("none", -1, 0, 0)]
         self.open: dict[int, list[Touch]] = {}  # warp -> loads and stores that it has not waited for
         self.unfenced: dict[int, list[Touch]] = {}  # warp -> touches since its last fence before
-        self.after = np.full(self.order.known.shape, ALWAYS, np.int64)  # `known` at the last fence after
+        self.between = TensorOrder(watch)
         self.reading = np.zeros(0, np.int32)  # by 16 bytes of shared memory: the last product that reads them
         self.stamps = np.zeros(64, np.int64)  # by touch: event << 32 | lane that first knew that a product was done
         self.progress: dict[int, Progress] = {}  # by lane that issues
@@ -112,7 +115,7 @@ class TensorWatch:
                 for touch in self.unfenced.pop(warp, ()):
                     touch.fenced = event
         else:
-            self.after[rows] = self.order.known_to(rows, event)
+            self.between.fence_after(rows, event)
 
     # ---- Products ----
 
@@ -184,7 +187,7 @@ class TensorWatch:
             row, column = np.argwhere(bad & (found == number))[0]
             touch = self.touches[number]
             lane = int(access.lanes[row, 0]) - self.watch.first_lane
-            if not any(self._told(lane, *one) for one in self._witnesses(touch)):
+            if not any(self.between.told(lane, *one) for one in self._witnesses(touch)):
                 self.words.untold(self.watch.words(access, row, column), access, touch)
                 break
         return False
@@ -245,7 +248,7 @@ class TensorWatch:
                 return
         elif new.kind == "mma" and (old.lane == new.lane or not old.done):
             if old.done or old.product.key == new.product.key or old.product.only_reads(new.product):
-                if old.lane != new.lane and not self._told(new.lane, old.issued, old.lane):
+                if old.lane != new.lane and not self.between.told(new.lane, old.issued, old.lane):
                     self.words.race(old, new, block)
             else:
                 self.words.not_pipelined(old, new, block)
@@ -253,23 +256,17 @@ class TensorWatch:
         if not old.done:
             self.words.not_waited(old, new, block)
             return
-        told = [(event, lane) for event, lane in self._witnesses(old) if self._told(new.lane, event, lane)]
+        between = self.between
+        told = [one for one in self._witnesses(old) if between.told(new.lane, *one) or between.met(new.lane, *one)]
         if not told:
             self.words.race(old, new, block)
         elif new.kind == "dealloc":
             return
-        elif old.product is None and (not old.fenced or not self._told(new.lane, old.fenced, old.lane)):
+        elif old.product is None and not between.told(new.lane, *told[0]) and not (
+                old.fenced and between.met(new.lane, old.fenced, old.lane)):
             self.words.unfenced(old, new, block, True)
-        elif not any(self.after[new.warp, self.order.local[lane >> 5]] >= event for event, lane in told):
+        elif not any(between.fenced(new.lane, *one) for one in told):
             self.words.unfenced(old, new, block, False)
-
-    def _told(self, lane: int, event: int, other: int) -> bool:
-        """Whether a thread may rely on an event of another."""
-        first = self.watch.first_lane
-        if lane >> 5 == other >> 5:
-            return True  # the whole warp waits together, or the thread itself does
-        before = np.full((1, 1), event << LANE_BITS | (other + first), np.int64)
-        return self.order.unordered(np.full((1, 1), lane + first), before, True) is None
 
     # ---- Pieces ----
 

@@ -18,6 +18,8 @@ HARMLESS = {
     "→ leading offset of A": "PTX ISA, leading dimension byte offset: K-major with a swizzle, it is not used",
     "→ leading offset of B": "the same",
     "→ shift": "PTX ISA, instruction descriptor: the maximum shift is of tcgen05.mma.ws",
+    "tcgen05.fence::before_thread_sync": "PTX ISA, tcgen05, inter-thread synchronization: the standard mechanisms also "
+                                         "apply, and the arrival after tcgen05.wait::ld is a release; relaxed ones need it",
 }
 # And in one of them.
 ALSO = {
