@@ -32,6 +32,7 @@ class WarpgroupWatch:
         self.used: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # register -> time and site of the last use by threads
         self.matrices: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}  # accumulators -> of the last wgmma on them
         self.reading = np.zeros((len(chunk.shared.data) >> CHUNK_SHIFT) + 1, np.int32)  # wgmma that read each 16 bytes
+        chunk.take(self.reading.nbytes, "the hazards' record of wgmma")
         self.busy = 0
 
     # ---- Registers ----

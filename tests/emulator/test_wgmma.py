@@ -118,6 +118,26 @@ def test_registers_hold_the_tiles_of_m16n8():
         assert tuple(a[thread, register, half]) == place_
 
 
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("m64n16k16", "m64n12k16", "n is a multiple of 8 up to 256, not 12"),
+    ("m64n16k16", "m64n264k16", "n is a multiple of 8 up to 256, not 264"),
+    ("m64n16k16", "m64n24k16", "the accumulator takes 12 registers here, and 8 stand there"),
+    ("m64n16k16", "m64n16k8", "k is 16 for bf16"),
+    ("f32.bf16.bf16", "f32.bf16.f16", "bf16 and f16 into f32 is no combination of types"),
+    ("f32.bf16.bf16", "f16.bf16.bf16", "bf16 and bf16 into f16 is no combination"),
+    ("mma_async.sync", "mma_async.sp.sync", "are known here"),
+    ("p, 1, 1, 0, 0", "p, 2, 1, 0, 0", "imm-scale is 1 or -1"),
+    ("p, 1, 1, 0, 0", "p, 1, 1, 0, 2", "imm-trans 0 or 1"),
+    ("p, 1, 1, 0, 0", "p, 1, 1, 0", "3 constants behind scale-d"),
+])
+def test_forms_that_do_not_exist_are_refused(old, new, said):
+    ptx = one(Form(16)).ptx
+    assert old in ptx
+    args = [np.zeros(IMAGE_BYTES // 4, np.uint32), np.zeros(1024, np.float32), np.zeros(512, np.uint32), 0, 0, 0]
+    with pytest.raises(emulator.UnsupportedInstruction, match=said):
+        emulator.launch(ptx.replace(old, new), "kernel", 1, 128, args, IMAGE_BYTES)
+
+
 # ---- A ring of stages ----
 
 
