@@ -28,11 +28,13 @@ TEST_STAMP = $(VENV)/.stamp-test$(if $(EXTRA),-$(EXTRA))$(if $(NO_TEST_TORCH),-w
 ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DELETE_ON_ERROR:
-.PHONY: help lab test run record clean
+.PHONY: help lab test test-all run course record clean
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
 	@echo "make test     check the lab: lint, then every test    TORCH=0  WORKERS=2  PYTEST_ARGS='-k swizzle'"
+	@echo "make test-all the same, with the tests that take long"
+	@echo "make course   build the assignments for nbgrader in the folder course: see CLASSROOM.md"
 	@echo "make run      run every notebook headless; the executed copies land in build/notebooks"
 	@echo "make record   measure on this machine's GPU and append to results/measured"
 	@echo "make clean    delete build products and caches; the virtual environment stays"
@@ -48,10 +50,16 @@ lab: $(LAB_STAMP)
 test: $(TEST_STAMP)
 	"$(VENV)/bin/gemm-lab" sync --check
 	$(PY) -m ruff check .
-	$(PY) -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(WORKERS) $(LONG) $(PYTEST_ARGS)
+
+test-all: LONG = -m ""
+test-all: test
 
 run: $(LAB_STAMP)
 	$(PY) -m gemm_lab.notebook.run --into build/notebooks
+
+course: $(VENV)/.stamp-course
+	$(PY) -m gemm_lab.notebook.course --into course
 
 record: $(LAB_STAMP)
 	"$(VENV)/bin/gemm-lab" record
@@ -81,6 +89,11 @@ $(VENV)/.stamp-lab-%: pyproject.toml $(VENV)/.stamp-made
 $(VENV)/.stamp-lab-: pyproject.toml $(VENV)/.stamp-made
 	@echo "installing the lab into $(VENV) ..."
 	$(PIP) --editable .
+	@touch "$@"
+
+$(VENV)/.stamp-course: pyproject.toml $(VENV)/.stamp-made
+	@echo "installing the lab and nbgrader into $(VENV) ..."
+	$(PIP) --editable ".[course]"
 	@touch "$@"
 
 # torch first and by version, so that nothing pulls another build of it in.

@@ -47,7 +47,7 @@ CORE = {distribution(requirement) for requirement in PROJECT["dependencies"]}
 
 
 def test_extras():
-    assert set(PROJECT["optional-dependencies"]) == {"classroom", "cuda12", "cuda13", "cutlass", "torch", "test"}
+    assert set(PROJECT["optional-dependencies"]) == {"classroom", "course", "cuda12", "cuda13", "cutlass", "torch", "test"}
     assert not CORE & {"torch", "cupy", "nvidia-ml-py"}, "a machine with no GPU needs none of these"
     assert extra("classroom") <= extra("test"), "the tests run a server"
     for major in ("12", "13"):
@@ -124,15 +124,15 @@ def test_environment_agrees_with_pyproject():
 
 
 def targets() -> set[str]:
-    return set(re.findall(r"^([a-z]+):", read("Makefile"), re.M))
+    return set(re.findall(r"^([a-z-]+):", read("Makefile"), re.M))
 
 
 def test_make_has_the_targets_that_the_documents_name():
-    assert targets() >= {"help", "lab", "test", "run", "record", "clean"}
+    assert targets() >= {"help", "lab", "test", "test-all", "run", "course", "record", "clean"}
     phony = set(re.search(r"^\.PHONY: (.*)$", read("Makefile"), re.M)[1].split())
     assert phony == targets()
-    for document in ("README.md", "CONTRIBUTING.md"):
-        named = set(re.findall(r"(?:^|`)make ([a-z]+)", read(document), re.M))
+    for document in ("README.md", "CONTRIBUTING.md", "CLASSROOM.md"):
+        named = set(re.findall(r"(?:^|`)make ([a-z-]+)", read(document), re.M))
         assert named and named <= targets(), document
     assert re.search(r"^make lab$", read("README.md"), re.M)
     assert re.search(r"^make test$", read("README.md"), re.M)

@@ -1,0 +1,87 @@
+"""`make course`: every notebook with exercises becomes an assignment that nbgrader can read."""
+
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+from gemm_lab.notebook import course
+from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook.skeletons import BEGIN, code_lines, solution
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course")
+    return folder, course.build(folder)
+
+
+def cells_of(folder, kind):
+    """{exercise: cell} of all assignments."""
+    found = {}
+    for path in sorted(folder.glob("source/*/*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+            if name.startswith(kind):
+                assert name not in found, "a grade_id belongs to one cell"
+                found[name.removeprefix(kind)] = cell
+    return found
+
+
+def test_every_exercise_is_asked_and_checked_once(built):
+    answers, checks = cells_of(built[0], "answer_"), cells_of(built[0], "check_")
+    assert set(answers) == set(checks) == set(exercises())
+    assert sum(int(re.search(r"(\d+) points", line)[1]) for line in built[1]) == course.POINTS * len(exercises())
+    for cell in checks.values():
+        data = cell.metadata.nbgrader
+        assert data.points == course.POINTS and data.grade and data.locked and not data.solution
+    assert all(cell.metadata.nbgrader.solution and not cell.metadata.nbgrader.locked for cell in answers.values())
+
+
+def test_an_answer_holds_the_solution_between_marks(built):
+    for name, cell in cells_of(built[0], "answer_").items():
+        if exercises()[name].judge == "kernel":
+            first, _, text = cell.source.partition("\n")
+            assert first.startswith("%%kernel ") and BEGIN in text
+            marks = r"^\s*// (?:BEGIN|END) SOLUTION\n?"
+            assert code_lines(re.sub(marks, "", text, flags=re.M)) == code_lines(solution(name))
+        else:
+            assert cell.source.count("choice = dict(") == 2
+
+
+def test_a_check_names_the_variable_that_the_cell_binds(built):
+    answers = cells_of(built[0], "answer_")
+    for name, cell in cells_of(built[0], "check_").items():
+        alias = re.search(r"--as (\w+)", answers[name].source)
+        assert cell.source == f'lab.exercise("{name}").check({alias[1] if alias else "**choice"})'
+
+
+def test_assignments_carry_their_pictures_and_no_outputs(built):
+    for path in built[0].glob("source/*/*.ipynb"):
+        book = nbformat.read(path, as_version=4)
+        nbformat.validate(book)
+        assert all(not cell.outputs for cell in book.cells if cell.cell_type == "code")
+        for name in re.findall(r"src=\"([^\"]+)\"", "\n".join(cell.source for cell in book.cells)):
+            assert (path.parent / name).is_file(), f"{path.name} shows {name}"
+
+
+def test_a_second_build_keeps_the_settings_of_the_course(built):
+    config = built[0] / "nbgrader_config.py"
+    config.write_text(config.read_text() + "# ours\n")
+    course.build(built[0], [data_dir("notebooks") / "04_banks_and_wavefronts.ipynb"])
+    assert config.read_text().endswith("# ours\n")
+
+
+@pytest.mark.parametrize(("cells", "says"), [
+    (['lab.exercise("06_swizzle")'], "06_swizzle has no cell that checks it"),
+    (['lab.exercise("06_swizzle")', 'lab.exercise("05_padding")'], "06_swizzle has no cell that checks it"),
+    (["1 + 1"], "has no exercise"),
+])
+def test_a_notebook_without_a_check_or_an_exercise_is_refused(cells, says, tmp_path):
+    path = tmp_path / "book.ipynb"
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# x"), *map(new_code_cell, cells)]), path)
+    with pytest.raises(LabError, match=says):
+        course.assignment(path)

@@ -1,0 +1,168 @@
+"""A grade comes from a fresh process and the text of a cell: what passes, what fails, and what cannot reach it."""
+
+import json
+import pickle
+import time
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.errors import LabError
+from gemm_lab.notebook import grading
+from gemm_lab.notebook.exercises import WrongAnswer, exercises
+from gemm_lab.notebook.grading import Grade, choice_of, grade, judged
+from gemm_lab.notebook.skeletons import skeleton, solution
+from gemm_lab.notebook.wrong_answers import kernel_of
+
+KERNEL = "02_inner_product"
+RIGHT = solution(KERNEL)
+
+
+def text_of(name):
+    """The solution as the cell of an assignment holds it."""
+    if exercises()[name].judge == "kernel":
+        return solution(name)
+    return f"choice = dict({', '.join(solution(name).split(chr(10)))})"
+
+
+# ---- The process ----
+
+
+def test_a_right_answer_passes_and_the_same_seed_gives_the_same_grade():
+    first = grade(KERNEL, RIGHT, seed=11)
+    assert first.passed and first.share == 1.0 and first.seed == 11 and "solved" in first.message
+    assert grade(KERNEL, RIGHT, seed=11) == first
+
+
+@pytest.mark.parametrize(("child", "says"), [
+    ("import os; os.abort()", "died (signal SIGABRT)"),
+    ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "died (signal SIGSEGV)"),
+    ("raise SystemExit(3)", "died (exit code 3)"),
+    ("raise RuntimeError('out of order')", "RuntimeError: out of order"),
+    ("", "ended without a verdict"),
+    ("print('PASS')", "ended without a verdict"),
+    ("print('{\"passed\": true}')", "ended without a verdict"),
+    ("print('null')", "ended without a verdict"),
+], ids=lambda value: value[:20])
+def test_a_process_that_dies_or_says_nothing_is_a_failed_exercise(child, says, monkeypatch):
+    monkeypatch.setattr(grading, "_CHILD", child)
+    found = grade(KERNEL, RIGHT)
+    assert (found.passed, found.share) == (False, 0.0) and says in found.message
+
+
+def test_a_process_that_never_ends_is_stopped_with_what_it_started(monkeypatch, tmp_path):
+    marks = tmp_path / "grandchild"
+    late = f"import time; time.sleep(4); open({str(marks)!r}, 'w')"
+    monkeypatch.setattr(grading, "_CHILD", f"import subprocess, sys, time\n"
+                                           f"subprocess.Popen([sys.executable, '-c', {late!r}])\ntime.sleep(60)")
+    start = time.monotonic()
+    found = grade(KERNEL, RIGHT, limit_s=1.5)
+    assert not found.passed and "still running after 1.5 s" in found.message and time.monotonic() - start < 10
+    time.sleep(4)
+    assert not marks.exists()
+
+
+def test_a_cell_of_endless_length_is_not_even_tried():
+    found = grade(KERNEL, " " * 200_000)
+    assert not found.passed and "200,000 characters" in found.message
+
+
+def test_neither_the_folder_nor_the_environment_of_the_caller_reaches_it(monkeypatch, tmp_path):
+    for name in ("numpy.py", "sitecustomize.py", "usercustomize.py", "gemm_lab.py", "json.py"):
+        (tmp_path / name).write_text("raise SystemExit('not ours')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONSTARTUP", str(tmp_path / "numpy.py"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "nonsense")
+    assert grade(KERNEL, RIGHT).passed
+
+
+def test_a_cache_of_compiled_kernels_that_was_exchanged_does_not_help(monkeypatch, tmp_path):
+    """In a session the exchanged machine code passes, which is why the grade has a cache of its own."""
+    monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
+    task = lab.exercise(KERNEL)
+    good, bad = kernel_of(task, RIGHT), kernel_of(task, skeleton(KERNEL))
+    with pytest.raises(WrongAnswer):
+        task.check(bad)
+    compiled = good.compile()
+    (tmp_path / "compiled" / f"{bad.compile().key}.pickle").write_bytes(pickle.dumps(compiled))
+    assert "solved" in repr(task.check(bad))
+    assert not grade(KERNEL, skeleton(KERNEL)).passed
+
+
+def test_a_checker_that_was_patched_does_not_help(monkeypatch):
+    monkeypatch.setattr(type(lab.exercise(KERNEL)), "check", lambda self, *answer, **options: "passed")
+    assert lab.exercise(KERNEL).check() == "passed"
+    assert not grade(KERNEL, skeleton(KERNEL)).passed
+
+
+def test_the_report_is_plain_data():
+    assert Grade(**json.loads(json.dumps(vars(Grade(KERNEL, False, 0.5, "why", 3))))).share == 0.5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(exercises()))
+def test_every_solution_passes_in_a_fresh_process(name):
+    found = grade(name, text_of(name))
+    assert found.passed, found.message
+
+
+@pytest.mark.long
+def test_a_compiler_that_does_not_come_to_an_end_is_stopped():
+    types = ("template <int N, int M> struct F { static constexpr int v = F<N - 1, 2 * M>::v + F<N - 1, 2 * M + 1>::v; };\n"
+             "template <int M> struct F<0, M> { static constexpr int v = M % 2; };\n")
+    text = types + solution("06_swizzle").replace("row % 8", "(row % 8 + 0 * F<24, 0>::v)")
+    start = time.monotonic()
+    found = grade("06_swizzle", text, limit_s=10)
+    assert not found.passed and time.monotonic() - start < 20
+
+
+# ---- The points ----
+
+
+@pytest.mark.parametrize(("name", "changes", "share"), [
+    ("06_pipeline", [("stage ^= 1;", "stage ^= 1;\n        __syncthreads();")], 0.67),  # 1 of 2 counts, beside the result
+    ("06_pipeline", [("load(set ^ 1,", "load(set,")], 0.0),                            # a wrong result earns nothing
+    ("06_swizzle", [("row % 8", "row % 4")], 0.0),                                      # no better than what was handed out
+    ("06_pipeline", [("__syncthreads();", "")], 0.0),                                   # a hazard earns nothing
+])
+def test_a_right_kernel_that_misses_counts_earns_a_part(name, changes, share):
+    text = solution(name)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    found = judged(name, text, 0)
+    assert not found.passed and found.share == share, found
+
+
+@pytest.mark.parametrize(("text", "choice"), [
+    ("choice = dict(a=1, b=2)", {"a": 1, "b": 2}), ("# why\nchoice = dict(a=1)\nchoice = dict(a=3)", {"a": 3}),
+    ("x = 1; choice = dict()", {}),
+])
+def test_a_choice_is_read(text, choice):
+    assert choice_of(text) == choice
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("", "does not say choice"), ("choice == dict(a=1)", "does not say choice"), ("choice = ", "not Python"),
+    ("choice = dict(a=open('x'))", "plain numbers"), ("choice = dict([('a', 1)])", "plain numbers"),
+    ("choice = dict(**x)", "plain numbers"), ("choice = __import__('os')", "plain numbers"), ("choice = f(a=1)", "plain numbers"),
+    ("choice = " + "(" * 5000, "not Python"), ("choice = dict(a=\0)", "not Python"),
+])
+def test_what_is_no_choice_is_refused_and_never_run(text, says):
+    with pytest.raises(LabError, match=says):
+        choice_of(text)
+
+
+def test_an_unknown_exercise_and_text_that_is_no_number_are_refusals():
+    assert "There is no exercise" in judged("99_nothing", "", 0).message
+    assert "must be a whole number" in judged("02_warp_tile", "choice = dict(warps_m=True, warps_n='2')", 0).message
+
+
+def test_the_command_line(tmp_path, capsys):
+    path = tmp_path / "answer.cu"
+    path.write_text(RIGHT.replace("__syncthreads();", ""))
+    assert grading.main([KERNEL, str(path), "--seed", "5"]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("FAIL  0%  seed 5") and "A hazard" in said

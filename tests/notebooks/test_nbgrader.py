@@ -1,0 +1,143 @@
+"""nbgrader from end to end: a course is built, released, handed in by six students, graded and commented.
+
+One submission is right; the others are wrong, crash, never end, cheat in Python, or lack their checks.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+pytest.importorskip("nbgrader", reason="needs the extra course")
+
+from nbgrader.api import Gradebook  # noqa: E402
+
+from gemm_lab.config import data_dir  # noqa: E402
+from gemm_lab.notebook import course  # noqa: E402
+from gemm_lab.notebook.skeletons import code_lines, skeleton, solution  # noqa: E402
+
+NAME = "02_short"
+KERNEL, CHOICE = "02_inner_product", "02_warp_tile"
+RIGHT_KERNEL, RIGHT_CHOICE = solution(KERNEL), "choice = dict(warps_m=4, warps_n=2)"
+# A student's Python that would let everything pass in a session of theirs, and would stop a grader that ran it.
+CHEAT = """
+import gemm_lab.notebook.exercises as e, gemm_lab.notebook.grading as g, gemm_lab.measure.check as c, subprocess, sys
+e.Exercise.check = lambda self, *a, **k: None
+g.grade = lambda name, text, **k: g.Grade(name, True, 1.0, "", 0)
+c.verdict = lambda *a, **k: c.Verdict(True, "", None, 0.0, 0.0)
+subprocess.Popen = None
+sys.exit = lambda *a: None
+"""
+ENDLESS = "for (;;) if (k_tile < 0) break;\n"
+
+
+def short_notebook(folder):
+    """Notebook 02 with two of its exercises, a kernel and a choice, and nothing else."""
+    book = nbformat.read(data_dir("notebooks") / "02_tiling_hierarchy.ipynb", as_version=4)
+    names = [re.findall(r'lab\.exercise\("(\w+)"\)', cell.source) for cell in book.cells]
+    starts = [names.index([name]) for name in (KERNEL, CHOICE)]
+    book.cells = [book.cells[0], *(cell for start in starts for cell in book.cells[start:start + 5])]
+    nbformat.write(book, folder / f"{NAME}.ipynb")
+    return folder / f"{NAME}.ipynb"
+
+
+def nbgrader(folder, *arguments):
+    done = subprocess.run([sys.executable, "-m", "nbgrader", *arguments], cwd=folder, capture_output=True, text=True,
+                          env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"})
+    return done.returncode, done.stdout + done.stderr
+
+
+def answer(book, name):
+    (cell,) = (c for c in book.cells if c.metadata.get("nbgrader", {}).get("grade_id") == f"answer_{name}")
+    return cell
+
+
+def hand_in(folder, student, kernel=RIGHT_KERNEL, choice=RIGHT_CHOICE, change=lambda book: None, files=None):
+    """The released notebook with these answers, as a student hands it in."""
+    book = nbformat.read(folder / "release" / NAME / f"{NAME}.ipynb", as_version=4)
+    cell = answer(book, KERNEL)
+    cell.source = cell.source.split("\n")[0] + "\n" + kernel
+    answer(book, CHOICE).source = choice
+    change(book)
+    target = folder / "submitted" / student / NAME
+    target.mkdir(parents=True)
+    nbformat.write(book, target / f"{NAME}.ipynb")
+    for name, text in (files or {}).items():
+        (target / name).write_text(text)
+
+
+def cheat(book):
+    book.cells.insert(1, nbformat.v4.new_code_cell(CHEAT))
+    for cell in book.cells:  # and the check says that it passed
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            cell.source, cell.metadata.nbgrader["points"] = "pass", 1000
+            cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "10"}, execution_count=1)]
+
+
+def crash(book):
+    book.cells.insert(1, nbformat.v4.new_code_cell("import os\nos._exit(0)"))
+
+
+def without_checks(book):
+    book.cells = [cell for cell in book.cells if not cell.metadata.get("nbgrader", {}).get("grade")]
+
+
+@pytest.fixture(scope="module")
+def classroom(tmp_path_factory):
+    """The course after generate_assignment, six submissions, autograde and generate_feedback."""
+    folder = tmp_path_factory.mktemp("classroom") / "course"
+    course.build(folder, [short_notebook(tmp_path_factory.mktemp("source"))])
+    said = {"generate": nbgrader(folder, "generate_assignment", NAME)}
+    spoiled = {"numpy.py": "raise SystemExit(0)", "sitecustomize.py": "raise SystemExit(0)", "gemm_lab.py": ""}
+    hand_in(folder, "right", files=spoiled)
+    hand_in(folder, "wrong", RIGHT_KERNEL.replace("__syncthreads();", ""), "choice = dict(warps_m=8, warps_n=1)")
+    hand_in(folder, "crashing", RIGHT_KERNEL.replace("[k]", "[k + (1 << 20)]"), change=crash)
+    hand_in(folder, "endless", ENDLESS + RIGHT_KERNEL, "while True: pass")
+    hand_in(folder, "cheating", skeleton(KERNEL), "choice = dict(warps_m=1, warps_n=8)", cheat)
+    hand_in(folder, "unchecked", choice="import os; choice = dict(warps_m=os.cpu_count(), warps_n=2)", change=without_checks)
+    said["autograde"] = nbgrader(folder, "autograde", NAME)
+    said["feedback"] = nbgrader(folder, "generate_feedback", NAME)
+    return folder, said
+
+
+def scores(folder, student):
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
+        submission = book.find_submission_notebook(NAME, NAME, student)
+        return {grade.name.removeprefix("check_"): (grade.score, grade.max_score) for grade in submission.grades}
+
+
+def test_every_step_succeeds(classroom):
+    for step, (code, said) in classroom[1].items():
+        assert code == 0, f"{step}: {said[-3000:]}"
+
+
+def test_the_release_has_stubs_in_the_language_of_the_cell(classroom):
+    book = nbformat.read(classroom[0] / "release" / NAME / f"{NAME}.ipynb", as_version=4)
+    cuda, python = answer(book, KERNEL).source, answer(book, CHOICE).source
+    assert "// YOUR CODE HERE" in cuda and "NotImplementedError" not in cuda + python
+    assert code_lines(cuda.split("\n", 1)[1]) == code_lines(skeleton(KERNEL))
+    assert python == "choice = dict(warps_m=0, warps_n=0)\n# YOUR CODE HERE"
+    text = (classroom[0] / "release" / NAME / f"{NAME}.ipynb").read_text()
+    assert "SOLUTION" not in text and "acc += smem_a" not in text
+
+
+@pytest.mark.parametrize(("student", "kernel", "choice"), [
+    ("right", 10, 10), ("wrong", 0, 0), ("crashing", 0, 10), ("endless", 0, 0), ("cheating", 0, 0), ("unchecked", 10, 0),
+])
+def test_the_grades(classroom, student, kernel, choice):
+    assert scores(classroom[0], student) == {KERNEL: (kernel, 10), CHOICE: (choice, 10)}
+
+
+@pytest.mark.parametrize(("student", "says"), [
+    ("right", "A tile, used and given back: solved."), ("wrong", "The result is right here, by luck. A hazard"),
+    ("wrong", "Your warps read 1280 elements for each step of k; 1024 is possible."),
+    ("crashing", "accessed 4 bytes at shared address"), ("endless", "it spins at cell:2"),
+    ("endless", "The cell does not say choice = dict(…)."), ("cheating", "elements are wrong"),
+    ("unchecked", "Write the choice with plain numbers"), ("right", "Judged with seed"),
+])
+def test_the_feedback_says_why(classroom, student, says):
+    page = (classroom[0] / "feedback" / student / NAME / f"{NAME}.html").read_text()
+    assert says in re.sub(r"&#39;", "'", page)
