@@ -58,7 +58,9 @@ class Pipeline:
         return timeline(self.timelines, title)
 
     def _repr_png_(self):
-        return self.plot()._repr_png_()
+        from gemm_lab.plots.style import SHOWN_DPI, png
+
+        return png(self.plot(), SHOWN_DPI)  # hatches make large files
 
     def __repr__(self) -> str:
         return "\n".join(_words(timeline) for timeline in self.timelines)
