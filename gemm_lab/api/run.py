@@ -11,6 +11,8 @@ from gemm_lab.api.hot_lines import HotLines
 from gemm_lab.catalog import listed
 from gemm_lab.errors import ConfigError
 
+SHOWN_OUTPUT = 4000  # characters of printf
+
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
     from gemm_lab.api.timeline import Pipeline
@@ -163,10 +165,16 @@ class Run:
         return (f"Recorded on {r.gpu} at {r.m} × {r.n} × {r.k} ({r.regime}): {r.tflops:.1f} TFLOPS, "
                 f"{r.ratio_cublas:.0%} of cuBLAS in the same run; driver {r.driver}, CUDA {r.cuda}, commit {r.commit}.")
 
+    def _printed(self) -> str:
+        """What the kernel printed, cut to a screen or two; `output` has the rest."""
+        text = self.output.strip()
+        more = f"\n… {len(text) - SHOWN_OUTPUT:,} more characters, in .output" if len(text) > SHOWN_OUTPUT else ""
+        return text[:SHOWN_OUTPUT] + more
+
     def __repr__(self) -> str:
         lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
         lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
-        lines += [f"      {text}" for text in (self._recorded(), self.output.strip()) if text]
+        lines += [f"      {text}" for text in (self._recorded(), self._printed()) if text]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -178,5 +186,5 @@ class Run:
         if self._recorded():
             body += f'<div style="color:{html.MUTED};font-size:11px">{escape(self._recorded())}</div>'
         if self.output.strip():
-            body += html.folded("printed by the kernel", f"<pre>{escape(self.output.strip()[:4000])}</pre>")
+            body += html.folded("printed by the kernel", f"<pre>{escape(self._printed())}</pre>")
         return html.card(body, colour)

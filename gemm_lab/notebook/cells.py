@@ -18,6 +18,7 @@ from gemm_lab.api.kernel import DEFAULT_N
 from gemm_lab.catalog import listed
 from gemm_lab.compiler import CompileError
 from gemm_lab.errors import ConfigError, LabError
+from gemm_lab.notebook import guard
 
 
 class WrongResult(LabError):
@@ -125,7 +126,7 @@ def _compile(made: Kernel) -> None:
 
 
 def register(ipython) -> None:
-    """Add `%%kernel` to an IPython session and show the lab's errors as one block."""
+    """Add `%%kernel` to an IPython session, show the lab's errors as one block, and guard the session (`guard`)."""
     from IPython.display import display
 
     def magic(line: str, cell: str) -> None:
@@ -134,6 +135,7 @@ def register(ipython) -> None:
     magic.__doc__ = __doc__
     ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
     ipython.set_custom_exc((LabError,), _show_error)
+    guard.install(ipython)
 
 
 def error_page(error: LabError) -> str:
