@@ -165,6 +165,23 @@ def test_the_ring_is_exact_and_clean(timing, n, k):
     assert exact and report.hazards == []
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_rings_of_all_kinds_are_exact_and_clean(seed):
+    """Any number of stages, width and depth of waiting; one thread or one a warp frees a stage, from any warp."""
+    rng = np.random.default_rng(seed)
+    stages, n, k = int(rng.integers(2, 5)), int(rng.choice([8, 24, 64, 96])), 64 * int(rng.integers(1, 9))
+    config = {**CONFIG, "NUM_STAGES": stages, "BLOCK_N": n, "WGMMA_N": n}
+    tells = {"thread == 0": 1, "thread == 64": 1, "thread % 32 == 0": 4, "thread % 64 == 32": 2}
+    who = str(rng.choice(list(tells)))
+    source = ring_source(config).replace("previous >= 0 && thread == 0", f"previous >= 0 && {who}")
+    source = source.replace("CONSUMERS);\n    }", f"CONSUMERS * {tells[who]});\n    }}")
+    if rng.integers(2):
+        source = source.replace("wait_group.sync.aligned 1;", "wait_group.sync.aligned 0;")
+    for timing in TIMINGS:
+        exact, report = gemm(source, timing, n=2 * n, k=k, config=config)
+        assert exact and report.hazards == []
+
+
 def test_512_is_quick():
     import time
 
