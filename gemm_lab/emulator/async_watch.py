@@ -105,7 +105,7 @@ class AsyncWatch:
         order.known[rows] = np.maximum(order.known[rows], record.over)
         order.known[rows, order.local[rows]] = own
         order.acquired[rows] = np.maximum(order.acquired[rows], record.acquired_over)
-        order.synced[lanes] = self.report.event
+        order.synced[lanes] = np.maximum(order.synced[lanes], record.over[order.local[lanes >> 5]])
 
     def _written(self, load, lane: int) -> None:
         """A load counts as written by the lane that waited."""
