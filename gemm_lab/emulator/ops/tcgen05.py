@@ -172,7 +172,10 @@ def _own(value, at: int) -> int:
 @runtime
 def tensor_mma(S, L, k, mask, operands, disable, scale, form):
     """One product for each executing lane. operands: D, A, B, instruction descriptor, whether to accumulate."""
-    for at, lane in _executing(L, mask):
+    executing = list(_executing(L, mask))
+    if S.hazards is not None and len(executing) > len({lane >> 5 for _, lane in executing}):
+        S.hazards.tensor.repeated(k, [lane for _, lane in executing if lane >> 5 == executing[0][1] >> 5])
+    for at, lane in executing:
         own = [_own(value, at) for value in operands]
         lanes = None
         if disable is not None:

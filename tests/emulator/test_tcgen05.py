@@ -1,0 +1,166 @@
+"""Tensor memory on the emulator: what is in flight, what is misused, and what says so."""
+
+import re
+
+import numpy as np
+import pytest
+from tensor_frame import AFTER, END, FRAME, LOAD, MULTIPLY, START, WAIT, WHOLE, launch
+
+from gemm_lab import compiler, emulator
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+def test_a_product_comes_out_in_every_lane(timing):
+    out, report = launch(WHOLE, timing=timing)
+    assert (out[:1024] == 16).all() and report.hazards == []
+
+
+# ---- Hazards ----
+
+LOAD_1 = LOAD.replace("    tcgen05_wait_ld();\n", "")
+STORE = 'asm volatile("tcgen05.st.sync.aligned.32x32b.x1.b32 [%0], {%1};" :: "r"(mine + 8), "r"(lane) : "memory");\n'
+HAZARDS = {
+    "nobody waits for the commit": (
+        WHOLE.replace(WAIT, ""), "missing wait", r"warp 0 loads tensor memory that tcgen05.mma at kernel.cu:\d+ .* may "
+        r"still be using: no thread has waited for the end of phase 0 \(parity 0\) of the mbarrier at shared address \d+, "
+        r"which the tcgen05.commit at kernel.cu:\d+"),
+    "the other parity": (
+        WHOLE.replace(WAIT, "  mbarrier_wait_parity(barrier, 1);\n"), "missing wait", "no thread has waited for the end of"),
+    "no commit": (
+        WHOLE.replace("tcgen05_commit<1>(barrier);", "").replace(WAIT, ""), "missing wait", "no tcgen05.commit follows it"),
+    "one warp waits and tells nobody": (
+        WHOLE.replace(WAIT, "  if (warp == 1) mbarrier_wait_parity(barrier, 0);\n"), None, None),
+    "no fence after the wait": (
+        WHOLE.replace(AFTER, ""), "missing fence", "warp 0 has to execute tcgen05.fence::after_thread_sync between its wait"),
+    "the fence before the wait": (
+        WHOLE.replace(WAIT + AFTER, AFTER + WAIT), "missing fence", "tcgen05.fence::after_thread_sync"),
+    "registers used before wait::ld": (
+        WHOLE.replace(LOAD, LOAD_1), "missing wait", r"uses a register that kernel.cu:\d+ .* loads, before tcgen05.wait::ld"),
+    "overwritten before wait::ld": (
+        WHOLE.replace(END, "  float r[8]; tcgen05_ld_32x32b_x8(r, mine);\n  __syncthreads();\n" + AFTER
+                      + "  if (threadIdx.x == 0) multiply(base, false);\n  tcgen05_wait_ld();\n  out[0] = r[0];\n" + END),
+        "missing wait", r"multiplies with tensor memory that tcgen05.ld .* may still be reading: its warp has not executed "
+        "tcgen05.wait::ld"),
+    "overwritten while others load": (
+        WHOLE.replace(END, "  if (threadIdx.x == 0) multiply(base, false);\n" + END), "race",
+        "multiplies with tensor memory that tcgen05.ld .* used: no barrier stands between the two"),
+    "given back before others have loaded": (
+        WHOLE.replace("  __syncthreads();\n  if (warp == 0) tcgen05_dealloc", "  if (warp == 0) tcgen05_dealloc"), "race",
+        "gives back tensor memory that tcgen05.ld"),
+    "loaded where nothing was written": (
+        WHOLE.replace(MULTIPLY + WAIT, ""), "uninitialised read",
+        "loads columns of tensor memory that nothing has written"),
+    "accumulated on nothing": (
+        WHOLE.replace("multiply(base, false)", "multiply(base, true)"), "uninitialised read",
+        "accumulates on columns of tensor memory that nothing has written; the first product"),
+    "operands without the proxy fence": (
+        WHOLE.replace('  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");\n', ""), "missing fence",
+        "lets the tensor cores read shared address .* need fence.proxy.async after their stores"),
+    "operands without a barrier": (
+        WHOLE.replace("  __syncthreads();\n  const uint32_t base", "  const uint32_t base", 1), None, None),
+    "a tile overwritten in flight": (
+        WHOLE.replace(WAIT, "  tiles[threadIdx.x] = make_uint4(0, 0, 0, 0);\n" + WAIT), "missing wait",
+        r"writes shared address \d+ while tcgen05.mma at .* may still be reading it: no thread has waited for the end of"),
+    "a tile overwritten by one that was not told": (
+        WHOLE.replace(WAIT + AFTER, "  if (threadIdx.x == 64) mbarrier_wait_parity(barrier, 0);\n  if (warp == 3) tiles[lane]"
+                      " = make_uint4(0, 0, 0, 0);\n  __syncthreads();\n" + AFTER), "missing wait|race", "reading|has read"),
+    "another shape on top": (
+        WHOLE.replace("tcgen05_commit<1>(barrier);", "tcgen05_mma_f16<1>(base + 16, tcgen05_descriptor_k_major_128b(tile), "
+                      "tcgen05_descriptor_k_major_128b(tile + 16384), tcgen05_instruction_descriptor_bf16(128, 32), false); "
+                      "tcgen05_commit<1>(barrier);"), "missing wait", "only products of one accumulator, shape and kind"),
+    "issued by a whole warp": (
+        WHOLE.replace("threadIdx.x == 64", "warp == 2").replace("mbarrier_init(barrier, 1)", "mbarrier_init(barrier, 32)"),
+        "repeated issue", "32 threads of the warp .* let one thread do it"),
+    "loaded before wait::st": (
+        START + "  " + STORE + LOAD + END,
+        "missing wait", "loads tensor memory that tcgen05.st .* may still be writing: its warp has not executed "
+        "tcgen05.wait::st"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HAZARDS)
+@pytest.mark.parametrize("timing", ["early", "late"])
+def test_what_is_missing_is_said(name, timing):
+    body, kind, words = HAZARDS[name]
+    try:
+        _, report = launch(body, timing=timing)
+    except emulator.Deadlock:  # of a wait for a phase that is over, where the product is done at once
+        assert (name, timing) == ("the other parity", "early")
+        return
+    if kind is None:
+        assert report.hazards
+        return
+    found = [h for h in report.hazards if re.fullmatch(kind, h.kind) and re.search(words, h.message)]
+    assert found, [str(h) for h in report.hazards]
+
+
+def test_late_timing_shows_what_was_not_waited_for():
+    for name in ("nobody waits for the commit", "no commit", "registers used before wait::ld", "loaded before wait::st"):
+        out, _ = launch(HAZARDS[name][0], timing="late", hazards=False)
+        assert not (out[:1024] == 16).all(), name
+
+
+# ---- Misuse ----
+
+FAULTS = {
+    "48 columns": (WHOLE.replace("<1>(slot, 64)", "<1>(slot, 48)"), "allocates 48 columns of tensor memory; 32, 64, 128"),
+    "leak": (WHOLE.replace(END, ""), "allocates 64 columns of tensor memory that nobody gives back"),
+    "given back twice": (WHOLE + "  if (warp == 0) tcgen05_dealloc<1>(base, 64);\n", "which was given back already"),
+    "half given back": (WHOLE.replace("dealloc<1>(base, 64)", "dealloc<1>(base, 32)"), "gives back 32 columns .* 64 were"),
+    "given back elsewhere": (WHOLE.replace("dealloc<1>(base, 64)", "dealloc<1>(base + 32, 64)"), "no allocation begins"),
+    "used after": (WHOLE + "  float r[8]; tcgen05_ld_32x32b_x8(r, mine);\n  tcgen05_wait_ld(); out[0] = r[0];\n",
+                   "column 0, which was given back at kernel.cu"),
+    "used outside": (WHOLE.replace("mine + 8", "mine + 60"), "columns 60 to 67 .* column 64, which is not allocated"),
+    "after relinquish": (WHOLE.replace("tcgen05_alloc<1>(slot, 64);", "{ tcgen05_relinquish_alloc_permit<1>(); "
+                                       "tcgen05_alloc<1>(slot, 64); }"), "gave up the right to at kernel.cu"),
+    "more columns later": (WHOLE.replace("tcgen05_alloc<1>(slot, 64);", "{ tcgen05_alloc<1>(slot + 4, 32); "
+                                         "tcgen05_alloc<1>(slot, 64); }"), "must not increase"),
+    "a pair of one": ("if (warp == 0) { tcgen05_alloc<2>(slot, 64); tcgen05_dealloc<2>(slots[0], 64); }",
+                      "needs a pair of blocks, but its cluster has 1"),
+    "wrong quarter": (WHOLE.replace("mine + 8", "base + 8"), r"names lane 0 of .*warp 1 reaches lanes 32 to 63"),
+    "threads that differ": (WHOLE.replace("mine + 8", "mine + lane"), "does not bring the same addresses"),
+    "no mbarrier": (WHOLE.replace("mbarrier_init(barrier, 1);", ""), "was not initialised"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_misuse_is_a_fault_with_its_place(name):
+    body, words = FAULTS[name]
+    with pytest.raises(emulator.EmulatorError, match=words) as caught:
+        launch(body)
+    assert "kernel.cu:" in str(caught.value)
+
+
+def test_who_waits_for_columns_is_told():
+    body = WHOLE.replace("tcgen05_alloc<1>(slot, 64);", "tcgen05_alloc<1>(slot, 512);\n  if (warp == 1) "
+                         "tcgen05_alloc<1>(slot + 4, 512);")
+    with pytest.raises(emulator.Deadlock, match=r"threads 32-63 wait in tcgen05.alloc for 512 columns of tensor memory while "
+                       r"its block holds columns 0 to 511|threads 0-31 wait in tcgen05.alloc"):
+        launch(body)
+
+
+def test_an_allocation_waits_until_columns_are_given_back():
+    body = """
+      if (warp == 0) tcgen05_alloc<1>(slot, 512);
+      __syncthreads();
+      if (warp == 1) { tcgen05_alloc<1>(slot + 4, 256); out[1] = 7; tcgen05_dealloc<1>(slots[1], 256); }
+      if (warp == 0) { for (int i = 0; i < 20; i++) __nanosleep(10); tcgen05_dealloc<1>(slots[0], 512); }
+    """
+    out, report = launch(body)
+    assert out[1] == 7 and report.hazards == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("tcgen05.cp.cta_group::1.128x256b [%0], %1;", "copies from shared to tensor memory are not known"),
+        ("tcgen05.shift.cta_group::1.down [%0];", "shifts of the rows"),
+        ("tcgen05.mma.sp.cta_group::1.kind::f16 [%0], %1, %1, [%0], %0, p;", "sparse"),
+    ],
+)
+def test_what_is_not_known_says_so(statement, words):
+    ptx = compiler.compile(FRAME.replace("BODY", WHOLE), arch="sm_100a", name="kernel.cu", entry="kernel").ptx
+    place = re.search(r"tcgen05\.mma\.[^;]*\[(%\w+)\], (%\w+)[^;]*;", ptx)
+    text = statement.replace("%0", place[1]).replace("%1", place[2])
+    with pytest.raises(emulator.UnsupportedInstruction, match=words):
+        emulator.launch(ptx.replace(place[0], text), "kernel", 1, 128, [np.zeros(4096, np.uint32), 0, 0, 1])
