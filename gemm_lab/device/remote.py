@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.metadata
 import os
 import threading
 import time
@@ -92,6 +93,12 @@ class RemoteSession:
             raise ServerError(
                 f"The server at {self.address} runs gemm_lab {theirs[0]} (messages {theirs[1]}) and this machine "
                 f"{ours[0]} (messages {ours[1]}), which do not understand each other. Install the same version on both."
+            )
+        dask, own_dask = facts.get("dask"), dask_version()
+        if dask != own_dask:
+            raise ServerError(
+                f"The server at {self.address} uses Dask {dask} and this machine {own_dask}, whose messages differ; "
+                f"type `pip install distributed=={dask}` here, or install {own_dask} there."
             )
         return facts
 
@@ -265,6 +272,11 @@ def connect(address: str) -> Any:
             "`gemm-lab serve` runs there and whether its port can be reached from here, or unset GEMM_LAB_SCHEDULER to "
             "work on this machine."
         ) from None
+
+
+def dask_version() -> str:
+    """The version of Dask's `distributed` on this machine."""
+    return importlib.metadata.version("distributed")
 
 
 def ask_worker(parts: list[bytes]) -> list[bytes]:

@@ -18,7 +18,7 @@ from distributed import Worker, WorkerPlugin
 
 from gemm_lab import config, device, emulator, hardware
 from gemm_lab.device import wire
-from gemm_lab.device.remote import KEY, MOST_BYTES
+from gemm_lab.device.remote import KEY, MOST_BYTES, dask_version
 from gemm_lab.errors import LabError
 from gemm_lab.model.tensor_map import TensorMap
 
@@ -88,7 +88,9 @@ class Answering(WorkerPlugin):
 
 def facts() -> dict[str, Any]:
     """What clients are told: versions, backend, and of a GPU what `hardware.Present` holds."""
-    said: dict[str, Any] = {"version": config.version(), "protocol": wire.PROTOCOL, "pid": os.getpid()}
+    said: dict[str, Any] = {
+        "version": config.version(), "protocol": wire.PROTOCOL, "dask": dask_version(), "pid": os.getpid()
+    }  # fmt: skip
     wanted = config.backend()
     if wanted == "emulator" or (wanted == "auto" and not device.available()):
         return {**said, "backend": "emulator"}

@@ -19,7 +19,7 @@ import pytest
 pytest.importorskip("distributed", reason="the extra classroom is not installed")
 
 from gemm_lab import compiler, emulator, hardware
-from gemm_lab.device import wire
+from gemm_lab.device import remote, wire
 from gemm_lab.device.faults import GpuBusy, WorkerLost
 from gemm_lab.device.remote import MOST_BYTES, RemoteSession, ServerError, session_at
 from gemm_lab.errors import LabError, LaunchError
@@ -176,6 +176,12 @@ def test_another_version_is_a_sentence(session, monkeypatch):
     monkeypatch.setattr(wire, "PROTOCOL", 99)
     with pytest.raises(ServerError, match="messages 1.*messages 99.*same version"):
         job(session, compiled())
+    monkeypatch.undo()
+    monkeypatch.setattr(remote, "dask_version", lambda: "1999.1")
+    another = RemoteSession(session.address)
+    with pytest.raises(ServerError, match=r"Dask 20.* and this machine 1999.1.*pip install distributed==20"):
+        job(another, compiled())
+    another.close()
 
 
 def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
