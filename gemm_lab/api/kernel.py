@@ -196,14 +196,17 @@ class Kernel:
         return Run(self, where, m, n, k, compiled, passed, _message(verdicts), output=output, **speed)
 
     def timeline(self, m: int | None = None, n: int | None = None, k: int | None = None, *, sms: int | None = None,
-                 **costs: float) -> Pipeline:
+                 on: str | None = None, **costs: float) -> Pipeline:
         """Who of block 0 is busy when, from the emulator's schedule, in logical time: `k.timeline()`.
 
         Two tiles of D of eight k tiles each, unless a size is given. sms: blocks of a persistent kernel, 1 if not said.
         costs: of the model, such as `load_latency=1200` (`gemm_lab.model.pipeline_placing.Costs`).
+        on: the timeline that was stamped on that GPU instead, in its clocks (`gemm_lab.measure.stamps`).
         """
-        from gemm_lab.api.timeline import pipeline
+        from gemm_lab.api.timeline import pipeline, recorded_pipeline
 
+        if on is not None:
+            return recorded_pipeline(self, on)
         return pipeline(self, m, n, k, sms, costs)
 
     def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gemm_lab import hardware
+from gemm_lab.config import data_dir
 from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.model.pipeline_placing import Costs, place
@@ -43,9 +45,7 @@ class Pipeline:
         return [law for timeline in self.timelines for law in broken_laws(timeline)]
 
     def beside(self, other: Pipeline) -> Pipeline:
-        """Both on one scale, one above the other."""
-        if {timeline.unit for timeline in self.timelines} != {timeline.unit for timeline in other.timelines}:
-            raise ConfigError("These timelines do not share a scale: one is in logical time, the other was measured.")
+        """Both, one above the other: on one scale, unless one is in logical time and the other was measured."""
         return Pipeline(self.timelines + other.timelines)
 
     def between(self, start: float, end: float) -> Pipeline:
@@ -79,6 +79,19 @@ def _words(timeline: Timeline) -> str:
                 spent[event.kind] = spent.get(event.kind, 0.0) + event.length
         lines.append(f"  {agent}: " + ", ".join(f"{kind} {time:,.0f}" for kind, time in spent.items()))
     return "\n".join(lines)
+
+
+def recorded_pipeline(kernel: Kernel, on: str) -> Pipeline:
+    """The timeline that was stamped on a GPU; raises `LabError` naming those that were."""
+    from gemm_lab.measure.timeline_files import load
+
+    folder = data_dir("results") / "timelines"
+    path = folder / hardware.gpu(on).key / f"{kernel.name.replace('/', '_')}.csv"
+    if not path.is_file():
+        there = sorted(f"{file.stem} on {file.parent.name}" for file in folder.glob("*/*.csv"))
+        raise LabError(f"No timeline of {kernel.name} was recorded on {hardware.gpu(on).name}; there are "
+                       f"{', '.join(there) or 'none yet'}.")
+    return Pipeline((load(path)[0],))
 
 
 def pipeline(kernel: Kernel, m: int | None, n: int | None, k: int | None, sms: int | None, costs: dict) -> Pipeline:

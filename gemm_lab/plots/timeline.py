@@ -1,6 +1,6 @@
 """Who was busy when: a row for each agent of a pipeline, a colour for each stage of its ring, waits hatched.
 
-Several timelines stand one above the other on one scale. Colours of stages and marks of kinds are explained below.
+Several timelines stand one above the other, on one scale if they have one unit. The legend explains colours and marks.
 """
 
 from __future__ import annotations
@@ -20,34 +20,40 @@ WIDTH = 9.0  # inches, 900 pixels in a notebook
 STAGES = (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A", style.YELLOW, "#B2DF8A", "#C4A484", "#F4A582")
 NO_STAGE, TO_D = style.UNLIT_EDGE, style.tint(style.D, 0.75)
 UNITS = ("TMA", "cp.async", "tensor core", "TMA store")
-_ROW, _GAP, _HEAD, _FOOT, _RIGHT, _LEFT = 0.36, 0.09, 0.62, 1.45, 0.35, 0.3  # inches
+_ROW, _GAP, _HEAD, _FOOT, _AXIS, _RIGHT, _LEFT = 0.36, 0.09, 0.62, 1.45, 0.42, 0.35, 0.3  # inches
 _IDLE, _HATCH, _BUBBLE = "#F4F5F7", "#B8C0C8", style.tint(style.CONFLICT, 0.35)
 MOST_LANES = 8  # rows of one role that are drawn one by one
 
 
 @style.drawn
 def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figure:
-    """One panel for each timeline, on one time axis. Raises `LabError` where there is no event to draw."""
+    """One panel for each timeline, on one time axis where all have the same unit; else each has its own.
+
+    Raises `LabError` where there is no event to draw.
+    """
     panels = [timelines] if isinstance(timelines, Timeline) else list(timelines)
     if not panels or not all(panel.events for panel in panels):
         raise LabError("There is nothing to draw: a timeline needs at least one event.")
     rows = [rows_of(panel) for panel in panels]
     heights = [len(each) * (_ROW + _GAP) for each in rows]
+    shared = len({panel.unit for panel in panels}) == 1
     height = _HEAD * len(panels) + sum(heights) + _FOOT + (0.3 if title else 0)
+    height += 0 if shared else _AXIS * (len(panels) - 1)
     fig = style.figure(WIDTH, height)
     names = 0.3 + 0.083 * max(len(name) for each in rows for name, _ in each)
-    begin, end = min(panel.start for panel in panels), max(panel.end for panel in panels)
     top = 0.34 if title else 0.0
     if title:
         fig.text(_LEFT / WIDTH, 1 - 0.32 / height, title, fontweight="bold", fontsize=style.BODY, va="center_baseline")
     for panel, each, tall in zip(panels, rows, heights, strict=True):
+        scale = panels if shared else [panel]
+        begin, end = min(one.start for one in scale), max(one.end for one in scale)
         top += _HEAD
         ax = style.axes(fig, left=_LEFT + names, right=_RIGHT, top=top, bottom=height - top - tall)
         ax.set(xlim=(begin, end + 0.002 * (end - begin)), ylim=(len(each), 0))
         ax.spines["left"].set_visible(False)
         ax.set_yticks([])
         top += tall
-        last = panel is panels[-1]
+        last = panel is panels[-1] or not shared
         ax.xaxis.set_major_locator(MaxNLocator(7))
         style.plain_ticks(ax.xaxis)
         ax.tick_params(axis="x", labelbottom=last)
@@ -59,6 +65,7 @@ def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figur
                      va="center_baseline", color=style.MUTED)
         if last:
             ax.set_xlabel(panel.unit, loc="right", color=style.MUTED, fontsize=style.SMALL)
+        top += 0 if shared else _AXIS
     _legend(fig, panels)
     return fig
 
@@ -199,7 +206,8 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
             _swatch(fig, x, y, fill, hatch)
             fig.text((x + step) / WIDTH, y / fig.get_figheight(), words, va="center_baseline", color=style.MUTED)
             x += 0.4 + 0.08 * len(words)
-    for line, words in enumerate(reversed(wrap(panels[0].note, 108))):
+    notes = " ".join(dict.fromkeys(panel.note for panel in panels if panel.note))
+    for line, words in enumerate(reversed(wrap(notes, 108))):
         fig.text(_LEFT / WIDTH, (0.2 + 0.23 * line) / fig.get_figheight(), words, va="center_baseline",
                  color=style.MUTED)
 

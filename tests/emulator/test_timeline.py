@@ -118,7 +118,7 @@ def test_a_pair_loads_half_of_b_each_and_multiplies_on_both_sms(b200):
 def test_the_api_draws_and_refuses(persistent):
     made = persistent.timeline(k=256)
     assert "logical time" in repr(made) and made.share > 0.9
-    assert made._repr_png_()[0][:4] == b"\x89PNG"
+    assert made._repr_png_()[:4] == b"\x89PNG"
     both = made.beside(lab.kernel("rtx5090/02_producer_warp").timeline(k=256))
     assert len(both.timelines) == 2 and both.plot().get_figheight() > made.plot().get_figheight()
     with pytest.raises(lab.LabError, match="There is no cost speed; there are flop"):
@@ -127,5 +127,7 @@ def test_the_api_draws_and_refuses(persistent):
         lab.kernel("simt/04_register_tiles").timeline()
     with pytest.raises(lab.LabError, match="would take long"):
         persistent.timeline(4096, 4096, 4096)
+    with pytest.raises(lab.LabError, match="No timeline of simt/01_naive was recorded on T4|recorded on Tesla T4"):
+        lab.kernel("simt/01_naive").timeline(on="t4")
     run = persistent.run(n=128, backend="emulator")
     assert run.timeline().timeline.title == persistent.label

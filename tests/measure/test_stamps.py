@@ -80,3 +80,19 @@ def test_files_say_what_is_wrong_with_them(tmp_path, persistent):
     path.write_text("agent,kind\n")
     with pytest.raises(lab.LabError, match="is no timeline"):
         timeline_files.load(path)
+
+
+def test_a_recorded_timeline_is_drawn_beside_the_emulators(persistent, tmp_path, monkeypatch):
+    from gemm_lab.api import timeline as api
+
+    monkeypatch.setattr(api, "data_dir", lambda name: tmp_path)
+    kernel = lab.kernel("rtx5090/03_persistent")
+    timeline_files.write(tmp_path / "timelines" / "h200" / "rtx5090_03_persistent.csv", persistent[0],
+                         {**CONDITIONS, "kernel": kernel.name, "gpu": "NVIDIA H200"})
+    both = kernel.timeline(k=256).beside(kernel.timeline(on="h200"))
+    assert [one.unit for one in both.timelines] == ["logical time, in units of the stated model", stamps.CLOCKS]
+    labels = [ax.get_xlabel() for ax in both.plot().axes]
+    assert all(labels), "each has a scale of its own"
+    assert both.timelines[1].title == "rtx5090/03_persistent on NVIDIA H200"
+    with pytest.raises(lab.LabError, match="there are rtx5090_03_persistent on h200"):
+        lab.kernel("rtx5090/02").timeline(on="h200")
