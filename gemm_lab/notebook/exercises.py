@@ -21,6 +21,7 @@ from gemm_lab.hardware import gpu
 from gemm_lab.model import roofline
 from gemm_lab.notebook import kernel_judge
 from gemm_lab.notebook.layout_criteria import judge_layout
+from gemm_lab.notebook.speed_beside import speed_beside
 
 
 class WrongAnswer(LabError):
@@ -89,7 +90,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
     found = kernel_judge.judge(answer, wanted, seed)
     if found.reasons:
         raise WrongAnswer(exercise, found.reasons, found)
-    return Solved(exercise.title, found.facts)
+    return Solved(exercise.title, found.facts + speed_beside(answer))
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gemm_lab.api import Kernel, kernel
+from gemm_lab.compiler import CompileError
 from gemm_lab.device import KernelFault
 from gemm_lab.emulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gemm_lab.emulator.faults import ClusterFault, TensorMemoryFault, WarpgroupFault
@@ -86,8 +87,15 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
         found.exact = False
         found.reasons[:] = reasons
 
-    compiled = answer.compile()
     limit = wanted.get("shared_bytes")
+    try:
+        compiled = answer.compile()
+    except CompileError as error:
+        if not (sizes := _TOO_MUCH_SHARED.search(str(error))):
+            raise
+        used, most = (int(size, 16) for size in sizes.groups())
+        return refuse(f"It uses {used:,} bytes of shared memory; a block may declare {most:,} here"
+                      + (f", and {limit:,} are enough." if limit else "."))
     if limit is not None and compiled.smem > limit:
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
     for number, (m, n, k) in enumerate(wanted["sizes"]):
@@ -115,6 +123,9 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
             found.missed += 1
             found.reasons.append(where + count.says.format(found=value, wanted=bound))
     return None
+
+
+_TOO_MUCH_SHARED = re.compile(r"too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)")
 
 
 def _hazards(run: Any) -> list[str]:

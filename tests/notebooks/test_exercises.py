@@ -9,6 +9,7 @@ import gemm_lab as lab
 from gemm_lab.api import Kernel
 from gemm_lab.config import data_dir
 from gemm_lab.errors import ConfigError, LabError
+from gemm_lab.notebook import speed_beside
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 
 SOLUTIONS = data_dir("notebooks") / "solutions"
@@ -79,6 +80,26 @@ def test_on_a_gpu_the_emulator_counts(running):
     running(conflict_degree=None, on_emulator={"conflict_degree": 8.0})
     with pytest.raises(WrongAnswer, match=r"8\.00 wavefronts"):
         task.check(mine)
+
+
+def test_on_a_gpu_the_speed_beside_the_rung_is_an_extra(running, monkeypatch):
+    task, mine = lab.exercise("06_swizzle"), solution("06_swizzle")
+    running(conflict_degree=1.0)
+    monkeypatch.setattr(speed_beside, "resolve_backend", lambda wanted: "gpu")
+
+    def timed(kernels, sizes, **options):
+        assert sizes == [(2048, 2048, 2048)] and options["regime"] == "burst"
+        return [SimpleNamespace(kernel=k.label, tflops=60.0 if k.edited else 27.04) for k in kernels]
+
+    monkeypatch.setattr(speed_beside, "benchmark_kernels", timed)
+    facts = task.check(mine).facts
+    assert ("TFLOPS at 2048 × 2048 × 2048", "60.0") in facts and ("of t4/02_vectorized_copy", "27.0") in facts
+
+    def busy(*anything, **options):
+        raise LabError("The GPU is busy.")
+
+    monkeypatch.setattr(speed_beside, "benchmark_kernels", busy)
+    assert "solved" in repr(task.check(mine)) and "TFLOPS" not in repr(task.check(mine))
 
 
 def test_a_wrong_result_is_refused_with_its_place(running):

@@ -16,7 +16,7 @@ pytest.importorskip("nbgrader", reason="needs the extra course")
 from nbgrader.api import Gradebook  # noqa: E402
 
 from gemm_lab.config import data_dir  # noqa: E402
-from gemm_lab.notebook import course  # noqa: E402
+from gemm_lab.notebook import course, run  # noqa: E402
 from gemm_lab.notebook.skeletons import code_lines, skeleton, solution  # noqa: E402
 
 NAME = "02_short"
@@ -141,3 +141,39 @@ def test_the_grades(classroom, student, kernel, choice):
 def test_the_feedback_says_why(classroom, student, says):
     page = (classroom[0] / "feedback" / student / NAME / f"{NAME}.html").read_text()
     assert says in re.sub(r"&#39;", "'", page)
+
+
+def test_the_source_runs_in_an_ordinary_session_and_its_checks_pass(classroom, tmp_path):
+    """What a lecturer opens, and what a student sees who solves it: the checks are in the session here."""
+    path = classroom[0] / "source" / NAME / f"{NAME}.ipynb"
+    book = nbformat.read(path, as_version=4)
+    for cell in book.cells:
+        cell.metadata.pop("tags", None)
+    book.cells.insert(1, nbformat.v4.new_code_cell("import gemm_lab as lab\n%load_ext gemm_lab"))
+    nbformat.write(book, tmp_path / "book.ipynb")
+    assert run.execute(tmp_path / "book.ipynb", tmp_path / "out.ipynb", limit_s=60) is None
+
+
+# ---- All of it ----
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("path", sorted(data_dir("notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_the_solutions_of_every_assignment_get_all_points_and_the_release_none(path, tmp_path):
+    if "lab.exercise(" not in path.read_text():
+        pytest.skip("no exercise")
+    name, folder = path.stem, tmp_path / "course"
+    course.build(folder, [path])
+    code, said = nbgrader(folder, "generate_assignment", name)
+    assert code == 0, said
+    for student, kind in (("solved", "source"), ("untouched", "release")):
+        target = folder / "submitted" / student / name
+        target.mkdir(parents=True)
+        (target / path.name).write_text((folder / kind / name / path.name).read_text())
+    code, said = nbgrader(folder, "autograde", name)
+    assert code == 0, said
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
+        solved, untouched = (book.find_submission_notebook(name, name, student) for student in ("solved", "untouched"))
+        assert solved.score == solved.max_score > 0
+        assert untouched.score == 0 and untouched.max_score == solved.max_score

@@ -1,0 +1,33 @@
+"""How fast an accepted answer is beside the rung that it belongs to: an extra on a GPU, which no grade depends on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gemm_lab.api import Kernel
+from gemm_lab.api.kernel import resolve_backend
+from gemm_lab.api.measuring import QUICK_ROUNDS, benchmark_kernels
+from gemm_lab.errors import LabError
+
+EDGE = 2048
+
+
+def speed_beside(answer: Kernel) -> list[tuple[str, str]]:
+    """Facts for the card: TFLOPS of the answer and of the rung's own text, timed in turns on this GPU.
+
+    Nothing without a GPU, or where it does not run these kernels.
+    """
+    if resolve_backend(None) != "gpu":
+        return []
+    rung = replace(answer, edits={}, alias=None)
+    m, n, k = (-(-EDGE // step) * step for step in answer.spec.size_multiples(answer.config).values())
+    try:
+        rows = benchmark_kernels([answer, rung], [(m, n, k)], baselines=(), ceiling=None, regime="burst",
+                                 rounds=QUICK_ROUNDS, progress=False)
+    except LabError:
+        return []
+    speeds = {row.kernel: row.tflops for row in rows}
+    if not {answer.label, rung.label} <= set(speeds):
+        return []
+    return [(f"TFLOPS at {m} × {n} × {k}", f"{speeds[answer.label]:.1f}"),
+            (f"of {rung.label}", f"{speeds[rung.label]:.1f}")]
