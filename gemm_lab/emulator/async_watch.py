@@ -258,7 +258,10 @@ class AsyncWatch:
             lanes = np.full((count, 1), lane + watch.first_lane)
             cells = shadow.cells(inside, place.width, count)
             access = Access(k, verb, shadow, memory.names[number], lanes, cells)
-            watch.check(access, shadow.written[cells], "wrote")
+            last = shadow.written[cells]
+            if self.report.atomic[k]:  # a reduction: in no order among others
+                last = np.where(self.report.atomic[self.report.site_of[last >> LANE_BITS]], 0, last)
+            watch.check(access, last, "wrote")
             stamp = np.int64(event) << LANE_BITS | lanes
             if verb == "writes":
                 watch.check_readers(access)

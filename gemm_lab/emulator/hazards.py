@@ -44,7 +44,7 @@ class Hazards:
         self.launch, self.found, self._seen = launch, [], set()
         sites = launch.program.sites
         self.where = [item.location or item.line for item in sites]  # copies of an unrolled loop are one place
-        self.atomic = np.array([item.family in ("atom", "red") for item in sites] or [False])
+        self.atomic = np.array([item.family in ("atom", "red") or "reduce" in item.parts for item in sites] or [False])
         self.strong = [bool(_STRONG & set(item.parts)) for item in sites]
         # Does the access publish what came before it without a fence: (within the block, beyond it)?
         self.publishes = [_without_fence(item) for item in sites]

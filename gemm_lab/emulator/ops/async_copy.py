@@ -14,10 +14,11 @@ from gemm_lab.emulator.registry import op, runtime
 
 
 @op("cp", forms="async.ca, async.cg (4, 8, 16 bytes, source size, zero fill); commit_group, wait_group, wait_all; "
-    "bulk and bulk.tensor (tile, 1d … 5d) with mbarrier or bulk groups; mbarrier.arrive")
+    "bulk and bulk.tensor (tile, 1d … 5d) with mbarrier or bulk groups, multicast, block to block, reduce; "
+    "mbarrier.arrive")
 def cp(e, i):
     """Asynchronous copies and their groups."""
-    if i.parts[1] != "async":
+    if "async" not in i.parts:
         raise e.unsupported()
     if "bulk" in i.parts or "mbarrier" in i.parts:
         bulk(e, i)

@@ -1,5 +1,5 @@
-"""cp.async.bulk: copies of boxes (TMA) and of plain bytes between global and shared memory or from block to block, and
-what waits for them.
+"""cp.async.bulk and cp.reduce.async.bulk: copies of boxes (TMA) and of plain bytes between global and shared memory or
+from block to block, and what waits for them.
 
 Bytes and the sectors that a box covers in global memory are counted; wavefronts are not: Nsight Compute gives no
 shared-memory wavefronts of TMA by instruction, so there is nothing that a count could be held against. What a multicast
@@ -13,6 +13,7 @@ import numpy as np
 from gemm_lab.emulator.faults import MemoryFault
 from gemm_lab.emulator.ir import Vector
 from gemm_lab.emulator.layout import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
+from gemm_lab.emulator.ops.bulk_reduce import CHANGES, change_of, reduced
 from gemm_lab.emulator.ops.mbarrier import shared_address
 from gemm_lab.emulator.ops.memory import wide_address
 from gemm_lab.emulator.registry import runtime
@@ -23,6 +24,7 @@ _KNOWN = (
     "async", "bulk", "tensor", "1d", "2d", "3d", "4d", "5d", "shared__cta", "shared__cluster", "global", "tile",
     "mbarrier__complete_tx__bytes", "bulk_group", "L2__cache_hint", "commit_group", "wait_group", "read", "prefetch",
     "L2", "mbarrier", "arrive", "noinc", "shared", "multicast__cluster", "cta_group__1", "cta_group__2",
+    "reduce", "noftz", *CHANGES,
 )  # fmt: skip
 SMEM_ALIGN, PLAIN_ALIGN = 128, 16
 
@@ -45,13 +47,15 @@ def bulk(e, i) -> None:
 
 def _copy(e, i) -> None:
     tensor, storing = "tensor" in i.parts, "bulk_group" in i.parts
+    change = change_of(i.parts) if "reduce" in i.parts else None
     spaces = [part for part in i.parts if part == "global" or part.startswith("shared")]
     if len(spaces) != 2 or (spaces[0] == "global") != storing:
         raise e.unsupported("it names no two state spaces that a copy could go between")
     to, source = i.operands[:2]
     if "global" not in spaces:
         here, there, barrier = (shared_address(e, i, place) for place in (source, to, i.operands[3]))
-        e.line(f"block_copy(S, L, {i.site}, {e.mask}, {there}, {here}, {e.read(i.operands[2], 'u32')}, {barrier})")
+        e.line(f"block_copy(S, L, {i.site}, {e.mask}, {there}, {here}, {e.read(i.operands[2], 'u32')}, {barrier}, "
+               f"{change!r})")
         return
     outside, inside = (to, source) if storing else (source, to)
     shared = shared_address(e, i, inside)
@@ -67,14 +71,15 @@ def _copy(e, i) -> None:
     barrier = "None" if storing else shared_address(e, i, i.operands[at])
     blocks = e.read(i.operands[at + 1], "u16") if "multicast__cluster" in i.parts else "None"
     pair = "cta_group__2" in i.parts
-    e.line(f"bulk_copy(S, L, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where}, {blocks}, {pair})")
+    e.line(f"bulk_copy(S, L, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where}, {blocks}, {pair}, {change!r})")
 
 
 @runtime
-def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair):
+def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair, change):
     """One copy for each executing lane; into shared memory where there is a barrier, else out of it.
 
     blocks: mask of the ranks to which a multicast goes, or None.   pair: .cta_group::2.
+    change: the operation and type of a reduction, or None.
     """
     positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
     for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
@@ -96,7 +101,7 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair):
         if barrier is None:
             if block != S.block_of_lane[lane]:
                 S.shared.check_space(k, lane)
-            store(S, k, lane, boxes, place, chunks + (block * S.shared_stride >> 4))
+            store(S, k, lane, boxes, place, chunks + (block * S.shared_stride >> 4), change)
             continue
         if S.hazards is not None:
             S.hazards.proxies.outside(k, lane, place, "reads")
@@ -152,7 +157,7 @@ def destinations(S, k, lane: int, block: int, home: tuple[int, int], ranks: int 
 
 
 @runtime
-def block_copy(S, L, k, mask, to, source, size, barrier):
+def block_copy(S, L, k, mask, to, source, size, barrier, change):
     """cp.async.bulk from the shared memory of this block to that of another."""
     positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
     for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
@@ -172,7 +177,8 @@ def block_copy(S, L, k, mask, to, source, size, barrier):
         index, read = (chunks + (b * S.shared_stride + a >> 4) for b, a in ((block, there), (own, here)))
 
         def move(index=index, read=read):
-            S.shared.views[16][index] = S.shared.views[16][read]
+            new = S.shared.views[16][read]
+            S.shared.views[16][index] = new if change is None else reduced(change, S.shared.views[16][index], new)
 
         target = S.mbarriers.find(k, lane, key)
         copy = Load(k, lane, key, count_, move, index, target.phase, source=read)
@@ -181,9 +187,13 @@ def block_copy(S, L, k, mask, to, source, size, barrier):
         S.transfers.load(copy)
 
 
-def store(S, k, lane, boxes, place, index) -> None:
+def store(S, k, lane, boxes, place, index, change) -> None:
+    if change is not None and change[1] is None:
+        change = change[0], boxes.tensor.element
+
     def move():
-        boxes.write(S.memory, place, S.shared.views[16][index])
+        new = S.shared.views[16][index]
+        boxes.write(S.memory, place, new if change is None else reduced(change, boxes.read(S.memory, place), new))
 
     if S.hazards is not None:
         S.hazards.proxies.store(k, lane, index)
