@@ -32,8 +32,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // ---- Shared memory and tensor memory ----
   extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
-  const uint32_t full = smem_a + STAGES_BYTES;                // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
-  const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the tensor cores have read them
+  const uint32_t full = smem_a + STAGES_BYTES, empty = full + NUM_STAGES * 8;   // [NUM_STAGES]: tiles are there, read
   const uint32_t done = empty + NUM_STAGES * 8;               // what was issued is in the accumulator
   const uint32_t slot = done + 16;                            // where tcgen05.alloc leaves the accumulator's address
 

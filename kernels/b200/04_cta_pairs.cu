@@ -33,8 +33,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // ---- Shared memory and tensor memory ----
   extern __shared__ __align__(1024) uint4 smem[];           // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N / 2, BLOCK_K)
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
-  const uint32_t full = smem_a + STAGES_BYTES;                // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
-  const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the tensor cores have read them
+  const uint32_t full = smem_a + STAGES_BYTES, empty = full + NUM_STAGES * 8;   // [NUM_STAGES]: tiles are there, read
   const uint32_t acc_full = empty + NUM_STAGES * 8, acc_empty = acc_full + 16;   // [2]: a tile of D is there, is read
   const uint32_t slot = acc_empty + 16;                       // where tcgen05.alloc leaves the accumulators' address
 
@@ -130,6 +129,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
       store_row(acc, row_d + column);
     }
     tcgen05_fence_before_thread_sync();
+    __syncwarp();                                             // all lanes have what they loaded
     if (lane == 0) mbarrier_arrive_cluster(pair_acc_empty + buffer * 8);   // the tile after next may overwrite it
     advance(buffer, buffer_parity, 2);
   }

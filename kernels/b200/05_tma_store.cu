@@ -34,8 +34,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // ---- Shared memory and tensor memory ----
   extern __shared__ __align__(1024) uint4 smem[];           // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N / 2, BLOCK_K)
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
-  const uint32_t full = smem_a + STAGES_BYTES + STAGED_BYTES; // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
-  const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the tensor cores have read them
+  const uint32_t full = smem_a + STAGES_BYTES + STAGED_BYTES, empty = full + NUM_STAGES * 8;   // [NUM_STAGES] each
   const uint32_t acc_full = empty + NUM_STAGES * 8, acc_empty = acc_full + 16;   // [2]: a tile of D is there, is read
   const uint32_t slot = acc_empty + 16;                       // where tcgen05.alloc leaves the accumulators' address
 
@@ -139,6 +138,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
       if (elect_one()) tma_store_2d(map_d, tile.n * BLOCK_N + column, row, smem_a + staged), tma_store_commit();
     }
     tcgen05_fence_before_thread_sync();
+    __syncwarp();                                             // all lanes have what they loaded
     if (lane == 0) mbarrier_arrive_cluster(pair_acc_empty + buffer * 8);   // the tile after next may overwrite it
     advance(buffer, buffer_parity, 2);
   }

@@ -21,19 +21,18 @@ HARMLESS = {
     "tcgen05.fence::before_thread_sync": "PTX ISA, tcgen05, inter-thread synchronization: the standard mechanisms also "
                                          "apply, and the arrival after tcgen05.wait::ld is a release; relaxed ones need it",
 }
-# And in one of them.
+# And in some. Only of bar.warp.sync PTX promises order of memory, so it stands before what one lane tells for all.
+TOGETHER = "the whole warp executes tcgen05.ld, tcgen05.wait::ld and elect.sync together, which stand beside it"
+ENDS = "nothing is written before the first, and before the last tcgen05.fence::before_thread_sync orders the loads"
 ALSO = {
     "01_synchronous": {"bar.warp.sync": "bar.sync, which follows, waits for every lane"},
-    "02_pipelined": {"bar.warp.sync": "tcgen05.ld, which follows, is executed by the whole warp at once"},
-    "03_warp_specialised": {},
-    "04_cta_pairs": {"barrier.cluster.arrive.release.aligned; → .relaxed": "before the first one nothing is written"},
-    "05_tma_store": {
-        "barrier.cluster.arrive.release.aligned; → .relaxed": "before the first one nothing is written",
-        "bar.warp.sync": "twice: tcgen05.wait::ld and elect.sync, which follow, are executed by the whole warp at once; "
-                         "PTX promises order of memory of bar.warp.sync alone, so they stay",
-    },
+    "02_pipelined": {"bar.warp.sync": TOGETHER},
+    "03_warp_specialised": {"bar.warp.sync": TOGETHER},
+    "04_cta_pairs": {"bar.warp.sync": TOGETHER, "barrier.cluster.arrive.release.aligned; → .relaxed": ENDS},
+    "05_tma_store": {"bar.warp.sync": TOGETHER, "barrier.cluster.arrive.release.aligned; → .relaxed": ENDS},
 }  # fmt: skip
-TIMES = {("05_tma_store", "bar.warp.sync"): 2}
+TIMES = {("05_tma_store", "bar.warp.sync"): 3,
+         **{(rung, "barrier.cluster.arrive.release.aligned; → .relaxed"): 2 for rung in PAIRS}}
 # The products of 02, 03 and 05 are those of 01 and 04.
 PRODUCTS = ("01_synchronous", "04_cta_pairs")
 
@@ -74,7 +73,8 @@ def test_every_mutant_is_caught_or_listed(rung):
     listed = {**HARMLESS, **ALSO[rung]} if rung in PRODUCTS else {
         what: why for what, why in {**HARMLESS, **ALSO[rung]}.items() if what.startswith(("tcgen05", "bar"))}
     counts = {what: sum(reason(rung, statement) == what for statement in missed) for what in listed}
-    assert counts == {what: TIMES.get((rung, what), 1) for what in listed}  # an entry that is caught by now is to go
+    # An entry all of whose mutants are caught by now is to go.
+    assert all(1 <= count <= TIMES.get((rung, what), 1) for what, count in counts.items()), counts
 
 
 @pytest.mark.parametrize("rung", PRODUCTS)
