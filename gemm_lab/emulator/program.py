@@ -13,7 +13,6 @@ from gemm_lab.emulator.flow import blocks_of
 from gemm_lab.emulator.inlining import flatten
 from gemm_lab.emulator.ir import Instruction, Module, Variable
 from gemm_lab.emulator.layout import FUNCTION_BASE, GLOBAL_BASE, align_up
-from gemm_lab.emulator.pending_registers import early_uses
 from gemm_lab.emulator.syntax import parse
 from gemm_lab.emulator.types import NUMPY, register_code
 from gemm_lab.emulator.wgmma_forms import registers_of
@@ -55,7 +54,6 @@ class Program:
                 instruction.site = len(self.sites)
                 self.sites.append(instruction)
         self._lay_out(flat)
-        self.early_uses = early_uses(self.blocks)
         self._functions: dict = {}
         uses = any(item.family == "wgmma" for item in self.sites)
         self.warpgroup_registers = registers_of(self.sites) if uses else None

@@ -75,7 +75,6 @@ class TensorWatch:
         if foreign.any():
             cells.other[where] = np.where(foreign, before, cells.other[where])
         cells.reader[where] = number
-        self.early_use(k)
 
     def stored(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
         new = self._touch("st", k, warp * 32)
@@ -94,14 +93,6 @@ class TensorWatch:
                 else:
                     left.append(touch)
             self.open[warp] = left
-
-    def early_use(self, k: int) -> None:
-        """Registers of a load that are used before its wait."""
-        other = self.chunk.program.early_uses.get(k)
-        if other is not None:
-            self.report.add("missing wait", other, k, lambda: (
-                f"{self.words.site(other)} uses a register that {self.words.site(k)} loads, before "
-                "tcgen05.wait::ld: the value need not be there yet."))
 
     # ---- Fences ----
 

@@ -112,8 +112,7 @@ def _items(e, i, operand) -> tuple:
 
 def _ld(e, i, _):
     form, items, t = _shape(e, i), _items(e, i, i.operands[0]), e.temporary()
-    early = i.site in e.program.early_uses
-    e.line(f"{t} = tensor_ld(S, L, {i.site}, {e.address(i.operands[1])}, {form!r}, {early})")
+    e.line(f"{t} = tensor_ld(S, L, {i.site}, {e.address(i.operands[1])}, {form!r})")
     for number, item in enumerate(items):
         if type(item) is Register:
             e.write(item, f"{t}[{number}]", "b32")
@@ -206,13 +205,12 @@ def tensor_commit(S, L, k, mask, address, blocks, group):
 
 
 @runtime
-def tensor_ld(S, L, k, address, form, early):
-    """(registers, lanes) of 32 bits. early: something uses them before tcgen05.wait::ld."""
+def tensor_ld(S, L, k, address, form):
+    """(registers, lanes) of 32 bits. What uses them waits by itself ("Register dependencies, same thread")."""
     shape, times, split, packed = form
     cut = fragment(shape, times, split)
     wide = cut.wide * (2 if packed else 1)
     memory, out = S.tensor_memory, np.empty((len(cut.lanes), L.n), np.uint32)
-    poison = early and S.launch.timing == "late"
     for n, (warp, at) in enumerate(zip(memory.warps(L), memory.uniform(L, k, address, "addresses"), strict=True)):
         block = warp // S.warps_per_block
         lane, column = memory.quarter(k, warp, at, shape)
@@ -220,9 +218,7 @@ def tensor_ld(S, L, k, address, form, early):
         if S.hazards is not None:
             S.hazards.tensor.loaded(k, warp, block, lane, column, shape, wide)
         cells = memory.cells[block]
-        if poison:
-            got = np.full(cut.lanes.shape, 0xFFFFFFFF, np.uint32)
-        elif packed:
+        if packed:
             low, high = (cells[lane + cut.lanes, column + 2 * cut.columns + more] for more in (0, 1))
             got = low & np.uint32(0xFFFF) | high << np.uint32(16)
         elif shape == "32x32b":
