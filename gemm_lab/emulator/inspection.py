@@ -18,6 +18,7 @@ class Snapshot:
 
     opcode, ptx_line: the instruction.   registers: PTX name -> 32 values, one a lane.   active: bool (32,).
     shared: the block's shared memory as bytes; `shared_as` sees it as other elements.
+    tensor_memory: (128 lanes, 512 columns) of 32 bits, of the block; None where none was allocated.
     """
 
     opcode: str
@@ -26,6 +27,7 @@ class Snapshot:
     active: np.ndarray
     shared: np.ndarray = field(repr=False)
     variables: dict[str, tuple[int, int]]
+    tensor_memory: np.ndarray | None = field(default=None, repr=False)
 
     def shared_as(self, dtype, variable: str | None = None) -> np.ndarray:
         """Shared memory as elements of `dtype`; of one variable, if its name or a part of it is given."""
@@ -95,7 +97,9 @@ class Probe:
         if not active.any():
             return
         if after:
-            self.last = (chunk, site, values, L, lanes, active, chunk.shared.data.copy())
+            cells = chunk.tensor_memory.cells.get(self.rank)
+            memories = chunk.shared.data.copy(), None if cells is None else cells.copy()
+            self.last = (chunk, site, values, L, lanes, active, *memories)
             return
         for operand in item.operands:
             if type(operand) is Memory:
@@ -127,7 +131,7 @@ class Probe:
         return np.where(active, at + operand.offset, -1)
 
     def snapshot(self) -> Snapshot:
-        chunk, site, values, L, lanes, active, shared = self.last
+        chunk, site, values, L, lanes, active, shared, cells = self.last
         item, warp = chunk.program.sites[site], slice(32 * self.warp, 32 * self.warp + 32)
         registers = {}
         for register, held in zip(chunk.program.registers, chunk.R, strict=False):
@@ -137,7 +141,7 @@ class Probe:
         variables = {v.name: (chunk.program.address(v), v.size) for v in chunk.program.named_variables}
         begin = self.rank * chunk.shared_stride
         shared = shared[begin : begin + chunk.launch.smem_bytes]
-        return Snapshot(item.opcode, item.line, registers, active, shared, variables)
+        return Snapshot(item.opcode, item.line, registers, active, shared, variables, cells)
 
 
 def width_of(item) -> int:

@@ -171,3 +171,11 @@ def test_a_register_is_there_when_it_is_used():
     """PTX ISA, tcgen05, "Register dependencies, same thread": they are respected without any wait."""
     out, report = launch(WHOLE.replace(LOAD, LOAD_1).replace(END, "  tcgen05_wait_ld();\n" + END), timing="late")
     assert (out[:1024] == 16).all() and report.hazards == []
+
+
+def test_tensor_memory_can_be_looked_into():
+    _, report = launch(WHOLE, hazards=False)
+    site = next(site for site in report.sites if site.opcode.startswith("tcgen05.ld"))
+    cells = report.inspect(site, warp=2).tensor_memory
+    assert cells.shape == (128, 512)
+    assert (cells[:, :64].view(np.float32) == 16).all() and not cells[:, 64:].any()
