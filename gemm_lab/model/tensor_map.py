@@ -156,6 +156,28 @@ class TensorMap:
 
     # ---- What cannot be ----
 
+    def refused(self, corner, storing: bool) -> str:
+        """Why a copy whose box begins at `corner` (coordinates, innermost first) would stop the kernel; empty if not.
+
+        Recorded on an H200 for loads and stores of tiles, as CUDA_ERROR_ILLEGAL_INSTRUCTION: 56 boxes, one to five
+        dimensions, every swizzle, equal bit for bit wherever these two rules let them pass. That the rules hold for
+        multicasts, prefetches and reductions, and on other GPUs, is inferred. CUDA C++ Programming Guide, "Using TMA
+        to transfer multi-dimensional arrays", has the second rule too.
+        """
+        first, size = int(corner[0]), self.element_bytes
+        if first * size % ALIGN:
+            step = ALIGN // size
+            low = first // step * step
+            return (f"whose innermost coordinate {first} lies {first * size} bytes along its row, which is not a "
+                    f"multiple of {ALIGN} bytes: the GPU stops with an illegal instruction (recorded on an H200). For "
+                    f"{self.element} use a multiple of {step}, such as {low} or {low + step}.")
+        if storing and min(corner) < 0:
+            at = next(axis for axis, place in enumerate(corner) if place < 0)
+            return (f"whose coordinate {corner[at]} along dimension {at} is negative: the GPU stops with an illegal "
+                    "instruction (recorded on an H200). What is written begins at 0 or beyond in every dimension, and "
+                    "only its end may reach out of the tensor; loads may begin at negative coordinates.")
+        return ""
+
     def problem(self) -> str:
         """Why the driver would refuse this map, as a sentence; empty if it would not."""
         if self.element not in ELEMENT_BYTES:

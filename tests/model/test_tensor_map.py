@@ -71,3 +71,23 @@ def test_of_an_array_that_is_none_of_tma():
     with pytest.raises(TensorMapError, match="have 4 bytes, those of f16 2"):
         TensorMap.of(np.zeros((64, 64), np.float32), (16, 16), element="f16")
     assert TensorMap.of(np.zeros((64, 64), np.float32), (16, 16), element="tf32").element == "tf32"
+
+
+# ---- Where a copy may begin ----
+
+
+@pytest.mark.parametrize(("element", "step"), [("u8", 16), ("bf16", 8), ("f16", 8), ("f32", 4), ("f64", 2)])
+def test_a_box_begins_at_a_multiple_of_16_bytes(element, step):
+    tensor_map = TensorMap(element, (1024, 64), (16384,), (16, 8))
+    for storing in (False, True):
+        assert not any(tensor_map.refused((x, 3), storing) for x in (0, step, 5 * step))
+        assert all(f"multiple of {step}, such as" in tensor_map.refused((x, 3), storing)
+                   for x in range(-2 * step, 2 * step) if x % step)
+
+
+def test_only_loads_begin_at_negative_coordinates():
+    tensor_map = TensorMap("f16", (1024, 64, 4), (2048, 131072), (16, 8, 1))
+    for corner in ((-8, 0, 0), (0, -1, 0), (0, 0, -3)):
+        assert tensor_map.refused(corner, storing=False) == ""
+        assert "is negative" in tensor_map.refused(corner, storing=True)
+    assert tensor_map.refused((2000, 100, 9), storing=True) == ""

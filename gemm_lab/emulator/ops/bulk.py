@@ -12,12 +12,19 @@ import numpy as np
 
 from gemm_lab.emulator.faults import MemoryFault
 from gemm_lab.emulator.ir import Vector
-from gemm_lab.emulator.layout import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
+from gemm_lab.emulator.ops.bulk_checks import (
+    PLAIN_ALIGN,
+    SMEM_ALIGN,
+    check_corner,
+    check_shared,
+    descriptor,
+    plain_place,
+    site,
+)
 from gemm_lab.emulator.ops.bulk_reduce import CHANGES, change_of, reduced
 from gemm_lab.emulator.ops.mbarrier import shared_address
 from gemm_lab.emulator.ops.memory import wide_address
 from gemm_lab.emulator.registry import runtime
-from gemm_lab.emulator.tensor_descriptor import BYTES, Place, decode
 from gemm_lab.emulator.transfers import Load
 
 _KNOWN = (
@@ -26,7 +33,6 @@ _KNOWN = (
     "L2", "mbarrier", "arrive", "noinc", "shared", "multicast__cluster", "cta_group__1", "cta_group__2",
     "reduce", "noftz", *CHANGES,
 )  # fmt: skip
-SMEM_ALIGN, PLAIN_ALIGN = 128, 16
 
 
 def bulk(e, i) -> None:
@@ -40,7 +46,8 @@ def bulk(e, i) -> None:
     elif "wait_group" in parts:
         e.line(f"S.transfers.wait(L, {e.mask}, {e.read(operands[0], 'u32')})")
     elif "prefetch" in parts:
-        e.line("pass")
+        where = _tensor_place(e, i, operands[0]) if "tensor" in parts else None
+        e.line("pass" if where is None else f"bulk_prefetch(S, L, {i.site}, {e.mask}, {where})")
     else:
         _copy(e, i)
 
@@ -59,19 +66,31 @@ def _copy(e, i) -> None:
         return
     outside, inside = (to, source) if storing else (source, to)
     shared = shared_address(e, i, inside)
-    if tensor:
-        items = outside.coordinates[0].items if type(outside.coordinates[0]) is Vector else outside.coordinates
-        rank = int(next(part for part in i.parts if part in ("1d", "2d", "3d", "4d", "5d"))[0])
-        if len(items) != rank:
-            raise e.unsupported(f"{len(items)} coordinates for {rank} dimensions")
-        where = f"({wide_address(e, outside)}, ({' '.join(e.read(item, 's32') + ',' for item in items)}))"
-    else:
-        where = f"({wide_address(e, outside)}, {e.read(i.operands[2], 'u32')})"
+    plain = "" if tensor else f"({wide_address(e, outside)}, {e.read(i.operands[2], 'u32')})"
+    where = plain or _tensor_place(e, i, outside)
     at = 2 if tensor else 3
     barrier = "None" if storing else shared_address(e, i, i.operands[at])
     blocks = e.read(i.operands[at + 1], "u16") if "multicast__cluster" in i.parts else "None"
     pair = "cta_group__2" in i.parts
     e.line(f"bulk_copy(S, L, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where}, {blocks}, {pair}, {change!r})")
+
+
+def _tensor_place(e, i, outside) -> str:
+    """Code for (address of the tensor map, coordinates)."""
+    items = outside.coordinates[0].items if type(outside.coordinates[0]) is Vector else outside.coordinates
+    rank = int(next(part for part in i.parts if part in ("1d", "2d", "3d", "4d", "5d"))[0])
+    if len(items) != rank:
+        raise e.unsupported(f"{len(items)} coordinates for {rank} dimensions")
+    return f"({wide_address(e, outside)}, ({' '.join(e.read(item, 's32') + ',' for item in items)}))"
+
+
+@runtime
+def bulk_prefetch(S, L, k, mask, where):
+    """A box asked into L2, of which only its descriptor and its corner matter here."""
+    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
+    for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
+        address, *corner = (int(v if v.ndim == 0 else v[at]) for v in (where[0], *where[1]))
+        check_corner(S, k, lane, descriptor(S, k, lane, address, len(corner)), corner, "prefetches")
 
 
 @runtime
@@ -89,7 +108,9 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair, chang
         block, address = located(S, k, lane, own(shared))
         if tensor:
             boxes = descriptor(S, k, lane, own(where[0]), len(where[1]))
-            place = boxes.place([own(c) for c in where[1]])
+            corner = [own(c) for c in where[1]]
+            check_corner(S, k, lane, boxes, corner, _verb(barrier, change))
+            place = boxes.place(corner)
             size, chunks, reach = boxes.size, boxes.shared(address), boxes.reach
             check_shared(S, k, lane, address, reach, SMEM_ALIGN)
         else:
@@ -108,6 +129,10 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair, chang
         home, ranks = located(S, k, lane, own(barrier)), None if blocks is None else own(blocks)
         for to, key in destinations(S, k, lane, block, home, ranks, pair):
             load(S, k, lane, boxes, place, chunks + (to * S.shared_stride >> 4), key, size)
+
+
+def _verb(barrier, change) -> str:
+    return "loads" if barrier is not None else "stores" if change is None else "reduces"
 
 
 def located(S, k, lane: int, address: int) -> tuple[int, int]:
@@ -235,52 +260,3 @@ def copies_arrive(S, L, k, address, mask, noinc):
             if S.hazards is not None:
                 S.hazards.proxies.copies(copy)
             S.transfers.load(copy)
-
-
-# ---- Checks ----
-
-
-def descriptor(S, k, lane: int, address: int, rank: int):
-    """The boxes of the tensor map at a generic address."""
-    what = None
-    if address >= LOCAL_WINDOW:
-        place = "shared" if address >= SHARED_WINDOW else "local"
-        what = f"lies in {place} memory: declare the parameter `const __grid_constant__ CUtensorMap`"
-    elif address % 64:
-        what = "is not aligned to 64 bytes: declare the struct alignas(64)"
-    elif not S.memory.inside(address, address + BYTES):
-        what = f"points to {address:#x}, {S.memory.nearest(address, BYTES)}"
-    if what is None:
-        at = address - GLOBAL_BASE
-        boxes = decode(S.memory.data[at : at + BYTES].tobytes())
-        if boxes is None:
-            what = "is no tensor map: pass a TensorMap as the argument"
-        elif boxes.tensor.rank != rank:
-            what = f"has {boxes.tensor.rank} dimensions, and the copy names {rank} coordinates"
-        else:
-            return boxes
-    raise MemoryFault(f"{site(S, k)}: the tensor map of {S.name_lane(lane)} {what}.")
-
-
-def check_shared(S, k, lane: int, address: int, size: int, align: int) -> None:
-    if address % align:
-        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies to or from shared address {address:#x}, which is "
-                          f"not a multiple of {align} bytes; give the buffer __align__({align})"
-                          f"{' or, with a swizzle, that of its pattern (1,024 for 128 bytes)' if align > 16 else ''}.")
-    if address + size > S.shared.size:
-        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at shared address {address:,}, but "
-                          f"the block has {S.shared.size:,} bytes of shared memory.")
-
-
-def plain_place(S, k, lane: int, address: int, size: int):
-    if size % PLAIN_ALIGN or address % PLAIN_ALIGN or not size:
-        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at global address {address:#x}; "
-                          "both must be multiples of 16.")
-    if not S.memory.inside(address, address + size):
-        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at global address {address:#x}, "
-                          f"{S.memory.nearest(address, size)}.")
-    return Place(16, (address - GLOBAL_BASE >> 4) + np.arange(size >> 4), None, 0, 0)
-
-
-def site(S, k) -> str:
-    return S.launch.describe(S.program.sites[k])

@@ -1,7 +1,7 @@
-// TMA: one thread copies a whole box of a tensor between global and shared memory; a tensor map tells where it lies.
+// TMA (PTX ISA, "cp.async.bulk.tensor"; sm_90): a thread copies a box between global and shared memory by a tensor map.
 // Coordinates are elements, innermost first. Shared addresses are multiples of 128 bytes (of 1024 with the 128-byte
 // swizzle, so that its pattern begins with the box). Out of bounds a load fills with zeros and a store writes nothing.
-// PTX ISA, "cp.async.bulk.tensor". sm_90 and later.
+// The box begins at a multiple of 16 bytes along its row, and a store's at no negative coordinate: else the GPU stops.
 #pragma once
 #include "config.cuh"
 #include "ptx/fence_proxy.cuh"
