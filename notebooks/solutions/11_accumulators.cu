@@ -12,6 +12,7 @@
       store_row(acc, row_d + column);
     }
     tcgen05_fence_before_thread_sync();
+    __syncwarp();                                             // all lanes have what they loaded
     if (lane == 0) mbarrier_arrive(acc_empty + buffer * 8);   // the tile after next may overwrite it
     advance(buffer, buffer_parity, 2);
   }
