@@ -136,7 +136,7 @@ def test_in_a_pair_one_warp_issues_and_the_commit_reaches_both_blocks():
      "overwrites shared address"),
     ({"k2 * 32 / 16": "k2 * 32"}, {}, "a fault", "row 4 of the pattern"),
     ({"k_tile > 0 || k2 > 0": "true"}, {"blocks": 1}, "a wrong result", "the other tiles are right"),
-    ({"tcgen05_wait_ld();": ""}, {}, "a wrong result", "before tcgen05.wai"),
+    ({"tcgen05_wait_ld();": ""}, {}, "a hazard", "has not executed tcgen05.wait::ld"),
 ])
 def test_what_is_broken_is_found(changes, options, kind, says):
     found = damage(K[2], changes, **options)
