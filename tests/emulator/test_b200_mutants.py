@@ -7,7 +7,7 @@ Copies of a statement that the compiler unrolled are broken once.
 import re
 
 import pytest
-from b200_runs import PAIRS, RUNGS, compiled, fails, run, small
+from b200_runs import BROKEN, PAIRS, RUNGS, compiled, fails, run, small
 
 from gemm_lab.emulator.mutate import altered_clusters, altered_mbarriers, mutants
 from gemm_lab.emulator.mutate_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS, altered_tcgen05
@@ -63,7 +63,7 @@ def reason(rung, statement: str) -> str | None:
     return next((what for what in (*HARMLESS, *ALSO[rung]) if statement.startswith(what) or statement.endswith(what)), None)
 
 
-@pytest.mark.parametrize("rung", RUNGS)
+@pytest.mark.parametrize("rung", BROKEN)
 def test_every_mutant_is_caught_or_listed(rung):
     report, _, _ = run(rung, **small(rung), hazards=True, timing="late")
     assert report.hazards == []
