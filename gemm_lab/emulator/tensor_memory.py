@@ -210,7 +210,11 @@ class TensorMemory:
         return (L.lane_numbers()[::32] >> 5).tolist()
 
     def uniform(self, L, k: int, values, what: str) -> list[int]:
-        """One value a warp. Raises where the threads of a warp bring different ones."""
+        """One value a warp. Raises where threads of a warp are missing, or bring different ones."""
+        if L.mask is not None:
+            lane = int(L.lane_numbers()[np.flatnonzero(~L.mask)[0]])
+            raise self.fault(k, lane & ~31, "is in a warp of which not all 32 threads are there (they have ended, or the "
+                             "block has no whole number of warps); this instruction needs all of them.")
         if values.ndim == 0:
             return [int(values)] * L.warps
         rows = values.reshape(-1, 32)

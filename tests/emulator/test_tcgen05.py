@@ -124,6 +124,11 @@ FAULTS = {
 }  # fmt: skip
 
 
+def test_a_warp_has_to_be_whole():
+    with pytest.raises(emulator.TensorMemoryFault, match="thread .96, 0, 0. is in a warp of which not all 32 threads are"):
+        launch(WHOLE, threads=120)
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_misuse_is_a_fault_with_its_place(name):
     body, words = FAULTS[name]
