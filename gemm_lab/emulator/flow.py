@@ -93,7 +93,9 @@ def writes_first(item: Instruction) -> bool:
     if family == "wgmma":
         return "mma_async" in item.parts
     if family == "mbarrier":
-        return not {"init", "inval", "expect_tx", "complete_tx"} & set(item.parts)
+        return item.parts[1] not in ("init", "inval", "expect_tx", "complete_tx")
+    if family == "clusterlaunchcontrol":
+        return "query_cancel" in item.parts
     if family == "tcgen05":
         return item.parts[1] == "ld"
     return True

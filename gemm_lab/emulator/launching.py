@@ -145,6 +145,7 @@ class Launch:
         self.output_room, self.unprinted = OUTPUT_LIMIT, 0
         self.initial = self.memory.data.copy()
         self.probe = self.trace = None
+        self.started = 0  # places of blocks that run, have run, or were cancelled
         self.deadline: float | None = None
 
     # ---- Memory ----
@@ -204,8 +205,17 @@ class Launch:
             size, place = self.clusters.size, self.clusters.place(self.only_block)
             yield np.arange(place // size * size, place // size * size + size)
             return
-        for begin in range(0, self.blocks, self.at_once):
-            yield np.arange(begin, min(begin + self.at_once, self.blocks))
+        while self.started < self.blocks:
+            begin, self.started = self.started, min(self.started + self.at_once, self.blocks)
+            yield np.arange(begin, self.started)
+
+    def cancel(self) -> tuple[int, int, int] | None:
+        """The first block of the next cluster that has not started, which then never does; None if all have."""
+        if self.started >= self.blocks or self.only_block is not None:
+            return None
+        block, (x, y, _) = int(self.clusters.block(self.started)), self.grid
+        self.started += self.clusters.size
+        return block % x, block // x % y, block // (x * y)
 
     def _copy_back(self) -> None:
         if self.only_block is not None:

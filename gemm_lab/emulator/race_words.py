@@ -25,14 +25,14 @@ class Words(NamedTuple):
 
 def is_bulk(item) -> bool:
     """Whether an instruction is a bulk copy, of TMA or of plain bytes."""
-    return item.family == "cp" and "bulk" in item.parts
+    return item.family == "clusterlaunchcontrol" or (item.family == "cp" and "bulk" in item.parts)
 
 
 def reports_to_mbarrier(item) -> bool:
     """Whether an instruction is a copy or a store that tells an mbarrier when it has landed."""
     if item.family == "cp":
         return bool({"bulk", "mbarrier"} & set(item.parts))
-    return item.family in ("st", "red") and "async" in item.parts
+    return item.family in ("st", "red", "clusterlaunchcontrol") and "async" in item.parts
 
 
 def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None) -> str:

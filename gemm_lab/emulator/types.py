@@ -1,7 +1,8 @@
 """PTX types and the NumPy types that hold them.
 
 A register of 8, 16, 32 or 64 bits is an unsigned array, except .f32 and .f64, which are float arrays, and predicates,
-which are bool. FP16 and BF16 are 16-bit patterns; two of them in one register are a 32-bit pattern.
+which are bool. FP16 and BF16 are 16-bit patterns; two of them in one register are a 32-bit pattern. 128 bits are a
+complex number, which NumPy copies bit by bit.
 """
 
 from __future__ import annotations
@@ -40,15 +41,17 @@ CODES = {
     "f32x2": "u8",
     "e4m3x2": "u2",
     "e5m2x2": "u2",
+    "b128": "c16",
 }
-NUMPY = {code: np.dtype(code) for code in ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "?")}
+_CODES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "c16", "?")
+NUMPY = {code: np.dtype(code) for code in _CODES}
 SIZE = {code: dtype.itemsize for code, dtype in NUMPY.items()}
 
 
 def register_code(kind: str) -> str:
     """The NumPy code that a register of this PTX type is held in."""
     code = CODES[kind]
-    return code if code in ("f4", "f8", "?") else f"u{SIZE[code]}"
+    return code if code in ("f4", "f8", "c16", "?") else f"u{SIZE[code]}"
 
 
 def immediate(text: str, kind: str):

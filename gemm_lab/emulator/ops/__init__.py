@@ -6,6 +6,7 @@ from gemm_lab.emulator.ops import (  # noqa: F401
     atomic,
     bulk,
     calls,
+    cluster_launch,
     compare,
     convert,
     half,

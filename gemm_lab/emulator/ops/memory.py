@@ -87,10 +87,8 @@ def ld(e, i):
     memory = i.operands[1]
     destination = i.operands[0]
     count = len(destination.items) if type(destination) is Vector else 1
-    if kind == "b128":
-        raise e.unsupported()
     code = CODES[kind]
-    raw = f"u{BYTES[kind]}"
+    raw = f"u{BYTES[kind]}" if kind != "b128" else code
     space = space_of(e, i, memory)
     address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
     t = e.temporary()
@@ -125,8 +123,6 @@ def st(e, i):
         return
     e.allow(*_QUALIFIERS)
     memory, source = i.operands[0], i.operands[1]
-    if kind == "b128":
-        raise e.unsupported()
     items = source.items if type(source) is Vector else (source,)
     raw = f"b{8 * BYTES[kind]}"
     values = ", ".join(e.read(item, raw if kind not in ("f32", "f64") else kind) for item in items)

@@ -7,7 +7,7 @@ import numpy as np
 from gemm_lab.emulator.clusters import RANK_SHIFT
 from gemm_lab.emulator.ir import Symbol, Vector
 from gemm_lab.emulator.layout import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
-from gemm_lab.emulator.registry import op
+from gemm_lab.emulator.registry import op, runtime
 
 _WINDOWS = {
     "shared": SHARED_WINDOW,
@@ -23,8 +23,9 @@ def mov(e, i):
     kind = i.parts[-1]
     e.allow()
     source = i.operands[1]
-    if kind == "b128":
-        raise e.unsupported()
+    if kind == "b128" and (type(source) is Vector or type(i.operands[0]) is Vector):
+        _halves(e, i.operands[0], source)
+        return
     if type(source) is Vector and type(i.operands[0]) is Vector:
         raise e.unsupported()
     if (
@@ -35,6 +36,31 @@ def mov(e, i):
     ):
         kind = "u32"
     e.write(i.operands[0], e.read(source, kind), kind)
+
+
+def _halves(e, destination, source) -> None:
+    """{a, b} to 128 bits, or back."""
+    if type(source) is Vector:
+        low, high = (e.read(item, "b64") for item in source.items)
+        e.write(destination, f"of_halves(L, {low}, {high})", "b128")
+        return
+    t = e.temporary()
+    e.line(f"{t} = halves({e.read(source, 'b128')})")
+    for number, item in enumerate(destination.items):
+        if item is not None and getattr(item, "name", "") != "_":
+            e.write(item, f"{t}[{number}]", "b64")
+
+
+@runtime
+def of_halves(L, low, high):
+    pair = np.stack([np.broadcast_to(low, L.n), np.broadcast_to(high, L.n)], axis=1)
+    return np.ascontiguousarray(pair).view(np.complex128)[:, 0]
+
+
+@runtime
+def halves(value):
+    pair = np.atleast_1d(value).view(np.uint64).reshape(-1, 2)
+    return (pair[0, 0], pair[0, 1]) if value.ndim == 0 else (pair[:, 0].copy(), pair[:, 1].copy())
 
 
 @op("cvta", forms="to a generic address or from one; global, shared, local, const, param")
