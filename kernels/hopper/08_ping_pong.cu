@@ -2,7 +2,7 @@
 // Extends 07_tma_store.cu: the tensor cores never wait for an epilogue; no clusters, whose blocks wait for each other.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
 // H100, H200.   Notebook 10.
-#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_STAGES 6, GROUP_M 8
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_STAGES 6, GROUP_M 11
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
 #include "ptx/setmaxnreg.cuh"
@@ -94,7 +94,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // ---- Main loop ----
   if (threadIdx.x == 0) {
     for (int i = 0; i < NUM_STAGES; i++) mbarrier_init(full + i * 8, 1), mbarrier_init(empty + i * 8, 4);
-    fence_mbarrier_init();
+    fence_mbarrier_init(), tma_prefetch(map_a), tma_prefetch(map_b);
   }
   __syncthreads();                                            // nobody waits on a barrier that is not there yet
 
