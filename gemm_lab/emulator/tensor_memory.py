@@ -213,8 +213,8 @@ class TensorMemory:
         """One value a warp. Raises where threads of a warp are missing, or bring different ones."""
         if L.mask is not None:
             lane = int(L.lane_numbers()[np.flatnonzero(~L.mask)[0]])
-            raise self.fault(k, lane & ~31, "is in a warp of which not all 32 threads are there (they have ended, or the "
-                             "block has no whole number of warps); this instruction needs all of them.")
+            raise self.fault(k, lane & ~31, "is in a warp of which not all 32 threads are there (they have ended, or "
+                             "the block has no whole number of warps); this instruction needs all of them.")
         if values.ndim == 0:
             return [int(values)] * L.warps
         rows = values.reshape(-1, 32)
