@@ -36,6 +36,7 @@ from gemm_lab.model.pipeline_trace import (
     Step,
     Trace,
     with_stages,
+    with_tiles,
 )
 
 FAMILIES = {"mma", "wmma", "wgmma", "tcgen05", "cp", "mbarrier", "st"}
@@ -283,4 +284,4 @@ class Recorder:
         named = {None: None, **stage_of}
         steps = {warp: with_stages([step._replace(stage=named[step.stage]) for step in steps], stage_of)
                  for warp, steps in sorted(self.steps.items())}
-        return Trace(steps, len(fulls), self.name)
+        return with_tiles(Trace(steps, len(fulls), self.name))

@@ -11,6 +11,7 @@ bytes, products from the moment a warp may begin with a stage until it lets go o
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 import numpy as np
 
@@ -27,9 +28,15 @@ CLOCKS = "clocks of the SM, several SMs aligned by the global timer"
 WRAPPED = {
     "mbarrier_wait_parity": (0, WAITS, PASSED),
     "mbarrier_arrive": (0, ARRIVES, None),
+    "mbarrier_arrive_cluster": (0, ARRIVES, None),
+    "mbarrier_arrive_remote": (0, ARRIVES, None),
     "tma_load_2d": (4, LOADS, None),
+    "tma_load_2d_multicast": (4, LOADS, None),
+    "tma_load_2d_pair": (4, LOADS, None),
     "tcgen05_commit": (0, COMMITS, None),
+    "tcgen05_commit_multicast": (0, COMMITS, None),
 }
+OFFSET_MASK = (1 << 24) - 1  # of a shared address; above it stands the rank of its block in a cluster
 _ENTRY = re.compile(r"(\bgemm\([^{;]*?)\)\s*\{", re.S)
 _INCLUDE = re.compile(r'^#include [^\n]*\n', re.M)
 
@@ -60,7 +67,7 @@ def _wrappers(used: list[str]) -> str:
         place, before, after = WRAPPED[name]
         given = [f"const T{i}& a{i}" for i in range(place + 1)]
         passed = ", ".join(f"a{i}" for i in range(place + 1))
-        group = "int G, " if name == "tcgen05_commit" else ""
+        group = "int G, " if name.startswith("tcgen05_commit") else ""
         called = f"::{name}<G>" if group else f"::{name}"
         types = ", ".join(f"class T{i}" for i in range(place + 1))
         lines += [
@@ -82,7 +89,8 @@ def buffer(blocks: int, warps: int, stamps_a_warp: int = STAMPS_A_WARP) -> np.nd
 
 def read(written: np.ndarray, blocks: int, warps: int, *, block: int | None = 0, title: str = "") -> Timeline:
     """The events of one block, or of all with `block=None`, in clocks from the first stamp on."""
-    stamps = np.asarray(written).view(STAMP).reshape(blocks, warps, 2, -1)
+    stamps = np.array(written).view(STAMP).reshape(blocks, warps, 2, -1)
+    stamps["barrier"] &= OFFSET_MASK
     if not (stamps["set"] == 1).any():
         raise LabError("No stamp was written: was the instrumented kernel launched with this buffer?")
     chosen = range(blocks) if block is None else [block]
@@ -127,25 +135,40 @@ def aligned(stamps: np.ndarray) -> dict[int, float]:
 
 
 def _block_events(tracks: dict, stage_of: dict[int, int], prefix: str) -> list[Event]:
-    events, requests, seen = [], {}, {}
+    """A filling is (stage, number of its request): who passes a barrier has seen the last one asked for before."""
+    events, seen = [], {}
+    requests = _requests(tracks, stage_of)
     for warp, track in tracks.items():
         if track:
             whats = {what for _, what, _ in track}
             waits = any(what == PASSED and barrier in stage_of for _, what, barrier in track)
             role = "producer" if LOADS in whats else "MMA" if COMMITS in whats else "consumer" if waits else "epilogue"
             events += _warp_events(track, stage_of, f"{prefix}warp {warp} · {role}", requests, seen)
-    for stage, turn in requests.keys() & seen.keys():
-        start = requests[stage, turn]
-        events.append(Event(f"{prefix}TMA {stage}", "load", stage, None, start, max(seen[stage, turn], start)))
+    for (stage, turn), end in seen.items():
+        events.append(Event(f"{prefix}TMA {stage}", "load", stage, None, requests[stage][turn], end))
     return events
 
 
+def _requests(tracks: dict, stage_of: dict[int, int]) -> dict[int, list]:
+    """When the fillings of each stage were asked for. The loads of one filling follow one wait of their warp."""
+    found: dict[int, list] = {stage: [] for stage in stage_of.values()}
+    for track in tracks.values():
+        fresh = set(stage_of)
+        for clock, what, barrier in track:
+            if what == PASSED:
+                fresh = set(stage_of)
+            elif what == LOADS and barrier in fresh:
+                fresh.discard(barrier)
+                found[stage_of[barrier]].append(clock)
+    return {stage: sorted(clocks) for stage, clocks in found.items()}
+
+
 def _warp_events(track: list, stage_of: dict[int, int], agent: str, requests: dict, seen: dict) -> list[Event]:
-    """Of one warp. requests, seen: (stage, turn) -> when its bytes were asked for, and first seen to be there."""
-    events, turns, asked = [], {}, {}
+    """Of one warp. seen: (stage, number of the request) -> when its bytes were first seen to be there."""
+    events: list[Event] = []
     open_stages: list[tuple[float, int]] = []  # passed, not yet let go of
     begun = stored = 0.0
-    let_go, tile, waited, fresh, asking = -np.inf, 0, False, True, None
+    let_go, tile, waited, asking = -np.inf, 0, False, None
     for clock, what, barrier in track:
         stage = stage_of.get(barrier)
         if what == WAITS:
@@ -154,16 +177,13 @@ def _warp_events(track: list, stage_of: dict[int, int], agent: str, requests: di
             begun, waited, asking = clock, True, None
         elif what == PASSED and waited:
             events.append(Event(agent, "wait", None, None, begun, clock))
-            waited, fresh = False, True
+            waited = False
             if stage is not None and not agent.endswith("producer"):
-                turn = turns[stage] = turns.get(stage, -1) + 1
-                seen[stage, turn] = min(seen.get((stage, turn), clock), clock)
+                turn = bisect_left(requests[stage], clock) - 1
+                if turn >= 0:
+                    seen[stage, turn] = min(seen.get((stage, turn), clock), clock)
                 open_stages.append((clock, stage))
-        elif what == LOADS:  # the loads of one filling follow one wait
-            if fresh or barrier not in asked:
-                asked[barrier] = asked.get(barrier, -1) + 1
-            fresh = False
-            requests.setdefault((stage, asked[barrier]), clock)
+        elif what == LOADS:
             asking = asking or (clock, stage)
         elif what in (ARRIVES, COMMITS) and open_stages:
             passed, mine = open_stages.pop(0)
@@ -178,18 +198,19 @@ def _warp_events(track: list, stage_of: dict[int, int], agent: str, requests: di
 
 
 def _cut(events: list[Event]) -> list[Event]:
-    """A warp that waits does nothing else: its other work ends there, and goes on afterwards."""
-    waits = sorted((event for event in events if event.kind == "wait"), key=lambda event: event.start)
-    done = list(waits)
-    for event in events:
-        if event.kind == "wait":
-            continue
-        start = event.start
-        for wait in waits:
-            if start < wait.start < event.end:
-                done.append(event._replace(start=start, end=wait.start))
-            if wait.start < event.end and wait.end > start:
-                start = wait.end
-        if start < event.end:
-            done.append(event._replace(start=start))
+    """A warp that waits, or stores, does nothing else: its other work ends there, and goes on afterwards."""
+    done = [event for event in events if event.kind == "wait"]
+    for kind in ("epilogue", "issue"):
+        pauses = sorted(done, key=lambda event: event.start)
+        for event in events:
+            if event.kind != kind:
+                continue
+            start = event.start
+            for pause in pauses:
+                if start < pause.start < event.end:
+                    done.append(event._replace(start=start, end=pause.start))
+                if pause.start < event.end and pause.end > start:
+                    start = pause.end
+            if start < event.end:
+                done.append(event._replace(start=start))
     return sorted(done, key=lambda event: event.start)

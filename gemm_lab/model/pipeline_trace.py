@@ -7,7 +7,7 @@ as (block, shared address, phase); a wait for it ends when every step of the tra
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 # What a step can be. Units "copies", "stores", "wgmma" and "tcgen05" work on their own once they are asked.
@@ -102,3 +102,26 @@ def with_stages(steps: list[Step], stage_of: dict[int, int]) -> list[Step]:
         freed += freeing(step)
         done.append(step)
     return done
+
+
+def with_tiles(trace: Trace) -> Trace:
+    """Tiles of D numbered block by block in the order of their first bytes, where warps share them out.
+
+    Each warp counts its own before; those whose products begin with the same filling of the ring work on one tile.
+    """
+    first: dict[tuple, int] = {}  # (block, warp, its own number) -> the filling with which the tile begins
+    for (block, warp), steps in trace.steps.items():
+        for step in steps:
+            if step.tile is not None and step.turn is not None:
+                key = (block, warp, step.tile)
+                filling = step.turn * trace.stages + step.stage
+                first[key] = min(first.get(key, filling), filling)
+    order = {block: sorted({filling for key, filling in first.items() if key[0] == block}) for block in trace.blocks}
+
+    def numbered(block: int, warp: int, step: Step) -> Step:
+        filling = first.get((block, warp, step.tile))
+        return step if filling is None else step._replace(tile=order[block].index(filling))
+
+    steps = {(block, warp): [numbered(block, warp, step) for step in steps]
+             for (block, warp), steps in trace.steps.items()}
+    return replace(trace, steps=steps)

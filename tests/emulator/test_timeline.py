@@ -115,6 +115,24 @@ def test_a_pair_loads_half_of_b_each_and_multiplies_on_both_sms(b200):
     assert first == second and two.busy("tensor core") == one.busy("tensor core")
 
 
+# ---- wgmma ----
+
+
+def test_the_hopper_ladder_keeps_the_laws_and_two_consumers_hide_what_one_waits_for():
+    made = {kernel.name: kernel.timeline() for kernel in lab.ladder("hopper")}
+    assert {name: one.broken_laws for name, one in made.items()} == dict.fromkeys(made, [])
+    shares = [made[name].share for name in ("hopper/02_tma", "hopper/03_producer", "hopper/04_two_consumers")]
+    assert shares == sorted(shares) and shares[0] < 0.8 < 0.95 < shares[2]
+
+
+def test_warpgroups_that_take_turns_work_on_different_tiles():
+    events = lab.kernel("hopper/08_ping_pong").timeline().timeline.of("tensor core", "mma")
+    tiles = {event.tile for event in events}
+    assert len(tiles) >= 2
+    starts = [min(event.start for event in events if event.tile == tile) for tile in sorted(tiles)]
+    assert starts == sorted(starts)
+
+
 def test_the_api_draws_and_refuses(persistent):
     made = persistent.timeline(k=256)
     assert "logical time" in repr(made) and made.share > 0.9

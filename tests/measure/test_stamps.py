@@ -1,5 +1,7 @@
 """Stamped copies of kernels: they compute the same, their events are in order, and files keep them."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -15,10 +17,10 @@ CONDITIONS = dict.fromkeys(timeline_files.NEEDED, "1")
 def emulated(name, m=128, n=256, k=512):
     kernel = lab.kernel(name)
     compiled = kernel.rewrite(stamps.instrument(kernel.source)).compile()
-    grid = kernel.spec.launch_grid(kernel.config, m, n, k, 1)
+    grid = kernel.spec.launch_grid(kernel.config, m, n, k, math.prod(kernel.spec.cluster))
     inputs = make_inputs(kernel.problem, m, n, k, "integers", 0)
     blocks, warps = grid[0] * grid[1], compiled.threads // 32
-    arrays, _ = launch(compiled, grid, [*inputs.arguments(), stamps.buffer(blocks, warps)])
+    arrays, _ = launch(compiled, grid, [*inputs.arguments(), stamps.buffer(blocks, warps)], kernel.spec.cluster)
     d = arrays[kernel.problem.arrays.index("d")]
     assert np.array_equal(d.astype(np.float64), reference(inputs).astype(d.dtype).astype(np.float64))
     return stamps.read(arrays[-1], blocks, warps, title=name), kernel
@@ -38,8 +40,13 @@ def test_a_stamped_copy_computes_the_same_and_tells_who_did_what(persistent):
     assert {event.tile for event in timeline.of("warp 0 · consumer", "issue")} == {0, 1}
 
 
-def test_a_kernel_that_arrives_nowhere_is_stamped_too():
-    assert emulated("rtx5090/02_producer_warp")[0].of("warp 4 · producer", "issue")
+@pytest.mark.parametrize("name", ["rtx5090/02", "b200/02", "b200/03", "b200/05", "hopper/05", "hopper/07"])
+def test_other_kernels_are_stamped_too(name):
+    """Producers, tcgen05, pairs and clusters with multicast: exact, in order, and every filling was seen."""
+    timeline, kernel = emulated(name, m=256, n=512, k=512)
+    loads = timeline.of("TMA", "load")
+    assert timeline.stages == kernel.config["NUM_STAGES"] and loads and broken_laws(timeline) == []
+    assert timeline.of("warp", "wait") and timeline.of("warp", "issue")
 
 
 def test_what_cannot_be_stamped_is_refused():
