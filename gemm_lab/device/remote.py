@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.metadata
 import os
 import threading
 import time
@@ -22,31 +21,29 @@ from typing import Any
 from gemm_lab import config, hardware
 from gemm_lab.device import turns, wire
 from gemm_lab.device.faults import GpuBusy, WorkerLost
+from gemm_lab.device.server_link import ServerError, connect, require_same_versions
 from gemm_lab.device.session import START_PATIENCE_S
-from gemm_lab.errors import LabError, MissingDependency
+from gemm_lab.errors import LabError
 
 RESOURCE = "GPU"  # of a Dask worker; a job takes the one that a worker has
 KEY = "gemm_lab"  # under which a worker tells its facts, and with which the names of jobs begin
-CONNECT_S, ANSWER_S, POLL_S = 5.0, 10.0, 1.0
+ANSWER_S, POLL_S = 10.0, 1.0
 FAILURE_KEPT_S = 10.0  # a server that did not answer is not asked again at once
 MOST_BYTES = 512 << 20
 WITHOUT_LIMIT_S = 3600.0  # for a benchmark, which reports its steps; the server stops a silent one
 
 
-class ServerError(LabError):
-    """The GPU server cannot be used: not reached, of another version, or without a worker."""
-
-
 class RemoteSession:
     """Requests to a GPU server, with the same methods as `Session`. Safe to use from several threads.
 
-    `show` gets the line to display while others are served. `fresh` asks for a GPU process of its own.
+    `show` gets the line to display while others are served. `fresh` asks for a GPU process of its own. `worker` is the
+    address of the worker that was asked last.
     """
 
     queue = None  # the server has one
 
     def __init__(self, address: str, show: Callable[[str], None] | None = None, fresh: bool = False):
-        self.address, self.output, self.fresh = address, "", fresh
+        self.address, self.output, self.worker, self.fresh = address, "", "", fresh
         self._show, self._lock = show or turns.Waiting(), threading.RLock()
         self._client: Any = None
         self._pid, self._facts = os.getpid(), None
@@ -88,18 +85,7 @@ class RemoteSession:
                 )
             time.sleep(0.25)
         facts = sorted(found, key=lambda facts: (facts.get("backend") != "gpu", facts.get("arch") or ""))[0]
-        theirs, ours = (facts.get("version"), facts.get("protocol")), (config.version(), wire.PROTOCOL)
-        if theirs != ours:
-            raise ServerError(
-                f"The server at {self.address} runs gemm_lab {theirs[0]} (messages {theirs[1]}) and this machine "
-                f"{ours[0]} (messages {ours[1]}), which do not understand each other. Install the same version on both."
-            )
-        dask, own_dask = facts.get("dask"), dask_version()
-        if dask != own_dask:
-            raise ServerError(
-                f"The server at {self.address} uses Dask {dask} and this machine {own_dask}, whose messages differ; "
-                f"type `pip install distributed=={dask}` here, or install {own_dask} there."
-            )
+        require_same_versions(self.address, facts)
         return facts
 
     # ---- Requests ----
@@ -131,7 +117,7 @@ class RemoteSession:
         longest = WITHOUT_LIMIT_S if op == "benchmark" else 2 * patience + 2 * (timeout_s or patience)
         ticket, notice = uuid.uuid4().hex, turns.activity(op, payload)
         try:
-            worker = self._turn(ticket, [facts["backend"], facts.get("arch") or ""], notice)
+            self.worker = worker = self._turn(ticket, [facts["backend"], facts.get("arch") or ""], notice)
             answer = self._answer(ticket, worker, [bytes(part) for part in parts], longest, op)
         finally:
             with contextlib.suppress(LabError):
@@ -251,32 +237,6 @@ class RemoteSession:
         """Leave the server."""
         with self._lock:
             self._forget()
-
-
-def connect(address: str) -> Any:
-    """A Dask client of the scheduler at `address`; a `ServerError` after 5 s without an answer."""
-    try:
-        import distributed
-    except ImportError:
-        raise MissingDependency(
-            "GEMM_LAB_SCHEDULER sends kernels to a server through Dask, which is not installed; "
-            "type `pip install 'gemm_lab[classroom]'`."
-        ) from None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Dask's list of versions; ours are compared by `facts`
-            return distributed.Client(address, timeout=CONNECT_S, set_as_default=False, name="gemm_lab")
-    except Exception as error:
-        raise ServerError(
-            f"No server answers at {address} within {CONNECT_S:.0f} s ({type(error).__name__}). See whether "
-            "`gemm-lab serve` runs there and whether its port can be reached from here, or unset GEMM_LAB_SCHEDULER to "
-            "work on this machine."
-        ) from None
-
-
-def dask_version() -> str:
-    """The version of Dask's `distributed` on this machine."""
-    return importlib.metadata.version("distributed")
 
 
 def ask_worker(parts: list[bytes]) -> list[bytes]:

@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable, Sequence
 
 from gemm_lab import device, hardware
-from gemm_lab.device.remote import CONNECT_S, RESOURCE
+from gemm_lab.device.remote import RESOURCE
+from gemm_lab.device.server_link import CONNECT_S
 from gemm_lab.errors import ConfigError, LabError, MissingDependency
 
 START_S = 60.0

@@ -18,7 +18,8 @@ from distributed import Worker, WorkerPlugin
 
 from gemm_lab import config, device, emulator, hardware
 from gemm_lab.device import wire
-from gemm_lab.device.remote import KEY, MOST_BYTES, dask_version
+from gemm_lab.device.remote import KEY, MOST_BYTES
+from gemm_lab.device.server_link import dask_version
 from gemm_lab.errors import LabError
 from gemm_lab.model.tensor_map import TensorMap
 

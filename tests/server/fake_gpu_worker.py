@@ -2,7 +2,8 @@
 
 from gemm_lab.config import version
 from gemm_lab.device import wire
-from gemm_lab.device.remote import KEY, dask_version
+from gemm_lab.device.remote import KEY
+from gemm_lab.device.server_link import dask_version
 from gemm_lab.device.session import Session
 from gemm_lab.server.worker import Answering, Gpu
 

@@ -17,7 +17,8 @@ pytest.importorskip("distributed", reason="the extra classroom is not installed"
 import gemm_lab as lab
 from gemm_lab import device
 from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault, KernelHang, WorkerLost
-from gemm_lab.device.remote import RemoteSession, ServerError, session_at
+from gemm_lab.device.remote import RemoteSession, session_at
+from gemm_lab.device.server_link import ServerError
 from gemm_lab.errors import LabError, LaunchError
 
 HERE = Path(__file__).resolve().parent

@@ -1,59 +1,25 @@
-"""One server, many clients, on loopback with workers that emulate: fair, exclusive, and each job answered once."""
+"""A server on loopback whose workers emulate: results, errors, limits, and commands that cannot work."""
 
-import os
 import queue
-import re
 import signal
 import socket
-import statistics
 import subprocess
-import sys
 import threading
 import time
-from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("distributed", reason="the extra classroom is not installed")
 
-from gemm_lab import compiler, emulator, hardware
-from gemm_lab.device import remote, wire
-from gemm_lab.device.faults import GpuBusy, WorkerLost
-from gemm_lab.device.remote import MOST_BYTES, RemoteSession, ServerError, session_at
+from serving import SOURCE, N, Server, command, compiled, job, jobs_that_run, wait_for, workers
+
+from gemm_lab import emulator, hardware
+from gemm_lab.device import server_link, wire
+from gemm_lab.device.faults import GpuBusy
+from gemm_lab.device.remote import MOST_BYTES, RemoteSession, session_at
+from gemm_lab.device.server_link import ServerError
 from gemm_lab.errors import LabError, LaunchError
-
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = """extern "C" __global__ void __launch_bounds__(64) gemm(const float* a, const float* b, float* d, int n) {
-  int j = threadIdx.x, i = blockIdx.x;
-  float sum = 0;
-  for (int again = 0; again < REPEAT; ++again) {
-    sum = 0;
-    for (int k = 0; k < n; ++k) sum += a[i * n + k] * b[k * n + j];
-  }
-  d[i * n + j] = sum;
-}
-"""
-N = 64
-
-
-class Server:
-    """A `gemm-lab serve` process with workers that emulate."""
-
-    def __init__(self, workers=2, *more):
-        command = [sys.executable, "-m", "gemm_lab.cli", "serve", "--host", "127.0.0.1", "--port", "0",
-                   "--backend", "emulator", "--workers", str(workers), *more]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "GEMM_LAB_SCHEDULER": "",
-                       "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "100000"}
-        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True)
-        self.said = self.process.stdout.readline()
-        self.address = re.search(r"GEMM_LAB_SCHEDULER=(\S+)", self.said)[1]
-
-    def stop(self):
-        self.process.send_signal(signal.SIGINT)
-        self.process.wait(20)
 
 
 @pytest.fixture(scope="module")
@@ -68,33 +34,6 @@ def session(server):
     one = RemoteSession(server.address, show=lambda text: None)
     yield one
     one.close()
-
-
-def compiled(repeat=1, source=SOURCE):
-    made = compiler.compile(source.replace("REPEAT", str(repeat)), arch="sm_80", name="mine")
-    facts = {name: getattr(made, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
-    return facts | {"files": dict(made.files)}
-
-
-def job(session, kernel, seed=0, **options):
-    """One product of small integers; the array D of the answer."""
-    rng = np.random.default_rng(seed)
-    a, b = (rng.integers(-4, 5, (N, N)).astype(np.float32) for _ in range(2))
-    d = np.full((N, N), np.nan, np.float32)
-    found = session.request("emulate", compiled=kernel, grid=(N, 1, 1), args=[a, b, d, N], **options)
-    assert np.array_equal(found["arrays"][2], a @ b)
-    return found
-
-
-def workers(session):
-    return {facts["pid"] for facts in session._call("gemm_lab_workers")}
-
-
-def wait_for(condition, seconds=30.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 # ---- One client ----
@@ -177,7 +116,7 @@ def test_another_version_is_a_sentence(session, monkeypatch):
     with pytest.raises(ServerError, match="messages 1.*messages 99.*same version"):
         job(session, compiled())
     monkeypatch.undo()
-    monkeypatch.setattr(remote, "dask_version", lambda: "1999.1")
+    monkeypatch.setattr(server_link, "dask_version", lambda: "1999.1")
     another = RemoteSession(session.address)
     with pytest.raises(ServerError, match=r"Dask 20.* and this machine 1999.1.*pip install distributed==20"):
         job(another, compiled())
@@ -209,10 +148,6 @@ def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
     [one.close() for one in [*slow, last]]
 
 
-def command(*words):
-    return [sys.executable, "-m", "gemm_lab.cli", *words]
-
-
 def test_a_second_machine_adds_its_workers_and_leaves(server, session):
     before = workers(session)
     more = subprocess.Popen(command("worker", server.address, "--backend", "emulator"), stdout=subprocess.PIPE, text=True,
@@ -239,76 +174,3 @@ def test_commands_that_cannot_work_say_why(server, words, said):
     words = [server.address.rsplit(":", 1)[1] if word == "taken" else word for word in words]
     done = subprocess.run(command(*words), capture_output=True, text=True, timeout=40)
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
-
-
-# ---- Many clients ----
-
-CLIENTS, LAUNCHES = 30, 10
-
-
-def test_thirty_clients_and_a_worker_that_is_killed(server):
-    """30 clients ask 10 times each, one launch after another; in the middle a worker is killed.
-
-    A wait is the time from asking to the answer, queue and launch together; it is counted in seconds, and in the
-    answers that others got meanwhile, which a busy machine does not change. Every launch is answered once, with the
-    right result or a failure that says so; only what the killed worker did fails, nothing is sent twice, no wait is
-    longer than twice the median, and the worker comes back.
-    """
-    first = RemoteSession(server.address, show=lambda text: None)
-    sessions = [RemoteSession(server.address, show=lambda text: None) for _ in range(CLIENTS)]
-    for attempt in range(2):  # the seconds may be another program's fault
-        seconds, answers = a_class(first, sessions)
-        print(f"\nlongest {max(seconds):.2f} s, median {statistics.median(seconds):.2f} s; "
-              f"longest {max(answers)} answers, median {statistics.median(answers):.0f}")
-        assert max(answers) <= 2 * statistics.median(answers)
-        if max(seconds) <= 2 * statistics.median(seconds):
-            break
-        assert attempt == 0, "somebody waited too long"
-    sent = Counter(first._connected().run_on_scheduler(started_jobs))
-    assert len(sent) >= CLIENTS * LAUNCHES and set(sent.values()) == {1}
-    [one.close() for one in [first, *sessions]]
-
-
-def a_class(first, sessions):
-    """One class with its accident; the waits in seconds and in answers."""
-    kernel, answers, before = compiled(repeat=12), queue.Queue(), workers(first)
-    assert len(before) == 2
-    [one.facts() for one in sessions]
-
-    def client(number, one):
-        for launch in range(LAUNCHES):
-            start, there = time.monotonic(), answers.qsize()
-            try:
-                job(one, kernel, seed=100 * number + launch)
-                found = "result"
-            except WorkerLost as error:
-                found = str(error)
-            except Exception as error:  # none is expected; the assertion below shows it
-                found = repr(error)
-            answers.put((number, launch, found, time.monotonic() - start, answers.qsize() - there))
-
-    threads = [threading.Thread(target=client, args=item) for item in enumerate(sessions)]
-    [thread.start() for thread in threads]
-    wait_for(lambda: answers.qsize() >= CLIENTS * LAUNCHES // 2, 60)
-    victim = min(before)
-    os.kill(victim, signal.SIGKILL)
-    for thread in threads:
-        thread.join(60)
-    found = list(answers.queue)
-    assert Counter((number, launch) for number, launch, *_ in found) == Counter(
-        {(number, launch): 1 for number in range(CLIENTS) for launch in range(LAUNCHES)}
-    )
-    failures = [text for _, _, text, *_ in found if text != "result"]
-    assert len(failures) <= 1 and all("worker ended" in text and "not repeated" in text for text in failures), failures
-    wait_for(lambda: len(workers(first)) == 2)
-    assert victim not in workers(first) and before & workers(first)
-    return [seconds for *_, seconds, _ in found], [count for *_, count in found]
-
-
-def jobs_that_run(dask_scheduler):
-    return len(dask_scheduler.plugins["gemm_lab"].taken)
-
-
-def started_jobs(dask_scheduler):
-    """The job of every transition to “processing”, of this test's and the tests' before."""
-    return [row[0] for row in dask_scheduler.transition_log if row[2] == "processing"]
