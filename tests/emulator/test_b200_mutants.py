@@ -1,7 +1,7 @@
 """Every barrier, wait, commit, fence, arrival, parity, byte count and descriptor field of the b200 ladder, broken.
 
 Each is caught in late timing, by a fault, a hazard or a wrong answer, or stands below with the reason why it does no harm.
-Copies of a statement that the compiler unrolled are broken once.
+Copies of a statement that the compiler unrolled are broken once, of tcgen05.wait::ld the first and the last.
 """
 
 import re
@@ -15,6 +15,7 @@ from gemm_lab.emulator.mutate_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS, 
 # Without harm in every rung.
 HARMLESS = {
     "tcgen05.relinquish_alloc_permit": "it lets other blocks of the multiprocessor allocate, and this one takes it whole",
+    "tcgen05.wait::ld": "but the last. PTX ISA, register dependencies of one thread: a use waits for its tcgen05.ld by itself",
     "→ leading offset of A": "PTX ISA, leading dimension byte offset: K-major with a swizzle, it is not used",
     "→ leading offset of B": "the same",
     "→ shift": "PTX ISA, instruction descriptor: the maximum shift is of tcgen05.mma.ws",
@@ -45,11 +46,15 @@ def one_of_each(ptx: str, found):
             place = line.strip()
             own = place if re.search(r"\.loc\s+1 |inlined_at 1 ", place) else own  # the kernel's file is number 1
         places.append((place, own))
+    last = {}
     for mutant in found:
         key = places[mutant.line - 1], mutant.statement.split(None, 1)[0], mutant.statement.partition("→")[2]
         if key not in seen:
             seen.add(key)
             yield mutant
+        elif "wait::ld" in mutant.statement:  # before it the use of a register waits, after the last one there is none
+            last[key] = mutant
+    yield from last.values()
 
 
 def broken(rung) -> list:
