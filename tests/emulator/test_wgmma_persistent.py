@@ -49,7 +49,7 @@ def equivalent(statement: str) -> str:
     if "mapa" in statement and "rank ^ 1" in statement:
         return "two lanes name the two blocks, whichever which"
     if "→ .relaxed" in statement:
-        return "at the start fence.mbarrier_init stands before it; at the end a block only has to stay until all have come"
+        return "the fence of the mbarriers' inits stands before it, and nothing else has been written"
     return ""
 
 
@@ -68,7 +68,7 @@ def test_mutants_are_caught():
                 break
         else:
             missed.append(mutant.statement)
-    assert len(tried) > 30 and len(missed) <= 5 and [s for s in missed if not equivalent(s)] == []
+    assert len(tried) > 30 and len(missed) <= 4 and [s for s in missed if not equivalent(s)] == []
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
