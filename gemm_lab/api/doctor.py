@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from gemm_lab import compiler, device
+from gemm_lab import compiler, config, device
 from gemm_lab.compiler import nvcc
 from gemm_lab.device import cutlass
 from gemm_lab.errors import LabError, MissingDependency
@@ -31,7 +31,8 @@ _PROBE = 'extern "C" __global__ void __launch_bounds__(32) gemm(float* d, int n)
 
 def examine() -> list[Finding]:
     """Every finding, in the order in which things depend on each other."""
-    return [_python(), *_packages(), _compile(), _disassemble(), *_gpu(), _torch(), _nvcc(), _cutlass(), _ncu()]
+    return [_python(), *_packages(), _compile(), _disassemble(), *_gpu(), *_server(), _torch(), _nvcc(), _cutlass(),
+            _ncu()]
 
 
 def _python() -> Finding:
@@ -80,10 +81,24 @@ def _gpu() -> list[Finding]:
         return [gpu, Finding("driver", False, f"the driver supports CUDA {driver}, the compiler is "
                              f"{compiler.version()[0]}.x: its kernels will not load",
                              f"pip install 'gemm_lab[cuda{present.driver[0]}]'  (or update the driver)")]
+    if config.scheduler():
+        return [gpu]
     usable = device.available()
     detail = "kernels can be launched" if usable else device.why_not()
     remedy = "" if usable else f"pip install 'gemm_lab[cuda{present.driver[0]}]'"
     return [gpu, Finding("launching", usable, detail, remedy)]
+
+
+def _server() -> list[Finding]:
+    address = config.scheduler()
+    if not address:
+        return []
+    try:
+        here = device.present()
+    except LabError as error:
+        return [Finding("GPU server", False, str(error), "gemm-lab serve  (on the server)")]
+    found = f"{here.name}, {here.arch}" if here else "its workers emulate"
+    return [Finding("GPU server", True, f"{found}, at {address}: kernels run there")]
 
 
 def _torch() -> Finding:

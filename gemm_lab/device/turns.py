@@ -188,6 +188,12 @@ def of_gpu() -> Turns | None:
     return Turns(config.lock_dir() / "".join(c if c.isalnum() or c == "-" else "_" for c in name))
 
 
+def gpu_for(what: str) -> contextlib.AbstractContextManager[None]:
+    """This machine's GPU for a program that is no `Session`, such as a profiler; where there is none, nothing."""
+    queue = of_gpu()
+    return contextlib.nullcontext() if queue is None else queue.turn(what)
+
+
 def me() -> str:
     """The user, and the notebook where Jupyter tells it."""
     try:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gemm_lab.device.turns import gpu_for
 from gemm_lab.errors import LabError, MissingDependency
 
 PER_OPCODE = "sass__inst_executed_per_opcode"  # one instance an opcode; its value is their sum
@@ -77,7 +78,8 @@ def record(plan: Sequence[dict[str, Any]], metrics: Iterable[str], folder: Path,
                        "-k", f"regex:^({entries})$", "--metrics", ",".join(wanted),
                        sys.executable, "-m", "gemm_lab.device.replay", str(plan_file)]
             try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
+                with gpu_for(f"profiling {len(plan)} launches"):
+                    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
             except subprocess.TimeoutExpired:
                 sentence = f"ncu was not done after {timeout_s:.0f} s; profile fewer kernels or a smaller n."
                 raise LabError(sentence) from None

@@ -158,6 +158,7 @@ def test_a_notebook_is_named(monkeypatch):
 
 def test_a_line_that_renews_itself_and_a_log(capsys, monkeypatch):
     show = turns.Waiting()
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     for text in ("waiting, 1 s", "waiting, 2 s", ""):
         show(text)
     assert capsys.readouterr().err == "\rwaiting, 1 s\n"  # a log

@@ -70,6 +70,10 @@ def test_the_gpu_of_the_server_is_the_labs(remote):
     here = lab.here()
     assert here.usable and here.arch == "sm_90a" and here.gpu is lab.gpu("h200")
     assert "NVIDIA H200" in str(here) and f"timed there, on the server at {remote.address}" in str(here)
+    from gemm_lab.api.doctor import examine
+
+    (found,) = (finding for finding in examine() if finding.what == "GPU server")
+    assert found.ok and "NVIDIA H200, sm_90a" in found.detail
     assert lab.kernel("t4/03").compile().arch == "sm_90a"
     assert np.array_equal(launch("good")[0], 2 * np.arange(8))
 
