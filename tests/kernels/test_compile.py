@@ -21,6 +21,8 @@ def build(name: str, arch: str = "sm_75", **settings):
 
 @pytest.mark.parametrize(("spec", "arch"), CASES, ids=lambda v: getattr(v, "name", v))
 def test_builds_without_spills_or_warnings(spec, arch):
+    if arch == "sm_103a" and compiler.version() < (12, 9):
+        pytest.skip("NVRTC knows sm_103a from CUDA 12.9 on")
     compiled = compiler.compile(spec.source, config=spec.configure(), arch=arch, name=spec.name)
     assert compiled.cubin[:4] == b"\x7fELF"
     assert f".target {arch}" in compiled.ptx
