@@ -26,11 +26,14 @@ class TensorOrder:
 
     def told(self, lane: int, event: int, other: int) -> bool:
         """Whether a thread may rely on an event of another, as for memory."""
-        if lane >> 5 == other >> 5:
+        row, source, order = lane >> 5, other >> 5, self.order
+        if row == source:
             return True  # the whole warp waits together, or the thread itself does
+        if row // order.span == source // order.span and order.known[row, order.local[source]] >= event:
+            return True
         first = self.watch.first_lane
         before = np.full((1, 1), event << LANE_BITS | (other + first), np.int64)
-        return self.order.unordered(np.full((1, 1), lane + first), before, True) is None
+        return order.unordered(np.full((1, 1), lane + first), before, True) is None
 
     def met(self, lane: int, event: int, other: int) -> bool:
         """Whether a thread comes after an event of another by barriers that need not order memory."""

@@ -36,6 +36,7 @@ class TensorWatch:
         self.open: dict[int, list[Touch]] = {}  # warp -> loads and stores that it has not waited for
         self.unfenced: dict[int, list[Touch]] = {}  # warp -> touches since its last fence before
         self.between = TensorOrder(watch)
+        self.said: set = set()  # places of pairs of which something was reported
         self.reading = np.zeros(0, np.int32)  # by 16 bytes of shared memory: the last product that reads them
         self.stamps = np.zeros(64, np.int64)  # by touch: event << 32 | lane that first knew that a product was done
         self.progress: dict[int, Progress] = {}  # by lane that issues
@@ -61,7 +62,7 @@ class TensorWatch:
         new = Touch("dealloc", k, lane, self.report.next_event(k))
         cells, span = self.cells[block], slice(start, start + columns)
         for table in (cells.writer, cells.reader, cells.other):
-            self._against(new, block, table[:, span], True)
+            self._against(new, table[:, span], True)
             table[:, span] = 0
 
     # ---- Loads and stores ----
@@ -69,7 +70,7 @@ class TensorWatch:
     def loaded(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
         new = self._touch("ld", k, warp * 32)
         cells, where = self.cells[block], self._where(lane, column, shape, wide)
-        self._against(new, block, cells.writer[where], True)
+        self._against(new, cells.writer[where], True)
         before, number = cells.reader[where], len(self.touches) - 1
         foreign = (before != 0) & (before != number)
         if foreign.any():
@@ -80,7 +81,7 @@ class TensorWatch:
         new = self._touch("st", k, warp * 32)
         cells, where = self.cells[block], self._where(lane, column, shape, wide)
         for table in (cells.writer, cells.reader, cells.other):
-            self._against(new, block, table[where], False)
+            self._against(new, table[where], False)
         cells.writer[where], cells.reader[where], cells.other[where] = len(self.touches) - 1, 0, 0
 
     def waited(self, L, k: int, what: str) -> None:
@@ -123,10 +124,10 @@ class TensorWatch:
             cells, span = self.cells[block], slice(column, column + columns)
             where = (slice(int(groups[0]), int(groups[-1]) + 1), span) if len(groups) in (1, groups[-1] - groups[0] + 1
                                                                                           ) else (groups, span)
-            self._against(new, block, cells.writer[where], product.accumulates or not writes)
+            self._against(new, cells.writer[where], product.accumulates or not writes)
             if writes:
-                self._against(new, block, cells.reader[where], False)
-                self._against(new, block, cells.other[where], False)
+                self._against(new, cells.reader[where], False)
+                self._against(new, cells.other[where], False)
                 cells.writer[where], cells.reader[where], cells.other[where] = number, 0, 0
             else:
                 cells.reader[where] = number
@@ -224,40 +225,48 @@ class TensorWatch:
 
     # ---- The question ----
 
-    def _against(self, new: Touch, block: int, table: np.ndarray, reads: bool) -> None:
+    def _against(self, new: Touch, table: np.ndarray, reads: bool) -> None:
         """A touch against the last ones of its cells. reads: whether it matters that somebody has written there."""
         low, high = int(table.min()), int(table.max())
         if reads and low == 0 and new.kind != "dealloc":
-            self.words.never_written(new, block)
+            self.words.never_written(new)
         for number in [low] if low == high else np.unique(table).tolist():
-            if number and self.touches[number] is not new:
-                self._pair(self.touches[number], new, block)
+            old = self.touches[number]
+            places = self.report.where[new.k], self.report.where[old.k]
+            if number == 0 or old is new or places in self.said:
+                continue
+            missing = self._missing(old, new)
+            if missing is not None:
+                self.said.add(places)
+                missing(old, new)
 
-    def _pair(self, old: Touch, new: Touch, block: int) -> None:
+    def _missing(self, old: Touch, new: Touch):
+        """The function of `TensorWords` that says what is missing between two touches of a cell; None if nothing is."""
+        between, words = self.between, self.words
         if old.product is None:
             if old.warp == new.warp and (old.done or old.kind == new.kind == "ld"):
-                return
+                return None
         elif new.kind == "mma" and (old.lane == new.lane or not old.done):
-            if old.done or old.product.key == new.product.key or old.product.only_reads(new.product):
-                if old.lane != new.lane and not self.between.told(new.lane, old.issued, old.lane):
-                    self.words.race(old, new, block)
-            else:
-                self.words.not_pipelined(old, new, block)
-            return
+            if not old.done and old.product.key != new.product.key and not old.product.only_reads(new.product):
+                return words.not_pipelined
+            return None if between.told(new.lane, old.issued, old.lane) or old.lane == new.lane else words.race
         if not old.done:
-            self.words.not_waited(old, new, block)
-            return
-        between = self.between
-        told = [one for one in self._witnesses(old) if between.told(new.lane, *one) or between.met(new.lane, *one)]
-        if not told:
-            self.words.race(old, new, block)
-        elif new.kind == "dealloc":
-            return
-        elif old.product is None and not between.told(new.lane, *told[0]) and not (
+            return words.not_waited
+        told = None
+        for one in self._witnesses(old):
+            if between.told(new.lane, *one) or between.met(new.lane, *one):
+                told = one
+                if new.kind == "dealloc" or between.fenced(new.lane, *one):
+                    break
+        else:
+            if told is None:
+                return words.race
+        if new.kind == "dealloc":
+            return None
+        if old.product is None and not between.told(new.lane, *told) and not (
                 old.fenced and between.met(new.lane, old.fenced, old.lane)):
-            self.words.unfenced(old, new, block, True)
-        elif not any(between.fenced(new.lane, *one) for one in told):
-            self.words.unfenced(old, new, block, False)
+            return words.unfenced_before
+        return None if between.fenced(new.lane, *told) else words.unfenced_after
 
     # ---- Pieces ----
 

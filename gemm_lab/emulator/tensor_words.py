@@ -26,13 +26,13 @@ class TensorWords:
                 "dealloc": "gives back tensor memory"}[new.kind]
         return f"{self.site(new.k)}: {self.who(new)} {verb}"
 
-    def never_written(self, new, block: int) -> None:
+    def never_written(self, new) -> None:
         verb = "accumulates on" if new.kind == "mma" else "loads"
         hint = "; the first product has to run with enable-input-d false" if new.kind == "mma" else ""
         self.report.add("uninitialised read", new.k, -1, lambda: (
             f"{self.site(new.k)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."))
 
-    def not_waited(self, old, new, block: int) -> None:
+    def not_waited(self, old, new) -> None:
         self.report.add("missing wait", new.k, old.k, lambda: (
             f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be "
             f"{'reading' if old.kind == 'ld' else 'using' if old.kind == 'mma' else 'writing'}: {self.remedy(old)}."))
@@ -47,7 +47,7 @@ class TensorWords:
         return (f"no thread has waited for the end of phase {commit.phase} (parity {commit.phase & 1}) of the mbarrier "
                 f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.site(commit.k)} reports to")
 
-    def race(self, old, new, block: int) -> None:
+    def race(self, old, new) -> None:
         if old.product is not None and new.kind != "mma":
             why = "this thread has not waited for the mbarrier of its commit, nor met a thread that has"
         else:
@@ -55,18 +55,20 @@ class TensorWords:
         self.report.add("race", new.k, old.k, lambda: (
             f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."))
 
-    def not_pipelined(self, old, new, block: int) -> None:
+    def not_pipelined(self, old, new) -> None:
         self.report.add("missing wait", new.k, old.k, lambda: (
             f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be using: only products of one "
             "accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."))
 
-    def unfenced(self, old, new, block: int, before: bool) -> None:
-        if before:
-            why = (f"{self.who(old)} has to execute tcgen05.fence::before_thread_sync after it and before the barrier "
-                   "that tells of it")
-        else:
-            why = (f"{self.who(new)} has to execute tcgen05.fence::after_thread_sync between its wait and this "
-                   "instruction, which is asynchronous and not ordered after the wait by itself")
+    def unfenced_before(self, old, new) -> None:
+        self._unfenced(old, new, f"{self.who(old)} has to execute tcgen05.fence::before_thread_sync after it and "
+                                 "before the relaxed barrier that tells of it")
+
+    def unfenced_after(self, old, new) -> None:
+        self._unfenced(old, new, f"{self.who(new)} has to execute tcgen05.fence::after_thread_sync between its wait "
+                                 "and this instruction, which is asynchronous and not ordered after the wait by itself")
+
+    def _unfenced(self, old, new, why: str) -> None:
         self.report.add("missing fence", new.k, old.k, lambda: (
             f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."))
 
