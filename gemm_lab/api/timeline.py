@@ -58,9 +58,10 @@ class Pipeline:
         return timeline(self.timelines, title)
 
     def _repr_png_(self):
+        from gemm_lab.plots.palette import compact
         from gemm_lab.plots.style import SHOWN_DPI, png
 
-        return png(self.plot(), SHOWN_DPI)  # hatches make large files
+        return compact(png(self.plot(), SHOWN_DPI), most=32, apart=22)  # hatches make large files
 
     def __repr__(self) -> str:
         return "\n".join(_words(timeline) for timeline in self.timelines)

@@ -187,6 +187,7 @@ def _tiles(ax, timeline: Timeline, agents, y: float, inches: float) -> None:
 def _legend(fig: Figure, panels: list[Timeline]) -> None:
     stages = max(panel.stages for panel in panels)
     kinds = {event.kind for panel in panels for event in panel.events}
+    kinds |= {"pause"} if any(panel.bubbles() for panel in panels) else set()
     x, y, step = _LEFT, 0.77, 0.2
     if stages:
         fig.text(x / WIDTH, y / fig.get_figheight(), "stage", va="center_baseline", color=style.MUTED)
@@ -200,7 +201,7 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
         ({"issue"}, "a warp asks or feeds", style.tint(NO_STAGE, 0.4), None),
         ({"wait"}, "waits", style.PAPER, "////"),
         ({"epilogue", "store"}, "towards D", TO_D, None),
-        ({"mma"}, "tensor cores idle", _BUBBLE, None),
+        ({"pause"}, "tensor cores idle", _BUBBLE, None),
     ):
         if wanted & kinds:
             _swatch(fig, x, y, fill, hatch)

@@ -8,7 +8,7 @@ from html import escape
 
 from gemm_lab.api import html
 from gemm_lab.errors import LabError
-from gemm_lab.notebook.widgets.palette import compact
+from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
 
 DPI = 110

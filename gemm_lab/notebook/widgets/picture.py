@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import anywidget
 
-from gemm_lab.notebook.widgets.palette import compact
+from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import Card, drawn, png
 
 DPI = 100

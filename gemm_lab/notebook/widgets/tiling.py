@@ -14,7 +14,7 @@ from gemm_lab.hardware import GPUS, Gpu, gpu
 from gemm_lab.model import roofline as model
 from gemm_lab.model.tile_resources import TileResources, shared_gbps, tile_resources
 from gemm_lab.notebook.widgets.choices import DPI, Choices, with_value
-from gemm_lab.notebook.widgets.palette import compact
+from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
 
 ELEMENT_BYTES = 2  # FP16

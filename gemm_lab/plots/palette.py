@@ -10,14 +10,14 @@ from PIL import Image
 COLOURS, APART = 64, 14  # colours of a picture; how far apart they are at least, of 255
 
 
-def compact(data: bytes) -> bytes:
+def compact(data: bytes, most: int = COLOURS, apart: int = APART) -> bytes:
     """The same PNG with a palette: its commonest colours, none too near another, so that a rare one is kept too."""
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGBA"))
     colours, index, counts = np.unique(pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True)
     colours = colours.view(np.uint8).reshape(-1, 4).astype(np.int64)
     order = np.argsort(-counts, kind="stable")
     far, nearest, palette = np.full(len(colours), np.inf), np.zeros(len(colours), np.uint8), []
-    while len(palette) < COLOURS and (left := order[far[order] >= APART**2]).size:
+    while len(palette) < most and (left := order[far[order] >= apart**2]).size:
         distance = ((colours - colours[left[0]]) ** 2).sum(1)
         nearest[distance < far] = len(palette)
         far = np.minimum(far, distance)
