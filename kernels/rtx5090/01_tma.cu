@@ -14,7 +14,6 @@
 constexpr int NUM_THREADS = NUM_WARPS_M * NUM_WARPS_N * 32;
 constexpr int WARP_M = BLOCK_M / NUM_WARPS_M, WARP_N = BLOCK_N / NUM_WARPS_N;
 constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16;
-constexpr int TILES_A = WARP_M / MMA_M, LOADS = TILES_A + WARP_N / MMA_N / 2;   // ldmatrix of one step
 constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2;   // bytes of a tile
 constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 8);    // the tiles, then one mbarrier for each stage
@@ -66,15 +65,15 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   // region: load
-  const auto load = [&](int set, int stage, int k, int i) {   // shared memory to fragments: one of these ldmatrix
-    if (i < TILES_A)                                          // 16 rows, two chunks: the four 8x8 matrices of A
-      ldmatrix_x4(frag_a[set][i][0], frag_a[set][i][1], frag_a[set][i][2], frag_a[set][i][3],
-                  ((lane_a + stage * STAGE_BYTES) ^ k * 2) + i * MMA_M * BLOCK_K * 2);
-    else {                                                    // 16 rows, two chunks: two mma tiles of B
-      const int ni = (i - TILES_A) * 2;
+  const auto load = [&](int set, int stage, int k) {          // shared memory to fragments
+    #pragma unroll
+    for (int mi = 0; mi < WARP_M / MMA_M; mi++)               // 16 rows, two chunks: the four 8x8 matrices of A
+      ldmatrix_x4(frag_a[set][mi][0], frag_a[set][mi][1], frag_a[set][mi][2], frag_a[set][mi][3],
+                  ((lane_a + stage * STAGE_BYTES) ^ k * 2) + mi * MMA_M * BLOCK_K * 2);
+    #pragma unroll
+    for (int ni = 0; ni < WARP_N / MMA_N; ni += 2)            // 16 rows, two chunks: two mma tiles of B
       ldmatrix_x4(frag_b[set][ni][0], frag_b[set][ni][1], frag_b[set][ni + 1][0], frag_b[set][ni + 1][1],
                   ((lane_b + stage * STAGE_BYTES) ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
-    }
   };
   // end region
 
@@ -87,8 +86,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   if (threadIdx.x == 0)
     for (int i = 0; i < NUM_STAGES - 1 && i * BLOCK_K < K; i++) copy(i, i * BLOCK_K);
   mbarrier_wait_parity(full, 0);                              // the first tile's bytes have come
-  #pragma unroll
-  for (int i = 0; i < LOADS; i++) load(0, 0, 0, i);
+  load(0, 0, 0);
   int stage = 0, last = NUM_STAGES - 1, parity = 0;           // the buffers of this tile and of the tile before
   for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
     // region: multiply
@@ -103,8 +101,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
         __syncthreads();                                      // waits for this tile's ldmatrix: it is overwritten next
       }
       if (k + MMA_K < BLOCK_K || k_tile + BLOCK_K < K)        // the fragments of the next step, if there is one
-        #pragma unroll
-        for (int i = 0; i < LOADS; i++) load(set ^ 1, stage, (k + MMA_K) % BLOCK_K, i);
+        load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);
       const int k_next = k_tile + (NUM_STAGES - 1) * BLOCK_K;
       if (k == 0 && threadIdx.x == 0 && k_next < K) copy(last, k_next);
       #pragma unroll

@@ -17,8 +17,6 @@ constexpr int NUM_THREADS = NUM_CONSUMERS * 32 + 128;
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = NUM_CONSUMERS > 4 ? 240 : 248;   // of 65,536
 constexpr int WARP_M = BLOCK_M / NUM_WARPS_M, WARP_N = BLOCK_N / NUM_WARPS_N;
 constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16;
-constexpr int TILES_A = WARP_M / MMA_M, LOADS = TILES_A + WARP_N / MMA_N / 2;   // ldmatrix of one step
-constexpr int FIRST = WARP_N / MMA_N - (LOADS + 1) / 2 - 1;   // column of products from which on two are issued
 constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2;   // bytes of a tile
 constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16);   // the tiles, then two mbarriers for each stage
@@ -35,7 +33,7 @@ __device__ __forceinline__ int chunk_at(int row, int chunk) {
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, __nv_bfloat16* gmem_d,
      int M, int N, int K) {
-  static_assert(WARP_M % MMA_M == 0 && WARP_N % (2 * MMA_N) == 0 && FIRST >= 0, "16 x 16; wide enough for its loads");
+  static_assert(WARP_M % MMA_M == 0 && WARP_N % (2 * MMA_N) == 0, "a warp tile is made of 16 x 16, two mma tiles");
   static_assert(BLOCK_K == 32 || BLOCK_K == 64, "two sets of fragments take turns: an even number of steps of 16");
   static_assert(NUM_STAGES >= 2, "one tile is multiplied while at least one other is on its way");
 
@@ -69,15 +67,15 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   // region: load
-  const auto load = [&](int set, int stage, int k, int i) {   // shared memory to fragments: one of these ldmatrix
-    if (i < TILES_A)                                          // 16 rows, two chunks: the four 8x8 matrices of A
-      ldmatrix_x4(frag_a[set][i][0], frag_a[set][i][1], frag_a[set][i][2], frag_a[set][i][3],
-                  ((lane_a + stage * STAGE_BYTES) ^ k * 2) + i * MMA_M * BLOCK_K * 2);
-    else {                                                    // 16 rows, two chunks: two mma tiles of B
-      const int ni = (i - TILES_A) * 2;
+  const auto load = [&](int set, int stage, int k) {          // shared memory to fragments
+    #pragma unroll
+    for (int mi = 0; mi < WARP_M / MMA_M; mi++)               // 16 rows, two chunks: the four 8x8 matrices of A
+      ldmatrix_x4(frag_a[set][mi][0], frag_a[set][mi][1], frag_a[set][mi][2], frag_a[set][mi][3],
+                  ((lane_a + stage * STAGE_BYTES) ^ k * 2) + mi * MMA_M * BLOCK_K * 2);
+    #pragma unroll
+    for (int ni = 0; ni < WARP_N / MMA_N; ni += 2)            // 16 rows, two chunks: two mma tiles of B
       ldmatrix_x4(frag_b[set][ni][0], frag_b[set][ni][1], frag_b[set][ni + 1][0], frag_b[set][ni + 1][1],
                   ((lane_b + stage * STAGE_BYTES) ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
-    }
   };
   // end region
 
@@ -105,32 +103,31 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what they gave
-  mbarrier_wait_parity(full, 0);                              // the first tile's bytes have come
-  #pragma unroll
-  for (int i = 0; i < LOADS; i++) load(0, 0, 0, i);
   int stage = 0, parity = 0;
   for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
     float acc[WARP_M / MMA_M][WARP_N / MMA_N][4] = {};
+    mbarrier_wait_parity(full + stage * 8, parity);             // the tile's first bytes have come
+    load(0, stage, 0);
     for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
       // region: multiply
       #pragma unroll
       for (int k = 0; k < BLOCK_K; k += MMA_K) {
-        const int set = k / MMA_K % 2, read = stage;
+        const int set = k / MMA_K % 2;
+        const int read = stage;
+        if (k == BLOCK_K - MMA_K) {
+          stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
+          parity ^= stage == 0;                                 // the barriers begin their next phase with stage 0
+          if (k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);   // the next tile's bytes
+        }
+        if (k + MMA_K < BLOCK_K || k_tile + BLOCK_K < K)        // the fragments of the next step, if there is one
+          load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);
         #pragma unroll
-        for (int ni = 0; ni < WARP_N / MMA_N; ni++) {
-          if (ni == FIRST && k == BLOCK_K - MMA_K && (k_tile + BLOCK_K < K || index + gridDim.x < tiles_m * tiles_n)) {
-            stage = stage == NUM_STAGES - 1 ? 0 : stage + 1, parity ^= stage == 0;
-            mbarrier_wait_parity(full + stage * 8, parity);     // the next tile's bytes, while products are under way
-          }
-          #pragma unroll
-          for (int i = 0; i < 2 && ni >= FIRST; i++)            // fragments of the next step (at the end of this again)
-            if ((ni - FIRST) * 2 + i < LOADS) load(set ^ 1, stage, (k + MMA_K) % BLOCK_K, (ni - FIRST) * 2 + i);
+        for (int ni = 0; ni < WARP_N / MMA_N; ni++)
           #pragma unroll
           for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: neighbours in time share a fragment
             const int mi = ni % 2 ? WARP_M / MMA_M - 1 - i : i;
             mma_m16n8k16_bf16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
           }
-        }
         if (k == BLOCK_K - MMA_K) {
           __syncwarp();                                         // all lanes have what they read of this tile
           if (lane == 0) mbarrier_arrive(empty + read * 8);     // the producer may overwrite it
