@@ -18,8 +18,6 @@ from gemm_lab.model import roofline as model
 from gemm_lab.notebook import figures
 from gemm_lab.notebook.figures import (
     banks,
-    cta_pairs,
-    descriptors,
     fragments,
     locality,
     multicast,
@@ -405,20 +403,6 @@ def test_a_card_shows_itself_at_100_pixels_an_inch():
     assert data.startswith(b"\x89PNG") and size == {"width": 800, "height": 200}
 
 
-def test_a_k_tile_is_four_steps_of_a_descriptor():
-    assert [descriptors.step_bytes(k2) for k2 in range(4)] == [0, 32, 64, 96]
-    assert sum(width for *_, width in descriptors.FIELDS) == pytest.approx(7.3)
-    assert sum(bits for _, bits, *_ in descriptors.FIELDS) == 64 - 4  # two bits between fields, twice
-
-
-def test_a_pair_loads_what_its_kernel_does():
-    pair, alone = lab.kernel("b200/04"), lab.kernel("b200/03")
-    assert [cta_pairs.stage_kib(True), cta_pairs.stage_kib(False)] == [32, 48]
-    for kernel, kib in ((pair, 32), (alone, 48)):
-        (a, b), names = (spec.box for _, spec in kernel.problem.tensor_maps), kernel.config
-        assert (a[0] * a[1] + b[0] * b[1]) * 2 == kib * 1024, names
-
-
 def test_a_product_of_a_warpgroup_reads_each_row_once_and_whole_lines():
     """The four steps share out the 8 × 8 places of a pattern evenly, two of each row, as TMA's swizzle placed them."""
     places = [[warpgroup_operands.step_of(row, place) for place in range(8)] for row in range(8)]
@@ -448,9 +432,3 @@ def test_consumers_in_turn_leave_no_gap_and_those_together_do():
     assert turns.idle(turns.in_turn()) == 0 < turns.idle(turns.together()) == pytest.approx(turns.STORE)
     for rows in (turns.together(), turns.in_turn()):
         assert all(a[3] <= b[1] + 1e-9 for row in rows for a, b in zip(row, row[1:], strict=False)), "one thing at a time"
-
-
-def test_timelines_read_well():
-    one, two = (lab.kernel(name).timeline() for name in ("b200/01", "b200/05"))
-    for shown in (one, two, one.beside(lab.kernel("b200/02").timeline()), lab.kernel("rtx5090/03").timeline()):
-        assert problems(shown.plot()) == []
