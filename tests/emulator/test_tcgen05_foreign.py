@@ -52,3 +52,15 @@ def test_relaxed_waits_and_arrivals_need_the_fence_before(group):
     assert exact and tensor(report) == []
     _, report = gemm(group, 0, lambda text: relaxed(text, False), hazards=True)
     assert any("has to execute tcgen05.fence::before_thread_sync" in h.message for h in tensor(report))
+
+
+def test_one_block_of_a_pair_that_does_not_allocate_is_named():
+    def alone(text):
+        """The second block jumps over its tcgen05.alloc."""
+        alloc = next(line for line in text.split("\n") if "tcgen05.alloc" in line)
+        first = "{ .reg .pred q; .reg .b32 r; mov.u32 r, %cluster_ctarank; setp.eq.u32 q, r, 0; @q "
+        return text.replace(alloc, f"{first}{alloc.strip()} }}")
+
+    with pytest.raises(emulator.Deadlock, match=r"threads 160-191 wait in tcgen05.alloc for 128 columns of tensor memory "
+                       r"together with a warp of block \(1, 0, 0\), which has not come"):
+        gemm(2, 0, alone)
