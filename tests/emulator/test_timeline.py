@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.emulator import BudgetExceeded
 from gemm_lab.emulator.timeline import record
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.model.pipeline_placing import Costs, place
@@ -12,10 +13,11 @@ from gemm_lab.model.pipeline_timeline import broken_laws
 K_TILES, TILES = 6, 2
 
 
-def traced(kernel, m=128, n=256, k=64 * K_TILES):
+def traced(kernel, m=128, n=256, k=64 * K_TILES, **limits):
     compiled = kernel.compile()
     arguments = make_inputs(kernel.problem, m, n, k, "integers", 0).arguments()
-    return record(compiled, kernel.spec.launch_grid(kernel.config, m, n, k, 1), (compiled.threads, 1, 1), arguments)
+    grid = kernel.spec.launch_grid(kernel.config, m, n, k, 1)
+    return record(compiled, grid, (compiled.threads, 1, 1), arguments, **limits)
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +70,14 @@ def test_recording_leaves_the_arrays_and_later_launches_alone(persistent):
     after = [value for value in inputs.arguments() if isinstance(value, np.ndarray)]
     assert all(np.array_equal(x, y, equal_nan=True) for x, y in zip(before, after, strict=True))
     assert persistent.run(n=128, backend="emulator").passed
+
+
+@pytest.mark.parametrize("limits", [{"max_seconds": 0.2}, {"max_instructions": 20_000}], ids=str)
+def test_a_kernel_that_spins_is_stopped(persistent, limits):
+    copy = persistent.regions["copy"]
+    spins = persistent.edit(copy=copy.replace("const uint32_t at", "while (stage >= 0) {}\n    const uint32_t at"))
+    with pytest.raises(BudgetExceeded, match="it spins at"):
+        traced(spins, **limits)
 
 
 def test_cp_async_groups_and_barriers_of_the_block_are_heard():
