@@ -3,11 +3,9 @@
 import dataclasses
 import json
 import subprocess
-from types import SimpleNamespace
 
 import pytest
 
-from gemm_lab import cli
 from gemm_lab.errors import LabError
 from gemm_lab.measure import benchmark as timing
 from gemm_lab.measure import results
@@ -59,18 +57,6 @@ def test_a_damaged_file_is_refused_and_kept(tmp_path, text):
     with pytest.raises(LabError, match="t4.jsonl, line 2"):
         results.append_raw([ROW], path)
     assert path.read_text() == before
-
-
-def test_record_keeps_the_samples_beside_the_table(tmp_path, monkeypatch, capsys):
-    from gemm_lab import api
-
-    usable = SimpleNamespace(usable=True, present=SimpleNamespace(name="Tesla T4", gpu=SimpleNamespace(key="t4")))
-    bench = SimpleNamespace(rows=[ROW])
-    monkeypatch.setattr(api, "here", lambda: usable)
-    monkeypatch.setattr(api, "ladder", lambda name: SimpleNamespace(bench=lambda *sizes, **options: bench))
-    code = cli.main(["record", "t4", "--sizes", "512", "--regimes", "burst", "--into", str(tmp_path)])
-    assert code == 0 and len(results.read(tmp_path / "t4.csv")) == 1
-    assert len(results.read_raw(tmp_path / "raw" / "t4.jsonl")[0]["samples_ms"]) == 3
 
 
 @pytest.mark.parametrize("git", [OSError("no git"), subprocess.CompletedProcess([], 128, "", "not a repository")])
