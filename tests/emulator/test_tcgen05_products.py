@@ -108,3 +108,12 @@ def test_accumulators_outside_the_allocation_or_from_a_wrong_lane_on():
         run(Product(128, 64, column=480))
     with pytest.raises(emulator.TensorMemoryFault, match="D of M = 128 begins at lane 0"):
         run(Product(128, 64, lane=16))
+
+
+@pytest.mark.parametrize(("product", "rows"), [
+    (Product(128, 64), 192), (Product(128, 64, inside=True), 64), (Product(256, 64, group=2), 320),
+    (Product(64, 64, ws=True, steps=2), 256),
+])  # fmt: skip
+def test_bytes_read_in_shared_memory_are_counted(product, rows):
+    sites = [s for s in run(product)[2].sites if s.opcode.startswith("tcgen05.mma")]
+    assert sum(s.bytes for s in sites) == rows * 32 and sum(s.requests for s in sites) == product.steps
