@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from b200_runs import BROKEN, PAIRS, RUNGS, compiled, fails, run
+from b200_runs import BROKEN, PAIRS, RING, RUNGS, compiled, fails, run
 
 from gemm_lab import catalog
 
@@ -93,7 +93,7 @@ def test_a_wrong_line_is_caught(rung):
     for what, (right, wrong) in CHANGES.items():
         if right in source:
             tried += 1
-            if not fails(rung, made=compiled(rung, source.replace(right, wrong))):
+            if not fails(rung, compiled(rung, source.replace(right, wrong), **RING)):
                 missed.append(what)
     assert missed == [] and tried >= 10
 
