@@ -16,6 +16,7 @@ from gemm_lab.emulator.faults import TensorMemoryFault
 from gemm_lab.model.tensor_memory import ALLOCATIONS, COLUMNS, LANES, QUARTER
 
 BYTES = LANES * COLUMNS * 4
+GARBAGE = 0xFFFFFFFF  # what columns hold when they are allocated, a NaN: nothing clears them
 
 
 class Allocation(NamedTuple):
@@ -122,6 +123,7 @@ class TensorMemory:
         if block not in self.cells:
             chunk.take(BYTES, "tensor memory")
             self.cells[block] = np.zeros((LANES, COLUMNS), np.uint32)
+        self.cells[block][:, start : start + entry.columns] = GARBAGE
         self.held.setdefault(block, []).append(Allocation(start, entry.columns, entry.group, entry.k, lane))
         freed = self.freed.setdefault(block, {})
         for column in range(start, start + entry.columns):

@@ -95,6 +95,11 @@ def test_what_is_missing_is_said(name, timing):
     assert found, [str(h) for h in report.hazards]
 
 
+def test_nothing_clears_columns():
+    out, _ = launch(HAZARDS["accumulated on nothing"][0], hazards=False)
+    assert (out[:1024] != 16).all()
+
+
 def test_late_timing_shows_what_was_not_waited_for():
     for name in ("nobody waits for the commit", "no commit", "loaded before wait::st"):
         out, _ = launch(HAZARDS[name][0], timing="late", hazards=False)
