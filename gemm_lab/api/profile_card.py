@@ -190,8 +190,17 @@ def profile(kernel: Any, n: int | None = None, record: bool | None = None) -> Pr
 
 
 def _estimate(kernel: Any, mix: InstructionMix, card: ProfileCard | None) -> float | None:
-    x, y, z = kernel.grid(card.n, card.n, card.n) if card else (0, 0, 0)
-    return mix.executed(card.n, x * y * z) if card else None
+    return mix.executed(card.n, works(kernel, card.n)) if card else None
+
+
+def works(kernel: Any, n: int) -> int:
+    """How often a block's code goes over a tile of D at n × n × n: the blocks of the grid, or, where those are
+    persistent, the tiles that they share."""
+    x, y, z = kernel.grid(n, n, n)
+    if not kernel.block or not any("SMS" in extent for extent in kernel.spec.grid):
+        return x * y * z
+    block_m, block_n = kernel.block
+    return -(-n // block_m) * -(-n // block_n)
 
 
 def _before(kernel: Any) -> Any:

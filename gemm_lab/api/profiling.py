@@ -19,7 +19,7 @@ from gemm_lab.api.kernel import kernel
 from gemm_lab.measure import ncu
 from gemm_lab.measure.cards import write_cards
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.measure.profile import profile, ptx_hash, read_rows, replaced, step, write_rows
+from gemm_lab.measure.profile import profile, ptx_hash, read_rows, replaced, source_hash, step, write_rows
 from gemm_lab.measure.recordings import recordings
 
 PROFILED_N = 512  # of rungs.csv: small enough for the emulator to count the same launch
@@ -35,7 +35,8 @@ def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[
         compiled = made.compile(arch)
         inputs = make_inputs(made.problem, n, n, n, "integers", 0)
         plan.append(step(compiled, made.grid(n, n, n), inputs.arguments(), made.spec.cluster))
-        rows.append({"kernel": made.name, "n": n, "arch": arch, "ptx": ptx_hash(compiled.ptx)})
+        rows.append({"kernel": made.name, "n": n, "arch": arch, "ptx": ptx_hash(compiled.ptx),
+                     "source": source_hash(compiled)})
     return [row | counts for row, counts in zip(rows, profile(plan), strict=True)]
 
 

@@ -193,20 +193,26 @@ RECORDED = read_cards(data_dir("results") / "profiles" / "h200")
 APART = {
     "ampere/04_swizzled": (1.20, "ptxas 13.0 computes the addresses of the fragments again in each step"),
     "ampere/11_any_size": (0.87, "stores value by value, for odd rows of D, stand in the code and are never executed"),
+    "hopper/08_ping_pong": (0.87, "a consumer goes over every other tile; what stands outside its loop is counted for each"),
+    "hopper/08_ping_pong_wide": (0.88, "the same"),
+    "rtx5090/03_persistent": (1.075, "consumers poll an mbarrier for each tile, and the producer for each stage"),
+    "lessons/01_plain_loads": (0.95, "ptxas 13.0 steps two uniform registers less in each turn"),
+    "lessons/02_ldmatrix": (0.93, "the same"),
 }
 
 
 @pytest.mark.parametrize("card", RECORDED, ids=lambda card: card.kernel)
 def test_machine_code_tells_what_an_h200_executed(card):
     k = lab.kernel(card.kernel)
-    k = k(**k.spec.configure())
-    x, y, z = k.grid(card.n, card.n, card.n)
+    k = k(**card.config)
     # Not exact: ptxas of another CUDA version, rows that are computed twice, branches that are not taken.
     mix = k.instruction_mix("sm_90a")
     if None in mix.trips:
         pytest.skip("an inner loop whose turns are not known")
     ratio, _ = APART.get(card.kernel, (1.0, ""))
-    assert card["instructions"] / mix.executed(card.n, x * y * z) == pytest.approx(ratio, rel=0.05)
+    if source_hash(k.compile("sm_90a")) != card.conditions["source"]:
+        pytest.skip("recorded of an earlier text")
+    assert card["instructions"] / mix.executed(card.n, profile_card.works(k, card.n)) == pytest.approx(ratio, rel=0.05)
 
 
 # ---- Recordings and pictures ----
@@ -216,7 +222,10 @@ def test_machine_code_tells_what_an_h200_executed(card):
 def test_a_recorded_card_is_whole(card):
     k = lab.kernel(card.kernel)
     assert set(card.config) == set(k.config) and card.conditions["source"] and card.conditions["nvrtc"]
-    assert card["registers"] and card["cycles"] and card.instructions == card["instructions"] == card["sass_instructions"]
+    assert card["registers"] and card["cycles"] and card.instructions == card["sass_instructions"]
+    # Each pass of ncu runs the kernel again, and a thread that polls an mbarrier asks another number of times.
+    polls = card.opcodes.get("SYNCS", 0)
+    assert abs(card.instructions - card["instructions"]) <= 4 * polls, "polling is what may differ"
     assert card["stall_selected"] == pytest.approx(1, abs=0.01)
     # Cycles between a warp's instructions: the sum of its states, within their two digits.
     assert card.stall_cycles == pytest.approx(card["warp_latency"], rel=0.02)

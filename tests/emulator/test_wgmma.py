@@ -99,10 +99,17 @@ def test_fp16_accumulators_are_rounded_and_scale_d_0_reads_no_nan():
 def test_what_is_read_is_counted():
     _, _, report = multiplied(Form(96), "early")
     (site,) = [s for s in report.sites if "mma_async" in s.opcode]
-    assert (site.executions, site.requests, site.bytes, site.wavefronts) == (4, 1, (64 + 96) * 32, 0)
+    assert (site.executions, site.requests, site.bytes, site.wavefronts) == (4, 1, (64 + 96) * 32, 40)
+    assert site.ideal_wavefronts == site.wavefronts
     _, _, report = multiplied(REGISTERS[0], "early")
     (site,) = [s for s in report.sites if "mma_async" in s.opcode]
-    assert site.bytes == 64 * 32
+    assert (site.bytes, site.wavefronts) == (64 * 32, 16)
+
+
+@pytest.mark.parametrize(("n", "wavefronts"), [(128, 48), (256, 80)])
+def test_the_counts_recorded_on_an_h200(n, wavefronts):
+    _, _, report = multiplied(Form(n), "early")
+    assert [s.wavefronts for s in report.sites if "mma_async" in s.opcode] == [wavefronts]
 
 
 def test_registers_hold_the_tiles_of_m16n8():

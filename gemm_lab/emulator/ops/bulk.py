@@ -1,9 +1,10 @@
 """cp.async.bulk and cp.reduce.async.bulk: copies of boxes (TMA) and of plain bytes between global and shared memory or
 from block to block, and what waits for them.
 
-Bytes and the sectors that a box covers in global memory are counted; wavefronts are not: Nsight Compute gives no
-shared-memory wavefronts of TMA by instruction, so there is nothing that a count could be held against. What a multicast
-reads once from global memory is counted once.
+Bytes and the sectors that a box covers in global memory are counted; wavefronts are not, as the shared-memory
+wavefronts of Nsight Compute hold none of TMA: recorded on an H200 for the Hopper and the RTX 5090 ladder
+(results/profiles/h200/rungs.csv), whose other instructions make up the whole count. What a multicast reads once from
+global memory is counted once.
 """
 
 from __future__ import annotations

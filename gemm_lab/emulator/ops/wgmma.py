@@ -1,8 +1,12 @@
 """wgmma: a warpgroup multiplies 64 rows of A by up to 256 columns of B out of shared memory, asynchronously.
 
 Products are summed in float32 (FP8 too, where the hardware keeps fewer bits of a sum), FP16 accumulators rounded after
-each instruction. The bytes that descriptors read are counted; wavefronts are not, as Nsight Compute counts none for
-them. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+each instruction. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+
+What descriptors read costs one wavefront for each 128 bytes, of A and of B, in every instruction. Recorded on an H200
+(memory_l1_wavefronts_shared of the Hopper ladder, results/profiles/h200/rungs.csv): 48 for an m64n128k16, 80 for an
+m64n256k16, ideal the same; rows of B beyond the matrix, which TMA filled with zeros, are read like others. That is for
+BF16, the 128-byte swizzle and K-major operands; for other layouts it is inferred.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from gemm_lab.emulator.ops.mma import fragment_a
 from gemm_lab.emulator.registry import op, runtime
 from gemm_lab.emulator.wgmma_forms import M, NoSuchForm, kind_of
 from gemm_lab.model.matrix_descriptor import CHUNK_BYTES, DescriptorError, chunk_addresses, decode_sm90, problem
+
+WAVEFRONT_BYTES = 128  # 32 banks of 4 bytes
 
 
 @op("wgmma", forms="mma_async m64nNk16 (f16, bf16), m64nNk8 (tf32), m64nNk32 (e4m3, e5m2, s8, u8), A from registers or "
@@ -67,7 +73,10 @@ def warpgroup_multiply(S, L, k, a, b, held, scale):
     sources = [_source(S, k, groups, blocks, word, rows, major, kind) for word, rows, major, _ in words]
     site = S.sites[k]
     site.requests += count
-    site.bytes += count * sum(rows for _, rows, _, _ in words) * kind.k * kind.element_bytes
+    read = count * sum(rows for _, rows, _, _ in words) * kind.k * kind.element_bytes
+    site.bytes += read
+    site.wavefronts += read // WAVEFRONT_BYTES
+    site.ideal += read // WAVEFRONT_BYTES
     fragments = None
     if kind.a:
         fragments = fragment_of(L, a, kind).reshape(count, M, kind.k)
