@@ -19,7 +19,8 @@ CELLS = ["import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
          "w.change(layout='padded', access='column load', element='f32'); print('changed', w.wavefronts)",
          "from gemm_lab.notebook import widgets\n"
          "s = widgets.wavefronts(lab.kernel('t4/03_swizzled').run(n=256))\nwidgets.fragments('m16n8k8', 'f16')",
-         "s", "print('warp', s.warp, s.shown.addresses[0] == s.accesses[0]['addresses'][0])"]
+         "s", "print('warp', s.warp, s.shown.addresses[0] == s.accesses[0]['addresses'][0])",
+         "m = widgets.mbarrier()\nm", "print('step', m.step, m.moment.who)"]
 
 
 def run(page, cell, seen, tries=6):
@@ -64,6 +65,9 @@ def test_the_widgets_are_live(page, server, tmp_path):
     run(page, cells.nth(4), "all executions of this warp: 256 of 256 ideal")
     cells.nth(4).get_by_label("warp").select_option("5")
     run(page, cells.nth(5), "warp 5 True")
+    run(page, cells.nth(6), "Nobody waits.")
+    cells.nth(6).get_by_label("step on").click()
+    run(page, cells.nth(7), "step 1 consumer")
 
     for theme, dark in (("JupyterLab Light", False), ("JupyterLab Dark", True)):
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
