@@ -1,8 +1,10 @@
-"""tcgen05.ld and tcgen05.st on the emulator: which cell goes to which register of which thread."""
+"""tcgen05.ld and tcgen05.st on the emulator: which cell goes to which register of which thread, and what orders them."""
+
+import re
 
 import numpy as np
 import pytest
-from tensor_frame import FRAME, WAIT_ST, launch
+from tensor_frame import END, FRAME, LOAD, START, WAIT_ST, launch
 
 from gemm_lab import compiler, emulator
 
@@ -93,3 +95,44 @@ def test_two_values_of_16_bits_in_a_register():
     """
     out, report = launch(body)
     assert out[:4].tolist() == [2 * i | (2 * i + 1) << 16 for i in range(4)] and report.hazards == []
+
+
+# Two rounds in which every thread stores its row of A, all ones, and one multiplies it with B.
+STORED_A = (START.replace("(slot, 64)", "(slot, 128)") + """
+  for (int round = 0; round < 2; round++) {
+    asm volatile("tcgen05.st.sync.aligned.32x32b.x8.b32 [%0], {%1, %1, %1, %1, %1, %1, %1, %1};"
+                 :: "r"(mine + 64), "r"(0x3f803f80) : "memory");
+    /* wait::st */ asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
+    /* barrier */ __syncthreads();
+    /* fence */ tcgen05_fence_after_thread_sync();
+    if (threadIdx.x == 64) {
+      asm volatile("{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %4, 0;\\n\\t"
+                   "tcgen05.mma.cta_group::1.kind::f16 [%0], [%1], %2, %3, p;\\n\\t}" :: "r"(base), "r"(base + 64),
+                   "l"(tcgen05_descriptor_k_major_128b(tile + 16384)), "r"(WORD), "r"(round) : "memory");
+      tcgen05_commit<1>(barrier);
+    }
+    /* wait */ mbarrier_wait_parity(barrier, round);
+    /* second fence */ tcgen05_fence_after_thread_sync();
+  }
+""" + LOAD + END.replace("64", "128"))
+
+
+@pytest.mark.parametrize("timing", ["early", "late"])
+def test_a_stored_in_tensor_memory_is_multiplied(timing):
+    out, report = launch(STORED_A, timing=timing)
+    assert (out[:1024] == 32).all() and report.hazards == []
+
+
+@pytest.mark.parametrize(("left_out", "kind", "words"), [
+    ("wait::st", "missing wait", "multiplies with tensor memory that tcgen05.st .* may still be writing"),
+    ("barrier", "race", "tcgen05.st .* used: no barrier stands between the two"),
+    ("fence", "missing fence", r"thread \(64, 0, 0\) has to execute tcgen05.fence::after_thread_sync"),
+    ("wait", "missing wait", "stores to tensor memory that tcgen05.mma .* may still be using"),
+    ("second fence", "missing fence", "warp 0 has to execute tcgen05.fence::after_thread_sync"),
+])  # fmt: skip
+def test_what_orders_stores_and_products(left_out, kind, words):
+    body = re.sub(rf"/\* {left_out} \*/[^\n]*", "", STORED_A)
+    out, report = launch(body, timing="late")
+    assert any(h.kind == kind and re.search(words, h.message) for h in report.hazards), [str(h) for h in report.hazards]
+    if "wait" in left_out:
+        assert not (out[:1024] == 32).all()
