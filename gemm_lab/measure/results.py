@@ -20,7 +20,7 @@ from gemm_lab.errors import LabError
 from gemm_lab.measure.benchmark import COLUMNS, Measurement
 
 MAY_BE_EMPTY = {"ladder", "config", "cublas_tflops", "ratio_cublas", "ceiling_tflops", "ratio_ceiling"}
-KEY = ("kernel", "config", "regime", "m", "n", "k", "dtype")
+KEY = ("kernel", "ladder", "config", "regime", "m", "n", "k", "dtype")
 RAW_COLUMNS = (*KEY, "date", "commit", "samples_ms")
 _TYPES = {column.name: column.type.split(" ")[0] for column in fields(Measurement)}
 
@@ -65,7 +65,7 @@ def record(rows: Iterable[Measurement], folder: Path | str | None = None) -> Pat
 
 
 def append(rows: Iterable[Measurement], path: Path) -> None:
-    """Add rows to a file, in place of older ones of the same kernel, configuration, regime and size.
+    """Add rows to a file, in place of older ones of the same kernel, ladder, configuration, regime and size.
 
     The configuration of a CUTLASS baseline is what its run found fastest, so it does not tell its rows apart. A row
     that lacks a field is refused with a `LabError`, and then nothing is written.
@@ -91,8 +91,8 @@ def raw_path(path: Path) -> Path:
 
 
 def append_raw(rows: Iterable[Measurement], path: Path) -> None:
-    """Add the samples of `rows` to a file of JSON lines, in place of older ones of the same kernel, configuration,
-    regime and size.
+    """Add the samples of `rows` to a file of JSON lines, in place of older ones of the same kernel, ladder,
+    configuration, regime and size.
 
     A line has `RAW_COLUMNS`; `samples_ms` are milliseconds per launch, one a round, to 5 significant digits. Rows
     without samples, such as those read from a CSV file, add nothing. `LabError` names a line that does not fit.
