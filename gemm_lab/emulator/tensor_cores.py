@@ -108,9 +108,7 @@ class TensorCores:
                                      f"{first}, and is K-major (bit 15 of the instruction descriptor is 0).")
                 memory.check(k, lane, block, a & 0xFFFF, wide_a)
                 touched += [(block, groups, a & 0xFFFF, wide_a, False) for _, _, groups in pieces]
-        site = chunk.sites[k]
-        site.requests += 1
-        site.bytes += group * (rows_a * (not a_inside) + rows_b) * what.k * what.element_bytes
+        chunk.sites[k].bytes += group * (rows_a * (not a_inside) + rows_b) * what.k * what.element_bytes
         shifts = [block * (chunk.shared_stride >> 4) for block in blocks]
         shared = np.concatenate([(index + shift).reshape(-1) for shift in shifts for index in (index_a, index_b)
                                  if index is not None]) if chunk.hazards is not None else _NOTHING

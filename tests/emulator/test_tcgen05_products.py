@@ -116,4 +116,4 @@ def test_accumulators_outside_the_allocation_or_from_a_wrong_lane_on():
 ])  # fmt: skip
 def test_bytes_read_in_shared_memory_are_counted(product, rows):
     sites = [s for s in run(product)[2].sites if s.opcode.startswith("tcgen05.mma")]
-    assert sum(s.bytes for s in sites) == rows * 32 and sum(s.requests for s in sites) == product.steps
+    assert sum(s.bytes for s in sites) == rows * 32
