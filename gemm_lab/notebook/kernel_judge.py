@@ -6,6 +6,7 @@ Every criterion is deterministic: it runs on the emulator, with inputs that one 
 from __future__ import annotations
 
 import os
+import random
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from gemm_lab.emulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFau
 from gemm_lab.emulator.faults import ClusterFault, TensorMemoryFault, WarpgroupFault
 from gemm_lab.notebook.answer_text import refusals
 from gemm_lab.notebook.code_criteria import CODE_CRITERIA, judge_code
+from gemm_lab.notebook.extra_work import extra_work
 from gemm_lab.notebook.fragment_check import explain_fragments
 
 # A kernel that does not come to its end.
@@ -43,7 +45,7 @@ class Judgement:
 def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement:
     """Judge the learner's text for the region `wanted["region"]`, with the settings of the exercise.
 
-    seed: decides all inputs; each of `wanted["sizes"]` gets other ones.
+    seed: decides all inputs; each of `wanted["sizes"]` gets other ones, and if it is not 0, one more size is drawn.
     """
     edit = answer.edits[wanted["region"]]
     if reasons := refusals(edit.text, edit.first_line):
@@ -98,7 +100,7 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
                       + (f", and {limit:,} are enough." if limit else "."))
     if limit is not None and compiled.smem > limit:
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
-    for number, (m, n, k) in enumerate(wanted["sizes"]):
+    for number, (m, n, k) in enumerate([*drawn_sizes(answer, wanted, seed), *wanted["sizes"]]):
         try:
             run = answer.run(n, m, k, seed=seed + number, timed=False, backend=wanted.get("backend"))
         except FAULTS as fault:
@@ -122,7 +124,19 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
         if (value < bound * 0.999) if count.least else (value > bound * 1.001):
             found.missed += 1
             found.reasons.append(where + count.says.format(found=value, wanted=bound))
+    if not found.reasons and (reason := extra_work(run, wanted)):
+        return refuse(where + reason)
     return None
+
+
+def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tuple[int, int, int]]:
+    """One more size for a seed that is not 0, up to the exercise's own in each direction: its sizes are no secret."""
+    if seed == 0:
+        return []
+    draw, steps = random.Random(seed), answer.spec.size_multiples(answer.config)
+    most = [max(size[axis] for size in wanted["sizes"]) for axis in range(3)]
+    return [tuple(step * draw.randint(1, max(1, edge // step))
+                  for step, edge in zip(steps.values(), most, strict=True))]
 
 
 _TOO_MUCH_SHARED = re.compile(r"too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)")

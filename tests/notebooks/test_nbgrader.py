@@ -157,6 +157,12 @@ def test_the_source_runs_in_an_ordinary_session_and_its_checks_pass(classroom, t
 # ---- All of it ----
 
 
+def refusals(path):
+    """What the checks of a graded notebook say against it."""
+    return [output.evalue for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
+            for output in cell.outputs if output.output_type == "error"]
+
+
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("path", sorted(data_dir("notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
@@ -175,5 +181,5 @@ def test_the_solutions_of_every_assignment_get_all_points_and_the_release_none(p
     assert code == 0, said
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
         solved, untouched = (book.find_submission_notebook(name, name, student) for student in ("solved", "untouched"))
-        assert solved.score == solved.max_score > 0
+        assert solved.score == solved.max_score > 0, refusals(folder / "autograded" / "solved" / name / path.name)
         assert untouched.score == 0 and untouched.max_score == solved.max_score

@@ -10,6 +10,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.errors import ConfigError
 from gemm_lab.notebook import wrong_answers
 from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook.kernel_judge import drawn_sizes
 from gemm_lab.notebook.wrong_answers import TRICKS, Answer, altered, answers, kernel_of
 
 TASKS = exercises()
@@ -105,3 +106,25 @@ def test_an_answer_made_for_one_seed_is_refused_with_that_seed_and_others():
     first = float(make_inputs(lab.kernel("simt/03").problem, 64, 64, 32, "integers", 7).a[0, 0])
     text = (f"if (gmem_a[0] == {first}f)\n" + next(a.text for a in answers("02_inner_product") if a.kind == "solution"))
     assert Answer(task, "", "", "", text.replace("    __sync", "__sync")).refusal(7) is not None
+
+
+def test_an_answer_that_knows_the_sizes_of_the_exercise_is_refused_with_a_drawn_size():
+    task = TASKS["02_inner_product"]
+    sizes = " || ".join(f"(M == {m} && N == {n} && K == {k})" for m, n, k in task.criteria["sizes"])
+    right = next(answer.text for answer in answers("02_inner_product") if answer.kind == "solution")
+    knows = Answer(task, "", "", "", f"    if ({sizes}) {{\n{right}\n    }}")
+    assert knows.refusal(0) is None, "its sizes are all that seed 0 tries"
+    assert all("elements are wrong" in knows.refusal(seed) for seed in (1, 2, 3))
+
+
+def test_a_drawn_size_is_one_that_the_kernel_can_do_and_no_larger_than_those_of_the_exercise():
+    for task in TASKS.values():
+        if task.judge != "kernel":
+            continue
+        base, sizes = lab.kernel(task.criteria["kernel"]), task.criteria["sizes"]
+        assert drawn_sizes(base, task.criteria, 0) == []
+        drawn = {drawn_sizes(base, task.criteria, seed)[0] for seed in range(1, 40)}
+        for size in drawn:
+            base.spec.require_size(base.config, *size)
+            assert all(edge <= max(other[axis] for other in sizes) for axis, edge in enumerate(size))
+        assert drawn_sizes(base, task.criteria, 7) == drawn_sizes(base, task.criteria, 7)
