@@ -137,7 +137,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     lines = build(options.into, options.notebooks or None)
     print(*lines, sep="\n")
-    print(f"\nNext: cd {options.into} && nbgrader generate_assignment NAME --create")
+    print(f"\nNext: cd {options.into} && nbgrader generate_assignment NAME")
     return 0
 
 

@@ -1,6 +1,7 @@
 """`make course`: every notebook with exercises becomes an assignment that nbgrader can read."""
 
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -11,6 +12,8 @@ from gemm_lab.errors import LabError
 from gemm_lab.notebook import course
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.skeletons import BEGIN, code_lines, solution
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +88,10 @@ def test_a_notebook_without_a_check_or_an_exercise_is_refused(cells, says, tmp_p
     nbformat.write(new_notebook(cells=[new_markdown_cell("# x"), *map(new_code_cell, cells)]), path)
     with pytest.raises(LabError, match=says):
         course.assignment(path)
+
+
+def test_the_syllabus_counts_the_exercises_of_every_notebook():
+    table = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", (ROOT / "CLASSROOM.md").read_text(), re.M))
+    assert len(table) == 13
+    for path in data_dir("notebooks").glob("*.ipynb"):
+        assert int(table[path.stem]) == sum(name[:2] == path.stem[:2] for name in exercises()), path.stem
