@@ -20,6 +20,7 @@ WIDTH = 9.0  # inches, 900 pixels in a notebook
 STAGES = (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A", style.YELLOW, "#B2DF8A", "#C4A484", "#F4A582")
 NO_STAGE, TO_D = style.UNLIT_EDGE, style.tint(style.D, 0.75)
 UNITS = ("TMA", "cp.async", "tensor core", "TMA store")
+ROLES = ("", "producer", "MMA", "consumer", "epilogue", "other")  # and their sums, such as "MMA + epilogue"
 _ROW, _GAP, _HEAD, _FOOT, _AXIS, _RIGHT, _LEFT = 0.36, 0.09, 0.62, 1.45, 0.42, 0.35, 0.3  # inches
 _IDLE, _HATCH, _BUBBLE = "#F4F5F7", "#B8C0C8", style.tint(style.CONFLICT, 0.35)
 MOST_LANES = 8  # rows of one role that are drawn one by one
@@ -89,7 +90,7 @@ def rows_of(timeline: Timeline) -> list[tuple[str, list[str]]]:
         for block, agents in list(blocks.items())[: 1 if alike else None]:
             names = "blocks " + ", ".join(name.removeprefix("block ") for name in blocks) if len(blocks) > 1 else block
             label = (names if alike else block) + " · " if block else ""
-            order = (UNITS.index(unit) if unit else len(UNITS), "" if alike else block)
+            order = (UNITS.index(unit) if unit else len(UNITS), "" if alike else block, ROLES.index(role.split(" ")[0]))
             shown = agents[:1] if len({courses[agent] for agent in agents}) == 1 else agents[:MOST_LANES]
             rows.append((order, label + _name(unit, role, agents), shown))
     return [(label, shown) for _, label, shown in sorted(rows, key=lambda row: row[0])]
