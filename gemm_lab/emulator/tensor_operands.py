@@ -12,7 +12,7 @@ from gemm_lab.model.instruction_descriptor import InstructionDescriptor, decode,
 from gemm_lab.model.matrix_descriptor import DescriptorError, chunk_addresses
 from gemm_lab.model.matrix_descriptor import problem as tile_problem
 from gemm_lab.model.matrix_descriptor_sm100 import decode_sm100
-from gemm_lab.model.tensor_memory import LANES, Piece, pieces
+from gemm_lab.model.tensor_memory import Piece, pieces
 
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
@@ -55,7 +55,7 @@ def places(m: int, n: int, group: int, ws: bool, first: int) -> tuple[tuple[Piec
 
 def fits(m: int, group: int, ws: bool, first: int) -> bool:
     """Whether D may begin at that lane: elsewhere than at 0 only where it takes half of each quarter."""
-    return first == 0 or (first == 16 and m == 64 and group == 1 and not ws and first < LANES)
+    return first == 0 or (first == 16 and m == 64 and group == 1 and not ws)
 
 
 def numbers(bits: np.ndarray, kind: str) -> np.ndarray:

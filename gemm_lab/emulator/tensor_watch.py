@@ -120,7 +120,7 @@ class TensorWatch:
         progress.uncommitted.append(new)
         product.touch = number
         self._operands(product)
-        for block, groups, column, columns, writes in product.tensor:
+        for block, groups, column, columns, writes in product.tensor():
             cells, span = self.cells[block], slice(column, column + columns)
             where = (slice(int(groups[0]), int(groups[-1]) + 1), span) if len(groups) in (1, groups[-1] - groups[0] + 1
                                                                                           ) else (groups, span)
@@ -140,7 +140,7 @@ class TensorWatch:
 
     def _operands(self, product) -> None:
         """A product reads shared memory."""
-        watch, shadow, index = self.watch, self.watch.shared, product.shared
+        watch, shadow, index = self.watch, self.watch.shared, product.shared(self.chunk.shared_stride >> 4)
         cells = shadow.cells(index, 16, len(index))
         lanes = np.full((len(index), 1), product.lane + watch.first_lane)
         access, last = Access(product.k, "reads", shadow, None, lanes, cells), shadow.written[cells]
