@@ -19,6 +19,7 @@ import numpy as np
 
 from gemm_lab.device import bindings, refusals
 from gemm_lab.device.faults import FAULTS, DeviceOutOfMemory, KernelFault
+from gemm_lab.device.numbers import held
 from gemm_lab.device.wire import dtype_of
 from gemm_lab.errors import LabError, LaunchError
 from gemm_lab.model.tensor_map import TensorMap
@@ -250,10 +251,12 @@ class Device:
         arguments: Sequence[Any],
         cluster: Sequence[int] = (1, 1, 1),
     ) -> Callable[[], None]:
-        """A callable that starts the kernel once. `arguments`: Buffer, Mapped, int (C int), float, bytes."""
+        """A callable that starts the kernel once. `arguments`: Buffer, Mapped, numbers and bytes (`numbers.held`)."""
         handle, threads, smem, name = function.handle, function.threads, function.dynamic_smem, function.name
         refusals.require_shape(grid, threads, name)
-        values = [_argument(value) for value in arguments]
+        known = function.parameters or ()
+        sizes = known if len(known) == len(arguments) else (None,) * len(arguments)
+        values = [_argument(value, size) for value, size in zip(arguments, sizes, strict=True)]
         refusals.require_arguments(function.parameters, values, name)
         pointers = np.array([value.ctypes.data for value in values], np.uint64)
         driver, at, shape = self.driver, pointers.ctypes.data, (*grid, threads, 1, 1)
@@ -280,25 +283,13 @@ class Device:
         return start
 
 
-def _argument(value: Any) -> np.ndarray:
-    """The bytes of one kernel argument, as an array that holds them where the driver reads them."""
+def _argument(value: Any, size: int | None) -> np.ndarray:
+    """One kernel argument as an array that holds its bytes where the driver reads them; size: see `held`."""
     if isinstance(value, Buffer):
         return np.array(value.address, np.uint64)
     if isinstance(value, Mapped):
-        return _argument(bindings.encode(value.tensor_map, value.buffer.address))
-    if isinstance(value, (bool, int, np.integer)):
-        if not -(2**31) <= int(value) < 2**31:
-            raise LaunchError(f"The argument {value} does not fit a C int.")
-        return np.array(int(value), np.int32)
-    if isinstance(value, (float, np.floating)):
-        return np.array(float(value), np.float32)
-    if isinstance(value, bytes):  # a struct by value, such as a CUtensorMap, which wants 64-byte alignment
-        room = np.zeros(len(value) + 64, np.uint8)
-        start = -room.ctypes.data % 64
-        field = room[start : start + len(value)]
-        field[:] = np.frombuffer(value, np.uint8)
-        return field
-    raise LaunchError(f"A kernel argument must be an array, an int, a float or bytes, not {type(value).__name__}.")
+        return held(bindings.encode(value.tensor_map, value.buffer.address))
+    return held(value, size)
 
 
 def words(data: Any) -> tuple[int, ...]:

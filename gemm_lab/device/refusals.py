@@ -77,7 +77,7 @@ def require_arguments(sizes: Sequence[int] | None, values: Sequence[np.ndarray],
         if value.nbytes != size:
             raise LaunchError(
                 f"Parameter {number} of {name} has {size} bytes and its argument {value.nbytes}: a pointer has 8, an "
-                "int or a float 4, a tensor map 128."
+                "int or a float 4, a tensor map 128. A 64-bit number is passed as np.int64 or np.uint64."
             )
 
 

@@ -71,7 +71,7 @@ def test_every_element_comes_from_where_the_model_says(tile, where):
     a[np.arange(64), np.arange(64) % 16] = 1
     at = warpgroup_a_coordinates(16)
     fragments = np.ascontiguousarray(of_emulator.raw(a, "bf16")[at[..., 0], at[..., 1]]).view(np.uint32).reshape(-1)
-    args = [image.view(np.uint32), np.zeros(128 * 32, np.float32), fragments, 0, encode_sm90(tile), 0]
+    args = [image.view(np.uint32), np.zeros(128 * 32, np.float32), fragments, np.uint64(0), np.uint64(encode_sm90(tile)), 0]
     d = np.asarray(launch(where, samples.one(form), args)[1])
     place, found = warpgroup_c_coordinates(64), np.zeros((64, 64), np.float32)
     found[place[..., 0], place[..., 1]] = d.reshape(128, -1)

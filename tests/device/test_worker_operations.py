@@ -2,6 +2,7 @@
 
 import ctypes
 import sys
+from multiprocessing import Pipe
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from fake_cupy import C_FLOAT, C_INT, POINTER, FakeGpu, view
 
 from gemm_lab.catalog import Problem
-from gemm_lab.device import bindings, cublas, operations, timing
+from gemm_lab.device import bindings, cublas, operations, timing, wire
 from gemm_lab.device import support as support_module
 from gemm_lab.device.driver import NON_PORTABLE_CLUSTER, Device, DriverError
 from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault
@@ -168,6 +169,37 @@ def test_a_cubin_that_the_driver_refuses_says_for_what_it_was_compiled(worker):
     made.cuda.refuse_image = lambda image: 209
     with pytest.raises(LaunchError, match="does not load t4/x .CUDA_ERROR_209.*compiled for sm_90"):
         operations.launch(made.context, compiled=COMPILED, grid=(4, 1, 1), args=[7])
+
+
+@pytest.mark.parametrize(("kind", "value"), [
+    (ctypes.c_uint64, np.uint64(4611686293322088704)), (ctypes.c_uint64, np.uint64(2**64 - 1)),
+    (ctypes.c_int64, np.int64(-(2**40))), (ctypes.c_int64, np.int64(5)), (ctypes.c_double, np.float64(0.1)),
+])  # fmt: skip
+def test_a_parameter_of_eight_bytes_takes_numpys_numbers_of_64_bits(worker, kind, value):
+    taken = []
+    made = worker({"gemm": ((kind, C_INT), lambda word, n: taken.append((word, n)))})
+    here, there = Pipe()
+    wire.send(here, {"args": [value, np.int64(7)]})
+    args = wire.receive(there)["args"]
+    operations.launch(made.context, compiled={**COMPILED, "parameters": (8, 4)}, grid=(1, 1, 1), args=args)
+    assert taken == [(value.item(), 7)]
+
+
+@pytest.mark.parametrize(("value", "sentence"), [
+    (2**40, r"does not fit a C int; .* 8 bytes, pass np.uint64\(1099511627776\)"), (-(2**40), r"pass np.int64\(-"),
+    (5, "Parameter 1 of t4/x has 8 bytes and its argument 4.*np.int64 or np.uint64"),
+])  # fmt: skip
+def test_a_plain_number_for_eight_bytes_is_refused_with_what_to_pass(worker, value, sentence):
+    made = worker({"gemm": ((ctypes.c_uint64,), lambda word: None)})
+    with pytest.raises(LaunchError, match=sentence):
+        operations.launch(made.context, compiled={**COMPILED, "parameters": (8,)}, grid=(1, 1, 1), args=[value])
+
+
+def test_a_number_of_64_bits_that_does_not_fit_an_int_parameter_is_refused(worker):
+    made = worker({"gemm": ((C_INT,), lambda n: None)})
+    with pytest.raises(LaunchError, match="does not fit a C int"):
+        operations.launch(made.context, compiled={**COMPILED, "parameters": (4,)}, grid=(1, 1, 1),
+                          args=[np.uint64(2**40)])
 
 
 @pytest.mark.parametrize("value", [2**31, -(2**31) - 1, "text", None])

@@ -41,7 +41,7 @@ def multiplied(form: Form, timing: str, seed=0, **launch):
     b = rng.integers(low[kinds[1]], 5, (form.n, form.k))
     before = rng.integers(-20, 20, (64, form.n))
     image = rng.integers(0, 256, IMAGE_BYTES, dtype=np.uint8)
-    words = [place(image, tile_of(1024 * (1 + 15 * i), len(m), form, i), raw(m, kind))
+    words = [np.uint64(place(image, tile_of(1024 * (1 + 15 * i), len(m), form, i), raw(m, kind)))  # a GPU asks for 8 bytes
              for i, (m, kind) in enumerate(zip((a, b), kinds, strict=True))]
     where = warpgroup_c_coordinates(form.n)
     own = before[where[..., 0], where[..., 1]]
