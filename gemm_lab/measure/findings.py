@@ -35,6 +35,8 @@ def findings(card: ProfileCard, load_bytes: int | None = None) -> list[Finding]:
 
     load_bytes: bytes a lane of the global loads of the main loop, where they are all alike.
     """
+    if (full := tensor_cores(card)) is not None:
+        return [full] + [found for rule in RULES if (found := rule(card))]
     large = [stall for stall in _states(card)[:2] if (card.share(stall) or 0) >= WORTH_A_SENTENCE]
     return [_state(card, stall, load_bytes) for stall in large] + [found for rule in RULES if (found := rule(card))]
 
@@ -77,7 +79,21 @@ def _cause(card: ProfileCard, stall: Stall, load_bytes: int | None) -> tuple[str
             return f"{busy}: nearly its limit.", (column,)
         return (f"{busy}, so its instructions come in bursts. What helps: other instructions between them, and warps "
                 "that do not reach them together."), (column,)
+    if stall.key == "long_scoreboard" and card.opcodes.get("SYNCS") and not any(map(card.opcodes.get, ("LDG", "LD"))):
+        return ("The kernel loads nothing from global memory by itself, so these are answers of its mbarriers (SYNCS): "
+                "until a tile has come or is released. What helps: more stages, or fewer threads that poll."
+                ), ("executed.csv",)
     return "", ()
+
+
+def tensor_cores(card: ProfileCard) -> Finding | None:
+    """Tensor cores that are nearly always busy with wgmma: what warps wait for meanwhile costs no time."""
+    busy = card["tensor_pipe_pct"]
+    if busy is None or busy < NEARLY_FULL_PCT or not _warpgroups(card):
+        return None
+    return Finding(f"The tensor cores work in {busy:.0f} % of cycles: nearly their limit. Warps wait meanwhile, and "
+                   "where they do says little about time. What helps: a last wave that is full, a shorter start and "
+                   "end.", ("tensor_pipe_pct",))
 
 
 def issue(card: ProfileCard) -> Finding | None:
@@ -92,11 +108,16 @@ def issue(card: ProfileCard) -> Finding | None:
 def addresses(card: ProfileCard) -> Finding | None:
     """Integer instructions beside tensor instructions: addresses that could be computed once."""
     tensor, integer = card.classes.get(TENSOR), card.classes.get(INTEGER, 0)
-    if not tensor or integer < 0.25 * tensor:
+    if not tensor or integer < 0.25 * tensor or _warpgroups(card):
         return None
     return Finding(f"{integer / tensor:.2f} integer and address instructions for each tensor instruction; they take "
                    "issue slots. What helps: addresses computed once before the loop and stepped by an addition or an "
                    "XOR.", ("executed.csv",))
+
+
+def _warpgroups(card: ProfileCard) -> bool:
+    """Are its products those of whole warpgroups? One of them keeps the tensor cores busy for many issue slots."""
+    return any(opcode.split(".")[0] in ("HGMMA", "IGMMA", "QGMMA", "BGMMA") for opcode in card.opcodes)
 
 
 def spills(card: ProfileCard) -> Finding | None:

@@ -15,11 +15,19 @@ from gemm_lab.plots import style
 # What is drawn, from the longest stripe to the shortest: opcode, colour, length, words of the legend.
 KINDS = (
     ("BAR", style.VERMILION, 1.0, "BAR, the barrier"),
+    ("SYNCS", "#F08A5D", 1.0, "SYNCS, an mbarrier"),
+    ("WARPGROUP", style.PURPLE, 1.0, "WARPGROUP, order of wgmma"),
     ("LDG", style.MEMORY["DRAM"], 0.9, "LDG, from global memory"),
     ("LDGSTS", style.BLUE, 0.9, "LDGSTS, which is cp.async"),
+    ("UTMALDG", "#1B9AAA", 1.0, "UTMALDG, a TMA load"),
+    ("UTMASTG", "#7FD1CC", 1.0, "UTMASTG, a TMA store"),
     ("STS", style.SKY, 0.9, "STS, into shared memory"),
+    ("LDS", "#8FA8C9", 0.75, "LDS, from shared memory"),
+    ("LD", "#8FA8C9", 0.75, "LD, from generic addresses"),
     ("LDSM", style.MEMORY["shared memory"], 0.75, "LDSM, which is ldmatrix"),
+    ("MOVM", "#C9A227", 0.6, "MOVM, transposes a fragment"),
     ("HMMA", style.GREEN, 0.5, "HMMA, which is mma"),
+    ("HGMMA", style.GREEN, 0.9, "HGMMA, which is wgmma"),
 )
 _REST = ("#B6BEC7", 0.22, "addresses and the rest")
 _ROW, _HEAD, _FOOT, _LEFT, _RIGHT = 0.62, 0.55, 1.05, 0.35, 0.35  # inches
@@ -35,11 +43,14 @@ def code_strip(rows: Sequence[tuple[str, Sequence[Any]]], title: str = "one turn
     rows = [(name, [line.opcode.split(".")[0] for line in lines]) for name, lines in rows if lines]
     if not rows:
         raise LabError("There is nothing to draw: a strip needs the instructions of at least one loop.")
-    fig = style.figure(style.WIDTH, _HEAD + _ROW * len(rows) + _FOOT)
+    shown = {opcode for _, opcodes in rows for opcode in opcodes}
+    kinds = [kind for kind in KINDS if kind[0] in shown]
+    foot = _FOOT + 0.26 * max(0, len(kinds) // 3 - 1)  # a further line of the legend, beyond two
+    fig = style.figure(style.WIDTH, _HEAD + _ROW * len(rows) + foot)
     width, height = fig.get_size_inches()
     names = 0.2 + 0.088 * max(len(name) for name, _ in rows)
     fig.text(_LEFT / width, 1 - 0.32 / height, title, fontweight="bold", fontsize=style.BODY, va="center")
-    ax = style.axes(fig, left=_LEFT + names, right=_RIGHT + 0.45, top=_HEAD, bottom=_FOOT)
+    ax = style.axes(fig, left=_LEFT + names, right=_RIGHT + 0.45, top=_HEAD, bottom=foot)
     ax.axis("off")
     longest = max(len(opcodes) for _, opcodes in rows)
     ax.set(xlim=(0, longest), ylim=(len(rows), 0))
@@ -56,13 +67,12 @@ def code_strip(rows: Sequence[tuple[str, Sequence[Any]]], title: str = "one turn
         if counts:
             ax.annotate(str(len(opcodes)), (len(opcodes), y + 0.5), xytext=(6, 0), textcoords="offset points",
                         ha="left", va="center_baseline", color=style.MUTED)
-    shown = {opcode for _, opcodes in rows for opcode in opcodes}
-    _legend(fig, height - _HEAD - _ROW * len(rows) - 0.2, [kind for kind in KINDS if kind[0] in shown])
+    _legend(fig, height - _HEAD - _ROW * len(rows) - 0.2, kinds)
     return fig
 
 
 def _legend(fig: Figure, top: float, kinds: Sequence[tuple]) -> None:
-    """Two rows of three for the `kinds` that occur; `top` in inches above the lower edge."""
+    """Rows of three for the `kinds` that occur; `top` in inches above the lower edge."""
     width, height = fig.get_size_inches()
     column = (width - _LEFT - _RIGHT) / 3
     for index, (colour, words) in enumerate([(kind[1], kind[3]) for kind in kinds] + [(_REST[0], _REST[2])]):
@@ -70,4 +80,5 @@ def _legend(fig: Figure, top: float, kinds: Sequence[tuple]) -> None:
         fig.add_artist(Rectangle((x, y - 0.055), 0.13, 0.11, transform=fig.dpi_scale_trans, facecolor=colour))
         fig.text((x + 0.2) / width, y / height, words, va="center_baseline", color=style.MUTED)
     words = "One stripe for each instruction, issued from left to right. Distances are not times."
-    fig.text(_LEFT / width, (top - 0.62) / height, words, va="center_baseline", color=style.MUTED)
+    below = top - 0.26 * max(1, len(kinds) // 3) - 0.36
+    fig.text(_LEFT / width, below / height, words, va="center_baseline", color=style.MUTED)

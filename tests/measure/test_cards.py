@@ -120,6 +120,23 @@ def test_a_rule_is_silent_below_its_threshold(made):
     assert findings(made) == []
 
 
+def test_products_of_warpgroups_are_not_weighed_against_addresses_one_by_one():
+    assert "integer and address" in sentences(card({}, {"HMMA": 100, "IADD3": 300}))
+    assert findings(card({}, {"HGMMA": 100, "IADD3": 1200})) == []
+
+
+def test_busy_tensor_cores_are_the_finding_and_no_state_is_blamed():
+    (only,) = findings(card({"barrier": 9, "selected": 1}, {"HGMMA": 1}, tensor_pipe_pct=96.0))
+    assert "96 % of cycles" in only.text and only.rests_on == ("tensor_pipe_pct",)
+    assert "__syncthreads" in sentences(card({"barrier": 9, "selected": 1}, {"HGMMA": 1}, tensor_pipe_pct=60.0))
+
+
+def test_a_long_scoreboard_without_global_loads_is_an_mbarriers():
+    waiting = {"long_scoreboard": 9, "selected": 1}
+    assert "mbarriers" in sentences(card(waiting, {"SYNCS": 5, "UTMALDG": 2, "HMMA": 9}))
+    assert "mbarriers" not in sentences(card(waiting, {"SYNCS": 5, "LDG": 2, "HMMA": 9}))
+
+
 def test_every_state_has_words():
     assert len({stall.key for stall in STALLS}) == len({stall.label for stall in STALLS}) == len(STALLS)
     assert all(stall.waits_for and stall.helps for stall in STALLS)
@@ -131,7 +148,8 @@ def test_every_state_has_words():
 @pytest.mark.parametrize(("opcode", "name"), [
     ("HMMA.1688.F16", TENSOR), ("HGMMA.64x256x16.F32.BF16", TENSOR), ("LDSM.16.M88.4", "ldmatrix"),
     ("STS.128", "shared memory"), ("LDG.E.128.CONSTANT", "global memory"), ("LDGSTS.E.BYPASS.128", "async copy"),
-    ("UTMALDG.2D", "async copy"), ("IMAD.MOV.U32", INTEGER), ("UIADD3", INTEGER), ("R2UR", INTEGER), ("HFMA2.MMA", FLOAT),
+    ("UTMALDG.2D", "async copy"), ("UTMASTG.2D", "async copy"), ("SYNCS.PHASECHK", "control"), ("MOVM.16.MT88", INTEGER),
+    ("WARPGROUP.DEPBAR", "control"), ("LD.E.64", "global memory"), ("IMAD.MOV.U32", INTEGER), ("UIADD3", INTEGER), ("R2UR", INTEGER), ("HFMA2.MMA", FLOAT),
     ("BAR.SYNC.DEFER_BLOCKING", "control"), ("UBRA", "control"), ("WHATISTHIS", OTHER), ("", OTHER), ("ULDG", OTHER)])
 def test_classes(opcode, name):
     assert instruction_class(opcode) == name
