@@ -114,7 +114,8 @@ class RemoteSession:
                 f"This run would send {size / 2**20:,.0f} MB to the server, and {MOST_BYTES >> 20} MB may be sent. "
                 "Choose a smaller size; run(n) of a large n sends no matrices."
             )
-        longest = WITHOUT_LIMIT_S if op == "benchmark" else 2 * patience + 2 * (timeout_s or patience)
+        longest = 2 * patience + 2 * (timeout_s or patience) + config.wait_s()  # notebooks there may have the GPU, too
+        longest = WITHOUT_LIMIT_S if op == "benchmark" else longest
         ticket, notice = uuid.uuid4().hex, turns.activity(op, payload)
         try:
             self.worker = worker = self._turn(ticket, [facts["backend"], facts.get("arch") or ""], notice)

@@ -30,6 +30,7 @@ def environments(backend: str, count: int | None) -> list[dict[str, str]]:
 
     A worker neither asks another server nor sees another worker's GPU. Raises `LabError` for a GPU that is not there.
     """
+    os.environ.pop("GEMM_LAB_SCHEDULER", None)  # of this machine, not of a server
     usable = backend != "emulator" and device.available()
     if backend == "gpu" and not usable:
         raise LabError(f"The GPU cannot be used: {device.why_not()} `--backend emulator` starts workers that emulate.")
