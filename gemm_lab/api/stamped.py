@@ -1,23 +1,31 @@
-"""A kernel's timeline from the GPU in this machine: a stamped copy, launched twice, of which the second is read."""
+"""A kernel's timeline from the GPU in this machine: a stamped copy, launched twice, of which the second is read.
+
+    python -m gemm_lab.api.stamped hopper/05_persistent b200/02_pipelined      writes results/timelines/<gpu>/*.csv
+"""
 
 from __future__ import annotations
 
+import argparse
 import datetime
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gemm_lab import compiler, device
 from gemm_lab.api.card_recording import driver_version
-from gemm_lab.api.here import Here
+from gemm_lab.api.here import Here, here
 from gemm_lab.api.kernel import Kernel
+from gemm_lab.api.kernel import kernel as find
+from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
-from gemm_lab.measure import stamps
+from gemm_lab.measure import stamps, timeline_files
 from gemm_lab.measure.benchmark import commit
 from gemm_lab.measure.inputs import make_inputs, reference
 from gemm_lab.model.pipeline_timeline import Timeline
 
+K_TILES, TILES, TILES_N = 16, 2, 16  # of a recorded launch: k tiles, tiles of D for each block, tiles side by side
 NOTE = "A load is drawn until a warp saw its bytes; stamps themselves take some clocks."
 
 
@@ -52,3 +60,37 @@ def _require_same(kernel: Kernel, inputs: Any, result: np.ndarray) -> None:
     if not np.array_equal(result.astype(np.float64), wanted):
         raise LabError(f"The stamped copy of {kernel.name} does not compute what the kernel does; its timeline would "
                        "tell of another program.")
+
+
+def size(kernel: Kernel, sms: int) -> tuple[int, int, int]:
+    """A size at which each of so many multiprocessors gets about two tiles of D."""
+    config, steps = kernel.config, kernel.spec.size_multiples(kernel.config)
+    rows, columns = (max(steps[axis], config[f"BLOCK_{axis.upper()}"]) for axis in "mn")
+    bands = round(TILES * sms * config["BLOCK_M"] / rows / TILES_N)
+    return rows * max(1, bands), columns * TILES_N, K_TILES * config["BLOCK_K"]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Record the named kernels; 1 if one could not be."""
+    parser = argparse.ArgumentParser(description="Record timelines of kernels on this machine's GPU.")
+    parser.add_argument("kernels", nargs="+")
+    parser.add_argument("--into", type=Path, default=data_dir("results") / "timelines", help="folder of the GPUs")
+    options, where, failed = parser.parse_args(argv), here(), 0
+    if not where.usable:
+        print(where.reason)
+        return 1
+    folder = options.into / (where.gpu.key if where.gpu else where.present.arch)
+    for name in options.kernels:
+        try:
+            kernel = find(name)
+            timeline, conditions = record_timeline(kernel, where, *size(kernel, where.present.sms))
+            path = timeline_files.write(folder / f"{kernel.name.replace('/', '_')}.csv", timeline, conditions)
+            print(f"{kernel.name}: {len(timeline.events)} events, {timeline.end:,.0f} clocks, in {path.name}")
+        except LabError as error:  # the others are recorded all the same
+            failed = 1
+            print(f"{name}: {error}")
+    return failed
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -103,3 +103,39 @@ def test_a_recorded_timeline_is_drawn_beside_the_emulators(persistent, tmp_path,
     assert both.timelines[1].title == "rtx5090/03_persistent on NVIDIA H200"
     with pytest.raises(lab.LabError, match="there are rtx5090_03_persistent on h200"):
         lab.kernel("rtx5090/02").timeline(on="h200")
+
+
+def test_recording_from_the_command_line(tmp_path, monkeypatch, capsys):
+    """With the emulator in the place of the GPU: files, conditions, and a kernel that cannot be stamped is named."""
+    from types import SimpleNamespace
+
+    from gemm_lab.api import stamped
+    from gemm_lab.hardware import H200
+
+    def launched(compiled, *, grid, args, cluster, names):
+        assert names[-1] == "stamps" and len(names) == len(args)
+        return launch(compiled, grid, args, cluster)[0]
+
+    monkeypatch.setattr(stamped, "device", SimpleNamespace(launch=launched))
+    monkeypatch.setattr(stamped, "driver_version", lambda where: "580.1")
+    where = SimpleNamespace(usable=True, arch="sm_90a", gpu=H200, present=SimpleNamespace(name="NVIDIA H200", sms=1))
+    monkeypatch.setattr(stamped, "here", lambda: where)
+    monkeypatch.setattr(stamped, "size", lambda kernel, sms: (256, 512, 256))
+    assert stamped.main(["hopper/03", "t4/03", "--into", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert "hopper/03_producer: " in said and "t4/03" in said
+    timeline, conditions = timeline_files.load(tmp_path / "h200" / "hopper_03_producer.csv")
+    assert conditions["driver"] == "580.1" and timeline.of("TMA", "load") and broken_laws(timeline) == []
+    monkeypatch.undo()
+    monkeypatch.setattr(stamped, "here", lambda: SimpleNamespace(usable=False, reason="There is no GPU."))
+    assert stamped.main(["hopper/03"]) == 1 and "There is no GPU." in capsys.readouterr().out
+
+
+def test_a_recorded_size_gives_each_block_two_tiles():
+    from gemm_lab.api.stamped import size
+
+    for name in ("hopper/05", "b200/02", "b200/05", "rtx5090/03"):
+        kernel = lab.kernel(name)
+        m, n, k = size(kernel, 132)
+        kernel.spec.require_size(kernel.config, m, n, k)
+        assert 1.5 < m * n / (kernel.config["BLOCK_M"] * kernel.config["BLOCK_N"]) / 132 < 2.5
