@@ -93,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
     profile.add_argument("--raw", type=Path, default=None, help="folder that keeps what ncu wrote for the cards")
 
-    sync = add("sync", sync_notebooks, "write the kernels' regions into the notebooks' cells")
+    sync = add("sync", sync_notebooks, "write kernel regions and opening cells into the notebooks")
     sync.add_argument("--check", action="store_true", help="change nothing; exit 1 if a cell differs")
 
     export = add("export", export_kernel, "write one standalone .cu file that nvcc builds")

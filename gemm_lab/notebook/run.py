@@ -25,6 +25,7 @@ from tqdm import tqdm
 
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
+from gemm_lab.notebook.colab import FOLDED, is_setup
 from gemm_lab.notebook.figures.png import smaller
 
 LIMIT_S = 600.0
@@ -116,7 +117,8 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for cell in notebook.cells:
         tags = cell.metadata.get("tags")
-        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        folded = cell.cell_type == "code" and is_setup(cell)
+        cell.metadata = nbformat.from_dict(FOLDED if folded else {"tags": tags} if tags else {})
         if cell.cell_type != "code":
             continue
         cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]

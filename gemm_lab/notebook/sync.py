@@ -1,5 +1,6 @@
 """`gemm-lab sync`: every `%%kernel … --region` cell holds exactly that region of its kernel file.
 
+It also writes the two cells of `colab` behind each title: the badge, and the installation where the lab is missing.
 Cells of exercises (`--exercise`) and cells tagged `edited`, which change the region on purpose, are left alone.
 """
 
@@ -12,6 +13,7 @@ import nbformat
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
+from gemm_lab.notebook import colab
 from gemm_lab.notebook.cells import parse_line
 
 
@@ -36,7 +38,9 @@ def sync(check: bool = False, folder: Path | None = None) -> list[str]:
     """
     found = []
     for path in sorted((folder or data_dir("notebooks")).glob("*.ipynb")):
-        book, changed = nbformat.read(path, as_version=4), False
+        book = nbformat.read(path, as_version=4)
+        if changed := colab.open_book(book, path.stem):
+            found.append(f"{path.name}: the badge or the installation cell behind the title is missing or differs.")
         for index, cell in enumerate(book.cells):
             try:
                 text = wanted_text(cell)

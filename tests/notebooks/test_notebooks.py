@@ -9,6 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from gemm_lab.notebook import run
+from gemm_lab.notebook.colab import FOLDED, is_setup
 from gemm_lab.notebook.sync import sync
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
@@ -28,11 +29,11 @@ def tags(cell) -> list[str]:
 
 
 def prose(book) -> list:
-    return [cell for cell in book.cells if cell.cell_type == "markdown"]
+    return [cell for cell in book.cells if cell.cell_type == "markdown" and not is_setup(cell)]
 
 
 def code(book) -> list:
-    return [cell for cell in book.cells if cell.cell_type == "code"]
+    return [cell for cell in book.cells if cell.cell_type == "code" and not is_setup(cell)]
 
 
 def python_of(cell) -> str:
@@ -123,7 +124,7 @@ def is_stored_clean(book):
     if set(book.metadata) - {"kernelspec", "language_info"}:
         yield f"metadata {sorted(book.metadata)}"
     for cell in book.cells:
-        if set(cell.metadata) - {"tags"}:
+        if set(cell.metadata) - ({"tags"} if not is_setup(cell) else set(FOLDED)):
             yield f"cell metadata {sorted(cell.metadata)}"
     for cell in code(book):
         if cell.execution_count is None:

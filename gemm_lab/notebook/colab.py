@@ -1,0 +1,71 @@
+"""The two cells that open every notebook on a machine without the lab, such as Colab: a badge, and an installation.
+
+`gemm-lab sync` writes them behind the title of each notebook of the series. Set `REPOSITORY` to where this repository
+is published, run `gemm-lab sync`, and badges and cells name it. Both cells carry the tag `setup`.
+"""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+REPOSITORY = "https://github.com/YOUR_ACCOUNT/gemm_lab"  # no GitHub account can have an underscore in its name
+BRANCH = "main"
+TAG = "setup"
+FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [TAG]}  # on Colab, in JupyterLab
+
+_BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
+_TITLE = re.compile(r"# \d\d · \S")
+
+# CUDA 13's packages need a driver for CUDA 13; those of CUDA 12 run with any driver of CUDA 12 (minor-version
+# compatibility, CUDA Compatibility guide). cuDriverGetVersion gives 1000 · major + 10 · minor.
+_SETUP = '''\
+# @title Install the lab where it is missing, as on Colab
+import contextlib, ctypes, importlib.util
+if not importlib.util.find_spec("gemm_lab"):
+    cuda = ctypes.c_int(0)  # 12040: a driver for CUDA 12.4; 0: no driver, the emulator runs the kernels
+    with contextlib.suppress(OSError):
+        ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(cuda))
+    extra = "[cuda13]" if cuda.value >= 13000 else "[cuda12]" if cuda.value >= 12000 else ""
+    %pip install --quiet "gemm_lab{extra} @ git+REPOSITORY@BRANCH"'''
+
+
+def setup_source() -> str:
+    """The text of the cell that installs the lab where it is missing."""
+    return _SETUP.replace("REPOSITORY", REPOSITORY).replace("BRANCH", BRANCH)
+
+
+def badge_source(name: str, pictures: bool) -> str:
+    """The text of the badge of notebook `name`; with `pictures`, how to see those that stand in the text."""
+    path = REPOSITORY.removeprefix("https://github.com/")
+    link = f"https://colab.research.google.com/github/{path}/blob/{BRANCH}/notebooks/{name}.ipynb"
+    text = f"[![Open in Colab]({_BADGE})]({link})"
+    if pictures:
+        text += '\n\nOn Colab the pictures between the cells are missing; `lab.figure("NAME")` shows each.'
+    return text
+
+
+def is_setup(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell is one of the two."""
+    return TAG in cell.metadata.get("tags", [])
+
+
+def open_book(book: nbformat.NotebookNode, name: str) -> bool:
+    """Put both cells behind the title of a notebook of the series; returns whether anything differed.
+
+    A notebook without a title such as “# 06 · T4” is left alone. An installation cell that is right keeps its output
+    and execution count.
+    """
+    if not book.cells or book.cells[0].cell_type != "markdown" or not _TITLE.match(book.cells[0].source):
+        return False
+    rest = [cell for cell in book.cells if not is_setup(cell)]
+    badge = badge_source(name, any("../images/" in cell.source for cell in rest))
+    cells = [new_markdown_cell(badge, id="setup-badge", metadata={"tags": [TAG]}),
+             new_code_cell(setup_source(), id="setup-install", metadata=FOLDED)]
+    held = [(cell.cell_type, cell.source, cell.metadata) for cell in book.cells[1:3]]
+    if held == [(cell.cell_type, cell.source, cell.metadata) for cell in cells] and len(rest) == len(book.cells) - 2:
+        return False
+    book.cells = [rest[0], *cells, *rest[1:]]
+    return True

@@ -1,0 +1,108 @@
+"""The badge and the installation cell: which packages for which driver, and that sync puts both in their place."""
+
+import ctypes
+import importlib.util
+
+import nbformat
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from gemm_lab.notebook import colab, run
+from gemm_lab.notebook.sync import sync
+
+
+class FakeDriver:
+    """libcuda as the cell sees it: one function, which answers with a version."""
+
+    def __init__(self, version):
+        self.version = version
+
+    def cuDriverGetVersion(self, pointer):  # noqa: N802  (the driver's name for it)
+        pointer._obj.value = self.version
+        return 0
+
+
+def installed(monkeypatch, driver, present=False):
+    """What the cell gives to pip, where the driver has this version (None: no driver) and the lab is present or not."""
+    def load(name):
+        assert name == "libcuda.so.1"
+        if driver is None:
+            raise OSError("libcuda.so.1: cannot open shared object file")
+        return FakeDriver(driver)
+
+    shell, found, asked = InteractiveShell.instance(), importlib.util.find_spec, []
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: found(name) if present else None)
+    monkeypatch.setitem(shell.magics_manager.magics["line"], "pip", asked.append)
+    result = shell.run_cell(colab.setup_source())
+    result.raise_error()
+    assert result.result is None, "the cell shows nothing"
+    return asked
+
+
+@pytest.mark.parametrize(("driver", "extra"), [
+    (None, ""), (0, ""), (11_080, ""), (12_000, "[cuda12]"), (12_040, "[cuda12]"), (12_090, "[cuda12]"),
+    (13_000, "[cuda13]"), (13_010, "[cuda13]"), (14_000, "[cuda13]")])
+def test_the_driver_chooses_the_packages(monkeypatch, driver, extra):
+    (line,) = installed(monkeypatch, driver)
+    assert line == f'install --quiet "gemm_lab{extra} @ git+{colab.REPOSITORY}@{colab.BRANCH}"'
+
+
+@pytest.mark.parametrize("driver", [None, 12_040, 13_000])
+def test_nothing_happens_where_the_lab_is(monkeypatch, driver):
+    assert installed(monkeypatch, driver, present=True) == []
+
+
+# ---- sync ----
+
+
+def book(*cells, title="# 06 · T4"):
+    return new_notebook(cells=[new_markdown_cell(title), new_code_cell("import gemm_lab as lab"), *cells])
+
+
+def test_the_cells_stand_behind_the_title_once():
+    made = book()
+    assert colab.open_book(made, "06_t4") and not colab.open_book(made, "06_t4")
+    assert [cell.source for cell in made.cells] == [
+        "# 06 · T4", colab.badge_source("06_t4", False), colab.setup_source(), "import gemm_lab as lab"]
+    assert "blob/main/notebooks/06_t4.ipynb)" in made.cells[1].source
+    nbformat.validate(made)
+
+
+def test_a_notebook_with_pictures_in_its_text_says_how_to_see_them():
+    made = book(new_markdown_cell('<img src="../images/banks.png" alt="Banks">'))
+    colab.open_book(made, "06_t4")
+    assert "lab.figure(" in made.cells[1].source
+    made.cells.pop()
+    assert colab.open_book(made, "06_t4") and "lab.figure(" not in made.cells[1].source
+
+
+@pytest.mark.parametrize("harm", [
+    lambda cells: cells.pop(2), lambda cells: cells.pop(1), lambda cells: cells[2].update(source="pass"),
+    lambda cells: cells[2].metadata.pop("jupyter"), lambda cells: cells.insert(3, cells[2].copy()),
+    lambda cells: cells.insert(1, cells.pop(3))])
+def test_a_harmed_opening_is_repaired(harm):
+    made = book()
+    colab.open_book(made, "06_t4")
+    right = [cell.source for cell in made.cells]
+    harm(made.cells)
+    assert colab.open_book(made, "06_t4")
+    assert [cell.source for cell in made.cells] == right
+
+
+def test_sync_reports_and_repairs_and_the_recorder_keeps_the_cell_folded(tmp_path):
+    path = tmp_path / "06_t4.ipynb"
+    nbformat.write(book(), path)
+    assert "06_t4.ipynb: the badge" in sync(check=True, folder=tmp_path)[0]
+    assert len(nbformat.read(path, as_version=4).cells) == 2, "a check changes nothing"
+    sync(folder=tmp_path)
+    assert sync(check=True, folder=tmp_path) == []
+    nbformat.write(run.committed(nbformat.read(path, as_version=4)), path)
+    assert sync(check=True, folder=tmp_path) == []
+
+
+def test_other_notebooks_are_left_alone():
+    made = book(title="# My notes")
+    assert not colab.open_book(made, "notes") and len(made.cells) == 2
+    assert not colab.open_book(new_notebook(), "empty")
