@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from gemm_lab.catalog import KernelSpec
+from gemm_lab.compiler import export_launch
 from gemm_lab.compiler.nvrtc import config_header
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
@@ -20,8 +21,12 @@ def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None =
     Build with `nvcc -O3 -std=c++17 -arch=… file.cu`, run with `./a.out [m n k]`. Raises `LabError` for kernels
     that need arguments which this main cannot make.
     """
-    if spec.ceiling or spec.cluster != (1, 1, 1) or spec.problem.tensor_maps:
-        raise LabError(f"{spec.name} cannot be exported: its launch needs more than a plain grid and matrices.")
+    if spec.ceiling:
+        raise LabError(f"{spec.name} cannot be exported: it is a loop that measures a peak and multiplies no matrices.")
+    spec = spec.clustered(config)
+    arch = arch if arch in spec.targets else spec.targets[0]
+    # Given -arch=sm_90a, nvcc 13.0 also builds for compute_90, where there is no wgmma.
+    target = f"-gencode arch={arch.replace('sm', 'compute')},code={arch}" if arch[-1] in "af" else f"-arch={arch}"
     seen: set[str] = set()
 
     def inline(text: str) -> str:
@@ -38,7 +43,7 @@ def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None =
         return _INCLUDE.sub(replace, text)
 
     return (f"// {spec.name}, exported by gemm-lab.\n"
-            f"// Build: nvcc -O3 -std=c++17 -arch={arch} FILE.cu   Run: ./a.out [m n k]\n"
+            f"// Build: nvcc -O3 -std=c++17 {target} FILE.cu   Run: ./a.out [m n k]\n"
             f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source or spec.source)}\n{_main(spec, config)}")
 
 
@@ -46,7 +51,7 @@ def _main(spec: KernelSpec, config: Mapping[str, int]) -> str:
     problem = spec.problem
     t_in, t_out = _C_TYPES[problem.dtype_in], _C_TYPES[problem.dtype_out]
     values = {"a": "a", "b": "b", "c": "c", "d": "d", "m": "M", "n": "N", "k": "K", "alpha": "alpha", "beta": "beta"}
-    arguments = ", ".join(values[name] for name in problem.arguments)
+    arguments = ", ".join(values.get(name, name) for name in problem.arguments)  # a tensor map has its own name
     grid = ", ".join(_c_expression(expression) for expression in spec.grid)
     at_a = "row * (size_t)K + i" if problem.layout_a == "row" else "i * (size_t)M + row"
     at_b = "i * (size_t)N + col" if problem.layout_b == "row" else "col * (size_t)K + i"
@@ -63,7 +68,7 @@ def _main(spec: KernelSpec, config: Mapping[str, int]) -> str:
 static void require(cudaError_t status, const char* what) {{
   if (status != cudaSuccess) {{ std::printf("%s: %s\\n", what, cudaGetErrorString(status)); std::exit(1); }}
 }}
-static int cdiv(int a, int b) {{ return (a + b - 1) / b; }}
+static int host_cdiv(int a, int b) {{ return (a + b - 1) / b; }}{export_launch.encoder(spec)}
 
 template <class T> __global__ void fill(T* array, size_t count, unsigned seed) {{   // -1, 0 or 1
   for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {{
@@ -95,19 +100,19 @@ int main(int argc, char** argv) {{
   require(cudaMalloc(&wrong, sizeof *wrong), "counter"); cudaMemset(wrong, 0, sizeof *wrong);
   fill<<<1024, 256>>>(a, (size_t)M * K, 1u); fill<<<1024, 256>>>(b, (size_t)K * N, 2u);
   fill<<<1024, 256>>>(c, (size_t)M * N, 3u); cudaMemset(d, 0xff, (size_t)M * N * sizeof *d);   // NaN in every type
-  const dim3 grid({grid});
+{export_launch.maps(spec, config)}{export_launch.multiprocessors(spec)}  const dim3 grid({grid});
   require(cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, {smem}), "shared memory");
-  gemm<<<grid, NUM_THREADS, {smem}>>>({arguments});
+{export_launch.start(spec, smem, arguments)}  start();
   require(cudaGetLastError(), "launch"); require(cudaDeviceSynchronize(), "kernel");
-  compare<<<dim3(cdiv(N, 256), M), 256>>>(a, b, c, d, M, N, K, alpha, beta, wrong);
+  compare<<<dim3(host_cdiv(N, 256), M), 256>>>(a, b, c, d, M, N, K, alpha, beta, wrong);
   int count; require(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost), "check");
   std::printf("%s: %d of %zu elements wrong\\n", count ? "FAIL" : "PASS", count, (size_t)M * N);
-  cudaEvent_t start, stop; cudaEventCreate(&start); cudaEventCreate(&stop);
+  cudaEvent_t begin, end; cudaEventCreate(&begin); cudaEventCreate(&end);
   const int turns = 20;
-  cudaEventRecord(start);
-  for (int i = 0; i < turns; i++) gemm<<<grid, NUM_THREADS, {smem}>>>({arguments});
-  cudaEventRecord(stop); require(cudaEventSynchronize(stop), "timing");
-  float ms; cudaEventElapsedTime(&ms, start, stop);
+  cudaEventRecord(begin);
+  for (int i = 0; i < turns; i++) start();
+  cudaEventRecord(end); require(cudaEventSynchronize(end), "timing");
+  float ms; cudaEventElapsedTime(&ms, begin, end);
   std::printf("%.3f ms, %.1f TFLOPS (mean of %d launches)\\n", ms / turns, 2e-9 * M * N * K * turns / ms, turns);
   return count != 0;
 }}
@@ -115,7 +120,5 @@ int main(int argc, char** argv) {{
 
 
 def _c_expression(expression: str) -> str:
-    """A ladder.toml expression in C: `//` becomes `/`."""
-    if "SMS" in expression:
-        raise LabError("A persistent grid cannot be exported: it depends on the GPU.")
-    return expression.replace("//", "/")
+    """A ladder.toml expression in C on the host: `//` becomes `/`; a kernel may have a cdiv of its own."""
+    return re.sub(r"\bcdiv\(", "host_cdiv(", expression.replace("//", "/"))

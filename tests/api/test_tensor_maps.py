@@ -1,13 +1,16 @@
 """A ladder whose kernels take tensor maps: ladder.toml to a checked run on the emulator."""
 
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from gemm_lab import catalog
+from gemm_lab import catalog, compiler
 from gemm_lab.api import emulating
 from gemm_lab.api.kernel import Kernel
-from gemm_lab.errors import ConfigError
+from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.model.tensor_map import TensorMapError
 
 SHARED = Path(__file__).parents[1] / "emulator"
@@ -60,9 +63,37 @@ def test_wrong_keys_are_named(tmp_path, old, new, words):
         catalog.read_ladder(folder_with(tmp_path, change=(old, new)))
 
 
-def test_a_kernel_with_maps_cannot_be_exported(made):
-    from gemm_lab.compiler.export import standalone
-    from gemm_lab.errors import LabError
+NVCC = shutil.which("nvcc")
+EXPORTED = ["hopper/02_tma", "hopper/06_clusters", "hopper/08_ping_pong", "rtx5090/03_persistent"]
 
-    with pytest.raises(LabError, match="cannot be exported"):
-        standalone(made.spec, made.config)
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_an_export_makes_its_maps_its_clusters_and_its_persistent_grid(name):
+    spec = catalog.kernel(name)
+    text = compiler.standalone(spec, spec.configure())
+    assert "cuTensorMapEncodeTiled" in text and text.count("= tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, ") == len(
+        spec.problem.tensor_maps)
+    for title, tensor_map in spec.problem.configured(spec.configure()).tensor_maps:
+        box = ", ".join(map(str, tensor_map.box))
+        assert re.search(rf"{title} = .*, {tensor_map.array}, \w, \w, {box}, CU_TENSOR_MAP_SWIZZLE_{tensor_map.swizzle}B", text)
+    assert ("cudaLaunchKernelEx" in text) == (spec.cluster != (1, 1, 1))
+    assert ("cudaDevAttrMultiProcessorCount" in text) == any("SMS" in extent for extent in spec.grid)
+    assert f"code={spec.targets[0]} " in text
+
+
+@pytest.mark.skipif(NVCC is None, reason="needs nvcc")
+@pytest.mark.parametrize("name", EXPORTED)
+def test_nvcc_builds_the_export(name, tmp_path):
+    spec = catalog.kernel(name)
+    text = compiler.standalone(spec, spec.configure())
+    (tmp_path / "out.cu").write_text(text)
+    flags = re.search(r"Build: nvcc -O3 (.*) FILE.cu", text)[1].split()
+    done = subprocess.run([NVCC, *flags, "-o", tmp_path / "out", tmp_path / "out.cu"],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and (tmp_path / "out").exists(), done.stderr
+
+
+def test_a_ceiling_cannot_be_exported():
+    spec = catalog.kernel("ceilings/mma_m16n8k8_f16")
+    with pytest.raises(LabError, match="cannot be exported: .* multiplies no matrices"):
+        compiler.standalone(spec, spec.configure())

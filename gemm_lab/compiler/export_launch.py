@@ -1,0 +1,89 @@
+"""The launch of an exported kernel in C++: tensor maps from the driver, clusters, persistent grids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gemm_lab.catalog import KernelSpec
+
+_MAP_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32"}
+_ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+
+# The driver's function comes through the runtime, so that the program links without libcuda. CUDA Driver API,
+# "Tensor Map Object Management"; CUDA Runtime API, "Driver Entry Point Access".
+_ENCODE = """
+#include <cuda.h>
+static CUtensorMap tensor_map(CUtensorMapDataType type, size_t element, void* data, size_t rows, size_t columns,
+                              unsigned box_columns, unsigned box_rows, CUtensorMapSwizzle swizzle) {
+  const char* name = "cuTensorMapEncodeTiled";
+  void* found = nullptr; cudaDriverEntryPointQueryResult known;
+#if CUDART_VERSION >= 12050
+  require(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &known), name);
+#else
+  require(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &known), name);
+#endif
+  if (!found || known != cudaDriverEntryPointSuccess) std::printf("the driver has no %s\\n", name), std::exit(1);
+  const cuuint64_t sizes[] = {columns, rows}, strides[] = {columns * element};
+  const cuuint32_t box[] = {box_columns, box_rows}, steps[] = {1, 1};
+  CUtensorMap map;
+  const CUresult status = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found)(
+      &map, type, 2, data, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (status != CUDA_SUCCESS) std::printf("the driver refuses a tensor map: error %d\\n", (int)status), std::exit(1);
+  return map;
+}
+"""
+
+
+def encoder(spec: KernelSpec) -> str:
+    """What stands before main: the function that encodes tensor maps, if the kernel has any."""
+    return _ENCODE if spec.problem.tensor_maps else ""
+
+
+def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:
+    """Statements of main that make the tensor maps, each under its own name."""
+    lines = []
+    for name, made in spec.problem.configured(config).tensor_maps:
+        kind = spec.problem.dtype_in if made.array in "ab" else spec.problem.dtype_out
+        rows, columns = _shape(spec, made.array)
+        swizzle = f"{made.swizzle}B" if made.swizzle else "NONE"
+        box_columns, box_rows = made.box
+        lines.append(f"  const CUtensorMap {name} = tensor_map(CU_TENSOR_MAP_DATA_TYPE_{_MAP_TYPES[kind]}, "
+                     f"{_ELEMENT_BYTES[kind]}, {made.array}, {rows}, {columns}, {box_columns}, {box_rows}, "
+                     f"CU_TENSOR_MAP_SWIZZLE_{swizzle});\n")
+    return "".join(lines)
+
+
+def _shape(spec: KernelSpec, array: str) -> tuple[str, str]:
+    """(rows, columns) of a matrix as it lies in memory."""
+    logical = {"a": ("M", "K"), "b": ("K", "N")}.get(array, ("M", "N"))
+    layout = {"a": spec.problem.layout_a, "b": spec.problem.layout_b}.get(array, "row")
+    return logical if layout == "row" else logical[::-1]
+
+
+def multiprocessors(spec: KernelSpec) -> str:
+    """Statements of main that set SMS for a persistent grid: those that whole clusters fill."""
+    if not any("SMS" in expression for expression in spec.grid):
+        return ""
+    x, y, z = spec.cluster
+    return ("  int SMS; require(cudaDeviceGetAttribute(&SMS, cudaDevAttrMultiProcessorCount, 0), \"device\");\n"
+            + (f"  SMS = SMS / {x * y * z} * {x * y * z};   // whole clusters\n" if x * y * z > 1 else ""))
+
+
+def start(spec: KernelSpec, smem: str, arguments: str) -> str:
+    """Statements of main that define `start`, which launches the kernel once on `grid`."""
+    if spec.cluster == (1, 1, 1):
+        return f"  const auto start = [&] {{ gemm<<<grid, NUM_THREADS, {smem}>>>({arguments}); }};\n"
+    x, y, z = spec.cluster
+    return f"""  if (grid.x % {x} || grid.y % {y} || grid.z % {z}) {{
+    std::printf("the grid %u x %u x %u is not made of whole clusters of {x} x {y} x {z}\\n", grid.x, grid.y, grid.z);
+    return 1;
+  }}
+  cudaLaunchAttribute cluster = {{}};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = {x}, cluster.val.clusterDim.y = {y}, cluster.val.clusterDim.z = {z};
+  cudaLaunchConfig_t launch = {{}};
+  launch.gridDim = grid, launch.blockDim = dim3(NUM_THREADS), launch.dynamicSmemBytes = {smem};
+  launch.attrs = &cluster, launch.numAttrs = 1;
+  const auto start = [&] {{ require(cudaLaunchKernelEx(&launch, gemm, {arguments}), "launch"); }};
+"""
