@@ -53,7 +53,8 @@ class Costs:
 
     def words(self) -> str:
         return (f"{self.flop:,.0f} FLOP and {self.load_bytes:g} bytes of a load a unit, {self.load_latency:g} units "
-                f"until its first byte, {self.mma_latency:g} + {self.signal:g} until a warp hears of finished products.")
+                f"until its first byte, {self.mma_latency:g} + {self.signal:g} until a warp hears of finished "
+                "products.")
 
 
 class _Warp:
