@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,6 +23,12 @@ class CodeCriterion(NamedTuple):
 def _loop(lines: Sequence[SassLine]) -> Sequence[SassLine]:
     loop = main_loop(lines)
     return loop.lines if loop else lines
+
+
+def _in_flight(loop: Sequence[SassLine]) -> int:
+    """The least number of wgmma groups that a wait in the loop leaves running; 0 where there is no such wait."""
+    waits = [re.search(r"gsb\d+, (0x[0-9a-f]+)", line.text) for line in loop if "WARPGROUP.DEPBAR" in line.opcode]
+    return min((int(found[1], 16) for found in waits if found), default=0)
 
 
 CODE_CRITERIA = {
@@ -49,6 +56,14 @@ CODE_CRITERIA = {
         "least mma between ldmatrix and its use", lambda lines: min(mma_before_use(lines)),
         "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "
         "{wanted} or more are possible.", least=True),
+    "products_in_flight": CodeCriterion(
+        "groups of products still running at a wait", lambda lines: _in_flight(_loop(lines)),
+        "Its main loop waits until at most {found} groups of products are running, so the tensor cores run dry; "
+        "{wanted} may stay.", least=True),
+    "box_copies": CodeCriterion(
+        "boxes for this block alone",
+        lambda lines: sum(line.opcode.startswith("UTMALDG") and "MULTICAST" not in line.opcode for line in lines),
+        "It asks for {found} boxes that go to this block alone; {wanted} is enough, the other can be shared."),
 }
 
 
