@@ -78,6 +78,10 @@ class Ladder:
                 if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
         if not rows:
             raise LabError(f"No {regime} run of the ladder {self.name} has been recorded.")
+        if not {r.kernel for r in rows} & {k.name for k in self.spec.kernels}:
+            also = ", ".join(sorted({r.kernel for r in rows}))
+            raise LabError(f"No rung of the ladder {self.name} has been recorded in the {regime} regime, only {also}. "
+                           f"To measure the rungs a GPU is needed: {device.why_not() or 'this one will do'}")
         kept = [r for r in rows if r.n in sizes]
         if not kept:
             known = ", ".join(str(n) for n in sorted({r.n for r in rows}))

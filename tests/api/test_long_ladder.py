@@ -4,6 +4,7 @@ import pytest
 
 from gemm_lab import catalog
 from gemm_lab.api.ladder import Bench, Ladder
+from gemm_lab.errors import LabError
 from gemm_lab.measure.benchmark import COLUMNS, Measurement
 
 SPEC = catalog.ladder("wmma")
@@ -62,3 +63,11 @@ def test_another_configuration_of_a_kernel_is_timed_under_a_name_of_its_own(monk
     assert [entry.label for entry in seen] == [
         "wmma/best_wmma (NUM_STAGES=4)", "wmma/best_wmma", "wmma/best_wmma (SERPENTINE=0)", "cublas"]
     assert [entry.multiplied for entry in seen] == ["bf16"] * 3 + [None]
+
+
+def test_a_ladder_with_only_its_ceiling_recorded_says_so(monkeypatch):
+    from gemm_lab.measure import results
+
+    monkeypatch.setattr(results, "recorded", lambda gpu: [row(SPEC.ceiling, 645.0, "ceilings"), row("cublas", 700.0)])
+    with pytest.raises(LabError, match=f"No rung of the ladder wmma has been recorded.*, only {SPEC.ceiling}, cublas"):
+        Ladder(SPEC).recorded([4096])
