@@ -1,6 +1,9 @@
 """What notebook 10 says in prose, held against the emulator, the models, the machine code and the recorded run."""
 
+import itertools
+
 import nbformat
+import numpy as np
 import pytest
 
 import gemm_lab as lab
@@ -189,3 +192,26 @@ def test_the_notebook_names_where_its_times_come_from():
     assert "logical time" in text and 'timeline(on="h200")' in text and "recorded on an H200" in text
     names = {"10_layout", "10_products", "10_consumer", "10_multicast", "10_store"}
     assert names <= set(text.replace('"', " ").replace("`", " ").split())
+
+
+def clocks_of_a_k_tile(kernel):
+    """Median clocks between the first products of two k tiles in the stamped copy, and the least that they take."""
+    issues = [e for e in kernel.timeline(on="h200").timeline.of("warp 0") if e.kind == "issue"]
+    begun = [b.start for a, b in itertools.pairwise(issues) if a.stage != b.stage]
+    return np.median(np.diff(begun)), kernel.block[0] * kernel.block[1] * 64 * 2 / 4096
+
+
+def test_stamps_cost_the_short_k_tile_more(sustained):
+    (long, best_long), (short, best_short) = clocks_of_a_k_tile(K5), clocks_of_a_k_tile(K8)
+    assert (best_long, best_short) == (1024, 512) and long < 1.15 * best_long and short > 1.3 * best_short
+    (row,) = [row for row in sustained.rows if row.kernel == K8.name and row.n == 8192]
+    unstamped = 2 * 128 * 128 * 64 * 132 * row.sm_clock_mhz / row.tflops / 1e6
+    assert best_short < unstamped < 0.8 * short, "as many clocks as NVML's clock allows, at most"
+
+
+def test_eight_warps_store_at_once_in_05_and_never_together_in_08():
+    for kernel, together in ((K5, True), (K8, False)):
+        events = kernel.timeline(on="h200").timeline.events
+        spans = [[(e.start, e.end) for e in events if e.kind == "epilogue" and f"{e.agent} ".startswith(f"warp {warp} ")][0]
+                 for warp in (0, 4)]
+        assert (spans[0][0] < spans[1][1] and spans[1][0] < spans[0][1]) == together
