@@ -117,6 +117,18 @@ def test_an_answer_that_knows_the_sizes_of_the_exercise_is_refused_with_a_drawn_
     assert all("elements are wrong" in knows.refusal(seed) for seed in (1, 2, 3))
 
 
+def test_a_right_answer_with_mma_that_never_run_is_refused():
+    """They could stand in for the loop that is counted."""
+    idle = """  if (K < 0) {
+    uint32_t d[2] = {0u, 1u};
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %2}, {%2}, {%0, %1};"
+                 : "+r"(d[0]), "+r"(d[1]) : "r"(4u));
+  }
+"""
+    right = next(answer.text for answer in answers("06_addresses") if answer.kind == "solution")
+    assert "1 of its tensor instructions never run" in Answer(TASKS["06_addresses"], "", "", "", idle + right).refusal()
+
+
 def test_a_drawn_size_is_one_that_the_kernel_can_do_and_no_larger_than_those_of_the_exercise():
     for task in TASKS.values():
         if task.judge != "kernel":
