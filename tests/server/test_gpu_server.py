@@ -136,7 +136,9 @@ def test_the_settings_of_a_busy_gpu(monkeypatch, capsys):
         resolve_backend(None)
 
 
-def test_a_server_that_goes_away_is_said():
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_server_that_goes_away_or_freezes_is_said(how, monkeypatch):
+    monkeypatch.setattr("gemm_lab.device.remote.ANSWER_S", 3.0)
     process, address = start(SERVE)
     one = RemoteSession(address, show=lambda text: None)
     errors = []
@@ -152,9 +154,10 @@ def test_a_server_that_goes_away_is_said():
     thread.start()
     assert one.facts()["backend"] == "gpu"
     threading.Event().wait(1.5)
+    process.send_signal(how)
+    thread.join(30)
     process.kill()
     process.wait(5)
-    thread.join(30)
     assert len(errors) == 1 and isinstance(errors[0], ServerError) and "gemm-lab serve" in str(errors[0])
     one.close()
 
