@@ -22,6 +22,7 @@ from gemm_lab.model import roofline
 from gemm_lab.notebook import kernel_judge
 from gemm_lab.notebook.layout_criteria import judge_layout
 from gemm_lab.notebook.speed_beside import speed_beside
+from gemm_lab.notebook.tile_criteria import judge_tile_rounds
 
 
 class WrongAnswer(LabError):
@@ -143,6 +144,14 @@ def judge_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solv
     return Solved(exercise.title, facts)
 
 
+def judge_rounds(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
+    """A block tile for a size whose last round is nearly full; `tile_criteria` says what else it has to keep."""
+    facts, reasons = judge_tile_rounds(exercise.criteria, *_choices(exercise, choices, ("block_m", "block_n")))
+    if reasons:
+        raise WrongAnswer(exercise, reasons)
+    return Solved(exercise.title, facts)
+
+
 def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]) -> list[int]:
     if set(choices) != set(names):
         raise ConfigError(f"{exercise.title} wants exercise.check({', '.join(f'{name}=…' for name in names)}).")
@@ -154,7 +163,7 @@ def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]
 
 JUDGES: dict[str, Callable[..., Solved]] = {
     "kernel": judge_kernel, "block_tile": judge_block_tile, "warp_tile": judge_warp_tile,
-    "tile": judge_tile,
+    "tile": judge_tile, "rounds": judge_rounds,
 }
 
 

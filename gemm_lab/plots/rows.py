@@ -94,7 +94,7 @@ def conditions(rows: Sequence[Any], size: bool = True) -> str:
     second = [
         one("driver", "driver {}"),
         one("cuda", "CUDA {}"),
-        f"commit {commit[:12]}" if commit else "",
+        f"commit {commit}" if commit else "",
         one("date"),
     ]
     lines = [" · ".join(part for part in parts if part) for parts in (first, second)]

@@ -1,0 +1,171 @@
+"""What notebook 12 says in prose, held against the recorded rows, the counts and the models."""
+
+from dataclasses import replace
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab import catalog
+from gemm_lab.api import scoreboard as home
+from gemm_lab.api.generations import generations
+from gemm_lab.api.scoreboard import Board, scoreboard
+from gemm_lab.errors import LabError, SizeError
+from gemm_lab.measure import results
+from gemm_lab.measure.ablation import RUN
+from gemm_lab.model.rounds import rounds
+from gemm_lab.notebook.exercises import WrongAnswer
+
+BOARD = scoreboard(4096, on="h200")
+
+
+# ---- The board ----
+
+
+def test_every_measured_kernel_stands_on_it_once_in_teaching_order():
+    shown = [row.kernel for rungs in BOARD.ladders.values() for row in rungs]
+    assert sorted(shown) == sorted({row.kernel for row in results.recorded("h200") if row.n == 4096
+                                    and row.regime == "sustained" and row.kernel in catalog.kernels()
+                                    and row.ladder != "ceilings"})
+    assert shown == [name for ladder in BOARD.ladders for name in (k.name for k in lab.ladder(ladder))]
+    assert list(BOARD.ladders) == ["simt", "t4", "ampere", "rtx5090", "wmma", "hopper"]
+    assert BOARD.missing == ("b200",)
+
+
+def test_text_page_and_pictures():
+    assert "not measured" in repr(BOARD) and "NVIDIA H200" in repr(BOARD) and "<table" in BOARD._repr_html_()
+    for picture in (BOARD.plot(lit="hopper/08_ping_pong"), BOARD.roofline(), BOARD.gains("hopper").plot()):
+        assert picture._repr_png_()[0].startswith(b"\x89PNG")
+
+
+def test_rows_of_ones_own_gpu_come_first_and_stand_beside(monkeypatch, tmp_path):
+    from gemm_lab.hardware import Present
+
+    rows = [replace(row, gpu="Ada X", tflops=row.tflops / 2) for row in BOARD.rows if row.ladder == "t4"]
+    results.append(rows, tmp_path / "ada_x.csv")
+    present = Present("Ada X", "sm_89", 76, (13, 0), 16.0, None)
+    monkeypatch.setattr(home, "here", lambda: type("H", (), {"present": present}))
+    monkeypatch.setattr(results, "path_for", lambda present, folder=None: tmp_path / "ada_x.csv")
+    mine = scoreboard(4096)
+    assert mine.name == "Ada X" and list(mine.ladders) == ["t4"] and "hopper" in mine.missing
+    assert mine.gain("t4/03").ratio == pytest.approx(BOARD.gain("t4/03").ratio, rel=0.01), "without samples: the medians"
+    assert mine.plot(beside=BOARD)._repr_png_()
+    assert scoreboard(4096, on="h200").name == "NVIDIA H200"
+
+
+def test_what_is_not_there_is_said():
+    with pytest.raises(LabError, match="gemm-lab record"):
+        scoreboard(12345, on="h200")
+    with pytest.raises(LabError, match="b200/05_tma_store was not measured"):
+        BOARD.row("b200/05")
+    with pytest.raises(LabError, match="ladder b200 was not measured"):
+        BOARD.gains("b200")
+    with pytest.raises(LabError, match="No document gives"):
+        BOARD.published("hopper")
+
+
+# ---- Ratios ----
+
+
+@pytest.mark.parametrize("ladder", list(BOARD.ladders))
+def test_every_ratio_is_of_one_run_and_the_others_are_refused_by_name(ladder):
+    found = BOARD.gains(ladder)
+    for row in found:
+        assert all(getattr(row.before, name) == getattr(row.after, name) for name in RUN)
+        assert row.low <= row.ratio <= row.high
+    chain = [k for k in lab.ladder(ladder) if (k.spec.extends or "").startswith(f"{ladder}/")]
+    assert len(found.rows) + len(found.refused) == len(chain)
+    assert all("not measured in one run" in text for text in found.refused)
+
+
+def test_samples_are_used_where_they_were_kept():
+    assert all(row.paired for row in BOARD.gains("hopper"))
+
+
+def test_a_rung_of_another_run_is_refused():
+    other = tuple(replace(row, commit="fffffff") if row.kernel == "t4/03_swizzled" else row for row in BOARD.rows)
+    found = Board(BOARD.name, BOARD.n, BOARD.regime, other).gains("t4")
+    assert len(found.refused) == len(BOARD.gains("t4").refused) + 2
+
+
+def test_what_the_prose_says_of_the_gains():
+    t4, hopper = BOARD.gains("t4"), BOARD.gains("hopper")
+    assert BOARD.gain("t4/03").ratio > 2 > 1.2 > BOARD.gain("ampere/04").ratio > 1
+    assert BOARD.gain("ampere/03").ratio > 2, "padding had taken that gain"
+    assert len(hopper.rows) == 8 and max(hopper, key=lambda row: row.ratio).after.kernel == "hopper/02_tma"
+    assert all(row.ratio < 1.1 for row in hopper.rows[1:]) and any(not row.clear for row in hopper)
+    assert any(row.moved for row in t4) and max(t4, key=lambda row: row.ratio).after.kernel == "t4/02_vectorized_copy"
+    wide = [scoreboard(n, on="h200").gain("hopper/08_ping_pong_wide").ratio for n in (4096, 8192)]
+    assert wide[0] < 1 < wide[1]
+
+
+def test_what_the_prose_says_of_the_board():
+    best = {name: BOARD.best(name) for name in BOARD.ladders}
+    assert best["t4"].cublas_tflops > best["t4"].ceiling_tflops
+    assert round(best["t4"].ratio_cublas, 1) == 0.5
+    ends = [best[name].tflops for name in ("t4", "ampere", "rtx5090")]
+    assert max(ends) < 1.3 * min(ends) and BOARD.row("hopper/01").tflops > 0.9 * min(ends)
+    hopper = BOARD.ladders["hopper"]
+    assert all(row.power_w > 0.95 * lab.gpu("h200").power_w and row.sm_clock_mhz < 0.85 * 1980 for row in hopper)
+    rows = BOARD.published("t4").rows
+    assert rows[-1][1] == 86.7 and all(ours < 0.9 * printed for _, printed, ours in rows)
+
+
+# ---- Rounds and the roof ----
+
+
+def test_rounds_count_what_is_paid_for():
+    exact = rounds(1024, 1024, (128, 128), 64)
+    assert (exact.tiles, exact.rounds, exact.last, exact.useful) == (64, 1, 64, 1.0)
+    assert rounds(1024, 1024, (128, 128), 63).useful == pytest.approx(64 / 126)
+    assert rounds(1025, 1024, (128, 128), 72).useful == pytest.approx(1025 / 1024 * 64 / 72)
+    with pytest.raises(SizeError):
+        rounds(0, 1024, (128, 128), 64)
+
+
+def test_rounds_say_which_way_the_wide_tile_goes():
+    for n in (4096, 8192):
+        narrow, broad = (rounds(n, n, tile, lab.gpu("h200").sms).useful for tile in ((128, 256), (128, 192)))
+        measured = scoreboard(n, on="h200").gain("hopper/08_ping_pong_wide").ratio
+        assert (broad > narrow) == (measured > 1) and broad / narrow == pytest.approx(measured, rel=0.02)
+
+
+def test_l2_serves_what_dram_cannot():
+    assert BOARD.shared_reads(BOARD.best("hopper").kernel) > 0.5
+    assert BOARD.shared_reads("simt/01") == 0
+    assert BOARD.intensity("hopper/08_ping_pong") == 64
+
+
+# ---- Counts ----
+
+
+def test_counts_of_the_generations():
+    counts = generations("t4/08", "ampere/10", "hopper/08_ping_pong", "b200/05")
+    assert [row.macs_per_product for row in counts] == [16 * 8 * 8, 16 * 8 * 16, 64 * 128 * 16 / 4, 256 * 256 * 16]
+    others = [row.others_per_million for row in counts]
+    assert others[0] > 5 * others[-1] and others[1] > others[2] > others[3]
+    assert [row.registers for row in counts][1::2] == [224, 96]
+    assert counts[0].kernel in repr(counts) and "<table" in counts._repr_html_()
+
+
+def test_a_kernel_that_is_wrong_or_multiplies_nothing_is_not_counted():
+    damaged = lab.kernel("t4/03").edit(layout="__device__ int chunk_a(int row, int chunk) { return 0; }\n"
+                                              "__device__ int chunk_b(int row, int chunk) { return 0; }")
+    with pytest.raises(LabError):
+        generations(damaged)
+
+
+def test_the_swizzle_brings_every_count_to_the_ideal():
+    degree = {name: lab.kernel(name).run(256, 256, 64, backend="emulator").conflict_degree
+              for name in ("t4/02", "t4/03", "ampere/02", "ampere/04", "rtx5090/03", "hopper/08_ping_pong")}
+    assert all(value == 1 for name, value in degree.items() if not name.endswith("02"))
+    assert degree["t4/02"] > 5 < degree["ampere/02"]
+
+
+# ---- The exercise ----
+
+
+def test_the_tile_of_the_ladder_does_not_do_for_5120():
+    task = lab.exercise("12_rounds")
+    with pytest.raises(WrongAnswer, match="7 rounds, 8 tiles in the last"):
+        task.check(block_m=128, block_n=256)
+    assert "solved" in repr(task.check(block_m=128, block_n=160))
