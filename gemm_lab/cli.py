@@ -93,6 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
     profile.add_argument("--raw", type=Path, default=None, help="folder that keeps what ncu wrote for the cards")
 
+    copied = add("notebooks", copy_notebooks, "copy the notebooks and their pictures into a folder of yours")
+    copied.add_argument("into", type=Path, metavar="FOLDER")
+
     sync = add("sync", sync_notebooks, "write kernel regions and opening cells into the notebooks")
     sync.add_argument("--check", action="store_true", help="change nothing; exit 1 if a cell differs")
 
@@ -252,6 +255,14 @@ def profile_kernels(options) -> int:
     for path in record_profiles(options.into or recorded, names, where, options.what, options.n or CARD_N, recorded,
                                 options.raw):
         print(path)
+    return 0
+
+
+def copy_notebooks(options) -> int:
+    from gemm_lab.notebook.copies import copy_series
+
+    copies = copy_series(options.into)
+    print(f"{len(copies)} notebooks; open them with: jupyter lab {copies[0]}")
     return 0
 
 

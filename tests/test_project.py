@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -22,7 +21,6 @@ else:
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DATA = ("kernels", "images", "results", "notebooks")
 USERS_LIST = {"jupyterlab", "cupy", "numpy", "matplotlib", "ipywidgets", "torch"}
 
 
@@ -67,38 +65,6 @@ def test_console_script_is_installed_and_loads():
     (script,) = metadata.entry_points(group="console_scripts", name="gemm-lab")
     assert script.value == PROJECT["scripts"]["gemm-lab"] == "gemm_lab.cli:main"
     assert callable(script.load())
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    (path,) = folder.glob("*.whl")
-    return path
-
-
-def test_wheel_ships_the_package_and_its_data(wheel):
-    names = set(zipfile.ZipFile(wheel).namelist())
-    assert "gemm_lab/__init__.py" in names
-    for folder in DATA:
-        assert any(name.startswith(f"gemm_lab/data/{folder}/") for name in names), folder
-    for path in (ROOT / "kernels").rglob("*.cu*"):
-        assert f"gemm_lab/data/{path.relative_to(ROOT).as_posix()}" in names
-    tops = {name.split("/")[0] for name in names}
-    assert tops == {"gemm_lab", f"gemm_lab-{PROJECT['version']}.dist-info"}, "nothing beside the package"
-
-
-def test_an_unpacked_wheel_finds_its_own_data(wheel, tmp_path):
-    zipfile.ZipFile(wheel).extractall(tmp_path)
-    code = f"from gemm_lab.config import data_dir\nprint(*map(data_dir, {DATA}), sep='\\n')"
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[:-1] == [str(tmp_path / "gemm_lab" / "data" / name) for name in DATA]
 
 
 # ---- environment.yml ----

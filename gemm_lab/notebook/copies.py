@@ -1,0 +1,32 @@
+"""`gemm-lab notebooks FOLDER`: the series in a folder of one's own, for those who installed the package alone.
+
+The wheel carries notebooks and pictures inside the package. The copy has both side by side, as a checkout does, so
+that the pictures between the cells are found.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from gemm_lab.config import data_dir
+from gemm_lab.errors import LabError
+from gemm_lab.notebook.run import find
+
+
+def copy_series(into: Path) -> list[Path]:
+    """Copy every notebook to INTO/notebooks and every picture to INTO/images; returns the notebooks written.
+
+    A notebook that is there already may hold somebody's work: then nothing is copied, and a `LabError` says so.
+    """
+    sources = find(data_dir("notebooks"))
+    copies = [into / "notebooks" / source.name for source in sources]
+    if there := [copy.name for copy in copies if copy.exists()]:
+        raise LabError(f"{into / 'notebooks'} holds {there[0]} already; choose another folder, or move it away.")
+    for folder in ("notebooks", "images"):
+        (into / folder).mkdir(parents=True, exist_ok=True)
+    for source, copy in zip(sources, copies, strict=True):
+        shutil.copyfile(source, copy)
+    for picture in data_dir("images").glob("*.png"):
+        shutil.copyfile(picture, into / "images" / picture.name)
+    return copies

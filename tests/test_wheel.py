@@ -1,0 +1,117 @@
+"""The wheel: it carries its data, and works where no checkout is in sight."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from gemm_lab import __version__
+from gemm_lab.errors import LabError
+from gemm_lab.notebook.copies import copy_series
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ("kernels", "images", "results", "notebooks")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def outside(wheel, tmp_path_factory):
+    """A folder outside the checkout with the wheel unpacked beside it, and what runs Python there."""
+    site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("outside")
+    zipfile.ZipFile(wheel).extractall(site)
+    environment = os.environ | {"PYTHONPATH": str(site), "XDG_STATE_HOME": str(folder / "state")}
+
+    def python(*words: str, fails: bool = False) -> str:
+        done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        return done.stdout + (done.stderr if fails else "")
+
+    return site, folder, python
+
+
+def test_wheel_ships_the_package_and_its_data(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert "gemm_lab/__init__.py" in names
+    for folder in DATA:
+        assert any(name.startswith(f"gemm_lab/data/{folder}/") for name in names), folder
+    for path in (ROOT / "kernels").rglob("*.cu*"):
+        assert f"gemm_lab/data/{path.relative_to(ROOT).as_posix()}" in names
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"gemm_lab", f"gemm_lab-{__version__}.dist-info"}, "nothing beside the package"
+
+
+def test_an_unpacked_wheel_finds_its_own_data(outside):
+    site, _, python = outside
+    code = f"from gemm_lab.config import data_dir\nprint(*map(data_dir, {DATA}), sep='\\n')"
+    assert python("-c", code).split("\n")[:-1] == [str(site / "gemm_lab" / "data" / name) for name in DATA]
+
+
+def test_the_command_line_of_the_wheel(outside):
+    _, _, python = outside
+    assert "NVRTC" in python("-m", "gemm_lab.cli", "doctor")
+    assert python("-m", "gemm_lab.cli", "run", "simt/01", "-n", "64", "--verify").startswith("PASS")
+
+
+USES = """
+import gemm_lab as lab
+assert lab.__file__.startswith({site!r}), lab.__file__
+assert lab.kernel("t4/03").run(256, backend="emulator").verdict == "PASS"
+assert lab.ladder("simt").recorded([4096]).rows
+assert lab.kernel("t4/03").profile().card is not None
+assert lab.figure("journey").path.is_file()
+lab.exercise("01_block_tile").check(block_m=256, block_n=256, block_k=32)
+"""
+
+
+def test_kernels_results_pictures_and_exercises_are_inside(outside):
+    site, _, python = outside
+    python("-c", USES.format(site=str(site)))
+
+
+def test_a_missing_folder_is_a_sentence(outside):
+    site, _, python = outside
+    hidden = site / "gemm_lab" / "data" / "images"
+    hidden.rename(site / "images-elsewhere")
+    try:
+        said = python("-c", "import gemm_lab\nprint(gemm_lab.figure('journey'))", fails=True)
+    finally:
+        (site / "images-elsewhere").rename(hidden)
+    assert "The folder 'images' is missing" in said
+
+
+def test_notebooks_copied_out_of_the_wheel_run(outside):
+    _, folder, python = outside
+    assert "jupyter lab" in python("-m", "gemm_lab.cli", "notebooks", "mine")
+    assert (folder / "mine/images/swizzle_xor.png").is_file()
+    said = python("-m", "gemm_lab.notebook.run", "mine/notebooks/01_memory_wall_and_roofline.ipynb", "--into", "done")
+    assert "1 of 1 notebooks ran to the end" in said
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+def test_all_notebooks_copied_out_of_the_wheel_run(outside):
+    _, folder, python = outside
+    python("-m", "gemm_lab.cli", "notebooks", "all")
+    books = [str(path) for path in sorted((folder / "all/notebooks").glob("*.ipynb"))]
+    assert f"{len(books)} of {len(books)} notebooks ran to the end" in python(
+        "-m", "gemm_lab.notebook.run", *books, "--into", "all-done")
+
+
+def test_a_copy_never_overwrites_a_learners_notebook(tmp_path):
+    first = copy_series(tmp_path)
+    first[0].write_text("my work")
+    with pytest.raises(LabError, match="choose another folder"):
+        copy_series(tmp_path)
+    assert first[0].read_text() == "my work"
