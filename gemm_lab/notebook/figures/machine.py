@@ -27,7 +27,7 @@ def simple_computer():
 
 
 def memory_hierarchy():
-    """The T4's memories: one bar a level, as long as its measured bandwidth on a log scale."""
+    """The T4's memories: one bar a level, as long as its bandwidth on a log scale."""
     t4 = hardware.gpu("t4")
     mib = t4.sms * t4.smem_per_sm / 2**20
     registers_mib = t4.sms * t4.registers_per_sm * 4 / 2**20
@@ -46,7 +46,7 @@ def memory_hierarchy():
     bar, step, top = 0.56, 0.76, 0.62
     bottom = top + 3 * step + bar + 0.16
     page.text(0.4, 0.32, "capacity", colour=style.MUTED, ha="left")
-    page.text(x0, 0.32, "bandwidth, measured", colour=style.MUTED, ha="left")
+    page.text(x0, 0.32, "bandwidth", colour=style.MUTED, ha="left")
     for tick in (100, 200, 500, 1000, 2000, 5000, 10_000):
         page.line((position(tick), bottom), (position(tick), bottom + 0.06))
         page.text(position(tick), bottom + 0.2, f"{tick:,}".replace(",", " "), colour=style.MUTED)

@@ -29,7 +29,7 @@ def cluster_multicast():
             page.labelled(x + 1.15 + part * 1.08, top, 1.04, 0.92,
                           f"B, columns\n{part * half} to {(part + 1) * half - 1}", edge=style.B,
                           fill=style.tint(style.B, 0.6 if part == rank else 0.35))
-        page.text(x + wide / 2, top + 1.4, f"asks L2 for {kib_from_l2(BLOCKS)} KiB, gets {kib_from_l2(1)} KiB")
+        page.text(x + wide / 2, top + 1.4, f"asks L2 for {kib_from_l2(BLOCKS)} KB, gets {kib_from_l2(1)} KB")
         page.arrow(x + 0.6, 1.18, x + 0.6, top - 0.04, colour=style.A, lw=2)
     middle = page.width / 2
     for part in range(BLOCKS):
@@ -38,7 +38,7 @@ def cluster_multicast():
             page.arrow(source, 1.18, x + 1.15 + part * 1.08 + 0.52, top - 0.04, colour=style.B, lw=2)
     y = top + 1.97
     page.text(0.35, y, "full[stage], in each block", ha="left", bold=True)
-    page.text(2.95, y, f"{kib_from_l2(1)} KiB, whoever asked: half of B comes from the other", ha="left")
+    page.text(2.95, y, f"{kib_from_l2(1)} KB, whoever asked: half of B comes from the other", ha="left")
     page.text(0.35, y + 0.3, "empty[stage], in each block", ha="left", bold=True)
     page.text(2.95, y + 0.3, f"{BLOCKS * CONSUMER_WARPS} arrivals: the consumer warps of both blocks", ha="left")
     page.line((0.35, y + 0.6), (page.width - 0.35, y + 0.6))

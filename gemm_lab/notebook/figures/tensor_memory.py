@@ -22,7 +22,7 @@ def tensor_memory():
     x, y, w, h = 2.15, 1.28, 3.6, 2.3
     page.text(0.35, 0.36, "tensor memory of an SM", ha="left", bold=True, size=style.BODY)
     kib = LANES * COLUMNS * CELL_BYTES // 1024
-    page.text(page.width - 0.35, 0.36, f"{LANES} lanes × {COLUMNS} columns × {CELL_BYTES} bytes = {kib} KiB",
+    page.text(page.width - 0.35, 0.36, f"{LANES} lanes × {COLUMNS} columns × {CELL_BYTES} bytes = {kib} KB",
               ha="right", colour=style.MUTED)
     for warp in range(WARPS):
         quarter, lanes = y + warp * h / WARPS, lanes_of(warp)
