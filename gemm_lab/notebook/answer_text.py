@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-# A string, a character, a comment, or what begins one and does not end. Raw strings are refused before.
+# A name or number (1'000 is one), a string, a character, a comment, or what begins one of these and does not end.
 _TOKEN = re.compile(
-    r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/'
-    r'|(?P<open>/\*|"|(?<![0-9a-fA-F])\'(?![0-9a-fA-F]))', re.S)
+    r"(?P<word>[A-Za-z_]\w*|\.?[0-9](?:'\w|[eEpP][+-]|[\w.])*)"
+    r'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/|(?P<open>/\*|"|\')', re.S)
 _DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?P<words>[^\n]*)", re.M)
-_MARKER = re.compile(r"//[ \t]*(?:region:|end region)")
+_MARKER = re.compile(r"^[ \t]*(//[ \t]*(?:region:|end region))", re.M)
 _RAW = re.compile(r'(?<!\w)(?:u8|u|U|L)?R"')
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
 # In PTX a statement that begins with a dot is a directive (PTX ISA, "Directives"); `.reg` only names registers.
@@ -37,8 +37,8 @@ def _found(text: str, first_line: int) -> Iterator[tuple[int, str]]:
         yield at(text, splice.start()), "a backslash joins this line to the next; write it as one line."
         return
     if marker := _MARKER.search(text):
-        yield at(text, marker.start()), (f"“{marker[0]}” marks the regions of the kernel's file; an answer stays "
-                                         "inside its own. Leave the comment out.")
+        yield at(text, marker.start(1)), (f"“{marker[1]}” marks the regions of the kernel's file; an answer stays "
+                                          "inside its own. Leave the comment out.")
     code, opened = without_comments(text)
     if opened is not None:
         yield at(text, opened), "a comment or a string begins here and does not end."
@@ -65,6 +65,8 @@ def without_comments(text: str) -> tuple[str, int | None]:
 
     def blank(match: re.Match) -> str:
         nonlocal opened
+        if match["word"]:
+            return match[0]
         if match["open"] and opened is None:
             opened = match.start()
         kept = match[0][0] if match[0][0] in "\"'" else " "
@@ -74,15 +76,17 @@ def without_comments(text: str) -> tuple[str, int | None]:
 
 
 def _braces(code: str) -> Iterator[tuple[int, str]]:
-    depth, last = 0, 0
+    opened = []
     for found in re.finditer(r"[{}]|<%|%>", code):
-        depth += 1 if found[0] in ("{", "<%") else -1
-        last = found.start()
-        if depth < 0:
+        if found[0] in ("{", "<%"):
+            opened.append(found.start())
+        elif opened:
+            opened.pop()
+        else:
             yield found.start(), "this } closes a block that the answer did not open, and so leaves the region."
             return
-    if depth:
-        yield last, f"{depth} {{ stay open at the end of the answer."
+    if opened:
+        yield opened[-1], f"{len(opened)} {{ stay open at the end of the answer."
 
 
 def _strings_of_asm(text: str) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,58 @@
+"""The rules for the text of an answer refuse what leaves the region, and nothing that a kernel needs."""
+
+import pytest
+
+from gemm_lab.catalog import find_regions
+from gemm_lab.config import data_dir
+from gemm_lab.notebook.answer_text import refusals, without_comments
+from gemm_lab.notebook.skeletons import solution
+
+REGIONS = {f"{path.parent.name}/{path.stem}:{name}": region.text for path in sorted(data_dir("kernels").glob("*/*.cu"))
+           for name, region in find_regions(path.read_text()).items()}
+
+
+def test_every_region_of_every_kernel_that_closes_what_it_opens_may_be_an_answer():
+    whole = {name: text for name, text in REGIONS.items() if text.count("{") == text.count("}")}
+    assert len(whole) > 100
+    assert {name: found for name, text in whole.items() if (found := refusals(text))} == {}
+
+
+def test_every_solution_may_be_an_answer():
+    names = [path.stem for path in (data_dir("notebooks") / "solutions").glob("*.cu")]
+    assert {name: found for name in names if (found := refusals(solution(name)))} == {}
+
+
+@pytest.mark.parametrize("text", [
+    "", "int x = 1'000'000;", "char brace = '}';", 'printf("} // end region /* #include");', "// } and { and /* and \"",
+    "/* # } \" */ int x;", "const auto f = [&](int i) { return i; };", "#pragma unroll 4\nfor (;;) {}", "x = y % 3; // %:",
+    'asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0; @p bra done; done: }" :: "r"(x));',
+    'asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\\n\\tfence.proxy.async;" :: "r"(x) : "memory");',
+    "int asm_lines = 3; { int region = 4; }", "a = b // region of interest\n  + c;",
+])
+def test_what_a_kernel_may_say(text):
+    assert refusals(text) == []
+
+
+@pytest.mark.parametrize(("text", "line", "says"), [
+    ("int x;\n  #include <x>", 3, "“#include”"), ("\n\n}", 4, "closes a block"), ("{\n{\n}", 2, "1 { stay open"),
+    ("int x; /*", 2, "does not end"), ("x = 'ab\n';", 2, "does not end"), ("#pragma once", 2, "“#pragma”"),
+    ("a;\n/* x\n*/ #define A", 4, "“#define”"), ("#", 2, "“#”"), ("??=define A 1\n#  define A 1", 3, "“#define”"),
+    ('__asm__("}");', 2, "do not match"), ('asm ( "{" ::: );', 2, "do not match"), ('asm("nop; .pragma \\"x\\";");', 2, "“.pragma”"),
+    ('asm("l: .branchtargets l;");', 2, "“.branchtargets”"), ("__global__ void f();", 2, "never launched"), ("<% %> %>", 2, "closes"),
+    ("switch (x) { case'b/*':\n#include <x>\n// */\n}", 3, "“#include”"), ("y = u8'\"';\n#line 1", 3, "“#line”"),
+    ("x = 1; \\\n y;", 2, "backslash"), ("//region: x", 2, "marks the regions"), ('u8R"(x)"', 2, "raw string"),
+])
+def test_what_it_may_not_say_is_refused_with_its_line_in_the_cell(text, line, says):
+    (first, *_) = refusals(text, first_line=2)
+    assert first.startswith(f"Line {line}: ") and says in first
+
+
+def test_three_reasons_are_enough():
+    assert len(refusals("#define A\n" * 9)) == 3
+
+
+def test_blanking_keeps_places():
+    text = 'a /* b\n c */ "d}" // e\n\'{\' f'
+    code, opened = without_comments(text)
+    assert len(code) == len(text) and code.count("\n") == 2 and opened is None
+    assert code.split() == ["a", '"', '"', "'", "'", "f"]
