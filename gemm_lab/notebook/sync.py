@@ -2,6 +2,7 @@
 
 It also writes the two cells of `colab` behind each title: the badge, and the installation where the lab is missing.
 Cells of exercises (`--exercise`) and cells tagged `edited`, which change the region on purpose, are left alone.
+Numbers and blocks between markers, in prose cells and in README.md, are those of the recorded results (see `marked`).
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 from gemm_lab.notebook import colab
 from gemm_lab.notebook.cells import parse_line
+from gemm_lab.notebook.marked import NUMBER, written
+from gemm_lab.notebook.readme_blocks import BLOCKS
 
 
 def wanted_text(cell) -> str | None:
     """What a cell should hold, or None where it is free."""
+    if cell.cell_type == "markdown" and NUMBER.search(cell.source):
+        return written(cell.source)
     if cell.cell_type != "code" or not cell.source.startswith("%%kernel ") or "edited" in cell.metadata.get("tags", []):
         return None
     first = cell.source.split("\n", 1)[0]
@@ -49,8 +54,21 @@ def sync(check: bool = False, folder: Path | None = None) -> list[str]:
             if text is None or cell.source.rstrip("\n") == text.rstrip("\n"):
                 continue
             first = cell.source.split("\n", 1)[0]
-            found.append(f"{path.name}, cell {index}: “{first}” differs from the kernel file.")
+            source = "recorded results" if cell.cell_type == "markdown" else "kernel file"
+            found.append(f"{path.name}, cell {index}: “{first}” differs from the {source}.")
             cell.source, changed = text, True
         if changed and not check:
             nbformat.write(book, path)
-    return found
+    readme = data_dir("notebooks").parent / "README.md" if folder is None else folder / "README.md"
+    return found + (_sync_page(readme, check) if readme.is_file() else [])
+
+
+def _sync_page(path: Path, check: bool) -> list[str]:
+    """README.md, which only a checkout has."""
+    text = path.read_text(encoding="utf-8")
+    fresh = written(text, BLOCKS)
+    if fresh == text:
+        return []
+    if not check:
+        path.write_text(fresh, encoding="utf-8")
+    return [f"{path.name}: a number or a block between markers differs from the recorded results."]

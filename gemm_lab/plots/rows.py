@@ -21,11 +21,13 @@ BASELINES = {
 
 
 def text(row: Any, column: str) -> str:
+    """A column as text; “” where it is missing."""
     value = getattr(row, column, None)
     return "" if value is None else str(value).strip()
 
 
 def number(row: Any, column: str) -> float | None:
+    """A column as a finite number, or None."""
     try:
         value = float(text(row, column))
     except ValueError:
@@ -34,10 +36,12 @@ def number(row: Any, column: str) -> float | None:
 
 
 def size_of(row: Any) -> tuple[int, int, int]:
+    """(m, n, k), 0 where one is not given."""
     return tuple(int(number(row, axis) or 0) for axis in "mnk")  # type: ignore[return-value]
 
 
 def short(name: str) -> str:
+    """The name without its ladder."""
     return name.rsplit("/", 1)[-1]
 
 
@@ -68,6 +72,7 @@ def is_rung(row: Any) -> bool:
 
 
 def median(values: Iterable[float | None]) -> float | None:
+    """The median of the values that are known, or None."""
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
 
@@ -79,16 +84,21 @@ def conditions(rows: Sequence[Any], size: bool = True) -> str:
         values = sorted({text(row, column) for row in rows} - {""})
         return form.format(" and ".join(values)) if 0 < len(values) <= 2 else ""
 
-    clock = median(number(row, "sm_clock_mhz") for row in rows)
-    power = median(number(row, "power_w") for row in rows)
+    def reach(column: str) -> str:
+        """The least and the most of many runs, the median of the rows of few."""
+        values = sorted(value for row in rows if (value := number(row, column)) is not None)
+        many = len({text(row, "ladder") for row in rows if is_rung(row)}) > 1
+        return f"{values[0]:.0f} to {values[-1]:.0f}" if values and many else f"{median(values):.0f}" if values else ""
+
+    clock, power = reach("sm_clock_mhz"), reach("power_w")
     sizes = sorted({size_of(row) for row in rows})
     what = " × ".join(map(str, sizes[0])) if size and len(sizes) == 1 else ""
     first = [
         one("gpu"),
         what,
         one("regime"),
-        f"SM clock {clock:.0f} MHz" if clock else "",
-        f"{power:.0f} W" if power else "",
+        f"SM clock {clock} MHz" if clock else "",
+        f"{power} W" if power else "",
     ]
     commit = one("commit")
     second = [

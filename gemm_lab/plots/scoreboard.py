@@ -37,12 +37,14 @@ def scoreboard(board: Any, *, lit: str | None = None, beside: Any = None) -> Fig
         if beside is not None and name in beside.ladders and beside.name != board.name:
             _dots(ax, beside.ladders[name], left, right, None, hollow=True)
         best = max(rows, key=lambda row: row.tflops)
-        ticks.append(((left + right) / 2, f"{name}\n{best.dtype.upper().replace('/', '→')}\n"
+        ax.annotate(name, ((left + right) / 2, 0), xycoords=("data", "axes fraction"), xytext=(0, -17),
+                    textcoords="offset points", ha="center", va="baseline", fontweight="bold")
+        ticks.append(((left + right) / 2, f"{best.dtype.upper().replace('/', '→')}\n"
                                           f"best {best.tflops:.3g}\n" + (f"{100 * best.ratio_cublas:.0f} % of\ncuBLAS"
                                                                          if best.ratio_cublas else "")))
         left = right + GAP
     ax.set_xticks([x for x, _ in ticks], [words for _, words in ticks], linespacing=1.25)
-    ax.tick_params(axis="x", length=0, labelcolor=style.INK)
+    ax.tick_params(axis="x", length=0, labelcolor=style.INK, pad=24)
     style.plain_ticks(ax.yaxis, [v for v in (0.1, 1, 10, 100, 1000) if ax.get_ylim()[0] < v < ax.get_ylim()[1]])
     style.axis_titles(ax, "", "TFLOPS")
     key = "━ ceiling   ╌ cuBLAS   ● a rung" + (f"   ○ on {beside.name}" if beside is not None

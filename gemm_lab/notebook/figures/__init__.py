@@ -15,12 +15,14 @@ from gemm_lab.notebook.figures import (
     ampere_code,
     async_copies,
     banks,
+    board,
     copy_moves,
     cta_pairs,
     data_movement,
     descriptors,
     epilogue,
     fragments,
+    house,
     inline_ptx,
     instructions,
     journey,
@@ -113,6 +115,8 @@ _FIGURES = {
         tensor_memory.tensor_memory,
         descriptors.matrix_descriptor,
         cta_pairs.cta_pairs,
+        board.scoreboard,
+        house.house_floors,
     )
 }
 
