@@ -59,13 +59,16 @@ def _found(text: str, first_line: int) -> Iterator[tuple[int, str]]:
         yield from ((at(text, offset), says) for offset, says in _strings_of_asm(text))
 
 
-def without_comments(text: str) -> tuple[str, int | None]:
-    """The text with comments and the insides of strings blanked, of the same length and lines; where one stays open."""
+def without_comments(text: str, strings: bool = False) -> tuple[str, int | None]:
+    """The text with comments and (unless `strings`) the insides of strings blanked; where one stays open, or None.
+
+    It keeps its length and its lines.
+    """
     opened = None
 
     def blank(match: re.Match) -> str:
         nonlocal opened
-        if match["word"]:
+        if match["word"] or (strings and match[0][0] in "\"'"):
             return match[0]
         if match["open"] and opened is None:
             opened = match.start()
@@ -91,9 +94,12 @@ def _braces(code: str) -> Iterator[tuple[int, str]]:
 
 def _strings_of_asm(text: str) -> Iterator[tuple[int, str]]:
     """Inline PTX that closes the function around it, or speaks of files, functions and variables."""
-    for statement in _ASM.finditer(text):
-        whole = text[statement.end():_end_of_statement(text, statement.end())]
+    code, told = without_comments(text)[0], without_comments(text, strings=True)[0]
+    for statement in _ASM.finditer(code):
+        whole = told[statement.end():_end_of_statement(code, statement.end())]
         ptx, depth = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', whole)), 0
+        if escape := re.search(r"\\[^nt\"\\]", ptx):
+            yield statement.start(), f"“{escape[0]}” in inline PTX: only \\n and \\t may stand for other characters."
         for brace in re.findall(r"[{}]", ptx):
             depth += 1 if brace == "{" else -1
             if depth < 0:
@@ -104,9 +110,9 @@ def _strings_of_asm(text: str) -> Iterator[tuple[int, str]]:
             yield statement.start(), f"inline PTX may hold instructions and registers, but no “{directive[1]}”."
 
 
-def _end_of_statement(text: str, start: int) -> int:
-    """Where the parentheses that follow `start` close."""
-    code, depth = without_comments(text)[0], 0
+def _end_of_statement(code: str, start: int) -> int:
+    """Where the parentheses that follow `start` close, in a text without comments and strings."""
+    depth = 0
     for position in range(start, len(code)):
         depth += {"(": 1, ")": -1}.get(code[position], 0)
         if depth == 0 and code[position] == ")":

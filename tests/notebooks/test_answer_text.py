@@ -23,7 +23,7 @@ def test_every_solution_may_be_an_answer():
 
 
 @pytest.mark.parametrize("text", [
-    "", "int x = 1'000'000;", "char brace = '}';", 'printf("} // end region /* #include");', "// } and { and /* and \"",
+    "", "int x = 1'000'000;", "char brace = '}';", 'printf("} // end region /* #include");', "// } and { and /* and \"", '// asm("}")\nint y;',
     "/* # } \" */ int x;", "const auto f = [&](int i) { return i; };", "#pragma unroll 4\nfor (;;) {}", "x = y % 3; // %:",
     'asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0; @p bra done; done: }" :: "r"(x));',
     'asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\\n\\tfence.proxy.async;" :: "r"(x) : "memory");',
@@ -39,6 +39,7 @@ def test_what_a_kernel_may_say(text):
     ("a;\n/* x\n*/ #define A", 4, "“#define”"), ("#", 2, "“#”"), ("??=define A 1\n#  define A 1", 3, "“#define”"),
     ('__asm__("}");', 2, "do not match"), ('asm ( "{" ::: );', 2, "do not match"), ('asm("nop; .pragma \\"x\\";");', 2, "“.pragma”"),
     ('asm("l: .branchtargets l;");', 2, "“.branchtargets”"), ("__global__ void f();", 2, "never launched"), ("<% %> %>", 2, "closes"),
+    ('asm(/* " */ "} .entry g {" /* " */);', 2, "do not match"), ('asm("\\x7d .entry g \\x7b");', 2, "may stand for other"),
     ("switch (x) { case'b/*':\n#include <x>\n// */\n}", 3, "“#include”"), ("y = u8'\"';\n#line 1", 3, "“#line”"),
     ("x = 1; \\\n y;", 2, "backslash"), ("//region: x", 2, "marks the regions"), ('u8R"(x)"', 2, "raw string"),
 ])
