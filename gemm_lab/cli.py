@@ -126,6 +126,7 @@ def _sizes(text: str) -> list[int]:
 
 
 def doctor(options) -> int:
+    """What works here and what does not; exit code 1 where something needed is missing."""
     from gemm_lab.api.doctor import examine
 
     findings = examine()
@@ -140,6 +141,7 @@ def doctor(options) -> int:
 
 
 def list_kernels(options) -> int:
+    """Every kernel with its targets, and whether it runs on this machine's GPU."""
     from gemm_lab import catalog
     from gemm_lab.api import here
 
@@ -155,6 +157,7 @@ def list_kernels(options) -> int:
 
 
 def run_kernels(options) -> int:
+    """Compile, launch, check and time; exit code 1 where a result is wrong."""
     from gemm_lab import catalog
     from gemm_lab.api import kernel
     from gemm_lab.api.library_run import PROBLEMS, run_library
@@ -192,6 +195,7 @@ def run_kernels(options) -> int:
 
 
 def emulate_kernel(options) -> int:
+    """Any CUDA or PTX file on the emulator: its margin of costs, its hazards and its output."""
     from gemm_lab.api.emulate_file import emulate_file, margin
 
     report, arrays, text = emulate_file(
@@ -214,6 +218,7 @@ def emulate_kernel(options) -> int:
 
 
 def bench_ladder(options) -> int:
+    """A ladder beside its baselines, as a table or as JSON."""
     from gemm_lab.api import ladder
     from gemm_lab.api.ladder import SIZES
 
@@ -224,6 +229,7 @@ def bench_ladder(options) -> int:
 
 
 def record_results(options) -> int:
+    """Rows for results/measured; exit code 1 where a kernel's result is wrong."""
     from gemm_lab.api import here
     from gemm_lab.api.recording import record
 
@@ -234,6 +240,7 @@ def record_results(options) -> int:
 
 
 def profile_kernels(options) -> int:
+    """Counters of Nsight Compute for results/profiles; prints the files written."""
     from gemm_lab import catalog
     from gemm_lab.api import here
     from gemm_lab.api.card_recording import CARD_N
@@ -259,6 +266,7 @@ def profile_kernels(options) -> int:
 
 
 def copy_notebooks(options) -> int:
+    """The series in a folder of the learner's own."""
     from gemm_lab.notebook.copies import copy_series
 
     copies = copy_series(options.into)
@@ -267,6 +275,7 @@ def copy_notebooks(options) -> int:
 
 
 def sync_notebooks(options) -> int:
+    """Cells as their sources have them; with --check exit code 1 where one differs."""
     from gemm_lab.notebook.sync import sync
 
     found = sync(check=options.check)
@@ -279,6 +288,7 @@ def sync_notebooks(options) -> int:
 
 
 def export_kernel(options) -> int:
+    """One standalone .cu file, to a file or to standard output."""
     from gemm_lab import compiler
     from gemm_lab.api import here, kernel
     from gemm_lab.hardware import gpu
@@ -298,6 +308,7 @@ def export_kernel(options) -> int:
 
 
 def serve_gpus(options) -> int:
+    """A queue with this machine's GPUs, until it is stopped."""
     import asyncio
 
     from gemm_lab.server.serve import environments, serve
@@ -307,6 +318,7 @@ def serve_gpus(options) -> int:
 
 
 def add_workers(options) -> int:
+    """This machine's GPUs for another machine's queue, until it is stopped."""
     import asyncio
 
     from gemm_lab.server.serve import environments, work

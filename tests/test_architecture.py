@@ -211,6 +211,22 @@ def test_files_stay_small():
     assert {name: size for name, size in sizes.items() if size > MAX_LINES} == {}
 
 
+def undocumented(source: str) -> list[str]:
+    """What of a module has no docstring: the module itself, its public functions and classes."""
+    module = ast.parse(source)
+    bare = [] if not source.strip() or ast.get_docstring(module) else ["the module"]
+    public = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return bare + [node.name for node in module.body
+                   if isinstance(node, public) and not node.name.startswith("_") and not ast.get_docstring(node)]
+
+
+def test_public_names_say_what_they_are():
+    found = {str(path.relative_to(PACKAGE)): undocumented(path.read_text("utf-8")) for path in PACKAGE_FILES}
+    assert {name: bare for name, bare in found.items() if bare} == {}
+    assert undocumented("def f():\n    pass") == ["the module", "f"]
+    assert undocumented('"""It."""\ndef _f():\n    pass') == [] == undocumented("")
+
+
 VAGUE_NAME = re.compile(r"(?:^|[_-])(?:utils?|common|helpers?|v\d+|better)(?:$|[_-])")
 
 

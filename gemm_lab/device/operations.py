@@ -25,6 +25,7 @@ def device() -> Device:
 
 @lru_cache(maxsize=1)
 def support() -> Any:
+    """The support kernels on this process's device, compiled once."""
     from gemm_lab.device.support import Support
 
     return Support(device())
@@ -32,6 +33,7 @@ def support() -> Any:
 
 @lru_cache(maxsize=1)
 def blas() -> Any:
+    """cuBLAS on this process's device, opened once."""
     from gemm_lab.device.cublas import Blas
 
     return Blas(device())
@@ -50,6 +52,7 @@ def explained(operation: Callable[..., Any]) -> Callable[..., Any]:
 
 @explained
 def hello(context: Any) -> dict[str, Any]:
+    """What the notebook wants to know about the GPU before it sends work."""
     from gemm_lab.device.nvml import Gauge
 
     gpu = device()
@@ -101,6 +104,7 @@ def launch(
 
 @explained
 def verify(context: Any, **payload: Any) -> dict[str, Any]:
+    """See `device.verify.verify`."""
     from gemm_lab.device.verify import verify as run
 
     return run(device(), support(), blas(), context, **payload)
@@ -108,6 +112,7 @@ def verify(context: Any, **payload: Any) -> dict[str, Any]:
 
 @explained
 def benchmark(context: Any, **payload: Any) -> dict[str, Any]:
+    """See `device.timing.benchmark`."""
     from gemm_lab.device.timing import benchmark as run
 
     context.progress(stage="preparing")
@@ -116,6 +121,7 @@ def benchmark(context: Any, **payload: Any) -> dict[str, Any]:
 
 @explained
 def autopsy(context: Any, **payload: Any) -> dict[str, Any]:
+    """See `device.autopsy.examine`."""
     from gemm_lab.device.autopsy import examine
 
     return examine(device(), context, **payload)

@@ -82,12 +82,14 @@ def require_arguments(sizes: Sequence[int] | None, values: Sequence[np.ndarray],
 
 
 def not_loaded(name: str, arch: str, here: tuple[int, int], why: str) -> LaunchError:
+    """The driver refuses the machine code; `why` is its own word for it."""
     return LaunchError(
         f"The driver does not load {name} ({why}); it was compiled for {arch} and this GPU is sm_{here[0]}{here[1]}."
     )
 
 
 def too_much_shared_memory(name: str, asked: int, most: int) -> LaunchError:
+    """More dynamic shared memory than a block may have; both numbers in bytes."""
     return LaunchError(
         f"{name} asks for {asked:,} bytes of dynamic shared memory besides its static arrays; a "
         f"block on this GPU has at most {most:,} in all. Use smaller tiles or fewer stages."

@@ -68,6 +68,7 @@ def serve(requests: Connection, answers: Connection, operations: dict[str, Any])
 
 
 def main() -> None:
+    """Serve requests from the pipe whose handles are argv[1:3] until the parent process leaves."""
     parent = int(sys.argv[4]) if len(sys.argv) > 4 else os.getppid()
     threading.Thread(target=_leave_with_parent, args=(parent,), daemon=True).start()
     requests, answers = (

@@ -348,4 +348,5 @@ def compile_block(program, block: Block, *variant):
 
 
 def base_namespace() -> dict:
+    """The names that every generated function may use."""
     return {**NAMESPACE, **RUNTIME, "np": np}

@@ -126,6 +126,7 @@ def reads_and_writes(item: Instruction) -> tuple[list[int], list[int]]:
 
 
 def is_collective(item: Instruction) -> bool:
+    """Whether an instruction is executed by a warp as a whole, so that its lanes must meet first."""
     if item.family in COLLECTIVES or (item.family in BARRIERS and "warp" in item.parts):
         return True
     return item.family == "tcgen05" and "sync" in item.parts

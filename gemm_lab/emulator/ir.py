@@ -15,6 +15,7 @@ class Register(NamedTuple):
 
 
 class Immediate(NamedTuple):
+    """A constant operand, as it is written."""
     text: str
 
 
@@ -33,6 +34,7 @@ class Symbol(NamedTuple):
 
 
 class Vector(NamedTuple):
+    """Operands in braces."""
     items: tuple
 
 

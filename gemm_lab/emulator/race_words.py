@@ -53,16 +53,19 @@ def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | No
 
 
 def lanes_per_block(launch) -> int:
+    """Lanes of a block, its last warp filled up."""
     return 32 * -(-launch.threads // 32)
 
 
 def block_of(launch, lane: int) -> str:
+    """The block of a lane, in words."""
     x, y, _ = launch.grid
     block = int(launch.clusters.block(lane // lanes_per_block(launch)))
     return f"block ({block % x}, {block // x % y}, {block // (x * y)})"
 
 
 def thread_of(launch, lane: int) -> str:
+    """The thread of a lane and its warp, in words."""
     a, b, _ = launch.block
     thread = lane % lanes_per_block(launch)
     return f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)}) of warp {thread // 32}"

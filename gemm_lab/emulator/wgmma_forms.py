@@ -102,6 +102,7 @@ def _registers(operand, count: int, what: str) -> tuple[int, ...]:
 
 
 def is_multiply(item) -> bool:
+    """Whether an instruction is a wgmma product."""
     return item.family == "wgmma" and "mma_async" in item.parts
 
 

@@ -14,6 +14,7 @@ _TINY = {np.dtype(kind).char: np.finfo(kind).tiny for kind in (np.float16, np.fl
 
 
 def rounding(i) -> str:
+    """The rounding mode of an instruction; without one, to nearest even."""
     return next((p for p in i.parts if p in ROUNDINGS), "rn")
 
 
@@ -27,6 +28,7 @@ def finish(e, i, expression: str) -> str:
 
 
 def sources(e, i, kind: str) -> list[str]:
+    """The expressions of an instruction's sources as `kind`, subnormals flushed where it says .ftz."""
     values = [e.read(o, kind) for o in i.operands[1:]]
     return [f"flush({v})" for v in values] if "ftz" in i.parts and kind == "f32" else values
 
@@ -127,6 +129,7 @@ def float_min(a, b):
 
 @runtime
 def float_max(a, b):
+    """The larger number; NaN only where both are NaN."""
     return _ordered(a, b, np.fmax(a, b), False)
 
 
@@ -138,6 +141,7 @@ def nan_min(a, b):
 
 @runtime
 def nan_max(a, b):
+    """The larger number; NaN where either is NaN."""
     return _ordered(a, b, np.maximum(a, b), False)
 
 
@@ -193,11 +197,13 @@ def _pairs(e, i):
 
 @runtime
 def ex2(x):
+    """2 to the x, computed in FP64 and rounded."""
     return np.exp2(x.astype(np.float64)).astype(x.dtype)
 
 
 @runtime
 def tanh_(x):
+    """tanh, computed in FP64 and rounded."""
     return np.tanh(x.astype(np.float64)).astype(x.dtype)
 
 
@@ -264,6 +270,7 @@ def directed_rcp(x, mode):
 
 @runtime
 def directed(x, mode):
+    """FP64 values rounded to FP32 in a given mode."""
     return with_mode(x, np.float32, mode)
 
 

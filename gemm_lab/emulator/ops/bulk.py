@@ -143,6 +143,7 @@ def located(S, k, lane: int, address: int) -> tuple[int, int]:
 
 
 def load(S, k, lane, boxes, place, index, key, size) -> None:
+    """Start a copy into shared memory that completes on an mbarrier."""
     barrier = S.mbarriers.find(k, lane, key)
 
     def move():
@@ -214,6 +215,7 @@ def block_copy(S, L, k, mask, to, source, size, barrier, change):
 
 
 def store(S, k, lane, boxes, place, index, change) -> None:
+    """Start a copy out of shared memory; `change` makes it a reduction, (operation, type)."""
     if change is not None and change[1] is None:
         change = change[0], boxes.tensor.element
 
@@ -228,6 +230,7 @@ def store(S, k, lane, boxes, place, index, change) -> None:
 
 
 def count(site, place, size: int) -> None:
+    """Add a copy to the counts of its instruction."""
     site.requests += 1
     site.bytes += size
     site.sectors += place.sectors

@@ -41,6 +41,7 @@ def check_corner(S, k, lane: int, boxes, corner: list[int], what: str) -> None:
 
 
 def check_shared(S, k, lane: int, address: int, size: int, align: int) -> None:
+    """A copy's place in shared memory is aligned and inside; a `MemoryFault` says what is not."""
     if address % align:
         raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies to or from shared address {address:#x}, which is "
                           f"not a multiple of {align} bytes; give the buffer __align__({align})"
@@ -51,6 +52,7 @@ def check_shared(S, k, lane: int, address: int, size: int, align: int) -> None:
 
 
 def plain_place(S, k, lane: int, address: int, size: int):
+    """Where a copy without a tensor map lies in global memory, in units of 16 bytes."""
     if size % PLAIN_ALIGN or address % PLAIN_ALIGN or not size:
         raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at global address {address:#x}; "
                           "both must be multiples of 16.")
@@ -61,4 +63,5 @@ def plain_place(S, k, lane: int, address: int, size: int):
 
 
 def site(S, k) -> str:
+    """The instruction at hand, named for a message."""
     return S.launch.describe(S.program.sites[k])

@@ -40,6 +40,7 @@ def clusterlaunchcontrol(e, i):
 
 @runtime
 def answer_word(answer, number):
+    """Word `number` of the 16-byte answers of a cluster-launch query."""
     words = np.atleast_1d(answer).view(np.uint32)
     return words[number] if answer.ndim == 0 else words[number::4].copy()
 

@@ -45,15 +45,18 @@ def comparison(relation: str, a: str, b: str, kind: str) -> str:
 
 @runtime
 def ordered_ne(a, b):
+    """Different, and neither is NaN."""
     return (a < b) | (a > b)
 
 
 @runtime
 def unordered_eq(a, b):
+    """Equal, or one of them is NaN."""
     return ~((a < b) | (a > b))
 
 
 def compared(e, i, relation: str, kind: str) -> str:
+    """The expression of a comparison of two sources as `kind`."""
     if kind in _HALVES:
         a, b = (half.values(e, o, kind) for o in i.operands[1:3])
     else:

@@ -54,6 +54,7 @@ def cvt(e, i):
 
 
 def integers(e, i, to: str, source: str) -> None:
+    """From one integer type to another, saturated where it says .sat."""
     value = e.read(i.operands[1], source)
     if "sat" in i.parts:
         e.write(i.operands[0], f"saturated({value}, {CODES[to]})", to)
@@ -98,6 +99,7 @@ def to_integer(value, how, dtype):
 
 
 def from_integer(e, value: str, source: str, to: str, mode: str) -> tuple[str, str]:
+    """(expression, type) of an integer as a floating-point number, rounded in `mode`."""
     if to in ("f16", "bf16"):
         wide = f"integer_to_float({value}, f4, 'odd')"
         if to == "f16":

@@ -9,6 +9,7 @@ from gemm_lab.emulator.types import CODES, SIZE
 
 
 def wide_kind(kind: str) -> str:
+    """The type of twice the width: u16 → u32."""
     return kind[0] + str(2 * int(kind[1:]))
 
 
@@ -113,6 +114,7 @@ def mul_hi_u64(a, b):
 
 @runtime
 def mul_hi_s64(a, b):
+    """The upper 64 bits of a signed product."""
     ua, ub = a.view(np.uint64), b.view(np.uint64)
     high = mul_hi_u64(ua, ub)
     zero = np.uint64(0)
@@ -145,6 +147,7 @@ def mul24(e, i):
 
 @runtime
 def low24(x):
+    """The lower 24 bits, with their sign where the type has one."""
     return (x << x.dtype.type(8)) >> x.dtype.type(8)
 
 
@@ -186,6 +189,7 @@ def carry(e, i, kind: str) -> None:
 
 @runtime
 def carried(a, b, incoming, dtype):
+    """(sum, carry out) of a + b + the carry that comes in."""
     first = a + b
     total = first + np.asarray(incoming).astype(dtype)
     return total, ((first < a) | (total < first))
@@ -218,4 +222,5 @@ def dot(e, i):
 
 @runtime
 def dot_parts(a, b):
+    """The sum of products along the last axis, modulo 2³²."""
     return (a.astype(np.int64) * b.astype(np.int64)).sum(-1).astype(np.uint32)

@@ -58,6 +58,7 @@ def funnel(e, i):
 
 @runtime
 def funnel_shift(low, high, amount, side, wrap):
+    """32 bits of high:low, shifted left or right; the amount is clamped at 32 or wraps."""
     amount = amount & np.uint32(31) if wrap else np.minimum(amount, np.uint32(32))
     pair = (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)
     amount = amount.astype(np.uint64)
@@ -262,6 +263,7 @@ def _smear(x):
 
 @runtime
 def leading_zeros(x):
+    """clz: zeros above the highest one, the width for 0."""
     return np.uint32(8 * x.dtype.itemsize) - population(_smear(x))
 
 
@@ -278,6 +280,7 @@ def find_top(x, shift_amount=False):
 
 @runtime
 def reverse_bits(x):
+    """brev: the bits in the opposite order."""
     out, width = x & x.dtype.type(0), 8 * x.dtype.itemsize
     for n in range(width):
         out = out | (((x >> x.dtype.type(n)) & x.dtype.type(1)) << x.dtype.type(width - 1 - n))
@@ -303,6 +306,7 @@ def masks(e, i):
 
 @runtime
 def bit_mask(at, length, wrap):
+    """bmsk: `length` ones from bit `at` on; both are clamped at 32 or wrap."""
     limit = (lambda v: v & np.uint32(31)) if wrap else (lambda v: np.minimum(v, np.uint32(32)))
     at, length = limit(at), limit(length)
     ones = ((np.uint64(1) << length.astype(np.uint64)) - np.uint64(1)) << at.astype(np.uint64)

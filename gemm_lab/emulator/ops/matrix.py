@@ -78,6 +78,7 @@ def load_matrices(S, L, k, address, count, transposed):
 
 @runtime
 def store_matrices(S, L, k, address, values, transposed):
+    """stmatrix: each warp's 8 × 8 matrices, row by row, to the addresses that its lanes name."""
     count = len(values)
     index, picked = _rows(S, L, k, address, count)
     if S.hazards is not None:
@@ -98,5 +99,6 @@ def movmatrix(e, i):
 
 @runtime
 def transposed_matrix(L, value):
+    """movmatrix: each warp's 8 × 8 matrix of 16-bit elements, transposed between its lanes."""
     tiles = np.ascontiguousarray(np.broadcast_to(value, L.n)).view(np.uint16).reshape(L.warps, 8, 8)
     return np.ascontiguousarray(tiles.swapaxes(1, 2)).view(np.uint32).reshape(-1)

@@ -67,6 +67,7 @@ def _arrive(e, i) -> None:
 
 @runtime
 def mbarrier_init(S, L, k, address, mask, count):
+    """Begin phase 0 with `count` arrivals missing."""
     for key, positions, lanes in S.mbarriers.groups(L, k, address, mask):
         S.mbarriers.check_address(k, int(lanes[0]), key[1])
         for lane, number in zip(lanes.tolist(), np.broadcast_to(count, L.n)[positions].tolist(), strict=True):
@@ -77,6 +78,7 @@ def mbarrier_init(S, L, k, address, mask, count):
 
 @runtime
 def mbarrier_inval(S, L, k, address, mask, _):
+    """Give the 8 bytes back to ordinary use."""
     for key, _positions, lanes in S.mbarriers.groups(L, k, address, mask):
         for lane in lanes.tolist():
             S.mbarriers.invalidate(k, lane, key)
@@ -84,6 +86,7 @@ def mbarrier_inval(S, L, k, address, mask, _):
 
 @runtime
 def mbarrier_bytes(S, L, k, address, mask, size, sign):
+    """Expect bytes (sign 1) or report them (sign -1)."""
     for key, positions, lanes in S.mbarriers.groups(L, k, address, mask):
         barrier = S.mbarriers.find(k, int(lanes[0]), key)
         if S.hazards is not None:
@@ -122,4 +125,5 @@ def mbarrier_arrive(S, L, k, address, mask, count, size, complete, drop, wanted)
 
 @runtime
 def pending_arrivals(state):
+    """The arrivals still missing in a state that an arrival returned."""
     return (state & np.uint64((1 << 20) - 1)).astype(np.uint32)

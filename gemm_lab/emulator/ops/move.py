@@ -53,12 +53,14 @@ def _halves(e, destination, source) -> None:
 
 @runtime
 def of_halves(L, low, high):
+    """128 bits of two 64-bit halves."""
     pair = np.stack([np.broadcast_to(low, L.n), np.broadcast_to(high, L.n)], axis=1)
     return np.ascontiguousarray(pair).view(np.complex128)[:, 0]
 
 
 @runtime
 def halves(value):
+    """(low, high) of 128 bits."""
     pair = np.atleast_1d(value).view(np.uint64).reshape(-1, 2)
     return (pair[0, 0], pair[0, 1]) if value.ndim == 0 else (pair[:, 0].copy(), pair[:, 1].copy())
 

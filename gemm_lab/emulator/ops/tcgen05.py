@@ -190,6 +190,7 @@ def tensor_mma(S, L, k, mask, operands, disable, scale, form):
 
 @runtime
 def tensor_commit(S, L, k, mask, address, blocks, group):
+    """Arrive at an mbarrier, in one block or several, when the products issued so far are done."""
     for at, lane in _executing(L, mask):
         block, offset = located(S, k, lane, _own(address, at))
         keys = [(block, offset)]
@@ -231,6 +232,7 @@ def tensor_ld(S, L, k, address, form):
 
 @runtime
 def tensor_st(S, L, k, address, values, form):
+    """Registers of a warp into its quarter of tensor memory."""
     shape, times, split, packed = form
     cut = fragment(shape, times, split)
     wide = cut.wide * (2 if packed else 1)
@@ -255,6 +257,7 @@ def tensor_st(S, L, k, address, values, form):
 
 @runtime
 def tensor_wait(S, L, k, what):
+    """Wait for this warp's loads or stores of tensor memory."""
     if what == "st":
         S.tensor_cores.wait_stores(S.tensor_memory.warps(L))
     if S.hazards is not None:

@@ -81,6 +81,7 @@ def members_of(L, members):
 
 @runtime
 def votes(L, mode, predicate, members):
+    """vote.sync among the lanes that `members` names: ballot, any, all or uni."""
     inside = members_of(L, members)
     said = lanes_of(predicate, L)
     if mode == "ballot":
@@ -101,6 +102,7 @@ def activemask(e, i):
 
 @runtime
 def active_bits(L):
+    """activemask: one bit for each lane that executes."""
     bits = np.where(L.active().reshape(-1, 32), _BIT, np.uint32(0)).sum(1, dtype=np.uint32)
     return np.repeat(bits, 32)
 
@@ -118,6 +120,7 @@ def match(e, i):
 
 @runtime
 def matching(L, value, members, every):
+    """match.sync: the lanes with the same value, and whether all have it."""
     inside, values = members_of(L, members), lanes_of(value, L)
     same = (values[:, :, None] == values[:, None, :]) & inside[:, None, :]
     bits = np.where(same, _BIT, np.uint32(0)).sum(2, dtype=np.uint32)
@@ -153,6 +156,7 @@ def redux(e, i):
 
 @runtime
 def reduced(L, which, value, members):
+    """redux.sync among the lanes that `members` names."""
     inside, values = members_of(L, members), lanes_of(value, L)
     out = np.empty(L.warps, values.dtype)
     for number in range(L.warps):
@@ -175,6 +179,7 @@ def elect(e, i):
 
 @runtime
 def elected(L, members):
+    """(elected lane, whether it is this one): the first of `members`."""
     inside = members_of(L, members)
     first = inside.argmax(1)
     return np.repeat(first.astype(np.uint32), 32), (first[:, None] == _LANE).reshape(-1)

@@ -37,6 +37,7 @@ def wgmma(e, i):
 
 
 def wait(e, i) -> None:
+    """wgmma.wait_group, and the registers of the sums that have landed."""
     e.line(f"S.warpgroups.wait(L, {i.site}, {int(i.operands[0].text, 0)})")
     if len(i.operands) < 2:
         return

@@ -145,6 +145,7 @@ def _count(S, site, L, space, named, first, stride, detail):
 
 @runtime
 def load_tile(S, L, k, space, address, stride, registers, detail):
+    """The registers of a wmma fragment, from a base and a stride."""
     size, each = _element(detail[3])
     out = np.zeros((registers, L.n, each), f"u{size}")
     for register, element, memory, index in _elements(S, L, k, space, address, stride, registers, detail):
@@ -154,6 +155,7 @@ def load_tile(S, L, k, space, address, stride, registers, detail):
 
 @runtime
 def store_tile(S, L, k, space, address, stride, values, detail):
+    """A wmma fragment into memory, at a base and a stride."""
     size, each = _element(detail[3])
     bits = np.stack([np.broadcast_to(v, L.n) for v in values])
     parts = bits[..., None].view(f"u{size}")

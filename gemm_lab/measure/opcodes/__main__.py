@@ -13,6 +13,7 @@ from gemm_lab.measure.opcodes.recording import on_emulator, on_gpu, record
 
 
 def main() -> int:
+    """Record the cases on the GPU (or try them on the emulator); returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m gemm_lab.measure.opcodes", description=__doc__)
     parser.add_argument("--record", metavar="FOLDER", required=True, help="where opcodes.npz is written")
     parser.add_argument("--emulator", action="store_true", help="use the emulator, to try the recorder without a GPU")

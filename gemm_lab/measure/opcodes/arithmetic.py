@@ -18,6 +18,7 @@ def plain(opcode: str, ins: tuple[str, ...], out: str, tolerance=None) -> Case:
 
 
 def integer_cases() -> Iterator[Case]:
+    """Integer arithmetic, every width and sign."""
     for kind in INTEGERS:
         two, three = (kind,) * 2, (kind,) * 3
         for family in ("add", "sub", "min", "max", "mul.lo", "mul.hi"):
@@ -77,6 +78,7 @@ def _carries() -> Iterator[Case]:
 
 
 def float_cases() -> Iterator[Case]:
+    """FP32 and FP64 in every rounding mode."""
     for kind, ends in (("f32", ("", ".ftz", ".sat", ".ftz.sat")), ("f64", ("",))):
         two, three = (kind,) * 2, (kind,) * 3
         for mode in ROUNDINGS:
@@ -103,6 +105,7 @@ def float_cases() -> Iterator[Case]:
 
 
 def half_cases() -> Iterator[Case]:
+    """FP16 and BF16, scalar and packed."""
     for kind in HALVES:
         two, three, brain = (kind,) * 2, (kind,) * 3, kind.startswith("b")
         ends = ("",) if brain else ("", ".ftz", ".sat", ".ftz.sat")
@@ -126,6 +129,7 @@ _ULP = 2.0**-23
 
 
 def approximate_cases() -> Iterator[Case]:
+    """Approximate functions, with the error that the PTX ISA allows."""
     for ftz, least in (("", 2.0**-147), (".ftz", 2.0**-126)):
         for family, relative, absolute, values in (
             ("rcp", _ULP, least, "f32"),
@@ -151,6 +155,7 @@ def approximate_cases() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
+    """All arithmetic."""
     yield from integer_cases()
     yield from float_cases()
     yield from half_cases()

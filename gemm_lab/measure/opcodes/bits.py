@@ -34,6 +34,7 @@ UNORDERED = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
 
 
 def logic_cases() -> Iterator[Case]:
+    """Logic and shifts."""
     for width in (16, 32, 64):
         kind = f"b{width}"
         for family in ("and", "or", "xor"):
@@ -86,6 +87,7 @@ def _compare(name: str, operation: str, kind: str, ends: str = "") -> Case:
 
 
 def comparison_cases() -> Iterator[Case]:
+    """setp and its relatives, with NaN among the values."""
     for kind in ("u16", "s16", "u32", "s32", "u64", "s64"):
         for relation in (*ORDERED, *(("lo", "ls", "hi", "hs") if kind[0] == "u" else ())):
             yield _compare(f"setp.{relation}.{kind}", f"setp.{relation}.{kind}", kind)
@@ -128,6 +130,7 @@ def comparison_cases() -> Iterator[Case]:
 
 
 def move_cases() -> Iterator[Case]:
+    """Moves, packing and special registers."""
     for kind in ("u16", "u32", "u64", "s64", "f32", "f64"):
         yield plain(f"mov.{kind}", (kind,), kind)
     yield Case("mov.b32 pack", "mov.b32 %0, {%1, %2};", ("b16", "b16"), ("b32",))
@@ -151,6 +154,7 @@ def move_cases() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
+    """Logic, comparisons and moves."""
     yield from logic_cases()
     yield from comparison_cases()
     yield from move_cases()

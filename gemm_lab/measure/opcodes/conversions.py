@@ -13,6 +13,7 @@ TO_INTEGER = ("rni", "rzi", "rmi", "rpi")
 
 
 def cases() -> Iterator[Case]:
+    """cvt between every pair of types that exists."""
     yield from _integers()
     yield from _to_integers()
     yield from _from_integers()

@@ -12,6 +12,7 @@ WORDS = {16: "unsigned short", 32: "unsigned", 64: "unsigned long long"}
 
 
 def cases() -> Iterator[Case]:
+    """Loads, stores, addresses, atomics and copies."""
     yield from _loads()
     yield from _stores()
     yield from _addresses()

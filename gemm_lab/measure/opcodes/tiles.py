@@ -16,6 +16,7 @@ SUM_F64 = (0.0, 17 * 64 * 2.0**-53)
 
 
 def cases() -> Iterator[Case]:
+    """ldmatrix, stmatrix, mma and wmma."""
     yield from _matrices()
     yield from _mma()
     yield from _mma_f64()

@@ -11,6 +11,7 @@ PREDICATE = "selp.u16 %1, 1, 0, p;"
 
 
 def cases() -> Iterator[Case]:
+    """Shuffles, votes, matches and reductions of a warp."""
     for mode in ("up", "down", "bfly", "idx"):
         for width in (32, 8):
             clamp = (32 - width) << 8 | (0 if mode == "up" else 31)
