@@ -62,12 +62,16 @@ class Program:
         self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
 
     def initial_registers(self) -> list:
-        """A zero of each register's type, and the carry."""
-        zeros = {}
+        """What each register holds before it is written, and the carry: NaN in one for floats, so that its use shows.
+
+        On a GPU it is anything. Accumulators that nobody set to 0 are a mistake that zeros would hide.
+        """
+        first = {}
         for register in self.registers:
-            if register.type not in zeros:
-                zeros[register.type] = NUMPY[register_code(register.type)].type(0)
-        return [*(zeros[register.type] for register in self.registers), np.bool_(False)]
+            if register.type not in first:
+                kind = NUMPY[register_code(register.type)].type
+                first[register.type] = kind(np.nan if issubclass(kind, np.floating) else 0)
+        return [*(first[register.type] for register in self.registers), np.bool_(False)]
 
     # ---- Memory layout ----
 
