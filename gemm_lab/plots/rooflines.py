@@ -89,13 +89,14 @@ def roofline(
             markeredgecolor=style.INK,
             zorder=6,
         )
+        above = tflops > max(levels.values()) * intensity / 1000  # then there is room on the left, over the slope
         ax.annotate(
             label,
             (intensity, tflops),
-            xytext=(8, -3),
+            xytext=(-8, 3) if above else (8, -3),
             textcoords="offset points",
-            ha="left",
-            va="top",
+            ha="right" if above else "left",
+            va="bottom" if above else "top",
             zorder=6,
             path_effects=_HALO,
         )

@@ -50,7 +50,7 @@ def scoreboard(board: Any, *, lit: str | None = None, beside: Any = None) -> Fig
     key = "━ ceiling   ╌ cuBLAS   ● a rung" + (f"   ○ on {beside.name}" if beside is not None
                                                  and beside.name != board.name else "")
     fig.text(1 - 0.3 / style.WIDTH, 1 - 0.3 / 5.9, key, ha="right", va="center", color=style.MUTED)
-    style.caption(fig, read.conditions([row for rows in bands.values() for row in rows]), 0.75)
+    style.caption(fig, read.conditions([row for rows in bands.values() for row in rows]), 0.4)
     return fig
 
 
