@@ -54,6 +54,13 @@ def test_extras():
         assert len(pinned) == 2 and all(f"=={major}.*" in requirement for requirement in pinned)
 
 
+def test_colabs_own_packages_are_new_enough():
+    """An installation there must not replace what its running kernel has loaded: IPython 7.34, ipywidgets 7.7.1."""
+    floors = {distribution(r): r.partition(">=")[2] for r in PROJECT["dependencies"] if ">=" in r}
+    for name, has in (("ipython", (7, 34)), ("ipywidgets", (7, 7))):
+        assert tuple(map(int, floors[name].split("."))) <= has
+
+
 def test_the_constraint_is_one_exact_torch_that_the_extra_allows():
     assert re.fullmatch(r"torch==2\.\d+\.\d+\n", read("constraints.txt"))
     oldest = PROJECT["optional-dependencies"]["torch"][0].removeprefix("torch>=")
