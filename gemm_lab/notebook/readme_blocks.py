@@ -8,9 +8,11 @@ from functools import cache
 from pathlib import Path
 
 from gemm_lab import catalog
+from gemm_lab.api.here import RECORDED_ON
 from gemm_lab.api.scoreboard import Board, scoreboard
 from gemm_lab.config import data_dir
-from gemm_lab.hardware import gpu
+from gemm_lab.errors import LabError
+from gemm_lab.hardware import GPUS, gpu
 
 SIZES = (4096, 8192)
 COLUMNS = {"T4": "t4", "A100": "a100", "RTX 5090": "rtx5090", "H100, H200": "h200", "B200": "b200"}
@@ -18,22 +20,46 @@ RUNS, SOME, EMULATES = "●", "◐", "○"
 
 
 def results() -> str:
-    """The fastest rung of each ladder at each size, and under which conditions it was recorded."""
-    boards = [scoreboard(n, on="h200") for n in SIZES]
-    head = ["ladder", *(f"fastest at {n} | TFLOPS | of cuBLAS" for n in SIZES)]
-    lines = [f"| {' | '.join(head)} |", "|---|" + "---|--:|--:|" * len(SIZES)]
-    for name in boards[0].ladders:
-        cells = " | ".join(_fastest(board, name) for board in boards)
-        lines.append(f"| {name} | {cells} |")
+    """A table for each GPU that has recorded rows, and the GPUs of the series that have none."""
+    measured = [key for key in GPUS if (data_dir("results") / "measured" / f"{key}.csv").is_file()]
+    measured.sort(key=lambda key: key != RECORDED_ON)
+    names = {key: gpu(key).name.removeprefix("Tesla ").removeprefix("GeForce ").split("-")[0].split(" SXM")[0]
+             for key in GPUS}
+    without = [name for key, name in names.items() if key not in measured]
+    text = "\n\n".join(_table(key) for key in measured)
+    if not without:
+        return text
+    them = f"{', '.join(without[:-1])} and {without[-1]}" if without[1:] else without[0]
+    return (f"{text}\n\n**Not measured:** {them}. Kernels are compiled for them and emulated, and those that an H200 can "
+            "run were timed there. What others have published is marked as published, in `results/published.csv` and "
+            "wherever it is shown.")
+
+
+def _table(key: str) -> str:
+    """The fastest rung of each ladder at each size on one GPU, and under which conditions it was recorded."""
+    boards = [board for n in SIZES if (board := _board(n, key))]
+    if not boards:
+        return f"*{gpu(key).name}: rows, but none at {' or '.join(map(str, SIZES))}, sustained.*"
+    head = ["ladder", *(f"fastest at {board.n} | TFLOPS | of cuBLAS" for board in boards)]
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---|--:|--:|" * len(boards)]
+    for name in dict.fromkeys(name for board in boards for name in board.ladders):
+        lines.append(f"| {name} | {' | '.join(_fastest(board, name) for board in boards)} |")
     rows = [row for board in boards for rungs in board.ladders.values() for row in rungs]
-    said = {column: sorted({getattr(row, column) for row in rows})
+    said = {column: ", ".join(sorted({str(getattr(row, column)) for row in rows}))
             for column in ("gpu", "driver", "cuda", "date", "commit")}
-    caption = (f"Recorded on one {', '.join(said['gpu'])}: driver {', '.join(said['driver'])}, CUDA "
-               f"{', '.join(said['cuda'])}, {', '.join(said['date'])}, commits {', '.join(said['commit'])}. Sustained, "
-               "median of 30 rounds, in turns with cuBLAS in the same run; clocks not locked. `simt` multiplies in "
-               "FP32, `t4` in FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums.")
-    missing = ", ".join(f"`{name}`" for name in boards[0].missing)
-    return "\n".join([*lines, "", caption + (f" Not recorded: {missing}." if missing else "")])
+    rounds = sorted({row.rounds for row in rows})
+    told = f"{rounds[0]} to {rounds[-1]}" if rounds[1:] else rounds[0]
+    return "\n".join([*lines, "", (
+        f"Recorded on one {said['gpu']}: driver {said['driver']}, CUDA {said['cuda']}, {said['date']}, commits "
+        f"{said['commit']}. Sustained, median of {told} rounds, in turns with cuBLAS in the same run; clocks not locked. "
+        "`simt` multiplies in FP32, `t4` in FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums.")])
+
+
+def _board(n: int, key: str) -> Board | None:
+    try:
+        return scoreboard(n, on=key)
+    except LabError:
+        return None
 
 
 def _fastest(board: Board, ladder: str) -> str:

@@ -93,10 +93,10 @@ def roofline(
         ax.annotate(
             label,
             (intensity, tflops),
-            xytext=(-8, 3) if above else (8, -3),
+            xytext=(-9, 3) if above else (8, -3),
             textcoords="offset points",
             ha="right" if above else "left",
-            va="bottom" if above else "top",
+            va="center" if above else "top",
             zorder=6,
             path_effects=_HALO,
         )

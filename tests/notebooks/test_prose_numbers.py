@@ -150,7 +150,20 @@ def test_the_results_table_has_every_ladder_and_says_where():
     board = home.scoreboard(4096, on="h200")
     for ladder in board.ladders:
         assert re.search(rf"^\| {ladder} \| `\w+` \| {board.best(ladder).tflops:.1f} \|", table, re.M)
-    assert "NVIDIA H200" in table and board.best("t4").commit in table and "Not recorded: `b200`" in table
+    assert "NVIDIA H200" in table and board.best("t4").commit in table
+
+
+def test_gpus_without_rows_are_named_and_another_gpu_gets_its_own_table(monkeypatch, tmp_path):
+    assert "**Not measured:** T4, A100, RTX 5090, H100 and B200." in readme_blocks.results()
+    folder = tmp_path / "measured"
+    for gpu, factor in (("NVIDIA H200", 1), ("Tesla T4", 0.1)):
+        results.record([replace(row, gpu=gpu, tflops=factor * row.tflops) for row in results.recorded("h200")
+                        if row.ladder == "t4" and row.n == 4096], folder)
+    monkeypatch.setattr(readme_blocks, "data_dir", lambda name: tmp_path)
+    monkeypatch.setattr(results, "data_dir", lambda name: tmp_path)
+    text = readme_blocks.results()
+    assert text.index("Recorded on one NVIDIA H200") < text.index("Recorded on one Tesla T4")
+    assert "**Not measured:** A100, RTX 5090, H100 and B200." in text and "fastest at 8192" not in text
 
 
 def test_the_matrix_has_every_notebook_and_follows_the_targets():
