@@ -118,9 +118,9 @@ def test_a_kernel_compiles_in_a_third_of_a_second(tmp_path, monkeypatch):
     monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
     spec, best = catalog.kernel("t4/03"), 9.0
     for turn in range(3):
-        start = time.perf_counter()
+        start = time.process_time()  # NVRTC works in this process; what others do meanwhile does not count
         compiler.compile(f"{spec.source}// {turn}\n", config=spec.configure(), arch="sm_75", name=spec.name)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     assert best < 0.6, "about 0.2 s on two idle cores; twice the promised 0.3 s leaves room for a busy machine"
 
 
