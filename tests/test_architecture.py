@@ -169,6 +169,16 @@ def test_import_is_quick_and_needs_little():
     assert heavy == [], "import gemm_lab must not load these"
 
 
+def test_the_picture_of_the_house_shows_these_floors():
+    from gemm_lab.notebook.figures.house import APART, HOUSE
+
+    assert {part: floor for floor, parts, _ in HOUSE for part in parts} == FLOORS
+    assert [floor for floor, _, _ in HOUSE] == sorted(set(FLOORS.values()), reverse=True)
+    assert {(one, other) for pair in APART for one, other in (pair, pair[::-1])} <= FORBIDDEN
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert all(f"`{part}`" in page for part in FLOORS)
+
+
 # ---- Files ----
 
 

@@ -30,8 +30,8 @@ def results() -> str:
     if not without:
         return text
     them = f"{', '.join(without[:-1])} and {without[-1]}" if without[1:] else without[0]
-    return (f"{text}\n\n**Not measured:** {them}. Kernels are compiled for them and emulated, and those that an H200 can "
-            "run were timed there. What others have published is marked as published, in `results/published.csv` and "
+    return (f"{text}\n\n**Not measured:** {them}. Kernels are compiled for them and emulated, and those that an H200 "
+            "can run were timed there. What others have published is marked as published, in `results/published.csv` and "
             "wherever it is shown.")
 
 
@@ -51,8 +51,8 @@ def _table(key: str) -> str:
     told = f"{rounds[0]} to {rounds[-1]}" if rounds[1:] else rounds[0]
     return "\n".join([*lines, "", (
         f"Recorded on one {said['gpu']}: driver {said['driver']}, CUDA {said['cuda']}, {said['date']}, commits "
-        f"{said['commit']}. Sustained, median of {told} rounds, in turns with cuBLAS in the same run; clocks not locked. "
-        "`simt` multiplies in FP32, `t4` in FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums.")])
+        f"{said['commit']}. Sustained, median of {told} rounds, in turns with cuBLAS in the same run; clocks not "
+        "locked. `simt` multiplies in FP32, `t4` in FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums.")])
 
 
 def _board(n: int, key: str) -> Board | None:
