@@ -8,6 +8,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from gemm_lab import catalog
 from gemm_lab.notebook import colab, run
 from gemm_lab.notebook.sync import sync
 
@@ -52,6 +53,16 @@ def test_the_driver_chooses_the_packages(monkeypatch, driver, extra):
 @pytest.mark.parametrize("driver", [None, 12_040, 13_000])
 def test_nothing_happens_where_the_lab_is(monkeypatch, driver):
     assert installed(monkeypatch, driver, present=True) == []
+
+
+def test_what_notebook_06_says_of_a_t4():
+    def runs(ladder: str) -> int:
+        return sum("sm_75" in kernel.targets for kernel in catalog.ladder(ladder).kernels)
+
+    for ladder in ("simt", "t4"):
+        assert runs(ladder) == len(catalog.ladder(ladder).kernels)
+    newer = ("ampere", "rtx5090", "wmma", "hopper", "b200")
+    assert 0 < sum(map(runs, newer)) < 0.2 * sum(len(catalog.ladder(name).kernels) for name in newer)
 
 
 # ---- sync ----
