@@ -196,14 +196,19 @@ class Gains:
         for row in self.rows:
             moved = ", ".join(f"{name} {old} → {new}" for name, (old, new) in row.moved.items())
             body.append([row.after.kernel.split("/")[1], catalog.kernel(row.after.kernel).title,
-                         moved or "nothing", f"{row.ratio:.3f}", f"{row.low:.3f} – {row.high:.3f}"])
+                         moved or "nothing", f"{row.ratio:.3f}",
+                         f"{row.low:.3f} – {row.high:.3f}{'' if row.paired else ' *'}"])
         return ["rung", "idea", "settings that moved with it", "times as fast", "quartiles"], body
 
+    def _notes(self) -> list[str]:
+        unpaired = ["* no samples were kept: the ratio of the medians, and what the quartiles of both rows leave open"]
+        return unpaired * any(not row.paired for row in self.rows) + [f"refused: {text}" for text in self.refused]
+
     def __repr__(self) -> str:
-        return "\n".join([*columns(*self._table()), *(f"refused: {text}" for text in self.refused)])
+        return "\n".join([*columns(*self._table()), *self._notes()])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f'<div style="color:{html.WARN}">refused: {escape(text)}</div>' for text in self.refused)
+        notes = "".join(f'<div style="color:{html.WARN}">{escape(text)}</div>' for text in self._notes())
         return html.card(html.table(*self._table(), text_columns=3) + notes)
 
 

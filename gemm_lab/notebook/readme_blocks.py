@@ -31,8 +31,8 @@ def results() -> str:
         return text
     them = f"{', '.join(without[:-1])} and {without[-1]}" if without[1:] else without[0]
     return (f"{text}\n\n**Not measured:** {them}. Kernels are compiled for them and emulated, and those that an H200 "
-            "can run were timed there. What others have published is marked as published, in `results/published.csv` and "
-            "wherever it is shown.")
+            "can run were timed there. What others have published is marked as published, in `results/published.csv` "
+            "and wherever it is shown.")
 
 
 def _table(key: str) -> str:

@@ -78,7 +78,10 @@ def test_every_ratio_is_of_one_run_and_the_others_are_refused_by_name(ladder):
 
 
 def test_samples_are_used_where_they_were_kept():
-    assert all(row.paired for row in BOARD.gains("hopper"))
+    assert all(row.paired for row in BOARD.gains("hopper")) and "no samples" not in repr(BOARD.gains("hopper"))
+    unpaired = replace(BOARD, path=None).gains("hopper")
+    assert not any(row.paired for row in unpaired) and "* no samples were kept" in repr(unpaired)
+    assert "no samples were kept" in unpaired._repr_html_()
 
 
 def test_a_rung_of_another_run_is_refused():
