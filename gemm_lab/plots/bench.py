@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from types import SimpleNamespace
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 from gemm_lab.hardware import GPUS
 from gemm_lab.plots import rows as read
@@ -57,19 +55,12 @@ def published_rows(spec: Any, n: int) -> list[SimpleNamespace]:
     rungs = {rung.published: rung.name for rung in spec.kernels if getattr(rung, "published", None)}
     if not rungs:
         return []
-    with (data_dir("results") / "published.csv").open(newline="", encoding="utf-8") as lines:
-        rows = [SimpleNamespace(**row) for row in csv.DictReader(lines)]
-    where = ("gpu", "m", "n", "k", "dtype", "source")
-    cublas = {_key(row, where): read.number(row, "tflops") for row in rows if row.kernel == "cublas"}
+    cublas = {(row.gpu, row.n, row.dtype, row.source): row.tflops for row in figures() if row.kernel == "cublas"}
     found = []
-    for row in rows:
-        if row.kernel not in rungs or row.gpu != spec.gpu or row.n not in ("", str(n)):
+    for row in figures():
+        if row.kernel not in rungs or row.gpu != spec.gpu or row.n not in (None, n):
             continue
-        speed, base = read.number(row, "tflops"), cublas.get(_key(row, where))
-        share = read.number(row, "percent_of_cublas") or (100 * speed / base if speed and base else None)
+        base = cublas.get((row.gpu, row.n, row.dtype, row.source))
+        share = row.percent_of_cublas or (100 * row.tflops / base if row.tflops and base else None)
         found.append(SimpleNamespace(kernel=rungs[row.kernel], gpu=row.gpu, percent_of_cublas=share))
     return found
-
-
-def _key(row: Any, columns: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(getattr(row, column) for column in columns)
