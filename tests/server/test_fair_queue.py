@@ -1,6 +1,7 @@
 """The server's queue without a network: who is served when, and what happens to turns that nobody uses."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -31,7 +32,8 @@ def with_queue(test):
             await test(queue)
 
         monkeypatch.setattr(fair_queue, "LONG_POLL_S", 0.01)
-        asyncio.run(body())
+        with ThreadPoolExecutor(1) as other:  # this thread may have a loop already: Playwright's
+            other.submit(asyncio.run, body()).result()
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__
     return run

@@ -68,7 +68,8 @@ def test_thirty_clients_and_a_worker_that_is_killed(server):
     failures = [answer.found for answer in answers if answer.found != "result"]
     assert len(failures) <= 1 and all("worker ended" in text and "not repeated" in text for text in failures), failures
     sent = Counter(first._connected().run_on_scheduler(started_jobs))
-    assert len(sent) == CLIENTS * LAUNCHES and set(sent.values()) == {1}
+    # What failed may have been on its way to the worker that was killed, and then it was never begun.
+    assert CLIENTS * LAUNCHES - len(failures) <= len(sent) <= CLIENTS * LAUNCHES and set(sent.values()) == {1}
 
     (survivor, _), *_ = Counter(answer.worker for answer in answers).most_common()
     waits = [sum(other.worker == survivor for other in answers[answer.asked : answer.answered + 1]) for answer in answers]
