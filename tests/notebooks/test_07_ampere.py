@@ -158,9 +158,9 @@ def test_any_size_costs_nothing_at_8192(bench):
     assert "if (k_copy" in K[10].regions["copy"] and "if (" not in K[11].regions["copy"]
 
 
-def test_11_is_level_with_cutlass_in_both_regimes(bench):
+def test_11_passes_cutlass_in_both_regimes(bench):
     for run in (bench, lab.ladder("ampere").recorded([8192])):
-        assert 0.95 < run.ratio("ampere/11", "cutlass_sm80", 8192) < 1.1
+        assert run.ratio("ampere/11", "cutlass_sm80", 8192) > 1
 
 
 # ---- Registers that copies read ----
