@@ -7,6 +7,7 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 import pytest
+from survivors import TIMINGS, survivors
 
 from gemm_lab import catalog, compiler, emulator
 from gemm_lab.emulator.mutate import altered_clusters, altered_mbarriers, altered_wgmma, mutants
@@ -14,7 +15,6 @@ from gemm_lab.model.tensor_map import TensorMap
 
 RUNGS = [name for name in catalog.kernels() if name.startswith("hopper/")]
 ANY_SIZE = [name for name in RUNGS if str(catalog.kernel(name).multiples.get("m")) == "1"]
-TIMINGS = ("early", "late")
 
 
 @cache
@@ -98,18 +98,12 @@ def test_mutants_are_caught(name):
     spec, made = compiled(name)
     fields = [m for m in altered_wgmma(made.ptx) if "leading offset" not in m.statement]  # K-major swizzled: not used
     tried = [*mutants(made.ptx), *altered_mbarriers(made.ptx), *altered_clusters(made.ptx), *fields[:12]]
-    missed = []
-    for mutant in tried:
-        for timing in TIMINGS:
-            try:
-                report, exact = run(name, *SIZES[name[7:9]], ptx=mutant.ptx, sms=spec.cluster[0], timing=timing,
-                                    hazards=True, max_instructions=400_000)
-                caught = not exact or bool(report.hazards)
-            except emulator.EmulatorError:
-                caught = True
-            if caught:
-                break
-        else:
-            missed.append(mutant)
+
+    def attempt(ptx, timing):
+        report, exact = run(name, *SIZES[name[7:9]], ptx=ptx, sms=spec.cluster[0], timing=timing, hazards=True,
+                            max_instructions=400_000)
+        return exact, report
+
+    missed = survivors(tried, attempt)
     assert len(tried) > 15 and len(missed) <= 3
-    assert [m.statement for m in missed if not equivalent(m.statement, name)] == []
+    assert [statement for statement in missed if not equivalent(statement, name)] == []

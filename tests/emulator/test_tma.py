@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from boxes import NAN_BYTES, POISON, ROOM, Box, arguments, boxes, build
+from survivors import survivors
 
 from gemm_lab import compiler, emulator
 from gemm_lab.emulator.mutate import altered_mbarriers, mutants
@@ -286,19 +287,8 @@ def test_a_stage_released_before_it_is_read(timing):
 
 def test_mutants_of_the_ring_are_caught():
     source = compiler.compile(RING, arch="sm_120a", name="ring.cu", entry="kernel", config=CONFIG).ptx
-    missed = []
-    for mutant in (*mutants(source), *altered_mbarriers(source)):
-        caught = False
-        for timing in ("early", "late"):
-            try:
-                exact, report = ring(arch="sm_120a", ptx=mutant.ptx, timing=timing)
-                caught |= not exact or bool(report.hazards)
-            except emulator.EmulatorError:
-                caught = True
-            if caught:
-                break
-        if not caught:
-            missed.append(mutant.statement)
+    missed = survivors((*mutants(source), *altered_mbarriers(source)),
+                       lambda ptx, timing: ring(arch="sm_120a", ptx=ptx, timing=timing))
     assert missed == ["bar.warp.sync \t-1"]  # mma.sync before it brings the lanes together
 
 

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from survivors import TIMINGS, survivors
 from warpgroup_samples import BYTES, CONFIG, IMAGE_BYTES, Form, one, place, ring, ring_source, tile_of
 
 from gemm_lab import emulator
@@ -12,9 +13,6 @@ from gemm_lab.emulator.mutate import altered_mbarriers, altered_wgmma, mutants
 from gemm_lab.emulator.ops.fp8 import decoded
 from gemm_lab.model.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
 from gemm_lab.model.tensor_map import TensorMap
-
-TIMINGS = ("early", "late")
-
 
 # ---- One multiplication ----
 
@@ -201,19 +199,8 @@ def test_512_is_quick():
 
 def test_mutants_of_the_ring_are_caught():
     ptx = ring(ring_source()).ptx
-    missed = []
-    for mutant in (*mutants(ptx), *altered_mbarriers(ptx), *altered_wgmma(ptx)):
-        caught = False
-        for timing in TIMINGS:
-            try:
-                exact, report = gemm(m=128, n=64, k=320, ptx=mutant.ptx, timing=timing)
-                caught |= not exact or bool(report.hazards)
-            except emulator.EmulatorError:
-                caught = True
-            if caught:
-                break
-        if not caught:
-            missed.append(mutant.statement)
+    missed = survivors((*mutants(ptx), *altered_mbarriers(ptx), *altered_wgmma(ptx)),
+                       lambda ptx, timing: gemm(m=128, n=64, k=320, ptx=ptx, timing=timing))
     # The hardware does not look at the leading offset of K-major operands that are swizzled: no change at all.
     assert len(missed) == 2 * ptx.count("wgmma.mma_async")
     assert all("→ leading offset of " in statement for statement in missed)

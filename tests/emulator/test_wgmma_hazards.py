@@ -4,7 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from test_wgmma import CONFIG, TIMINGS, gemm
+from survivors import TIMINGS
+from test_wgmma import CONFIG, gemm
 from warpgroup_samples import Form, ring_source, wrapper
 
 from gemm_lab import compiler, emulator

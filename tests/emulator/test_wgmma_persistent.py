@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_wgmma import TIMINGS, raw
+from survivors import TIMINGS, survivors
+from test_wgmma import raw
 from warpgroup_samples import CONFIG, Form, wrapper
 
 from gemm_lab import compiler, emulator
@@ -54,20 +55,10 @@ def equivalent(statement: str) -> str:
 
 
 def test_mutants_are_caught():
-    ptx, missed = compiled().ptx, []
+    ptx = compiled().ptx
     waits = [m for m in altered_wgmma(ptx) if "one more" in m.statement]
     tried = (*mutants(ptx), *altered_mbarriers(ptx), *altered_clusters(ptx), *waits)
-    for mutant in tried:
-        for timing in TIMINGS:
-            try:
-                exact, report = gemm(ptx=mutant.ptx, timing=timing)
-                caught = not exact or bool(report.hazards)
-            except emulator.EmulatorError:
-                caught = True
-            if caught:
-                break
-        else:
-            missed.append(mutant.statement)
+    missed = survivors(tried, lambda ptx, timing: gemm(ptx=ptx, timing=timing))
     assert len(tried) > 30 and len(missed) <= 4 and [s for s in missed if not equivalent(s)] == []
 
 
