@@ -7,6 +7,7 @@ other block of the pair. PTX ISA, "tcgen05.alloc, tcgen05.dealloc, tcgen05.relin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -189,6 +190,14 @@ class TensorMemory:
         raise self.fault(k, warp * 32, f"names lane {lane} of tensor memory (address {address:#x}), but a warp reaches "
                          f"only its quarter: warp {rank} reaches lanes {first} to {first + QUARTER - 1}, so that the "
                          f"address has lane {first}{also}: base + (warp % 4 * 32 << 16) + column.")
+
+    def quarters(self, L, k: int, address, shape: str, columns: int) -> Iterator[tuple[int, int, int, int, int]]:
+        """(n, warp, block, lane, column) of what the n-th warp here loads from or stores to, each checked as it comes."""
+        for n, (warp, at) in enumerate(zip(self.warps(L), self.uniform(L, k, address, "addresses"), strict=True)):
+            block = warp // self.chunk.warps_per_block
+            lane, column = self.quarter(k, warp, at, shape)
+            self.check(k, warp * 32, block, column, columns)
+            yield n, warp, block, lane, column
 
     def finish(self) -> None:
         """The blocks have ended: nothing may be held."""

@@ -212,10 +212,7 @@ def tensor_ld(S, L, k, address, form):
     cut = fragment(shape, times, split)
     wide = cut.wide * (2 if packed else 1)
     memory, out = S.tensor_memory, np.empty((len(cut.lanes), L.n), np.uint32)
-    for n, (warp, at) in enumerate(zip(memory.warps(L), memory.uniform(L, k, address, "addresses"), strict=True)):
-        block = warp // S.warps_per_block
-        lane, column = memory.quarter(k, warp, at, shape)
-        memory.check(k, warp * 32, block, column, wide)
+    for n, warp, block, lane, column in memory.quarters(L, k, address, shape, wide):
         if S.hazards is not None:
             S.hazards.tensor.loaded(k, warp, block, lane, column, shape, wide)
         cells = memory.cells[block]
@@ -238,10 +235,7 @@ def tensor_st(S, L, k, address, values, form):
     wide = cut.wide * (2 if packed else 1)
     memory = S.tensor_memory
     rows = np.stack([np.broadcast_to(value, L.n) for value in values])
-    for n, (warp, at) in enumerate(zip(memory.warps(L), memory.uniform(L, k, address, "addresses"), strict=True)):
-        block = warp // S.warps_per_block
-        lane, column = memory.quarter(k, warp, at, shape)
-        memory.check(k, warp * 32, block, column, wide)
+    for n, warp, block, lane, column in memory.quarters(L, k, address, shape, wide):
         if S.hazards is not None:
             S.hazards.tensor.stored(k, warp, block, lane, column, shape, wide)
 
