@@ -192,7 +192,7 @@ class TensorMemory:
                          f"address has lane {first}{also}: base + (warp % 4 * 32 << 16) + column.")
 
     def quarters(self, L, k: int, address, shape: str, columns: int) -> Iterator[tuple[int, int, int, int, int]]:
-        """(n, warp, block, lane, column) of what the n-th warp here loads from or stores to, each checked as it comes."""
+        """(n, warp, block, lane, column) of what the n-th warp here loads or stores, each checked as it comes."""
         for n, (warp, at) in enumerate(zip(self.warps(L), self.uniform(L, k, address, "addresses"), strict=True)):
             block = warp // self.chunk.warps_per_block
             lane, column = self.quarter(k, warp, at, shape)
