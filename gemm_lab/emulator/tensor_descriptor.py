@@ -18,8 +18,8 @@ BYTES = 128
 _MAGIC = b"LabTMap\x01"
 _FORM = struct.Struct("<8sQ5I4Q5H5B5B")  # sizes are stored less one, so that 2^32 fits
 _ELEMENTS, _FILLS = tuple(ELEMENT_BYTES), ("zero", "nan")
-# What fills where NaN is asked for. Recorded on an H200: f16 and f64; f32, tf32 and bf16 are inferred from those two.
-_NAN = {2: np.uint16(0xFFF7), 4: np.uint32(0xFFF77FF7), 8: np.uint64(0xFFF77FF77FF77FF7)}
+# What fills where NaN is asked for: the same 16 bits over and over, whatever the element. Recorded on an H200.
+_NAN = {2: np.uint16(0x7FF7), 4: np.uint32(0x7FF77FF7), 8: np.uint64(0x7FF77FF77FF77FF7)}
 
 
 def encode(map_: TensorMap, address: int) -> bytes:

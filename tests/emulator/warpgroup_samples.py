@@ -66,7 +66,8 @@ def wrapper(form: Form, name: str = "multiply") -> str:
     )
 
 
-# Operands come as raw shared memory; D goes out register by register, by thread.
+# Operands come as raw shared memory, each byte for the shared address of its number (before the first of them a GPU keeps
+# 1 KB for itself); D goes out register by register, by thread.
 ONE = """
 #include "config.cuh"
 {wrapper}
@@ -74,7 +75,8 @@ constexpr int SMEM_BYTES = {size};
 extern "C" __global__ void __launch_bounds__(128) kernel(const uint32_t* image, {type}* d, const uint32_t* fragments,
                                                          uint64_t a, uint64_t b, int scale_d) {{
   extern __shared__ __align__(1024) uint32_t smem[];
-  for (int i = threadIdx.x; i < {words}; i += 128) smem[i] = image[i];
+  const int first = __cvta_generic_to_shared(smem) / 4;
+  for (int i = first + threadIdx.x; i < {words}; i += 128) smem[i - first] = image[i];
   {type} acc[{count}];
   for (int i = 0; i < {count}; i++) acc[i] = d[threadIdx.x * {count} + i];
   {load}

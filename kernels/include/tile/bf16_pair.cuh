@@ -1,4 +1,4 @@
-// Two FP32 results as one register of BF16, rounded to nearest even: what wgmma leaves as stmatrix takes it.
+// Two FP32 results as one register of BF16, rounded to nearest even.
 #pragma once
 #include <cuda_bf16.h>
 

@@ -1,6 +1,6 @@
 // An epilogue that needs no shared memory: four lanes exchange their results, and each stores 16 bytes of one mma tile.
 #pragma once
-#include <cuda_bf16.h>
+#include "tile/bf16_pair.cuh"
 
 // Lane q of four holds words[j], part q of tile j; afterwards it holds part j of tile q in words[j]. A transpose in two
 // steps: 2x2 blocks, then the elements within them.
@@ -30,10 +30,7 @@ __device__ __forceinline__ void store_through_quads(const float (&acc)[TILES_M][
       for (int ni = 0; ni < WARP_N / 8; ni += 4) {
         uint32_t words[4];
         #pragma unroll
-        for (int j = 0; j < 4; j++) {
-          const __nv_bfloat162 pair = __floats2bfloat162_rn(acc[mi][ni + j][r * 2], acc[mi][ni + j][r * 2 + 1]);
-          words[j] = reinterpret_cast<const uint32_t&>(pair);
-        }
+        for (int j = 0; j < 4; j++) words[j] = bf16_pair(acc[mi][ni + j][r * 2], acc[mi][ni + j][r * 2 + 1]);
         quad_transpose(words);
         __nv_bfloat16* const at = d + static_cast<size_t>(mi * 16 + r * 8 + lane / 4) * stride + (ni + lane % 4) * 8;
         *reinterpret_cast<uint4*>(at) = make_uint4(words[0], words[1], words[2], words[3]);
