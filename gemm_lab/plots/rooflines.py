@@ -15,6 +15,7 @@ from gemm_lab.errors import LabError
 from gemm_lab.hardware import Gpu
 from gemm_lab.model import roofline as model
 from gemm_lab.plots import style
+from gemm_lab.plots.point_labels import label_points
 
 _HALO = [patheffects.withStroke(linewidth=3, foreground=style.PAPER)]
 
@@ -79,7 +80,7 @@ def roofline(
             fontweight="bold",
         )
         _balance_points(ax, levels, tau, tau == max(ceilings.values()))
-    for label, intensity, tflops in points:
+    for _, intensity, tflops in points:
         ax.plot(
             intensity,
             tflops,
@@ -89,19 +90,21 @@ def roofline(
             markeredgecolor=style.INK,
             zorder=6,
         )
-        above = tflops > max(levels.values()) * intensity / 1000  # then there is room on the left, over the slope
-        ax.annotate(
-            label,
-            (intensity, tflops),
-            xytext=(-9, 3) if above else (8, -3),
-            textcoords="offset points",
-            ha="right" if above else "left",
-            va="center" if above else "top",
-            zorder=6,
-            path_effects=_HALO,
-        )
+    label_points(ax, points, _lines(ax, levels, ceilings), zorder=6, path_effects=_HALO)
     style.axis_titles(ax, "intensity, FLOP/byte", "TFLOPS")
     return fig
+
+
+def _lines(ax: Axes, levels: Mapping[str, float], ceilings: Mapping[str, float]):
+    """The ends of the slopes, of the ceilings and of the dotted lines below the balance points, (x, y) in data."""
+    (x0, x1), y0, top = ax.get_xlim(), ax.get_ylim()[0], max(ceilings.values())
+    for beta in levels.values():
+        start = max(x0, 1000 * y0 / beta)
+        yield (start, beta * start / 1000), (model.balance(top, beta), top)
+    for tau in ceilings.values():
+        yield (model.balance(tau, max(levels.values())), tau), (x1, tau)
+        for beta in levels.values():
+            yield (model.balance(tau, beta), y0), (model.balance(tau, beta), tau)
 
 
 def _ceiling_words(name: str, tau: float) -> str:
@@ -139,7 +142,7 @@ def _slope(ax: Axes, name: str, beta: float, top: float, log: bool) -> None:
     x = 1.25 * max(x0, 1000 * y0 / beta) if log else 0.3 * end
     near, far = (ax.transData.transform((at, beta * at / 1000)) for at in (x, 2 * x))
     ax.annotate(
-        f"{name} {beta:,.0f} GB/s".replace(",", "\u2009"),
+        f"{name} {beta:,.0f} GB/s",
         (x, beta * x / 1000),
         xytext=(-4, 4),
         textcoords="offset points",
@@ -175,7 +178,6 @@ def _balance_points(ax: Axes, levels: Mapping[str, float], tau: float, highest: 
             f"{balance:.1f}{unit}",
             (balance, tau),
             textcoords="offset points",
-            linespacing=1.15,
             color=style.ink(colour),
             zorder=6,
             path_effects=_HALO,
