@@ -179,11 +179,16 @@ class Barriers:
                 item = chunk.program.sites[site]
                 wanted = expected if expected is not None else "all"
                 words.append(
-                    f"threads {spans(np.sort(chunk.thread_of_lane[lanes]))} wait at barrier {number} "
+                    f"{threads_wait(chunk.thread_of_lane[lanes])} at barrier {number} "
                     f"for {wanted} threads "
                     f"({chunk.launch.describe(item)})"
                 )
         return f"In {chunk.name_block(first)}: {'; '.join(words)}."
+
+
+def threads_wait(numbers) -> str:
+    """“threads 0-31, 64 wait”, or “thread 128 waits”."""
+    return f"thread {numbers[0]} waits" if len(numbers) == 1 else f"threads {spans(np.sort(numbers))} wait"
 
 
 def spans(numbers) -> str:

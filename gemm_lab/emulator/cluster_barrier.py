@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.emulator.barriers import Waiting, spans
+from gemm_lab.emulator.barriers import Waiting, spans, threads_wait
 from gemm_lab.emulator.control_flow import DONE, PARKED
 from gemm_lab.emulator.faults import ClusterFault
 
@@ -95,7 +95,7 @@ class ClusterBarrier:
             inside = entry.lanes[chunk.block_of_lane[entry.lanes] == block]
             if len(inside):
                 words.append(
-                    f"threads {spans(np.sort(chunk.thread_of_lane[inside]))} wait at barrier.cluster for all threads "
+                    f"{threads_wait(chunk.thread_of_lane[inside])} at barrier.cluster for all threads "
                     f"({chunk.launch.describe(chunk.program.sites[entry.site])}){self.missing(entry, block)}"
                 )
         return words

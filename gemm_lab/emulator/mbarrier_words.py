@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.emulator.barriers import spans
+from gemm_lab.emulator.barriers import threads_wait
 from gemm_lab.emulator.mbarriers import Mbarrier, Mbarriers
 
 
@@ -18,9 +18,9 @@ def waiting_clauses(mbarriers: Mbarriers, block: int) -> list[str]:
         for entry in entries:
             by_wait.setdefault((entry.phase, entry.site), []).append(entry.lanes)
         for (phase, site), lanes in by_wait.items():
-            threads = spans(np.sort(chunk.thread_of_lane[np.concatenate(lanes)]))
+            waiting = threads_wait(chunk.thread_of_lane[np.concatenate(lanes)])
             words.append(
-                f"threads {threads} wait at the mbarrier at shared address {address} for the end of phase {phase} "
+                f"{waiting} at the mbarrier at shared address {address} for the end of phase {phase} "
                 f"(parity {phase & 1}), which {missing(barrier)} ({chunk.launch.describe(chunk.program.sites[site])})"
             )
     return words

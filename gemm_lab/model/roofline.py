@@ -22,7 +22,7 @@ CUBLAS_SGEMM_T4 = 7.455  # TFLOPS, measured by t4_hgemm
 
 
 def balance(tflops: float, gbps: float) -> float:
-    """FLOP per byte at which a machine changes from memory-bound to compute-bound."""
+    """FLOP per byte at which a machine changes from memory bound to compute bound."""
     _positive(tflops=tflops, gbps=gbps)
     return tflops * 1000 / gbps
 
@@ -92,7 +92,7 @@ class Argument:
 
     @property
     def text(self) -> str:
-        verdict = "enough: compute-bound" if self.enough else "not enough: memory-bound"
+        verdict = "enough: compute bound" if self.enough else "not enough: memory bound"
         return f"{self.intensity:.1f} FLOP/byte against a balance point of {self.balance:.1f}: {verdict}."
 
 

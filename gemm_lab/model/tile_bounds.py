@@ -36,7 +36,7 @@ class BoundRow:
 
 @dataclass(frozen=True)
 class Tail:
-    """Tiles taken in turns by so many workers (blocks or pairs): whole waves, and the share of the last that works."""
+    """Tiles taken in turns by so many workers (blocks or pairs): whole rounds, and the share of the last that works."""
 
     tiles: int
     workers: int
@@ -48,7 +48,7 @@ class Tail:
 
     @property
     def last(self) -> int:
-        """Tiles of the last wave."""
+        """Tiles of the last round."""
         return self.tiles - (self.waves - 1) * self.workers
 
     @property
@@ -87,7 +87,7 @@ def tile_bounds(gpu: Gpu, m: int, n: int, k: int, block: tuple[int, int, int] = 
         BoundRow("tensor cores", peak, "TFLOPS", f"{peak:,.0f} TFLOPS, dense", peak,
                  "the data sheet's clock; power does not lower it", gpu.sources["tensor_tflops"]),
         BoundRow("tiles over multiprocessors", turns.efficiency, "share",
-                 f"{turns.tiles:,} tiles over {turns.workers} {worker}: {turns.waves} waves, {turns.last} in the last",
+                 f"{turns.tiles:,} tiles over {turns.workers} {worker}: {turns.waves} rounds, {turns.last} in the last",
                  peak * turns.efficiency, "every tile takes equally long; nothing overlaps the end of the last wave",
                  gpu.sources["sms"]),
         BoundRow("shared memory", smem_gbps, "GB/s a multiprocessor",

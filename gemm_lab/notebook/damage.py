@@ -64,7 +64,8 @@ def _run(broken: Kernel, blocks: int | None) -> Damage:
             verdicts = check_twice(broken, compiled, m, n, k, launch=machine)
         except EmulatorError as error:
             kind = "a deadlock" if isinstance(error, Deadlock) else "a fault"
-            return Damage(kind, str(error).removeprefix("Deadlock: "))
+            says = str(error).removeprefix("Deadlock: ")
+            return Damage(kind, says[:1].upper() + says[1:] if kind == "a deadlock" else says)
         if not all(verdicts):
             found = f" Found on the way: {hazards[0]}" if hazards else ""
             return Damage("a wrong result", verdicts[-1].message + found)

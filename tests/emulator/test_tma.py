@@ -222,11 +222,11 @@ WRONG = {
     ),
     "the parity of empty": (
         "(empty + 8 * stage, phase ^ 1)", "(empty + 8 * stage, phase)",
-        r"threads 128 wait at the mbarrier .*end of phase 0 \(parity 0\), which expects 4 more of its 4 arrivals",
+        r"thread 128 waits at the mbarrier .*end of phase 0 \(parity 0\), which expects 4 more of its 4 arrivals",
     ),
     "nobody releases": (
         "if (lane == 0) mbarrier_arrive(empty + 8 * stage);", "",
-        r"threads 128 wait .* which expects 4 more of its 4 arrivals \(ring.cu:{empty}",
+        r"thread 128 waits .* which expects 4 more of its 4 arrivals \(ring.cu:{empty}",
     ),
     "inits not fenced": (
         "fence_mbarrier_init();", "",

@@ -55,7 +55,7 @@ def test_l2_argument_as_written_and_as_printed():
     argument = l2_argument(256, 128)
     assert argument.intensity == pytest.approx(85.3, abs=0.05)
     assert argument.balance == pytest.approx(86.67, abs=0.005)  # the document's own formula with 1280 GB/s
-    assert not argument.enough and "memory-bound" in argument.text
+    assert not argument.enough and "memory bound" in argument.text
     assert l2_argument(256, 128, l2_gbps=1270).balance == pytest.approx(87.24, abs=0.015)  # what it prints
     assert l2_argument(256, 256).enough
 

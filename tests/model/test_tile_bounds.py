@@ -16,7 +16,7 @@ def test_512_tiles_over_148_multiprocessors():
     assert (found.tiles, found.waves, found.last) == (512, 4, 512 - 3 * 148)
     assert found.efficiency == pytest.approx(512 / 592)
     row = table()["tiles over multiprocessors"]
-    assert row.bound_tflops == pytest.approx(2250 * 512 / 592) and "4 waves, 68 in the last" in row.text
+    assert row.bound_tflops == pytest.approx(2250 * 512 / 592) and "4 rounds, 68 in the last" in row.text
 
 
 @pytest.mark.parametrize("workers", [1, 7, 74, 148])
