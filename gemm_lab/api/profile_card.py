@@ -111,7 +111,7 @@ class Profile:
         """Where the card comes from."""
         if not self.card:
             return ""
-        c, n = self.card.conditions, f"{self.card.n:,}".replace(",", "\u2009")
+        c, n = self.card.conditions, f"{self.card.n:,}"
         return (f"one launch under Nsight Compute {c['ncu']} at {n} × {n} × {n}, not a benchmark\n"
                 f"{c['gpu']} · {c['arch']} · driver {c['driver']} · {c['date']}"
                 + (f"\non a {self.taught} latencies and pipes differ, and so do the shares" if self.taught else ""))

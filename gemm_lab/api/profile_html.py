@@ -29,7 +29,7 @@ def bars(section: Any) -> str:
         total = f"{short_number(section.total(row))}{section.unit}"
         lines.append(
             f'<div style="display:flex;align-items:center;margin:2px 0;font-weight:{weight}">'
-            f'<div style="flex:0 0 190px;text-align:right;padding-right:8px;overflow:hidden;text-overflow:ellipsis;'
+            f'<div style="flex:0 0 244px;text-align:right;padding-right:8px;overflow:hidden;text-overflow:ellipsis;'
             f'white-space:nowrap">{escape(name)}</div>{bar}'
             f'<div style="flex:0 0 100px;padding-left:8px;white-space:nowrap">{escape(total)}</div></div>')
     return (f'<div style="color:{MUTED};font-size:12px;margin-top:8px">{escape(section.title)}</div>'

@@ -36,7 +36,10 @@ def bars(rungs: Iterable[Any], *, lines: Mapping[str, float], lit: str | None = 
         ax.barh(y, speed, height=0.66, color=fill, edgecolor=edge, linewidth=style.THIN, zorder=2)
         low, high = (read.number(row, column) or speed for column in ("tflops_low", "tflops_high"))
         ax.plot([low, high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
-        ax.annotate(f"{speed:.0f}" if speed >= 100 else f"{speed:.3g}", (max(speed, high), y), xytext=(5, 0),
+        end, mark = max(speed, high), published.get(name, 0.0)
+        close = -0.005 < mark / ax.get_xlim()[1] - end / ax.get_xlim()[1] < 0.09  # the number goes behind the diamond
+        ax.annotate(f"{speed:.0f}" if speed >= 100 else f"{speed:.3g}", (max(end, mark) if close else end, y),
+                    xytext=(7 if close else 5, 0),
                     textcoords="offset points", va="center", fontweight="bold" if shines else "normal", zorder=5,
                     bbox={"boxstyle": "square,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none"})
     inches = ax.get_position().width * style.WIDTH

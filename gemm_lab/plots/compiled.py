@@ -40,7 +40,7 @@ def resources(compiled_list: Iterable[Any], gpu: Gpu) -> Figure:
     for p, (title, values, limit) in enumerate(panels):
         ax = style.axes(fig, left=left + p * panel, right=width - left - (p + 1) * panel + 0.35, top=head, bottom=foot)
         _bars(ax, values, limit)
-        ax.text(0, 1, title, transform=_raised(ax), va="bottom", fontweight="bold", linespacing=1.2)
+        ax.text(0, 1, title, transform=_raised(ax), va="bottom", fontweight="bold")
         ax.set_yticks(range(len(names)), names if p == 0 else [""] * len(names))
         ax.tick_params(axis="y", labelcolor=style.INK)
     style.caption(fig, f"compiled for the {gpu.name}", 0.35)

@@ -43,7 +43,7 @@ def scoreboard(board: Any, *, lit: str | None = None, beside: Any = None) -> Fig
                                           f"best {best.tflops:.3g}\n" + (f"{100 * best.ratio_cublas:.0f} % of\ncuBLAS"
                                                                          if best.ratio_cublas else "")))
         left = right + GAP
-    ax.set_xticks([x for x, _ in ticks], [words for _, words in ticks], linespacing=1.25)
+    ax.set_xticks([x for x, _ in ticks], [words for _, words in ticks])
     ax.tick_params(axis="x", length=0, labelcolor=style.INK, pad=24)
     style.plain_ticks(ax.yaxis, [v for v in (0.1, 1, 10, 100, 1000) if ax.get_ylim()[0] < v < ax.get_ylim()[1]])
     style.axis_titles(ax, "", "TFLOPS")

@@ -73,8 +73,10 @@ def _baselines(rows: Sequence[Any], rungs: Sequence[Any]) -> dict[str, float]:
     return {"cuBLAS": cublas, **found} if cublas else found
 
 
-def _bar(ax: Axes, x: int, row: Any, shines: bool, lines: Sequence[float]) -> None:
-    """One rung: its bar, quartiles and number, inside the bar where a horizontal line would cross it."""
+def _bar(ax: Axes, x: int, row: Any, shines: bool, lines: Sequence[float], mark: float | None) -> None:
+    """One rung: its bar, quartiles and number, inside the bar where a horizontal line would cross it; a published
+    mark on the right of the number moves it to the left.
+    """
     speed = read.number(row, "tflops")
     low, high = (read.number(row, column) for column in ("tflops_low", "tflops_high"))
     fill, edge, width = (style.LIT, style.INK, 1.2) if shines else (style.UNLIT, style.UNLIT_EDGE, style.THIN)
@@ -86,10 +88,11 @@ def _bar(ax: Axes, x: int, row: Any, shines: bool, lines: Sequence[float]) -> No
     inside = speed > 0.15 * top and any(0 <= value - speed < 0.075 * top for value in lines)
     at, offset, va = (min(speed, low or speed), -4, "top") if inside else (max(speed, high or 0), 4, "bottom")
     number = f"{speed:.0f}" if speed >= 100 else f"{speed:.3g}"
+    aside = -7 if mark is not None and not inside and -0.02 * top < mark - at < 0.1 * top else 0
     ax.annotate(
         number,
         (x, at),
-        xytext=(0, offset),
+        xytext=(aside, offset),
         textcoords="offset points",
         ha="center",
         va=va,
@@ -134,19 +137,19 @@ def ladder(
     fig, ax = _room_for(names, turned, [words for _, words, _ in right])
     ax.set(xlim=(-0.6, len(rungs) - 0.4))
     ax.set_ylim(0, 1.12 * max([*lines, *(read.number(row, "tflops") for row in rungs)]))
+    label, shares = _published(published)
+    marks = {name: shares[name] * baselines["cuBLAS"] for name in names if name in shares and baselines.get("cuBLAS")}
     for x, (name, row) in enumerate(zip(names, rungs, strict=True)):
-        _bar(ax, x, row, name == lit, lines)
+        _bar(ax, x, row, name == lit, lines, marks.get(name))
     for value in baselines.values():
         ax.axhline(value, color=style.INK, linewidth=1.1, linestyle=(0, (5, 2)), zorder=1)
     if ceiling:
         ax.axhline(ceiling, color=style.INK, linewidth=style.THICK, zorder=1)
     style.labels_right(ax, right)
-    label, shares = _published(published)
-    if cublas := baselines.get("cuBLAS"):
-        marks = [(x + 0.4, shares[name] * cublas) for x, name in enumerate(names) if name in shares]
-        _published_marks(ax, marks, f"published ({published_on})" if published_on else label)
+    _published_marks(ax, [(x + 0.4, marks[name]) for x, name in enumerate(names) if name in marks],
+                     f"published ({published_on})" if published_on else label)
     words = names if turned else [name.replace("_", "\n") for name in names]
-    ax.set_xticks(range(len(rungs)), words, linespacing=1.15)
+    ax.set_xticks(range(len(rungs)), words)
     if turned:
         ax.tick_params(axis="x", labelrotation=40)
         for tick in ax.get_xticklabels():
@@ -191,8 +194,9 @@ def sizes(measurements: Iterable[Any], *, lit: str | None = None) -> Figure:
     rows = read.usable(measurements, "a plot over sizes")
     names = sorted({read.text(row, "kernel") for row in rows if read.is_rung(row)})
     baselines = {read.text(row, "kernel"): label for row in rows if (label := read.baseline_label(row))}
+    right = 0.35 + 0.088 * max(len(baselines.get(name, read.short(name))) for name in [*names, *baselines])  # inches
     fig = style.figure(style.WIDTH, 4.4)
-    ax = style.axes(fig, left=0.75, right=2.0, top=0.55, bottom=1.3)
+    ax = style.axes(fig, left=0.75, right=right, top=0.55, bottom=1.3)
     ticks: set[float] = set()
     labels = []
     top = 0.0

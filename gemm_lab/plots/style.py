@@ -162,13 +162,12 @@ def caption(fig: Figure, words: str, left: float) -> None:
         va="bottom",
         fontsize=SMALL,
         color=MUTED,
-        linespacing=1.35,
     )
 
 
 def plain_ticks(axis: Axis, ticks: Sequence[float] | None = None) -> None:
-    """Ticks as plain numbers with a thin space between thousands."""
-    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.10g}".replace(",", "\u2009")))
+    """Ticks as plain numbers, with commas as in the prose."""
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.10g}"))
     axis.set_minor_locator(NullLocator())
     if ticks is not None:
         axis.set_major_locator(FixedLocator(list(ticks)))
@@ -208,7 +207,6 @@ def labels_right(ax: Axes, labels: Sequence[tuple[float, str, str]]) -> None:
             va="center",
             ha="left",
             fontsize=SMALL,
-            linespacing=1.1,
         )
 
 

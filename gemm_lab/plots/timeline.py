@@ -208,7 +208,10 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
             _swatch(fig, x, y, fill, hatch)
             fig.text((x + step) / WIDTH, y / fig.get_figheight(), words, va="center_baseline", color=style.MUTED)
             x += 0.4 + 0.08 * len(words)
-    notes = " ".join(dict.fromkeys(panel.note for panel in panels if panel.note))
+    notes = dict.fromkeys(panel.note for panel in panels if panel.note)
+    if len(notes) > 1:  # each says whose it is
+        notes = dict.fromkeys(f"{panel.title.split()[0]}: {panel.note}" for panel in panels if panel.note)
+    notes = " ".join(notes)
     for line, words in enumerate(reversed(wrap(notes, 108))):
         fig.text(_LEFT / WIDTH, (0.2 + 0.23 * line) / fig.get_figheight(), words, va="center_baseline",
                  color=style.MUTED)

@@ -50,6 +50,6 @@ def block_order_locality():
     row, grouped = (full_size_bytes(order) / 2**20 for order in ("row", "grouped"))
     page.text(0.45, 4.6, f"M = N = K = {SIZE}, BF16, {hardware.gpu('h200').sms} tiles of {BLOCK} × {BLOCK} at once:",
               ha="left")
-    page.text(0.45, 4.88, f"row by row {row:.0f} MiB, in groups of {FULL_GROUP_M} rows {grouped:.0f} MiB of A and B "
-              "to fetch for a wave", ha="left", bold=True)
+    page.text(0.45, 4.88, f"row by row they want {row:.0f} MiB of A and B, in groups of {FULL_GROUP_M} rows "
+              f"{grouped:.0f} MiB", ha="left", bold=True)
     return page.fig

@@ -49,7 +49,7 @@ def memory_hierarchy():
     page.text(x0, 0.32, "bandwidth", colour=style.MUTED, ha="left")
     for tick in (100, 200, 500, 1000, 2000, 5000, 10_000):
         page.line((position(tick), bottom), (position(tick), bottom + 0.06))
-        page.text(position(tick), bottom + 0.2, f"{tick:,}".replace(",", " "), colour=style.MUTED)
+        page.text(position(tick), bottom + 0.2, f"{tick:,}", colour=style.MUTED)
     page.line((x0, bottom), (x1, bottom))
     page.text(x1, bottom + 0.46, "GB/s, log scale (Tesla T4)", colour=style.MUTED, ha="right")
     for row, (name, capacity, where, gbps) in enumerate(levels):
@@ -74,5 +74,5 @@ def memory_hierarchy():
         end = position(gbps)
         page.box(x0, y, end - x0, bar, fill=colour, edge=colour, radius=0)
         page.text(x0 + 0.14, y + bar / 2, name, bold=True, ha="left", size=style.BODY, colour=style.text_on(colour))
-        page.text(end + 0.1, y + bar / 2, f"{gbps:,}".replace(",", " "), ha="left", size=style.BODY, bold=True)
+        page.text(end + 0.1, y + bar / 2, f"{gbps:,}", ha="left", size=style.BODY, bold=True)
     return page.fig

@@ -37,7 +37,7 @@ def number_formats():
     x_whole, x_largest = left + 32 * bit + 1.15, left + 32 * bit + 2.2
     page.text(left, 0.36, "bits: sign, exponent (how large), fraction (how exact)", ha="left", bold=True,
               size=style.BODY)
-    page.text(x_whole, top - 0.28, "all whole\nnumbers to", ha="right", colour=style.MUTED, spacing=1.1)
+    page.text(x_whole, top - 0.28, "all whole\nnumbers to", ha="right", colour=style.MUTED)
     page.text(x_largest, top - 0.2, "largest", ha="right", colour=style.MUTED)
     for number, form in enumerate(FORMATS):
         y = top + number * step

@@ -92,7 +92,6 @@ def multiplication_vs_addition():
             va="center",
             color=style.ink(colour),
             fontweight="bold",
-            linespacing=1.25,
         )
     for axis, ticks in (
         (ax.xaxis, (16, 64, 256, 1024, 4096, 16384)),

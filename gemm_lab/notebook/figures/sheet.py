@@ -36,7 +36,6 @@ class Sheet:
         bold=False,
         mono=False,
         rotation=0,
-        spacing=1.3,
     ):
         """Words at (x, y). `size` in points."""
         return self.ax.text(
@@ -50,7 +49,6 @@ class Sheet:
             fontweight="bold" if bold else "normal",
             family=style.MONO if mono else style.SANS,
             rotation=rotation,
-            linespacing=spacing,
             zorder=5,
         )
 

@@ -56,7 +56,7 @@ def tiling_levels():
         x, y = columns[(number - 1) % 2], rows[(number - 1) // 2]
         page.text(x, y, f"{number}  {level}", ha="left", bold=True, size=style.BODY)
         page.text(x, y + 0.27, where, ha="left", colour=style.MUTED)
-        page.text(x_side, y_side, side, ha="left", va="center", spacing=1.4)
+        page.text(x_side, y_side, side, ha="left", va="center")
 
     depth = h / 4
     x, y = columns[0] + depth + 0.07, rows[0] + 1.05
