@@ -85,8 +85,9 @@ def _bar(ax: Axes, x: int, row: Any, shines: bool, lines: Sequence[float], mark:
         whiskers = [[max(speed - low, 0)], [max(high - speed, 0)]]
         ax.errorbar(x, speed, yerr=whiskers, color=style.INK, capsize=3, linewidth=1.0, zorder=4)
     top = ax.get_ylim()[1]
-    inside = speed > 0.15 * top and any(0 <= value - speed < 0.075 * top for value in lines)
-    at, offset, va = (min(speed, low or speed), -4, "top") if inside else (max(speed, high or 0), 4, "bottom")
+    peak = max(speed, high or 0)
+    inside = speed > 0.15 * top and any(speed <= value < peak + 0.085 * top for value in lines)
+    at, offset, va = (min(speed, low or speed), -4, "top") if inside else (peak, 4, "bottom")
     number = f"{speed:.0f}" if speed >= 100 else f"{speed:.3g}"
     aside = -7 if mark is not None and not inside and -0.02 * top < mark - at < 0.1 * top else 0
     ax.annotate(
