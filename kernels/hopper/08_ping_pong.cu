@@ -65,9 +65,9 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     const uint64_t tile_b = wgmma_descriptor(smem_b + stage * STAGE_BYTES);
     wgmma_fence();                                            // what the threads did with acc comes before
     #pragma unroll
-    for (int k = 0; k < BLOCK_K / MMA_K; k++)                 // MMA_K values are 32 bytes; a descriptor counts in 16
+    for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)              // 64 rows are 64 · 128 bytes; one half after the other
       #pragma unroll
-      for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)        // 64 rows are 64 · 128 bytes; the first product replaces
+      for (int k = 0; k < BLOCK_K / MMA_K; k++)               // 16 values are 32 bytes; the first product replaces
         wgmma_m64k16_bf16(acc[mi], tile_a + k * 2 + mi * 512, tile_b + k * 2, k_tile > 0 || k > 0);
     wgmma_commit_group();
   };

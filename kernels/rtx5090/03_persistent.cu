@@ -16,7 +16,8 @@ constexpr int NUM_CONSUMERS = NUM_WARPS_M * NUM_WARPS_N;      // warps that mult
 constexpr int NUM_THREADS = NUM_CONSUMERS * 32 + 128;
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = NUM_CONSUMERS > 4 ? 240 : 248;   // of 65,536
 constexpr int WARP_M = BLOCK_M / NUM_WARPS_M, WARP_N = BLOCK_N / NUM_WARPS_N;
-constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16;
+constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16, WAIT_AT = WARP_N / MMA_N * 3 / 8;   // columns before a wait
+constexpr int LOADS_A = WARP_M / MMA_M, LOADS_B = WARP_N / (2 * MMA_N);   // ldmatrix for a step of 16
 constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2;   // bytes of a tile
 constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16);   // the tiles, then two mbarriers for each stage
@@ -35,6 +36,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
      int M, int N, int K) {
   static_assert(WARP_M % MMA_M == 0 && WARP_N % (2 * MMA_N) == 0, "a warp tile is made of 16 x 16, two mma tiles");
   static_assert(BLOCK_K == 32 || BLOCK_K == 64, "two sets of fragments take turns: an even number of steps of 16");
+  static_assert(WARP_N / MMA_N - WAIT_AT >= (LOADS_A + LOADS_B) / 2, "two ldmatrix a column: WARP_N is too small");
   static_assert(NUM_STAGES >= 2, "one tile is multiplied while at least one other is on its way");
 
   // ---- Where this warp works ----
@@ -67,15 +69,17 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   // region: load
-  const auto load = [&](int set, int stage, int k) {          // shared memory to fragments
+  const auto load = [&](int set, int stage, int k, int pair) {   // shared memory to fragments: two ldmatrix of a step's
     #pragma unroll
-    for (int mi = 0; mi < WARP_M / MMA_M; mi++)               // 16 rows, two chunks: the four 8x8 matrices of A
-      ldmatrix_x4(frag_a[set][mi][0], frag_a[set][mi][1], frag_a[set][mi][2], frag_a[set][mi][3],
-                  ((lane_a + stage * STAGE_BYTES) ^ k * 2) + mi * MMA_M * BLOCK_K * 2);
-    #pragma unroll
-    for (int ni = 0; ni < WARP_N / MMA_N; ni += 2)            // 16 rows, two chunks: two mma tiles of B
-      ldmatrix_x4(frag_b[set][ni][0], frag_b[set][ni][1], frag_b[set][ni + 1][0], frag_b[set][ni + 1][1],
-                  ((lane_b + stage * STAGE_BYTES) ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
+    for (int i = pair * 2; i < min(pair * 2 + 2, LOADS_A + LOADS_B); i++)
+      if (i < LOADS_A)                                        // 16 rows, two chunks: the four 8x8 matrices of A
+        ldmatrix_x4(frag_a[set][i][0], frag_a[set][i][1], frag_a[set][i][2], frag_a[set][i][3],
+                    ((lane_a + stage * STAGE_BYTES) ^ k * 2) + i * MMA_M * BLOCK_K * 2);
+      else {                                                  // 16 rows, two chunks: two mma tiles of B
+        const int ni = (i - LOADS_A) * 2;
+        ldmatrix_x4(frag_b[set][ni][0], frag_b[set][ni][1], frag_b[set][ni + 1][0], frag_b[set][ni + 1][1],
+                    ((lane_b + stage * STAGE_BYTES) ^ k * 2) + ni * MMA_N * BLOCK_K * 2);
+      }
   };
   // end region
 
@@ -95,40 +99,39 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
         for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
           mbarrier_wait_parity(empty + stage * 8, parity);
           copy(stage, grouped_block_order(index, tiles_m, tiles_n, GROUP_M), k_tile);
-          stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
-          parity ^= stage == 0;
+          stage = stage == NUM_STAGES - 1 ? 0 : stage + 1, parity ^= stage == 0;
         }
     return;
   }
   // end region
 
   setmaxnreg_inc<CONSUMER_REGISTERS>();                       // and those that multiply get what they gave
-  int stage = 0, parity = 0;
-  for (int index = blockIdx.x; index < tiles_m * tiles_n; index += gridDim.x) {
+  for (int index = blockIdx.x, stage = 0, parity = 0; index < tiles_m * tiles_n; index += gridDim.x) {
     float acc[WARP_M / MMA_M][WARP_N / MMA_N][4] = {};
     mbarrier_wait_parity(full + stage * 8, parity);             // the tile's first bytes have come
-    load(0, stage, 0);
+    #pragma unroll
+    for (int i = 0; i < LOADS_A + LOADS_B; i += 2) load(0, stage, 0, i / 2);
     for (int k_tile = 0; k_tile < K; k_tile += BLOCK_K) {
       // region: multiply
       #pragma unroll
       for (int k = 0; k < BLOCK_K; k += MMA_K) {
-        const int set = k / MMA_K % 2;
-        const int read = stage;
-        if (k == BLOCK_K - MMA_K) {
+        const bool last = k == BLOCK_K - MMA_K, more = k_tile + BLOCK_K < K;
+        const int set = k / MMA_K % 2, read = stage, begin = last ? WAIT_AT : 0;
+        if (last) {
           stage = stage == NUM_STAGES - 1 ? 0 : stage + 1;
           parity ^= stage == 0;                                 // the barriers begin their next phase with stage 0
-          if (k_tile + BLOCK_K < K) mbarrier_wait_parity(full + stage * 8, parity);   // the next tile's bytes
         }
-        if (k + MMA_K < BLOCK_K || k_tile + BLOCK_K < K)        // the fragments of the next step, if there is one
-          load(set ^ 1, stage, (k + MMA_K) % BLOCK_K);
         #pragma unroll
-        for (int ni = 0; ni < WARP_N / MMA_N; ni++)
+        for (int ni = 0; ni < WARP_N / MMA_N; ni++) {           // columns of products, and between them, for the
+          if (last && more && ni == begin) mbarrier_wait_parity(full + stage * 8, parity);   // next step: its bytes
+          if (ni >= begin) load(set ^ 1, last && !more ? read : stage, (k + MMA_K) % BLOCK_K, ni - begin);
           #pragma unroll
           for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: neighbours in time share a fragment
             const int mi = ni % 2 ? WARP_M / MMA_M - 1 - i : i;
             mma_m16n8k16_bf16(acc[mi][ni], frag_a[set][mi], frag_b[set][ni]);
           }
-        if (k == BLOCK_K - MMA_K) {
+        }
+        if (last) {
           __syncwarp();                                         // all lanes have what they read of this tile
           if (lane == 0) mbarrier_arrive(empty + read * 8);     // the producer may overwrite it
         }

@@ -21,6 +21,7 @@ __device__ __forceinline__ void quad_transpose(uint32_t (&words)[4]) {
 template <int WARP_N, int TILES_M>
 __device__ __forceinline__ void store_through_quads(const float (&acc)[TILES_M][WARP_N / 8][4], __nv_bfloat16* d,
                                                     int stride) {
+  static_assert(WARP_N % 32 == 0, "WARP_N must be a multiple of 32: four lanes exchange four mma tiles");
   const int lane = threadIdx.x % 32;
   #pragma unroll
   for (int mi = 0; mi < TILES_M; mi++)

@@ -7,6 +7,7 @@
 template <int WARP_N, bool EDGES = false, int TILES_M>
 __device__ __forceinline__ void store_through_shared(float (&acc)[TILES_M][WARP_N / 8][4], uint4* staged,
                                                      __nv_bfloat16* d, int stride, int rows = 0, int cols = 0) {
+  static_assert(WARP_N % 64 == 0, "WARP_N must be a multiple of 64: the XOR moves a chunk of D among 8");
   const int lane = threadIdx.x % 32;
   #pragma unroll
   for (int mi = 0; mi < TILES_M; mi++) {
