@@ -33,7 +33,7 @@ def table(header: list[str], rows: list[list[str]], caption: str = "", text_colu
     """A plain table; every cell is escaped, the first `text_columns` are left-aligned, numbers right-aligned."""
     def cell(tag: str, text: str, index: int) -> str:
         side = "left" if index < text_columns else "right"
-        whole = "white-space:nowrap;" if tag == "td" and side == "right" else ""  # a number is not broken over two lines
+        whole = "white-space:nowrap;" if tag == "td" and side == "right" else ""  # numbers stay on one line
         return (f'<{tag} style="text-align:{side};padding:2px 12px 2px 0;background:{PAPER};color:{INK};{whole}'
                 f'border-bottom:1px solid {LINE}">{escape(text)}</{tag}>')
 

@@ -43,8 +43,8 @@ def badge_source(name: str, pictures: bool) -> str:
     link = f"https://colab.research.google.com/github/{path}/blob/{BRANCH}/notebooks/{name}.ipynb"
     text = f"[![Open in Colab]({_BADGE})]({link})"
     if pictures:
-        text += ('\n\nOn Colab the pictures between the cells are missing. A double click on their cell shows the NAME of a '
-                 'file `NAME.png`, and `lab.figure("NAME")` the picture.')
+        text += ('\n\nOn Colab the pictures between the cells are missing. A double click on their cell shows the NAME '
+                 'of a file `NAME.png`, and `lab.figure("NAME")` the picture.')
     return text
 
 
