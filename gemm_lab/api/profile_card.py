@@ -112,9 +112,10 @@ class Profile:
         if not self.card:
             return ""
         c, n = self.card.conditions, f"{self.card.n:,}"
+        on = f"on {'an' if self.taught[:1] in ('A', 'H') else 'a'} {self.taught}"  # an A100, an H100, a Tesla T4
         return (f"one launch under Nsight Compute {c['ncu']} at {n} × {n} × {n}, not a benchmark\n"
                 f"{c['gpu']} · {c['arch']} · driver {c['driver']} · {c['date']}"
-                + (f"\non a {self.taught} latencies and pipes differ, and so do the shares" if self.taught else ""))
+                + (f"\n{on} latencies and pipes differ, and so do the shares" if self.taught else ""))
 
     # ---- Display ----
 
