@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor",
                        help=baselines)
     bench.add_argument("--regime", choices=("sustained", "burst"), default="sustained")
-    bench.add_argument("--rounds", type=int, default=30)
+    bench.add_argument("--rounds", type=int, default=None, help="default: 30, in bursts 10")
     bench.add_argument("--json", action="store_true")
 
     record = add("record", record_results, "check and measure ladders; the rows go to results/measured/<gpu>.csv")
@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor",
                         help=baselines)
     record.add_argument("--regimes", type=lambda text: text.split(","), default=["sustained", "burst"])
-    record.add_argument("--rounds", type=int, default=30)
+    record.add_argument("--rounds", type=int, default=None, help="default: 30, in bursts 10")
     record.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
 
     profile = add("profile", profile_kernels, "record hardware counters with ncu")

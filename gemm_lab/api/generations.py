@@ -6,7 +6,7 @@ so kernels of any tile and any architecture stand in one table. Counts, not spee
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gemm_lab.api import html
 from gemm_lab.api.kernel import Kernel, kernel
@@ -78,6 +78,7 @@ def generations(*names: str | Kernel, size: tuple[int, int, int] = SIZE) -> Gene
     found, (m, n, k) = Generations(), size
     for name in names:
         made = kernel(name) if isinstance(name, str) else name
+        made = replace(made, config=made.spec.configure()) if isinstance(name, str) else made  # not this GPU's
         run = made.run(n, m, k, backend="emulator")
         if not run.passed:
             raise LabError(f"{made.label} is wrong at {m} × {n} × {k}: {run.message} "

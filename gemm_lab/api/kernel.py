@@ -112,10 +112,22 @@ class Kernel:
 
     # ---- What it compiles to ----
 
+    def written_for(self, arch: str) -> bool:
+        """Whether the kernel exists for `arch`; a newer one does not imply it, since wgmma and tcgen05 come and go."""
+        return bool({arch, arch.removesuffix("a")} & set(self.spec.targets))
+
+    def runs_here(self) -> bool:
+        """Whether there is a GPU here that the kernel is written for."""
+        arch = here().arch
+        return arch is not None and self.written_for(arch)
+
     def compile(self, arch: str | None = None) -> Compiled:
-        """PTX and CUBIN for `arch`; by default for this GPU, or for the one that the ladder is taught on."""
-        arch = arch or here().arch or self.taught_gpu().arch
-        if arch not in self.spec.targets and arch.removesuffix("a") not in self.spec.targets:
+        """PTX and CUBIN for `arch`; by default for this GPU, or for the one that the ladder is taught on.
+
+        The taught one also where the kernel is not written for this GPU: the emulator runs it then.
+        """
+        arch = arch or (here().arch if self.runs_here() else self.taught_gpu().arch)
+        if not self.written_for(arch):
             raise ConfigError(f"{self.name} is written for {', '.join(self.spec.targets)}, not for {arch}.")
         cell = None
         if self.whole:
@@ -148,7 +160,7 @@ class Kernel:
     def occupancy(self, compiled: Compiled | None = None, on: str | None = None) -> Occupancy:
         """Blocks that fit on one multiprocessor of GPU `on` (default: the one it is compiled for)."""
         compiled = compiled or self.compile()
-        target = gpu(on) if on else (here().gpu or self.taught_gpu())
+        target = gpu(on) if on else (self.runs_here() and here().gpu or self.taught_gpu())
         return occupancy(target, compiled.threads, compiled.registers, compiled.smem)
 
     def instruction_mix(self, arch: str | None = None) -> InstructionMix:
@@ -179,8 +191,9 @@ class Kernel:
         """
         m, k = n if m is None else m, n if k is None else k
         self.spec.require_size(self.config, m, n, k)
-        where = resolve_backend(backend)
-        compiled = self.compile()
+        where = self._backend(backend)
+        # What the emulator counts is of the taught GPU, whichever is here.
+        compiled = self.compile(None if where == "gpu" else self.taught_gpu().arch)
         if where == "emulator":
             from gemm_lab.api import emulating
 
@@ -228,7 +241,7 @@ class Kernel:
                   "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
                   "d": np.full((m, n), np.nan, dtype)}
         compiled, args = self.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
-        if resolve_backend(None) == "emulator":
+        if self._backend(None) == "emulator":
             from gemm_lab.api import emulating
 
             emulating.require_patience(self, compiled, m, n, k, sure=False)
@@ -241,8 +254,7 @@ class Kernel:
 
     def grid(self, m: int, n: int, k: int) -> tuple[int, int, int]:
         """Blocks in x, y and z for an m × n × k product on this GPU, or on the taught one (or for GEMM_LAB_SMS)."""
-        present = here().present
-        sms = wanted_sms() or (present.sms if here().usable else self.taught_gpu().sms)
+        sms = wanted_sms() or (here().present.sms if self.runs_here() else self.taught_gpu().sms)
         return self.spec.launch_grid(self.config, m, n, k, sms)
 
     # ---- Display ----
@@ -250,6 +262,16 @@ class Kernel:
     def taught_gpu(self) -> Gpu:
         """The GPU that the kernel's ladder is taught on; a T4 for the ceilings."""
         return gpu(catalog.ladder(self.spec.ladder).gpu or "t4")
+
+    def _backend(self, wanted: str | None) -> str:
+        """As `resolve_backend`; but the emulator where the GPU here cannot run the kernel and was not asked for."""
+        where, arch = resolve_backend(wanted), here().arch
+        if where != "gpu" or arch is None or self.written_for(arch):
+            return where
+        if "gpu" in (wanted, chosen_backend()):
+            raise ConfigError(f"{self.name} is written for {', '.join(self.spec.targets)}, not for {arch}; "
+                              'the emulator runs it: backend="emulator".')
+        return "emulator"
 
     def _recorded(self, n: int):
         """The recorded sustained row of this unedited kernel at the recorded size nearest to n."""

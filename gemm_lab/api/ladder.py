@@ -42,12 +42,13 @@ class Ladder:
     def __getitem__(self, index: int) -> Kernel:
         return self.kernels[index]
 
-    def bench(self, sizes: int | Iterable[int] = SIZES, *, regime: str = "sustained", rounds: int = 30,
+    def bench(self, sizes: int | Iterable[int] = SIZES, *, regime: str = "sustained", rounds: int | None = None,
               baselines: Iterable[str] | None = None, progress: bool | Callable = True,
               also: Iterable[Kernel] = ()) -> Bench:
         """Time every rung, its baselines and its ceiling, interleaved, at each size.
 
-        Returns the recorded run, saying so, where there is no GPU. `also` adds the learner's own kernels.
+        Returns the recorded run, saying so, where there is no GPU. `also` adds the learner's own kernels. `rounds`:
+        by default 30, and 10 in bursts.
         """
         sizes = [sizes] if isinstance(sizes, int) else list(sizes)
         rungs = [*self.kernels, *also]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from gemm_lab import catalog, device
-from gemm_lab.api.here import RECORDED_ON
+from gemm_lab.api.here import RECORDED_ON, here
 from gemm_lab.errors import ConfigError
 from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, benchmark
 from gemm_lab.measure.check import Launch, Verdict, check
@@ -52,18 +52,20 @@ def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> En
 
 
 def benchmark_kernels(kernels: Iterable[Kernel], sizes: Iterable[int], *, baselines: Iterable[str],
-                      ceiling: Kernel | None, regime: str, rounds: int, progress: bool | Callable) -> Measurements:
+                      ceiling: Kernel | None, regime: str, rounds: int | None,
+                      progress: bool | Callable) -> Measurements:
     """Kernels, baselines and ceiling interleaved in one run at each size."""
     kernels = list(kernels)
     unknown = set(baselines) - set(BASELINES)
     if unknown:
         raise ConfigError(f"Unknown baselines {catalog.listed(sorted(unknown))}; there are {', '.join(BASELINES)}.")
     # A label is the name, with every setting that is not the default and the learner's own name.
-    entries = [entry_of(kernel, kernel.compile(), kernel.label) for kernel in kernels]
+    arch = here().arch  # of this GPU: a kernel that is not written for it is refused
+    entries = [entry_of(kernel, kernel.compile(arch), kernel.label) for kernel in kernels]
     ladder = kernels[0].spec.ladder
     entries += [Entry(name, name, ladder=ladder) for name in baselines]
     if ceiling is not None:
-        entries.append(entry_of(ceiling, ceiling.compile()))
+        entries.append(entry_of(ceiling, ceiling.compile(arch)))
     report = progress if callable(progress) else _Bar() if progress else None
     try:
         return benchmark(entries, list(sizes), kernels[0].spec.problem, regime, rounds, progress=report)

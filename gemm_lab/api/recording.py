@@ -91,8 +91,8 @@ def _plan(name: str, arch: str) -> Plan:
 
 
 def record(where: Here, names: Iterable[str] = (), *, sizes: Iterable[int] | None = None,
-           regimes: Iterable[str] = ("sustained", "burst"), rounds: int = 30, baselines: Iterable[str] | None = None,
-           into: Path | None = None, say: Callable[[str], None] = print) -> Recorded:
+           regimes: Iterable[str] = ("sustained", "burst"), rounds: int | None = None,
+           baselines: Iterable[str] | None = None, into: Path | None = None, say: Callable[[str], None] = print) -> Recorded:
     """Check and measure on the GPU of `where`; the rows go to `into`/<gpu>.csv (default: results/measured).
 
     A row names its GPU, driver, CUDA version, clock, power, commit and date. `say` is told what was found as it comes.
@@ -129,7 +129,7 @@ def _passes(rung: Kernel, wrong: dict[str, str], say: Callable[[str], None]) -> 
     return not why
 
 
-def _benches(plan: Plan, rungs: list[Kernel], sizes: list[int], regimes: Iterable[str], rounds: int,
+def _benches(plan: Plan, rungs: list[Kernel], sizes: list[int], regimes: Iterable[str], rounds: int | None,
              baselines: Iterable[str] | None) -> Iterator[tuple[list, dict[str, str]]]:
     """(rows, what was not timed and why) for each regime and size."""
     wanted = tuple(plan.ladder.spec.baselines if baselines is None else baselines)

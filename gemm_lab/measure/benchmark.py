@@ -21,6 +21,7 @@ from gemm_lab.measure.inputs import scales
 from gemm_lab.measure.statistics import rate, ratio
 
 REGIMES = ("sustained", "burst")
+ROUNDS = {"sustained": 30, "burst": 10}  # each burst sample rests 0.15 s first, and scatters little
 SILENCE_S, PREPARE_S = 60.0, 600.0  # compiling Inductor's candidates takes minutes at worst
 Size = tuple[int, int, int]
 
@@ -125,7 +126,7 @@ def benchmark(
     sizes: Sequence[int | Size],
     problem: Problem,
     regime: str = "sustained",
-    rounds: int = 30,
+    rounds: int | None = None,
     *,
     seed: int = 0,
     progress: Callable[[dict[str, Any]], None] | None = None,
@@ -135,10 +136,12 @@ def benchmark(
 
     Every kernel's output is checked first; one that is wrong is not timed and stands in `.skipped`. cuBLAS is
     the entry of kind "cublas", the ceiling the first of kind "ceiling"; leave them out and the ratios are None.
+    `rounds`: turns for each entry; without it 30, and 10 in bursts, which rest before every sample and scatter less.
     Needs a GPU; `session` is for tests.
     """
     if regime not in REGIMES:
         raise ConfigError(f"There is no regime {regime!r}; choose sustained or burst.")
+    rounds = ROUNDS[regime] if rounds is None else rounds
     if len({entry.label for entry in entries}) != len(entries):
         raise ConfigError("Two entries of the benchmark have the same label; give each its own.")
     found = Measurements()

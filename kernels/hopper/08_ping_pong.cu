@@ -2,7 +2,7 @@
 // Extends 07_tma_store.cu: the tensor cores never wait for an epilogue; no clusters, whose blocks wait for each other.
 // D[M,N] = A[M,K] · B[K,N]   A row-major, B column-major, BF16 in and out, FP32 accumulate
 // H100, H200.   Notebook 10.
-#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_STAGES 6, GROUP_M 11
+#include "config.cuh"  // BLOCK_M 128, BLOCK_N 128, BLOCK_K 64, NUM_STAGES 6, GROUP_M 11, STORE_N 64
 #include "ptx/mbarrier.cuh"
 #include "ptx/named_barrier.cuh"
 #include "ptx/setmaxnreg.cuh"
@@ -14,16 +14,16 @@
 
 constexpr int NUM_CONSUMERS = 2, NUM_THREADS = (NUM_CONSUMERS + 1) * 128;   // warpgroups that multiply, one produces
 constexpr int PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240;   // of 65,536
-constexpr int MMA_M = 64, MMA_K = 16, TURN = 3;               // named barriers 3 and 4: whose turn it is
-constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2;   // bytes of a tile
-constexpr int STAGE_BYTES = STAGE_A + STAGE_B;
-constexpr int STORE_BYTES = MMA_M * 64 * 2, STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;   // 64 x 64 of D, and all
+constexpr int MMA_M = 64, MMA_K = 16, CHUNKS = STORE_N / 8, TURN = 3;   // named barriers 3 and 4: whose turn it is
+constexpr int STAGE_A = BLOCK_M * BLOCK_K * 2, STAGE_B = BLOCK_N * BLOCK_K * 2, STAGE_BYTES = STAGE_A + STAGE_B;
+constexpr int STORE_BYTES = MMA_M * STORE_N * 2, STAGED_BYTES = NUM_CONSUMERS * 2 * STORE_BYTES;   // a part of D, all
 constexpr int SMEM_BYTES = NUM_STAGES * (STAGE_BYTES + 16) + STAGED_BYTES;   // tiles, parts of D, mbarriers
 
 extern "C" __global__ void __launch_bounds__(NUM_THREADS, 1)
 gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
      const __grid_constant__ CUtensorMap map_d, int M, int N, int K) {
   static_assert(BLOCK_K == 64 && BLOCK_M % MMA_M == 0, "rows of 128 bytes; wgmma takes 64 rows of A");
+  static_assert(BLOCK_N % STORE_N == 0 && STORE_N % 16 == 0, "D leaves in parts, of which stmatrix takes 16 columns");
 
   // ---- Where this warpgroup works ----
   const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);   // the compiler sees: the same in every lane
@@ -33,7 +33,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // ---- Shared memory and accumulators ----
   extern __shared__ __align__(1024) uint4 smem[];             // [NUM_STAGES]: (BLOCK_M, BLOCK_K), (BLOCK_N, BLOCK_K)
   const uint32_t smem_a = __cvta_generic_to_shared(smem), smem_b = smem_a + STAGE_A;
-  const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS][2]: (64, 64) of D
+  const uint32_t staged = smem_a + NUM_STAGES * STAGE_BYTES;  // [NUM_CONSUMERS][2]: (64, STORE_N) of D
   const uint32_t full = staged + STAGED_BYTES;                // [NUM_STAGES] mbarriers of 8 bytes: the tiles are there
   const uint32_t empty = full + NUM_STAGES * 8;               // [NUM_STAGES]: the warps' products have read them
   float acc[BLOCK_M / MMA_M][BLOCK_N / 8][4];                 // no fragments of A and B: wgmma needs none
@@ -74,16 +74,17 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
   // end region
 
   // region: store
-  const auto store = [&](auto& part, int column, int buffer, int row, int block_n) {   // 64 columns of a 64-row tile
+  const auto store = [&](auto& part, int column, int buffer, int row, int block_n) {   // 64 rows of D, STORE_N columns
     const int lane = threadIdx.x % 32, staged_row = threadIdx.x % 128 / 32 * 16 + lane % 16;
     const uint32_t at = staged + (warpgroup * 2 + buffer) * STORE_BYTES;
     if (threadIdx.x % 128 == 0) tma_store_wait_read<1>();     // the store before last no longer reads this buffer,
     named_barrier_sync<128>(1 + warpgroup);                   // and the warpgroup waits for that
     #pragma unroll
-    for (int chunk = 0; chunk < 8; chunk += 2) {              // two chunks of 8 columns; the swizzle that map_d names
+    for (int chunk = 0; chunk < CHUNKS; chunk += 2) {         // two at a time; map_d names the same swizzle
       const auto &left = part[column / 8 + chunk], &right = part[column / 8 + chunk + 1];
-      stmatrix_x4(at + staged_row * 128 + 16 * ((chunk + lane / 16) ^ staged_row % 8), bf16_pair(left[0], left[1]),
-                  bf16_pair(left[2], left[3]), bf16_pair(right[0], right[1]), bf16_pair(right[2], right[3]));
+      const int place = staged_row * CHUNKS + ((chunk + lane / 16) ^ staged_row * CHUNKS / 8 % CHUNKS);
+      stmatrix_x4(at + 16 * place, bf16_pair(left[0], left[1]), bf16_pair(left[2], left[3]),
+                  bf16_pair(right[0], right[1]), bf16_pair(right[2], right[3]));
     }
     fence_proxy_async();                                      // TMA sees what this thread has written,
     named_barrier_sync<128>(1 + warpgroup);                   // and one thread waits for the warpgroup
@@ -140,8 +141,8 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
     #pragma unroll
     for (int mi = 0; mi < BLOCK_M / MMA_M; mi++)
       #pragma unroll
-      for (int column = 0; column < BLOCK_N; column += 64)
-        store(acc[mi], column, (mi * BLOCK_N + column) / 64 % 2, tile.m * BLOCK_M + mi * MMA_M, tile.n * BLOCK_N);
+      for (int column = 0; column < BLOCK_N; column += STORE_N)
+        store(acc[mi], column, (mi * BLOCK_N + column) / STORE_N % 2, tile.m * BLOCK_M + mi * MMA_M, tile.n * BLOCK_N);
     // end region
   }
   if (threadIdx.x % 128 == 0) tma_store_wait_read<0>();       // shared memory outlives the last stores

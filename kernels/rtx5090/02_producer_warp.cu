@@ -125,7 +125,7 @@ gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensor
       #pragma unroll
       for (int ni = 0; ni < WARP_N / MMA_N; ni++) {           // columns of products, and between them, for the
         if (last && more && ni == begin) mbarrier_wait_parity(full + stage * 8, parity);   // next step: its bytes
-        if (ni >= begin) load(set ^ 1, last && !more ? read : stage, (k + MMA_K) % BLOCK_K, ni - begin);
+        if (ni >= begin) load(set ^ 1, stage, (k + MMA_K) % BLOCK_K, ni - begin);   // its fragments (past K unused)
         #pragma unroll
         for (int i = 0; i < WARP_M / MMA_M; i++) {            // a snake: neighbours in time share a fragment
           const int mi = ni % 2 ? WARP_M / MMA_M - 1 - i : i;

@@ -36,6 +36,19 @@ __device__ __forceinline__ void wgmma_m64k16_bf16(float (&acc)[8][4], uint64_t a
                : "l"(a), "l"(b), "r"(accumulate));
 }
 
+// acc (64, 112): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
+__device__ __forceinline__ void wgmma_m64k16_bf16(float (&acc)[14][4], uint64_t a, uint64_t b, int accumulate) {
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %58, 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n112k16.f32.bf16.bf16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+               "%48, %49, %50, %51, %52, %53, %54, %55"
+               "}, %56, %57, p, 1, 1, 0, 0;\n\t}"
+               : ACC_32(0), ACC_16(8), ACC_4(12), ACC_4(13)
+               : "l"(a), "l"(b), "r"(accumulate));
+}
+
 // acc (64, 128): acc[n / 8] as mma_m16n8k16 holds it, 16 rows a warp. Without `accumulate` what it held is dropped.
 __device__ __forceinline__ void wgmma_m64k16_bf16(float (&acc)[16][4], uint64_t a, uint64_t b, int accumulate) {
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %66, 0;\n\t"

@@ -1,0 +1,52 @@
+"""A kernel on a GPU that it is not written for: the emulator runs it, compiled for the GPU that it is taught on."""
+
+from importlib import import_module
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab import device, hardware
+from gemm_lab.api import measuring
+from gemm_lab.api.here import Here
+from gemm_lab.api.measuring import benchmark_kernels
+from gemm_lab.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def an_h200(monkeypatch):
+    present = hardware.Present("NVIDIA H200", "sm_90a", 132, (13, 0), 141.0, hardware.gpu("h200"))
+    for module in (import_module("gemm_lab.api.kernel"), measuring):
+        monkeypatch.setattr(module, "here", lambda: Here(present, True, ""))
+    monkeypatch.setattr(device, "available", lambda: True)
+    monkeypatch.setattr(device, "holder", lambda: "")
+    monkeypatch.delenv("GEMM_LAB_BACKEND", raising=False)
+
+
+def test_what_is_written_for_it_runs_on_it():
+    kernel = lab.kernel("ampere/04")
+    assert kernel.runs_here() and kernel.compile().arch == "sm_90a" and kernel._backend(None) == "gpu"
+
+
+def test_what_is_not_is_emulated_as_the_taught_gpu():
+    kernel = lab.kernel("b200/03")
+    assert not kernel.runs_here() and kernel.compile().arch == "sm_100a"
+    run = kernel.run(512)
+    assert run.passed and run.backend == "emulator" and run.compiled.arch == "sm_100a"
+    assert kernel.grid(8192, 8192, 8192)[0] <= lab.gpu("b200").sms
+    assert kernel.occupancy().blocks == 1
+
+
+def test_asking_for_the_gpu_is_refused(monkeypatch):
+    kernel = lab.kernel("b200/01")
+    with pytest.raises(ConfigError, match="sm_100a, sm_103a, not for sm_90a; the emulator runs it"):
+        kernel.run(512, backend="gpu")
+    monkeypatch.setenv("GEMM_LAB_BACKEND", "gpu")
+    with pytest.raises(ConfigError, match="not for sm_90a"):
+        kernel.run(512)
+    with pytest.raises(ConfigError, match="not for sm_90a"):
+        benchmark_kernels([kernel], [4096], baselines=(), ceiling=None, regime="burst", rounds=1, progress=False)
+
+
+def test_what_the_emulator_counts_is_of_the_taught_gpu():
+    run = lab.kernel("t4/03").run(512, backend="emulator")
+    assert run.compiled.arch == "sm_75"
