@@ -195,6 +195,7 @@ APART = {
     "ampere/11_any_size": (0.87, "stores value by value, for odd rows of D, stand in the code and are never executed"),
     "hopper/08_ping_pong": (0.87, "a consumer goes over every other tile; what stands outside its loop is counted for each"),
     "hopper/08_ping_pong_wide": (0.88, "the same"),
+    "hopper/08_ping_pong_narrow": (0.82, "the same, and its epilogue is longer"),
     "rtx5090/03_persistent": (1.075, "consumers poll an mbarrier for each tile, and the producer for each stage"),
     "lessons/01_plain_loads": (0.95, "ptxas 13.0 steps two uniform registers less in each turn"),
     "lessons/02_ldmatrix": (0.93, "the same"),

@@ -72,7 +72,7 @@ def test_the_operands_are_counted(name):
     report, _ = run(name, m, n, k)
     products = [s for s in report.sites if "mma_async" in s.opcode]
     width = int(re.search(r"m64n(\d+)k16", products[0].opcode)[1])
-    count = (m // 64) * (n // width) * (k // 16)
+    count = (m // 64) * -(-n // width) * (k // 16)
     assert sum(s.requests for s in products) == count == sum(s.executions for s in products) // 4
     assert sum(s.bytes for s in products) == count * (64 + width) * 32
 

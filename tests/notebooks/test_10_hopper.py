@@ -16,7 +16,7 @@ from gemm_lab.notebook.damage import damage
 from gemm_lab.notebook.figures.warpgroup_operands import wavefronts
 
 K = {k.name.split("/")[1]: k for k in lab.ladder("hopper")}
-K1, K2, K3, K4, K5, K6, K7, K8, WIDE = K.values()
+K1, K2, K3, K4, K5, K6, K7, K8, WIDE, NARROW = K.values()
 CEILING = "wgmma_m64n256k16_bf16"
 SHUFFLE = "__shfl_sync(0xffffffff, threadIdx.x / 128, 0)"
 
@@ -150,6 +150,13 @@ def test_rounds():
     assert shares[16384, 192] == pytest.approx(shares[16384, 128], abs=0.01)
 
 
+def test_112_columns_are_the_widest_of_the_fewest():
+    paid = {width: tail(4096, 4096, (128, width), 132).waves * width for width in range(64, 257, 8)}
+    assert paid[128] == 1024 and round(4096 * 32 / 132) == 993 and len(paid) == 25
+    assert min(paid.values()) == paid[NARROW.block[1]] == 1008
+    assert all(width < 112 for width in paid if width != 112 and paid[width] == 1008)
+
+
 # ---- What was recorded ----
 
 
@@ -173,6 +180,11 @@ def test_order_counts_at_16384_and_multicast_gains_nothing(sustained):
 def test_the_wide_tile_wins_at_8192_alone(sustained):
     wins = {n: sustained.ratio(WIDE.name, K8.name, n) > 1 for n in sustained.sizes}
     assert wins == {2048: False, 4096: False, 8192: True, 16384: False}
+
+
+def test_the_narrow_tile_wins_at_4096_while_the_clock_is_low(sustained):
+    burst = lab.ladder("hopper").recorded([4096], "burst")
+    assert sustained.ratio(NARROW.name, K8.name, 4096) > 1 > burst.ratio(NARROW.name, K8.name, 4096)
 
 
 def test_power_is_the_limit(sustained):
