@@ -18,6 +18,7 @@ from gemm_lab.plots import Section
 from gemm_lab.plots import profile_card as draw
 from gemm_lab.plots.profile_card import short_number
 
+AN_H200 = SimpleNamespace(usable=True, gpu=gpu("h200"), arch="sm_90a", reason="")
 NO_GPU = pytest.mark.skipif(lab.here().usable, reason="with a GPU it records")
 
 
@@ -139,10 +140,21 @@ def test_on_a_gpu_it_is_recorded_beside_the_rung_before(recorded, monkeypatch):
         return [made_card(k.name, 1e6, wait=1) for k in kernels]
 
     monkeypatch.setattr(card_recording, "record_cards", record)
-    monkeypatch.setattr(profile_card, "here", lambda: SimpleNamespace(usable=True, gpu=gpu("h200"), reason=""))
+    monkeypatch.setattr(profile_card, "here", lambda: AN_H200)
     shown = lab.kernel("t4/03").profile(n=1024)
     assert asked == [("t4/02_vectorized_copy", 1024), ("t4/03_swizzled", 1024)]
     assert shown.card.kernel == "t4/03_swizzled" and shown.card_before.kernel == "t4/02_vectorized_copy"
+
+
+def test_a_kernel_that_this_gpu_cannot_run_is_named_and_nothing_is_launched(recorded, monkeypatch):
+    recorded()
+    monkeypatch.setattr(card_recording, "record_cards", lambda *_: pytest.fail("launched"))
+    monkeypatch.setattr(profile_card, "here", lambda: AN_H200)
+    shown = lab.kernel("b200/05").profile()
+    assert "b200/05_tma_store is written for sm_100a, sm_103a, and this GPU is sm_90a: it cannot" in shown.note
+    assert "b200/04" not in shown.note and shown.card is None
+    with pytest.raises(LabError, match="b200/05_tma_store .* cannot run"):
+        lab.kernel("b200/05").profile(record=True)
 
 
 def test_what_is_to_be_recorded_has_three_names(capsys):
