@@ -108,9 +108,9 @@ def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
 
 
 def smallest_size(kernel: Kernel) -> tuple[int, int, int]:
-    """One block tile in m and n, two block tiles in k (32 where the kernel names no multiple)."""
-    steps = kernel.spec.size_multiples(kernel.config)
-    m, n, k = (steps[axis] if steps[axis] > 1 else 32 for axis in "mnk")
+    """One block tile in m and n, two block tiles in k, of a kernel of any size, too (32 where it has no tiles)."""
+    steps, config = kernel.spec.size_multiples(kernel.config), kernel.config
+    m, n, k = (max(steps[axis], config.get(f"BLOCK_{axis.upper()}", 32 if steps[axis] == 1 else 1)) for axis in "mnk")
     return m, n, 2 * k
 
 

@@ -92,7 +92,8 @@ def _plan(name: str, arch: str) -> Plan:
 
 def record(where: Here, names: Iterable[str] = (), *, sizes: Iterable[int] | None = None,
            regimes: Iterable[str] = ("sustained", "burst"), rounds: int | None = None,
-           baselines: Iterable[str] | None = None, into: Path | None = None, say: Callable[[str], None] = print) -> Recorded:
+           baselines: Iterable[str] | None = None, into: Path | None = None,
+           say: Callable[[str], None] = print) -> Recorded:
     """Check and measure on the GPU of `where`; the rows go to `into`/<gpu>.csv (default: results/measured).
 
     A row names its GPU, driver, CUDA version, clock, power, commit and date. `say` is told what was found as it comes.

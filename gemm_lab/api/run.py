@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from gemm_lab.api import html
 from gemm_lab.api.hot_lines import HotLines
 from gemm_lab.catalog import listed
-from gemm_lab.errors import ConfigError
+from gemm_lab.errors import ConfigError, LabError
 
 SHOWN_OUTPUT = 4000  # characters of printf
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 class Run:
     """What a kernel did on `backend`, "gpu" or "emulator".
 
-    `tflops` and `cublas_tflops` come from one interleaved run on this GPU. `report` holds the emulator's counts;
+    `tflops` and `cublas_tflops` come from one interleaved run on this GPU. `report` holds the emulator's counts of this
+    launch; after a right run on a GPU the emulator counts what each line costs at the smallest size, when it is shown.
     `recorded` is a row of the recorded results, shown where no GPU ran.
     """
 
@@ -72,11 +74,7 @@ class Run:
     @property
     def sectors_per_request(self) -> float | None:
         """32-byte sectors of global memory that one warp instruction touches, on average; None on a GPU."""
-        if not self.report:
-            return None
-        sites = [site for site in self.report.sites if site.sectors]
-        requests = sum(site.requests for site in sites)
-        return sum(site.sectors for site in sites) / requests if requests else 0.0
+        return _sectors_per_request(self.report) if self.report else None
 
     @property
     def hazards(self) -> list:
@@ -87,17 +85,17 @@ class Run:
 
     def hot_lines(self) -> HotLines:
         """The source with what every line cost: executions, wavefronts, conflict degree, sectors a request."""
-        return HotLines(self._counted(), self.kernel)
+        return HotLines(self._counted, self.kernel)
 
     def inspect(self, where: int | str, block: int = 0, warp: int = 0) -> Any:
         """Registers and shared memory after one warp last executed a line: `where` is a line of the learner's text
         (of the cell, where the kernel is edited) or the name of a region, whose last executed line is meant.
         """
-        return self._counted().inspect(self._place(where), block, warp)
+        return self._counted.inspect(self._place(where), block, warp)
 
     def trace(self, where: int | str, block: int = 0, warp: int = 0) -> list:
         """The addresses of every execution of a line's memory instructions by one warp."""
-        return self._counted().trace(self._place(where), block, warp)
+        return self._counted.trace(self._place(where), block, warp)
 
     def timeline(self, **costs: float) -> Pipeline:
         """The pipeline of one block at this run's size, in logical time; see `Kernel.timeline`."""
@@ -113,7 +111,7 @@ class Run:
             first, text, file = ((edit.first_line, edit.text, edit.file) if edit
                                  else (region.first_line, region.text, spec.file))
             wanted = {(file, first + offset) for offset in range(text.count("\n") + 1)}
-        places = [site.outermost for site in self._counted().sites if site.executions and site.outermost[0]]
+        places = [site.outermost for site in self._counted.sites if site.executions and site.outermost[0]]
         ran = {(name.rsplit("/", 1)[-1], number) for name, number in places}
         found = ran & wanted
         if not found:
@@ -123,12 +121,29 @@ class Run:
                               + (f" The nearest line that did is {near}." if near else ""))
         return max(found, key=lambda place: place[1])
 
+    @cached_property
     def _counted(self) -> Any:
+        """The emulator's report of this launch; of one that a GPU ran, of the smallest size."""
         if self.report is not None:
             return self.report
-        from gemm_lab.api.emulating import check_on_emulator, smallest_size
+        from gemm_lab.api.emulating import check_on_emulator
 
-        return check_on_emulator(self.kernel, self.compiled, *smallest_size(self.kernel))[1]
+        return check_on_emulator(self.kernel, self.compiled, *self._small)[1]
+
+    @cached_property
+    def _small(self) -> tuple[int, int, int]:
+        from gemm_lab.api.emulating import smallest_size
+
+        return smallest_size(self.kernel)
+
+    def _beside(self) -> Any:
+        """What the emulator counts beside a right run on a GPU; None where it cannot run the kernel."""
+        if self.report is not None or not self.passed:
+            return None
+        try:
+            return self._counted
+        except LabError:
+            return None
 
     def as_dict(self) -> dict[str, Any]:
         """What `gemm-lab run --json` prints."""
@@ -149,7 +164,15 @@ class Run:
             pairs.append(("speed", f"{self.tflops:.1f} TFLOPS"))
         if self.ratio is not None:
             pairs.append(("of cuBLAS", f"{self.ratio:.0%}"))
+        if beside := self._beside():
+            if beside.totals.ideal_wavefronts:
+                pairs.append(("wavefronts", f"{beside.totals.conflict_degree:.2f} × ideal"))
+            pairs += [("sectors a request", f"{_sectors_per_request(beside):.1f}"),
+                      ("counted", f"by the emulator at {self._small_text()}")]
         return pairs
+
+    def _small_text(self) -> str:
+        return " × ".join(map(str, self._small))
 
     def _where(self) -> str:
         return " on the emulator" if self.backend == "emulator" else ""
@@ -183,8 +206,17 @@ class Run:
                 f"{self._where()} &nbsp;{escape(self.message)}</div>{html.facts(self._lines())}")
         if self.report is not None:
             body += html.folded("what each line costs", self.hot_lines().body())
+        elif self._beside():
+            title = f"what each line costs, on the emulator at {self._small_text()}"
+            body += html.folded(title, self.hot_lines().body())
         if self._recorded():
             body += f'<div style="color:{html.MUTED};font-size:11px">{escape(self._recorded())}</div>'
         if self.output.strip():
             body += html.folded("printed by the kernel", f"<pre>{escape(self._printed())}</pre>")
         return html.card(body, colour)
+
+
+def _sectors_per_request(report: Any) -> float:
+    sites = [site for site in report.sites if site.sectors]
+    requests = sum(site.requests for site in sites)
+    return sum(site.sectors for site in sites) / requests if requests else 0.0

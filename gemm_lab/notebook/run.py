@@ -30,6 +30,7 @@ from gemm_lab.notebook.figures.png import smaller
 
 LIMIT_S = 600.0
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -111,9 +112,9 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook without what only lives while a kernel does: widget views and state, times of execution.
 
     A stored widget view shows as an error when no kernel runs; the picture that the widget drew of itself and the text
-    beside it stay (see `widgets.picture`). Progress bars (stderr) go too, and pictures get a palette, which makes
-    them small.
+    beside it stay (see `widgets.picture`). Progress bars go too, and pictures get a palette, which makes them small.
     """
+    bars = progress_bars(notebook)
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for cell in notebook.cells:
         tags = cell.metadata.get("tags")
@@ -121,7 +122,8 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         cell.metadata = nbformat.from_dict(FOLDED if folded else {"tags": tags} if tags else {})
         if cell.cell_type != "code":
             continue
-        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+        cell.outputs = [output for output in cell.outputs
+                        if output.get("name") != "stderr" and _view(output) not in bars]
         for output in cell.outputs:
             data = output.get("data", {})
             data.pop(WIDGET_VIEW, None)
@@ -135,13 +137,29 @@ def _has_palette(picture: bytes) -> bool:
     return picture[25:26] == b"\x03"
 
 
+def _view(output: nbformat.NotebookNode) -> str | None:
+    """The model that a widget's view shows; None where the output is no view."""
+    return output.get("data", {}).get(WIDGET_VIEW, {}).get("model_id")
+
+
+def progress_bars(notebook: nbformat.NotebookNode) -> set[str]:
+    """The models of tqdm's bars in an executed notebook, by its widget state: a box with a progress widget in it."""
+    saved = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    moving = {f"IPY_MODEL_{name}" for name, model in saved.items() if model.get("model_name") == "FloatProgressModel"}
+    return {name for name, model in saved.items() if moving & set(model.get("state", {}).get("children", ()))}
+
+
 def without_picture(notebook: nbformat.NotebookNode) -> tuple[int, str] | None:
-    """The first code cell (its number and first line) with a widget view and nothing to show in its place."""
+    """The first code cell (its number and first line) with a widget view and nothing to show in its place.
+
+    A progress bar has had its time: it needs no picture.
+    """
+    bars = progress_bars(notebook)
     cells = [cell for cell in notebook.cells if _runs(cell)]
     for number, cell in enumerate(cells, 1):
         for output in cell.outputs:
             data = output.get("data", {})
-            if WIDGET_VIEW in data and not {"image/png", "text/html"} & set(data):
+            if WIDGET_VIEW in data and _view(output) not in bars and not {"image/png", "text/html"} & set(data):
                 return number, cell.source.strip().splitlines()[0]
     return None
 

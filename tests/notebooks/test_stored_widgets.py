@@ -33,3 +33,15 @@ def test_a_widget_without_a_picture_is_found():
     good = [cell("first", **view, **{"image/png": "AA=="}), cell("second", **view, **{"text/html": "<p>"}), cell("x")]
     assert without_picture(nbformat.v4.new_notebook(cells=good)) is None
     assert without_picture(nbformat.v4.new_notebook(cells=[*good, cell("slider()\nmore", **view)])) == (4, "slider()")
+
+
+def test_a_progress_bar_needs_no_picture_and_is_not_kept(tmp_path):
+    bar = "from tqdm.notebook import tqdm\nbar = tqdm(total=2)\nbar.update(2), bar.close()\n'timed'"
+    failure, book = stored(tmp_path, bar)
+    assert failure is None
+    assert [output.data["text/plain"] for output in book.cells[0].outputs] == ["'timed'"]
+
+
+def test_a_slider_of_ones_own_is_no_progress_bar(tmp_path):
+    failure, _ = stored(tmp_path, "import ipywidgets\nipywidgets.HBox([ipywidgets.IntSlider()])")
+    assert "picture" in str(failure)

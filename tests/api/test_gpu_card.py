@@ -1,0 +1,58 @@
+"""The card of a run on a GPU: its speed, and beside it what the emulator counts at the smallest size."""
+
+from dataclasses import replace
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.api import emulating
+from gemm_lab.emulator.faults import MemoryFault
+
+
+def on_a_gpu(name: str, **changes):
+    """A run as a GPU leaves it, with the emulator's own result of the same launch."""
+    kernel = lab.kernel(name)
+    run = kernel.run(256, backend="emulator")
+    facts = {"backend": "gpu", "report": None, "recorded": None, "tflops": 6.7, "cublas_tflops": 20.0}
+    return replace(run, **facts | changes)
+
+
+@pytest.mark.parametrize(("name", "degree"), [("t4/02", "6.09"), ("t4/03", "1.00"), ("hopper/08_ping_pong", "1.00")])
+def test_it_shows_speed_and_conflicts(name, degree):
+    run = on_a_gpu(name)
+    size = " × ".join(map(str, emulating.smallest_size(run.kernel)))
+    assert f"speed 6.7 TFLOPS · of cuBLAS 34% · wavefronts {degree} × ideal" in repr(run)
+    assert f"counted by the emulator at {size}" in repr(run)
+    assert f"what each line costs, on the emulator at {size}" in run._repr_html_()
+    assert run.wavefronts is None and run.conflict_degree is None, "of the launch itself nothing was counted"
+
+
+def test_without_shared_memory_it_shows_sectors():
+    sectors = {name: repr(on_a_gpu(name)).split("sectors a request ")[1].split(" ")[0] for name in ("simt/01", "simt/02")}
+    assert "wavefronts" not in repr(on_a_gpu("simt/01")) and float(sectors["simt/01"]) > 4 * float(sectors["simt/02"])
+
+
+def test_of_a_wrong_result_nothing_is_counted(monkeypatch):
+    run = on_a_gpu("t4/03", passed=False, message="D is wrong.")
+    monkeypatch.setattr(emulating, "check_on_emulator", lambda *_: pytest.fail("it was emulated"))
+    assert "counted" not in repr(run)
+
+
+def test_what_the_emulator_refuses_is_left_out(monkeypatch):
+    def refuse(*_):
+        raise MemoryFault("outside")
+
+    run = on_a_gpu("t4/03")
+    monkeypatch.setattr(emulating, "check_on_emulator", refuse)
+    assert "speed 6.7 TFLOPS" in repr(run) and "counted" not in repr(run) and "costs" not in run._repr_html_()
+
+
+def test_it_is_counted_once(monkeypatch):
+    run, calls, real = on_a_gpu("t4/03"), [], emulating.check_on_emulator
+    monkeypatch.setattr(emulating, "check_on_emulator", lambda *facts: calls.append(1) or real(*facts))
+    assert repr(run) == repr(run) and run._repr_html_() and len(calls) == 1
+
+
+def test_a_kernel_of_any_size_is_counted_on_a_whole_tile():
+    assert emulating.smallest_size(lab.kernel("hopper/08_ping_pong")) == (128, 128, 128)
+    assert emulating.smallest_size(lab.kernel("ampere/11")) == (128, 256, 64)
