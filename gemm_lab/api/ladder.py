@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -88,7 +88,17 @@ class Ladder:
             known = ", ".join(str(n) for n in sorted({r.n for r in rows}))
             raise LabError(f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
                            f"To measure others a GPU is needed: {device.why_not() or 'this one will do'}")
-        return Bench(self, kept, recorded=True)
+        return Bench(self, [self._of_this_run(r, kept) if r.kernel in names else r for r in kept], recorded=True)
+
+    def _of_this_run(self, ceiling: Any, rows: list[Any]) -> Any:
+        """The row of a ceiling that several ladders share with the speed that it had in turns with these rungs."""
+        rungs = [r for r in rows if r.ladder == self.name and r.n == ceiling.n and r.ceiling_tflops]
+        if not rungs or any(r.commit == ceiling.commit and r.ceiling_tflops == ceiling.tflops for r in rungs):
+            return ceiling
+        speed, like = statistics.median(r.ceiling_tflops for r in rungs), rungs[-1]
+        return replace(like, kernel=ceiling.kernel, ladder=ceiling.ladder, config=ceiling.config, dtype=ceiling.dtype,
+                       tflops=speed, tflops_low=speed, tflops_high=speed, ceiling_tflops=speed, ratio_ceiling=1.0,
+                       ratio_cublas=speed / like.cublas_tflops if like.cublas_tflops else None)
 
     def __repr__(self) -> str:
         lines = [f"{self.name}: {self.spec.title}. {self.spec.problem.formula}"]

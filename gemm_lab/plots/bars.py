@@ -38,7 +38,7 @@ def bars(rungs: Iterable[Any], *, lines: Mapping[str, float], lit: str | None = 
         ax.plot([low, high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
         end, mark = max(speed, high), published.get(name, 0.0)
         close = -0.005 < mark / ax.get_xlim()[1] - end / ax.get_xlim()[1] < 0.09  # the number goes behind the diamond
-        ax.annotate(f"{speed:.0f}" if speed >= 100 else f"{speed:.3g}", (max(end, mark) if close else end, y),
+        ax.annotate(read.in_tflops(speed, 100), (max(end, mark) if close else end, y),
                     xytext=(7 if close else 5, 0),
                     textcoords="offset points", va="center", fontweight="bold" if shines else "normal", zorder=5,
                     bbox={"boxstyle": "square,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none"})
@@ -47,7 +47,7 @@ def bars(rungs: Iterable[Any], *, lines: Mapping[str, float], lit: str | None = 
     places = style.spread([speed / limit * inches for speed in lines.values()], 1.15)
     for (label, speed), place in zip(lines.items(), places, strict=True):
         ax.axvline(speed, color=style.INK, linewidth=1.1, linestyle=(0, (5, 2)), zorder=1)
-        ax.annotate(f"{label} {speed:.4g}", (place / inches, 1), xycoords="axes fraction", xytext=(0, 4),
+        ax.annotate(f"{label} {read.in_tflops(speed)}", (place / inches, 1), xycoords="axes fraction", xytext=(0, 4),
                     textcoords="offset points", ha="center", va="bottom")
     marks = [(published[name], y) for y, name in enumerate(names) if name in published]
     if marks:

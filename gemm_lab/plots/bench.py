@@ -35,11 +35,9 @@ def bench(bench: Any, *, lit: str | None = None, n: int | None = None, published
 
 def _lying(rows: list[Any], spec: Any, n: int, lit: str | None, published: bool) -> Figure:
     """Many rungs as lying bars, beside the speeds that the document gives for this size on its own GPU."""
-    rungs, lines = [row for row in rows if read.is_rung(row)], {}
-    for row in rows:
-        label = read.baseline_label(row) or ("ceiling" if not read.is_rung(row) else None)
-        if label:
-            lines[label] = read.number(row, "tflops")
+    rungs = [row for row in rows if read.is_rung(row)]
+    ceiling = read.median(read.number(row, "ceiling_tflops") for row in rungs)
+    lines = read.baselines(rows, rungs) | ({"ceiling": ceiling} if ceiling else {})
     names = {rung.published: rung.name for rung in spec.kernels if rung.published}
     speeds = {names[row.kernel]: row.speed for row in figures()
               if row.kernel in names and row.gpu == spec.gpu and row.n == n and row.speed} if published else {}

@@ -77,6 +77,23 @@ def median(values: Iterable[float | None]) -> float | None:
     return statistics.median(known) if known else None
 
 
+def baselines(rows: Sequence[Any], rungs: Sequence[Any]) -> dict[str, float]:
+    """{label: TFLOPS} of the baseline rows at the rungs' size; cuBLAS also from the rungs' own column."""
+    found = {}
+    for row in rows:
+        if not is_rung(row) and size_of(row) == size_of(rungs[0]):
+            label = baseline_label(row)
+            if label:
+                found[label] = number(row, "tflops")
+    cublas = median(number(row, "cublas_tflops") for row in rungs)
+    return {"cuBLAS": cublas, **found} if cublas else found
+
+
+def in_tflops(speed: float, decimals_below: float = 1000) -> str:
+    """A speed as a number: 93.5 of 93.46, and with four digits 636.0; whole from `decimals_below` on."""
+    return f"{speed:.0f}" if speed >= decimals_below else f"{speed:#.{3 if speed < 100 else 4}g}"
+
+
 def conditions(rows: Sequence[Any], size: bool = True) -> str:
     """One or two lines that say under which conditions rows were measured; what is unknown is left out."""
 

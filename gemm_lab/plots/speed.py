@@ -61,18 +61,6 @@ def _rungs(rows: Sequence[Any]) -> list[Any]:
     return sorted((r for r in rungs if read.size_of(r) == size), key=lambda row: read.text(row, "kernel"))
 
 
-def _baselines(rows: Sequence[Any], rungs: Sequence[Any]) -> dict[str, float]:
-    """{label: TFLOPS} of the baseline rows at the rungs' size; cuBLAS also from the rungs' own column."""
-    found = {}
-    for row in rows:
-        if not read.is_rung(row) and read.size_of(row) == read.size_of(rungs[0]):
-            label = read.baseline_label(row)
-            if label:
-                found[label] = read.number(row, "tflops")
-    cublas = read.median(read.number(row, "cublas_tflops") for row in rungs)
-    return {"cuBLAS": cublas, **found} if cublas else found
-
-
 def _bar(ax: Axes, x: int, row: Any, shines: bool, lines: Sequence[float], mark: float | None) -> None:
     """One rung: its bar, quartiles and number, inside the bar where a horizontal line would cross it; a published
     mark on the right of the number moves it to the left.
@@ -127,14 +115,14 @@ def ladder(
     lit = read.short(lit) if lit else None
     if lit and lit not in names:
         raise LabError(f"The rung {lit!r} is not among the measurements; they have {', '.join(names)}.")
-    baselines = _baselines(rows, rungs) if baselines is None else baselines
+    baselines = read.baselines(rows, rungs) if baselines is None else baselines
     if ceiling is None:
         ceiling = read.median(read.number(row, "ceiling_tflops") for row in rungs)
     lines = [value for value in (*baselines.values(), ceiling) if value]
 
     turned = len(rungs) > 7
-    right = [(value, f"{label} {value:.4g}", style.INK) for label, value in baselines.items()]
-    right += [(ceiling, f"ceiling {ceiling:.4g}", style.INK)] if ceiling else []
+    right = [(value, f"{label} {read.in_tflops(value)}", style.INK) for label, value in baselines.items()]
+    right += [(ceiling, f"ceiling {read.in_tflops(ceiling)}", style.INK)] if ceiling else []
     fig, ax = _room_for(names, turned, [words for _, words, _ in right])
     ax.set(xlim=(-0.6, len(rungs) - 0.4))
     ax.set_ylim(0, 1.12 * max([*lines, *(read.number(row, "tflops") for row in rungs)]))

@@ -1,5 +1,7 @@
 """The picture of a ladder of many kernels: lying bars, sorted, with the document's speeds on its own GPU."""
 
+from dataclasses import replace
+
 import pytest
 
 from gemm_lab import catalog
@@ -29,7 +31,20 @@ def test_bars_are_sorted_and_named(bench):
     widths = [bar.get_width() for bar in ax.patches]
     assert widths == sorted(widths) and len(widths) == len(SPEC.kernels)
     words = {text.get_text() for text in ax.texts}
-    assert {"cuBLAS 700", "ceiling 645"} <= words
+    assert {"cuBLAS 700.0", "ceiling 645.0"} <= words
+
+
+def test_lines_are_those_of_the_rungs_own_run(bench, monkeypatch):
+    """A ceiling is shared by ladders: the row of the last run that recorded it is not the one beside these rungs."""
+    from gemm_lab.measure import results
+
+    other = replace(row(SPEC.ceiling, 530.0, "ceilings"), ceiling_tflops=530.0, commit="later")
+    rungs = bench.rows[:-2]
+    monkeypatch.setattr(results, "recorded", lambda gpu: [*rungs, other])
+    shown = Ladder(SPEC).recorded([4096])
+    assert shown.tflops(SPEC.ceiling, 4096) == 645.0 and shown.rows[-1].commit == rungs[-1].commit
+    for run in (shown, Bench(Ladder(SPEC), [*rungs, other])):
+        assert {"cuBLAS 700.0", "ceiling 645.0"} <= {text.get_text() for text in run.plot().axes[0].texts}
 
 
 def test_marks_are_the_speeds_that_the_document_gives_at_this_size(bench):
