@@ -15,6 +15,7 @@ from gemm_lab.api.here import RECORDED_ON, here
 from gemm_lab.api.kernel import Kernel, kernel, resolve_backend
 from gemm_lab.catalog import LadderSpec
 from gemm_lab.errors import LabError
+from gemm_lab.measure.statistics import times_as_fast
 
 SIZES = (2048, 4096, 8192)
 
@@ -71,7 +72,7 @@ class Ladder:
 
     def recorded(self, sizes: Iterable[int] = SIZES, regime: str = "sustained") -> Bench:
         """The rows of this ladder recorded on the H200."""
-        from gemm_lab.measure.results import recorded
+        from gemm_lab.measure.results import path_of, recorded, with_samples
 
         sizes = list(sizes)
         names = {self.spec.ceiling}
@@ -83,7 +84,7 @@ class Ladder:
             also = ", ".join(sorted({r.kernel for r in rows}))
             raise LabError(f"No rung of the ladder {self.name} has been recorded in the {regime} regime, only {also}. "
                            f"To measure the rungs a GPU is needed: {device.why_not() or 'this one will do'}")
-        kept = [r for r in rows if r.n in sizes]
+        kept = with_samples((r for r in rows if r.n in sizes), path_of(RECORDED_ON))
         if not kept:
             known = ", ".join(str(n) for n in sorted({r.n for r in rows}))
             raise LabError(f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
@@ -124,16 +125,22 @@ class Bench:
 
     def tflops(self, name: str, n: int) -> float:
         """Median TFLOPS of a kernel, a baseline ("cublas") or a ceiling at size n."""
+        return self._row(name, n).tflops
+
+    def _row(self, name: str, n: int) -> Any:
         rows = [row for row in self.rows if row.n == n]
         exact = [row for row in rows if name in (row.kernel, row.kernel.split("/")[-1])]
         for row in exact or [row for row in rows if row.kernel.startswith(f"{name}_")]:
-            return row.tflops
+            return row
         known = sorted({row.kernel for row in self.rows})
         raise LabError(f"There is no row for “{name}” at {n}; there are {', '.join(known)} at {self.sizes}.")
 
     def ratio(self, name: str, over: str, n: int) -> float:
-        """How many times faster `name` is than `over` at size n, in this run."""
-        return self.tflops(name, n) / self.tflops(over, n)
+        """How many times faster `name` is than `over` at size n: the median over the rounds of this run."""
+        row, base = self._row(name, n), self._row(over, n)
+        if row.ratio_ceiling and base.kernel == self.ladder.spec.ceiling:
+            return row.ratio_ceiling
+        return times_as_fast(row, base)
 
     def plot(self, lit: str | None = None, n: int | None = None, published: bool = True):
         """The ladder as a picture: rungs against cuBLAS and the ceiling at size n (default: the largest)."""
@@ -152,15 +159,15 @@ class Bench:
         names = sorted(dict.fromkeys(r.kernel for r in self.rows), key=lambda name: order.get(name, len(order)))
         header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in self.sizes)]
         by_key = {(r.kernel, r.n): r for r in self.rows}
-        cutlass = {n: max(speeds) for n in self.sizes if (speeds := [
-            r.tflops for r in self.rows if r.n == n and r.kernel.startswith("cutlass_")])}
+        rivals = [r for r in self.rows if r.kernel.startswith("cutlass_")]
+        cutlass = {r.n: r for r in sorted(rivals, key=lambda r: r.tflops)}
         header += [f"÷ CUTLASS at {n}" for n in self.sizes if n in cutlass]
         body = []
         for name in names:
             cells = [by_key.get((name, n)) for n in self.sizes]
             body.append([name, *(f"{r.tflops:.1f}" if r else "" for r in cells),
                          *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells),
-                         *(f"{r.tflops / cutlass[n]:.3f}" if r else ""
+                         *(f"{times_as_fast(r, cutlass[n]):.3f}" if r else ""
                            for n, r in zip(self.sizes, cells, strict=True) if n in cutlass)])
         return header, body
 

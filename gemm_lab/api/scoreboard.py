@@ -93,10 +93,7 @@ class Board:
     def _samples(self) -> dict[Any, Sequence[float]]:
         if self.path is None:
             return {}
-        lines = {tuple(line[name] for name in results.RAW_COLUMNS[:-1]): line["samples_ms"]
-                 for line in results.read_raw(results.raw_path(self.path))}
-        keys = {row: tuple(getattr(row, name) for name in results.RAW_COLUMNS[:-1]) for row in self.rows}
-        return {row: lines[key] for row, key in keys.items() if key in lines}
+        return {row: row.samples_ms for row in results.with_samples(self.rows, self.path) if row.samples_ms}
 
     # ---- Beside others ----
 

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -120,6 +120,13 @@ def read_raw(path: Path) -> list[dict]:
             raise LabError(f"{path.name}, line {number}: it has to be an object with {', '.join(RAW_COLUMNS)}.")
         found.append(line)
     return found
+
+
+def with_samples(rows: Iterable[Measurement], path: Path) -> list[Measurement]:
+    """The rows of the CSV file `path` with the samples that were kept of them, milliseconds, one a round."""
+    names = RAW_COLUMNS[:-1]
+    kept = {tuple(line[name] for name in names): tuple(line["samples_ms"]) for line in read_raw(raw_path(path))}
+    return [replace(row, samples_ms=kept.get(tuple(getattr(row, name) for name in names), ())) for row in rows]
 
 
 def _key(row: Measurement | SimpleNamespace) -> tuple:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,17 @@ def rate(samples_ms: Sequence[float], flops: float) -> Rate:
         raise LabError("A rate needs at least one sample, and each has to be a positive number of milliseconds.")
     low, median, high = np.percentile(flops / (times * 1e9), [25, 50, 75])
     return Rate(float(median), float(low), float(high))
+
+
+def times_as_fast(row: Any, base: Any) -> float:
+    """How many times faster one row of results is than another of its run: the median over the rounds, in which both
+    took turns; of the two medians where the samples were not kept.
+    """
+    if row.samples_ms and len(row.samples_ms) == len(base.samples_ms):
+        # TFLOPS are flops over the median of the samples: the samples in medians need no flops.
+        rounds, others = (np.median(r.samples_ms) / np.asarray(r.samples_ms) for r in (row, base))
+        return float(np.median(rounds / others)) * row.tflops / base.tflops
+    return row.tflops / base.tflops
 
 
 def ratio(samples_ms: Sequence[float], flops: float, base_ms: Sequence[float], base_flops: float) -> float:
