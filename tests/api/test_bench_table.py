@@ -7,7 +7,7 @@ from gemm_lab.api.ladder import Bench
 
 CONDITIONS = {
     "ladder": "t4", "regime": "burst", "rounds": 9, "sm_clock_mhz": 1000.0, "power_w": 70.0, "gpu": "Tesla T4",
-    "driver": "580.1", "cuda": "13.0", "commit": "abc1234", "date": "2026-01-02",
+    "driver": "580.1", "cuda": "13.0", "commit": "abc1234", "date": "2026-01-02", "samples_ms": (),
 }  # fmt: skip
 
 
