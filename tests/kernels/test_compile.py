@@ -4,6 +4,7 @@ import pytest
 
 from gemm_lab import catalog, compiler
 from gemm_lab.compiler import CompileError
+from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.hardware import gpu
 from gemm_lab.model.occupancy import occupancy
 
@@ -27,7 +28,12 @@ def test_builds_without_spills_or_warnings(spec, arch):
     assert compiled.cubin[:4] == b"\x7fELF"
     assert f".target {arch}" in compiled.ptx
     # One value that is put away at the start, 4 bytes, costs nothing: rtx5090/03 keeps its number of tiles there.
-    assert (compiled.spill_stores > 4) == (compiled.spill_loads > 16) == spec.spills
+    # The compilers up to CUDA 13.0 put away more outside of the main loop; of t4/07 one value comes back in it.
+    stores, loads = (4, 16) if compiler.version() > (13, 0) else (80, 80)
+    assert (compiled.spill_stores > stores) == (compiled.spill_loads > loads) == spec.spills
+    if compiled.spill_stores and not spec.spills:
+        loop = main_loop(compiler.disassemble(compiled)).lines
+        assert sum(line.opcode.split(".")[0] in ("LDL", "STL") for line in loop) <= 1
     assert compiled.warnings == ()
     assert 0 < compiled.threads <= 1024 and compiled.registers > 0
 
