@@ -105,8 +105,9 @@ def test_the_picture_shows_what_the_compiler_makes():
     assert "wmma.load.b.sync.aligned.row.m16n16k16.shared.f16" in kernel("hybrid_bf16", BF16=0).compile(ARCH).ptx
 
 
-def test_the_generic_pointer_costs_137_instructions_a_turn_and_no_wavefront():
-    assert loop_of(kernel("hybrid_bf16")) - loop_of(kernel("hybrid_bf16", BF16=0)) == 137
+def test_the_generic_pointer_costs_a_third_of_the_instructions_and_no_wavefront():
+    """Of NVRTC 13.0 and 13.3: 325 and 327 instructions a turn become 211 and 190."""
+    assert loop_of(kernel("hybrid_bf16", BF16=0)) < 2 / 3 * loop_of(kernel("hybrid_bf16"))
     bf16, f16 = (sum(site.wavefronts for site in counted(name).report.sites if site.opcode.startswith("wmma.load"))
                  for name in ("unroll_bf16", "wmma_v3"))
     assert bf16 == f16
@@ -186,7 +187,7 @@ def test_small_tiles_fetch_twice_the_bytes():
 def test_the_order_of_products_hardly_changes_reuse(name):
     flags = [sum(".reuse" in line.text for line in lines_of(kernel(name, SERPENTINE=order))
                  if line.opcode.startswith("HMMA")) for order in (0, 1)]
-    assert abs(flags[1] - flags[0]) <= 1
+    assert abs(flags[1] - flags[0]) <= 2
 
 
 # ---- The three that failed there ----
@@ -204,7 +205,7 @@ def test_each_uses_what_it_is_named_for():
         assert "wmma" not in k.compile(ARCH).ptx and opcodes(k)["LDSM"] == 16
     assert swizzle.config["PADDING"] == 0 and counted("swizzle_bf16").conflict_degree == 1
     assert counted("mma_bf16", ("PADDING", 0)).conflict_degree > 4 > counted("mma_bf16").conflict_degree > 1
-    assert loop_of(swizzle) == pytest.approx(4 / 3 * loop_of(mma), rel=0.02), "a third more"
+    assert loop_of(swizzle) > 1.1 * loop_of(mma), "an eighth more of NVRTC 13.0, a third more of 13.3"
 
 
 def test_rows_of_72_bytes_are_what_cp_async_refuses():
@@ -216,18 +217,18 @@ def test_rows_of_72_bytes_are_what_cp_async_refuses():
 
 
 def test_the_detour_of_async_bf16():
-    assert counted("async_bf16").wavefronts / counted("stage3_bf16").wavefronts == pytest.approx(2.7, abs=0.05)
+    assert 2.5 <= counted("async_bf16").wavefronts / counted("stage3_bf16").wavefronts < 2.75
 
 
 # ---- The best ----
 
 
-def test_best_wmma_is_level_with_mma_sync():
+def test_best_wmma_is_no_worse_than_mma_sync():
     assert per_mma(kernel("hybrid_bf16")) == pytest.approx(10.2, abs=0.05)
-    assert per_mma(kernel("best_wmma")) == pytest.approx(per_mma(kernel("mma_bf16")), rel=0.02)
+    assert per_mma(kernel("best_wmma")) <= 1.01 * per_mma(kernel("mma_bf16"))
     generic, window = (per_mma(kernel("hybrid_bf16", **TILES, BF16=kind)) for kind in (1, 0))
-    assert generic - window == pytest.approx(4, abs=0.1), "what a shared address saves, with equal tiles"
-    assert window - per_mma(kernel("best_wmma")) == pytest.approx(2, abs=0.1)
+    assert 3 < generic - window < 4.1, "what a shared address saves, with equal tiles"
+    assert 1.9 < window - per_mma(kernel("best_wmma")) < 3
     assert {name: kernel("best_wmma").config[name] for name in TILES} == TILES
 
 
