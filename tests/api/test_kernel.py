@@ -49,7 +49,7 @@ def test_sass_of_a_line():
     k = lab.kernel("t4/03")
     line = next(i for i, text in enumerate(k.source.split("\n"), 1) if "mma_m16n8k8_f16(acc" in text)
     shown = k.sass(line=line, arch="sm_75")
-    assert shown.mix == {"HMMA": 256} and "HMMA.1688.F16" in repr(shown)
+    assert shown.mix["HMMA"] == 256 and "HMMA.1688.F16" in repr(shown)  # some compilers put more on that line
     with pytest.raises(LabError, match="nearest line"):
         k.sass(line=1)
 

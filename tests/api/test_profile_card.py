@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
+from gemm_lab import compiler
 from gemm_lab.api import card_recording, profile_card
 from gemm_lab.api.instruction_mix import instruction_mix
 from gemm_lab.cli import main
@@ -201,15 +202,18 @@ def test_what_it_cannot_count_it_says():
 
 RECORDED = read_cards(data_dir("results") / "profiles" / "h200")
 
-# Recorded ÷ counted in the machine code, where they are more than 5 % apart, and why.
+# Recorded ÷ counted in the machine code, where they are more than 6 % apart, and why.
 APART = {
-    "ampere/04_swizzled": (1.20, "ptxas 13.0 computes the addresses of the fragments again in each step"),
     "ampere/11_any_size": (0.87, "stores value by value, for odd rows of D, stand in the code and are never executed"),
     "hopper/08_ping_pong": (0.87, "a consumer goes over every other tile; what stands outside its loop is counted for each"),
     "hopper/08_ping_pong_wide": (0.88, "the same"),
     "hopper/08_ping_pong_narrow": (0.82, "the same, and its epilogue is longer"),
     "rtx5090/03_persistent": (1.075, "consumers poll an mbarrier for each tile, and the producer for each stage"),
-    "lessons/01_plain_loads": (0.95, "ptxas 13.0 steps two uniform registers less in each turn"),
+}
+# The same, where the compiler is another than the card's: what ptxas 13.0 did otherwise.
+OTHERWISE = {
+    "ampere/04_swizzled": (1.20, "it computes the addresses of the fragments again in each step"),
+    "lessons/01_plain_loads": (0.95, "it steps two uniform registers less in each turn"),
     "lessons/02_ldmatrix": (0.93, "the same"),
 }
 
@@ -222,10 +226,11 @@ def test_machine_code_tells_what_an_h200_executed(card):
     mix = k.instruction_mix("sm_90a")
     if None in mix.trips:
         pytest.skip("an inner loop whose turns are not known")
-    ratio, _ = APART.get(card.kernel, (1.0, ""))
+    same = ".".join(map(str, compiler.version())) == card.conditions["nvrtc"]
+    ratio, _ = (APART if same else APART | OTHERWISE).get(card.kernel, (1.0, ""))
     if source_hash(k.compile("sm_90a")) != card.conditions["source"]:
         pytest.skip("recorded of an earlier text")
-    assert card["instructions"] / mix.executed(card.n, profile_card.works(k, card.n)) == pytest.approx(ratio, rel=0.05)
+    assert card["instructions"] / mix.executed(card.n, profile_card.works(k, card.n)) == pytest.approx(ratio, rel=0.06)
 
 
 # ---- Recordings and pictures ----
