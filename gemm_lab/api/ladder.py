@@ -99,7 +99,7 @@ class Ladder:
         speed, like = statistics.median(r.ceiling_tflops for r in rungs), rungs[-1]
         return replace(like, kernel=ceiling.kernel, ladder=ceiling.ladder, config=ceiling.config, dtype=ceiling.dtype,
                        tflops=speed, tflops_low=speed, tflops_high=speed, ceiling_tflops=speed, ratio_ceiling=1.0,
-                       ratio_cublas=speed / like.cublas_tflops if like.cublas_tflops else None)
+                       ratio_cublas=speed / like.cublas_tflops if like.cublas_tflops else None, samples_ms=())
 
     def __repr__(self) -> str:
         lines = [f"{self.name}: {self.spec.title}. {self.spec.problem.formula}"]
