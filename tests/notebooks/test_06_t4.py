@@ -11,6 +11,8 @@ from gemm_lab.compiler.instruction_order import mma_before_use, runs
 from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
 from gemm_lab.model.roofline import l2_argument
+from gemm_lab.notebook import skeletons
+from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.figures import png
 
 ARCH = "sm_75"
@@ -109,6 +111,11 @@ def test_the_grey_stretch_of_04_stands_between_barrier_and_loads():
     names = [line.opcode.split(".")[0] for line in loop(K[4])]
     stretch = names[names.index("BAR") + 1: names.index("LDG")]
     assert len(stretch) > 40 and not {"HMMA", "LDSM", "STS"} & set(stretch)
+
+
+def test_addresses_computed_once_save_most_of_it_whatever_the_compiler():
+    once = K[4].edit(fetch=skeletons.solution("06_addresses"))
+    assert len(loop(K[4])) - len(loop(once)) >= 40 > exercises()["06_addresses"].criteria["fewer_instructions"] > 20
 
 
 def test_the_compiler_finds_the_xor_steps_itself():
