@@ -114,6 +114,18 @@ def _compile(source, config, arch, name, entry, files, key) -> Compiled:
 
 
 def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra: list[str]):
+    """What `run_nvrtc` gives, from a process of its own: the compiler crashes on some texts."""
+    from gemm_lab.compiler.aside import COMPILER, Lost
+
+    try:
+        return COMPILER.ask(text, dict(config), arch, name, extra)
+    except Lost as lost:
+        raise CompileError(name, [Diagnostic(_file_name(name), 0, "error", (
+            f"NVRTC {'.'.join(map(str, version()))}, the compiler itself, was lost on this text: {lost}. Nothing else "
+            "is lost. Take the last change back, or say it in another way."))]) from None
+
+
+def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra: list[str]):
     """(log, ptx, cubin); ptx and cubin are None where the compilation failed."""
     nvrtc = _library()
     include = data_dir("kernels") / "include"

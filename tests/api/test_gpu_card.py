@@ -38,13 +38,15 @@ def test_of_a_wrong_result_nothing_is_counted(monkeypatch):
     assert "counted" not in repr(run)
 
 
-def test_what_the_emulator_refuses_is_left_out(monkeypatch):
+def test_where_the_emulator_stops_the_card_says_so(monkeypatch):
+    """A GPU may read past an array's end and harm nothing; the speed stands, and so does the fault."""
     def refuse(*_):
-        raise MemoryFault("outside")
+        raise MemoryFault("16 bytes past the end of A")
 
     run = on_a_gpu("t4/03")
     monkeypatch.setattr(emulating, "check_on_emulator", refuse)
     assert "speed 6.7 TFLOPS" in repr(run) and "counted" not in repr(run) and "costs" not in run._repr_html_()
+    assert all("256 × 128 × 128, stops: 16 bytes past the end of A" in text for text in (repr(run), run._repr_html_()))
 
 
 def test_it_is_counted_once(monkeypatch):

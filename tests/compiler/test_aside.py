@@ -1,0 +1,96 @@
+"""A compiler that crashes or never ends: an error, and the notebook's own process lives."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab import compiler
+from gemm_lab.compiler import aside
+from gemm_lab.compiler.aside import Aside, Lost
+
+SOURCE = 'extern "C" __global__ void __launch_bounds__(32) gemm(int* out) {{ out[0] = {value}; }}\n'
+
+
+def question(value):
+    return (SOURCE.format(value=value), {}, "sm_75", "kernel", [])
+
+
+@pytest.fixture
+def own():
+    made = Aside()
+    yield made
+    made.end()
+
+
+def test_it_answers_as_the_compiler_does(own):
+    assert own.ask(*question(1)) == compiler.nvrtc.run_nvrtc(*question(1))
+    log, ptx, cubin = own.ask(*question("nothing"))
+    assert "nothing" in log and ptx is cubin is None
+
+
+def test_what_the_compiler_refuses_is_raised_here(own):
+    with pytest.raises(lab.LabError, match="cannot compile for sm_11"):
+        own.ask(SOURCE, {}, "sm_11", "kernel", [])
+
+
+def test_one_process_answers_all(own):
+    own.ask(*question(1))
+    first = own._process.pid
+    own.ask(*question(2))
+    assert own._process.pid == first != os.getpid()
+
+
+@pytest.mark.parametrize(("program", "how"), [
+    ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
+    ("import sys; sys.exit(3)", "exit code 3"),
+    ("print('not an answer')", "exit code 0"),
+])
+def test_a_crash_is_named(program, how):
+    made = Aside([sys.executable, "-c", program])
+    for _ in range(2):  # and the next question starts another process
+        with pytest.raises(Lost, match=f"it crashed .{how}"):
+            made.ask(*question(1))
+
+
+def test_one_that_never_ends_is_stopped():
+    made, begun = Aside([sys.executable, "-c", "import time; time.sleep(60)"], limit_s=0.5), time.perf_counter()
+    with pytest.raises(Lost, match="had not ended after"):
+        made.ask(*question(1))
+    assert time.perf_counter() - begun < 20
+
+
+def test_after_a_crash_it_compiles_again(own):
+    own.ask(*question(1))
+    os.kill(own._process.pid, signal.SIGKILL)
+    time.sleep(0.2)
+    assert own.ask(*question(2))[2]
+
+
+def test_threads_get_their_own_answers(own):
+    found = {}
+
+    def one(value):
+        found[value] = own.ask(*question(value))[1]
+
+    threads = [threading.Thread(target=one, args=(value,)) for value in (1001, 1002, 1003)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(str(value) in ptx for value, ptx in found.items()) and len(found) == 3
+
+
+def test_a_crash_is_a_compile_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(aside, "COMPILER", Aside([sys.executable, "-c", "import os; os.abort()"]))
+    kernel = lab.kernel("simt/01")
+    edited = kernel.rewrite(kernel.source.replace("] = acc;", "] = acc + 0.0f;"))
+    assert edited.source != kernel.source
+    with pytest.raises(compiler.CompileError, match="the compiler itself, was lost on this text: it crashed .SIGABRT") as caught:
+        edited.compile("sm_75")
+    assert "Take the last change back" in caught.value._repr_html_()
