@@ -181,3 +181,10 @@ def test_an_undamaged_kernel_is_right():
 def test_damage_to_words_that_are_not_there_is_refused():
     with pytest.raises(ConfigError, match="does not hold “mbarrier_forget”"):
         damage("rtx5090/02", {"mbarrier_forget": ""})
+
+
+def test_the_gain_came_with_02():
+    burst = lab.ladder("rtx5090").recorded([4096, 8192], "burst")
+    assert all(burst.ratio("rtx5090/02", "rtx5090/01", n) > 1.1 for n in burst.sizes)
+    assert all(0.95 < burst.ratio("rtx5090/03", "rtx5090/02", n) < 1.01 for n in burst.sizes)
+    assert 8192 // K[3](**WIDE).config["BLOCK_K"] == 256
