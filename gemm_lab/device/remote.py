@@ -176,8 +176,9 @@ class RemoteSession:
                 with contextlib.suppress(distributed.TimeoutError, TimeoutError):
                     return wire.unpacked([bytearray(part) for part in future.result(timeout=POLL_S)])
                 state = self._call("gemm_lab_state", ticket=ticket)
-                lost = lost + 1 if state["state"] == "lost" else 0
-                if lost >= 2 and not future.done():  # its result, or the job itself, went with the worker
+                # "unknown": the job had ended. Unless its result is here, it went with the worker unfetched.
+                lost = lost + 1 if state["state"] in ("lost", "unknown") else 0
+                if lost >= 2 and not future.done():  # the job itself, or its result
                     raise self._lost(op)
                 if time.monotonic() > deadline:
                     raise WorkerLost(

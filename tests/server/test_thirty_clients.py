@@ -66,7 +66,8 @@ def test_thirty_clients_and_a_worker_that_is_killed(server):
     asked = Counter((answer.client, answer.launch) for answer in answers)
     assert asked == Counter((number, launch) for number in range(CLIENTS) for launch in range(LAUNCHES))
     failures = [answer.found for answer in answers if answer.found != "result"]
-    assert len(failures) <= 1 and all("worker ended" in text and "not repeated" in text for text in failures), failures
+    # One job under way, and one whose result was not fetched yet.
+    assert len(failures) <= 2 and all("worker ended" in text and "not repeated" in text for text in failures), failures
     sent = Counter(first._connected().run_on_scheduler(started_jobs))
     # What failed may have been on its way to the worker that was killed, and then it was never begun.
     assert CLIENTS * LAUNCHES - len(failures) <= len(sent) <= CLIENTS * LAUNCHES and set(sent.values()) == {1}
