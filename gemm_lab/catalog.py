@@ -199,6 +199,10 @@ class KernelSpec:
     def number(self) -> str:
         return self.file.split("_")[0]
 
+    def written_for(self, arch: str) -> bool:
+        """Whether the kernel exists for `arch`; a newer one does not imply it, since wgmma and tcgen05 come and go."""
+        return bool({arch, arch.removesuffix("a")} & set(self.targets))
+
     @property
     def regions(self) -> dict[str, Region]:
         return find_regions(self.source)

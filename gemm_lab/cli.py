@@ -146,8 +146,9 @@ def list_kernels(options) -> int:
     from gemm_lab.api import here
 
     arch = here().arch
-    rows = [{"name": k.name, "ladder": k.ladder, "targets": list(k.targets), "runs_here": arch in k.targets,
-             "summary": k.summary} for k in catalog.kernels().values()]
+    rows = [{"name": k.name, "ladder": k.ladder, "targets": list(k.targets),
+             "runs_here": arch is not None and k.written_for(arch), "summary": k.summary}
+            for k in catalog.kernels().values()]
     if options.json:
         print(json.dumps(rows, indent=2))
     else:

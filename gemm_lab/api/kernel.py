@@ -112,14 +112,10 @@ class Kernel:
 
     # ---- What it compiles to ----
 
-    def written_for(self, arch: str) -> bool:
-        """Whether the kernel exists for `arch`; a newer one does not imply it, since wgmma and tcgen05 come and go."""
-        return bool({arch, arch.removesuffix("a")} & set(self.spec.targets))
-
     def runs_here(self) -> bool:
         """Whether there is a GPU here that the kernel is written for."""
         arch = here().arch
-        return arch is not None and self.written_for(arch)
+        return arch is not None and self.spec.written_for(arch)
 
     def compile(self, arch: str | None = None) -> Compiled:
         """PTX and CUBIN for `arch`; by default for this GPU, or for the one that the ladder is taught on.
@@ -127,7 +123,7 @@ class Kernel:
         The taught one also where the kernel is not written for this GPU: the emulator runs it then.
         """
         arch = arch or (here().arch if self.runs_here() else self.taught_gpu().arch)
-        if not self.written_for(arch):
+        if not self.spec.written_for(arch):
             raise ConfigError(f"{self.name} is written for {', '.join(self.spec.targets)}, not for {arch}.")
         cell = None
         if self.whole:
@@ -266,7 +262,7 @@ class Kernel:
     def _backend(self, wanted: str | None) -> str:
         """As `resolve_backend`; but the emulator where the GPU here cannot run the kernel and was not asked for."""
         where, arch = resolve_backend(wanted), here().arch
-        if where != "gpu" or arch is None or self.written_for(arch):
+        if where != "gpu" or arch is None or self.spec.written_for(arch):
             return where
         if "gpu" in (wanted, chosen_backend()):
             raise ConfigError(f"{self.name} is written for {', '.join(self.spec.targets)}, not for {arch}; "

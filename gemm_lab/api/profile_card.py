@@ -239,10 +239,10 @@ def _record_now(other: Any, kernel: Any, n: int | None) -> tuple[ProfileCard | N
     where: Here = here()
     if not where.usable:
         raise LabError(f"None can be recorded here: {where.reason}")
-    if not kernel.written_for(where.arch):
+    if not kernel.spec.written_for(where.arch):
         raise LabError(f"None can be recorded here: {kernel.name} is written for {', '.join(kernel.spec.targets)}, "
                        f"and this GPU is {where.arch}: it cannot run the kernel.")
-    other = other if other and other.written_for(where.arch) else None
+    other = other if other and other.spec.written_for(where.arch) else None
     kernels = [made for made in (other, kernel) if made]
     with tempfile.TemporaryDirectory() as folder:
         cards = record_cards(kernels, where, Path(folder), n or CARD_N)

@@ -68,7 +68,7 @@ def record_profiles(folder: Path, names: Sequence[str], where: Here, parts: Sequ
     each ladder's cards are written when they are read.
     """
     onto, arch, written = onto or folder, where.arch, []
-    names = [name for name in names if {arch, arch.removesuffix("a")} & set(catalog.kernel(name).targets)]
+    names = [name for name in names if catalog.kernel(name).written_for(arch)]
     if "cards" in parts:
         base = onto
         for ladder in dict.fromkeys(name.split("/")[0] for name in names):

@@ -138,10 +138,11 @@ class Run:
 
     def _beside(self) -> Any:
         """What the emulator counts beside a right run on a GPU; None where it stops."""
-        if self.report is not None or not self.passed or self._stopped():
+        if self.report is not None or not self.passed or self._stopped:
             return None
         return self._counted
 
+    @cached_property
     def _stopped(self) -> str:
         """Why the emulator does not come to the end of a kernel that a GPU ran rightly: a fault that did no harm, or
         something that it does not know.
@@ -206,7 +207,7 @@ class Run:
     def __repr__(self) -> str:
         lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
         lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
-        lines += [f"      {text}" for text in (self._stopped(), self._recorded(), self._printed()) if text]
+        lines += [f"      {text}" for text in (self._stopped, self._recorded(), self._printed()) if text]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -218,8 +219,8 @@ class Run:
         elif self._beside():
             title = f"what each line costs, on the emulator at {self._small_text()}"
             body += html.folded(title, self.hot_lines().body())
-        if self._stopped():
-            body += f'<div style="color:{html.BAD}">{escape(self._stopped())}</div>'
+        if self._stopped:
+            body += f'<div style="color:{html.BAD}">{escape(self._stopped)}</div>'
         if self._recorded():
             body += f'<div style="color:{html.MUTED};font-size:11px">{escape(self._recorded())}</div>'
         if self.output.strip():

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ class Board:
         base = before or catalog.kernel(after).extends
         if base is None:
             raise LabError(f"{after} extends no rung; name the kernel to compare it with.")
-        return gain(self.row(base), self.row(after), self._samples())
+        return gain(self.row(base), self.row(after), self._samples)
 
     def gains(self, ladder: str) -> Gains:
         """Every rung of a ladder over the one that it extends."""
@@ -90,6 +91,7 @@ class Board:
                 refused.append(str(error))
         return Gains(ladder, tuple(done), tuple(refused))
 
+    @cached_property
     def _samples(self) -> dict[Any, Sequence[float]]:
         if self.path is None:
             return {}

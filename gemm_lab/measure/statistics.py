@@ -34,9 +34,8 @@ def times_as_fast(row: Any, base: Any) -> float:
     took turns; of the two medians where the samples were not kept.
     """
     if row.samples_ms and len(row.samples_ms) == len(base.samples_ms):
-        # TFLOPS are flops over the median of the samples: the samples in medians need no flops.
-        rounds, others = (np.median(r.samples_ms) / np.asarray(r.samples_ms) for r in (row, base))
-        return float(np.median(rounds / others)) * row.tflops / base.tflops
+        flops, base_flops = (r.tflops * np.median(r.samples_ms) for r in (row, base))  # in units of 10⁹
+        return ratio(row.samples_ms, flops, base.samples_ms, base_flops)
     return row.tflops / base.tflops
 
 

@@ -96,7 +96,7 @@ def ladders_of(path: Path) -> tuple[str, ...]:
 
 
 def _runs(kernels: list[catalog.KernelSpec], arch: str) -> str:
-    there = [arch in kernel.targets or arch.removesuffix("a") in kernel.targets for kernel in kernels]
+    there = [kernel.written_for(arch) for kernel in kernels]
     return RUNS if all(there) else SOME if any(there) else EMULATES
 
 

@@ -40,13 +40,17 @@ def test_of_a_wrong_result_nothing_is_counted(monkeypatch):
 
 def test_where_the_emulator_stops_the_card_says_so(monkeypatch):
     """A GPU may read past an array's end and harm nothing; the speed stands, and so does the fault."""
+    calls = []
+
     def refuse(*_):
+        calls.append(1)
         raise MemoryFault("16 bytes past the end of A")
 
     run = on_a_gpu("t4/03")
     monkeypatch.setattr(emulating, "check_on_emulator", refuse)
     assert "speed 6.7 TFLOPS" in repr(run) and "counted" not in repr(run) and "costs" not in run._repr_html_()
     assert all("256 × 128 × 128, stops: 16 bytes past the end of A" in text for text in (repr(run), run._repr_html_()))
+    assert len(calls) == 1, "emulated once, however often it is shown"
 
 
 def test_it_is_counted_once(monkeypatch):
