@@ -1,7 +1,8 @@
 """The compiler in a process of its own, so that a text on which it crashes or never ends costs an error and no more.
 
 NVRTC runs inside the process that calls it. NVRTC 13.0 takes that process with it on some wrong texts: an mbarrier that
-is initialised for 0 arrivals is enough.
+is initialised for 0 arrivals is enough. And where there is a driver, NVRTC takes a text that it compiled before from
+the driver's cache, without ptxas's report on registers, shared memory and spills; this process does not use that cache.
 """
 
 from __future__ import annotations
@@ -80,8 +81,9 @@ class Aside:
         if self._process is None or self._process.poll() is not None:
             given = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
             paths = os.pathsep.join(dict.fromkeys([str(Path(__file__).resolve().parents[2]), *given]))
+            environment = {**os.environ, "PYTHONPATH": paths, "CUDA_CACHE_DISABLE": "1"}
             self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": paths})
+                                             stderr=subprocess.DEVNULL, env=environment)
         return self._process
 
 

@@ -1,6 +1,8 @@
 """The judge of a kernel exercise: exact at every size, without hazards, within its memory, with the counts asked for.
 
-Every criterion is deterministic: it runs on the emulator, with inputs that one number, the seed, decides.
+Every criterion is deterministic and the same on every machine: it runs on the emulator, for the GPU and with the tiles
+that the ladder is taught with, and with inputs that one number, the seed, decides. Where there is a GPU that the kernel
+is written for, it has the last word: what is right here has to be right there.
 """
 
 from __future__ import annotations
@@ -14,18 +16,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gemm_lab.api import Kernel, kernel
+from gemm_lab.api.kernel import resolve_backend
 from gemm_lab.compiler import CompileError
-from gemm_lab.device import KernelFault
+from gemm_lab.device import KernelFault, KernelHang
 from gemm_lab.emulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gemm_lab.emulator.faults import ClusterFault, TensorMemoryFault, WarpgroupFault
+from gemm_lab.errors import LabError
 from gemm_lab.notebook.answer_text import refusals
 from gemm_lab.notebook.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.extra_work import extra_work
 from gemm_lab.notebook.fragment_check import explain_fragments
 
 # A kernel that does not come to its end.
-FAULTS = (MemoryFault, MbarrierFault, ClusterFault, WarpgroupFault, TensorMemoryFault, Deadlock, BudgetExceeded,
-          KernelFault)
+FAULTS = (MemoryFault, MbarrierFault, ClusterFault, WarpgroupFault, TensorMemoryFault, Deadlock, BudgetExceeded)
 
 
 @dataclass
@@ -52,7 +55,7 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
     if reasons := refusals(edit.text, edit.first_line):
         return Judgement(reasons=reasons, exact=False)
     base = kernel(wanted["kernel"])
-    answer = replace(answer, config=base.config)
+    answer = replace(answer, config=base.spec.configure())
     found = Judgement([("sizes", str(len(wanted["sizes"])))])
     with _multiprocessors(wanted.get("sms")):
         for settings in wanted.get("configs", [{}]):  # one text for several tiles
@@ -69,7 +72,23 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
         if reason := extra_work(run, wanted):
             found.exact, found.reasons = False, [where + reason]
             break
+    if not found.reasons and (reason := _wrong_here(replace(answer, config=base.config), wanted, seed)):
+        found.exact, found.reasons = False, [reason]
     return found
+
+
+def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
+    """A sentence if what is right on the emulator is wrong on the GPU here; "" without a GPU that can tell."""
+    if resolve_backend(None) != "gpu" or not answer.runs_here():
+        return ""
+    m, n, k = wanted["sizes"][-1]
+    try:
+        run = answer.run(n, m, k, seed=seed, timed=False, backend="gpu")
+    except (KernelFault, KernelHang) as fault:
+        return f"Right on the emulator; on this GPU, at {m} × {n} × {k}: {fault}"
+    except LabError:  # it is busy, or its tiles are larger than this size: it has nothing to say
+        return ""
+    return "" if run.passed else f"Right on the emulator, and wrong on this GPU: at {m} × {n} × {k}, {run.message}"
 
 
 @contextmanager
@@ -96,7 +115,7 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
 
     limit = wanted.get("shared_bytes")
     try:
-        compiled = answer.compile()
+        compiled = answer.compile(answer.taught_gpu().arch)
     except CompileError as error:
         if not (sizes := _TOO_MUCH_SHARED.search(str(error))):
             raise
@@ -107,17 +126,15 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
     for number, (m, n, k) in enumerate([*drawn_sizes(answer, wanted, seed), *wanted["sizes"]]):
         try:
-            run = answer.run(n, m, k, seed=seed + number, timed=False, backend=wanted.get("backend"))
+            run = answer.run(n, m, k, seed=seed + number, backend="emulator")
         except FAULTS as fault:
             return refuse(f"{where}At {m} × {n} × {k}: {fault}")
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
     if reasons := _hazards(run):
-        return refuse("The result is right here, by luck.", *reasons)
+        return refuse(f"{where}The result is right here, by luck.", *reasons)
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
-    if run.report is None:  # a GPU gives the result and no counts
-        run = answer.run(n, m, k, seed=seed, timed=False, backend="emulator")
     if reason := _by_other_means(run):
         return refuse(where + reason)
     named = "".join(f", {name} = {value}" for name, value in settings.items())
@@ -171,7 +188,8 @@ def tensor_products(report: Any) -> int:
 def _by_other_means(run: Any) -> str:
     """A sentence if a kernel whose rung multiplies on the tensor cores gets its result in another way; else ""."""
     base = replace(run.kernel, edits={}, whole=None)
-    if not re.search(r"^\s*(?:@\S+\s+)?(?:wmma\.mma|mma|wgmma\.mma_async)\.", base.compile().ptx, re.M):
+    ptx = base.compile(base.taught_gpu().arch).ptx
+    if not re.search(r"^\s*(?:@\S+\s+)?(?:wmma\.mma|mma|wgmma\.mma_async)\.", ptx, re.M):
         return ""
     done, needed = tensor_products(run.report), run.m * run.n * run.k
     if done >= needed:

@@ -1,5 +1,9 @@
-"""A hundred bad kernels in a row on a GPU: the session stays usable, and memory and processes are as before."""
+"""A hundred bad kernels in a row on a GPU: the session stays usable, and memory and processes are as before.
 
+The GPU's memory is compared only where no other tests use the GPU at the same time: pytest tests/device/test_bad_kernels_on_gpu.py
+"""
+
+import os
 import time
 
 import numpy as np
@@ -58,7 +62,8 @@ def test_a_hundred_in_a_row():
         after = session.request("hello")["free"]
         wrong = [(o.bad.kind, o.bad.name, o.found, o.message) for o in outcomes if o.found not in o.bad.gpu]
         assert len(outcomes) == COUNT and wrong == []
-        assert before - after <= MEMORY and open_files() <= files + 2
+        alone = "PYTEST_XDIST_WORKER" not in os.environ
+        assert open_files() <= files + 2 and (before - after <= MEMORY or not alone)
         assert "Z" not in children().values() and len(children()) <= len(others)
         assert all(o.printed < 70_000 for o in outcomes)
     finally:

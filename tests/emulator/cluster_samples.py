@@ -141,6 +141,7 @@ HISTOGRAM = """
     const uint32_t bin = (17 * t + 5 * i + 31 * rank) % 512;
     asm volatile("red.shared::cluster.add.u32 [%0], %1;" :: "r"(mapa(at + 4 * (bin % 128), bin / 128)), "r"(1));
   }
+  cluster_sync();
   uint32_t old;
   if (t == 0) asm volatile("atom.shared::cluster.max.u32 %0, [%1], %2;" : "=r"(old) : "r"(mapa(at, 0)), "r"(100 + rank));
   cluster_sync();

@@ -24,17 +24,12 @@ def solution(name):
 
 @pytest.fixture
 def running(monkeypatch):
-    """Pretend that kernels run: `running(…)` decides what a run says, and what the emulator counts.
-
-    Without `on_emulator` the emulator runs; with it a GPU, which has no report.
-    """
-    def pretend(passed=True, message="", on_emulator=None, **counts):
+    """Pretend that kernels run: `running(…)` decides what a run says, and with `on_gpu` what one on a GPU says instead."""
+    def pretend(passed=True, message="", on_gpu=None, **counts):
         def run(self, n, m, k, backend=None, **options):
-            counted = backend == "emulator" or on_emulator is None
-            told = {**counts, **(on_emulator or {})} if backend == "emulator" else counts
+            told = {"passed": passed, "message": message, **counts, **((on_gpu or {}) if backend == "gpu" else {})}
             mma = SimpleNamespace(opcode="mma.sync.aligned.m16n8k8.row", executions=m * n * k)
-            return SimpleNamespace(kernel=self, m=m, n=n, k=k, passed=passed, message=message, hazards=[],
-                                   report=SimpleNamespace(sites=[mma]) if counted else None, **told)
+            return SimpleNamespace(kernel=self, m=m, n=n, k=k, hazards=[], report=SimpleNamespace(sites=[mma]), **told)
 
         monkeypatch.setattr(Kernel, "run", run)
         monkeypatch.setattr(kernel_judge, "extra_work", lambda run, wanted: "")
@@ -74,13 +69,17 @@ def test_conflicts_decide_over_the_swizzle(running):
         task.check(mine)
 
 
-def test_on_a_gpu_the_emulator_counts(running):
+def test_a_gpu_has_the_last_word(running, monkeypatch):
     task, mine = lab.exercise("06_swizzle"), solution("06_swizzle")
-    running(conflict_degree=None, on_emulator={"conflict_degree": 1.0})
+    monkeypatch.setattr(kernel_judge, "resolve_backend", lambda wanted: "gpu")
+    monkeypatch.setattr(Kernel, "runs_here", lambda self: True)
+    running(conflict_degree=1.0)
     assert "solved" in task.check(mine)._repr_html_()
-    running(conflict_degree=None, on_emulator={"conflict_degree": 8.0})
-    with pytest.raises(WrongAnswer, match=r"8\.00 wavefronts"):
+    running(conflict_degree=1.0, on_gpu={"passed": False, "message": "D[0, 8] is 3."})
+    with pytest.raises(WrongAnswer, match=r"wrong on this GPU: at 512 × 256 × 192, D\[0, 8\] is 3"):
         task.check(mine)
+    monkeypatch.setattr(Kernel, "runs_here", lambda self: False)
+    assert "solved" in task.check(mine)._repr_html_()
 
 
 def test_on_a_gpu_the_speed_beside_the_rung_is_an_extra(running, monkeypatch):

@@ -13,7 +13,7 @@ from gemm_lab.notebook.widgets.shared_accesses import kind_of, shared_lines, tot
 
 @pytest.fixture(scope="module")
 def runs():
-    return {name: lab.kernel(f"t4/{name}").run(n=256) for name in ("02_vectorized_copy", "03_swizzled")}
+    return {name: lab.kernel(f"t4/{name}").run(n=256, backend="emulator") for name in ("02_vectorized_copy", "03_swizzled")}
 
 
 def test_every_line_adds_up_to_what_the_emulator_counted(runs):
@@ -80,7 +80,7 @@ def test_kinds(opcode, kind):
 
 
 def test_copies_to_padded_rows_add_up_too():
-    run = lab.kernel("ampere/03_padded").run(n=256)
+    run = lab.kernel("ampere/03_padded").run(n=256, backend="emulator")
     grid, warps = run.kernel.grid(256, 256, 256), -(-run.compiled.threads // 32)
     copies = [line for line in shared_lines(run) if "cp_async" in line.text]
     for line in copies:
@@ -90,6 +90,6 @@ def test_copies_to_padded_rows_add_up_too():
 
 
 def test_long_traces_are_cut_for_the_browser_and_counted_whole():
-    w = widgets.wavefronts(lab.kernel("simt/03_shared_memory_tiles").run(n=160))
+    w = widgets.wavefronts(lab.kernel("simt/03_shared_memory_tiles").run(n=160, backend="emulator"))
     assert len(w.accesses) == 256 < w.whole[2] == len(w.trace)
     assert w.whole[0] == sum(access.schedule.count for access in w.trace)
