@@ -187,7 +187,8 @@ def run_kernels(options) -> int:
                 print(run)
         except LabError as error:
             results.append({"kernel": name, "backend": None, "m": m, "n": n, "k": k, "passed": False,
-                            "error": str(error), "tflops": None, "wavefronts": None, "ideal_wavefronts": None})
+                            "error": str(error), "tflops": None, "timed_at": None, "wavefronts": None,
+                            "ideal_wavefronts": None})
             if not options.json:
                 print(f"FAIL  {name}  {error}")
     if options.json:

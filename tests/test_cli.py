@@ -34,7 +34,7 @@ def test_list_for_people(capsys):
     assert code == 0 and "t4/03_swizzled" in out
 
 
-RUN_KEYS = {"kernel", "backend", "m", "n", "k", "passed", "error", "tflops", "wavefronts", "ideal_wavefronts"}
+RUN_KEYS = {"kernel", "backend", "m", "n", "k", "passed", "error", "tflops", "timed_at", "wavefronts", "ideal_wavefronts"}
 
 
 def test_run_json_has_one_object_per_kernel_and_the_exit_code_follows(capsys):

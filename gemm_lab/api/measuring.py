@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemm_lab import catalog, device
 from gemm_lab.api.here import RECORDED_ON, here
-from gemm_lab.errors import ConfigError
+from gemm_lab.errors import ConfigError, LabError, SizeError
 from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, benchmark
 from gemm_lab.measure.check import Launch, Verdict, check
 from gemm_lab.measure.results import recorded
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BASELINES = ("cublas", "inductor", "cutlass_sm75", "cutlass_sm80")
 QUICK_ROUNDS = 4
+SPEED_EDGE = 2048  # a smaller product is over before it fills a GPU: its speed, and its share of cuBLAS, say little
 
 
 def check_twice(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0,
@@ -74,13 +75,36 @@ def benchmark_kernels(kernels: Iterable[Kernel], sizes: Iterable[int], *, baseli
             report.close()
 
 
+def speed_size(kernel: Kernel, m: int = 1, n: int = 1, k: int = 1) -> tuple[int, int, int]:
+    """The size at which one run is timed: its own, but in each direction at least `SPEED_EDGE`, in whole tiles.
+
+    Its own where the larger one is no multiple of the kernel's cluster.
+    """
+    steps = kernel.spec.size_multiples(kernel.config).values()
+    size = tuple(max(own, -(-SPEED_EDGE // step) * step) for own, step in zip((m, n, k), steps, strict=True))
+    try:
+        kernel.grid(*size)
+    except SizeError:
+        return m, n, k
+    return size
+
+
 def quick_speed(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> dict[str, Any]:
-    """`tflops` and `cublas_tflops` of a short interleaved run, for the card of one `run`."""
+    """`tflops` and `cublas_tflops` of a short interleaved run at `timed_at`, for the card of one `run` at m × n × k.
+
+    `untimed` says why there is no speed: a kernel may be right at its own size and wrong at the larger one.
+    """
     entries = [entry_of(kernel, compiled), Entry("cublas", "cublas", ladder=kernel.spec.ladder)]
-    found = benchmark(entries, [(m, n, k)], kernel.spec.problem, "burst", QUICK_ROUNDS)
+    size = speed_size(kernel, m, n, k)
+    try:
+        found = benchmark(entries, [size], kernel.spec.problem, "burst", QUICK_ROUNDS)
+    except LabError as error:  # a fault or a hang at that size, a GPU without memory for it
+        return {"timed_at": size, "untimed": f"not timed: {error}"}
     rows = {row.kernel: row for row in found}
-    mine = rows.get(kernel.spec.name)
-    return {"tflops": mine.tflops if mine else None, "cublas_tflops": mine.cublas_tflops if mine else None}
+    if mine := rows.get(kernel.spec.name):
+        return {"timed_at": size, "tflops": mine.tflops, "cublas_tflops": mine.cublas_tflops}
+    label = f"{kernel.spec.name} at {'×'.join(map(str, size))}"
+    return {"timed_at": size, "untimed": found.skipped.get(label, "not timed")}
 
 
 def printed() -> str:

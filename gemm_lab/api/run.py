@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Run:
     """What a kernel did on `backend`, "gpu" or "emulator".
 
-    `tflops` and `cublas_tflops` come from one interleaved run on this GPU. `report` holds the emulator's counts of this
+    `tflops` and `cublas_tflops` come from one interleaved run on this GPU at `timed_at`: the size of the run, but at
+    least 2048 in each direction; `untimed` says why there is no speed. `report` holds the emulator's counts of this
     launch; after a right run on a GPU the emulator counts what each line costs at the smallest size, when it is shown.
     `recorded` is a row of the recorded results, shown where no GPU ran.
     """
@@ -39,6 +40,8 @@ class Run:
     message: str = ""
     tflops: float | None = None
     cublas_tflops: float | None = None
+    timed_at: tuple[int, int, int] | None = None
+    untimed: str = ""
     report: Any = None
     recorded: Any = None
     output: str = ""
@@ -159,7 +162,8 @@ class Run:
         """What `gemm-lab run --json` prints."""
         return {"kernel": self.kernel.name, "backend": self.backend, "m": self.m, "n": self.n, "k": self.k,
                 "passed": self.passed, "error": None if self.passed else self.message, "tflops": self.tflops,
-                "wavefronts": self.wavefronts, "ideal_wavefronts": self.ideal_wavefronts}
+                "timed_at": list(self.timed_at) if self.timed_at else None, "wavefronts": self.wavefronts,
+                "ideal_wavefronts": self.ideal_wavefronts}
 
     def _lines(self) -> list[tuple[str, str]]:
         pairs = [("size", f"{self.m} × {self.n} × {self.k}"), ("compiled for", self.compiled.arch),
@@ -171,7 +175,7 @@ class Run:
         if self.report is not None:
             pairs.append(("sectors a request", f"{self.sectors_per_request:.1f}"))
         if self.tflops is not None:
-            pairs.append(("speed", f"{self.tflops:.1f} TFLOPS"))
+            pairs.append(("speed", f"{self.tflops:.1f} TFLOPS{self._elsewhere()}"))
         if self.ratio is not None:
             pairs.append(("of cuBLAS", f"{self.ratio:.0%}"))
         if beside := self._beside():
@@ -183,6 +187,13 @@ class Run:
 
     def _small_text(self) -> str:
         return " × ".join(map(str, self._small))
+
+    def _elsewhere(self) -> str:
+        """The size of the timing, where it is not the size of the run."""
+        return "" if self.timed_at in (None, (self.m, self.n, self.k)) else f" at {' × '.join(map(str, self.timed_at))}"
+
+    def _untimed(self) -> str:
+        return f"The result is right at this size;{self._elsewhere()} it was {self.untimed}." if self.untimed else ""
 
     def _where(self) -> str:
         return " on the emulator" if self.backend == "emulator" else ""
@@ -207,7 +218,8 @@ class Run:
     def __repr__(self) -> str:
         lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
         lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
-        lines += [f"      {text}" for text in (self._stopped, self._recorded(), self._printed()) if text]
+        below = (self._untimed(), self._stopped, self._recorded(), self._printed())
+        lines += [f"      {text}" for text in below if text]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -219,8 +231,8 @@ class Run:
         elif self._beside():
             title = f"what each line costs, on the emulator at {self._small_text()}"
             body += html.folded(title, self.hot_lines().body())
-        if self._stopped:
-            body += f'<div style="color:{html.BAD}">{escape(self._stopped)}</div>'
+        for warning in filter(None, (self._untimed(), self._stopped)):
+            body += f'<div style="color:{html.BAD}">{escape(warning)}</div>'
         if self._recorded():
             body += f'<div style="color:{html.MUTED};font-size:11px">{escape(self._recorded())}</div>'
         if self.output.strip():

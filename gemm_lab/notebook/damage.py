@@ -70,5 +70,5 @@ def _run(broken: Kernel, blocks: int | None) -> Damage:
             found = f" Found on the way: {hazards[0]}" if hazards else ""
             return Damage("a wrong result", verdicts[-1].message + found)
     if hazards:
-        return Damage("a hazard", f"The result is right here, by luck. {hazards[0]}")
+        return Damage("a hazard", f"The result is right on the emulator, by luck. {hazards[0]}")
     return Damage("nothing", "The result is right in both timings, and no hazard was found.")

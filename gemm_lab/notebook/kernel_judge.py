@@ -133,7 +133,7 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
     if reasons := _hazards(run):
-        return refuse(f"{where}The result is right here, by luck.", *reasons)
+        return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
     if reason := _by_other_means(run):
         return refuse(where + reason)

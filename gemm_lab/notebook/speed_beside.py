@@ -6,10 +6,8 @@ from dataclasses import replace
 
 from gemm_lab.api import Kernel
 from gemm_lab.api.kernel import resolve_backend
-from gemm_lab.api.measuring import QUICK_ROUNDS, benchmark_kernels
+from gemm_lab.api.measuring import QUICK_ROUNDS, benchmark_kernels, speed_size
 from gemm_lab.errors import LabError
-
-EDGE = 2048
 
 
 def speed_beside(answer: Kernel) -> list[tuple[str, str]]:
@@ -20,7 +18,7 @@ def speed_beside(answer: Kernel) -> list[tuple[str, str]]:
     if resolve_backend(None) != "gpu":
         return []
     rung = replace(answer, edits={}, alias=None)
-    m, n, k = (-(-EDGE // step) * step for step in answer.spec.size_multiples(answer.config).values())
+    m, n, k = speed_size(answer)
     try:
         rows = benchmark_kernels([answer, rung], [(m, n, k)], baselines=(), ceiling=None, regime="burst",
                                  rounds=QUICK_ROUNDS, progress=False)

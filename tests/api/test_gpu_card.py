@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.api import emulating
+from gemm_lab.api import emulating, measuring
+from gemm_lab.device import KernelHang
 from gemm_lab.emulator.faults import MemoryFault
+from gemm_lab.measure.benchmark import Measurements
 
 
 def on_a_gpu(name: str, **changes):
@@ -25,6 +27,46 @@ def test_it_shows_speed_and_conflicts(name, degree):
     assert f"counted by the emulator at {size}" in repr(run)
     assert f"what each line costs, on the emulator at {size}" in run._repr_html_()
     assert run.wavefronts is None and run.conflict_degree is None, "of the launch itself nothing was counted"
+
+
+def test_a_small_product_is_timed_at_a_size_that_fills_a_gpu():
+    assert measuring.speed_size(lab.kernel("t4/03"), 256, 256, 256) == (2048, 2048, 2048)
+    assert measuring.speed_size(lab.kernel("t4/03"), 4096, 256, 8192) == (4096, 2048, 8192)
+    odd = lab.kernel("hopper/08_ping_pong_wide")
+    assert all(size % step == 0 and size >= 2048 for size, step in
+               zip(measuring.speed_size(odd), odd.spec.size_multiples(odd.config).values(), strict=True))
+    shown = repr(on_a_gpu("t4/03", timed_at=(2048, 2048, 2048)))
+    assert "size 256 × 256 × 256" in shown and "speed 6.7 TFLOPS at 2048 × 2048 × 2048 · of cuBLAS 34%" in shown
+
+
+def timed(monkeypatch, kernel, answer):
+    """What `quick_speed` says of a kernel where the benchmark answers so."""
+    monkeypatch.setattr(measuring, "benchmark", answer)
+    return measuring.quick_speed(kernel, kernel.compile(), 256, 256, 256)
+
+
+def test_right_at_its_size_and_wrong_at_a_larger_one_is_said(monkeypatch):
+    kernel, asked = lab.kernel("t4/03"), []
+
+    def wrong(entries, sizes, *others):
+        asked.extend(sizes)
+        found = Measurements()
+        found.skipped["t4/03_swizzled at 2048×2048×2048"] = "not timed: 8 elements of D are wrong"
+        return found
+
+    speed = timed(monkeypatch, kernel, wrong)
+    assert asked == [(2048, 2048, 2048)]
+    run = on_a_gpu("t4/03", tflops=None, cublas_tflops=None, **speed)
+    told = "The result is right at this size; at 2048 × 2048 × 2048 it was not timed: 8 elements of D are wrong."
+    assert run.passed and told in repr(run) and told in run._repr_html_() and "speed" not in repr(run)
+
+
+def test_a_fault_while_it_is_timed_leaves_the_verdict(monkeypatch):
+    def fault(*facts):
+        raise KernelHang(2.0)
+
+    speed = timed(monkeypatch, lab.kernel("t4/03"), fault)
+    assert speed["untimed"].startswith("not timed: ") and "tflops" not in speed
 
 
 def test_without_shared_memory_it_shows_sectors():

@@ -132,7 +132,7 @@ def test_the_grades(classroom, student, kernel, choice):
 
 
 @pytest.mark.parametrize(("student", "says"), [
-    ("right", "A tile, used and given back: solved."), ("wrong", "The result is right here, by luck. A hazard"),
+    ("right", "A tile, used and given back: solved."), ("wrong", "The result is right on the emulator, by luck. A hazard"),
     ("wrong", "Your warps read 1280 elements for each step of k; 1024 is possible."),
     ("crashing", "accessed 4 bytes at shared address"), ("endless", "it spins at cell:2"),
     ("endless", "The cell does not say choice = dict(…)."), ("cheating", "elements are wrong"),
