@@ -41,10 +41,14 @@ class Line:
 
 @dataclass(frozen=True)
 class HotLines:
-    """Shows itself as the lines that touch memory, each with its cost; `.lines` holds all lines."""
+    """Shows itself as the lines that touch memory, each with its cost; `.lines` holds all lines.
+
+    where: the size that was counted, in words, where it is not that of the run.
+    """
 
     report: Any = field(repr=False)
     kernel: Kernel = field(repr=False)
+    where: str = ""
 
     @property
     def lines(self) -> list[Line]:
@@ -119,7 +123,7 @@ class HotLines:
         return rows
 
     def __repr__(self) -> str:
-        return "\n".join(text for _, text in self._rows())
+        return "\n".join([*filter(None, [self.where]), *(text for _, text in self._rows())])
 
     def body(self) -> str:
         """The margin and the lines as HTML, coloured where banks collide."""
@@ -133,7 +137,8 @@ class HotLines:
                 'margin:4px 0">' + "\n".join(rows) + "</pre>")
 
     def _repr_html_(self) -> str:
-        return html.card(f"<b>{escape(self.kernel.label)}</b>: what each line costs{self.body()}")
+        return html.card(f"<b>{escape(self.kernel.label)}</b>: what each line costs"
+                         f"{', ' + self.where if self.where else ''}{self.body()}")
 
 
 def _wavefronts(line: Line) -> str:

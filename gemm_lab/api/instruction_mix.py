@@ -78,7 +78,7 @@ class InstructionMix:
 
     def _notes(self) -> list[str]:
         if not self.loop:
-            return ["No loop with multiply-adds was found, so only the whole kernel is counted."]
+            return ["No loop with multiply-adds was recognised, so only the whole kernel is counted."]
         step = f"One turn of the main loop covers {self.k_step:g} of K. " if self.k_step else ""
         notes = [f"{step}Static counts of {self.arch} code: no GPU was needed, and none says how long they take."]
         known = [f"{count:.4g}" for count in self.trips if count is not None]

@@ -293,7 +293,8 @@ class Kernel:
                                       (c["BLOCK_M"] // warps[0], c["BLOCK_N"] // warps[1]))
         if self.spec.extends or self.edited:
             changed = self.diff()
-            body += html.folded(f"what changes against {changed.before} ({changed.count} new lines)", changed.body())
+            lines = f"{changed.count} new line" + "s" * (changed.count != 1)
+            body += html.folded(f"what changes against {changed.before} ({lines})", changed.body())
         body += html.folded("source", html.code(self.source))
         return html.card(body)
 

@@ -143,7 +143,8 @@ class Profile:
         return f"machine code for {self.mix.arch}: {self.mix.registers} registers{about}"
 
     def _repr_html_(self) -> str:
-        head = f"<b>{escape(self.kernel)}</b>" + (f" after {escape(self.before)}" if self.before else "")
+        both = self.card_before or (not self.card and self.mix_before and self.mix_before.per_product)
+        head = f"<b>{escape(self.kernel)}</b>" + (f" after {escape(self.before)}" if both else "")
         note = f'<div style="color:{html.WARN}">{escape(self.note)}</div>' if self.note else ""
         code = html.folded(self._machine_code(), self.mix.table())
         if not self.card:
@@ -166,7 +167,7 @@ def profile(kernel: Any, n: int | None = None, record: bool | None = None) -> Pr
     raises a `LabError` where it cannot be done, `record=False` forbids it.
     """
     other = _before(kernel)
-    arch = kernel.taught_gpu().arch
+    arch = here().arch if _tuned_for_this_gpu(kernel) else kernel.taught_gpu().arch
     mixes = (instruction_mix(kernel, _arch_of(kernel, arch)),
              instruction_mix(other, _arch_of(other, arch)) if other else None)
     recorded = _recorded()
@@ -211,6 +212,12 @@ def _before(kernel: Any) -> Any:
     if kernel.edited:
         return replace(kernel, edits={}, whole=None, alias=None)
     return named(kernel.spec.extends) if kernel.spec.extends else None
+
+
+def _tuned_for_this_gpu(kernel: Any) -> bool:
+    """Whether its tiles are those for the GPU here, and others than the taught ones."""
+    return bool(kernel.runs_here() and here().gpu
+                and kernel.config == kernel.spec.configure(here().gpu.key) != kernel.spec.configure())
 
 
 def _arch_of(kernel: Any, arch: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -26,7 +27,7 @@ class Run:
 
     `tflops` and `cublas_tflops` come from one interleaved run on this GPU at `timed_at`: the size of the run, but at
     least 2048 in each direction; `untimed` says why there is no speed. `report` holds the emulator's counts of this
-    launch; after a right run on a GPU the emulator counts what each line costs at the smallest size, when it is shown.
+    launch; after a right run on a GPU the emulator counts what each line costs at a small size, when it is shown.
     `recorded` is a row of the recorded results, shown where no GPU ran.
     """
 
@@ -88,7 +89,7 @@ class Run:
 
     def hot_lines(self) -> HotLines:
         """The source with what every line cost: executions, wavefronts, conflict degree, sectors a request."""
-        return HotLines(self._counted, self.kernel)
+        return HotLines(self._counted, self.kernel, "" if self.report else f"on the emulator at {self._small_text()}")
 
     def inspect(self, where: int | str, block: int = 0, warp: int = 0) -> Any:
         """Registers and shared memory after one warp last executed a line: `where` is a line of the learner's text
@@ -126,7 +127,7 @@ class Run:
 
     @cached_property
     def _counted(self) -> Any:
-        """The emulator's report of this launch; of one that a GPU ran, of the smallest size."""
+        """The emulator's report of this launch; of one that a GPU ran, at a small size."""
         if self.report is not None:
             return self.report
         from gemm_lab.api.emulating import check_on_emulator
@@ -137,7 +138,7 @@ class Run:
     def _small(self) -> tuple[int, int, int]:
         from gemm_lab.api.emulating import smallest_size
 
-        return smallest_size(self.kernel)
+        return min(smallest_size(self.kernel), (self.m, self.n, self.k), key=math.prod)
 
     def _beside(self) -> Any:
         """What the emulator counts beside a right run on a GPU; None where it stops."""

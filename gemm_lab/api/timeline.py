@@ -71,7 +71,8 @@ def _words(timeline: Timeline) -> str:
     lines = [f"{timeline.title}: {timeline.end - timeline.start:,.0f} ({timeline.unit})"]
     if timeline.of("tensor core", "mma"):
         gaps = timeline.bubbles()
-        lines.append(f"  tensor cores busy {timeline.share():.0%} of their span, {len(gaps)} gaps of "
+        count = f"{len(gaps)} gap" + "s" * (len(gaps) != 1)
+        lines.append(f"  tensor cores busy {timeline.share():.0%} of their span, {count} of "
                      f"{sum(end - start for start, end in gaps):,.0f}")
     for agent in timeline.agents:
         spent: dict[str, float] = {}

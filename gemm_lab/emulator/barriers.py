@@ -147,7 +147,8 @@ class Barriers:
         missing = np.flatnonzero(lanes != index)
         raise Deadlock(
             f"{item.opcode} at {chunk.launch.describe(item)} needs every lane that it names, but in the warp of "
-            f"{chunk.name_lane(int(here[0]))} lanes {spans(missing)} are elsewhere"
+            f"{chunk.name_lane(int(here[0]))} {'lanes' if missing.size > 1 else 'lane'} "
+            f"{spans(missing)} {'are' if missing.size > 1 else 'is'} elsewhere"
             + (" or do not exist (the block has a partial warp)" if not chunk.whole_warps else "")
             + f". {self.explain()}"
         )

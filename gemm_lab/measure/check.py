@@ -229,6 +229,6 @@ def judge(found: dict[str, Any], problem: Problem, k: int, kind: str, size: int,
     hint = f"NaN or infinite: {found['nonfinite']:,}." if found["nonfinite"] else None
     if found["nonfinite"] == size:
         hint = ("The output was never written (it still holds the NaN it was filled with), or its sums began in "
-                "registers that nobody set.")
+                "registers or tensor memory that nobody set.")
     message = _failing(at, found["got"], found["expected"], found["wrong"], size, block, hint)
     return Verdict(False, message, at, error, limit, tiles, found["wrong"], found["kernel_ms"])

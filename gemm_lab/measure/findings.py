@@ -18,6 +18,7 @@ CONFLICTED = 1.1  # wavefronts over ideal wavefronts
 NEARLY_FULL_PCT = 80.0
 SCATTERED = 1.25  # sectors of a load over those that its bytes would fill
 WIDEST_BYTES = 16  # a lane
+FEW_LOCAL = 0.005  # of the executed instructions
 PIPES = {"tensor_pipe_pct": "tensor pipe", "alu_pipe_pct": "integer pipe (ALU)", "fma_pipe_pct": "FMA pipe",
          "lsu_pipe_pct": "load/store pipe"}
 
@@ -121,9 +122,9 @@ def _warpgroups(card: ProfileCard) -> bool:
 
 
 def spills(card: ProfileCard) -> Finding | None:
-    """Local memory means registers that did not fit."""
+    """Local memory means registers that did not fit; one instruction in hundreds is no finding."""
     count = sum(n for opcode, n in card.opcodes.items() if opcode.split(".")[0] in ("LDL", "STL"))
-    if not count:
+    if count < FEW_LOCAL * sum(card.opcodes.values()) or not count:
         return None
     return Finding(f"{count:,} accesses to local memory: registers that were spilled, or an array with an index known "
                    "only at run time. What helps: smaller warp tiles, unrolled loops.", ("executed.csv",))

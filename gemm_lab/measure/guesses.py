@@ -27,7 +27,7 @@ def guess(
     nan = np.isnan(got)
     if nan.all():
         return ("The output was never written (it still holds the NaN it was filled with), or its sums began in "
-                "registers that nobody set.")
+                "registers or tensor memory that nobody set.")
     if nan.any() and np.array_equal(nan, wrong):
         untouched = [tile for tile in tiles if nan[_slice(tile, block)].all()]
         if untouched and len(untouched) == len(tiles):

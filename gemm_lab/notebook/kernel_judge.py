@@ -145,7 +145,7 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
         found.asked += 1
         if (value < bound * 0.999) if count.least else (value > bound * 1.001):
             found.missed += 1
-            found.reasons.append(where + count.says.format(found=value, wanted=bound))
+            found.reasons.append(f"{where}At {m} × {n} × {k}: " + count.says.format(found=value, wanted=bound))
     found.runs.append((where, run))
     return None
 
