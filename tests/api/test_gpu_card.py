@@ -101,6 +101,14 @@ def test_it_is_counted_once(monkeypatch):
     assert repr(run) == repr(run) and run._repr_html_() and len(calls) == 1
 
 
+def test_a_run_smaller_than_a_tile_is_counted_at_its_own_size():
+    kernel = lab.kernel("ampere/11")
+    run = replace(on_a_gpu("ampere/11"), m=130, n=250, k=40, compiled=kernel.compile())
+    assert "counted by the emulator at 130 × 250 × 40" in repr(run)
+    assert repr(run.hot_lines()).startswith("on the emulator at 130 × 250 × 40\n")
+    assert "what each line costs, on the emulator at 130 × 250 × 40" in run.hot_lines()._repr_html_()
+
+
 def test_a_kernel_of_any_size_is_counted_on_a_whole_tile():
     assert emulating.smallest_size(lab.kernel("hopper/08_ping_pong")) == (128, 128, 128)
     assert emulating.smallest_size(lab.kernel("ampere/11")) == (128, 256, 64)

@@ -115,7 +115,7 @@ def test_global_loads_are_judged_by_their_width():
 
 @pytest.mark.parametrize("made", [
     card({"long_scoreboard": 1, "selected": 9}), card({}, {"HMMA": 100, "IADD3": 10}), card({}, waves=3.9),
-    card({}, dram_pct=20), card({}, issue_slots_pct=40), card({}, {"LDL": 0})])
+    card({}, dram_pct=20), card({}, issue_slots_pct=40), card({}, {"LDL": 0}), card({}, {"HMMA": 1000, "STL": 3})])
 def test_a_rule_is_silent_below_its_threshold(made):
     assert findings(made) == []
 
