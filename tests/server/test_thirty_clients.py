@@ -35,7 +35,8 @@ def test_thirty_clients_and_a_worker_that_is_killed(server):
     A wait is what passes from asking to the answer, queue and launch together. Its clock is the worker that lives, which
     is never idle: one tick a launch that it answers, so that a machine busy with other things changes nothing. Every
     launch is answered once, with the right result or a failure that says so; only what the killed worker did fails,
-    nothing is sent twice, no wait is longer than twice the median, and the worker comes back.
+    nothing is sent twice, no wait is longer than twice the median (and the launches under way when it began and when it
+    ended), and the worker comes back.
     """
     first = RemoteSession(server.address, show=lambda text: None)
     sessions = [RemoteSession(server.address, show=lambda text: None) for _ in range(CLIENTS)]
@@ -77,7 +78,7 @@ def test_thirty_clients_and_a_worker_that_is_killed(server):
     seconds = [answer.seconds for answer in answers]
     print(f"\nlongest wait {max(waits)} launches of the other worker, median {statistics.median(waits):.0f}; "
           f"in seconds {max(seconds):.2f} and {statistics.median(seconds):.2f}; {len(failures)} failed")
-    assert max(waits) <= 2 * statistics.median(waits)
+    assert max(waits) <= 2 * statistics.median(waits) + 2
 
     wait_for(lambda: len(workers(first)) == 2)
     assert victim not in workers(first) and before & workers(first)
