@@ -71,9 +71,9 @@ class FairQueue(SchedulerPlugin):
             self.count += 1
             turn = Turn(ticket, client, tuple(kind), who, what, now, now, self.count)
             self.waiting[ticket] = turn
-            self.serve()
         if turn is not None:
             turn.asked = now
+            self.serve()  # at every question: a worker that has just come is not ready yet when Dask announces it
             try:
                 await asyncio.wait_for(turn.given.wait(), LONG_POLL_S)
             except asyncio.TimeoutError:
