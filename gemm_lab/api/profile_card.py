@@ -102,9 +102,14 @@ class Profile:
                                "`instruction_mix().plot(…)` compares machine code without one.")
             sections = [profile_sections.stalls(cards), profile_sections.executed(cards)]
             return plots.profile_card("Profile cards", sections, [], self.conditions)
-        title = self.kernel + (f", after {self.before}" if self.before and (self.card_before or not self.card) else "")
+        title = self.kernel + (f", after {self.before}" if self._compared else "")
         without = f"machine code for {self.mix.arch}, counted without a GPU; it says nothing about time"
         return plots.profile_card(title, self.sections(), self.gauges(), self.conditions or without)
+
+    @property
+    def _compared(self) -> bool:
+        """Whether the bars of the rung before stand beside those of this one."""
+        return bool(self.card_before if self.card else self.mix_before and self.mix_before.per_product)
 
     @property
     def conditions(self) -> str:
@@ -122,7 +127,7 @@ class Profile:
     def __repr__(self) -> str:
         if not self.card:
             return "\n".join(filter(None, [self.note, repr(self.mix)]))
-        lines = [f"{self.kernel}" + (f", after {self.before}" if self.card_before else "")]
+        lines = [self.kernel + (f", after {self.before}" if self._compared else "")]
         if self.headline:
             lines.append(f"moved most: {self.headline}")
         lines += ["", "where a warp's time goes                cycles an instruction"]
@@ -143,8 +148,7 @@ class Profile:
         return f"machine code for {self.mix.arch}: {self.mix.registers} registers{about}"
 
     def _repr_html_(self) -> str:
-        both = self.card_before or (not self.card and self.mix_before and self.mix_before.per_product)
-        head = f"<b>{escape(self.kernel)}</b>" + (f" after {escape(self.before)}" if both else "")
+        head = f"<b>{escape(self.kernel)}</b>" + (f" after {escape(self.before)}" if self._compared else "")
         note = f'<div style="color:{html.WARN}">{escape(self.note)}</div>' if self.note else ""
         code = html.folded(self._machine_code(), self.mix.table())
         if not self.card:
