@@ -117,15 +117,7 @@ def test_a_bug_of_the_worker_is_named(session):
     assert "a mistake" in error.value.output
 
 
-@pytest.fixture
-def interruptible():
-    """Ctrl-C interrupts, also in a test run that a shell started in the background, where it is ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def test_an_interrupt_kills_the_worker_and_the_next_request_works(session, interruptible):
+def test_an_interrupt_kills_the_worker_and_the_next_request_works(session):
     first = session.request("pid")
     threading.Timer(0.4, _thread.interrupt_main).start()
     start = time.monotonic()

@@ -20,9 +20,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 # A program that takes turns in folder argv[1]: argv[2] times, argv[3] seconds each, and notes when in the file argv[4].
 PROGRAM = """
-import signal, sys, time
+import sys, time
 from gemm_lab.device.turns import Turns
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell started all this in the background
 folder, count, seconds, log = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
 queue = Turns(folder, show=lambda text: None)
 for _ in range(count):
