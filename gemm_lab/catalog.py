@@ -203,6 +203,10 @@ class KernelSpec:
         """Whether the kernel exists for `arch`; a newer one does not imply it, since wgmma and tcgen05 come and go."""
         return bool({arch, arch.removesuffix("a")} & set(self.targets))
 
+    def not_for(self, arch: str) -> str:
+        """What is said of a kernel that is not `written_for` arch."""
+        return f"is written for {', '.join(self.targets)}, not for {arch}"
+
     @property
     def regions(self) -> dict[str, Region]:
         return find_regions(self.source)

@@ -43,7 +43,7 @@ print(time.perf_counter() - begun)
 def seconds(name: str, n: int, **options) -> tuple[float, float]:
     """(first, median of three more) seconds of a launch of n × n × n."""
     made = kernel(name)
-    compiled = made.compile(made.taught_gpu().arch)
+    compiled = made.compile_as_taught()
     args = make_inputs(made.problem, n, n, n, "integers", 0).arguments()
     times = []
     for _ in range(4):

@@ -51,6 +51,11 @@ class HotLines:
     where: str = ""
 
     @property
+    def title(self) -> str:
+        """What is shown, and `where` it was counted."""
+        return "what each line costs" + (f", {self.where}" if self.where else "")
+
+    @property
     def lines(self) -> list[Line]:
         """Every line of the source, in order, with the learner's own numbers inside an edited region."""
         spec, found = self.kernel.spec, []
@@ -137,8 +142,7 @@ class HotLines:
                 'margin:4px 0">' + "\n".join(rows) + "</pre>")
 
     def _repr_html_(self) -> str:
-        return html.card(f"<b>{escape(self.kernel.label)}</b>: what each line costs"
-                         f"{', ' + self.where if self.where else ''}{self.body()}")
+        return html.card(f"<b>{escape(self.kernel.label)}</b>: {self.title}{self.body()}")
 
 
 def _wavefronts(line: Line) -> str:

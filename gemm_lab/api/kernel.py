@@ -124,7 +124,7 @@ class Kernel:
         """
         arch = arch or (here().arch if self.runs_here() else self.taught_gpu().arch)
         if not self.spec.written_for(arch):
-            raise ConfigError(f"{self.name} is written for {', '.join(self.spec.targets)}, not for {arch}.")
+            raise ConfigError(f"{self.name} {self.spec.not_for(arch)}.")
         cell = None
         if self.whole:
             source = f'#line {self.whole.first_line} "{self.whole.file}"\n{self.whole.text}'
@@ -137,6 +137,10 @@ class Kernel:
             source = self.spec.source
         file = f"{self.spec.ladder}/{self.spec.path.stem}"  # several kernels may share it
         return compiler.compile(source, config=self.config, arch=arch, name=file, cell=cell)
+
+    def compile_as_taught(self) -> Compiled:
+        """For the GPU that the ladder is taught on, whichever is here: so the emulator counts the same everywhere."""
+        return self.compile(self.taught_gpu().arch)
 
     def sass(self, line: int | None = None, arch: str | None = None) -> Sass:
         """Machine code; with `line`, only what that line of the source became."""
@@ -189,7 +193,7 @@ class Kernel:
         self.spec.require_size(self.config, m, n, k)
         where = self._backend(backend)
         # What the emulator counts is of the taught GPU, whichever is here.
-        compiled = self.compile(None if where == "gpu" else self.taught_gpu().arch)
+        compiled = self.compile() if where == "gpu" else self.compile_as_taught()
         if where == "emulator":
             from gemm_lab.api import emulating
 
@@ -265,8 +269,7 @@ class Kernel:
         if where != "gpu" or arch is None or self.spec.written_for(arch):
             return where
         if "gpu" in (wanted, chosen_backend()):
-            raise ConfigError(f"{self.name} is written for {', '.join(self.spec.targets)}, not for {arch}; "
-                              'the emulator runs it: backend="emulator".')
+            raise ConfigError(f'{self.name} {self.spec.not_for(arch)}; the emulator runs it: backend="emulator".')
         return "emulator"
 
     def _recorded(self, n: int):

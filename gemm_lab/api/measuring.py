@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gemm_lab import catalog, device
 from gemm_lab.api.here import RECORDED_ON, here
 from gemm_lab.errors import ConfigError, LabError, SizeError
-from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, benchmark
+from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, at_size, benchmark
 from gemm_lab.measure.check import Launch, Verdict, check
 from gemm_lab.measure.results import recorded
 
@@ -103,8 +103,7 @@ def quick_speed(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> d
     rows = {row.kernel: row for row in found}
     if mine := rows.get(kernel.spec.name):
         return {"timed_at": size, "tflops": mine.tflops, "cublas_tflops": mine.cublas_tflops}
-    label = f"{kernel.spec.name} at {'×'.join(map(str, size))}"
-    return {"timed_at": size, "untimed": found.skipped.get(label, "not timed")}
+    return {"timed_at": size, "untimed": found.skipped.get(at_size(kernel.spec.name, *size), "not timed")}
 
 
 def printed() -> str:

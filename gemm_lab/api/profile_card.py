@@ -225,7 +225,7 @@ def _tuned_for_this_gpu(kernel: Any) -> bool:
 
 
 def _arch_of(kernel: Any, arch: str) -> str | None:
-    return arch if arch in kernel.spec.targets else None
+    return arch if kernel.spec.written_for(arch) else None
 
 
 def _recorded() -> list[ProfileCard]:

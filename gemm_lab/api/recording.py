@@ -81,11 +81,10 @@ def plans(names: Iterable[str], arch: str, gpu: str = "this GPU") -> list[Plan]:
 def _plan(name: str, arch: str) -> Plan:
     spec = catalog.ladder(name)
     exists = {k.name: k.written_for(arch) for k in spec.kernels}
-    left_out = {k.name: f"it is written for {', '.join(k.targets)}, not for {arch}" for k in spec.kernels
-                if not exists[k.name]}
+    left_out = {k.name: f"it {k.not_for(arch)}" for k in spec.kernels if not exists[k.name]}
     ceiling = kernel(spec.ceiling) if spec.ceiling else None
     if ceiling is not None and not ceiling.spec.written_for(arch):
-        left_out[ceiling.name] = f"it is written for {', '.join(ceiling.spec.targets)}, not for {arch}"
+        left_out[ceiling.name] = f"it {ceiling.spec.not_for(arch)}"
         ceiling = None
     return Plan(Ladder(spec), tuple(kernel(key) for key, there in exists.items() if there), ceiling, left_out)
 

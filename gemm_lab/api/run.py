@@ -89,7 +89,8 @@ class Run:
 
     def hot_lines(self) -> HotLines:
         """The source with what every line cost: executions, wavefronts, conflict degree, sectors a request."""
-        return HotLines(self._counted, self.kernel, "" if self.report else f"on the emulator at {self._small_text()}")
+        where = "" if self.report else f"on the emulator at {_in_words(self._small)}"
+        return HotLines(self._counted, self.kernel, where)
 
     def inspect(self, where: int | str, block: int = 0, warp: int = 0) -> Any:
         """Registers and shared memory after one warp last executed a line: `where` is a line of the learner's text
@@ -156,7 +157,7 @@ class Run:
         try:
             self._counted  # noqa: B018
         except LabError as error:
-            return f"The emulator, at {self._small_text()}, stops: {error}"
+            return f"The emulator, at {_in_words(self._small)}, stops: {error}"
         return ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -167,7 +168,7 @@ class Run:
                 "ideal_wavefronts": self.ideal_wavefronts}
 
     def _lines(self) -> list[tuple[str, str]]:
-        pairs = [("size", f"{self.m} × {self.n} × {self.k}"), ("compiled for", self.compiled.arch),
+        pairs = [("size", _in_words((self.m, self.n, self.k))), ("compiled for", self.compiled.arch),
                  ("registers", str(self.compiled.registers)), ("shared memory", f"{self.compiled.smem:,} B"),
                  ("spilled", f"{self.compiled.spill_stores + self.compiled.spill_loads} B"),
                  ("blocks on an SM", self._occupancy())]
@@ -183,15 +184,12 @@ class Run:
             if beside.totals.ideal_wavefronts:
                 pairs.append(("wavefronts", f"{beside.totals.conflict_degree:.2f} × ideal"))
             pairs += [("sectors a request", f"{_sectors_per_request(beside):.1f}"),
-                      ("counted", f"by the emulator at {self._small_text()}")]
+                      ("counted", f"by the emulator at {_in_words(self._small)}")]
         return pairs
-
-    def _small_text(self) -> str:
-        return " × ".join(map(str, self._small))
 
     def _elsewhere(self) -> str:
         """The size of the timing, where it is not the size of the run."""
-        return "" if self.timed_at in (None, (self.m, self.n, self.k)) else f" at {' × '.join(map(str, self.timed_at))}"
+        return "" if self.timed_at in (None, (self.m, self.n, self.k)) else f" at {_in_words(self.timed_at)}"
 
     def _untimed(self) -> str:
         return f"The result is right at this size;{self._elsewhere()} it was {self.untimed}." if self.untimed else ""
@@ -227,11 +225,9 @@ class Run:
         colour = html.GOOD if self.passed else html.BAD
         body = (f'<div><b style="color:{colour}">{self.verdict}</b> &nbsp;<b>{escape(self.kernel.label)}</b> '
                 f"{self._where()} &nbsp;{escape(self.message)}</div>{html.facts(self._lines())}")
-        if self.report is not None:
-            body += html.folded("what each line costs", self.hot_lines().body())
-        elif self._beside():
-            title = f"what each line costs, on the emulator at {self._small_text()}"
-            body += html.folded(title, self.hot_lines().body())
+        if self.report is not None or self._beside():
+            lines = self.hot_lines()
+            body += html.folded(lines.title, lines.body())
         for warning in filter(None, (self._untimed(), self._stopped)):
             body += f'<div style="color:{html.BAD}">{escape(warning)}</div>'
         if self._recorded():
@@ -239,6 +235,10 @@ class Run:
         if self.output.strip():
             body += html.folded("printed by the kernel", f"<pre>{escape(self._printed())}</pre>")
         return html.card(body, colour)
+
+
+def _in_words(size: tuple[int, int, int]) -> str:
+    return " × ".join(map(str, size))
 
 
 def _sectors_per_request(report: Any) -> float:

@@ -185,8 +185,13 @@ def _skipped(answer: Mapping[str, Any]) -> dict[str, str]:
     found = {}
     for report in answer["entries"]:
         reasons = {"": report["skipped"], **{f" {tile}": why for tile, why in report.get("left_out", {}).items()}}
-        found |= {f"{report['label']}{what} at {m}×{n}×{k}": why for what, why in reasons.items() if why}
+        found |= {at_size(report["label"] + what, m, n, k): why for what, why in reasons.items() if why}
     return found
+
+
+def at_size(label: str, m: int, n: int, k: int) -> str:
+    """The key of an entry in `Measurements.skipped`."""
+    return f"{label} at {m}×{n}×{k}"
 
 
 def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) -> list[Measurement]:

@@ -14,7 +14,7 @@ from gemm_lab import device
 from gemm_lab.catalog import Problem
 from gemm_lab.device.wire import dtype_of
 from gemm_lab.measure.bounds import bound, element_limits
-from gemm_lab.measure.guesses import guess
+from gemm_lab.measure.guesses import ALL_NAN, guess
 from gemm_lab.measure.inputs import Inputs, integer_limit, make_inputs, reference, scales
 
 __all__ = ["Inputs", "Verdict", "bound", "check", "element_limits", "make_inputs", "reference", "verdict"]
@@ -228,7 +228,6 @@ def judge(found: dict[str, Any], problem: Problem, k: int, kind: str, size: int,
     at = tuple(found["first_bad"])
     hint = f"NaN or infinite: {found['nonfinite']:,}." if found["nonfinite"] else None
     if found["nonfinite"] == size:
-        hint = ("The output was never written (it still holds the NaN it was filled with), or its sums began in "
-                "registers or tensor memory that nobody set.")
+        hint = ALL_NAN
     message = _failing(at, found["got"], found["expected"], found["wrong"], size, block, hint)
     return Verdict(False, message, at, error, limit, tiles, found["wrong"], found["kernel_ms"])

@@ -11,6 +11,8 @@ from gemm_lab.measure.bounds import element_limits
 from gemm_lab.measure.inputs import Inputs
 
 ALIKE = 0.99  # of the elements
+ALL_NAN = ("The output was never written (it still holds the NaN it was filled with), or its sums began in "
+           "registers or tensor memory that nobody set.")
 
 
 def guess(
@@ -26,8 +28,7 @@ def guess(
     """A sentence if the output matches a known mistake, else None."""
     nan = np.isnan(got)
     if nan.all():
-        return ("The output was never written (it still holds the NaN it was filled with), or its sums began in "
-                "registers or tensor memory that nobody set.")
+        return ALL_NAN
     if nan.any() and np.array_equal(nan, wrong):
         untouched = [tile for tile in tiles if nan[_slice(tile, block)].all()]
         if untouched and len(untouched) == len(tiles):

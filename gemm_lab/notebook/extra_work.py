@@ -66,8 +66,7 @@ def _work_of_rung(base: Kernel, m: int, n: int, k: int) -> Work:
     key = (base.name, tuple(base.config.items()), base.grid(m, n, k), m, n, k)
     if key not in _COUNTED:
         inputs = make_inputs(base.problem, m, n, k, "integers", 0)
-        compiled = base.compile(base.taught_gpu().arch)
-        _, report = launch(compiled, base.grid(m, n, k), inputs.arguments(), base.spec.cluster,
+        _, report = launch(base.compile_as_taught(), base.grid(m, n, k), inputs.arguments(), base.spec.cluster,
                            max_instructions=budget(m, n, k))
         _COUNTED[key] = Work.of(report)
     return _COUNTED[key]

@@ -46,7 +46,7 @@ def fragments_held(kernel: Any) -> tuple[str, np.ndarray, np.ndarray]:
     """
     m, n, k = kernel.spec.size_multiples(kernel.config).values()
     a, b = coded_inputs(m, n, k)
-    compiled = kernel.compile(kernel.taught_gpu().arch)
+    compiled = kernel.compile_as_taught()
     _, report = launch(compiled, (1, 1, 1), [a, b, np.zeros((m, n), np.float32), m, n, k], max_instructions=100_000)
     sites = [site for site in report.sites if site.executions and SHAPE.match(site.opcode)]
     text, found = compiled.ptx.split("\n"), {"A": [], "B": []}

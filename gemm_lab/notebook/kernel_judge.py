@@ -115,7 +115,7 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
 
     limit = wanted.get("shared_bytes")
     try:
-        compiled = answer.compile(answer.taught_gpu().arch)
+        compiled = answer.compile_as_taught()
     except CompileError as error:
         if not (sizes := _TOO_MUCH_SHARED.search(str(error))):
             raise
@@ -188,7 +188,7 @@ def tensor_products(report: Any) -> int:
 def _by_other_means(run: Any) -> str:
     """A sentence if a kernel whose rung multiplies on the tensor cores gets its result in another way; else ""."""
     base = replace(run.kernel, edits={}, whole=None)
-    ptx = base.compile(base.taught_gpu().arch).ptx
+    ptx = base.compile_as_taught().ptx
     if not re.search(r"^\s*(?:@\S+\s+)?(?:wmma\.mma|mma|wgmma\.mma_async)\.", ptx, re.M):
         return ""
     done, needed = tensor_products(run.report), run.m * run.n * run.k
