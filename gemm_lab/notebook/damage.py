@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from gemm_lab.api import Kernel, html, kernel
@@ -36,10 +36,13 @@ class Damage:
 def damage(target: Kernel | str, changes: dict[str, str], blocks: int | None = None) -> Damage:
     """Replace some words of a kernel's source by others and run it on the emulator, in both timings, hazards searched.
 
+    As the ladder is taught, whichever GPU is here: for its architecture, and with its tiles unless settings were given.
     blocks: how many blocks are launched, for kernels that share out the tiles themselves; by default the ladder's grid.
     Raises `ConfigError` for words that the source does not hold, and a `CompileError` as usual.
     """
     base = kernel(target) if isinstance(target, str) else target
+    if base.config == kernel(base.name).config:
+        base = replace(base, config=base.spec.configure())
     source = base.source
     for old, new in changes.items():
         if old not in source:
@@ -51,7 +54,7 @@ def damage(target: Kernel | str, changes: dict[str, str], blocks: int | None = N
 def _run(broken: Kernel, blocks: int | None) -> Damage:
     steps, config = broken.spec.size_multiples(broken.config), broken.config
     m, n, k = steps["m"], TILES_N * steps["n"], (ROUNDS * config.get("NUM_STAGES", 1) + 1) * steps["k"]
-    compiled, hazards = broken.compile(), []
+    compiled, hazards = broken.compile_as_taught(), []
     for timing in ("early", "late"):
 
         def machine(compiled, *, grid, args, cluster, timing=timing):

@@ -10,6 +10,7 @@ from gemm_lab.api import measuring
 from gemm_lab.api.here import Here
 from gemm_lab.api.measuring import benchmark_kernels
 from gemm_lab.errors import ConfigError
+from gemm_lab.notebook.damage import damage
 
 
 @pytest.fixture(autouse=True)
@@ -50,3 +51,12 @@ def test_asking_for_the_gpu_is_refused(monkeypatch):
 def test_what_the_emulator_counts_is_of_the_taught_gpu():
     run = lab.kernel("t4/03").run(512, backend="emulator")
     assert run.compiled.arch == "sm_75"
+
+
+def test_damage_is_told_in_the_same_words_on_every_machine(monkeypatch):
+    def unfenced():
+        return damage("rtx5090/02", {"fence_mbarrier_init();": ""})
+
+    on_an_h200 = unfenced()
+    monkeypatch.undo()
+    assert on_an_h200.kind == "a hazard" and on_an_h200 == unfenced()

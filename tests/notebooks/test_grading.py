@@ -85,8 +85,9 @@ def test_a_cache_of_compiled_kernels_that_was_exchanged_does_not_help(monkeypatc
     good, bad = kernel_of(task, RIGHT), kernel_of(task, skeleton(KERNEL))
     with pytest.raises(WrongAnswer):
         task.check(bad)
-    compiled = good.compile()
-    (tmp_path / "compiled" / f"{bad.compile().key}.pickle").write_bytes(pickle.dumps(compiled))
+    for arch in {None, good.taught_gpu().arch}:  # None: for the GPU here, where there is one
+        code = pickle.dumps(good.compile(arch))
+        (tmp_path / "compiled" / f"{bad.compile(arch).key}.pickle").write_bytes(code)
     assert "solved" in repr(task.check(bad))
     assert not grade(KERNEL, skeleton(KERNEL)).passed
 
