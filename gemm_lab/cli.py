@@ -245,10 +245,10 @@ def profile_kernels(options) -> int:
     """Counters of Nsight Compute for results/profiles; prints the files written."""
     from gemm_lab import catalog
     from gemm_lab.api import here
-    from gemm_lab.api.card_recording import CARD_N
     from gemm_lab.api.profiling import PARTS, record_profiles
     from gemm_lab.api.recording import measured_ladders
     from gemm_lab.config import data_dir
+    from gemm_lab.measure.cards import CARD_N
     from gemm_lab.measure.results import path_for
 
     unknown = [part for part in options.what if part not in PARTS]

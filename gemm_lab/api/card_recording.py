@@ -13,11 +13,10 @@ from gemm_lab import compiler
 from gemm_lab.api.here import Here
 from gemm_lab.api.kernel import Kernel, kernel
 from gemm_lab.measure import ncu
-from gemm_lab.measure.cards import METRIC_NAMES, ProfileCard, from_launch
+from gemm_lab.measure.cards import CARD_N, METRIC_NAMES, ProfileCard, from_launch
 from gemm_lab.measure.inputs import arguments, make_inputs
 from gemm_lab.measure.profile import ptx_hash, source_hash, step
 
-CARD_N = 4096
 TIMEOUT_S = 540.0
 LAUNCHES = "launches.json"
 

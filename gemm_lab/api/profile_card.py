@@ -14,7 +14,7 @@ from gemm_lab.api.here import RECORDED_ON, Here, here
 from gemm_lab.api.instruction_mix import InstructionMix, instruction_mix, mix_section
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
-from gemm_lab.measure.cards import ProfileCard, choose, read_cards
+from gemm_lab.measure.cards import CARD_N, ProfileCard, choose, read_cards
 from gemm_lab.measure.findings import Finding, findings
 from gemm_lab.measure.profile import source_hash
 from gemm_lab.measure.stalls import Stall
@@ -165,7 +165,7 @@ class Profile:
 
 
 def profile(kernel: Any, n: int | None = None, record: bool | None = None) -> Profile:
-    """The profile of a `Kernel`: its recorded card at the size nearest to n (default: the largest).
+    """The profile of a `Kernel`: its recorded card at the size nearest to n (default: 4096).
 
     Where there is none and a GPU with ncu is present, both kernels are profiled now; `record=True` asks for that and
     raises a `LabError` where it cannot be done, `record=False` forbids it.
@@ -245,7 +245,7 @@ def _stale(kernel: Any, card: ProfileCard) -> str:
 
 
 def _record_now(other: Any, kernel: Any, n: int | None) -> tuple[ProfileCard | None, ProfileCard]:
-    from gemm_lab.api.card_recording import CARD_N, record_cards
+    from gemm_lab.api.card_recording import record_cards
 
     where: Here = here()
     if not where.usable:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from gemm_lab import catalog, compiler
-from gemm_lab.api.card_recording import CARD_N, driver_version, record_cards, variants
+from gemm_lab.api.card_recording import driver_version, record_cards, variants
 from gemm_lab.api.here import Here
 from gemm_lab.api.kernel import kernel
 from gemm_lab.measure import ncu
-from gemm_lab.measure.cards import write_cards
+from gemm_lab.measure.cards import CARD_N, write_cards
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.measure.profile import profile, ptx_hash, read_rows, replaced, source_hash, step, write_rows
 from gemm_lab.measure.recordings import recordings

@@ -54,6 +54,7 @@ METRIC_NAMES = (*dict.fromkeys(name for names in CARD_METRICS.values() for name 
 CONDITIONS = ("gpu", "arch", "driver", "nvrtc", "ncu", "date", "ptx", "source")
 KEY = ("kernel", "n", "config")
 CARDS, EXECUTED = "cards.csv", "executed.csv"
+CARD_N = 4096  # the size at which every rung has a card; some have others besides
 
 
 @dataclass(frozen=True)
@@ -161,9 +162,9 @@ def read_cards(folder: Path) -> list[ProfileCard]:
 
 
 def choose(cards: Sequence[ProfileCard], kernel: str, config: Mapping[str, int], n: int | None) -> ProfileCard | None:
-    """The card of this kernel and configuration at the size nearest to n, by default the largest."""
+    """The card of this kernel and configuration at the size nearest to n, by default that of all kernels' cards."""
     mine = [card for card in cards if card.kernel == kernel and dict(card.config) == dict(config)]
-    return min(mine, key=lambda card: abs(card.n - n) if n else -card.n, default=None)
+    return min(mine, key=lambda card: abs(card.n - (n or CARD_N)), default=None)
 
 
 def _short(value: float | None) -> float | int | None:

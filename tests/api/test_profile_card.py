@@ -13,7 +13,7 @@ from gemm_lab.cli import main
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 from gemm_lab.hardware import gpu
-from gemm_lab.measure.cards import ProfileCard, read_cards
+from gemm_lab.measure.cards import CARD_N, ProfileCard, read_cards
 from gemm_lab.measure.profile import source_hash
 from gemm_lab.plots import Section
 from gemm_lab.plots import profile_card as draw
@@ -218,7 +218,8 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.parametrize("card", RECORDED, ids=lambda card: card.kernel)
+# At larger sizes a kernel may wait for memory, and asks its mbarriers as long as it waits.
+@pytest.mark.parametrize("card", [card for card in RECORDED if card.n <= CARD_N], ids=lambda card: card.kernel)
 def test_machine_code_tells_what_an_h200_executed(card):
     k = lab.kernel(card.kernel)
     k = k(**card.config)
@@ -236,7 +237,7 @@ def test_machine_code_tells_what_an_h200_executed(card):
 # ---- Recordings and pictures ----
 
 
-@pytest.mark.parametrize("card", RECORDED, ids=lambda card: card.kernel)
+@pytest.mark.parametrize("card", RECORDED, ids=lambda card: f"{card.kernel}-{card.n}")
 def test_a_recorded_card_is_whole(card):
     k = lab.kernel(card.kernel)
     assert set(card.config) == set(k.config) and card.conditions["source"] and card.conditions["nvrtc"]
@@ -245,8 +246,9 @@ def test_a_recorded_card_is_whole(card):
     polls = card.opcodes.get("SYNCS", 0)
     assert abs(card.instructions - card["instructions"]) <= 4 * polls, "polling is what may differ"
     assert card["stall_selected"] == pytest.approx(1, abs=0.01)
-    # Cycles between a warp's instructions: the sum of its states, within their two digits.
-    assert card.stall_cycles == pytest.approx(card["warp_latency"], rel=0.02)
+    # Cycles between a warp's instructions: the sum of its states, within their two digits; where memory is waited for,
+    # the passes that counted them differ by more.
+    assert card.stall_cycles == pytest.approx(card["warp_latency"], rel=0.02 if card.n <= CARD_N else 0.1)
     assert "other" not in card.classes
     if k.spec.ladder == "t4":
         assert card.classes["tensor core"] == card.n**3 // 1024, "one m16n8k8 for each 1024 multiply-adds"

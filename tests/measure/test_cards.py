@@ -58,7 +58,7 @@ def test_a_torn_file_loses_numbers_not_cards(tmp_path):
 
 
 def test_the_card_of_the_nearest_size_and_the_same_configuration():
-    cards = [card({}, n=512), card({}, n=4096), card({}, kernel="t4/02_vectorized_copy")]
+    cards = [card({}, n=512), card({}, n=4096), card({}, n=8192), card({}, kernel="t4/02_vectorized_copy")]
     assert choose(cards, "t4/03_swizzled", {"BLOCK_M": 256}, 600).n == 512
     assert choose(cards, "t4/03_swizzled", {"BLOCK_M": 256}, None).n == 4096
     assert choose(cards, "t4/03_swizzled", {"BLOCK_M": 128}, None) is None
