@@ -90,6 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     profile.add_argument("--what", type=lambda text: text.split(","), default=["rungs", "cards", "patterns"],
                          metavar="rungs,cards,patterns", help="default: all three")
     profile.add_argument("-n", type=int, default=None, help="size of the cards; default: 4096")
+    profile.add_argument("--set", dest="settings", action="append", default=[], metavar="GROUP_M=1",
+                         help="a setting of the cards' kernels")
     profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
     profile.add_argument("--raw", type=Path, default=None, help="folder that keeps what ncu wrote for the cards")
 
@@ -250,6 +252,7 @@ def profile_kernels(options) -> int:
     from gemm_lab.config import data_dir
     from gemm_lab.measure.cards import CARD_N
     from gemm_lab.measure.results import path_for
+    from gemm_lab.notebook.cells import parse_settings
 
     unknown = [part for part in options.what if part not in PARTS]
     if unknown:
@@ -262,7 +265,7 @@ def profile_kernels(options) -> int:
              for kernel in (catalog.ladder(name).kernels if name in catalog.ladders() else [catalog.kernel(name)])]
     recorded = data_dir("results") / "profiles" / path_for(where.present).stem
     for path in record_profiles(options.into or recorded, names, where, options.what, options.n or CARD_N, recorded,
-                                options.raw):
+                                options.raw, parse_settings(options.settings)):
         print(path)
     return 0
 

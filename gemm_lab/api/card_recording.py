@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,10 +49,10 @@ def read_recording(folder: Path) -> list[ProfileCard]:
     return [from_launch(found, **launch) for found, launch in zip(ncu.read(folder), launches, strict=True)]
 
 
-def variants(name: str, where: Here) -> list[Kernel]:
-    """The rung with its default configuration and, if it differs, with that of this GPU."""
+def variants(name: str, where: Here, settings: Mapping[str, int] | None = None) -> list[Kernel]:
+    """The rung with its default configuration and, if it differs, with that of this GPU; `settings` changed in both."""
     made = kernel(name)
-    configs = [made.spec.configure(key) for key in (None, where.gpu.key if where.gpu else None)]
+    configs = [made.spec.configure(key, **settings or {}) for key in (None, where.gpu.key if where.gpu else None)]
     return [replace(made, config=config) for index, config in enumerate(configs) if config not in configs[:index]]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import tempfile
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,18 +61,19 @@ def profile_patterns(arch: str, skip: Container[tuple[str, str, str]] = ()) -> l
 
 
 def record_profiles(folder: Path, names: Sequence[str], where: Here, parts: Sequence[str] = PARTS, n: int = CARD_N,
-                    onto: Path | None = None, raw: Path | None = None) -> list[Path]:
+                    onto: Path | None = None, raw: Path | None = None,
+                    settings: Mapping[str, int] | None = None) -> list[Path]:
     """Record `parts` for the GPU in `where` and write their files into `folder`, over the rows in `onto`.
 
     Kernels that do not exist for this GPU are left out. `raw` keeps what ncu wrote for the cards, one folder a ladder;
-    each ladder's cards are written when they are read.
+    each ladder's cards are written when they are read. `settings` are those of the cards, where not the rungs' own.
     """
     onto, arch, written = onto or folder, where.arch, []
     names = [name for name in names if catalog.kernel(name).written_for(arch)]
     if "cards" in parts:
         base = onto
         for ladder in dict.fromkeys(name.split("/")[0] for name in names):
-            mine = [made for name in names if name.startswith(f"{ladder}/") for made in variants(name, where)]
+            mine = [made for name in names if name.startswith(f"{ladder}/") for made in variants(name, where, settings)]
             with tempfile.TemporaryDirectory() as scratch:
                 found = record_cards(mine, where, raw / ladder if raw else Path(scratch), n)
             written, base = write_cards(folder, found, base), folder

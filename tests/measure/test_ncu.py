@@ -9,7 +9,7 @@ import pytest
 
 from gemm_lab.api.card_recording import read_recording
 from gemm_lab.api.profiling import record_profiles
-from gemm_lab.errors import LabError, MissingDependency
+from gemm_lab.errors import ConfigError, LabError, MissingDependency
 from gemm_lab.hardware import gpu
 from gemm_lab.measure import ncu
 from gemm_lab.measure.cards import METRIC_NAMES, read_cards
@@ -56,6 +56,10 @@ def test_a_recording_writes_cards_over_those_that_are_there(fake, tmp_path):
     record_profiles(tmp_path, ["t4/01_hierarchical_tiling"], SimpleNamespace(**{**vars(where), "arch": "sm_70"}),
                     ["cards"])
     assert len(read_cards(tmp_path)) == 2, "a kernel that does not exist for the GPU is left out"
+    record_profiles(tmp_path, names[1:], where, ["cards"], 512, settings={"BLOCK_K": 32})
+    assert [card.config["BLOCK_K"] for card in read_cards(tmp_path)] == [64, 64, 32], "beside the rung's own"
+    with pytest.raises(ConfigError, match="no setting BLOCK_X"):
+        record_profiles(tmp_path, names[1:], where, ["cards"], 512, settings={"BLOCK_X": 32})
 
 
 def test_instances_that_do_not_add_up_are_read_from_the_source_page(fake, tmp_path):
