@@ -229,9 +229,11 @@ def _arch_of(kernel: Any, arch: str) -> str | None:
 
 
 def _recorded() -> list[ProfileCard]:
-    """The cards of this GPU where they are recorded, else those of the GPU that the course was recorded on."""
+    """The cards of this GPU, and of kernels that have none those of the GPU that the course was recorded on."""
     folder, gpu = data_dir("results") / "profiles", here().gpu
-    return (read_cards(folder / gpu.key) if gpu else []) or read_cards(folder / RECORDED_ON)
+    own = read_cards(folder / gpu.key) if gpu else []
+    known = [(card.kernel, card.config) for card in own]
+    return own + [card for card in read_cards(folder / RECORDED_ON) if (card.kernel, card.config) not in known]
 
 
 def _card(cards: Sequence[ProfileCard], kernel: Any, n: int | None) -> ProfileCard | None:

@@ -13,7 +13,7 @@ from gemm_lab.cli import main
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 from gemm_lab.hardware import gpu
-from gemm_lab.measure.cards import CARD_N, ProfileCard, read_cards
+from gemm_lab.measure.cards import CARD_N, ProfileCard, read_cards, write_cards
 from gemm_lab.measure.profile import source_hash
 from gemm_lab.plots import Section
 from gemm_lab.plots import profile_card as draw
@@ -147,6 +147,18 @@ def test_on_a_gpu_it_is_recorded_beside_the_rung_before(recorded, monkeypatch):
     assert shown.card.kernel == "t4/03_swizzled" and shown.card_before.kernel == "t4/02_vectorized_copy"
 
 
+def test_kernels_without_a_card_of_this_gpu_show_the_one_of_the_h200(monkeypatch, tmp_path):
+    profiles = tmp_path / "profiles"
+    write_cards(profiles / "h200", [replace(made_card("t4/03", 1e6, wait=1), n=n) for n in (4096, 8192)]
+                + [made_card("t4/02", 1e6, wait=2)])
+    write_cards(profiles / "a100", [replace(made_card("t4/03", 1e6, wait=3), conditions={"gpu": "A100", "arch": "sm_80"})])
+    monkeypatch.setattr(profile_card, "data_dir", lambda kind: tmp_path)
+    monkeypatch.setattr(profile_card, "here", lambda: SimpleNamespace(usable=True, gpu=gpu("a100"), arch="sm_80", reason=""))
+    own, other = lab.kernel("t4/03").profile(8192).card, lab.kernel("t4/02").profile().card
+    assert (own.conditions["gpu"], own.n, own["stall_wait"]) == ("A100", 4096, 3), "its own, of another size"
+    assert (other.conditions["gpu"], other["stall_wait"]) == ("NVIDIA H200", 2)
+
+
 def test_a_kernel_that_this_gpu_cannot_run_is_named_and_nothing_is_launched(recorded, monkeypatch):
     recorded()
     monkeypatch.setattr(card_recording, "record_cards", lambda *_: pytest.fail("launched"))
@@ -248,7 +260,7 @@ def test_a_recorded_card_is_whole(card):
     assert card["stall_selected"] == pytest.approx(1, abs=0.01)
     # Cycles between a warp's instructions: the sum of its states, within their two digits; where memory is waited for,
     # the passes that counted them differ by more.
-    assert card.stall_cycles == pytest.approx(card["warp_latency"], rel=0.02 if card.n <= CARD_N else 0.1)
+    assert card.stall_cycles == pytest.approx(card["warp_latency"], rel=0.02 if card.n <= CARD_N else 0.12)
     assert "other" not in card.classes
     if k.spec.ladder == "t4":
         assert card.classes["tensor core"] == card.n**3 // 1024, "one m16n8k8 for each 1024 multiply-adds"
