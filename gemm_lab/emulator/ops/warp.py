@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from gemm_lab.emulator.ir import Pair
+from gemm_lab.emulator.ops.arithmetic import float_max, float_min, nan_max, nan_min
 from gemm_lab.emulator.registry import op, runtime, types_of
 
 _LANE = np.arange(32)
@@ -140,28 +143,35 @@ _REDUCTIONS = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
+_FLOAT_REDUCTIONS = {"float_min": float_min, "float_max": float_max, "nan_min": nan_min, "nan_max": nan_max}
 
 
-@op("redux", forms="sync; add min max (u32 s32), and or xor (b32), min max (f32)")
+@op("redux", forms="sync; add min max (u32 s32), and or xor (b32), min max (f32; abs, NaN)")
 def redux(e, i):
     """A reduction over the lanes of a warp."""
     e.allow("sync", "abs", "NaN", *_REDUCTIONS)
-    if "abs" in i.parts:
-        raise e.unsupported()
     kind = types_of(i.parts)[-1]
     which = next(p for p in i.parts if p in _REDUCTIONS)
     value, members = e.read(i.operands[1], kind), e.read(i.operands[2], "b32")
+    if kind == "f32":
+        value = f"np.abs({value})" if "abs" in i.parts else value
+        which = ("nan_" if "NaN" in i.parts else "float_") + which
     e.write(i.operands[0], f"reduced(L, {which!r}, {value}, {members})", kind)
 
 
 @runtime
 def reduced(L, which, value, members):
-    """redux.sync among the lanes that `members` names."""
+    """redux.sync among the lanes that `members` names. Sums keep their low 32 bits."""
     inside, values = members_of(L, members), lanes_of(value, L)
-    out = np.empty(L.warps, values.dtype)
+    out = np.zeros(L.warps, values.dtype)
     for number in range(L.warps):
         chosen = values[number][inside[number]]
-        out[number] = _REDUCTIONS[which].reduce(chosen) if len(chosen) else 0
+        if not len(chosen):
+            continue
+        if which in _REDUCTIONS:
+            out[number] = _REDUCTIONS[which].reduce(chosen, dtype=chosen.dtype)
+        else:
+            out[number] = reduce(_FLOAT_REDUCTIONS[which], chosen)
     return np.repeat(out, 32)
 
 
