@@ -241,6 +241,42 @@ def test_printf_gives_its_text(cuda):
     assert report.output == "".join(f"thread {i} of 32: {i * 0.5:.2f} ok z {1 << 40} {7:5d}|ff\n" for i in range(2))
 
 
+def test_printf_pads_and_cuts_as_c_does(cuda):
+    source = (
+        HEAD
+        + r"""(double x) {
+      if (threadIdx.x == 0) printf("%5c|%-3c|%.*f|%*d|%-*d|%.3d|%8.3s|%.f|%a|%.1a|%12A|%a", 'B', 'C', -1, 2.5, -6, 4, 6, 5, 7,
+                                   "abcdef", 1.5, x, x, x, 0.0);
+    }"""
+    )
+    expected = "    B|C  |2.500000|4     |5     |007|     abc|2|0x1.4cp+2|0x1.5p+2|   0X1.4CP+2|0x0p+0"
+    assert cuda(source, 5.1875).output == expected
+
+
+def test_a_sum_over_a_warp_keeps_its_low_bits(cuda):
+    source = HEAD + """(const int* in, int* out, unsigned* wide) {
+      out[threadIdx.x] = __reduce_add_sync(~0u, in[threadIdx.x]);
+      wide[threadIdx.x] = __reduce_add_sync(~0u, 0xF0000000u + threadIdx.x);
+    }"""
+    numbers = np.full(32, -(2**31) + 7, np.int32)
+    out, wide = np.zeros(32, np.int32), np.zeros(32, np.uint32)
+    cuda(source, numbers, out, wide)
+    assert (out == 7 * 32).all() and (wide == 496).all()
+
+
+def test_the_least_float_of_a_warp_passes_over_nan(cuda):
+    source = HEAD + """(const float* in, float* out) {
+      float x = in[threadIdx.x];
+      asm("redux.sync.min.f32 %0, %1, 0xffffffff;" : "=f"(out[threadIdx.x]) : "f"(x));
+      asm("redux.sync.min.NaN.f32 %0, %1, 0xffffffff;" : "=f"(out[32 + threadIdx.x]) : "f"(x));
+      asm("redux.sync.max.abs.f32 %0, %1, 0xffffffff;" : "=f"(out[64 + threadIdx.x]) : "f"(x));
+    }"""
+    numbers, out = np.linspace(-9, 4, 32, dtype=np.float32), np.zeros((3, 32), np.float32)
+    numbers[5] = np.nan
+    cuda(source, numbers, out, arch="sm_100a")
+    assert (out[0] == -9).all() and np.isnan(out[1]).all() and (out[2] == 9).all()
+
+
 def test_assert_names_its_line(cuda):
     source = (
         """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
+from fractions import Fraction
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from gemm_lab.emulator.faults import AssertionFailed
 from gemm_lab.emulator.layout import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
 from gemm_lab.emulator.registry import op, runtime
 
-_CONVERSION = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
+_CONVERSION = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
 
 
 @op("call", forms="vprintf, __assertfail; every function with a body is expanded in place, recursive ones with a stack")
@@ -86,10 +88,13 @@ def formatted(S, lane: int, pattern: str, values: int) -> str:
             width = str(int.from_bytes(take(4), "little", signed=True))
         if precision == "*":
             precision = str(int.from_bytes(take(4), "little", signed=True))
+        if (precision or "").startswith("-"):  # as if there were none
+            precision = None
+        precision = "0" if precision == "" else precision
         style = "%" + flags + (width or "") + (f".{precision}" if precision is not None else "")
         if kind in "eEfFgGaA":
             value = struct.unpack("<d", take(8))[0]
-            return float.hex(value) if kind in "aA" else (style + kind) % value
+            return _hexadecimal(value, flags, width, precision, kind) if kind in "aA" else (style + kind) % value
         if kind == "s":
             return (style + "s") % _string(S, lane, int.from_bytes(take(8), "little"))
         if kind == "p":
@@ -101,9 +106,31 @@ def formatted(S, lane: int, pattern: str, values: int) -> str:
             value &= (1 << bits) - 1
             if kind in "di" and value >> (bits - 1):
                 value -= 1 << bits
-        return chr(value & 255) if kind == "c" else (style + {"u": "d", "i": "d"}.get(kind, kind)) % value
+        return (style + {"u": "d", "i": "d"}.get(kind, kind)) % (value & 255 if kind == "c" else value)
 
     return _CONVERSION.sub(one, pattern)
+
+
+def _hexadecimal(value: float, flags: str, width: str | None, precision: str | None, kind: str) -> str:
+    """%a as C writes it: as many digits as the value has, or `precision` of them, rounded to even."""
+    if not math.isfinite(value):
+        text = str(value)
+    else:
+        sign, lead, digits, exponent = re.fullmatch(r"(-?)0x(.)\.(\w*)p(.*)", value.hex()).groups()
+        digits = digits.ljust(13, "0")
+        if precision is None:
+            digits = digits.rstrip("0")
+        elif int(precision) < 13:
+            cut = 16 ** (13 - int(precision))
+            whole = round(Fraction(int(lead + digits, 16), cut))
+            lead, digits = f"{whole >> 4 * int(precision):x}", f"{whole:x}"[-int(precision) :] if int(precision) else ""
+        else:
+            digits = digits.ljust(int(precision), "0")
+        text = f"{sign}0x{lead}{'.' if digits else ''}{digits}p{exponent}"
+    text = text if text.startswith("-") or not set(flags) & {"+", " "} else ("+" if "+" in flags else " ") + text
+    size = abs(int(width or 0))
+    text = text.ljust(size) if "-" in flags or (width or "").startswith("-") else text.rjust(size)
+    return text.upper() if kind == "A" else text
 
 
 @runtime
