@@ -297,11 +297,9 @@ def masks(e, i):
     if i.family == "bmsk":
         e.write(i.operands[0], f"bit_mask({a}, {b}, {wrap})", "u32")
     else:
-        e.write(
-            i.operands[0],
-            f"extract({a}, {e.constant(np.uint32(0))}, {b}{' & ' + e.constant(np.uint32(31)) if wrap else ''})",
-            kind,
-        )
+        thirty_one, whole = e.constant(np.uint32(31)), e.constant(np.uint32(32))
+        length = f"({b} & {thirty_one})" if wrap else f"np.minimum({b}, {whole})"
+        e.write(i.operands[0], f"extract({a}, {e.constant(np.uint32(0))}, {length})", kind)
 
 
 @runtime
