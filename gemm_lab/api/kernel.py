@@ -171,15 +171,16 @@ class Kernel:
 
     # ---- What it does ----
 
-    def profile(self, n: int | None = None, record: bool | None = None) -> Profile:
+    def profile(self, n: int | None = None, record: bool | None = None, *, on: str | None = None) -> Profile:
         """What Nsight Compute saw of this kernel and of the one before: stalls, executed instructions, gauges.
 
         Shows the recorded card at the size nearest to n. Without one, and with a GPU and ncu, it profiles now
         (`record=True` always does); without those it shows what the machine code tells.
+        on: the card recorded on that GPU instead; a `LabError` names the GPUs that have one.
         """
         from gemm_lab.api.profile_card import profile
 
-        return profile(self, n, record)
+        return profile(self, n, record, on)
 
     def run(self, n: int = DEFAULT_N, m: int | None = None, k: int | None = None, *, backend: str | None = None,
             seed: int = 0, timed: bool = True, sure: bool = False) -> Run:

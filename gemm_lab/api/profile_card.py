@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from gemm_lab import hardware
 from gemm_lab.api import html, profile_html, profile_sections
 from gemm_lab.api.here import RECORDED_ON, Here, here
 from gemm_lab.api.instruction_mix import InstructionMix, instruction_mix, mix_section
@@ -164,8 +165,8 @@ class Profile:
             says if items else "", code, foot]))
 
 
-def profile(kernel: Any, n: int | None = None, record: bool | None = None) -> Profile:
-    """The profile of a `Kernel`: its recorded card at the size nearest to n (default: 4096).
+def profile(kernel: Any, n: int | None = None, record: bool | None = None, on: str | None = None) -> Profile:
+    """The profile of a `Kernel`: its recorded card at the size nearest to n (default: 4096), of GPU `on` if named.
 
     Where there is none and a GPU with ncu is present, both kernels are profiled now; `record=True` asks for that and
     raises a `LabError` where it cannot be done, `record=False` forbids it.
@@ -174,7 +175,9 @@ def profile(kernel: Any, n: int | None = None, record: bool | None = None) -> Pr
     arch = here().arch if _tuned_for_this_gpu(kernel) else kernel.taught_gpu().arch
     mixes = (instruction_mix(kernel, _arch_of(kernel, arch)),
              instruction_mix(other, _arch_of(other, arch)) if other else None)
-    recorded = _recorded()
+    if record and on:
+        raise LabError("record=True profiles on the GPU here; leave it out to see the card of another.")
+    recorded = _recorded_on(on, kernel) if on else _recorded()
     card = None if record else _card(recorded, kernel, n)
     note = _stale(kernel, card) if card else f"There is no recorded card of {kernel.label}."
     card_before = other and not record and _card(recorded, other, card.n if card else n) or None
@@ -234,6 +237,17 @@ def _recorded() -> list[ProfileCard]:
     own = read_cards(folder / gpu.key) if gpu else []
     known = [(card.kernel, card.config) for card in own]
     return own + [card for card in read_cards(folder / RECORDED_ON) if (card.kernel, card.config) not in known]
+
+
+def _recorded_on(name: str, kernel: Any) -> list[ProfileCard]:
+    """The cards of one GPU; a `LabError` where none is of this kernel in this configuration."""
+    folder = data_dir("results") / "profiles"
+    cards = read_cards(folder / hardware.gpu(name).key)
+    if _card(cards, kernel, None):
+        return cards
+    there = [part.name for part in sorted(folder.iterdir()) if _card(read_cards(part), kernel, None)]
+    raise LabError(f"No card of {kernel.label} was recorded on {hardware.gpu(name).name}; "
+                   f"there are cards of it from: {', '.join(there) or 'none'}.")
 
 
 def _card(cards: Sequence[ProfileCard], kernel: Any, n: int | None) -> ProfileCard | None:

@@ -159,6 +159,19 @@ def test_kernels_without_a_card_of_this_gpu_show_the_one_of_the_h200(monkeypatch
     assert (other.conditions["gpu"], other["stall_wait"]) == ("NVIDIA H200", 2)
 
 
+def test_the_card_of_a_named_gpu():
+    ping_pong = lab.kernel("hopper/08_ping_pong")
+    shown = [ping_pong(GROUP_M=rows).profile(16384, on="h100").card for rows in (4, 11)]
+    assert all("H100" in card.conditions["gpu"] and card.n == 16384 for card in shown)
+    assert shown[1]["dram_read_bytes"] > 2 * shown[0]["dram_read_bytes"]
+    with pytest.raises(LabError, match=r"No card of t4/03\w* was recorded on H100 SXM5 80GB; .* from: h200\."):
+        lab.kernel("t4/03").profile(on="h100")
+    with pytest.raises(LabError, match="from: none"):
+        ping_pong(GROUP_M=5).profile(on="h100")
+    with pytest.raises(LabError, match="leave it out"):
+        ping_pong.profile(on="h100", record=True)
+
+
 def test_a_kernel_that_this_gpu_cannot_run_is_named_and_nothing_is_launched(recorded, monkeypatch):
     recorded()
     monkeypatch.setattr(card_recording, "record_cards", lambda *_: pytest.fail("launched"))

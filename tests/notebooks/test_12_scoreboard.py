@@ -172,3 +172,35 @@ def test_the_tile_of_the_ladder_does_not_do_for_5120():
     with pytest.raises(WrongAnswer, match="7 rounds, 8 tiles in the last"):
         task.check(block_m=128, block_n=256)
     assert "solved" in repr(task.check(block_m=128, block_n=160))
+
+
+# ---- Numbers that do not ----
+
+
+def share(name, on, n):
+    return scoreboard(n, on=on).row(name).ratio_cublas
+
+
+def test_an_h100_differs_where_memory_is_read_again_and_again():
+    for name in ("hopper/02", "hopper/04", "hopper/05", "hopper/08_ping_pong"):
+        assert abs(share(name, "h100", 4096) - share(name, "h200", 4096)) < 0.08
+    for name in ("hopper/02", "hopper/04"):
+        assert share(name, "h100", 16384) < 0.7 * share(name, "h200", 16384)
+        card = lab.kernel(name).profile(16384, on="h100").card
+        assert 55 < card["dram_read_bytes"] / (2 * 16384**2 * 2) < 70
+    assert all(share("hopper/05", on, n) > 0.99 for on in ("h200", "h100") for n in (4096, 8192, 16384))
+
+
+def test_the_bands_of_an_h100_are_its_own_and_were_measured():
+    spec = lab.kernel("hopper/08_ping_pong").spec
+    assert (spec.configure("h200")["GROUP_M"], spec.configure("h100")["GROUP_M"]) == (11, 4)
+    assert all("GROUP_M=4" in scoreboard(n, on="h100").row("hopper/08_ping_pong").config for n in (4096, 8192, 16384))
+    wide, narrow = (lab.kernel("hopper/08_ping_pong")(GROUP_M=rows).profile(16384, on="h100").card for rows in (11, 4))
+    assert wide["dram_read_bytes"] > 2 * narrow["dram_read_bytes"] and narrow["tensor_pipe_pct"] > 95 > 60 > wide["tensor_pipe_pct"]
+
+
+def test_both_are_the_same_chip():
+    small, large = lab.gpu("h100"), lab.gpu("h200")
+    assert (small.l2_mb, round(small.dram_gbps / 1000, 2)) == (50, 3.35) and (large.l2_mb, large.dram_gbps) == (60, 4800)
+    assert (small.sms, small.tensor_tflops, small.power_w) == (large.sms, large.tensor_tflops, large.power_w)
+    assert all(row.power_w > 0.97 * 700 for on in ("h200", "h100") for row in scoreboard(8192, on=on).ladders["hopper"])
