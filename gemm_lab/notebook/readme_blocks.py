@@ -17,6 +17,8 @@ from gemm_lab.hardware import GPUS, gpu
 SIZES = (4096, 8192)
 COLUMNS = {"T4": "t4", "A100": "a100", "RTX 5090": "rtx5090", "H100, H200": "h200", "B200": "b200"}
 RUNS, SOME, EMULATES = "●", "◐", "○"
+CONDITIONS = ("Sustained, in turns with cuBLAS in the same run; clocks not locked. `simt` multiplies in FP32, `t4` in "
+              "FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums.")
 
 
 def results() -> str:
@@ -26,7 +28,7 @@ def results() -> str:
     names = {key: gpu(key).name.removeprefix("Tesla ").removeprefix("GeForce ").split("-")[0].split(" SXM")[0]
              for key in GPUS}
     without = [name for key, name in names.items() if key not in measured]
-    text = "\n\n".join(_table(key) for key in measured)
+    text = "\n\n".join([*map(_table, measured), CONDITIONS])
     if not without:
         return text
     them = f"{', '.join(without[:-1])} and {without[-1]}" if without[1:] else without[0]
@@ -50,9 +52,8 @@ def _table(key: str) -> str:
     rounds = sorted({row.rounds for row in rows})
     told = f"{rounds[0]} to {rounds[-1]}" if rounds[1:] else rounds[0]
     return "\n".join([*lines, "", (
-        f"Recorded on one {said['gpu']}: driver {said['driver']}, CUDA {said['cuda']}, {said['date']}, commits "
-        f"{said['commit']}. Sustained, median of {told} rounds, in turns with cuBLAS in the same run; clocks not "
-        "locked. `simt` multiplies in FP32, `t4` in FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums.")])
+        f"Recorded on {said['gpu']}: driver {said['driver']}, CUDA {said['cuda']}, {said['date']}, "
+        f"commit{'s' * (',' in said['commit'])} {said['commit']}; median of {told} rounds.")])
 
 
 def _board(n: int, key: str) -> Board | None:

@@ -162,7 +162,7 @@ def test_gpus_without_rows_are_named_and_another_gpu_gets_its_own_table(monkeypa
     monkeypatch.setattr(readme_blocks, "data_dir", lambda name: tmp_path)
     monkeypatch.setattr(results, "data_dir", lambda name: tmp_path)
     text = readme_blocks.results()
-    assert text.index("Recorded on one NVIDIA H200") < text.index("Recorded on one Tesla T4")
+    assert text.index("Recorded on NVIDIA H200") < text.index("Recorded on Tesla T4")
     assert "**Not measured:** A100, RTX 5090, H100 and B200." in text and "fastest at 8192" not in text
 
 
