@@ -29,6 +29,8 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
                     f"{name} of {program.entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
                     "pass a number instead of an array."
                 )
+            if argument.dtype.hasobject:
+                raise LaunchError(f"{name} holds Python objects; pass an array of numbers.")
             if not argument.flags.c_contiguous:
                 raise LaunchError(f"{name} must be a contiguous array; pass np.ascontiguousarray(…).")
             pieces.append(_buffer(argument, name, buffers))
@@ -111,8 +113,11 @@ def _number(value, parameter, name: str) -> bytes:
     if parameter.size != NUMPY[CODES[kind]].itemsize:
         raise LaunchError(f"{name} is a struct of {parameter.size} bytes; pass bytes.")
     if kind in ("f32", "f64"):
-        return np.array(value, NUMPY[CODES[kind]]).tobytes()
-    if kind in ("f16", "bf16") or (isinstance(value, (float, np.floating)) and float(value) != int(value)):
+        try:
+            return np.array(value, NUMPY[CODES[kind]]).tobytes()
+        except OverflowError:
+            raise LaunchError(f"{name} is a .{kind} parameter, and a number this large does not fit in it.") from None
+    if kind in ("f16", "bf16") or (isinstance(value, (float, np.floating)) and not float(value).is_integer()):
         if kind == "f16" or isinstance(value, np.float16):
             return np.float16(value).tobytes()
         raise LaunchError(f"{name} is a .{kind} parameter, but {value!r} is not a whole number.")

@@ -97,9 +97,14 @@ def _only_entry(ptx: str) -> str:
     return names[0]
 
 
+def _counts(value) -> bool:
+    """True for a whole number from 1 on, of whichever type."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and value >= 1 and value == value // 1
+
+
 def _extent(value, what: str) -> tuple[int, int, int]:
-    values = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
-    if not 1 <= len(values) <= 3 or any(int(v) != v or v < 1 for v in values):
+    values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
+    if not 1 <= len(values) <= 3 or not all(map(_counts, values)):
         raise LaunchError(f"The {what} must be one to three positive whole numbers, not {value!r}.")
     return tuple(int(v) for v in values) + (1,) * (3 - len(values))
 
