@@ -6,6 +6,7 @@ from functools import lru_cache
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.api.scoreboard import scoreboard
 from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.notebook.figures import wmma
 from gemm_lab.published import published
@@ -247,3 +248,16 @@ def test_the_cell_of_the_clock_works_without_recorded_rows():
     timed = [row for row in rows if row.kernel.startswith("wmma/")]
     if timed:
         assert lab.ladder("wmma").recorded([4096]).plot(lit="best_wmma").axes
+
+
+# ---- Published and recorded on the same kind of GPU ----
+
+
+def test_what_the_document_tells_in_full_comes_out_as_published():
+    board = scoreboard(4096, on="h100")
+    ours = {row.kernel.removeprefix("wmma/"): row.tflops for row in board.ladders["wmma"]}
+    assert ours["unroll_bf16"] == pytest.approx(TOLD["unroll_bf16", 4096].speed, rel=0.05)
+    told = {name: row.speed for (name, n), row in TOLD.items() if n == 4096 and name != "cublas"}
+    assert all(ours[name] > 1.1 * speed for name, speed in told.items() if name != "unroll_bf16")
+    assert sorted(told, key=told.get) != sorted(told, key=ours.get) and max(told, key=told.get) == "unroll_bf16"
+    assert board.best("wmma").cublas_tflops > 1.5 * TOLD["cublas", 4096].speed
