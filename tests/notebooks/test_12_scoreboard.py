@@ -174,7 +174,7 @@ def test_the_tile_of_the_ladder_does_not_do_for_5120():
     assert "solved" in repr(task.check(block_m=128, block_n=160))
 
 
-# ---- Numbers that do not ----
+# ---- Numbers that stay behind ----
 
 
 def share(name, on, n):
