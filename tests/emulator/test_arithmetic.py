@@ -203,3 +203,20 @@ def test_a_bit_field_wider_than_its_register_is_the_register(cuda):
     cuda(source, widths, out, block=4)
     low, whole = np.int32(0x9A - 256), 0x1234589A
     assert out.tolist() == [[low, whole, whole, whole], [low, 0, low, low]]
+
+
+def test_float64_to_bf16_is_rounded_as_asked(cuda):
+    modes = ("rn", "rz", "rm", "rp")
+    lines = "".join(
+        f'asm("cvt.{mode}.bf16.f64 %0, %1;" : "=h"(out[{4 * n} + i]) : "d"(in[i]));' for n, mode in enumerate(modes)
+    )
+    numbers, out = np.array([32 + 1 / 3, -1e-70, 1e300, -1e300]), np.zeros((4, 4), np.uint16)
+    cuda(HEAD + "(const double* in, unsigned short* out) { int i = threadIdx.x; " + lines + "}", numbers, out, block=4,
+         arch="sm_90")  # fmt: skip
+    largest, infinite, minus = 0x7F7F, 0x7F80, 0x8000
+    assert out.tolist() == [
+        [0x4201, minus, infinite, infinite | minus],
+        [0x4201, minus, largest, largest | minus],
+        [0x4201, minus + 1, largest, infinite | minus],
+        [0x4202, minus, infinite, largest | minus],
+    ]

@@ -157,7 +157,7 @@ def narrowed(e, value: str, source: str, to: str, mode: str, i) -> str:
     if "sat" in i.parts or "relu" in i.parts:
         value = f"clamp_half({value}, {'None' if 'relu' in i.parts else 1})"
     if source == "f64":
-        return f"f64_to_bf16({value})"
+        return f"f64_to_bf16({value}, {mode!r})"
     return f"f32_to_bf16({value}, {mode!r})" if mode != "rn" else f"f32_to_bf16({value})"
 
 

@@ -80,6 +80,7 @@ def sum_to_odd(p, c):
 def to_f32_odd(x):
     """float64 to float32 rounded to odd, on the way to a narrower type."""
     r = np.asarray(x).astype(np.float32)
+    r = np.where(np.isinf(r) & np.isfinite(x), np.copysign(np.finfo(np.float32).max, r), r)
     back = r.astype(np.float64)
     bits = r.view(np.uint32)
     inexact = (back != x) & np.isfinite(r)
@@ -89,9 +90,9 @@ def to_f32_odd(x):
 
 
 @runtime
-def f64_to_bf16(x):
+def f64_to_bf16(x, mode: str = "rn"):
     """float64 to BF16 patterns, rounded once."""
-    return f32_to_bf16(to_f32_odd(x))
+    return f32_to_bf16(to_f32_odd(x), mode)
 
 
 def with_mode(x64, dtype, mode: str):
