@@ -61,7 +61,9 @@ def splice(source: str, file: str, edits: Mapping[str, Edit]) -> str:
             continue
         start = source.index(region.text, offset_of_line(source, region.first_line))
         edit = edits[name]
-        parts += [source[position:start], f'#line {edit.first_line} "{edit.file}"\n', edit.text.rstrip("\n")]
+        text = edit.text.rstrip("\n")
+        text += "\n" * text.endswith("\\")  # a backslash at the end joins an empty line, and not the directive
+        parts += [source[position:start], f'#line {edit.first_line} "{edit.file}"\n', text]
         parts += [f'\n#line {region.last_line + 1} "{file}"\n']
         position = start + len(region.text) + 1
     return "".join([*parts, source[position:]])

@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import os
 import pickle
+import select
 import signal
 import struct
 import subprocess
@@ -20,7 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-LIMIT_S = 120.0
+LIMIT_S, WORD_S = 120.0, 15.0  # when it is stopped, and when the learner is told that it is still at work
+MOST_BYTES = 6 << 30  # of its own memory: a macro that grows without end must not take that of the notebook
 _HEAD, _MARK = struct.Struct("<4sQ"), b"lab:"
 _COMMAND = (sys.executable, "-m", "gemm_lab.compiler.aside")
 
@@ -32,8 +34,9 @@ class Lost(Exception):
 class Aside:
     """A process that is started when it is first asked, asked one thing at a time, and replaced when it was lost."""
 
-    def __init__(self, command: Sequence[str] = _COMMAND, limit_s: float = LIMIT_S):
-        self.command, self.limit_s = list(command), limit_s
+    def __init__(self, command: Sequence[str] = _COMMAND, limit_s: float = LIMIT_S,
+                 word_s: float = WORD_S):
+        self.command, self.limit_s, self.word_s = list(command), limit_s, word_s
         self._process: subprocess.Popen | None = None
         self._owner = 0
         self._lock = threading.Lock()
@@ -48,6 +51,7 @@ class Aside:
             timer.start()
             try:
                 write(process.stdin, question)
+                self._say_if_late(process.stdout)
                 right, found = read(process.stdout)
             except (OSError, EOFError, pickle.UnpicklingError):
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -74,6 +78,12 @@ class Aside:
             for pipe in (process.stdin, process.stdout):
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+    def _say_if_late(self, answers: BinaryIO) -> None:
+        with contextlib.suppress(ValueError, OSError):  # a pipe that cannot be watched is only waited for
+            if not select.select([answers], [], [], self.word_s)[0]:
+                print(f"The compiler has been at work for {self.word_s:.0f} seconds. It is stopped after "
+                      f"{self.limit_s:.0f}; the stop button stops it now.", file=sys.stderr, flush=True)
 
     def _started(self) -> subprocess.Popen:
         if self._owner != os.getpid():  # a copy made by fork: the pipes are the parent's
@@ -115,11 +125,22 @@ def read(pipe: BinaryIO) -> Any:
     return pickle.loads(data)
 
 
+def limit_memory(most: int = MOST_BYTES) -> None:
+    """Let this process have `most` bytes of its own; where the system knows no such limit, as much as there is."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
 def main() -> None:
     """Answer questions until the pipe ends. What anything else prints must not come between the answers."""
     from gemm_lab.compiler.nvrtc import run_nvrtc
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted cell is the business of whoever asked
+    limit_memory()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     while True:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -66,6 +67,8 @@ class CompileError(LabError):
 
 _NVRTC = re.compile(r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): (?P<catastrophic>catastrophic )?(?P<severity>error|warning)"
                     r"(?: #[\w-]+)?: (?P<message>[^\n]*)$")
+_END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?: (?P<message>.*)$")
+_MISSING = re.compile(r'cannot open source file "[\w/.]+"$')
 _PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<message>.*)$")
 _PTXAS_BARE = re.compile(r"^ptxas (?P<severity>error|fatal|warning)\s*: (?P<message>.*)$")
 
@@ -76,6 +79,8 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
     for index, line in enumerate(lines):
         match = _NVRTC.match(line)
         if not match:
+            if end := _END.match(line):
+                found.append(Diagnostic("end of the file", 0, end["severity"], end["message"]))
             continue
         message, cursor = match["message"], index + 1
         while cursor < len(lines) and lines[cursor].startswith("          ") and "^" not in lines[cursor]:
@@ -89,9 +94,36 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
                 quoted = lines[position - 1]
                 caret = shown.index("^") - (len(quoted) - len(quoted.lstrip()))
                 break
-        found.append(Diagnostic(file, number, match["severity"], message, text, caret))
+        note = Diagnostic(file, number, match["severity"], explained(message, text, caret), *cropped(text, caret))
+        if note.message == message or not any(note.message == other.message and note.where == other.where
+                                              for other in found):
+            found.append(note)
     found.sort(key=lambda d: (d.severity != "error", d.file not in own))
     return found
+
+
+def explained(message: str, text: str, caret: int | None) -> str:
+    """The compiler's message; where it leaves open what is wrong, with the reason."""
+    if message == "unrecognized token":
+        at = text[caret: caret + 1] if caret is not None else ""
+        strange = at if at and not " " <= at <= "~" else next((c for c in text if not " " <= c <= "~"), "")
+        if strange:
+            told = unicodedata.name(strange, "a control character")
+            sign = f"“{strange}” " if strange.isprintable() and not strange.isspace() else ""
+            return f"{message}: {sign}U+{ord(strange):04X}, {told}, may stand in comments and strings only"
+    if _MISSING.search(message):
+        return (f"{message}; there are the headers of CUDA, and none of the C and C++ libraries (printf needs no "
+                "header)")
+    return message
+
+
+def cropped(text: str, caret: int | None, most: int = 240) -> tuple[str, int | None]:
+    """A line of source and its caret; of a very long line the part around the caret."""
+    if len(text) <= most:
+        return text, caret
+    start = max(min((caret or 0) - most // 2, len(text) - most), 0)
+    before, after = "…" if start else "", "…" if start + most < len(text) else ""
+    return (before + text[start: start + most] + after, None if caret is None else caret - start + len(before))
 
 
 def parse_ptxas(log: str, ptx: str, files: Mapping[str, str]) -> list[Diagnostic]:
@@ -107,12 +139,13 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str]) -> list[Diagnostic
                 continue  # an unrolled loop repeats the same complaint
             seen.add((file, source, match["message"]))
             message = f"ptxas refuses the PTX “{shown}”: {match['message']}"
-            found.append(Diagnostic(file, source, "error", message, source_line(files, file, source)))
+            found.append(Diagnostic(file, source, "error", message, *cropped(source_line(files, file, source), None)))
             continue
         match = _PTXAS_BARE.match(line)
         if match and "aborted" not in match["message"]:
             severity = "warning" if match["severity"] == "warning" else "error"
-            found.append(Diagnostic("ptxas", 0, severity, match["message"]))
+            message = re.sub(r"\b0x[0-9a-f]+\b", lambda number: f"{int(number[0], 16):,}", match["message"])
+            found.append(Diagnostic("ptxas", 0, severity, message))
     return found
 
 

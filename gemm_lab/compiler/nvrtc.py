@@ -79,6 +79,7 @@ def compile(source: str, *, config: Mapping[str, int] | None = None, arch: str, 
     Raises `CompileError` with one diagnostic per message, `LabError` for an unknown architecture.
     """
     config = dict(config or {})
+    _require_text(source, name, cell)
     files = _own_files(name, source, config, cell)
     key = _cache_key(source, config, arch, name, entry, files)
     cached = _read_cache(key)
@@ -87,6 +88,15 @@ def compile(source: str, *, config: Mapping[str, int] | None = None, arch: str, 
     compiled = _compile(source, config, arch, name, entry, files, key)
     _write_cache(key, compiled)
     return compiled
+
+
+def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
+    """Refuse what the compiler would not read to its end: a NUL, and characters that are none."""
+    for text, first_line, file in ((*cell, "cell") if cell else ("", 1, ""), (source, 1, _file_name(name))):
+        if stray := re.search("[\\0\ud800-\udfff]", text):
+            line = first_line + text.count("\n", 0, stray.start())
+            raise CompileError(name, [Diagnostic(file, line, "error", (
+                f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; type the line anew"))])
 
 
 def _compile(source, config, arch, name, entry, files, key) -> Compiled:
@@ -139,6 +149,7 @@ def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra:
         encoded = [option.encode() for option in options]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
         log = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode(errors="replace")
+        log = log.replace("\0", "")  # one stands before what ptxas says last
         if status == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
             raise LabError(f"NVRTC {'.'.join(map(str, version()))} cannot compile for {arch}; it knows "
                            f"{', '.join(supported())}.")

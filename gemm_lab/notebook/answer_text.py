@@ -78,7 +78,8 @@ def without_comments(text: str, strings: bool = False) -> tuple[str, int | None]
     return _TOKEN.sub(blank, text), opened
 
 
-def _braces(code: str) -> Iterator[tuple[int, str]]:
+def unmatched_brace(code: str) -> tuple[int, int] | None:
+    """Where a text without comments has a } too many, and 0; or its last open {, and how many stay open."""
     opened = []
     for found in re.finditer(r"[{}]|<%|%>", code):
         if found[0] in ("{", "<%"):
@@ -86,10 +87,15 @@ def _braces(code: str) -> Iterator[tuple[int, str]]:
         elif opened:
             opened.pop()
         else:
-            yield found.start(), "this } closes a block that the answer did not open, and so leaves the region."
-            return
-    if opened:
-        yield opened[-1], f"{len(opened)} {{ stay open at the end of the answer."
+            return found.start(), 0
+    return (opened[-1], len(opened)) if opened else None
+
+
+def _braces(code: str) -> Iterator[tuple[int, str]]:
+    if found := unmatched_brace(code):
+        offset, count = found
+        yield offset, (f"{count} {{ stay open at the end of the answer." if count else
+                       "this } closes a block that the answer did not open, and so leaves the region.")
 
 
 def _strings_of_asm(text: str) -> Iterator[tuple[int, str]]:

@@ -16,9 +16,10 @@ from html import escape
 from gemm_lab.api import Kernel, Run, html, kernel
 from gemm_lab.api.kernel import DEFAULT_N
 from gemm_lab.catalog import listed
-from gemm_lab.compiler import CompileError
+from gemm_lab.compiler import CompileError, Diagnostic
 from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.notebook import guard
+from gemm_lab.notebook.answer_text import unmatched_brace, without_comments
 
 
 class WrongResult(LabError):
@@ -103,7 +104,7 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
     """
     line = parse_line(line_text)
     made = kernel_of_cell(line, cell)
-    _compile(made)
+    _compile(made, line, cell)
     if line.alias:
         namespace[line.alias] = made
     if not line.run:
@@ -114,15 +115,32 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
     return run
 
 
-def _compile(made: Kernel) -> None:
+def _compile(made: Kernel, line: Line, cell: str) -> None:
     """Compile; of the errors keep those in the cell, because what they break further down says nothing new."""
     try:
         made.compile()
     except CompileError as error:
         own = [note for note in error.diagnostics if note.file == "cell"]
-        if any(note.severity == "error" for note in own):
+        if not any(note.severity == "error" for note in own):
+            own = _of_the_text(made, line, cell)
+        if own:
             raise CompileError(error.name, own) from None
         raise
+
+
+def _of_the_text(made: Kernel, line: Line, cell: str) -> list[Diagnostic]:
+    """What the text of a cell shows where the compiler complains only of what comes behind it."""
+    code, _ = without_comments(cell)
+    if not code.strip():
+        known = f'regions["{line.region}"]' if line.region else "source"
+        return [Diagnostic("cell", 2, "error", "there is no code in this cell; "
+                           f'print(lab.kernel("{made.name}").{known}) shows what the file has there')]
+    if found := unmatched_brace(code):
+        offset, count = found
+        number = code.count("\n", 0, offset)
+        says = "this { is not closed" if count else "this } closes a block that does not begin in this cell"
+        return [Diagnostic("cell", 2 + number, "error", says, cell.split("\n")[number].strip())]
+    return []
 
 
 def register(ipython) -> None:

@@ -64,6 +64,31 @@ def test_one_that_never_ends_is_stopped():
     assert time.perf_counter() - begun < 20
 
 
+def test_one_that_takes_long_says_so(capfd):
+    made = Aside([sys.executable, "-c", "import time; time.sleep(60)"], limit_s=1.5, word_s=0.2)
+    with pytest.raises(Lost):
+        made.ask(*question(1))
+    assert "The compiler has been at work" in capfd.readouterr().err
+
+
+def test_a_quick_one_says_nothing(own, capfd):
+    own.ask(*question(1))
+    assert capfd.readouterr().err == ""
+
+
+def test_a_text_that_wants_all_memory_is_an_error_and_the_next_one_compiles(monkeypatch):
+    made = Aside([sys.executable, "-c", "from gemm_lab.compiler import aside; aside.MOST_BYTES = 1 << 30; "
+                  "aside.limit_memory.__defaults__ = (1 << 30,); aside.main()"])
+    bomb = "#define A0 1+1+1+1+1+1+1+1\n" + "".join(f"#define A{i + 1} " + "+".join([f"A{i}"] * 8) + "\n" for i in range(9))
+    try:
+        log, ptx, _ = made.ask(bomb + "int q = A9;\n", {}, "sm_75", "kernel", [])
+        assert ptx is None and "out of memory" in log
+    except Lost as lost:
+        assert "it crashed" in str(lost)
+    assert made.ask(*question(2))[2]
+    made.end()
+
+
 def test_after_a_crash_it_compiles_again(own):
     own.ask(*question(1))
     os.kill(own._process.pid, signal.SIGKILL)

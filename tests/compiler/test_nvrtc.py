@@ -94,6 +94,61 @@ def test_a_missing_kernel_is_said():
         compiler.compile('extern "C" __global__ void other() {}', arch="sm_75", name="test")
 
 
+@pytest.mark.parametrize(("text", "line", "says"), [
+    ("// a\nint q = “5”;\n", 3, "“““ U+201C, LEFT DOUBLE QUOTATION MARK"),
+    ("int größe = 1;\n", 2, "“ö” U+00F6"),
+    ("int\u00a0q = 1;\n", 2, "token: U+00A0, NO-BREAK SPACE"),
+    ("int q\u200b = 1;\n", 2, "token: U+200B, ZERO WIDTH SPACE"),
+    ("\ufeffint q = 1;\n", 2, "token: U+FEFF"),
+    ("int q = 1;\x01\n", 2, "U+0001, a control character"),
+])
+def test_a_character_that_is_not_of_cpp_is_named(text, line, says):
+    error = cell_error(text + catalog.kernel("t4/03").regions["layout"].text)
+    found = [note for note in error.diagnostics if "unrecognized token" in note.message]
+    assert found[0].line == line and says.replace("“““", "““”") in found[0].message
+    assert len({(note.line, note.message) for note in found}) == len(found), "said once a line"
+
+
+@pytest.mark.parametrize("stray", ["\0", "\udcff"])
+def test_what_the_compiler_would_not_read_is_refused_at_its_line(stray):
+    error = cell_error(f"// one\n// two {stray}\n")
+    assert [(note.file, note.line) for note in error.diagnostics] == [("cell", 3)]
+    assert "type the line anew" in str(error)
+    with pytest.raises(CompileError, match="test.cu, line 2"):
+        build("//\n" + stray + KERNEL)
+
+
+def test_a_long_line_is_shown_around_its_mistake():
+    long = ";" * 3000 + "chnk; " + ";" * 20_000
+    found = cell_error(f"__device__ void f() {{ {long} }}\n").diagnostics
+    shown = next(note for note in found if "chnk" in note.message)
+    assert len(shown.text) < 300 and shown.text[shown.caret:].startswith("chnk")
+    assert len(cell_error("a b c " * 100_000)._repr_html_()) < 200_000
+
+
+def test_headers_that_are_not_there_are_explained():
+    assert "none of the C and C++ libraries" in cell_error("#include <vector>\n").diagnostics[0].message
+
+
+def test_a_backslash_at_the_end_joins_nothing_of_the_file():
+    spec = catalog.kernel("t4/03")
+    text = spec.regions["layout"].text + "\n// a remark \\"
+    source = splice(spec.source, spec.file, {"layout": Edit(text, "cell", 2)})
+    compiler.compile(source, config=spec.configure(), arch="sm_75", name=spec.name, cell=(text, 2))
+    with pytest.raises(CompileError) as caught:
+        wrong = source.replace("// ---- Main loop", "nothing();  // ---- Main loop")
+        compiler.compile(wrong, config=spec.configure(), arch="sm_75", name=spec.name, cell=(text, 2))
+    number = next(i for i, line in enumerate(spec.source.split("\n"), 1) if "// ---- Main loop" in line)
+    assert (caught.value.diagnostics[0].file, caught.value.diagnostics[0].line) == (spec.file, number)
+
+
+def test_too_much_shared_memory_is_said_in_words_and_bytes():
+    with pytest.raises(CompileError) as caught:
+        build(SIZE=20_000)
+    (note,) = caught.value.diagnostics
+    assert "too much shared data (80,000 bytes, 49,152 max)" in note.message and "info" not in note.message
+
+
 def test_html_escapes_the_learners_text():
     page = cell_error("<script>alert(1)</script>")._repr_html_()
     assert "<script>" not in page and "&lt;script&gt;" in page
