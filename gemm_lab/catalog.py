@@ -21,7 +21,7 @@ except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
 from gemm_lab.config import data_dir
-from gemm_lab.errors import ConfigError, LabError, SizeError, UnknownKernel
+from gemm_lab.errors import ConfigError, LabError, SizeError, UnknownKernel, as_whole, shown
 from gemm_lab.source_text import Edit, Region, find_regions, listed, splice, state
 
 MATRICES = ("a", "b", "c", "d")
@@ -219,9 +219,10 @@ class KernelSpec:
                 near = difflib.get_close_matches(name, config, n=1)
                 hint = f" Did you mean {near[0]}?" if near else ""
                 raise ConfigError(f"{self.name} has no setting {name}; it has {', '.join(config)}.{hint}")
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ConfigError(f"{name} must be a whole number ≥ 0, not {value!r}.")
-            config[name] = value
+            number = as_whole(value)
+            if number is None or not 0 <= number < 2**31:
+                raise ConfigError(f"{name} must be a whole number from 0 to 2³¹ - 1, not {shown(value)}.")
+            config[name] = number
         return config
 
     def launch_grid(self, config: Mapping[str, int], m: int, n: int, k: int, sms: int) -> tuple[int, int, int]:
@@ -267,10 +268,12 @@ class KernelSpec:
         """Raise `SizeError`, naming the nearest size that works, when this rung cannot do m × n × k."""
         sizes, steps = {"m": m, "n": n, "k": k}, self.size_multiples(config)
         for axis, size in sizes.items():
-            if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-                raise SizeError(f"{axis.upper()} must be a whole number ≥ 1, not {size!r}.")
+            if as_whole(size) is None or size < 1:
+                raise SizeError(f"{axis.upper()} must be a whole number ≥ 1, not {shown(size)}.")
             if size > 65536:
                 raise SizeError(f"{axis.upper()} = {size:,} is too large for one GEMM here; 65,536 is the limit.")
+        if min(steps.values()) < 1:
+            raise ConfigError(f"{self.name} fits no size with {dict(config)}: tiles have to be at least 1.")
         nearest = {axis: max(step, round(sizes[axis] / step) * step) for axis, step in steps.items()}
         wrong = [axis for axis in sizes if sizes[axis] % steps[axis]]
         if wrong:
@@ -406,8 +409,8 @@ def ladders() -> dict[str, LadderSpec]:
 
 def ladder(name: str) -> LadderSpec:
     """One ladder; an unknown name is an `UnknownKernel` that lists what there is."""
-    if name not in ladders():
-        raise UnknownKernel(f"There is no ladder “{name}”; there are {listed(ladders())}.")
+    if not isinstance(name, str) or name not in ladders():
+        raise UnknownKernel(f"There is no ladder {shown(name)}; there are {listed(ladders())}.")
     return ladders()[name]
 
 
@@ -419,6 +422,8 @@ def kernels() -> dict[str, KernelSpec]:
 def kernel(name: str) -> KernelSpec:
     """One rung by full name (`t4/03_swizzled`), by number (`t4/03`) or by a unique part (`swizzled`, `unroll_bf16`)."""
     everything = {k.name: k for spec in ladders().values() for k in spec.kernels}
+    if not isinstance(name, str):
+        raise UnknownKernel(f"A kernel is asked for by its name, a text such as “t4/03_swizzled”, not {shown(name)}.")
     if name in everything:
         return everything[name]
     exact = [key for key, spec in everything.items() if spec.short == name]
@@ -426,8 +431,10 @@ def kernel(name: str) -> KernelSpec:
     close = exact or parts
     if len(close) == 1:
         return everything[close[0]]
-    near = close or difflib.get_close_matches(name, everything, n=3, cutoff=0.4) or list(everything)
-    raise UnknownKernel(f"There is no kernel “{name}”. Did you mean {listed(near)}?")
+    near = close or difflib.get_close_matches(name, everything, n=3, cutoff=0.4)
+    hint = f"Did you mean {listed(near)}?" if near else (f"A name is a ladder and a rung, such as “t4/03_swizzled”; "
+                                                         f"lab.ladder(…) lists the rungs of {listed(ladders())}.")
+    raise UnknownKernel(f"There is no kernel {shown(name)}. {hint}")
 
 
 __all__ = [

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from .errors import LabError
+from .errors import LabError, checked
 
 KIB = 1024
 
@@ -56,6 +56,7 @@ class Gpu:
     power_w: int
     sources: Mapping[str, str] = field(compare=False, repr=False)  # field -> document
 
+    @checked
     def peak(self, dtype_in: str, dtype_acc: str) -> float:
         """Dense tensor-core TFLOPS for this input and accumulator type; `LabError` names what is known."""
         try:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gemm_lab import catalog, compiler, device
 from gemm_lab.api import html, operands
+from gemm_lab.api.entry_form import require_form
 from gemm_lab.api.here import here
 from gemm_lab.api.run import Run
 from gemm_lab.catalog import Edit, KernelSpec
@@ -19,7 +20,7 @@ from gemm_lab.compiler import Compiled
 from gemm_lab.config import BACKENDS, busy
 from gemm_lab.config import backend as chosen_backend
 from gemm_lab.config import sms as wanted_sms
-from gemm_lab.errors import ConfigError, LabError, SizeError
+from gemm_lab.errors import ConfigError, LabError, SizeError, checked
 from gemm_lab.hardware import Gpu, gpu
 from gemm_lab.model.occupancy import Occupancy, occupancy
 
@@ -88,19 +89,22 @@ class Kernel:
 
     def __call__(self, **settings: int) -> Kernel:
         """The same source with other tile sizes: `k(BLOCK_K=32)`."""
-        self.spec.configure(None, **settings)
-        return replace(self, config={**self.config, **settings})
+        checked = self.spec.configure(None, **settings)
+        return replace(self, config={**self.config, **{name: checked[name] for name in settings}})
 
+    @checked
     def edit(self, file: str = "cell", first_line: int = 1, alias: str | None = None, **regions: str) -> Kernel:
         """The same kernel with the text of some regions replaced: `k.edit(layout="…")`."""
         edits = {**self.edits, **{name: Edit(text, file, first_line) for name, text in regions.items()}}
         catalog.splice(self.spec.source, self.spec.file, edits)
         return replace(self, edits=edits, alias=alias or self.alias)
 
+    @checked
     def rewrite(self, text: str, file: str = "cell", first_line: int = 1, alias: str | None = None) -> Kernel:
         """The same problem and grid with the learner's whole source."""
         return replace(self, whole=Edit(text, file, first_line), edits={}, alias=alias or self.alias)
 
+    @checked
     def diff(self, other: Kernel | str | None = None) -> Diff:
         """What changes against another kernel; without one, against the rung it extends or the unedited one."""
         if other is None:
@@ -117,6 +121,7 @@ class Kernel:
         arch = here().arch
         return arch is not None and self.spec.written_for(arch)
 
+    @checked
     def compile(self, arch: str | None = None) -> Compiled:
         """PTX and CUBIN for `arch`; by default for this GPU, or for the one that the ladder is taught on.
 
@@ -142,6 +147,7 @@ class Kernel:
         """For the GPU that the ladder is taught on, whichever is here: so the emulator counts the same everywhere."""
         return self.compile(self.taught_gpu().arch)
 
+    @checked
     def sass(self, line: int | None = None, arch: str | None = None) -> Sass:
         """Machine code; with `line`, only what that line of the source became."""
         compiled = self.compile(arch)
@@ -157,12 +163,14 @@ class Kernel:
             lines = tuple(here_lines)
         return Sass(compiled, lines, line)
 
+    @checked
     def occupancy(self, compiled: Compiled | None = None, on: str | None = None) -> Occupancy:
         """Blocks that fit on one multiprocessor of GPU `on` (default: the one it is compiled for)."""
         compiled = compiled or self.compile()
         target = gpu(on) if on else (self.runs_here() and here().gpu or self.taught_gpu())
         return occupancy(target, compiled.threads, compiled.registers, compiled.smem)
 
+    @checked
     def instruction_mix(self, arch: str | None = None) -> InstructionMix:
         """Machine instructions by class, in the kernel and in its main loop: `k.instruction_mix("sm_75")`."""
         from gemm_lab.api.instruction_mix import instruction_mix
@@ -171,6 +179,7 @@ class Kernel:
 
     # ---- What it does ----
 
+    @checked
     def profile(self, n: int | None = None, record: bool | None = None, *, on: str | None = None) -> Profile:
         """What Nsight Compute saw of this kernel and of the one before: stalls, executed instructions, gauges.
 
@@ -182,6 +191,7 @@ class Kernel:
 
         return profile(self, n, record, on)
 
+    @checked
     def run(self, n: int = DEFAULT_N, m: int | None = None, k: int | None = None, *, backend: str | None = None,
             seed: int = 0, timed: bool = True, sure: bool = False) -> Run:
         """Compile, launch, check and time an m × n × k product (m and k default to n).
@@ -192,9 +202,13 @@ class Kernel:
         """
         m, k = n if m is None else m, n if k is None else k
         self.spec.require_size(self.config, m, n, k)
+        if seed < 0:
+            raise ConfigError(f"seed has to be at least 0, not {seed}.")
         where = self._backend(backend)
         # What the emulator counts is of the taught GPU, whichever is here.
         compiled = self.compile() if where == "gpu" else self.compile_as_taught()
+        if self.whole:
+            require_form(compiled, self.problem)
         if where == "emulator":
             from gemm_lab.api import emulating
 
@@ -209,6 +223,7 @@ class Kernel:
         speed = measuring.quick_speed(self, compiled, m, n, k) if passed and timed else {}
         return Run(self, where, m, n, k, compiled, passed, _message(verdicts), output=output, **speed)
 
+    @checked
     def timeline(self, m: int | None = None, n: int | None = None, k: int | None = None, *, sms: int | None = None,
                  on: str | None = None, **costs: float) -> Pipeline:
         """Who of block 0 is busy when, from the emulator's schedule, in logical time: `k.timeline()`.
@@ -223,6 +238,7 @@ class Kernel:
             return recorded_pipeline(self, on)
         return pipeline(self, m, n, k, sms, costs)
 
+    @checked
     def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
         """D = alpha·A·B + beta·C of NumPy, CuPy or torch matrices; returns NumPy.
 
@@ -242,6 +258,8 @@ class Kernel:
                   "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
                   "d": np.full((m, n), np.nan, dtype)}
         compiled, args = self.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
+        if self.whole:
+            require_form(compiled, problem)
         if self._backend(None) == "emulator":
             from gemm_lab.api import emulating
 
@@ -253,6 +271,7 @@ class Kernel:
                                   names=problem.arguments)
         return after[problem.arrays.index("d")]
 
+    @checked
     def grid(self, m: int, n: int, k: int) -> tuple[int, int, int]:
         """Blocks in x, y and z for an m × n × k product on this GPU, or on the taught one (or for GEMM_LAB_SMS)."""
         sms = wanted_sms() or (here().present.sms if self.runs_here() else self.taught_gpu().sms)

@@ -14,7 +14,7 @@ from gemm_lab.api import html
 from gemm_lab.api.here import RECORDED_ON, here
 from gemm_lab.api.kernel import Kernel, kernel, resolve_backend
 from gemm_lab.catalog import LadderSpec
-from gemm_lab.errors import LabError
+from gemm_lab.errors import LabError, SizeError, as_whole, checked, shown
 from gemm_lab.measure.statistics import times_as_fast
 
 SIZES = (2048, 4096, 8192)
@@ -43,6 +43,7 @@ class Ladder:
     def __getitem__(self, index: int) -> Kernel:
         return self.kernels[index]
 
+    @checked
     def bench(self, sizes: int | Iterable[int] = SIZES, *, regime: str = "sustained", rounds: int | None = None,
               baselines: Iterable[str] | None = None, progress: bool | Callable = True,
               also: Iterable[Kernel] = ()) -> Bench:
@@ -51,8 +52,7 @@ class Ladder:
         Returns the recorded run, saying so, where there is no GPU. `also` adds the learner's own kernels. `rounds`:
         by default 30, and 10 in bursts.
         """
-        sizes = [sizes] if isinstance(sizes, int) else list(sizes)
-        rungs = [*self.kernels, *also]
+        sizes, rungs = _sizes(sizes), [*self.kernels, *also]
         for rung in rungs:
             for n in sizes:
                 rung.spec.require_size(rung.config, n, n, n)
@@ -70,12 +70,12 @@ class Ladder:
             raise LabError("Nothing could be timed: " + "; ".join(rows.skipped.values()))
         return Bench(self, rows, recorded=False)
 
-    def recorded(self, sizes: Iterable[int] = SIZES, regime: str = "sustained") -> Bench:
+    @checked
+    def recorded(self, sizes: int | Iterable[int] = SIZES, regime: str = "sustained") -> Bench:
         """The rows of this ladder recorded on the H200."""
         from gemm_lab.measure.results import path_of, recorded, with_samples
 
-        sizes = list(sizes)
-        names = {self.spec.ceiling}
+        sizes, names = _sizes(sizes), {self.spec.ceiling}
         rows = [r for r in recorded(RECORDED_ON)
                 if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
         if not rows:
@@ -123,6 +123,7 @@ class Bench:
     def sizes(self) -> list[int]:
         return sorted({r.n for r in self.rows})
 
+    @checked
     def tflops(self, name: str, n: int) -> float:
         """Median TFLOPS of a kernel, a baseline ("cublas") or a ceiling at size n."""
         return self._row(name, n).tflops
@@ -135,6 +136,7 @@ class Bench:
         known = sorted({row.kernel for row in self.rows})
         raise LabError(f"There is no row for “{name}” at {n}; there are {', '.join(known)} at {self.sizes}.")
 
+    @checked
     def ratio(self, name: str, over: str, n: int) -> float:
         """How many times faster `name` is than `over` at size n: the median over the rounds of this run."""
         row, base = self._row(name, n), self._row(over, n)
@@ -142,6 +144,7 @@ class Bench:
             return row.ratio_ceiling
         return times_as_fast(row, base)
 
+    @checked
     def plot(self, lit: str | None = None, n: int | None = None, published: bool = True):
         """The ladder as a picture: rungs against cuBLAS and the ceiling at size n (default: the largest)."""
         from gemm_lab import plots
@@ -191,6 +194,15 @@ class Bench:
     def _repr_html_(self) -> str:
         header, body = self._table()
         return html.card(html.table(header, body, self._caption()))
+
+
+def _sizes(sizes: int | Iterable[int]) -> list[int]:
+    """One size or several as a list; a `SizeError` where one is no whole number."""
+    several = isinstance(sizes, Iterable) and not isinstance(sizes, (str, bytes)) and as_whole(sizes) is None
+    whole = [as_whole(n) for n in (sizes if several else [sizes])]
+    if None in whole or not whole:
+        raise SizeError(f"Sizes are whole numbers, such as [2048, 4096], not {shown(sizes)}.")
+    return whole
 
 
 def ladder(name: str) -> Ladder:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gemm_lab.api import html
 from gemm_lab.api.hot_lines import HotLines
 from gemm_lab.catalog import listed
-from gemm_lab.errors import ConfigError, LabError
+from gemm_lab.errors import ConfigError, LabError, as_whole, shown
 
 SHOWN_OUTPUT = 4000  # characters of printf
 
@@ -96,11 +96,11 @@ class Run:
         """Registers and shared memory after one warp last executed a line: `where` is a line of the learner's text
         (of the cell, where the kernel is edited) or the name of a region, whose last executed line is meant.
         """
-        return self._counted.inspect(self._place(where), block, warp)
+        return self._counted.inspect(self._place(where), *_block_and_warp(block, warp))
 
     def trace(self, where: int | str, block: int = 0, warp: int = 0) -> list:
         """The addresses of every execution of a line's memory instructions by one warp."""
-        return self._counted.trace(self._place(where), block, warp)
+        return self._counted.trace(self._place(where), *_block_and_warp(block, warp))
 
     def timeline(self, **costs: float) -> Pipeline:
         """The pipeline of one block at this run's size, in logical time; see `Kernel.timeline`."""
@@ -108,6 +108,11 @@ class Run:
 
     def _place(self, where: int | str) -> tuple[str, int]:
         spec, file = self.kernel.spec, "cell" if self.kernel.edited else self.kernel.spec.file
+        if not isinstance(where, str):
+            number = as_whole(where)
+            if number is None:
+                raise ConfigError(f"A place is the number of a line or the name of a region, not {shown(where)}.")
+            where = number
         wanted = {(file, where)}
         if isinstance(where, str):
             if where not in spec.regions:
@@ -245,3 +250,13 @@ def _sectors_per_request(report: Any) -> float:
     sites = [site for site in report.sites if site.sectors]
     requests = sum(site.requests for site in sites)
     return sum(site.sectors for site in sites) / requests if requests else 0.0
+
+
+def _block_and_warp(block: Any, warp: Any) -> tuple[Any, int]:
+    """A block's number, or its (x, y) or (x, y, z), and a warp's number; a `ConfigError` for anything else."""
+    several = isinstance(block, (tuple, list)) and 2 <= len(block) <= 3
+    numbers = [as_whole(part) for part in (*(block if several else [block]), warp)]
+    if None in numbers:
+        raise ConfigError(f"A block is a number or its (x, y), and a warp is a number, not {shown(block)} and "
+                          f"{shown(warp)}.")
+    return (tuple(numbers[:-1]) if several else numbers[0]), numbers[-1]

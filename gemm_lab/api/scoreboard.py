@@ -21,7 +21,7 @@ from gemm_lab import catalog
 from gemm_lab.api import html
 from gemm_lab.api.here import RECORDED_ON, here
 from gemm_lab.api.recording import measured_ladders
-from gemm_lab.errors import LabError
+from gemm_lab.errors import LabError, checked
 from gemm_lab.hardware import Gpu, gpu
 from gemm_lab.measure import results
 from gemm_lab.measure.ablation import Gain, gain, settings
@@ -53,6 +53,7 @@ class Board:
                 found.setdefault(row.ladder, []).append(row)
         return found
 
+    @checked
     def row(self, name: str) -> Any:
         """The row of one kernel, by its name or the beginning of it."""
         spec = catalog.kernel(name)
@@ -62,6 +63,7 @@ class Board:
         raise LabError(f"{spec.name} was not measured on {self.name} at {self.n}, {self.regime}; "
                        f"there are rows of {', '.join(self.ladders)}.")
 
+    @checked
     def best(self, ladder: str) -> Any:
         """The fastest rung of a ladder."""
         if ladder not in self.ladders:
@@ -71,6 +73,7 @@ class Board:
 
     # ---- What an idea gained ----
 
+    @checked
     def gain(self, after: str, before: str | None = None) -> Gain:
         """`after` over the rung that it extends (or over `before`); a `LabError` if they are of different runs."""
         base = before or catalog.kernel(after).extends
@@ -78,6 +81,7 @@ class Board:
             raise LabError(f"{after} extends no rung; name the kernel to compare it with.")
         return gain(self.row(base), self.row(after), self._samples)
 
+    @checked
     def gains(self, ladder: str) -> Gains:
         """Every rung of a ladder over the one that it extends."""
         done, refused = [], []
@@ -99,6 +103,7 @@ class Board:
 
     # ---- Beside others ----
 
+    @checked
     def published(self, ladder: str) -> Published:
         """Rungs that follow a published kernel: its share of cuBLAS on its own GPU beside the share measured here."""
         from gemm_lab.plots.bench import published_rows
@@ -113,6 +118,7 @@ class Board:
 
     # ---- On the roofline ----
 
+    @checked
     def intensity(self, name: str) -> float:
         """FLOP per byte that a block reads for its tile, if nothing of it were read by another block's request."""
         from gemm_lab.model.roofline import intensity
@@ -121,12 +127,14 @@ class Board:
         config = settings(row)
         return intensity(config["BLOCK_M"], config["BLOCK_N"], catalog.DTYPE_BYTES[row.dtype.split("/")[0]])
 
+    @checked
     def shared_reads(self, name: str) -> float:
         """The least share of a kernel's reads that L2 must have served: DRAM at its data-sheet rate gives no more."""
         return max(0.0, 1 - self.intensity(name) * self.gpu.dram_gbps / 1000 / self.row(name).tflops)
 
     # ---- Display ----
 
+    @checked
     def plot(self, lit: str | None = None, beside: Board | None = None):
         """Every rung as a dot, ladder beside ladder, log scale; `beside` adds the dots of another GPU."""
         from gemm_lab.plots.scoreboard import scoreboard as draw
@@ -231,6 +239,7 @@ class Published:
         return html.card(html.table(*self._table(), f"Percent of cuBLAS at {self.n}, each on its own GPU."))
 
 
+@checked
 def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Board:
     """The rows of GPU `on` at n × n × n: by default of the GPU here, where it was recorded, else of the H200."""
     present = here().present if on is None else None

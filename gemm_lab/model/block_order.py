@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import LabError
+from ..errors import LabError, checked
 
 ORDERS = ("row", "column", "grouped")
+MOST_TILES = 1 << 22  # 65,536 × 65,536 in tiles of 32 × 32
 
 
+@checked
 def block_order(order: str, tiles_m: int, tiles_n: int, group_m: int = 8) -> np.ndarray:
     """(block_m, block_n) of every block in launch order: shape (tiles_m · tiles_n, 2).
 
@@ -26,6 +28,8 @@ def block_order(order: str, tiles_m: int, tiles_n: int, group_m: int = 8) -> np.
         raise LabError(f"There is no block order “{order}”; there are {', '.join(ORDERS)}.")
     if min(tiles_m, tiles_n, group_m) < 1:
         raise LabError(f"{tiles_m} × {tiles_n} tiles in groups of {group_m} rows: each has to be at least 1.")
+    if tiles_m * tiles_n > MOST_TILES:
+        raise LabError(f"{tiles_m:,} × {tiles_n:,} tiles are more than are ordered here; {MOST_TILES:,} is the limit.")
     block = np.arange(tiles_m * tiles_n)
     if order == "row":
         return np.stack(np.divmod(block, tiles_n), axis=-1)
@@ -52,6 +56,7 @@ class Wave:
         return 1 - self.distinct_bytes / self.read_bytes
 
 
+@checked
 def waves(
     order: np.ndarray, at_once: int, block: tuple[int, int], k: int, element_bytes: int = 2
 ) -> list[Wave]:

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..errors import LabError
+from ..errors import LabError, checked
 from .fragments import LANES
 
 BITS = {"f64": 64, "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4, "b1": 1}
@@ -86,6 +86,7 @@ class Mma:
         """(row, column) by lane, register and element: shape (32, registers, per_register, 2)."""
         return self._coordinates["C" if operand == "D" else operand]
 
+    @checked
     def holder(self, operand: str, row: int, column: int) -> tuple[int, int, int]:
         """(lane, register, element) that holds an element."""
         rows, columns = self.extent(operand)
@@ -138,6 +139,7 @@ def _quad_pairs(accumulator: str) -> dict[str, np.ndarray]:
 
 
 @lru_cache(maxsize=64)
+@checked
 def ldmatrix(count: int, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Who names which row, and who receives which element, of `ldmatrix.x{count}` (or `stmatrix`, the way back).
 
@@ -172,6 +174,7 @@ class FragmentLoad:
         return f"ldmatrix.sync.aligned.m8n8.x{self.count}{'.trans' if self.transposed else ''}.shared.b16"
 
 
+@checked
 def fragment_load(mma: Mma, operand: str, stored: str = "") -> FragmentLoad:
     """How `ldmatrix` loads A, or B stored "column-major" (n rows of k, the default) or "row-major" (k rows of n)."""
     stored = stored or ("row-major" if operand == "A" else "column-major")

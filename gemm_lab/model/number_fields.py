@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ConfigError
+from ..errors import ConfigError, checked
 
 EXPONENT_BITS = {"f32": 8, "bf16": 8, "f16": 5}
 
@@ -23,6 +23,7 @@ class Fields(NamedTuple):
     value: float
 
 
+@checked
 def fields(number: float, kind: str) -> Fields:
     """`number` in "f32", "bf16" or "f16", rounded to the nearest. Raises `ConfigError` naming the formats."""
     if kind not in EXPONENT_BITS:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import LaunchError
+from ..errors import LaunchError, checked
 from ..hardware import Gpu
+from ..hardware import gpu as gpu_of
 
 WARP = 32
 
@@ -28,12 +29,14 @@ class Occupancy:
     text: str
 
 
-def occupancy(gpu: Gpu, threads: int, registers: int, smem_bytes: int) -> Occupancy:
+@checked
+def occupancy(gpu: Gpu | str, threads: int, registers: int, smem_bytes: int) -> Occupancy:
     """Occupancy of a kernel with `threads` a block, `registers` a thread and `smem_bytes` a block.
 
     `smem_bytes` is static plus dynamic shared memory, without what the system reserves. Raises
     `LaunchError` for a kernel that cannot start on this GPU.
     """
+    gpu = gpu if isinstance(gpu, Gpu) else gpu_of(gpu)
     _require_launchable(gpu, threads, registers, smem_bytes)
     warps_per_block, taken = -(-threads // WARP), _smem_taken(gpu, smem_bytes)
     limits = {

@@ -14,25 +14,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import LabError, SizeError
+from ..errors import LabError, SizeError, checked
 from ..hardware import Gpu
+from ..hardware import gpu as gpu_of
 
 CUBLAS_HGEMM_T4 = 49.439  # TFLOPS, measured by t4_hgemm
 CUBLAS_SGEMM_T4 = 7.455  # TFLOPS, measured by t4_hgemm
 
 
+@checked
 def balance(tflops: float, gbps: float) -> float:
     """FLOP per byte at which a machine changes from memory bound to compute bound."""
     _positive(tflops=tflops, gbps=gbps)
     return tflops * 1000 / gbps
 
 
+@checked
 def attainable(intensity: float, tflops: float, gbps: float) -> float:
     """TFLOPS that a kernel of this intensity (FLOP per byte) can reach at most."""
     _positive(tflops=tflops, gbps=gbps, intensity=intensity)
     return min(intensity * gbps / 1000, tflops)
 
 
+@checked
 def intensity(block_m: int, block_n: int, bytes: int = 2) -> float:
     """FLOP per byte read for an output tile of block_m x block_n; the K extent cancels.
 
@@ -43,6 +47,7 @@ def intensity(block_m: int, block_n: int, bytes: int = 2) -> float:
     return 2 * block_m * block_n / ((block_m + block_n) * bytes)
 
 
+@checked
 def matmul_traffic(n: int, how: str = "tiled", tile: int | tuple[int, int] | None = None) -> int:
     """Elements that an n x n x n product moves between slow and fast memory, reads and writes.
 
@@ -66,12 +71,14 @@ def matmul_traffic(n: int, how: str = "tiled", tile: int | tuple[int, int] | Non
     return n**3 // rows + n**3 // columns + n**2
 
 
+@checked
 def addition_intensity(bytes: int = 2) -> float:
     """FLOP per byte of adding two matrices of any size: one FLOP, two reads and one write an element."""
     _positive(bytes=bytes)
     return 1 / (3 * bytes)
 
 
+@checked
 def multiplication_intensity(n: int, bytes: int = 2) -> float:
     """Most FLOP per byte of any n x n x n product: 2*n^3 FLOP, each matrix moved once. It grows with n."""
     _positive(bytes=bytes)
@@ -96,6 +103,7 @@ class Argument:
         return f"{self.intensity:.1f} FLOP/byte against a balance point of {self.balance:.1f}: {verdict}."
 
 
+@checked
 def l2_argument(
     block_m: int = 256,
     block_n: int = 128,
@@ -117,6 +125,7 @@ def l2_argument(
     return Argument(intensity(block_m, block_n), balance(tflops, gbps), gbps)
 
 
+@checked
 def warp_argument(
     warp_m: int = 64, warp_n: int = 64, *, tflops: float = 65.0, smem_gbps: float = 3662.0
 ) -> Argument:
@@ -152,6 +161,7 @@ class Roofline:
         """TFLOPS at this intensity against one memory."""
         return attainable(intensity, self.tflops, self.level(level).gbps)
 
+    @checked
     def level(self, name: str) -> Level:
         for level in self.levels:
             if level.name == name:
@@ -160,13 +170,15 @@ class Roofline:
         raise LabError(f"The roofline of the {self.name} has no bandwidth for {name!r}; it has {known}.")
 
 
+@checked
 def roofline(
-    gpu: Gpu, dtype_in: str = "f16", dtype_acc: str = "f32", tflops: float | None = None
+    gpu: Gpu | str, dtype_in: str = "f16", dtype_acc: str = "f32", tflops: float | None = None
 ) -> Roofline:
     """The roofline of a GPU: measured bandwidths where `hardware` has them, else the data sheet's DRAM.
 
     `tflops` replaces the data-sheet peak, for instance by a measured rate (`CUBLAS_HGEMM_T4`).
     """
+    gpu = gpu if isinstance(gpu, Gpu) else gpu_of(gpu)
     levels = [Level("DRAM", gpu.dram_measured_gbps or gpu.dram_gbps, gpu.dram_measured_gbps is not None)]
     if gpu.l2_measured_gbps:
         levels.append(Level("L2", gpu.l2_measured_gbps, True))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import checked
 from .tile_bounds import tail
 
 
@@ -28,6 +29,7 @@ class Rounds:
     __repr__ = __str__
 
 
+@checked
 def rounds(m: int, n: int, block: tuple[int, int], workers: int) -> Rounds:
     """An M × N result in tiles of `block` = (BLOCK_M, BLOCK_N), one tile at a time on each of `workers`.
 

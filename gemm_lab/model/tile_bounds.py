@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import SizeError
+from ..errors import SizeError, checked
 from ..hardware import Gpu
 
 OPERAND_BYTES = 2  # BF16 and FP16, and D as it is stored
@@ -57,6 +57,7 @@ class Tail:
         return self.tiles / (self.waves * self.workers)
 
 
+@checked
 def tail(m: int, n: int, block: tuple[int, int], workers: int) -> Tail:
     """The tail of an M × N result in tiles of `block`; tiles at the edges count whole."""
     if min(m, n, *block, workers) < 1:
@@ -65,6 +66,7 @@ def tail(m: int, n: int, block: tuple[int, int], workers: int) -> Tail:
     return Tail(-(-m // block[0]) * -(-n // block[1]), workers)
 
 
+@checked
 def tile_bounds(gpu: Gpu, m: int, n: int, k: int, block: tuple[int, int, int] = (128, 256, 64), pair: bool = False,
                 dtype: tuple[str, str] = ("bf16", "f32")) -> list[BoundRow]:
     """The table for an M × N × K product in tiles of `block` (BLOCK_M, BLOCK_N, BLOCK_K), a block a multiprocessor.

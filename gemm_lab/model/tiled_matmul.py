@@ -19,7 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import LabError, SizeError
+from ..errors import LabError, SizeError, as_whole, checked, shown
+
+# What plain loops do in about half a minute: multiply-adds of whole rows and one by one, and tiles entered.
+MOST_PRODUCTS, MOST_SINGLE_PRODUCTS, MOST_TILES = 2**31, 2**26, 3_000_000
+MOST_EDGE = 65536
 
 
 class Tile(NamedTuple):
@@ -71,6 +75,7 @@ class TiledResult:
     steps: Mapping[str, int]  # "block", "warp", "thread", "multiply-add"
 
 
+@checked
 def tiled_matmul(
     a: np.ndarray,
     b: np.ndarray,
@@ -98,6 +103,7 @@ def tiled_matmul(
         raise LabError(f"compute is {compute!r}; choose 'loops' or 'numpy'.")
     (m, k), n = a.shape, b.shape[1]
     _check(m, n, k, block, warp, thread, order)
+    _require_patience(m * n * k, compute, (m, n, k), block, warp, thread)
     run = _Run(a, b, compute)
     if block is None:
         run.naive()
@@ -225,6 +231,7 @@ def _fetches(axes: str, order: str, trips: Mapping[str, int]) -> int:
     return prod(trips[axis] for axis in order[: moving[-1] + 1]) if moving else 1
 
 
+@checked
 def walk(
     m: int,
     n: int,
@@ -261,7 +268,12 @@ def _split(whole: Tile, sizes: tuple[int, int, int], order: str, level: str) -> 
 
 def as_matrices(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A (M, K) and B (K, N) as int64 if both are integers, else float64; `SizeError` if they do not fit."""
-    a, b = np.asarray(a), np.asarray(b)
+    try:
+        a, b = np.asarray(a), np.asarray(b)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise LabError(f"A and B have to be matrices of numbers: {error}.") from None
+    if a.dtype.kind in "cOSUMm" or b.dtype.kind in "cOSUMm":
+        raise LabError(f"A and B have to be matrices of real numbers, and not of {a.dtype} and {b.dtype}.")
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or 0 in (*a.shape, *b.shape):
         raise SizeError(
             f"A of shape {a.shape} and B of shape {b.shape} cannot be multiplied; A is (M, K), B is (K, N)."
@@ -271,20 +283,34 @@ def as_matrices(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return a.astype(dtype), b.astype(dtype)
 
 
+def _require_patience(products: int, compute: str, whole, block, warp, thread) -> None:
+    """A `SizeError` for what would keep plain loops busy for minutes."""
+    smallest = (*thread, warp[2]) if thread else warp or block or whole
+    tiles = prod(-(-extent // size) for extent, size in zip(whole, smallest, strict=True))
+    most = MOST_SINGLE_PRODUCTS if compute == "loops" else MOST_PRODUCTS
+    if products > most or tiles > MOST_TILES:
+        size = " × ".join(f"{extent:,}" for extent in whole)
+        raise SizeError(f"{size} is {products:,} multiply-adds in {tiles:,} tiles, minutes of work for these loops; "
+                        f"{most:,} in {MOST_TILES:,} tiles is the limit. Choose smaller matrices or larger tiles.")
+
+
 def _check(m: int, n: int, k: int, block, warp, thread, order: str) -> None:
+    if not 1 <= min(m, n, k) <= max(m, n, k) <= MOST_EDGE:
+        raise SizeError(f"{m} × {n} × {k}: each has to be 1 to {MOST_EDGE:,}.")
     if sorted(order) != ["k", "m", "n"]:
         raise LabError(f"order is {order!r}; it is m, n and k in any order, such as 'mnk'.")
-    if warp and not block:
+    if warp is not None and block is None:
         raise LabError("Warp tiles lie inside a block tile; give block=(m, n, k) too.")
-    if thread and not warp:
+    if thread is not None and warp is None:
         raise LabError("Thread tiles lie inside a warp tile; give warp=(m, n, k) too.")
     levels = [("the matrices", (m, n, k)), ("block", block), ("warp", warp), ("thread", thread)]
     for (outer, whole), (inner, sizes) in zip(levels, levels[1:], strict=False):
         if sizes is None:
             return
-        if len(sizes) != (2 if inner == "thread" else 3) or min(sizes) < 1:
+        count = 2 if inner == "thread" else 3
+        if not isinstance(sizes, (tuple, list)) or len(sizes) != count or any((as_whole(x) or 0) < 1 for x in sizes):
             form = "(m, n)" if inner == "thread" else "(m, n, k)"
-            raise LabError(f"{inner}={sizes} is not a tile; it is {form}, each at least 1.")
+            raise LabError(f"{inner}={shown(sizes)} is not a tile; it is {form}, whole numbers of at least 1.")
         for axis, extent, size in zip("mnk", whole, sizes, strict=False):
             if extent % size:
                 works = ", ".join(str(d) for d in range(1, min(extent, 2 * size) + 1) if extent % d == 0)

@@ -13,7 +13,7 @@ from gemm_lab.api import Kernel, html, kernel
 from gemm_lab.api.emulating import budget, launch
 from gemm_lab.api.measuring import check_twice
 from gemm_lab.emulator import Deadlock, EmulatorError
-from gemm_lab.errors import ConfigError
+from gemm_lab.errors import ConfigError, checked, shown
 
 TILES_N, ROUNDS = 2, 2  # block tiles of D side by side, and how often each stage is filled for one of them
 
@@ -33,6 +33,7 @@ class Damage:
         return html.card(f"<b>{escape(self.kind.capitalize())}.</b> {escape(self.says)}", colour)
 
 
+@checked
 def damage(target: Kernel | str, changes: dict[str, str], blocks: int | None = None) -> Damage:
     """Replace some words of a kernel's source by others and run it on the emulator, in both timings, hazards searched.
 
@@ -44,8 +45,10 @@ def damage(target: Kernel | str, changes: dict[str, str], blocks: int | None = N
     if base.config == kernel(base.name).config:
         base = replace(base, config=base.spec.configure())
     source = base.source
+    if not isinstance(changes, dict) or not all(isinstance(text, str) for item in changes.items() for text in item):
+        raise ConfigError(f"changes is a dictionary, {{words: other words}}, and not {shown(changes)}.")
     for old, new in changes.items():
-        if old not in source:
+        if not old or old not in source:
             raise ConfigError(f"The source of {base.label} does not hold “{old}”; copy the words from base.source.")
         source = source.replace(old, new)
     return _run(base.rewrite(source), blocks)

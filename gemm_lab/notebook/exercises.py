@@ -16,7 +16,7 @@ from typing import Any
 from gemm_lab.api import Kernel, html
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
-from gemm_lab.errors import ConfigError, LabError
+from gemm_lab.errors import ConfigError, LabError, as_whole, checked, shown
 from gemm_lab.hardware import gpu
 from gemm_lab.model import roofline
 from gemm_lab.notebook import kernel_judge
@@ -156,9 +156,9 @@ def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]
     if set(choices) != set(names):
         raise ConfigError(f"{exercise.title} wants exercise.check({', '.join(f'{name}=…' for name in names)}).")
     for name, value in choices.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ConfigError(f"{name} must be a whole number ≥ 1, not {value!r}.")
-    return [choices[name] for name in names]
+        if (as_whole(value) or 0) < 1:
+            raise ConfigError(f"{name} must be a whole number ≥ 1, not {shown(value)}.")
+    return [int(choices[name]) for name in names]
 
 
 JUDGES: dict[str, Callable[..., Solved]] = {
@@ -181,9 +181,13 @@ def exercises() -> dict[str, Exercise]:
     return found
 
 
+@checked
 def exercise(name: str) -> Exercise:
     """An exercise by name; an unknown one is a `LabError` with near names."""
-    if name not in exercises():
-        near = difflib.get_close_matches(name, exercises(), n=3, cutoff=0.3) or list(exercises())
-        raise LabError(f"There is no exercise “{name}”. Did you mean {listed(near)}?")
-    return exercises()[name]
+    if name in exercises():
+        return exercises()[name]
+    near = difflib.get_close_matches(name, exercises(), n=3, cutoff=0.3)
+    near = near or [known for known in exercises() if name and known.startswith(name[:2])]
+    hint = f"Did you mean {listed(near)}?" if near else ("A name begins with the number of its notebook, such as "
+                                                         f"{listed(list(exercises())[:3])}.")
+    raise LabError(f"There is no exercise {shown(name)}. {hint}")

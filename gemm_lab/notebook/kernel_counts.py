@@ -14,6 +14,7 @@ from gemm_lab.api import html, kernel
 from gemm_lab.api.emulating import check_on_emulator
 from gemm_lab.api.profiling import PROFILED_N
 from gemm_lab.config import data_dir
+from gemm_lab.errors import checked
 from gemm_lab.notebook.three_counts import ARCH, GPU, METRIC, source
 
 
@@ -57,6 +58,7 @@ class KernelCounts:
         return html.card(html.table(header, self._table(), escape(caption)), html.BAD if wrong else html.GOOD)
 
 
+@checked
 def kernel_counts(*names: str) -> KernelCounts:
     """Run kernels on the emulator at the size of the recordings (512), compiled for the recorded GPU."""
     with (data_dir("results") / "profiles" / GPU / "rungs.csv").open(newline="") as file:

@@ -14,6 +14,7 @@ from html import escape
 from gemm_lab.api import Kernel, html, kernel
 from gemm_lab.api.emulating import check_on_emulator
 from gemm_lab.config import data_dir
+from gemm_lab.errors import checked
 from gemm_lab.hardware import gpu
 from gemm_lab.measure.cards import ProfileCard, read_cards
 
@@ -23,6 +24,7 @@ GPUS = ("a100", "rtx5090", "h200")
 
 
 @lru_cache(maxsize=len(GPUS))
+@checked
 def cycles_per_mma(name: str) -> float | None:
     """Cycles that one tensor core, that of one warp scheduler, is busy with one BF16 mma.m16n8k16 and FP32 sums.
 
@@ -91,6 +93,7 @@ class SharedRoofline:
         return html.card(html.table(header, self._table(), escape(caption)))
 
 
+@checked
 def shared_roofline(*kernels: str | Kernel) -> SharedRoofline:
     """Run kernels (or names) on the emulator and set their wavefronts beside the cycles of their products.
 

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from gemm_lab.config import data_dir
-from gemm_lab.errors import LabError
+from gemm_lab.errors import LabError, checked, shown
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,13 @@ class Picture:
         return {"text/html": page, "text/plain": f"[{self.name}] {self.caption}"}
 
 
+@checked
 def figure(name: str, caption: str = "") -> Picture:
     """A picture by its name, with the sentence to read under it; an unknown name is a `LabError` with near ones."""
     folder = data_dir("images")
-    path = folder / f"{name}.png"
-    if not path.is_file():
-        names = sorted(p.stem for p in folder.glob("*.png"))
-        near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names
-        raise LabError(f"There is no picture “{name}”; did you mean {', '.join(near)}?")
-    return Picture(name, caption, path)
+    names = sorted(path.stem for path in folder.glob("*.png"))
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+        hint = f"did you mean {', '.join(near)}?" if near else f"there are, for example, {', '.join(names[:5])}."
+        raise LabError(f"There is no picture {shown(name)}; {hint}")
+    return Picture(name, caption, folder / f"{name}.png")

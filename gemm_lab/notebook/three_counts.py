@@ -18,7 +18,7 @@ import numpy as np
 from gemm_lab import compiler, emulator
 from gemm_lab.api import html
 from gemm_lab.config import data_dir
-from gemm_lab.errors import LabError
+from gemm_lab.errors import LabError, checked, shown
 from gemm_lab.measure.recordings import Recording, recordings
 from gemm_lab.model import banks
 
@@ -79,6 +79,7 @@ class ThreeCounts:
         return html.card(html.table(header, self._table(), caption, text_columns=2), colour)
 
 
+@checked
 def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCounts:
     """Wavefronts of recorded one-instruction kernels. Without patterns, every recording of the instruction.
 
@@ -88,7 +89,10 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
     The emulator runs each kernel here and now. Raises `LabError` with near names for what was not recorded.
     """
     every, hardware = _recordings(), _recorded()
-    names = [instruction] if isinstance(instruction, str) else list(instruction)
+    names = [instruction] if isinstance(instruction, str) else instruction
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+        raise LabError("three_counts wants the name of an instruction, such as “ldmatrix.x4”, or a list of names, not "
+                       f"{shown(instruction)}.")
     rows = []
     for name in names:
         known = [pattern for other, pattern in every if other == name]

@@ -142,3 +142,26 @@ def test_shapes_that_cannot_be_multiplied():
 def test_walk_complains_before_the_first_tile():
     with pytest.raises(SizeError):
         walk(8, 8, 8, block=(3, 4, 4))
+
+
+@pytest.mark.parametrize(("edge", "more", "says"), [
+    (1024, {"block": (1, 1, 1)}, "minutes of work for these loops"),
+    (512, {"compute": "loops"}, "minutes of work"),
+    (2048, {}, "Choose smaller matrices or larger tiles"),
+])
+def test_what_would_take_minutes_is_refused_first(edge, more, says):
+    matrix = np.ones((edge, edge), np.int8)
+    with pytest.raises(SizeError, match=says):
+        tiled_matmul(matrix, matrix, **more)
+
+
+@pytest.mark.parametrize("size", [0, -4, 2**31])
+def test_walk_takes_sizes_that_a_product_may_have(size):
+    with pytest.raises(SizeError, match="each has to be 1 to 65,536"):
+        walk(size, 8, 8, block=(1, 1, 1))
+
+
+@pytest.mark.parametrize("matrix", [[[1, 2], [3]], [["a", "b"]], [[1j, 2]], [[None, 1]]])
+def test_matrices_are_of_real_numbers(matrix):
+    with pytest.raises(LabError, match="matrices of"):
+        tiled_matmul(matrix, np.ones((2, 2)))

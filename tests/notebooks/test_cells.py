@@ -7,9 +7,10 @@ import pytest
 from nbclient import NotebookClient
 
 from gemm_lab import catalog
-from gemm_lab.api import Kernel, Run
+from gemm_lab.api import Kernel, Run, kernel
+from gemm_lab.api.entry_form import require_form
 from gemm_lab.compiler import CompileError
-from gemm_lab.errors import ConfigError, LabError, SizeError
+from gemm_lab.errors import ConfigError, LabError, LaunchError, SizeError
 from gemm_lab.notebook.cells import WrongResult, error_page, parse_line, run_cell
 
 LAYOUT = """// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks.
@@ -107,6 +108,44 @@ def test_an_error_names_the_learners_line_and_keeps_the_old_binding(wrong, line,
     first = caught.value.diagnostics[0]
     assert (first.file, first.line) == ("cell", line) and word in first.message
     assert names == {"mine": "the old one", "other": 1}
+
+
+@pytest.mark.parametrize("text, line, says", [
+    ("  const int row = 0, col = 0;\n  }\n", 3, "this } closes a block that does not begin in this cell"),
+    ("  const int row = 0, col = 0;  // {\n  if (M > 0) {\n", 3, "this { is not closed"),
+    ("", 2, 'print(lab.kernel("simt/01_naive").regions["place"])'),
+    ("  // nothing\n/* at\nall */\n\t\n", 2, "there is no code in this cell"),
+])
+def test_braces_and_empty_cells_are_told_of_the_cell_itself(text, line, says):
+    with pytest.raises(CompileError) as caught:
+        run_cell("simt/01 --region place", text, {})
+    (note,) = caught.value.diagnostics
+    assert (note.file, note.line) == ("cell", line) and says in note.message
+
+
+def test_an_empty_cell_for_a_whole_kernel_names_its_source():
+    with pytest.raises(CompileError, match="lab.kernel.*source"):
+        run_cell("simt/01", "\n", {})
+
+
+@pytest.mark.parametrize("bounds, parameters, says", [
+    ("__launch_bounds__(32)", "", "It has to begin: gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M,"),
+    ("__launch_bounds__(32)", "float* a, float* b, float* d, int M, int N", "int M, int N, int K)"),
+    ("__launch_bounds__(32)", "float* a, float* b, float* d, double M, int N, int K", "int M, int N, int K)"),
+    ("__launch_bounds__(32)", "int M, int N, int K, float* a, float* b, float* d", "It has to begin"),
+    ("__launch_bounds__(32)", "float4 a, float* b, float* d, int M, int N, int K", "It has to begin"),
+    ("", "float* a, float* b, float* d, int M, int N, int K", "Write __launch_bounds__(…) between void and gemm"),
+])
+def test_an_entry_that_cannot_be_launched_says_how_it_is_written(bounds, parameters, says):
+    with pytest.raises(LaunchError) as caught:
+        run_cell("simt/01 -n 32", f'extern "C" __global__ void {bounds} gemm({parameters}) {{}}\n', {})
+    assert says in str(caught.value)
+
+
+def test_every_rung_has_the_form_that_a_whole_kernel_is_asked_for():
+    for name in catalog.kernels():
+        made = kernel(name)
+        require_form(made.compile_as_taught(), made.problem)
 
 
 def test_what_breaks_further_down_is_left_out():

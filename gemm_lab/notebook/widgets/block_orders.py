@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
-from gemm_lab.errors import SizeError
+from gemm_lab.errors import SizeError, checked
 from gemm_lab.hardware import GPUS, Gpu, gpu
 from gemm_lab.model import block_order as model
 from gemm_lab.notebook.widgets.choices import Choices, with_value
@@ -184,6 +184,7 @@ def _bars(fig, facts: OrderFacts) -> None:
              color=style.MUTED)
 
 
+@checked
 def block_order(m: int = 4096, n: int = 4096, k: int = 4096, block: tuple[int, int] = (128, 128), gpu: str = "h100",
                 order: str = "row", group_m: int = 8, wave: int = 0) -> BlockOrder:
     """Explore the order in which output tiles run: "row", "column" or "grouped" (bands of `group_m` rows of tiles).

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.errors import LabError
+from gemm_lab.errors import LabError, checked
 from gemm_lab.model.mma import FragmentLoad, Mma, fragment_load
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
@@ -42,6 +42,7 @@ class FragmentMap(PicturedWidget):
         """Set several choices at once; raises `LabError` with the reason if they do not go together."""
         if unknown := set(values) - set(TRAITS):
             raise LabError(f"The fragment map has no choice “{min(unknown)}”; it has {', '.join(TRAITS)}.")
+        values = self.plain(values)
         mma = self._resolve(values)
         self._checked = True
         try:
@@ -100,6 +101,7 @@ class FragmentMap(PicturedWidget):
         return picture(self)
 
 
+@checked
 def fragments(shape: str = "m16n8k16", dtype: str = "bf16", lane: int = 5, **more) -> FragmentMap:
     """Explore the fragments of one mma.sync.
 

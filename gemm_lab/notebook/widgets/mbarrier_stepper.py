@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.errors import LabError
+from gemm_lab.errors import LabError, checked
 from gemm_lab.model.mbarrier_phases import STORIES, Moment, play
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
@@ -26,6 +26,7 @@ class MbarrierStepper(PicturedWidget):
     moments = traitlets.Dict().tag(sync=True)  # of every story
     step = traitlets.Int(0).tag(sync=True)
 
+    @checked
     def __init__(self, story: str | None = None, step: int = 0):
         super().__init__()
         self._played = {name: play(*plot) for name, plot in STORIES.items()}

@@ -5,11 +5,15 @@ from __future__ import annotations
 from base64 import b64encode
 
 import anywidget
+import traitlets
 
+from gemm_lab.errors import LabError, as_whole, shown
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import Card, drawn, png
 
 DPI = 100
+_WANTED = {traitlets.Int: "a whole number", traitlets.Unicode: "a text in quotes", traitlets.Bool: "True or False"}
+_TYPES = {traitlets.Int: (), traitlets.Unicode: str, traitlets.Bool: bool}
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -19,6 +23,25 @@ class PicturedWidget(anywidget.AnyWidget):
     A front end without widgets, a stored notebook and an exported page show the picture; a terminal prints the text.
     Subclasses draw `card()` from their state and say it in `text`.
     """
+
+    def plain(self, values: dict) -> dict:
+        """`values` of the widget's choices as they are kept; a `LabError` for a text where a number belongs, and so on.
+
+        NumPy's whole numbers become Python's.
+        """
+        kept = {}
+        for name, value in values.items():
+            trait = self.traits().get(name)
+            number, allowed = as_whole(value), trait is None or (value is None and trait.allow_none)
+            if isinstance(trait, traitlets.Int) and number is not None:
+                value = number
+            else:
+                wanted = next((words for kind, words in _WANTED.items() if type(trait) is kind), "")
+                fits = allowed or not wanted or isinstance(value, _TYPES[type(trait)])
+                if not fits:
+                    raise LabError(f"{name} has to be {wanted}, not {shown(value)}.")
+            kept[name] = value
+        return kept
 
     def card(self) -> Card:
         """The state as a matplotlib figure."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import traitlets
 
+from gemm_lab.errors import as_whole, checked, shown
 from gemm_lab.model.swizzle import LayoutError
 from gemm_lab.model.tile_access import TileAccess, access_problem, steps, tile_access, totals
 from gemm_lab.model.tile_layout import TileLayout
@@ -59,9 +60,14 @@ class SwizzleExplorer(PicturedWidget):
         if unknown:
             known = ", ".join(("layout", *TRAITS, "predict"))
             raise LayoutError(f"The explorer has no choice “{min(unknown)}”; it has {known}.")
+        values = self.plain(values)
         tile, access, step = self._resolve(values)
         tile_access(tile, access, step)  # raises for a step that does not exist
-        row, byte = values.get("selected", self.selected)
+        selected = values.get("selected", self.selected)
+        pair = isinstance(selected, (list, tuple)) and len(selected) == 2
+        if not pair or any(as_whole(part) is None for part in selected):
+            raise LayoutError(f"selected is [row, byte], two whole numbers, not {shown(selected)}.")
+        row, byte = selected
         if not (0 <= row < tile.rows and 0 <= byte < tile.row_bytes):
             if "selected" in values:
                 raise LayoutError(f"The tile has no byte {byte} in row {row}; it is {tile.rows} × {tile.row_bytes}.")
@@ -148,6 +154,7 @@ class SwizzleExplorer(PicturedWidget):
         return picture(self.lanes, tuple(self.selected), self.asked)
 
 
+@checked
 def swizzle(rows: int = 64, row_bytes: int = 128, layout: str = "plain", access: str = "ldmatrix.x4",
             element: str = "f16", **more) -> SwizzleExplorer:
     """Explore a tile in shared memory: which banks an access of one warp meets, and how an XOR changes that.

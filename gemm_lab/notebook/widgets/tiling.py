@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gemm_lab import plots
+from gemm_lab.errors import checked
 from gemm_lab.hardware import GPUS, Gpu, gpu
 from gemm_lab.model import roofline as model
 from gemm_lab.model.tile_resources import TileResources, shared_gbps, tile_resources
@@ -99,6 +100,7 @@ class TileExplorer(Choices):
     With `warp`, the warp tile and the stages can be turned too; `resources` (a `TileResources`) says what they take.
     """
 
+    @checked
     def __init__(self, block_m: int = 128, block_n: int = 128, block_k: int = 32, gpu: str = "t4",
                  warp: tuple[int, int] | None = None, stages: int = 1):
         self.resources: TileResources | None = None

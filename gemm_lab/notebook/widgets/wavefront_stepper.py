@@ -9,7 +9,7 @@ from __future__ import annotations
 import traitlets
 
 from gemm_lab.api import Run
-from gemm_lab.errors import LabError
+from gemm_lab.errors import LabError, checked
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab.notebook.widgets.shared_accesses import SharedAccess, line_at, shared_lines, totals, traced
@@ -120,6 +120,7 @@ def _plain(access: SharedAccess) -> dict:
             "addresses": access.addresses.tolist(), "source": source}
 
 
+@checked
 def wavefronts(run: Run, where: int | str | None = None, block: int = 0, warp: int = 0) -> WavefrontStepper:
     """Step through the shared-memory accesses of a kernel that ran.
 
