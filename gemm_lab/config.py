@@ -54,7 +54,7 @@ def data_dir(name: str) -> Path:
 def cache_dir() -> Path:
     """The folder for compiled kernels, made if needed. It can be deleted at any time."""
     chosen = os.environ.get("GEMM_LAB_CACHE")
-    return _made(Path(chosen).expanduser() if chosen else _home("XDG_CACHE_HOME", ".cache"), "GEMM_LAB_CACHE")
+    return _made(_path(chosen, "GEMM_LAB_CACHE") if chosen else _home("XDG_CACHE_HOME", ".cache"), "GEMM_LAB_CACHE")
 
 
 def state_dir() -> Path:
@@ -120,7 +120,7 @@ def version() -> str:
 def lock_dir() -> Path:
     """The folder of the GPUs' queues, which all users of a machine share; it is made when first used."""
     chosen = os.environ.get("GEMM_LAB_LOCKS")
-    return Path(chosen).expanduser() if chosen else Path(tempfile.gettempdir()) / "gemm_lab-locks"
+    return _path(chosen, "GEMM_LAB_LOCKS") if chosen else Path(tempfile.gettempdir()) / "gemm_lab-locks"
 
 
 def _seconds(variable: str, default: float) -> float:
@@ -138,15 +138,28 @@ def _seconds(variable: str, default: float) -> float:
 
 def _home(variable: str, default: str) -> Path:
     base = os.environ.get(variable)
-    return (Path(base) if base else Path.home() / default) / "gemm_lab"
+    if base:
+        return Path(base) / "gemm_lab"
+    try:
+        return Path.home() / default / "gemm_lab"
+    except RuntimeError:
+        raise ConfigError(f"The home folder is not known; set {variable} to a folder that you can write to.") from None
+
+
+def _path(text: str, variable: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # of somebody who has no home folder
+        raise ConfigError(f"{variable} is {text!r}, and nobody here has that home folder; set it to a folder that you "
+                          "can write to.") from None
 
 
 def _made(folder: Path, variable: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ConfigError(
-            f"The folder {folder} cannot be made ({error.strerror}); "
+            f"The folder {folder} cannot be made ({getattr(error, 'strerror', error)}); "
             f"set {variable} to a folder that you can write to."
         ) from error
     return folder

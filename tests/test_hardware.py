@@ -253,6 +253,21 @@ def test_the_cache_is_in_the_home_by_default(tmp_path, monkeypatch):
     assert config.cache_dir() == tmp_path / ".cache" / "gemm_lab"
 
 
+def test_folders_of_nobodys_home_are_a_sentence(monkeypatch):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    for variable in ("GEMM_LAB_CACHE", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(Path, "home", nobody)
+    for folder, variable in ((config.cache_dir, "XDG_CACHE_HOME"), (config.state_dir, "XDG_STATE_HOME")):
+        with pytest.raises(ConfigError, match=f"home folder is not known; set {variable}"):
+            folder()
+    monkeypatch.setenv("GEMM_LAB_CACHE", "~nobody-of-this-name/cache")
+    with pytest.raises(ConfigError, match="GEMM_LAB_CACHE is .*set it to a folder"):
+        config.cache_dir()
+
+
 def test_backend_and_timeout(monkeypatch):
     monkeypatch.delenv("GEMM_LAB_BACKEND", raising=False)
     monkeypatch.delenv("GEMM_LAB_TIMEOUT_S", raising=False)

@@ -9,28 +9,45 @@ import contextlib
 import hashlib
 import json
 import math
+import numbers
+import os
 import re
+import sys
+import tempfile
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from gemm_lab.api import html
 from gemm_lab.config import state_dir
-from gemm_lab.errors import ConfigError
+from gemm_lab.errors import ConfigError, LabError, checked, shown
 
 
 class Prediction:
     """One question; `value` is the learner's answer, or None while there is none."""
 
-    def __init__(self, question: str, unit: str = "", choices: tuple[str, ...] = ()):
-        self.question, self.unit, self.choices = question, unit, tuple(choices)
+    def __init__(self, question: str, unit: str = "", choices: tuple[str, ...] | list[str] = ()):
+        if not isinstance(choices, (list, tuple, dict)):
+            raise ConfigError(f"choices is a list of texts, such as [\"exact\", \"wrong\"], not {shown(choices)}.")
+        self.question, self.unit, self.choices = question, unit, tuple(str(choice) for choice in choices)
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
-        self.value = _load().get(self.key)
+        self.value = self._valid(_load().get(self.key))
         self.truth: Any = None
+
+    def _valid(self, stored: Any) -> float | str | None:
+        """A stored answer, or None where it is none to this question."""
+        if self.choices:
+            return stored if stored in self.choices else None
+        number = isinstance(stored, (int, float)) and not isinstance(stored, bool) and math.isfinite(stored)
+        return float(stored) if number else None
 
     def answer(self, value: float | str | None) -> Prediction:
         """Store an answer: a number, or one of the choices. The answer box calls this; so can a cell."""
-        if self.choices and value is not None and value not in self.choices:
-            raise ConfigError(f"“{value}” is not one of the choices: {', '.join(self.choices)}.")
+        if self.choices and value is not None:
+            if str(value) not in self.choices:
+                raise ConfigError(f"{shown(value)} is not one of the choices: {', '.join(self.choices)}.")
+            value = str(value)
         if not self.choices and value is not None:
             try:
                 value = float(value)
@@ -44,6 +61,10 @@ class Prediction:
 
     def compare(self, truth: float | str) -> Comparison:
         """Hold the answer against what was counted or measured."""
+        if self.choices:
+            truth = str(truth)
+        elif isinstance(truth, str) or np.ndim(truth) or not isinstance(truth, (numbers.Real, np.ndarray)):
+            raise ConfigError(f"“{self.question}” is compared with a number, not with {shown(truth)}.")
         self.truth = truth
         return Comparison(self, truth)
 
@@ -145,9 +166,13 @@ class Comparison:
         return html.card(escape(repr(self)), html.GOOD if self.close else "#D55E00")
 
 
+@checked
 def predict(question: str, unit: str = "", choices: tuple[str, ...] | list[str] = ()) -> Prediction:
     """Ask the learner. Returns the `Prediction`; later, `prediction.compare(truth)` shows how close it was."""
-    return Prediction(question, unit, tuple(choices))
+    return Prediction(question, unit, choices)
+
+
+_unsaved: dict[str, Any] = {}  # answers of this session that no file could take
 
 
 def _file():
@@ -157,14 +182,19 @@ def _file():
 def _load() -> dict[str, Any]:
     try:
         stored = json.loads(_file().read_text())
-    except (OSError, ValueError):
-        return {}
-    return stored if isinstance(stored, dict) else {}
+    except (OSError, ValueError, LabError):
+        stored = {}
+    return {**(stored if isinstance(stored, dict) else {}), **_unsaved}
 
 
 def _store(key: str, value: Any) -> None:
-    stored = _load()
-    stored[key] = value
-    partial = _file().with_suffix(".part")
-    partial.write_text(json.dumps(stored))
-    partial.replace(_file())
+    stored = {**_load(), key: value}
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=_file().parent, suffix=".part", delete=False) as partial:
+            partial.write(json.dumps(stored))
+        os.replace(partial.name, _file())
+        _unsaved.clear()
+    except (OSError, LabError) as error:
+        if not _unsaved:
+            print(f"Your answers are kept until this session ends, and no longer: {error}", file=sys.stderr)
+        _unsaved[key] = value

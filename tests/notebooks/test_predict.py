@@ -1,5 +1,6 @@
 """Predictions: stored, compared, remembered after a restart; what is no answer is refused."""
 
+import numpy as np
 import pytest
 
 import gemm_lab as lab
@@ -42,6 +43,44 @@ def test_a_damaged_file_costs_the_answers_not_the_notebook():
         (state_dir() / "predictions.json").write_text(text)
         assert ask().value is None
     assert ask().answer(2).value == 2.0 and ask().value == 2.0
+
+
+def test_what_is_stored_is_believed_only_if_it_answers_the_question():
+    ask().answer(8)
+    lab.predict("Which?", choices=["a", "b"]).answer("a")
+    assert lab.predict("Which?", choices=["b", "c"]).value is None, "the choices have changed"
+    assert ask("Which?").value is None and "no answer yet" in repr(ask("Which?"))
+    file = state_dir() / "predictions.json"
+    file.write_text(file.read_text().replace("8.0", "[8]"))
+    assert ask().value is None
+
+
+def test_without_a_folder_answers_last_as_long_as_the_session(monkeypatch, tmp_path, capsys):
+    nowhere = tmp_path / "file"
+    nowhere.write_text("no folder")
+    monkeypatch.setenv("XDG_STATE_HOME", str(nowhere))
+    assert ask().answer(8).value == 8.0 and ask("Another?").answer(4).value == 4.0
+    assert (ask().value, ask("Another?").value) == (8.0, 4.0)
+    said = capsys.readouterr().err
+    assert said.count("until this session ends") == 1 and "XDG_STATE_HOME" in said
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert ask().value == 8.0
+    ask("A third?").answer(2)
+    assert ask("Another?").value == 4.0, "all are stored as soon as they can be"
+    assert list(tmp_path.rglob("*.part")) == []
+
+
+@pytest.mark.parametrize("truth", ["four", None, [4], 1j])
+def test_a_truth_that_is_no_number_is_refused(truth):
+    with pytest.raises(ConfigError, match="How many wavefronts.* is compared with a number"):
+        ask().answer(8).compare(truth)
+
+
+def test_choices_that_are_numbers_are_compared_by_their_words():
+    prediction = lab.predict("How many?", choices=[1, 16])
+    assert prediction.answer(16).compare(16).close and not prediction.compare(np.int64(1)).close
+    with pytest.raises(ConfigError, match="choices is a list"):
+        lab.predict("How many?", choices="1, 16")
 
 
 @pytest.mark.parametrize("bad", ["many", "", "nan", "inf", float("nan"), [8], {}])
@@ -121,7 +160,8 @@ def test_choices_are_buttons():
     box, note = box_of(prediction)
     assert box.value is None, "nothing is chosen for the learner"
     box.value = "memory"
-    assert ask("Which unit waits?").value == "memory" and "memory" in note.value
+    again = lab.predict("Which unit waits?", choices=["memory", "tensor cores"])
+    assert again.value == "memory" and "memory" in note.value
 
 
 def test_the_question_is_escaped_wherever_it_is_shown():
