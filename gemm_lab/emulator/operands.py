@@ -79,6 +79,8 @@ class OperandReader:
         if "|" in text:
             first, second = text.split("|")
             return Pair(self.read(first.strip()), self.read(second.strip()))
+        if type(found) is tuple:  # a register of .v2 or .v4
+            return Vector(found)
         if found is not None:
             return Symbol(text, 0, found)
         if text == "_":
@@ -92,10 +94,11 @@ class OperandReader:
                 return Symbol(base.name, base.offset + int(m[2] + "1") * integer(m[3]), base.variable)
         if not _NAME.match(text):
             raise ValueError(f"{text!r} is not an operand")
+        stem, _, item = text.rpartition(".")
+        vector = self.lookup(stem) if item in ("x", "y", "z", "w") else None
+        if type(vector) is tuple and "xyzw".index(item) < len(vector):
+            return vector["xyzw".index(item)]
         if first == "%" or text == "WARP_SZ":
-            stem, _, item = text.rpartition(".")
-            if item in ("x", "y", "z", "w") and type(self.lookup(stem)) is tuple:
-                return self.lookup(stem)["xyzw".index(item)]
             return Special(text)
         return Symbol(text, 0, None)
 

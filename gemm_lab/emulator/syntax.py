@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from types import SimpleNamespace
 
 from gemm_lab.emulator.declarations import parameters_of, registers_of, variable_of
 from gemm_lab.emulator.faults import MalformedPtx
@@ -209,6 +210,8 @@ class _Body:
                     break
         for instruction, label, _ in self.branches:
             raise MalformedPtx(f"PTX line {instruction.line}: no label {label} in {self.function.name}.")
+        body = self.function.body
+        body[:] = [(*i[:2], [place.target for place in i[2]]) if isinstance(i, tuple) else i for i in body]
         return position
 
     def statement(self, text: str, position: int, location) -> None:
@@ -257,8 +260,10 @@ class _Body:
             return
         elif first == ".branchtargets":
             label = next((entry for entry in reversed(function.body) if isinstance(entry, str)), None)
-            targets = [name.strip() for name in text.split(None, 1)[1].split(",")]
-            function.body.append(("targets", label, targets))
+            names = [name.strip() for name in text.split(None, 1)[1].split(",")]
+            places = [SimpleNamespace(target=None, line=parser.line_at(position)) for _ in names]
+            self.branches += [(place, name, ()) for place, name in zip(places, names, strict=True)]
+            function.body.append(("targets", label, places))
         else:
             variable = parser.guarded(position, variable_of, text)
             if variable is not None:

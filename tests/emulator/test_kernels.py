@@ -411,3 +411,37 @@ def test_spin_lock_between_blocks(cuda):
     lock, total = np.zeros(1, np.int32), np.zeros(1, np.int32)
     cuda(source, lock, total, grid=20, max_instructions=10_000_000)
     assert total[0] == 190 and lock[0] == 0
+
+
+def test_a_table_of_jumps_in_a_scope_of_its_own(cuda):
+    source = HEAD + """(int* out) {
+      int i = threadIdx.x, r;
+      asm volatile("{ .reg .u32 k; and.b32 k, %1, 1; table: .branchtargets EVEN, ODD; brx.idx k, table;"
+                   "EVEN: mov.u32 %0, 5; bra.uni END; ODD: mov.u32 %0, 6; END: }" : "=r"(r) : "r"(i));
+      out[i] = r;
+    }"""
+    out = np.zeros(32, np.int32)
+    cuda(source, out)
+    assert np.array_equal(out, 5 + np.arange(32) % 2)
+
+
+def test_a_vector_register_has_elements(cuda):
+    source = HEAD + """(int* out) {
+      int i = threadIdx.x, r;
+      asm volatile("{ .reg .v2 .u32 t; .shared .align 8 .b32 s[64]; .reg .u32 at; mov.u32 at, s; mad.lo.u32 at, %1, 8, at;"
+                   "mov.u32 t.x, %1; mov.u32 t.y, 40; st.shared.v2.u32 [at], t; ld.shared.v2.u32 t, [at];"
+                   "add.u32 %0, t.x, t.y; }" : "=r"(r) : "r"(i));
+      out[i] = r;
+    }"""
+    out = np.zeros(32, np.int32)
+    cuda(source, out)
+    assert np.array_equal(out, 40 + np.arange(32))
+
+
+def test_shfl_says_where_a_lane_is_out_of_range_though_all_values_agree(cuda):
+    source = HEAD + """(int* out) {
+      asm volatile("{ .reg .pred p; shfl.sync.idx.b32 %0|p, 77, 20, 7, -1; @!p add.u32 %0, %0, 1; }" : "=r"(out[threadIdx.x]));
+    }"""
+    out = np.zeros(32, np.int32)
+    cuda(source, out)
+    assert (out == 78).all()

@@ -42,7 +42,7 @@ def shfl(e, i):
 @runtime
 def shuffle(L, mode, value, lane, clamp):
     """(value, in range) of shfl. The clamp operand holds the segment mask in bits 8-12 and the bound in bits 0-4."""
-    if value.ndim == 0 and lane.ndim == 0 and mode == "idx":
+    if value.ndim == 0 and lane.ndim == 0 and mode == "idx" and clamp.ndim == 0 and int(clamp) & 31 == 31:
         return value, np.bool_(True)
     values = lanes_of(value, L)
     lane = lanes_of(lane.astype(np.int64) & 31, L)
