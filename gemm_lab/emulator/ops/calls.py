@@ -91,21 +91,23 @@ def formatted(S, lane: int, pattern: str, values: int) -> str:
         if (precision or "").startswith("-"):  # as if there were none
             precision = None
         precision = "0" if precision == "" else precision
-        style = "%" + flags + (width or "") + (f".{precision}" if precision is not None else "")
+        size = (width or "") + (f".{precision}" if precision is not None else "")
+        style, unfilled = f"%{flags}{size}", f"%{flags.replace('0', '')}{size}"
         if kind in "eEfFgGaA":
             value = struct.unpack("<d", take(8))[0]
+            style = style if math.isfinite(value) else unfilled
             return _hexadecimal(value, flags, width, precision, kind) if kind in "aA" else (style + kind) % value
         if kind == "s":
             return (style + "s") % _string(S, lane, int.from_bytes(take(8), "little"))
         if kind == "p":
-            return hex(int.from_bytes(take(8), "little"))
-        size = 8 if length in ("l", "ll", "j", "z", "t") else 4
-        value = int.from_bytes(take(size), "little", signed=kind in "di")
+            return f"%{flags}{width or ''}s" % hex(int.from_bytes(take(8), "little"))
+        value = int.from_bytes(take(8 if length in ("l", "ll", "j", "z", "t") else 4), "little", signed=kind in "di")
         if length in ("h", "hh"):
             bits = 16 if length == "h" else 8
             value &= (1 << bits) - 1
             if kind in "di" and value >> (bits - 1):
                 value -= 1 << bits
+        style = style if precision is None else unfilled  # zeros come from the precision alone
         return (style + {"u": "d", "i": "d"}.get(kind, kind)) % (value & 255 if kind == "c" else value)
 
     return _CONVERSION.sub(one, pattern)
@@ -123,7 +125,8 @@ def _hexadecimal(value: float, flags: str, width: str | None, precision: str | N
         elif int(precision) < 13:
             cut = 16 ** (13 - int(precision))
             whole = round(Fraction(int(lead + digits, 16), cut))
-            lead, digits = f"{whole >> 4 * int(precision):x}", f"{whole:x}"[-int(precision) :] if int(precision) else ""
+            places = int(precision)
+            lead, digits = f"{whole >> 4 * places:x}", f"{whole:x}".zfill(places)[-places:] if places else ""
         else:
             digits = digits.ljust(int(precision), "0")
         text = f"{sign}0x{lead}{'.' if digits else ''}{digits}p{exponent}"
