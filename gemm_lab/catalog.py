@@ -311,7 +311,7 @@ def read_ladder(folder: Path) -> LadderSpec:
     """Read `folder`/ladder.toml; a missing file, an unknown key or a bad value is a `ConfigError`."""
     path = folder / "ladder.toml"
     try:
-        data = tomllib.loads(path.read_text())
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{folder.name}/ladder.toml cannot be read: {error}.") from None
     _known(data, _LADDER_KEYS, f"{folder.name}/ladder.toml")
@@ -333,7 +333,7 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
     if compute not in ("", *DTYPE_BYTES):
         raise ConfigError(f"{folder.name}/ladder.toml: compute “{compute}” is none of {', '.join(DTYPE_BYTES)}.")
     name, config = rung.get("name", source_path.stem), {**data.get("config", {}), **rung.get("config", {})}
-    source = source_path.read_text()
+    source = source_path.read_text(encoding="utf-8")
     arguments = tuple(rung.get("arguments", problem.arguments))
     maps = _tensor_maps({**data.get("tensor_maps", {}), **rung.get("tensor_maps", {})}, f"{folder.name}/ladder.toml")
     unknown = set(arguments) - set(OPERANDS) - set(maps)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import threading
 from pathlib import Path
 
 from gemm_lab import __version__
 from gemm_lab.errors import LabError
 
+WORD_S = 15.0  # seconds after which a long launch says that it is still at work
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; errors of the lab are one sentence on stderr and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that has no “×” shows a question mark
     options = _parser().parse_args(arguments)
     try:
         return options.command(options)
@@ -63,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     emulate.add_argument("--hazards", action="store_true", help="look for races and missing waits")
     emulate.add_argument("--timing", choices=("early", "late"), default="early")
     emulate.add_argument("--max-instructions", type=int, default=None)
+    emulate.add_argument("--max-seconds", type=float, default=120.0, help="after which it is stopped; default: 120")
     emulate.add_argument("--save", type=Path, help="folder for the arrays after the launch")
 
     baselines = ("what the rungs are timed beside: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
@@ -108,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
 
     serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: a queue and a worker a GPU")
     serve.add_argument("--host", default="", help="address to listen at; default: all of this machine")
-    serve.add_argument("--port", type=int, default=8786)
+    serve.add_argument("--port", type=_port, default=8786)
     worker = add("worker", add_workers, "add this machine's GPUs to a server")
     worker.add_argument("address", help="of the server, such as tcp://gpu-server:8786")
     for command in (serve, worker):
@@ -122,6 +129,12 @@ def _sizes(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of sizes such as 2048,4096") from None
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, 0 to 65535")
+    return int(text)
 
 
 # ---- Commands ---------------------------------------------------------------
@@ -202,9 +215,17 @@ def emulate_kernel(options) -> int:
     """Any CUDA or PTX file on the emulator: its margin of costs, its hazards and its output."""
     from gemm_lab.api.emulate_file import emulate_file, margin
 
-    report, arrays, text = emulate_file(
-        options.file, options.arguments, options.grid, options.block, entry=options.entry, arch=options.arch,
-        smem=options.smem, hazards=options.hazards, timing=options.timing, max_instructions=options.max_instructions)
+    says = f"Still at work. It is stopped after {options.max_seconds:g} seconds; Ctrl-C stops it now."
+    word = threading.Timer(WORD_S, _say, [says, sys.stderr])
+    word.daemon = True
+    word.start()
+    try:
+        report, arrays, text = emulate_file(
+            options.file, options.arguments, options.grid, options.block, entry=options.entry, arch=options.arch,
+            smem=options.smem, hazards=options.hazards, timing=options.timing,
+            max_instructions=options.max_instructions, max_seconds=options.max_seconds)
+    finally:
+        word.cancel()
     if options.file.suffix != ".ptx":
         print(margin(report, f"{options.file.stem}.cu", text))
     print(report)
@@ -215,9 +236,12 @@ def emulate_kernel(options) -> int:
     if options.save:
         import numpy as np
 
-        options.save.mkdir(parents=True, exist_ok=True)
-        for number, array in enumerate(arrays):
-            np.save(options.save / f"array{number}.npy", array)
+        try:
+            options.save.mkdir(parents=True, exist_ok=True)
+            for number, array in enumerate(arrays):
+                np.save(options.save / f"array{number}.npy", array)
+        except OSError as error:
+            raise LabError(f"The arrays cannot be written to {options.save}: {error.strerror}.") from None
     return 1 if report.hazards else 0
 
 
@@ -305,7 +329,7 @@ def export_kernel(options) -> int:
         print(text)
     else:
         try:
-            options.output.write_text(text)
+            options.output.write_text(text, encoding="utf-8")
         except OSError as error:
             raise LabError(f"{options.output} cannot be written: {error.strerror}.") from None
         print(options.output)
@@ -332,8 +356,8 @@ def add_workers(options) -> int:
     return 0
 
 
-def _say(text: str) -> None:
-    print(text, flush=True)
+def _say(text: str, file=None) -> None:
+    print(text, file=file, flush=True)
 
 
 def _progress(items, title: str, quiet: bool):

@@ -25,6 +25,7 @@ from .errors import ConfigError, LabError
 DATA_FOLDERS = ("kernels", "images", "results", "notebooks")
 BACKENDS = ("auto", "gpu", "emulator")
 BUSY = ("wait", "emulator")
+MOST_SMS = 4096
 DEFAULT_TIMEOUT_S, DEFAULT_WAIT_S, DEFAULT_IDLE_S = 20.0, 300.0, 600.0
 
 PACKAGE = Path(__file__).resolve().parent
@@ -102,9 +103,9 @@ def scheduler() -> str:
 
 
 def sms() -> int | None:
-    """GEMM_LAB_SMS: multiprocessors, at least 1; None for those of the GPU."""
+    """GEMM_LAB_SMS: multiprocessors, 1 to 4096; None for those of the GPU."""
     text = os.environ.get("GEMM_LAB_SMS", "").strip()
-    if text and (not text.isdigit() or int(text) == 0):
+    if text and (not text.isdecimal() or not 0 < int(text) <= MOST_SMS):
         raise ConfigError(f"GEMM_LAB_SMS is {text!r}; set it to a number of multiprocessors such as 4.")
     return int(text) if text else None
 

@@ -48,6 +48,57 @@ def test_run_json_has_one_object_per_kernel_and_the_exit_code_follows(capsys):
     assert (code == 0) == all(row["passed"] for row in rows)
 
 
+KERNEL = 'extern "C" __global__ void k(volatile int* a) { while (a[0] == 0) {} }\n'
+
+
+def test_a_launch_of_the_emulator_ends_and_says_in_time_that_it_will(capsys, tmp_path, monkeypatch):
+    file = tmp_path / "spin.cu"
+    file.write_text(KERNEL)
+    monkeypatch.setattr(cli, "WORD_S", 0.2)
+    code, _, err = run(capsys, "emulate", str(file), "--arg", "i32[4]", "--max-seconds", "1.5")
+    assert code == 1 and "Still at work. It is stopped after 1.5 seconds" in err and "longer than its time" in err
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    (("/dev/zero",), "a kernel has fewer"), (("/dev/null", "--arg", "f32[99999999999999]"), "may be used"),
+    (("/dev/null", "--arg", "nothing.npy"), "cannot be read"),
+])
+def test_files_and_arguments_without_end_are_refused(capsys, words, says):
+    code, _, err = run(capsys, "emulate", *words)
+    assert code == 1 and says in err
+
+
+def test_places_that_cannot_be_written_are_a_sentence(capsys, tmp_path):
+    file = tmp_path / "one.cu"
+    file.write_text('extern "C" __global__ void k(int* a) { a[0] = 1; }\n')
+    code, _, err = run(capsys, "emulate", str(file), "--arg", "i32[4]", "--save", str(file))
+    assert code == 1 and f"cannot be written to {file}: File exists" in err
+    code, _, err = run(capsys, "notebooks", str(file))
+    assert code == 1 and "Choose another folder" in err
+
+
+@pytest.mark.parametrize("port", ["-1", "99999999", "many"])
+def test_a_port_is_one(capsys, port):
+    with pytest.raises(SystemExit):
+        cli.main(["serve", f"--port={port}"])
+    assert "is not a port, 0 to 65535" in capsys.readouterr().err
+
+
+def test_a_ceiling_is_no_product(capsys):
+    code, out, _ = run(capsys, "run", "ceilings/ffma", "-n", "64")
+    assert code == 1 and "multiplies no matrices" in out
+
+
+@pytest.mark.parametrize("words", [("run", "simt/01", "-n", "32"), ("list",), ("run", "simt/01", "-n", "0")])
+def test_a_terminal_and_a_system_without_utf8_will_do(words, tmp_path):
+    """Files of ours are UTF-8 whatever the locale says; what a terminal cannot show is a question mark."""
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "GEMM_LAB_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-m", "gemm_lab.cli", *words], env={**os.environ, **plain},
+                          capture_output=True, timeout=60)
+    assert b"Traceback" not in done.stderr and done.stdout.isascii()
+    assert done.returncode == ("0" in words)
+
+
 def test_a_bad_size_fails_with_the_size_that_works(capsys):
     code, out, _ = run(capsys, "run", "t4/01", "-n", "500", "--json")
     (row,) = json.loads(out)

@@ -284,6 +284,13 @@ def test_wrong_timeouts(monkeypatch, seconds):
         config.timeout_s()
 
 
+@pytest.mark.parametrize("sms", ["-1", "0", "many", "²", "1.5", "99999999999"])
+def test_wrong_multiprocessors(monkeypatch, sms):
+    monkeypatch.setenv("GEMM_LAB_SMS", sms)
+    with pytest.raises(ConfigError, match="number of multiprocessors such as 4"):
+        config.sms()
+
+
 def test_wrong_backend(monkeypatch):
     monkeypatch.setenv("GEMM_LAB_BACKEND", "tpu")
     with pytest.raises(ConfigError, match="auto, gpu or emulator"):

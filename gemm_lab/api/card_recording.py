@@ -38,14 +38,14 @@ def record_cards(kernels: Iterable[Kernel], where: Here, folder: Path, n: int = 
     conditions = {"gpu": where.present.name, "arch": where.arch, "driver": driver_version(where),
                   "nvrtc": ".".join(map(str, compiler.version())), "ncu": ncu.version(),
                   "date": datetime.date.today().isoformat()}
-    (folder / LAUNCHES).write_text(json.dumps([launch | conditions for launch in launches], indent=1))
+    (folder / LAUNCHES).write_text(json.dumps([launch | conditions for launch in launches], indent=1), encoding="utf-8")
     ncu.record(plan, METRIC_NAMES, folder, timeout_s)
     return read_recording(folder)
 
 
 def read_recording(folder: Path) -> list[ProfileCard]:
     """The cards in a folder that `record_cards` left; needs no GPU and no ncu."""
-    launches = json.loads((folder / LAUNCHES).read_text())
+    launches = json.loads((folder / LAUNCHES).read_text(encoding="utf-8"))
     return [from_launch(found, **launch) for found, launch in zip(ncu.read(folder), launches, strict=True)]
 
 

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from gemm_lab import compiler, emulator
+from gemm_lab.api.emulating import MOST_SECONDS
+from gemm_lab.emulator.memory_limit import in_words, limit_bytes
 from gemm_lab.errors import ConfigError
 
+MOST_CHARACTERS = 8_000_000
 DTYPES = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8", "i16": "int16",
           "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64", "bf16": "uint16"}
 _ARRAY = re.compile(r"^(?P<dtype>\w+)\[(?P<count>[\d_]+)\](?:=(?P<fill>zeros|ones|arange|random))?$")
@@ -22,11 +25,14 @@ def argument(text: str, seed: int = 0) -> Any:
     if text.endswith(".npy"):
         try:
             return np.load(text)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise ConfigError(f"{text} cannot be read: {error}.") from None
     match = _ARRAY.match(text)
     if match and match["dtype"] in DTYPES:
         count, dtype = int(match["count"]), np.dtype(DTYPES[match["dtype"]])
+        if count * dtype.itemsize > limit_bytes(None):
+            raise ConfigError(f"“{text}” would take {in_words(count * dtype.itemsize)} of memory, and "
+                              f"{in_words(limit_bytes(None))} may be used.")
         random = np.random.default_rng(seed)
         if match["fill"] == "random" and dtype.kind == "f":
             return random.standard_normal(count).astype(dtype)
@@ -44,10 +50,13 @@ def argument(text: str, seed: int = 0) -> Any:
 
 def emulate_file(path: Path, arguments: Sequence[str], grid: Sequence[int], block: Sequence[int], *,
                  entry: str | None = None, arch: str = "sm_80", smem: int = 0, hazards: bool = False,
-                 timing: str = "early", max_instructions: int | None = None):
+                 timing: str = "early", max_instructions: int | None = None, max_seconds: float | None = MOST_SECONDS):
     """(report, arrays, source text) of one launch of a .cu file (compiled for `arch`) or a .ptx file."""
     try:
-        text = path.read_text()
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MOST_CHARACTERS + 1)
+        if len(text) > MOST_CHARACTERS:
+            raise ConfigError(f"{path} has more than {MOST_CHARACTERS:,} characters; a kernel has fewer.")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}.") from None
     values = [argument(word, seed) for seed, word in enumerate(arguments)]
@@ -58,7 +67,7 @@ def emulate_file(path: Path, arguments: Sequence[str], grid: Sequence[int], bloc
         program = compiler.compile(text, arch=arch, name=path.stem, entry=name)
         entry = name
     report = emulator.launch(program, entry, tuple(grid), tuple(block), values, smem, hazards=hazards, timing=timing,
-                             max_instructions=max_instructions)
+                             max_instructions=max_instructions, max_seconds=max_seconds)
     return report, [value for value in values if isinstance(value, np.ndarray)], text
 
 

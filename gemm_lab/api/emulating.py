@@ -135,7 +135,8 @@ def require_memory(kernel: Kernel, m: int, n: int, k: int) -> None:
         edge = int((limit / 2 / (BYTES_OF_INPUTS + BYTES_OF_RESULTS)) ** 0.5) // 128 * 128
         raise LabError(f"{kernel.name} at {m} × {n} × {k} would need about {in_words(needed)} of memory on the "
                        f"emulator with its copies and the exact result, and {in_words(limit)} may be used. "
-                       f"Choose a smaller size; {edge} × {edge} × {edge} would fit.")
+                       + (f"Choose a smaller size; {edge} × {edge} × {edge} would fit." if edge else
+                          "Close what takes the memory, or raise GEMM_LAB_MEMORY_MB if that is set."))
 
 
 def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, sure: bool) -> float:
@@ -145,6 +146,11 @@ def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int,
         return 0.0
     seconds = 2 * estimate_s(kernel, compiled, m, n, k)
     if seconds > SECONDS_WITHOUT_ASKING and not sure:
-        raise LabError(f"{kernel.name} at {m} × {n} × {k} would take about {seconds / 60:.0f} minutes on the emulator. "
+        raise LabError(f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the emulator. "
                        "Choose a smaller size, or say that you mean it: run(…, sure=True), or --yes.")
     return seconds
+
+
+def _minutes(seconds: float) -> str:
+    count = max(round(seconds / 60), 1)
+    return "1 minute" if count == 1 else f"{count} minutes"

@@ -200,6 +200,9 @@ class Kernel:
         Without a GPU the emulator runs the kernel, counts what each line costs, and the recorded speed is shown;
         a run of more than a minute there has to be asked for with `sure`.
         """
+        if self.spec.ceiling:
+            raise LabError(f"{self.name} multiplies no matrices: it repeats one instruction in registers. The bench of "
+                           "a ladder times it.")
         m, k = n if m is None else m, n if k is None else k
         self.spec.require_size(self.config, m, n, k)
         if seed < 0:
@@ -245,6 +248,8 @@ class Kernel:
         A is (m, k), B (k, n), C (m, n), in the kernel's input and output types.
         """
         problem = self.problem
+        if self.spec.ceiling:
+            raise LabError(f"{self.name} multiplies no matrices.")
         if not problem.uses_c and (c is not None or alpha != 1.0 or beta != 0.0):
             raise ConfigError(f"{self.name} computes {problem.formula}; leave out C, alpha and beta.")
         if beta != 0.0 and c is None:

@@ -56,6 +56,8 @@ class Ladder:
         for rung in rungs:
             for n in sizes:
                 rung.spec.require_size(rung.config, n, n, n)
+        if rounds is not None and rounds < 1:
+            raise LabError(f"A bench takes at least 1 round, not {rounds}.")
         if resolve_backend(None, timing=True) != "gpu":
             return self.recorded(sizes, regime)
         from gemm_lab.api.measuring import benchmark_kernels
@@ -79,7 +81,8 @@ class Ladder:
         rows = [r for r in recorded(RECORDED_ON)
                 if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
         if not rows:
-            raise LabError(f"No {regime} run of the ladder {self.name} has been recorded.")
+            raise LabError(f"No {regime} run of the ladder {self.name} has been recorded. To measure one a GPU is "
+                           f"needed: {device.why_not() or 'this one will do'}")
         if not {r.kernel for r in rows} & {k.name for k in self.spec.kernels}:
             also = ", ".join(sorted({r.kernel for r in rows}))
             raise LabError(f"No rung of the ladder {self.name} has been recorded in the {regime} regime, only {also}. "

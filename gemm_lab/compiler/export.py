@@ -37,7 +37,7 @@ def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None =
             seen.add(name)
             if name == "config.cuh":
                 return config_header(config).replace("#pragma once\n", "").rstrip()
-            body = (data_dir("kernels") / "include" / name).read_text()
+            body = (data_dir("kernels") / "include" / name).read_text(encoding="utf-8")
             return inline(body.replace("#pragma once\n", "")).rstrip()
 
         return _INCLUDE.sub(replace, text)

@@ -274,7 +274,7 @@ def _own_files(name: str, source: str, config: Mapping[str, int], cell) -> dict[
     files = {_file_name(name): _unspliced(source, _file_name(name)), "config.cuh": config_header(config)}
     include = data_dir("kernels") / "include"
     for header in sorted(include.rglob("*.cuh")):
-        files[header.relative_to(include).as_posix()] = header.read_text()
+        files[header.relative_to(include).as_posix()] = header.read_text(encoding="utf-8")
     if cell is not None:
         text, first_line = cell
         files["cell"] = "\n" * (first_line - 1) + text

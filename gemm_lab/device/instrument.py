@@ -225,7 +225,7 @@ def _prelude(ptx: str) -> str:
     cluster = "isspacep.shared::cluster p, a;\n@p bra DONE;\n" if target >= 90 else ""
     rank = "and.b32 n, n, 0xffffff;\nand.b64 e, e, 0xffffff;" if target >= 90 else ""  # bits 24 on: rank in cluster
     return "\n" + (
-        CHECKS.read_text()
+        CHECKS.read_text(encoding="utf-8")
         .replace("@RANK", rank)
         .replace("@ALIGN", str(max([16, *aligns])))
         .replace("@RANGES", str(1 + 2 * MOST_RANGES))

@@ -90,7 +90,7 @@ def record(plan: Sequence[dict[str, Any]], metrics: Iterable[str], folder: Path,
             wanted = [name for name in wanted if name not in unknown]
     finally:
         plan_file.unlink(missing_ok=True)
-        (folder / "ncu.log").write_text(log)
+        (folder / "ncu.log").write_text(log, encoding="utf-8")
     if "ERR_NVGPUCTRPERM" in log:
         raise LabError(NO_COUNTERS)
     if not report.is_file():
@@ -101,7 +101,7 @@ def record(plan: Sequence[dict[str, Any]], metrics: Iterable[str], folder: Path,
                           ("source.csv", ["--page", "source", "--print-source", "sass"])):
         exported = subprocess.run([ncu, "--import", str(report), "--csv", *options], capture_output=True, text=True,
                                   timeout=timeout_s)
-        (folder / file).write_text(exported.stdout)
+        (folder / file).write_text(exported.stdout, encoding="utf-8")
     launches = read(folder)
     if done.returncode or len(launches) != len(plan):
         raise LabError(f"ncu gave {len(launches)} rows for {len(plan)} launches (exit code {done.returncode}):\n"
@@ -113,7 +113,7 @@ def read(folder: Path) -> list[Launch]:
     """The launches of exports that `record` left in `folder`."""
     def text(name: str) -> str:
         path = Path(folder) / name
-        return path.read_text() if path.is_file() else ""
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
 
     rows, detailed = raw_rows(text("raw.csv")), raw_rows(text("instances.csv"))
     by_line = source_counts(text("source.csv"))

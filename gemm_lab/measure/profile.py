@@ -82,7 +82,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file; none where there is no file."""
     if not path.is_file():
         return []
-    with path.open(newline="") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -90,7 +90,7 @@ def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Write dicts as CSV, with every key that one of them has; None becomes an empty field."""
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

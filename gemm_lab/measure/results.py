@@ -40,7 +40,7 @@ def read(path: Path) -> list[Measurement]:
     """The rows of a file; `LabError` names the line of a row that does not fit the schema. No file, no rows."""
     if not path.is_file():
         return []
-    with path.open(newline="") as lines:
+    with path.open(newline="", encoding="utf-8") as lines:
         reader = csv.DictReader(lines)
         if tuple(reader.fieldnames or ()) != COLUMNS:
             raise LabError(f"{path.name} has the columns {reader.fieldnames}; they have to be {', '.join(COLUMNS)}.")
@@ -77,7 +77,7 @@ def append(rows: Iterable[Measurement], path: Path) -> None:
     kept |= {_key(row): row for row in rows}
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".csv.part")
-    with partial.open("w", newline="") as out:
+    with partial.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in sorted(kept.values(), key=_key):
@@ -104,14 +104,15 @@ def append_raw(rows: Iterable[Measurement], path: Path) -> None:
             kept[_key(row)] = {**{name: getattr(row, name) for name in RAW_COLUMNS}, "samples_ms": samples}
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".jsonl.part")
-    partial.write_text("".join(json.dumps(kept[key], separators=(",", ":")) + "\n" for key in sorted(kept)))
+    lines = (json.dumps(kept[key], separators=(",", ":")) + "\n" for key in sorted(kept))
+    partial.write_text("".join(lines), encoding="utf-8")
     partial.replace(path)
 
 
 def read_raw(path: Path) -> list[dict]:
     """The lines of a file of samples, each with `RAW_COLUMNS`. No file, no lines."""
     found = []
-    for number, text in enumerate(path.read_text().splitlines() if path.is_file() else (), 1):
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines() if path.is_file() else (), 1):
         try:
             line = json.loads(text)
         except ValueError:

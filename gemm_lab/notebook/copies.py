@@ -23,10 +23,13 @@ def copy_series(into: Path) -> list[Path]:
     copies = [into / "notebooks" / source.name for source in sources]
     if there := [copy.name for copy in copies if copy.exists()]:
         raise LabError(f"{into / 'notebooks'} holds {there[0]} already; choose another folder, or move it away.")
-    for folder in ("notebooks", "images"):
-        (into / folder).mkdir(parents=True, exist_ok=True)
-    for source, copy in zip(sources, copies, strict=True):
-        shutil.copyfile(source, copy)
-    for picture in data_dir("images").glob("*.png"):
-        shutil.copyfile(picture, into / "images" / picture.name)
+    try:
+        for folder in ("notebooks", "images"):
+            (into / folder).mkdir(parents=True, exist_ok=True)
+        for source, copy in zip(sources, copies, strict=True):
+            shutil.copyfile(source, copy)
+        for picture in data_dir("images").glob("*.png"):
+            shutil.copyfile(picture, into / "images" / picture.name)
+    except OSError as error:
+        raise LabError(f"The notebooks cannot be copied to {into}: {error.strerror}. Choose another folder.") from None
     return copies

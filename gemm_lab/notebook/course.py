@@ -113,7 +113,7 @@ def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
     into.mkdir(parents=True, exist_ok=True)
     lines = []
     for path in notebooks or sorted(data_dir("notebooks").glob("*.ipynb")):
-        if not _TASK.search(path.read_text().replace('\\"', '"')):
+        if not _TASK.search(path.read_text(encoding="utf-8").replace('\\"', '"')):
             continue
         book, folder = assignment(path), into / "source" / path.stem
         shutil.rmtree(folder, ignore_errors=True)
@@ -125,7 +125,7 @@ def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
         checks = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in book.cells)
         lines.append(f"{path.stem}: {checks} exercises, {checks * POINTS} points")
     if not (into / "nbgrader_config.py").exists():
-        (into / "nbgrader_config.py").write_text(CONFIG)
+        (into / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
     return lines
 
 

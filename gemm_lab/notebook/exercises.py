@@ -170,7 +170,7 @@ JUDGES: dict[str, Callable[..., Solved]] = {
 @lru_cache(maxsize=1)
 def exercises() -> dict[str, Exercise]:
     """Every exercise by name; a bad entry of exercises.toml is a `ConfigError`."""
-    data = tomllib.loads((data_dir("notebooks") / "exercises.toml").read_text())
+    data = tomllib.loads((data_dir("notebooks") / "exercises.toml").read_text(encoding="utf-8"))
     found = {}
     for name, entry in data.items():
         missing = {"title", "task", "hint", "judge"} - set(entry)

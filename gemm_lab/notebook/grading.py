@@ -187,7 +187,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="S")
     options = parser.parse_args(argv)
-    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text()
+    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
     found = grade(options.exercise, text, seed=options.seed, limit_s=options.limit)
     print(f"{'PASS' if found.passed else 'FAIL'}  {found.share:.0%}  seed {found.seed}\n{found.message}")
     return 0 if found.passed else 1

@@ -61,7 +61,7 @@ class KernelCounts:
 @checked
 def kernel_counts(*names: str) -> KernelCounts:
     """Run kernels on the emulator at the size of the recordings (512), compiled for the recorded GPU."""
-    with (data_dir("results") / "profiles" / GPU / "rungs.csv").open(newline="") as file:
+    with (data_dir("results") / "profiles" / GPU / "rungs.csv").open(newline="", encoding="utf-8") as file:
         recorded = {row["kernel"]: int(row["wavefronts"]) for row in csv.DictReader(file)
                     if row["n"] == str(PROFILED_N)}
     rows = []

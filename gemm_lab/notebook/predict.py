@@ -181,7 +181,7 @@ def _file():
 
 def _load() -> dict[str, Any]:
     try:
-        stored = json.loads(_file().read_text())
+        stored = json.loads(_file().read_text(encoding="utf-8"))
     except (OSError, ValueError, LabError):
         stored = {}
     return {**(stored if isinstance(stored, dict) else {}), **_unsaved}

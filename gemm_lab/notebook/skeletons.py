@@ -65,7 +65,7 @@ def skeleton(name: str) -> str:
 def solution(name: str) -> str:
     """The shipped right answer: CUDA for the region, or TOML with the numbers of a choice."""
     (path,) = (data_dir("notebooks") / "solutions").glob(f"{name}.*")
-    return path.read_text().rstrip("\n")
+    return path.read_text(encoding="utf-8").rstrip("\n")
 
 
 def code_of(line: str) -> str:

@@ -147,7 +147,7 @@ def _recordings() -> dict[tuple[str, str], Recording]:
 
 @lru_cache(maxsize=1)
 def _recorded() -> dict[tuple[str, str, str], int]:
-    with (data_dir("results") / "profiles" / GPU / "patterns.csv").open(newline="") as file:
+    with (data_dir("results") / "profiles" / GPU / "patterns.csv").open(newline="", encoding="utf-8") as file:
         return {(row["instruction"], row["pattern"], row["seed"]): int(row["wavefronts"])
                 for row in csv.DictReader(file)}
 
@@ -155,7 +155,7 @@ def _recorded() -> dict[tuple[str, str, str], int]:
 @lru_cache(maxsize=1)
 def source() -> str:
     """The GPU and the tools of the recordings, as a caption says them."""
-    with (data_dir("results") / "profiles" / GPU / "about.csv").open(newline="") as file:
+    with (data_dir("results") / "profiles" / GPU / "about.csv").open(newline="", encoding="utf-8") as file:
         about = next(csv.DictReader(file))
     return (f"{about['gpu']}, driver {about['driver']}, Nsight Compute {about['ncu']}, on {about['date']}")
 

@@ -116,7 +116,7 @@ def answers(name: str) -> Iterator[Answer]:
     """What the judge of an exercise is tried with: the solution, the skeleton, its own table, the tricks."""
     task = exercises()[name]
     path = data_dir("notebooks") / "wrong_answers" / f"{name}.toml"
-    table = tomllib.loads(path.read_text()) if path.is_file() else {}
+    table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if task.judge != "kernel":
         yield Answer(task, "solution", "the solution", "", choice=tomllib.loads(solution(name)))
     else:
