@@ -445,3 +445,18 @@ def test_shfl_says_where_a_lane_is_out_of_range_though_all_values_agree(cuda):
     out = np.zeros(32, np.int32)
     cuda(source, out)
     assert (out == 78).all()
+
+
+@pytest.mark.parametrize("block", [32, 27])
+def test_a_function_chooses_one_of_its_parameters_by_address(cuda, block):
+    source = """
+    struct Four { int x[4]; };
+    __device__ __noinline__ int larger(int a, int b, int c) { const int& chosen = c > 3 ? a : b; return chosen; }
+    """ + HEAD + """(int* out, const __grid_constant__ Four four) {
+      int i = threadIdx.x;
+      out[i] = larger(i, -i, out[i] + i) + four.x[i & 3];
+    }"""  # fmt: skip
+    out, four = np.zeros(block, np.int32), np.arange(100, 500, 100, dtype=np.int32)
+    cuda(source, out, four.tobytes(), block=block, arch="sm_120")
+    i = np.arange(block)
+    assert np.array_equal(out, np.where(i > 3, i, -i) + four[i & 3])

@@ -6,7 +6,7 @@ import numpy as np
 
 from gemm_lab.emulator.declarations import BYTES
 from gemm_lab.emulator.ir import Vector
-from gemm_lab.emulator.layout import LOCAL_WINDOW, SHARED_WINDOW
+from gemm_lab.emulator.layout import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
 from gemm_lab.emulator.memory import ELEMENT
 from gemm_lab.emulator.ops import async_store
 from gemm_lab.emulator.registry import op, runtime
@@ -60,14 +60,19 @@ _QUALIFIERS = (
 
 
 def space_of(e, i, memory) -> str:
-    """The state space of an access: named, or "generic". Parameters of the kernel lie in global memory."""
+    """The state space of an access: named, or "generic".
+
+    Parameters of the kernel lie in global memory, those of functions in local memory; where the address is in a
+    register, "param" leaves it to the value.
+    """
     for part in i.parts[1:]:
         if part in SPACES:
             return SPACES[part]
         if part.startswith("param"):
             variable = getattr(memory.base, "variable", None)
-            entry = variable is None or any(variable is p for p in e.program.parameters)
-            return "global" if entry else "local"
+            if variable is None:
+                return "param"
+            return "global" if any(variable is p for p in e.program.parameters) else "local"
     return "generic"
 
 
@@ -173,6 +178,16 @@ def split_generic(S, L, address, mask):
     return [(space, _within(address, space), active & test) for space, test in tests if (active & test).any()]
 
 
+def split_param(L, address, mask):
+    """As `split_generic`, for addresses of parameters."""
+    of_kernel = address >= np.uint64(GLOBAL_BASE)
+    if of_kernel.all() or not of_kernel.any():
+        return [("global" if of_kernel.any() else "local", address, mask)]
+    active = np.ones(L.n, bool) if mask is None else mask
+    tests = (("global", of_kernel), ("local", ~of_kernel))
+    return [(space, address, active & test) for space, test in tests if (active & test).any()]
+
+
 def _within(address, space):
     base = {"global": 0, "local": LOCAL_WINDOW, "shared": SHARED_WINDOW}[space]
     return address - np.uint64(base) if base else address
@@ -181,8 +196,8 @@ def _within(address, space):
 @runtime
 def load(S, L, k, space, address, mask, dtype, count):
     """Values of one load: an array or scalar of unsigned `dtype`, or a tuple of them for vectors."""
-    if space == "generic":
-        parts = split_generic(S, L, address, mask)
+    if space in ("generic", "param"):
+        parts = split_generic(S, L, address, mask) if space == "generic" else split_param(L, address, mask)
         if len(parts) == 1:
             space, address, mask = parts[0]
         else:
@@ -231,8 +246,9 @@ def _wide_load(S, L, k, space, address, mask, dtype, count):
 @runtime
 def store(S, L, k, space, address, mask, dtype, values):
     """Write one value (or the items of a vector) a lane; where lanes collide the highest wins."""
-    if space == "generic":
-        for part_space, part_address, part_mask in split_generic(S, L, address, mask):
+    if space in ("generic", "param"):
+        parts = split_generic(S, L, address, mask) if space == "generic" else split_param(L, address, mask)
+        for part_space, part_address, part_mask in parts:
             store(S, L, k, part_space, part_address, part_mask, dtype, values)
         return
     count = len(values)
