@@ -45,6 +45,9 @@ _VARIABLE = re.compile(
 )
 
 
+MOST_REGISTERS = 1_000_000  # of one name; far beyond what a compiler writes
+
+
 def registers_of(text: str, registers: list[Register]) -> dict:
     """The names that one .reg statement declares; new registers are appended to `registers`."""
     m = re.match(r"\.reg\s*(?:\.v([24])\s*)?\.(\w+)\s+(.*)$", text, re.S)
@@ -59,6 +62,8 @@ def registers_of(text: str, registers: list[Register]) -> dict:
         m = re.fullmatch(r"([%\w$]+)<(\d+)>", name)
         if m:
             prefix, base = m[1], len(registers)
+            if int(m[2]) > MOST_REGISTERS:
+                raise ValueError(f"{m[2]} registers are more than a kernel has")
             new = [Register(base + i, kind, f"{prefix}{i}") for i in range(int(m[2]))]
             registers.extend(new)
             found.update((register.name, register) for register in new)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 
 import numpy as np
 
 import gemm_lab.emulator.ops  # noqa: F401  registers the opcodes
 from gemm_lab.emulator.codegen import base_namespace, compile_block
-from gemm_lab.emulator.faults import LaunchError
+from gemm_lab.emulator.faults import LaunchError, MalformedPtx
 from gemm_lab.emulator.flow import blocks_of
 from gemm_lab.emulator.inlining import flatten
 from gemm_lab.emulator.ir import Instruction, Module, Variable
@@ -26,7 +27,11 @@ def program_of(ptx: str, entry: str) -> Program:
     key = (hashlib.sha256(ptx.encode()).digest(), entry)
     found = _PROGRAMS.get(key)
     if found is None:
-        found = Program(parse(ptx), entry)
+        try:
+            found = Program(parse(ptx), entry)
+        except (AttributeError, LookupError, TypeError, ValueError, struct.error) as error:
+            why = f"{type(error).__name__}, {error}"
+            raise MalformedPtx(f"This PTX is none that ptxas takes, or has a form unknown here ({why}).") from error
         while len(_PROGRAMS) >= _KEEP:
             _PROGRAMS.pop(next(iter(_PROGRAMS)))
         _PROGRAMS[key] = found

@@ -60,6 +60,8 @@ def test_a_heap_is_refused_with_what_would_work(cuda):
         (ptx("+++;"), "line 9"),
         (ptx("mov.u32 %r1, 1;").replace("ret;\n}", "ret;"), "closing brace"),
         (ptx(".reg .what %x;"), "what"),
+        (ptx(".reg .b32 %x<99999999999>;"), "99999999999 registers are more than"),
+        (ptx("shfl.sync.bfly.b32;"), "none that ptxas takes"),
     ],
 )
 def test_malformed_ptx_names_its_line(text, reason):
