@@ -147,7 +147,9 @@ def evaluate(expression: str | int, names: Mapping[str, int]) -> int:
         return expression
     try:
         return value(ast.parse(expression, mode="eval").body)
-    except (SyntaxError, ZeroDivisionError) as error:
+    except ZeroDivisionError:
+        raise ConfigError(f"“{expression}” divides by a setting that is 0; tiles have to be at least 1.") from None
+    except SyntaxError as error:
         raise ConfigError(f"“{expression}” is not an expression over tile sizes: {error}.") from None
 
 

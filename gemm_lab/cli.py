@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import threading
 from pathlib import Path
 
 from gemm_lab import __version__
 from gemm_lab.errors import LabError
-
-WORD_S = 15.0  # seconds after which a long launch says that it is still at work
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -214,18 +211,13 @@ def run_kernels(options) -> int:
 def emulate_kernel(options) -> int:
     """Any CUDA or PTX file on the emulator: its margin of costs, its hazards and its output."""
     from gemm_lab.api.emulate_file import emulate_file, margin
+    from gemm_lab.api.emulating import still_at_work
 
-    says = f"Still at work. It is stopped after {options.max_seconds:g} seconds; Ctrl-C stops it now."
-    word = threading.Timer(WORD_S, _say, [says, sys.stderr])
-    word.daemon = True
-    word.start()
-    try:
+    with still_at_work(f"{options.file}, for {options.max_seconds:g} seconds at most"):
         report, arrays, text = emulate_file(
             options.file, options.arguments, options.grid, options.block, entry=options.entry, arch=options.arch,
             smem=options.smem, hazards=options.hazards, timing=options.timing,
             max_instructions=options.max_instructions, max_seconds=options.max_seconds)
-    finally:
-        word.cancel()
     if options.file.suffix != ".ptx":
         print(margin(report, f"{options.file.stem}.cu", text))
     print(report)
@@ -356,8 +348,8 @@ def add_workers(options) -> int:
     return 0
 
 
-def _say(text: str, file=None) -> None:
-    print(text, file=file, flush=True)
+def _say(text: str) -> None:
+    print(text, flush=True)
 
 
 def _progress(items, title: str, quiet: bool):

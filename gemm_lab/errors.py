@@ -124,4 +124,4 @@ def _fitting(value: Any, kinds: tuple[str, ...], name: str) -> Any:
     if "float" in kinds and not truth and isinstance(value, numbers.Real):
         return value
     words = " or ".join(_WORDS.get(kind, f"a {kind}") for kind in kinds if kind != "None")
-    raise ConfigError(f"{name} has to be {words}{' or None' * ('None' in kinds)}, not {shown(value)}.")
+    raise ConfigError(f"{name} must be {words}{' or None' * ('None' in kinds)}, not {shown(value)}.")

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from gemm_lab import catalog, cli, device
+from gemm_lab.api import emulating
 
 needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
 
@@ -54,9 +55,9 @@ KERNEL = 'extern "C" __global__ void k(volatile int* a) { while (a[0] == 0) {} }
 def test_a_launch_of_the_emulator_ends_and_says_in_time_that_it_will(capsys, tmp_path, monkeypatch):
     file = tmp_path / "spin.cu"
     file.write_text(KERNEL)
-    monkeypatch.setattr(cli, "WORD_S", 0.2)
+    monkeypatch.setattr(emulating, "WORD_S", 0.2)
     code, _, err = run(capsys, "emulate", str(file), "--arg", "i32[4]", "--max-seconds", "1.5")
-    assert code == 1 and "Still at work. It is stopped after 1.5 seconds" in err and "longer than its time" in err
+    assert code == 1 and f"Still at work: {file}, for 1.5 seconds at most" in err and "longer than its time" in err
 
 
 @pytest.mark.parametrize(("words", "says"), [

@@ -18,15 +18,15 @@ def example(n: int, scale: float = 1.0, name: str | None = None, *rest: int, any
 
 
 @pytest.mark.parametrize(("given", "named", "says"), [
-    (("8",), {}, "n has to be a whole number, not '8'"),
-    ((8.0,), {}, "n has to be a whole number, not 8.0"),
-    ((True,), {}, "n has to be a whole number, not True"),
-    ((None,), {}, "n has to be a whole number, not None"),
-    ((8, "2"), {}, "scale has to be a number, not '2'"),
-    ((8, 1j), {}, "scale has to be a number, not 1j"),
-    ((8, 1, 5), {}, "name has to be a text in quotes or None, not 5"),
-    ((8, 1, None, 3, [4]), {}, "rest has to be a whole number, not [4]"),
-    ((8,), {"loud": 1}, "loud has to be True or False, not 1"),
+    (("8",), {}, "n must be a whole number, not '8'"),
+    ((8.0,), {}, "n must be a whole number, not 8.0"),
+    ((True,), {}, "n must be a whole number, not True"),
+    ((None,), {}, "n must be a whole number, not None"),
+    ((8, "2"), {}, "scale must be a number, not '2'"),
+    ((8, 1j), {}, "scale must be a number, not 1j"),
+    ((8, 1, 5), {}, "name must be a text in quotes or None, not 5"),
+    ((8, 1, None, 3, [4]), {}, "rest must be a whole number, not [4]"),
+    ((8,), {"loud": 1}, "loud must be True or False, not 1"),
     ((np.zeros((50, 50)),), {}, "…"),
 ])
 def test_a_wrong_type_is_named(given, named, says):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from gemm_lab.compiler import Compiled
     from gemm_lab.emulator import Report
 
-SECONDS_WITHOUT_ASKING = 60.0
+SECONDS_WITHOUT_ASKING, WORD_S = 60.0, 15.0
 # Warp instructions that a kernel may execute: far more than an honest one needs, few enough to notice a spin soon.
 FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 1.0
 # …and seconds, for a spin of few lanes, which executes little. A launch that was estimated to take longer gets longer.
@@ -88,8 +91,31 @@ def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int
         reports.append(report)
         return arrays
 
-    verdicts = check_twice(kernel, compiled, m, n, k, seed, machine)
+    with still_at_work(f"{kernel.label} at {m} × {n} × {k}"):
+        verdicts = check_twice(kernel, compiled, m, n, k, seed, machine)
     return verdicts, reports[0]
+
+
+_told: list[str] = []  # what a word may be said of now; several, where one piece of work is part of another
+
+
+@contextmanager
+def still_at_work(what: str, after_s: float | None = None) -> Iterator[None]:
+    """Say on stderr that `what` is still at work if it takes longer than `after_s`; the outermost `what` speaks."""
+    word = threading.Timer(WORD_S if after_s is None else after_s, _say, [what])
+    word.daemon = True
+    _told.append(what)
+    try:
+        if len(_told) == 1:
+            word.start()
+        yield
+    finally:
+        word.cancel()
+        _told.remove(what)
+
+
+def _say(what: str) -> None:
+    print(f"Still at work: {what}. The stop button stops it; in a terminal Ctrl-C.", file=sys.stderr, flush=True)
 
 
 def find_hazards(kernel: Kernel, compiled: Compiled) -> list:

@@ -9,9 +9,12 @@ An error of the lab shows as one block, without a Python traceback; names bound 
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from dataclasses import dataclass, field
 from html import escape
+from keyword import iskeyword
+from types import ModuleType
 
 from gemm_lab.api import Kernel, Run, html, kernel
 from gemm_lab.api.kernel import DEFAULT_N
@@ -62,14 +65,16 @@ def parse_line(line: str) -> Line:
     parser.add_argument("--set", dest="settings", action="append", default=[])
     parser.add_argument("--no-run", action="store_true")
     parser.add_argument("--exercise", action="store_true")
+    if strange := re.search("[“”„‘’–—−\u00a0]", line):
+        raise ConfigError(f"%%kernel: {strange[0]!r} comes from a word processor; type the line with \", ' and - anew.")
     try:
-        words = shlex.split(line)
+        words = shlex.split(line, comments=True)
     except ValueError as error:
         raise ConfigError(f"%%kernel: {error}.") from None
     if not words:
         raise ConfigError("%%kernel needs the name of a kernel, such as t4/03_swizzled.")
     options = parser.parse_args(words)
-    if options.alias and not options.alias.isidentifier():
+    if options.alias and (not options.alias.isidentifier() or iskeyword(options.alias)):
         raise ConfigError(f"“{options.alias}” cannot be a variable; choose a name such as mine.")
     return Line(options.name, options.region, options.alias, options.n, parse_settings(options.settings),
                 not options.no_run, options.exercise)
@@ -103,6 +108,8 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
     Raises `CompileError`, a launch error or `WrongResult`; the name is bound only to a kernel that compiles.
     """
     line = parse_line(line_text)
+    if isinstance(namespace.get(line.alias or ""), ModuleType):
+        raise ConfigError(f"“{line.alias}” is a module here, which later cells need; choose a name such as mine.")
     made = kernel_of_cell(line, cell)
     _compile(made, line, cell)
     if line.alias:

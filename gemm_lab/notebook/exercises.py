@@ -14,6 +14,7 @@ from html import escape
 from typing import Any
 
 from gemm_lab.api import Kernel, html
+from gemm_lab.api.emulating import still_at_work
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.errors import ConfigError, LabError, as_whole, checked, shown
@@ -63,6 +64,7 @@ class Exercise:
     judge: str
     criteria: Mapping[str, Any] = field(repr=False)
 
+    @checked
     def check(self, answer: Any = None, *, seed: int = 0, **choices: int) -> Solved:
         """Judge a kernel (`check(mine)`) or a choice (`check(block_m=128, …)`). `seed` decides a kernel's inputs."""
         return JUDGES[self.judge](self, answer, choices, **({"seed": seed} if self.judge == "kernel" else {}))
@@ -88,7 +90,8 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
     if set(answer.edits) != {wanted["region"]}:
         raise ConfigError(f"{exercise.title} is about one region; edit it in a cell that begins with "
                           f"%%kernel {wanted['kernel']} --region {wanted['region']}.")
-    found = kernel_judge.judge(answer, wanted, seed)
+    with still_at_work(f"the check of “{exercise.title}”"):
+        found = kernel_judge.judge(answer, wanted, seed)
     if found.reasons:
         raise WrongAnswer(exercise, found.reasons, found)
     return Solved(exercise.title, found.facts + speed_beside(answer))

@@ -119,7 +119,7 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
     except CompileError as error:
         if not (sizes := _TOO_MUCH_SHARED.search(str(error))):
             raise
-        used, most = (int(size, 16) for size in sizes.groups())
+        used, most = (int(size.replace(",", "")) for size in sizes.groups())
         return refuse(f"It uses {used:,} bytes of shared memory; a block may declare {most:,} here"
                       + (f", and {limit:,} are enough." if limit else "."))
     if limit is not None and compiled.smem > limit:
@@ -160,7 +160,7 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
                   for step, edge in zip(steps.values(), most, strict=True))]
 
 
-_TOO_MUCH_SHARED = re.compile(r"too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)")
+_TOO_MUCH_SHARED = re.compile(r"too much shared data \(([\d,]+) bytes, ([\d,]+) max\)")
 
 
 def _hazards(run: Any) -> list[str]:

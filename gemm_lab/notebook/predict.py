@@ -101,7 +101,7 @@ class Prediction:
     def _text(self, value: float | str) -> str:
         if self.choices:
             return f"“{value}”"
-        number = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+        number = f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
         return f"{number} {self._unit_behind(value)}".strip()
 
     def _unit_behind(self, value: float) -> str:

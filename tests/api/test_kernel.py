@@ -1,11 +1,13 @@
 """Kernel, Run, Ladder as a learner meets them, without a GPU."""
 
+import time
+
 import numpy as np
 import pytest
 
 import gemm_lab as lab
 from gemm_lab import catalog, device
-from gemm_lab.api import operands
+from gemm_lab.api import emulating, operands
 from gemm_lab.errors import ConfigError, LabError, SizeError
 
 needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
@@ -202,3 +204,36 @@ def test_inspect_shows_a_line_of_one_warp():
         run.inspect("lode")
     with pytest.raises(ConfigError, match="nearest line"):
         run.inspect(1)
+
+
+def test_long_work_says_once_that_it_goes_on(capsys, monkeypatch):
+    with emulating.still_at_work("the whole", after_s=0.05), emulating.still_at_work("a part", after_s=0.05):
+        time.sleep(0.3)
+    with emulating.still_at_work("the next", after_s=5):
+        pass
+    assert capsys.readouterr().err.count("Still at work") == 1
+    monkeypatch.setattr(emulating, "WORD_S", 0.0)
+    assert lab.kernel("simt/01").run(64, backend="emulator").passed
+    assert "Still at work: simt/01_naive at 64 × 64 × 64. The stop button" in capsys.readouterr().err
+
+
+def test_a_setting_of_zero_is_said():
+    for settings in ({"BLOCK_M": 0}, {"BLOCK_N": 0}):
+        with pytest.raises(ConfigError, match="at least 1"):
+            lab.kernel("simt/01")(**settings).run(64)
+    with pytest.raises(ConfigError, match="at least 1"):
+        lab.kernel("t4/03")(BLOCK_K=0).run(256)
+
+
+def test_numbers_of_numpy_are_sizes_and_settings():
+    kernel = lab.kernel("simt/01")(BLOCK_M=np.int64(16))
+    assert type(kernel.config["BLOCK_M"]) is int
+    assert kernel.run(np.int32(32), k=np.uint8(16), backend="emulator").passed
+
+
+def test_a_place_and_a_warp_are_numbers():
+    run = lab.kernel("simt/01").run(64, backend="emulator")
+    for where, block, warp in ((None, 0, 0), (1.5, 0, 0), ("place", "x", 0), ("place", 0, None), ("place", (1,), 0)):
+        with pytest.raises(ConfigError):
+            run.inspect(where, block=block, warp=warp)
+    assert run.inspect("place", block=(0, 1), warp=np.int64(1)) is not None

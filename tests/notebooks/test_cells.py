@@ -1,5 +1,6 @@
 """`%%kernel` cells: how the line is read, what is bound, where an error points, how fast the verdict comes."""
 
+import ast
 import time
 
 import nbformat
@@ -46,6 +47,11 @@ def test_a_short_line_runs_at_the_default_size():
     ("t4/03 --regon layout", "--region REGION"),
     ("t4/03 -n many", "-n"),
     ("t4/03 --as 3rd", "“3rd” cannot be a variable"),
+    ("t4/03 --as class", "“class” cannot be a variable"),
+    ("t4/03 --as None", "“None” cannot be a variable"),
+    ("t4/03 —as mine", "type the line with"),
+    ("“t4/03” --as mine", "type the line with"),
+    ("# only a comment", "needs the name of a kernel"),
     ("t4/03 --set BLOCK_K", "“BLOCK_K” is not a setting"),
     ("t4/03 --set BLOCK_K=big", "BLOCK_K=32"),
     ("t4/03 --as 'mine", "%%kernel: No closing quotation"),
@@ -77,6 +83,13 @@ def test_a_cell_compiles_and_binds_a_kernel():
     assert isinstance(shown, Run) and shown.passed
     assert isinstance(names["mine"], Kernel) and names["mine"].edited
     assert "as mine" in names["mine"].label
+
+
+def test_a_module_keeps_its_name():
+    names = {"lab": ast}
+    with pytest.raises(ConfigError, match="“lab” is a module here"):
+        run_cell("t4/03_swizzled --region layout --as lab --no-run # a remark", LAYOUT, names)
+    assert names == {"lab": ast}
 
 
 def test_no_run_shows_the_kernel_and_settings_reach_it():

@@ -89,3 +89,11 @@ def test_a_question_is_not_given_away():
     assert asked != shown and len(asked) < len(shown)
     w.answer = 8
     assert "32 wavefronts" in str(w) and w.png() == shown
+
+
+def test_the_layout_can_be_assigned_by_the_name_that_swizzle_takes():
+    tile = lab.swizzle(rows=64, row_bytes=128)
+    tile.layout = "xor"
+    assert tile.scheme == "xor" and tile.wavefronts == tile.ideal
+    with pytest.raises(LabError, match="There is no layout “spiral”"):
+        tile.layout = "spiral"

@@ -39,7 +39,7 @@ class PicturedWidget(anywidget.AnyWidget):
                 wanted = next((words for kind, words in _WANTED.items() if type(trait) is kind), "")
                 fits = allowed or not wanted or isinstance(value, _TYPES[type(trait)])
                 if not fits:
-                    raise LabError(f"{name} has to be {wanted}, not {shown(value)}.")
+                    raise LabError(f"{name} must be {wanted}, not {shown(value)}.")
             kept[name] = value
         return kept
 

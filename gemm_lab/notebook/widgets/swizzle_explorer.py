@@ -83,6 +83,9 @@ class SwizzleExplorer(PicturedWidget):
 
     _checked = False  # while `change` sets several choices, one of them alone need not make sense
 
+    def __setattr__(self, name: str, value) -> None:
+        super().__setattr__("scheme" if name == "layout" and isinstance(value, str) else name, value)
+
     @traitlets.validate(*LAYOUT_TRAITS, "access")
     def _possible(self, proposal):
         if not self._checked and not self._cross_validation_lock:
