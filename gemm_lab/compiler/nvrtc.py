@@ -6,7 +6,9 @@ templates over tile sizes and every constant has its name in the learner's error
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import pickle
 import re
 from collections.abc import Mapping
@@ -210,7 +212,6 @@ def toolkit_includes() -> tuple[str, ...]:
 
     mma.h needs crt/mma.h, a pip package of its own; where it is missing, the next folder that has it comes second.
     """
-    import os
     import site
     import sys
 
@@ -317,10 +318,11 @@ def _read_cache(key: str) -> Compiled | None:
 
 def _write_cache(key: str, compiled: Compiled) -> None:
     path = cache_dir() / "compiled" / f"{key}.pickle"
+    partial = path.with_suffix(f".{os.getpid()}_{id(compiled):x}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{id(compiled):x}.part")
         partial.write_bytes(pickle.dumps(compiled))
         partial.replace(path)
-    except OSError:
-        pass  # a read-only or full disk: compile again next time
+    except OSError:  # a read-only or full disk: compile again next time
+        with contextlib.suppress(OSError):
+            partial.unlink()

@@ -10,11 +10,11 @@ import hashlib
 import json
 import math
 import numbers
-import os
 import re
 import sys
 import tempfile
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -190,9 +190,10 @@ def _load() -> dict[str, Any]:
 def _store(key: str, value: Any) -> None:
     stored = {**_load(), key: value}
     try:
-        with tempfile.NamedTemporaryFile("w", dir=_file().parent, suffix=".part", delete=False) as partial:
-            partial.write(json.dumps(stored))
-        os.replace(partial.name, _file())
+        with tempfile.TemporaryDirectory(dir=_file().parent) as folder:  # gone also where the disk is full
+            partial = Path(folder) / "predictions.json"
+            partial.write_text(json.dumps(stored), encoding="utf-8")
+            partial.replace(_file())
         _unsaved.clear()
     except (OSError, LabError) as error:
         if not _unsaved:

@@ -169,6 +169,17 @@ def test_the_cache_returns_the_same_and_notices_every_change(tmp_path, monkeypat
     assert build() == first
 
 
+def test_a_full_disk_costs_the_cache_and_leaves_nothing(tmp_path, monkeypatch):
+    def full(self, data):
+        with self.open("wb") as file:
+            file.write(data[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    assert build().registers > 0 and list((tmp_path / "compiled").iterdir()) == []
+
+
 def test_a_kernel_compiles_in_a_third_of_a_second(tmp_path, monkeypatch):
     monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
     spec, best = catalog.kernel("t4/03"), 9.0
