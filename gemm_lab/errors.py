@@ -10,6 +10,7 @@ import functools
 import inspect
 import numbers
 import operator
+import re
 from collections.abc import Callable
 from html import escape
 from typing import Any, TypeVar
@@ -70,14 +71,15 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+_WHOLES = re.compile(r"tuple\[int(, int)+\]$")
 _WORDS = {"int": "a whole number", "float": "a number", "str": "a text in quotes", "bool": "True or False"}
 
 
 def checked(function: F) -> F:
     """Check what a function is given by its annotations: a wrong type is a `ConfigError` that names the argument.
 
-    Looked at are int, float, str, bool, None and classes by name, also joined by `|`; an argument annotated with
-    anything else passes. A whole number of NumPy arrives as an int.
+    Looked at are int, float, str, bool, None, tuples of so many int, and classes by name, also joined by `|`; an
+    argument annotated with anything else passes. A whole number of NumPy arrives as an int, a list of them as a tuple.
     """
     signature = inspect.signature(function)
     kinds = {name: _kinds(parameter.annotation) for name, parameter in signature.parameters.items()}
@@ -105,7 +107,7 @@ def _kinds(annotation: Any) -> tuple[str, ...]:
     """The parts of an annotation that `checked` understands; none where there is a part that it does not."""
     text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     parts = tuple(part.strip() for part in text.split("|"))
-    known = all(part.isidentifier() and part not in ("Any", "object") for part in parts)
+    known = all((part.isidentifier() and part not in ("Any", "object")) or _WHOLES.match(part) for part in parts)
     return parts if known and annotation is not inspect.Parameter.empty else ()
 
 
@@ -123,5 +125,11 @@ def _fitting(value: Any, kinds: tuple[str, ...], name: str) -> Any:
         return number
     if "float" in kinds and not truth and isinstance(value, numbers.Real):
         return value
-    words = " or ".join(_WORDS.get(kind, f"a {kind}") for kind in kinds if kind != "None")
+    counts = {kind: kind.count("int") for kind in kinds if _WHOLES.match(kind)}
+    if isinstance(value, (tuple, list)) and len(value) in counts.values():
+        several = tuple(as_whole(item) for item in value)
+        if None not in several:
+            return several
+    words = " or ".join(f"{counts[kind]} whole numbers in brackets" if kind in counts else _WORDS.get(kind, f"a {kind}")
+                        for kind in kinds if kind != "None")
     raise ConfigError(f"{name} must be {words}{' or None' * ('None' in kinds)}, not {shown(value)}.")

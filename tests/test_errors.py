@@ -7,6 +7,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.errors import ConfigError, LabError, UnknownKernel, as_whole, checked, shown
+from gemm_lab.model.tile_bounds import tail
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.three_counts import three_counts
 
@@ -42,6 +43,19 @@ def test_what_fits_arrives_as_it_is_and_numbers_of_numpy_as_pythons():
     assert {type(value) for value in (n, *rest)} == {int} and more["loud"] is True
 
 
+def test_tuples_of_whole_numbers():
+    @checked
+    def tile(block: "tuple[int, int] | None" = None, size: "tuple[int, int, int]" = (1, 1, 1)):
+        return block, size
+
+    assert tile() == (None, (1, 1, 1)) and tile([np.int64(4), 8], (1, 2, 3)) == ((4, 8), (1, 2, 3))
+    for wrong in (4, "ab", (4,), (4, 8, 1), (4, 2.5), [None, 1], {4: 1, 8: 2}):
+        with pytest.raises(ConfigError, match="block must be 2 whole numbers in brackets or None, not"):
+            tile(wrong)
+    with pytest.raises(ConfigError, match="size must be 3 whole numbers"):
+        tile(size=(1, 2))
+
+
 def test_a_missing_or_unknown_argument_is_said_by_python():
     with pytest.raises(TypeError, match="missing a required argument: 'n'"):
         example()
@@ -70,6 +84,8 @@ FUNCTIONS = {
     "selected": lambda value: lab.swizzle(selected=value), "predicted": lambda value: lab.swizzle(predict=value),
     "lane": lambda value: widgets.fragments("m16n8k8", "f16", value), "shape": widgets.fragments,
     "story": widgets.mbarrier, "step": lambda value: widgets.mbarrier("parity never flipped", value),
+    "warp": lambda value: widgets.TileExplorer(warp=value), "tiles": lambda value: widgets.block_order(block=value),
+    "tail": lambda value: tail(4096, 4096, value, 132),
     "order": lambda value: widgets.block_order(order=value), "rows": widgets.block_order,
     "matrix": lambda value: lab.tiled_matmul(value, np.ones((2, 2))),
     "block": lambda value: lab.tiled_matmul(np.ones((2, 2)), np.ones((2, 2)), block=value),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from gemm_lab.api import html
 from gemm_lab.api.kernel import Kernel, kernel
-from gemm_lab.errors import LabError
+from gemm_lab.errors import LabError, checked
 
 PRODUCTS = ("tcgen05.mma", "wgmma.mma_async", "wmma.mma", "mma.sync", "fma.rn.f32")  # the first that a kernel has
 SIZE = (256, 256, 1024)  # m, n, k: epilogues count for little
@@ -70,6 +70,7 @@ class Generations(list):
         return html.card(html.table(*self._table(), note, text_columns=3))
 
 
+@checked
 def generations(*names: str | Kernel, size: tuple[int, int, int] = SIZE) -> Generations:
     """Run the kernels on the emulator at `size` = (m, n, k) and count.
 

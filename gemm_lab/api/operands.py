@@ -24,19 +24,28 @@ def numpy_dtype(name: str) -> np.dtype:
 
 def as_numpy(array: Any, label: str) -> np.ndarray:
     """A NumPy array of a NumPy, CuPy or torch one; anything else is a `ConfigError`."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise ConfigError(f"{label} is a masked array, and a kernel knows no masks; fill it first: {label}.filled(0).")
     if isinstance(array, np.ndarray):
         return array
     module = type(array).__module__.split(".")[0]
     if module == "torch":
-        array = array.detach().cpu()
-        if str(array.dtype) == "torch.bfloat16":
-            import torch
-
-            return array.contiguous().view(torch.int16).numpy().view(numpy_dtype("bf16"))
-        return array.numpy()
+        try:
+            return _of_torch(array)
+        except (AttributeError, NotImplementedError, RuntimeError, TypeError) as error:
+            raise ConfigError(f"{label} cannot become a NumPy array: {str(error).rstrip('.')}.") from None
     if module == "cupy":
         return array.get()
     raise ConfigError(f"{label} is a {type(array).__name__}; pass a NumPy, CuPy or torch array.")
+
+
+def _of_torch(array: Any) -> np.ndarray:
+    array = array.detach().cpu().resolve_conj().resolve_neg()
+    if str(array.dtype) == "torch.bfloat16":
+        import torch
+
+        return array.contiguous().view(torch.int16).numpy().view(numpy_dtype("bf16"))
+    return array.numpy()
 
 
 def operand(array: Any, label: str, dtype: str) -> np.ndarray:

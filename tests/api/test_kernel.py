@@ -139,6 +139,15 @@ def test_arrays_of_torch_become_numpy():
     assert operands.as_numpy(brain, "A").dtype == operands.numpy_dtype("bf16")
     assert np.array_equal(operands.as_numpy(brain, "A").astype(np.float32), values.numpy())
     assert operands.as_numpy(values.T.requires_grad_(), "A").shape == (3, 2)
+    assert np.array_equal(operands.as_numpy(torch._neg_view(values), "A"), -values.numpy())
+    for odd in (values.to_sparse(), values.to("meta"), values.to(torch.float8_e4m3fn)):
+        with pytest.raises(ConfigError, match="A cannot become a NumPy array: "):
+            operands.as_numpy(odd, "A")
+
+
+def test_a_masked_array_is_refused():
+    with pytest.raises(ConfigError, match="B.filled"):
+        operands.as_numpy(np.ma.masked_array([[1.0]], mask=[[True]]), "B")
 
 
 @pytest.mark.parametrize(("arrays", "error", "sentence"), [
