@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gemm_lab.emulator.faults import MemoryFault
 from gemm_lab.emulator.ir import Function, Variable
+
+DEEPEST = 512 * 1024 // 16  # calls of one thread: each takes 16 bytes of its stack, or more
 
 
 @dataclass
@@ -68,6 +71,11 @@ class CallStack:
         lanes = L.lane_numbers()[L.active()]
         for depth in np.unique(self.depth[lanes]).tolist():
             here = lanes[self.depth[lanes] == depth]
+            if depth == DEEPEST:
+                raise MemoryFault(
+                    f"{chunk.name_lane(int(here[0]))} is {DEEPEST:,} calls deep in a recursion, and calls again: more "
+                    "than the 512 KB of local memory of a thread can hold. Does it end?"
+                )
             if depth == len(self.levels):
                 self.levels.append({})
                 self.owner.append(np.full(chunk.lanes, -1))

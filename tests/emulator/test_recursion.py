@@ -140,3 +140,13 @@ def test_a_recursive_function_with_an_array_of_its_own_is_refused(cuda):
     )
     with pytest.raises(emulator.UnsupportedInstruction, match="PTX line .*array of its own.*as a loop"):
         cuda(source, np.zeros(8, np.int32))
+
+
+def test_a_recursion_that_does_not_end_is_refused(cuda):
+    source = (
+        "__device__ __noinline__ int f(int n) { return n == -1 ? 1 : f(n + 1) * 3 + 1; }\n"
+        + HEAD
+        + "(int* o) { o[threadIdx.x] = f(threadIdx.x); }"
+    )
+    with pytest.raises(emulator.MemoryFault, match=r"thread \(0, 0, 0\) is 32,768 calls deep.*Does it end"):
+        cuda(source, np.zeros(32, np.int32))
