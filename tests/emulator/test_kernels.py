@@ -229,54 +229,6 @@ def test_device_functions_that_are_not_inlined(cuda):
     assert np.array_equal(n, np.where(i < 3, -1, 2 * (i - 3)))
 
 
-def test_printf_gives_its_text(cuda):
-    source = (
-        HEAD
-        + r"""(int n) {
-      if (threadIdx.x < n) printf("thread %d of %u: %.2f %s %c %lld %5d|%x\n", threadIdx.x, blockDim.x, threadIdx.x * 0.5, "ok",
-                                  'z', 1LL << 40, 7, 255);
-    }"""
-    )
-    report = cuda(source, 2)
-    assert report.output == "".join(f"thread {i} of 32: {i * 0.5:.2f} ok z {1 << 40} {7:5d}|ff\n" for i in range(2))
-
-
-def test_printf_pads_and_cuts_as_c_does(cuda):
-    source = (
-        HEAD
-        + r"""(double x) {
-      if (threadIdx.x == 0) printf("%5c|%-3c|%.*f|%*d|%-*d|%.3d|%08.3d|%8.3s|%.f|%a|%.1a|%12A|%.2a|%05f", 'B', 'C', -1,
-                                   2.5, -6, 4, 6, 5, 7, 7, "abcdef", 1.5, x, x, x, 0.0, 1 / (x - x));
-    }"""
-    )
-    expected = "    B|C  |2.500000|4     |5     |007|     007|     abc|2|0x1.4cp+2|0x1.5p+2|   0X1.4CP+2|0x0.00p+0|  inf"
-    assert cuda(source, 5.1875).output == expected
-
-
-def test_a_sum_over_a_warp_keeps_its_low_bits(cuda):
-    source = HEAD + """(const int* in, int* out, unsigned* wide) {
-      out[threadIdx.x] = __reduce_add_sync(~0u, in[threadIdx.x]);
-      wide[threadIdx.x] = __reduce_add_sync(~0u, 0xF0000000u + threadIdx.x);
-    }"""
-    numbers = np.full(32, -(2**31) + 7, np.int32)
-    out, wide = np.zeros(32, np.int32), np.zeros(32, np.uint32)
-    cuda(source, numbers, out, wide)
-    assert (out == 7 * 32).all() and (wide == 496).all()
-
-
-def test_the_least_float_of_a_warp_passes_over_nan(cuda):
-    source = HEAD + """(const float* in, float* out) {
-      float x = in[threadIdx.x];
-      asm("redux.sync.min.f32 %0, %1, 0xffffffff;" : "=f"(out[threadIdx.x]) : "f"(x));
-      asm("redux.sync.min.NaN.f32 %0, %1, 0xffffffff;" : "=f"(out[32 + threadIdx.x]) : "f"(x));
-      asm("redux.sync.max.abs.f32 %0, %1, 0xffffffff;" : "=f"(out[64 + threadIdx.x]) : "f"(x));
-    }"""
-    numbers, out = np.linspace(-9, 4, 32, dtype=np.float32), np.zeros((3, 32), np.float32)
-    numbers[5] = np.nan
-    cuda(source, numbers, out, arch="sm_100a")
-    assert (out[0] == -9).all() and np.isnan(out[1]).all() and (out[2] == 9).all()
-
-
 def test_assert_names_its_line(cuda):
     source = (
         """
@@ -411,40 +363,6 @@ def test_spin_lock_between_blocks(cuda):
     lock, total = np.zeros(1, np.int32), np.zeros(1, np.int32)
     cuda(source, lock, total, grid=20, max_instructions=10_000_000)
     assert total[0] == 190 and lock[0] == 0
-
-
-def test_a_table_of_jumps_in_a_scope_of_its_own(cuda):
-    source = HEAD + """(int* out) {
-      int i = threadIdx.x, r;
-      asm volatile("{ .reg .u32 k; and.b32 k, %1, 1; table: .branchtargets EVEN, ODD; brx.idx k, table;"
-                   "EVEN: mov.u32 %0, 5; bra.uni END; ODD: mov.u32 %0, 6; END: }" : "=r"(r) : "r"(i));
-      out[i] = r;
-    }"""
-    out = np.zeros(32, np.int32)
-    cuda(source, out)
-    assert np.array_equal(out, 5 + np.arange(32) % 2)
-
-
-def test_a_vector_register_has_elements(cuda):
-    source = HEAD + """(int* out) {
-      int i = threadIdx.x, r;
-      asm volatile("{ .reg .v2 .u32 t; .shared .align 8 .b32 s[64]; .reg .u32 at; mov.u32 at, s; mad.lo.u32 at, %1, 8, at;"
-                   "mov.u32 t.x, %1; mov.u32 t.y, 40; st.shared.v2.u32 [at], t; ld.shared.v2.u32 t, [at];"
-                   "add.u32 %0, t.x, t.y; }" : "=r"(r) : "r"(i));
-      out[i] = r;
-    }"""
-    out = np.zeros(32, np.int32)
-    cuda(source, out)
-    assert np.array_equal(out, 40 + np.arange(32))
-
-
-def test_shfl_says_where_a_lane_is_out_of_range_though_all_values_agree(cuda):
-    source = HEAD + """(int* out) {
-      asm volatile("{ .reg .pred p; shfl.sync.idx.b32 %0|p, 77, 20, 7, -1; @!p add.u32 %0, %0, 1; }" : "=r"(out[threadIdx.x]));
-    }"""
-    out = np.zeros(32, np.int32)
-    cuda(source, out)
-    assert (out == 78).all()
 
 
 @pytest.mark.parametrize("block", [32, 27])
