@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from .errors import LabError, checked
+from .arguments import checked
+from .errors import LabError
 
 KIB = 1024
 

@@ -15,6 +15,7 @@ PACKAGE = ROOT / "gemm_lab"
 # A unit is a module or a sub-package of gemm_lab. It may import units of lower floors, and of its own floor.
 FLOORS = {
     "errors": 0,
+    "arguments": 0,
     "hardware": 0,
     "config": 0,
     "model": 1,
@@ -35,7 +36,7 @@ FLOORS = {
 FACE = "gemm_lab"
 FORBIDDEN = {("emulator", "device"), ("device", "emulator"), ("model", "catalog"), ("notebook", "cli"), ("plots", "measure"), ("measure", "plots")}
 EMULATOR_MAY_IMPORT = {"model", "errors"}
-THIRD_PARTY = {"errors": set(), "hardware": set(), "config": set(), "model": {"numpy"}, "emulator": {"numpy"}}
+THIRD_PARTY = {"errors": set(), "arguments": set(), "hardware": set(), "config": set(), "model": {"numpy"}, "emulator": {"numpy"}}
 
 MAX_LINES = 450
 MAX_PUBLIC_NAMES = 15

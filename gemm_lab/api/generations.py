@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from gemm_lab.api import html
 from gemm_lab.api.kernel import Kernel, kernel
-from gemm_lab.errors import LabError, checked
+from gemm_lab.arguments import checked
+from gemm_lab.errors import LabError
 
 PRODUCTS = ("tcgen05.mma", "wgmma.mma_async", "wmma.mma", "mma.sync", "fma.rn.f32")  # the first that a kernel has
 SIZE = (256, 256, 1024)  # m, n, k: epilogues count for little

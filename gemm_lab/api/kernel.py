@@ -15,12 +15,13 @@ from gemm_lab.api import html, operands
 from gemm_lab.api.entry_form import require_form
 from gemm_lab.api.here import here
 from gemm_lab.api.run import Run
+from gemm_lab.arguments import checked
 from gemm_lab.catalog import Edit, KernelSpec
 from gemm_lab.compiler import Compiled
 from gemm_lab.config import BACKENDS, busy
 from gemm_lab.config import backend as chosen_backend
 from gemm_lab.config import sms as wanted_sms
-from gemm_lab.errors import ConfigError, LabError, SizeError, checked
+from gemm_lab.errors import ConfigError, LabError, SizeError
 from gemm_lab.hardware import Gpu, gpu
 from gemm_lab.model.occupancy import Occupancy, occupancy
 

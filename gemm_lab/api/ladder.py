@@ -13,8 +13,9 @@ from gemm_lab import catalog, device
 from gemm_lab.api import html
 from gemm_lab.api.here import RECORDED_ON, here
 from gemm_lab.api.kernel import Kernel, kernel, resolve_backend
+from gemm_lab.arguments import as_whole, checked, shown
 from gemm_lab.catalog import LadderSpec
-from gemm_lab.errors import LabError, SizeError, as_whole, checked, shown
+from gemm_lab.errors import LabError, SizeError
 from gemm_lab.measure.statistics import times_as_fast
 
 SIZES = (2048, 4096, 8192)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from gemm_lab.api import html
 from gemm_lab.api.hot_lines import HotLines
+from gemm_lab.arguments import as_whole, shown
 from gemm_lab.catalog import listed
-from gemm_lab.errors import ConfigError, LabError, as_whole, shown
+from gemm_lab.errors import ConfigError, LabError
 
 SHOWN_OUTPUT = 4000  # characters of printf
 

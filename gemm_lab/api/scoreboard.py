@@ -21,7 +21,8 @@ from gemm_lab import catalog
 from gemm_lab.api import html
 from gemm_lab.api.here import RECORDED_ON, here
 from gemm_lab.api.recording import measured_ladders
-from gemm_lab.errors import LabError, checked
+from gemm_lab.arguments import checked
+from gemm_lab.errors import LabError
 from gemm_lab.hardware import Gpu, gpu
 from gemm_lab.measure import results
 from gemm_lab.measure.ablation import Gain, gain, settings

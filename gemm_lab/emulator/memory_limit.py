@@ -49,7 +49,7 @@ def limit_bytes(given: int | None) -> int:
         return int(given)
     said = os.environ.get(VARIABLE, "").strip()
     if said:
-        if not said.isdigit() or int(said) == 0:
+        if not said.isdecimal() or int(said) == 0:
             raise LaunchError(f"{VARIABLE} is {said!r}; set it to a whole number of megabytes.")
         return int(said) << 20
     return int(SHARE * free_bytes())

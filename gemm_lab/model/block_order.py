@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import LabError, checked
+from ..arguments import checked
+from ..errors import LabError
 
 ORDERS = ("row", "column", "grouped")
 MOST_TILES = 1 << 22  # 65,536 × 65,536 in tiles of 32 × 32

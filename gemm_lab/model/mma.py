@@ -13,7 +13,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..errors import LabError, checked
+from ..arguments import checked
+from ..errors import LabError
 from .fragments import LANES
 
 BITS = {"f64": 64, "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4, "b1": 1}

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ConfigError, checked
+from ..arguments import checked
+from ..errors import ConfigError
 
 EXPONENT_BITS = {"f32": 8, "bf16": 8, "f16": 5}
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import LaunchError, checked
+from ..arguments import checked
+from ..errors import LaunchError
 from ..hardware import Gpu
 from ..hardware import gpu as gpu_of
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import LabError, SizeError, checked
+from ..arguments import checked
+from ..errors import LabError, SizeError
 from ..hardware import Gpu
 from ..hardware import gpu as gpu_of
 

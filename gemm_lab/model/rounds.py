@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import checked
+from ..arguments import checked
 from .tile_bounds import tail
 
 

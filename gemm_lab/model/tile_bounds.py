@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import SizeError, checked
+from ..arguments import checked
+from ..errors import SizeError
 from ..hardware import Gpu
 
 OPERAND_BYTES = 2  # BF16 and FP16, and D as it is stored

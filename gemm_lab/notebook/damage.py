@@ -12,8 +12,9 @@ from html import escape
 from gemm_lab.api import Kernel, html, kernel
 from gemm_lab.api.emulating import budget, launch
 from gemm_lab.api.measuring import check_twice
+from gemm_lab.arguments import checked, shown
 from gemm_lab.emulator import Deadlock, EmulatorError
-from gemm_lab.errors import ConfigError, checked, shown
+from gemm_lab.errors import ConfigError
 
 TILES_N, ROUNDS = 2, 2  # block tiles of D side by side, and how often each stage is filled for one of them
 

@@ -15,9 +15,10 @@ from typing import Any
 
 from gemm_lab.api import Kernel, html
 from gemm_lab.api.emulating import still_at_work
+from gemm_lab.arguments import as_whole, checked, shown
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
-from gemm_lab.errors import ConfigError, LabError, as_whole, checked, shown
+from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.hardware import gpu
 from gemm_lab.model import roofline
 from gemm_lab.notebook import kernel_judge

@@ -13,8 +13,8 @@ from html import escape
 from gemm_lab.api import html, kernel
 from gemm_lab.api.emulating import check_on_emulator
 from gemm_lab.api.profiling import PROFILED_N
+from gemm_lab.arguments import checked
 from gemm_lab.config import data_dir
-from gemm_lab.errors import checked
 from gemm_lab.notebook.three_counts import ARCH, GPU, METRIC, source
 
 

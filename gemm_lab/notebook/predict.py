@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.api import html
+from gemm_lab.arguments import checked, shown
 from gemm_lab.config import state_dir
-from gemm_lab.errors import ConfigError, LabError, checked, shown
+from gemm_lab.errors import ConfigError, LabError
 
 
 class Prediction:

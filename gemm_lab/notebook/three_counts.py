@@ -17,8 +17,9 @@ import numpy as np
 
 from gemm_lab import compiler, emulator
 from gemm_lab.api import html
+from gemm_lab.arguments import checked, shown
 from gemm_lab.config import data_dir
-from gemm_lab.errors import LabError, checked, shown
+from gemm_lab.errors import LabError
 from gemm_lab.measure.recordings import Recording, recordings
 from gemm_lab.model import banks
 

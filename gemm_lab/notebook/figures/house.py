@@ -11,7 +11,7 @@ HOUSE = (
     (3, ("emulator", "device"), "launch: NumPy or a GPU"),
     (2, ("compiler",), "CUDA to machine code"),
     (1, ("model", "catalog", "published", "source_text"), "laws, and the kernels"),
-    (0, ("errors", "hardware", "config"), "standard library only"),
+    (0, ("errors", "arguments", "hardware", "config"), "standard library only"),
 )
 APART = (("emulator", "device"), ("measure", "plots"))  # neighbours that do not import each other
 

@@ -13,7 +13,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
-from gemm_lab.errors import SizeError, checked
+from gemm_lab.arguments import checked
+from gemm_lab.errors import SizeError
 from gemm_lab.hardware import GPUS, Gpu, gpu
 from gemm_lab.model import block_order as model
 from gemm_lab.notebook.widgets.choices import Choices, with_value

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.errors import LabError, checked
+from gemm_lab.arguments import checked
+from gemm_lab.errors import LabError
 from gemm_lab.model.mma import FragmentLoad, Mma, fragment_load
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget

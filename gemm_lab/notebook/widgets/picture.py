@@ -7,7 +7,8 @@ from base64 import b64encode
 import anywidget
 import traitlets
 
-from gemm_lab.errors import LabError, as_whole, shown
+from gemm_lab.arguments import as_whole, shown
+from gemm_lab.errors import LabError
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import Card, drawn, png
 

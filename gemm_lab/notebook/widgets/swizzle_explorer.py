@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.errors import as_whole, checked, shown
+from gemm_lab.arguments import as_whole, checked, shown
 from gemm_lab.model.swizzle import LayoutError
 from gemm_lab.model.tile_access import TileAccess, access_problem, steps, tile_access, totals
 from gemm_lab.model.tile_layout import TileLayout

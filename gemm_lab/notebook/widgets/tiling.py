@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gemm_lab import plots
-from gemm_lab.errors import checked
+from gemm_lab.arguments import checked
 from gemm_lab.hardware import GPUS, Gpu, gpu
 from gemm_lab.model import roofline as model
 from gemm_lab.model.tile_resources import TileResources, shared_gbps, tile_resources

@@ -9,7 +9,8 @@ from __future__ import annotations
 import traitlets
 
 from gemm_lab.api import Run
-from gemm_lab.errors import LabError, checked
+from gemm_lab.arguments import checked
+from gemm_lab.errors import LabError
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab.notebook.widgets.shared_accesses import SharedAccess, line_at, shared_lines, totals, traced
