@@ -54,7 +54,7 @@ def _bytes_at(S, lane: int, address: int, length: int) -> bytes:
 
 
 def _string(S, lane: int, address: int) -> str:
-    return _bytes_at(S, lane, address, 4096).split(b"\0")[0].decode("utf-8", "replace")
+    return _bytes_at(S, lane, address, 4096).partition(b"\0")[0].decode("utf-8", "replace")
 
 
 @runtime
