@@ -90,8 +90,8 @@ class Kernel:
 
     def __call__(self, **settings: int) -> Kernel:
         """The same source with other tile sizes: `k(BLOCK_K=32)`."""
-        checked = self.spec.configure(None, **settings)
-        return replace(self, config={**self.config, **{name: checked[name] for name in settings}})
+        config = self.spec.configure(None, **settings)
+        return replace(self, config={**self.config, **{name: config[name] for name in settings}})
 
     @checked
     def edit(self, file: str = "cell", first_line: int = 1, alias: str | None = None, **regions: str) -> Kernel:
