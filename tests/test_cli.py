@@ -93,7 +93,8 @@ def test_a_ceiling_is_no_product(capsys):
 @pytest.mark.parametrize("words", [("run", "simt/01", "-n", "32"), ("list",), ("run", "simt/01", "-n", "0")])
 def test_a_terminal_and_a_system_without_utf8_will_do(words, tmp_path):
     """Files of ours are UTF-8 whatever the locale says; what a terminal cannot show is a question mark."""
-    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "GEMM_LAB_CACHE": str(tmp_path)}
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "GEMM_LAB_CACHE": str(tmp_path),
+             "GEMM_LAB_BACKEND": "emulator"}
     done = subprocess.run([sys.executable, "-m", "gemm_lab.cli", *words], env={**os.environ, **plain},
                           capture_output=True, timeout=60)
     assert b"Traceback" not in done.stderr and done.stdout.isascii()
