@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     emulate.add_argument("--hazards", action="store_true", help="look for races and missing waits")
     emulate.add_argument("--timing", choices=("early", "late"), default="early")
     emulate.add_argument("--max-instructions", type=int, default=None)
-    emulate.add_argument("--max-seconds", type=float, default=120.0, help="after which it is stopped; default: 120")
+    emulate.add_argument("--max-seconds", type=float, default=None, help="after which it is stopped; default: 120")
     emulate.add_argument("--save", type=Path, help="folder for the arrays after the launch")
 
     baselines = ("what the rungs are timed beside: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
@@ -211,13 +211,14 @@ def run_kernels(options) -> int:
 def emulate_kernel(options) -> int:
     """Any CUDA or PTX file on the emulator: its margin of costs, its hazards and its output."""
     from gemm_lab.api.emulate_file import emulate_file, margin
-    from gemm_lab.api.emulating import still_at_work
+    from gemm_lab.api.emulating import MOST_SECONDS, still_at_work
 
-    with still_at_work(f"{options.file}, for {options.max_seconds:g} seconds at most"):
+    most = MOST_SECONDS if options.max_seconds is None else options.max_seconds
+    with still_at_work(f"{options.file}, for {most:g} seconds at most"):
         report, arrays, text = emulate_file(
             options.file, options.arguments, options.grid, options.block, entry=options.entry, arch=options.arch,
             smem=options.smem, hazards=options.hazards, timing=options.timing,
-            max_instructions=options.max_instructions, max_seconds=options.max_seconds)
+            max_instructions=options.max_instructions, max_seconds=most)
     if options.file.suffix != ".ptx":
         print(margin(report, f"{options.file.stem}.cu", text))
     print(report)

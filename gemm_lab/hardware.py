@@ -203,11 +203,13 @@ GPUS: dict[str, Gpu] = {g.key: g for g in (T4, A100, RTX5090, H100, H200, B200)}
 _OTHER_MODELS = {"pcie", "nvl", "laptop", "d", "max", "mig"}
 
 
-def gpu(key_or_name: str) -> Gpu:
-    """The `Gpu` of a key ("h200") or of a driver's device name ("NVIDIA H200", "Tesla T4").
+def gpu(key_or_name: str | Gpu) -> Gpu:
+    """The `Gpu` of a key ("h200") or of a driver's device name ("NVIDIA H200", "Tesla T4"); a `Gpu` is its own.
 
     Raises `LabError` naming the known ones. A PCIe, NVL, laptop or MIG variant is not its namesake.
     """
+    if isinstance(key_or_name, Gpu):
+        return key_or_name
     found = _match(str(key_or_name))
     if found is None:
         raise LabError(f"No figures are known for the GPU {key_or_name!r}; known are {', '.join(GPUS)}.")

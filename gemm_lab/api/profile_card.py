@@ -233,10 +233,12 @@ def _arch_of(kernel: Any, arch: str) -> str | None:
 
 def _recorded() -> list[ProfileCard]:
     """The cards of this GPU, and of kernels that have none those of the GPU that the course was recorded on."""
-    folder, gpu = data_dir("results") / "profiles", here().gpu
-    own = read_cards(folder / gpu.key) if gpu else []
-    known = [(card.kernel, card.config) for card in own]
-    return own + [card for card in read_cards(folder / RECORDED_ON) if (card.kernel, card.config) not in known]
+    found: list[ProfileCard] = []
+    for key in dict.fromkeys([here().gpu.key, RECORDED_ON] if here().gpu else [RECORDED_ON]):
+        known = [(card.kernel, card.config) for card in found]
+        cards = read_cards(data_dir("results") / "profiles" / key)
+        found += [card for card in cards if (card.kernel, card.config) not in known]
+    return found
 
 
 def _recorded_on(name: str, kernel: Any) -> list[ProfileCard]:

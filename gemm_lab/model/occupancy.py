@@ -37,7 +37,7 @@ def occupancy(gpu: Gpu | str, threads: int, registers: int, smem_bytes: int) -> 
     `smem_bytes` is static plus dynamic shared memory, without what the system reserves. Raises
     `LaunchError` for a kernel that cannot start on this GPU.
     """
-    gpu = gpu if isinstance(gpu, Gpu) else gpu_of(gpu)
+    gpu = gpu_of(gpu)
     _require_launchable(gpu, threads, registers, smem_bytes)
     warps_per_block, taken = -(-threads // WARP), _smem_taken(gpu, smem_bytes)
     limits = {

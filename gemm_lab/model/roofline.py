@@ -179,7 +179,7 @@ def roofline(
 
     `tflops` replaces the data-sheet peak, for instance by a measured rate (`CUBLAS_HGEMM_T4`).
     """
-    gpu = gpu if isinstance(gpu, Gpu) else gpu_of(gpu)
+    gpu = gpu_of(gpu)
     levels = [Level("DRAM", gpu.dram_measured_gbps or gpu.dram_gbps, gpu.dram_measured_gbps is not None)]
     if gpu.l2_measured_gbps:
         levels.append(Level("L2", gpu.l2_measured_gbps, True))

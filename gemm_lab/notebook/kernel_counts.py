@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from html import escape
 
@@ -15,6 +14,7 @@ from gemm_lab.api.emulating import check_on_emulator
 from gemm_lab.api.profiling import PROFILED_N
 from gemm_lab.arguments import checked
 from gemm_lab.config import data_dir
+from gemm_lab.measure.profile import read_rows
 from gemm_lab.notebook.three_counts import ARCH, GPU, METRIC, source
 
 
@@ -61,9 +61,8 @@ class KernelCounts:
 @checked
 def kernel_counts(*names: str) -> KernelCounts:
     """Run kernels on the emulator at the size of the recordings (512), compiled for the recorded GPU."""
-    with (data_dir("results") / "profiles" / GPU / "rungs.csv").open(newline="", encoding="utf-8") as file:
-        recorded = {row["kernel"]: int(row["wavefronts"]) for row in csv.DictReader(file)
-                    if row["n"] == str(PROFILED_N)}
+    rungs = read_rows(data_dir("results") / "profiles" / GPU / "rungs.csv")
+    recorded = {row["kernel"]: int(row["wavefronts"]) for row in rungs if row["n"] == str(PROFILED_N)}
     rows = []
     for name in names:
         made = kernel(name)

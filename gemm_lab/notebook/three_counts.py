@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from gemm_lab.api import html
 from gemm_lab.arguments import checked, shown
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
+from gemm_lab.measure.profile import read_rows
 from gemm_lab.measure.recordings import Recording, recordings
 from gemm_lab.model import banks
 
@@ -148,16 +148,14 @@ def _recordings() -> dict[tuple[str, str], Recording]:
 
 @lru_cache(maxsize=1)
 def _recorded() -> dict[tuple[str, str, str], int]:
-    with (data_dir("results") / "profiles" / GPU / "patterns.csv").open(newline="", encoding="utf-8") as file:
-        return {(row["instruction"], row["pattern"], row["seed"]): int(row["wavefronts"])
-                for row in csv.DictReader(file)}
+    return {(row["instruction"], row["pattern"], row["seed"]): int(row["wavefronts"])
+            for row in read_rows(data_dir("results") / "profiles" / GPU / "patterns.csv")}
 
 
 @lru_cache(maxsize=1)
 def source() -> str:
     """The GPU and the tools of the recordings, as a caption says them."""
-    with (data_dir("results") / "profiles" / GPU / "about.csv").open(newline="", encoding="utf-8") as file:
-        about = next(csv.DictReader(file))
+    (about,) = read_rows(data_dir("results") / "profiles" / GPU / "about.csv")
     return (f"{about['gpu']}, driver {about['driver']}, Nsight Compute {about['ncu']}, on {about['date']}")
 
 

@@ -1,6 +1,5 @@
 """What notebook 10 says in prose, held against the emulator, the models, the machine code and the recorded run."""
 
-import csv
 import itertools
 
 import nbformat
@@ -10,7 +9,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
-from gemm_lab.measure.cards import read_cards
+from gemm_lab.measure.profile import read_rows
 from gemm_lab.model.block_order import block_order, waves
 from gemm_lab.model.matrix_descriptor import SharedTile, decode_sm90, encode_sm90
 from gemm_lab.model.tile_bounds import tail
@@ -103,25 +102,22 @@ def test_the_shuffle_makes_the_number_uniform():
 # ---- 05 and 06 ----
 
 
-CARDS = {(card.kernel[7:9], card.config.get("GROUP_M"), card.n): card
-         for card in read_cards(data_dir("results") / "profiles" / "h200") if card.kernel.startswith("hopper/0")}
-
-
-def read_gb(rung, n, group_m=None):
-    return CARDS[rung, group_m, n]["dram_read_bytes"] / 1e9
+def read_and_busy(kernel, n=16384):
+    card = kernel.profile(n, on="h200").card
+    assert card.n == n
+    return card["dram_read_bytes"] / 1e9, card["tensor_pipe_pct"]
 
 
 def test_without_bands_every_byte_comes_from_memory_again_and_again():
     both = 2 * 16384**2 * 2 / 1e9
-    assert round(both, 2) == 1.07 and 61 < read_gb("04", 16384) / both < 67
-    rows = [("02", None), ("03", None), ("04", None), ("05", 1)]
-    assert all(read_gb(rung, 16384, group) > 60 and CARDS[rung, group, 16384]["tensor_pipe_pct"] < 75 for rung, group in rows)
-    assert read_gb("05", 16384, 16) < 20 and CARDS["05", 16, 16384]["tensor_pipe_pct"] > 98
+    assert round(both, 2) == 1.07 and 61 < read_and_busy(K4)[0] / both < 67
+    assert all(gb > 60 and busy < 75 for gb, busy in map(read_and_busy, (K2, K3, K4, K5(GROUP_M=1))))
+    gb, busy = read_and_busy(K5)
+    assert gb < 20 and busy > 98
 
 
 def test_at_8192_what_the_first_rungs_read_is_not_the_same_twice():
-    with (data_dir("results") / "profiles" / "h200" / "repeats.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_rows(data_dir("results") / "profiles" / "h200" / "repeats.csv")
     reads = {rung: [float(row["dram_read_gb"]) for row in rows if row["kernel"].startswith(f"hopper/{rung}")]
              for rung in ("02", "03", "05")}
     assert {rung: (len(gb), round(min(gb), 1), round(max(gb) + 0.001, 1)) for rung, gb in reads.items()} == {

@@ -13,8 +13,9 @@ from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import Card, drawn, png
 
 DPI = 100
-_WANTED = {traitlets.Int: "a whole number", traitlets.Unicode: "a text in quotes", traitlets.Bool: "True or False"}
-_TYPES = {traitlets.Int: (), traitlets.Unicode: str, traitlets.Bool: bool}
+# What a choice has to be, beside a whole number, and in words.
+_KINDS = {traitlets.Int: ((), "a whole number"), traitlets.Unicode: (str, "a text in quotes"),
+          traitlets.Bool: (bool, "True or False")}
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -33,14 +34,12 @@ class PicturedWidget(anywidget.AnyWidget):
         kept = {}
         for name, value in values.items():
             trait = self.traits().get(name)
-            number, allowed = as_whole(value), trait is None or (value is None and trait.allow_none)
-            if isinstance(trait, traitlets.Int) and number is not None:
+            if isinstance(trait, traitlets.Int) and (number := as_whole(value)) is not None:
                 value = number
-            else:
-                wanted = next((words for kind, words in _WANTED.items() if type(trait) is kind), "")
-                fits = allowed or not wanted or isinstance(value, _TYPES[type(trait)])
-                if not fits:
-                    raise LabError(f"{name} must be {wanted}, not {shown(value)}.")
+            elif type(trait) in _KINDS and not (value is None and trait.allow_none):
+                kind, words = _KINDS[type(trait)]
+                if not isinstance(value, kind):
+                    raise LabError(f"{name} must be {words}, not {shown(value)}.")
             kept[name] = value
         return kept
 
