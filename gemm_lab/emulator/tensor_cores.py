@@ -49,7 +49,7 @@ class TensorCores:
         own = int(chunk.block_of_lane[lane])
         blocks = (own,) if group == 1 else memory.pair(k, lane, own)
         try:
-            what = operands.instruction(word, kind, group, ws)
+            what = operands.instruction(word, kind, group, ws, inside)
             rows, size = (what.m // group, what.n // group), chunk.shared.size
             index_a = None if inside else operands.chunks(a, what.a_major, rows[0], what.k, what.element_bytes, size)
             index_b = operands.chunks(b, what.b_major, rows[1], what.k, what.element_bytes, size)

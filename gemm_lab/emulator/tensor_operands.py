@@ -18,10 +18,10 @@ _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
 
 @lru_cache(maxsize=256)
-def instruction(word: int, kind: str, group: int, ws: bool) -> InstructionDescriptor:
-    """Raises `DescriptorError` for what the instruction does not take."""
+def instruction(word: int, kind: str, group: int, ws: bool, inside: bool = False) -> InstructionDescriptor:
+    """Raises `DescriptorError` for what the instruction does not take. inside: A lies in tensor memory."""
     found = decode(word, kind)
-    if why := problem(found, group, ws):
+    if why := problem(found, group, ws, inside):
         raise DescriptorError(f"The instruction descriptor {word:#010x} is refused: {why}.")
     known = ("f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "u8", "s8", "s32")
     if strange := next((name for name in (found.a, found.b, found.d) if name not in known), None):

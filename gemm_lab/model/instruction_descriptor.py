@@ -9,7 +9,8 @@
 | 7 … 9   | type of A                              | 30, 31  | largest shift of B in .ws                |
 | 10 … 12 | type of B                              | 6, 23, 29 | 0                                      |
 
-Source: PTX ISA, "tcgen05: Instruction Descriptor", "Matrix Shape".
+Source: PTX ISA, "tcgen05: Instruction Descriptor", "Matrix Shape", "Transpose and Negate operations"; for A in tensor
+memory, which has no N of its own there, CUTLASS (cute/arch/mma_sm100_umma.hpp).
 """
 
 from __future__ import annotations
@@ -103,17 +104,20 @@ def decode(word: int, kind: str = "f16") -> InstructionDescriptor:
                                  *majors, bool(word >> 13 & 1), bool(word >> 14 & 1), kind)
 
 
-def problem(d: InstructionDescriptor, cta_group: int = 1, ws: bool = False) -> str:
-    """Why no tcgen05.mma of this group takes these sizes and types, as a sentence; empty if one does."""
+def problem(d: InstructionDescriptor, cta_group: int = 1, ws: bool = False, inside: bool = False) -> str:
+    """Why no tcgen05.mma of this group takes these sizes and types, as a sentence; empty if one does.
+
+    inside: A lies in tensor memory.
+    """
     where = f"tcgen05.mma{'.ws' if ws else ''}.cta_group::{cta_group}"
     rows = (32, 64, 128) if ws else (64, 128) if cta_group == 1 else (128, 256)
     if d.m not in rows:
         return f"M = {d.m} does not exist for {where}: M is {', '.join(map(str, rows[:-1]))} or {rows[-1]}"
     if ws and d.n not in (64, 128, 256):
         return f"N = {d.n} does not exist for {where}: N is 64, 128 or 256"
-    step = 8 if cta_group == 1 and d.m == 64 else 16
+    step, why = _step(d, cta_group, inside)
     if not ws and (d.n % step or not step <= d.n <= 256):
-        return f"N = {d.n} does not exist for {where} with M = {d.m}: N is a multiple of {step} from {step} to 256"
+        return f"N = {d.n} does not exist for {where} with {why}: N is a multiple of {step} from {step} to 256"
     if d.d == "f16" and d.kind == "f16" and (d.a, d.b) != ("f16", "f16"):
         return f"D in FP16 needs A and B in FP16, and they are {d.a} and {d.b}"
     if d.kind == "i8" and (d.negate_a or d.negate_b):
@@ -121,3 +125,15 @@ def problem(d: InstructionDescriptor, cta_group: int = 1, ws: bool = False) -> s
     if d.kind in ("tf32",) and "mn" in (d.a_major, d.b_major):
         return "TF32 operands that are not K-major need the swizzle in chunks of 32 bytes, which is not known here"
     return ""
+
+
+def _step(d: InstructionDescriptor, cta_group: int, inside: bool) -> tuple[int, str]:
+    """What N is a multiple of without .ws, and what makes it so."""
+    least = 8 * cta_group
+    if d.kind == "i8" and (cta_group == 2 or d.n > 32):
+        return 2 * least, "integers" if cta_group == 2 else "integers and N above 32"
+    if d.b_major == "mn" and d.element_bytes == 1:
+        return 2 * least, "B of 8 bits along N"
+    if inside and cta_group == 1 and d.m == 128:
+        return 2 * least, "M = 128 and A in tensor memory"
+    return least, f"M = {d.m}"

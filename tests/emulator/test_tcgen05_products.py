@@ -8,7 +8,7 @@ from gemm_lab import emulator
 from gemm_lab.emulator.mutate_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS
 
 PRODUCTS = [
-    Product(128, 16), Product(128, 256, column=256), Product(64, 8, column=3), Product(64, 200), Product(64, 64, lane=16),
+    Product(128, 16), Product(128, 24), Product(128, 256, column=256), Product(64, 8, column=3), Product(64, 200), Product(64, 64, lane=16),
     Product(128, 64, accumulate=False), Product(128, 48, a="f16", b="f16"), Product(128, 48, a="bf16", b="f16"),
     Product(128, 32, a="f16", b="f16", d="f16"), Product(64, 32, a="f16", b="f16", d="f16"),
     Product(128, 32, negate=(True, False)), Product(128, 32, negate=(True, True)), Product(128, 32, scale=2),
@@ -91,7 +91,9 @@ def test_every_field_of_an_instruction_descriptor_matters(field):
         (Product(128, 64), 1, 1 << 13, "bytes of shared memory"),
         (Product(128, 64), 1, 1 << 3, "lies in row 1 of the pattern of the 128-byte swizzle"),
         (Product(128, 64), 2, 1 << 8, "gives A the type 3; kind::f16 knows 0 for f16, 1 for bf16"),
-        (Product(128, 64), 2, 1 << 17, "N is a multiple of 16 from 16 to 256"),
+        (Product(256, 64, group=2), 2, 1 << 17, "N is a multiple of 16 from 16 to 256"),
+        (Product(128, 64, inside=True), 2, 1 << 17, "with M = 128 and A in tensor memory: N is a multiple of 16 from 16"),
+        (Product(128, 48, "i8", "u8", "s8", "s32"), 2, 1 << 17, "with integers and N above 32: N is a multiple of 16"),
         (Product(64, 64), 2, 1 << 25, "M = 96 does not exist for tcgen05.mma.cta_group::1: M is 64 or 128"),
         (Product(256, 64, group=2), 2, 20 << 24, "M = 64 does not exist for tcgen05.mma.cta_group::2: M is 128 or 256"),
         (Product(128, 64, ws=True), 2, 1 << 19, "N is 64, 128 or 256"),

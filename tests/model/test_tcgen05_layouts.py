@@ -63,14 +63,43 @@ def test_words_that_are_no_instruction(word, says):
 
 
 @pytest.mark.parametrize(("m", "n", "group", "ws"), [
-    (96, 64, 1, False), (256, 64, 1, False), (64, 12, 1, False), (128, 8, 1, False), (128, 264, 1, False),
+    (96, 64, 1, False), (256, 64, 1, False), (64, 12, 1, False), (128, 12, 1, False), (128, 264, 1, False),
     (64, 64, 2, False), (256, 8, 2, False), (32, 64, 1, False), (256, 64, 1, True), (32, 32, 1, True), (128, 96, 1, True),
 ])  # fmt: skip
 def test_shapes_that_no_instruction_takes(m, n, group, ws):
     assert problem(dataclasses.replace(InstructionDescriptor(128, 64), m=m, n=n), group, ws)
 
 
-GOOD = [(64, n, 1, False) for n in (8, 64, 256)] + [(128, n, 1, False) for n in (16, 256)]
+# PTX ISA, "Matrix Shape" and "Transpose and Negate operations": (kind, type, B lies along, group), N that exist and do not.
+STEPS_OF_N = [
+    (("f16", "bf16", "k", 1), (8, 24, 40, 248), (4, 12)), (("f16", "bf16", "mn", 1), (8, 40), (4,)),
+    (("f16", "bf16", "k", 2), (16, 48, 240), (8, 24, 40)), (("tf32", "tf32", "k", 1), (8, 40), (12,)),
+    (("f8f6f4", "e4m3", "k", 1), (8, 24, 40), (12,)), (("f8f6f4", "e4m3", "k", 2), (16, 48), (8, 24)),
+    (("f8f6f4", "e4m3", "mn", 1), (16, 48), (8, 24)), (("f8f6f4", "e4m3", "mn", 2), (32, 96), (16, 48)),
+    (("i8", "s8", "k", 1), (8, 24, 32, 48, 240), (40, 56, 248)), (("i8", "s8", "k", 2), (32, 96), (16, 48, 240)),
+    (("i8", "s8", "mn", 1), (16, 32, 48), (8, 24, 40)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "good", "bad"), STEPS_OF_N)
+@pytest.mark.parametrize("half", [False, True])
+def test_n_goes_in_steps_of_its_kind_whatever_m(what, good, bad, half):
+    kind, type_, major, group = what
+    for n in (*good, *bad):
+        d = InstructionDescriptor(group * (64 if half else 128), n, type_, type_, next(iter(KINDS[kind].results.values())),
+                                  b_major=major, kind=kind)
+        d = dataclasses.replace(d, d="f32") if kind == "f16" else d
+        assert (problem(d, group) == "") == (n in good), (n, problem(d, group))
+    assert "N is a multiple of" in problem(dataclasses.replace(d, n=bad[0]), group)
+
+
+def test_a_in_tensor_memory_takes_fewer_n():
+    """CUTLASS, SM100_MMA_F16BF16_TS: steps of 16 for M = 128."""
+    assert problem(InstructionDescriptor(128, 24)) == problem(InstructionDescriptor(64, 24), inside=True) == ""
+    assert "A in tensor memory: N is a multiple of 16" in problem(InstructionDescriptor(128, 24), inside=True)
+
+
+GOOD = [(64, n, 1, False) for n in (8, 64, 256)] + [(128, n, 1, False) for n in (8, 16, 200, 256)]
 GOOD += [(m, n, 2, False) for m in (128, 256) for n in (16, 64, 256)]
 GOOD += [(m, n, 1, True) for m in (32, 64, 128) for n in (64, 128, 256)]
 
