@@ -1,8 +1,9 @@
 """Tensor memory of the blocks of a chunk: what is allocated, who waits for it, and the cells.
 
 Every block is alone on its multiprocessor here: 128 lanes of 512 columns of 32 bits. tcgen05.alloc takes the lowest
-free columns at a multiple of their number, and waits while there are none; with cta_group::2 it also waits for the
-other block of the pair. PTX ISA, "tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit".
+free columns at a multiple of their number, and waits while there are none. With cta_group::2 both also wait for the
+other block of the pair: tcgen05.dealloc "may block", so that a kernel that needs it not to may hang.
+PTX ISA, "tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "Issue Granularity".
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gemm_lab.emulator.barriers import spans
+from gemm_lab.emulator.control_flow import PARKED
 from gemm_lab.emulator.faults import TensorMemoryFault
 from gemm_lab.model.tensor_memory import ALLOCATIONS, COLUMNS, LANES, QUARTER
 
@@ -41,6 +43,15 @@ class Waiting(NamedTuple):
     following: int
 
 
+class Leaving(NamedTuple):
+    """A warp in tcgen05.dealloc of a pair."""
+
+    warp: int
+    start: int
+    k: int
+    following: int
+
+
 class TensorMemory:
     """Blocks are numbers in the chunk."""
 
@@ -52,23 +63,30 @@ class TensorMemory:
         self.given_up: dict[int, tuple[int, int]] = {}  # block -> site and lane that relinquished
         self.last: dict[int, int] = {}  # block -> columns of its last alloc
         self.waiting: list[Waiting] = []
+        self.leaving: list[Leaving] = []
 
     # ---- Instructions of whole warps ----
 
     def alloc(self, L, k: int, places, columns, group: int, following: int) -> int:
-        """Returns the next code block, or -1 with the warps parked that have to wait. places: (warps) of `Waiting`."""
-        from gemm_lab.emulator.chunk import PARKED
-
+        """Returns -1 with those warps parked that have to wait. places: (warps) of `Waiting`."""
         chunk = self.chunk
-        chunk.goto(L, following)
-        chunk.at = None
-        for warp, place, number in zip(self.warps(L), places, self.uniform(L, k, columns, "columns"), strict=True):
+        numbers = self.uniform(L, k, columns, "columns")
+        self.park(L, following)
+        for warp, place, number in zip(self.warps(L), places, numbers, strict=True):
             block = warp // chunk.warps_per_block
             self.check_alloc(k, warp * 32, block, number, group)
+            if group == 2 and chunk.hazards is not None:
+                chunk.hazards.tensor.allocates_in_pair(k, warp * 32, block)
             self.waiting.append(Waiting(warp, number, group, place, k, following))
-            chunk.pc[warp * 32 : warp * 32 + 32] = PARKED
         self.recheck()
         return -1
+
+    def park(self, L, following: int) -> None:
+        """The executing warps go on at a code block once they are let go."""
+        self.chunk.goto(L, following)
+        self.chunk.at = None
+        for warp in self.warps(L):
+            self.chunk.pc[warp * 32 : warp * 32 + 32] = PARKED
 
     def check_alloc(self, k: int, lane: int, block: int, columns: int, group: int) -> None:
         if columns not in ALLOCATIONS:
@@ -94,12 +112,22 @@ class TensorMemory:
                 together.append(self.partner(entry))
             if entry.warp in done or together[-1] is None:
                 continue
+            self.check_places(together)
             start = self.room([self.block(one) for one in together], entry.columns)
             if start is not None:
                 for one in together:
                     self.give(one, start)
                     done.add(one.warp)
         self.waiting = [entry for entry in self.waiting if entry.warp not in done]
+
+    def check_places(self, together: list[Waiting]) -> None:
+        """One block of a pair writes the address for both, to where its own instruction names."""
+        offsets = [4 * one.place % self.chunk.shared_stride for one in together]
+        if len(set(offsets)) > 1:
+            one, other = together
+            raise self.fault(one.k, one.warp * 32, f"has the address written to shared address {offsets[0]:,}, and "
+                             f"{self.chunk.name_block(self.block(other))} to {offsets[1]:,}: with cta_group::2 both "
+                             "blocks name the same place, because one of them writes the address for both.")
 
     def partner(self, entry: Waiting) -> Waiting | None:
         """The warp of the other block of the pair that allocates together with this one."""
@@ -134,6 +162,22 @@ class TensorMemory:
         chunk.shared.views[4][entry.place] = start
         chunk.pc[lane : lane + 32] = entry.following
         chunk.at = None
+
+    def dealloc_in_pair(self, L, k: int, address, columns, following: int) -> int:
+        """Returns -1 with those warps parked whose partner has not come."""
+        self.dealloc(L, k, address, columns, 2)
+        self.park(L, following)
+        self.leaving += [Leaving(warp, start, k, following) for warp, start in
+                         zip(self.warps(L), self.uniform(L, k, address, "addresses"), strict=True)]
+        for entry in list(self.leaving):
+            other = next((one for one in self.leaving if self.block(one) == self.block(entry) ^ 1
+                          and one.start == entry.start), None)
+            if other is not None and entry in self.leaving:
+                for one in (entry, other):
+                    self.leaving.remove(one)
+                    self.chunk.pc[one.warp * 32 : one.warp * 32 + 32] = one.following
+                self.chunk.at = None
+        return -1
 
     def dealloc(self, L, k: int, address, columns, group: int) -> None:
         starts = self.uniform(L, k, address, "addresses")
@@ -235,24 +279,28 @@ class TensorMemory:
                              "warp; tcgen05 instructions of a whole warp take one value from all 32 threads.")
         return rows[:, 0].tolist()
 
-    def block(self, entry: Waiting) -> int:
+    def block(self, entry: Waiting | Leaving) -> int:
         return entry.warp // self.chunk.warps_per_block
 
     def blocks(self) -> set[int]:
         """Those in which a warp waits."""
-        return {self.block(entry) for entry in self.waiting}
+        return {self.block(entry) for entry in (*self.waiting, *self.leaving)}
 
     def explain(self, block: int) -> list[str]:
-        """One clause for each warp of a block that waits in tcgen05.alloc."""
+        """One clause for each warp of a block that waits in tcgen05.alloc or tcgen05.dealloc."""
         chunk, words = self.chunk, []
-        for entry in self.waiting:
+        alone = f"together with a warp of {chunk.name_block(block ^ 1)}, which has not come" if (
+            chunk.cluster_size > 1) else ""
+        for entry in (*self.waiting, *self.leaving):
             if self.block(entry) == block:
                 threads = spans(chunk.thread_of_lane[entry.warp * 32 : entry.warp * 32 + 32])
-                why = f"while its block holds {self.inventory(block)}"
-                if entry.group == 2 and self.partner(entry) is None:
-                    why = f"together with a warp of {chunk.name_block(block ^ 1)}, which has not come"
-                words.append(f"threads {threads} wait in tcgen05.alloc for {entry.columns} columns of tensor memory "
-                             f"{why} ({self.site(entry.k)})")
+                if type(entry) is Leaving:
+                    what = f"tcgen05.dealloc of tensor memory at {entry.start:#x} {alone}"
+                else:
+                    lonely = entry.group == 2 and self.partner(entry) is None
+                    what = f"tcgen05.alloc for {entry.columns} columns of tensor memory " + (
+                        alone if lonely else f"while its block holds {self.inventory(block)}")
+                words.append(f"threads {threads} wait in {what} ({self.site(entry.k)})")
         return words
 
     def inventory(self, block: int) -> str:

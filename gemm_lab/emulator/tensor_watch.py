@@ -44,6 +44,13 @@ class TensorWatch:
 
     # ---- Allocation ----
 
+    def allocates_in_pair(self, k: int, lane: int, block: int) -> None:
+        """Allocating reaches into the other block, which has to run: some thread here has met it at barrier.cluster."""
+        barrier, size = self.chunk.cluster_barrier, 32 * self.chunk.warps_per_block
+        over = barrier.complete()[int(barrier.cluster_of_lane[lane])]
+        if not over or not barrier.waited[block * size : (block + 1) * size].any():
+            self.words.not_begun(k, lane, block ^ 1)
+
     def allocated(self, k: int, lane: int, block: int, start: int, columns: int, place: int) -> None:
         """A warp gets columns, and their address is written to shared memory (`place`, in words)."""
         cells = self.cells.setdefault(block, Cells())

@@ -26,6 +26,11 @@ class TensorWords:
                 "dealloc": "gives back tensor memory"}[new.kind]
         return f"{self.site(new.k)}: {self.who(new)} {verb}"
 
+    def not_begun(self, k: int, lane: int, other: int) -> None:
+        self.report.add("missing wait", k, -1, lambda: (
+            f"{self.site(k)}: {self.chunk.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
+            f"{self.chunk.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."))
+
     def never_written(self, new) -> None:
         verb = "accumulates on" if new.kind == "mma" else "loads"
         hint = "; the first product has to run with enable-input-d false" if new.kind == "mma" else ""

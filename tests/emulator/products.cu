@@ -22,6 +22,9 @@ kernel(const uint4* images, const uint32_t* before, uint32_t* after, uint64_t a,
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const uint64_t base = (__cvta_generic_to_shared(smem) & 0x3ffff) >> 4;   // descriptors count from there
   const uint32_t barrier = __cvta_generic_to_shared(barrier_);
+#if GROUP == 2
+  asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");   // both have begun
+#endif
   if (warp == 0) tcgen05_alloc<GROUP>(__cvta_generic_to_shared(slot), 512);
   if (threadIdx.x == 0) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(barrier) : "memory");

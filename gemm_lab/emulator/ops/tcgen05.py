@@ -22,7 +22,7 @@ _GROUPS = ("cta_group__1", "cta_group__2")
 
 @op("tcgen05", forms=_FORMS)
 def tcgen05(e, i, following=None):
-    """Tensor memory and its instructions; `following` is the code block after an alloc."""
+    """Tensor memory and its instructions; `following` is the code block after an alloc, or a dealloc of a pair."""
     return _WRITERS.get(i.parts[1], _other)(e, i, following)
 
 
@@ -47,10 +47,12 @@ def _alloc(e, i, following):
     return f"return tensor_alloc(S, L, {i.site}, {address}, {columns}, {_group(e, i)}, {following})"
 
 
-def _dealloc(e, i, _):
+def _dealloc(e, i, following):
     e.allow("dealloc", "sync", "aligned", *_GROUPS)
     address, columns = (e.read(operand, "u32") for operand in i.operands)
-    e.line(f"S.tensor_memory.dealloc(L, {i.site}, {address}, {columns}, {_group(e, i)})")
+    if _group(e, i) == 2:
+        return f"return S.tensor_memory.dealloc_in_pair(L, {i.site}, {address}, {columns}, {following})"
+    e.line(f"S.tensor_memory.dealloc(L, {i.site}, {address}, {columns}, 1)")
 
 
 def _relinquish(e, i, _):

@@ -7,7 +7,7 @@
 
 // ---- Allocation: one whole warp each; "tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit" ----
 
-// Waits until so many columns are free (32, 64, 128, 256 or 512) and writes their address to shared memory.
+// Waits until so many columns are free (32, 64, 128, 256 or 512) and writes their address: in a pair to the same place.
 template <int CTA_GROUP>
 __device__ __forceinline__ void tcgen05_alloc(uint32_t shared, int columns) {
   if constexpr (CTA_GROUP == 1)
