@@ -6,7 +6,7 @@ touch the same cells if it was told (a barrier) and has executed tcgen05.fence::
 does is asynchronous as well. Where the barrier is relaxed, who tells has to execute tcgen05.fence::before_thread_sync
 first; a commit contains that fence, and a release orders what has been waited for in any case ("The standard memory
 consistency model synchronization mechanisms also apply"). Products with the same accumulator, shape and kind that one
-thread issues follow each other without any of this.
+thread issues follow each other without any of this; those of different warps never do.
 
 The operands in shared memory belong to a product until it is known to be done. What threads stored there it reads
 through the async proxy. PTX ISA, "tcgen05: Memory Consistency Model".
@@ -254,7 +254,8 @@ class TensorWatch:
             if old.warp == new.warp and (old.done or old.kind == new.kind == "ld"):
                 return None
         elif new.kind == "mma" and (old.lane == new.lane or not old.done):
-            if not old.done and old.product.key != new.product.key and not old.product.only_reads(new.product):
+            alike = old.product.key == new.product.key and old.warp == new.warp
+            if not old.done and not alike and not old.product.only_reads(new.product):
                 return words.not_pipelined
             return None if between.told(new.lane, old.issued, old.lane) or old.lane == new.lane else words.race
         if not old.done:

@@ -63,7 +63,7 @@ class TensorWords:
     def not_pipelined(self, old, new) -> None:
         self.report.add("missing wait", new.k, old.k, lambda: (
             f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be using: only products of one "
-            "accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."))
+            "warp, accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."))
 
     def unfenced_before(self, old, new) -> None:
         self._unfenced(old, new, f"{self.who(old)} has to execute tcgen05.fence::before_thread_sync after it and "

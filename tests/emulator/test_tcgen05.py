@@ -68,7 +68,7 @@ HAZARDS = {
     "another shape on top": (
         WHOLE.replace("tcgen05_commit<1>(barrier);", "tcgen05_mma_f16<1>(base + 16, tcgen05_descriptor_k_major_128b(tile), "
                       "tcgen05_descriptor_k_major_128b(tile + 16384), tcgen05_instruction_descriptor_bf16(128, 32), false); "
-                      "tcgen05_commit<1>(barrier);"), "missing wait", "only products of one accumulator, shape and kind"),
+                      "tcgen05_commit<1>(barrier);"), "missing wait", "only products of one warp, accumulator, shape and kind"),
     "issued by a whole warp": (
         WHOLE.replace("threadIdx.x == 64", "warp == 2").replace("mbarrier_init(barrier, 1)", "mbarrier_init(barrier, 32)"),
         "repeated issue", "32 threads of the warp .* let one thread do it"),
@@ -93,6 +93,28 @@ def test_what_is_missing_is_said(name, timing):
         return
     found = [h for h in report.hazards if re.fullmatch(kind, h.kind) and re.search(words, h.message)]
     assert found, [str(h) for h in report.hazards]
+
+
+# A second product onto the first, by thread OTHER, which has been told that the first was issued.
+RELAYED = WHOLE.replace(MULTIPLY, """  if (threadIdx.x == 64) { multiply(base, false); /* commit */ tcgen05_fence_before_thread_sync(); }
+  /* wait */
+  __syncthreads();
+  tcgen05_fence_after_thread_sync();
+  if (threadIdx.x == OTHER) { multiply(base, true); tcgen05_commit<1>(barrier); }
+""")
+
+
+@pytest.mark.parametrize(("other", "same_warp"), [(64, True), (70, True), (96, False), (0, False)])
+def test_products_of_different_warps_are_never_in_order_without_a_wait(other, same_warp):
+    """PTX ISA 9.4, "Pipelined tcgen05 Instructions": those of different warps are always non-pipelined."""
+    body = RELAYED.replace("OTHER", str(other))
+    _, report = launch(body)
+    assert [h.kind for h in report.hazards] == ([] if same_warp else ["missing wait"])
+    assert all("only products of one warp, accumulator" in h.message for h in report.hazards)
+    body = body.replace("/* commit */", "tcgen05_commit<1>(barrier + 8);").replace(
+        "/* wait */", "mbarrier_wait_parity(barrier + 8, 0);")
+    out, report = launch(body, timing="late")
+    assert (out[:1024] == 32).all() and report.hazards == []
 
 
 def test_nothing_clears_columns():
