@@ -207,7 +207,7 @@ def _ending(item: Instruction) -> str:
         return "trap"
     if (family == "mbarrier" and item.parts[1] in WAITS) or (family == "tcgen05" and item.parts[1] == "alloc"):
         return "barrier"
-    if family == "tcgen05" and item.parts[1] == "dealloc" and "cta_group__2" in item.parts:
+    if family == "tcgen05" and item.parts[1] in ("dealloc", "relinquish_alloc_permit") and "cta_group__2" in item.parts:
         return "barrier"
     if family in BARRIERS and "warp" not in item.parts and not {"cluster", "arrive"} <= set(item.parts):
         return "barrier"

@@ -1,8 +1,9 @@
 """Tensor memory of the blocks of a chunk: what is allocated, who waits for it, and the cells.
 
 Every block is alone on its multiprocessor here: 128 lanes of 512 columns of 32 bits. tcgen05.alloc takes the lowest
-free columns at a multiple of their number, and waits while there are none. With cta_group::2 both also wait for the
-other block of the pair: tcgen05.dealloc "may block", so that a kernel that needs it not to may hang.
+free columns at a multiple of their number, and waits while there are none. With cta_group::2 it also waits for the
+other block of the pair, and so do tcgen05.dealloc and tcgen05.relinquish_alloc_permit: on hardware they may, so that a
+kernel that needs them not to may hang.
 PTX ISA, "tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "Issue Granularity".
 """
 
@@ -43,11 +44,11 @@ class Waiting(NamedTuple):
     following: int
 
 
-class Leaving(NamedTuple):
-    """A warp in tcgen05.dealloc of a pair."""
+class Meeting(NamedTuple):
+    """A warp in an instruction of a pair that waits for the other block. what: "tcgen05.dealloc …" in words."""
 
     warp: int
-    start: int
+    what: str
     k: int
     following: int
 
@@ -63,7 +64,7 @@ class TensorMemory:
         self.given_up: dict[int, tuple[int, int]] = {}  # block -> site and lane that relinquished
         self.last: dict[int, int] = {}  # block -> columns of its last alloc
         self.waiting: list[Waiting] = []
-        self.leaving: list[Leaving] = []
+        self.meeting: list[Meeting] = []
 
     # ---- Instructions of whole warps ----
 
@@ -163,21 +164,29 @@ class TensorMemory:
         chunk.pc[lane : lane + 32] = entry.following
         chunk.at = None
 
-    def dealloc_in_pair(self, L, k: int, address, columns, following: int) -> int:
-        """Returns -1 with those warps parked whose partner has not come."""
-        self.dealloc(L, k, address, columns, 2)
+    def meet(self, L, k: int, what: list[str], following: int) -> int:
+        """Returns -1 with those warps parked whose partner in the other block has not come. what: of each warp."""
         self.park(L, following)
-        self.leaving += [Leaving(warp, start, k, following) for warp, start in
-                         zip(self.warps(L), self.uniform(L, k, address, "addresses"), strict=True)]
-        for entry in list(self.leaving):
-            other = next((one for one in self.leaving if self.block(one) == self.block(entry) ^ 1
-                          and one.start == entry.start), None)
-            if other is not None and entry in self.leaving:
-                for one in (entry, other):
-                    self.leaving.remove(one)
-                    self.chunk.pc[one.warp * 32 : one.warp * 32 + 32] = one.following
-                self.chunk.at = None
+        for warp, words in zip(self.warps(L), what, strict=True):
+            mine = Meeting(warp, words, k, following)
+            other = next((one for one in self.meeting if self.block(one) == self.block(mine) ^ 1
+                          and one.what == words), None)
+            if other is None:
+                self.meeting.append(mine)
+                continue
+            self.meeting.remove(other)
+            for one in (mine, other):
+                self.chunk.pc[one.warp * 32 : one.warp * 32 + 32] = one.following
         return -1
+
+    def dealloc_in_pair(self, L, k: int, address, columns, following: int) -> int:
+        self.dealloc(L, k, address, columns, 2)
+        starts = self.uniform(L, k, address, "addresses")
+        return self.meet(L, k, [f"tcgen05.dealloc of tensor memory at {start:#x}" for start in starts], following)
+
+    def relinquish_in_pair(self, L, k: int, following: int) -> int:
+        self.relinquish(L, k)
+        return self.meet(L, k, ["tcgen05.relinquish_alloc_permit"] * L.warps, following)
 
     def dealloc(self, L, k: int, address, columns, group: int) -> None:
         starts = self.uniform(L, k, address, "addresses")
@@ -279,23 +288,23 @@ class TensorMemory:
                              "warp; tcgen05 instructions of a whole warp take one value from all 32 threads.")
         return rows[:, 0].tolist()
 
-    def block(self, entry: Waiting | Leaving) -> int:
+    def block(self, entry: Waiting | Meeting) -> int:
         return entry.warp // self.chunk.warps_per_block
 
     def blocks(self) -> set[int]:
         """Those in which a warp waits."""
-        return {self.block(entry) for entry in (*self.waiting, *self.leaving)}
+        return {self.block(entry) for entry in (*self.waiting, *self.meeting)}
 
     def explain(self, block: int) -> list[str]:
-        """One clause for each warp of a block that waits in tcgen05.alloc or tcgen05.dealloc."""
+        """One clause for each warp of a block that waits in tcgen05.alloc, or for the other block of its pair."""
         chunk, words = self.chunk, []
         alone = f"together with a warp of {chunk.name_block(block ^ 1)}, which has not come" if (
             chunk.cluster_size > 1) else ""
-        for entry in (*self.waiting, *self.leaving):
+        for entry in (*self.waiting, *self.meeting):
             if self.block(entry) == block:
                 threads = spans(chunk.thread_of_lane[entry.warp * 32 : entry.warp * 32 + 32])
-                if type(entry) is Leaving:
-                    what = f"tcgen05.dealloc of tensor memory at {entry.start:#x} {alone}"
+                if type(entry) is Meeting:
+                    what = f"{entry.what} {alone}"
                 else:
                     lonely = entry.group == 2 and self.partner(entry) is None
                     what = f"tcgen05.alloc for {entry.columns} columns of tensor memory " + (

@@ -62,6 +62,13 @@ def test_giving_back_may_wait_for_the_other_block(rank):
         changed((LAST, body))
 
 
+def test_giving_up_the_right_to_allocate_may_wait_for_the_other_block():
+    once = ("    tcgen05_relinquish_alloc_permit<2>();\n", "    if (rank == 0) tcgen05_relinquish_alloc_permit<2>();\n")
+    with pytest.raises(emulator.Deadlock, match=r"threads 0-31 wait in tcgen05.relinquish_alloc_permit together with a warp "
+                       r"of block \(1, 0, 0\), which has not come"):
+        changed(once)
+
+
 def test_a_block_that_keeps_its_columns_holds_the_other():
     with pytest.raises(emulator.Deadlock, match="wait in tcgen05.dealloc .* which has not come.* has ended"):
         changed(("  if (warp == 0) tcgen05_dealloc<2>", "  if (warp == 0 && rank == 0) tcgen05_dealloc<2>"))

@@ -22,7 +22,7 @@ _GROUPS = ("cta_group__1", "cta_group__2")
 
 @op("tcgen05", forms=_FORMS)
 def tcgen05(e, i, following=None):
-    """Tensor memory and its instructions; `following` is the code block after an alloc, or a dealloc of a pair."""
+    """Tensor memory and its instructions; `following` is the code block after what may wait."""
     return _WRITERS.get(i.parts[1], _other)(e, i, following)
 
 
@@ -55,8 +55,10 @@ def _dealloc(e, i, following):
     e.line(f"S.tensor_memory.dealloc(L, {i.site}, {address}, {columns}, 1)")
 
 
-def _relinquish(e, i, _):
+def _relinquish(e, i, following):
     e.allow("relinquish_alloc_permit", "sync", "aligned", *_GROUPS)
+    if _group(e, i) == 2:
+        return f"return S.tensor_memory.relinquish_in_pair(L, {i.site}, {following})"
     e.line(f"S.tensor_memory.relinquish(L, {i.site})")
 
 
