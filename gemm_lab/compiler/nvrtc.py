@@ -208,26 +208,27 @@ def supported() -> list[str]:
 
 @lru_cache(maxsize=1)
 def toolkit_includes() -> tuple[str, ...]:
-    """Folders with cuda_fp16.h and mma.h: the pip packages beside NVRTC, then an installed CUDA toolkit.
+    """Folders with cuda_fp16.h, with crt/mma.h, which mma.h needs, and with libcu++, which cooperative groups need.
 
-    mma.h needs crt/mma.h, a pip package of its own; where it is missing, the next folder that has it comes second.
+    The pip packages beside NVRTC come first, then an installed CUDA toolkit. CUDA 13's packages share one folder, with
+    libcu++ in its folder cccl; those of CUDA 12 have a folder each, and crt is part of nvcc's. Raises
+    `MissingDependency` where cuda_fp16.h is nowhere.
     """
     import site
     import sys
 
-    bases = [Path(p) for p in (*sys.path, *site.getsitepackages()) if p]
-    folders = [base / "nvidia" / f"cu{version()[0]}" / "include" for base in bases]
-    folders += [base / "nvidia" / "cuda_runtime" / "include" for base in bases]
+    packages = f"cu{version()[0]}", "cuda_runtime", "cuda_nvcc", "cuda_cccl"
+    folders = [Path(p) / "nvidia" / name / "include" for p in (*sys.path, *site.getsitepackages()) if p
+               for name in packages]
     folders += [Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"]
-    for folder in folders:
-        if (folder / "cuda_fp16.h").is_file():
-            extra = [folder / "cccl"] if (folder / "cccl").is_dir() else []
-            if not (folder / "crt" / "mma.h").is_file():
-                extra += [other for other in folders if (other / "crt" / "mma.h").is_file()][:1]
-            return tuple(str(path) for path in (folder, *extra))
-    raise MissingDependency(
-        "The CUDA headers (cuda_fp16.h) were not found. Install them with: "
-        "pip install 'cuda-toolkit[cudart,crt,cccl]'")
+    folders = [path for folder in folders for path in (folder, folder / "cccl")]
+    needed = "cuda_fp16.h", "crt/mma.h", "cuda/std/type_traits"
+    found = [next((folder for folder in folders if (folder / header).is_file()), None) for header in needed]
+    if found[0] is None:
+        extras = "cudart,crt,cccl" if version() >= (13, 0) else "cudart,nvcc,cccl"
+        raise MissingDependency("The CUDA headers (cuda_fp16.h) were not found. Install them with: "
+                                f"pip install 'cuda-toolkit[{extras}]=={version()[0]}.*'")
+    return tuple(dict.fromkeys(str(folder) for folder in found if folder))
 
 
 # ---- Reading what came out --------------------------------------------------

@@ -235,7 +235,7 @@ APART = {
     "hopper/08_ping_pong_narrow": (0.82, "the same, and its epilogue is longer"),
     "rtx5090/03_persistent": (1.075, "consumers poll an mbarrier for each tile, and the producer for each stage"),
 }
-# The same, where the compiler is another than the card's: what ptxas 13.0 did otherwise.
+# What ptxas 13.0, which compiled what was recorded, did otherwise than later ones.
 OTHERWISE = {
     "ampere/04_swizzled": (1.20, "it computes the addresses of the fragments again in each step"),
     "lessons/01_plain_loads": (0.95, "it steps two uniform registers less in each turn"),
@@ -252,8 +252,8 @@ def test_machine_code_tells_what_an_h200_executed(card):
     mix = k.instruction_mix("sm_90a")
     if None in mix.trips:
         pytest.skip("an inner loop whose turns are not known")
-    same = ".".join(map(str, compiler.version())) == card.conditions["nvrtc"]
-    ratio, _ = (APART if same else APART | OTHERWISE).get(card.kernel, (1.0, ""))
+    newer = compiler.version() > tuple(map(int, card.conditions["nvrtc"].split(".")))
+    ratio, _ = (APART | OTHERWISE if newer else APART).get(card.kernel, (1.0, ""))
     if source_hash(k.compile("sm_90a")) != card.conditions["source"]:
         pytest.skip("recorded of an earlier text")
     assert card["instructions"] / mix.executed(card.n, profile_card.works(k, card.n)) == pytest.approx(ratio, rel=0.06)

@@ -11,6 +11,8 @@ from gemm_lab import compiler, emulator
 
 FOLDER = Path(__file__).parent / "recorded"
 FILES = ("half_operations.cu", "other_operations.cu")
+# Made of many instructions by a library of the compiler, and otherwise before CUDA 13: the last bit differs.
+OF_CUDA_13 = {"t1056_atan2f"}
 FLOATS = {"__half": "f2", "__half2": "f2", "float": "f4", "float2": "f4", "double": "f8"}
 
 
@@ -52,6 +54,8 @@ def test_operations_equal_the_hardware(file):
     kernels = {m[1]: piece for piece in pieces if (m := re.match(r"\.visible \.entry (\w+)", piece))}
     shared = "".join(piece for piece in pieces if piece not in set(kernels.values()))
     for number, (name, kind) in enumerate(listed):
+        if name in OF_CUDA_13 and compiler.version() < (13, 0):
+            continue
         ptx = shared + kernels[name]
         for data, expected in zip(inputs, results[first + number], strict=True):
             out = np.zeros((32, 16), np.uint8)
