@@ -73,6 +73,16 @@ def test_one_thread_issues(rung):
 
 
 @pytest.mark.parametrize("rung", RUNGS)
+def test_the_machine_code_holds_the_words_of_cutlass(rung):
+    """Its make_instr_desc for BF16, 256 columns and 128 or 256 rows; the upper half of its descriptor of a K-major tile."""
+    text = "\n".join(line.text for line in compiler.disassemble(build(rung)))
+    instruction = "0x10400490" if rung in PAIRS else "0x8400490"
+    assert f"idesc[{re.search(rf'UMOV (UR[0-9]+), {instruction} ', text)[1]}]" in text
+    high = set(re.findall(r"UMOV UR[0-9]+, (0x4000[0-9a-f]{4}) ", text))
+    assert high == {"0x40004040"}                              # 1024 / 16 at bit 32, 1 at bit 46, 2 at bit 61
+
+
+@pytest.mark.parametrize("rung", RUNGS)
 def test_it_fits_a_b200(rung):
     made, b200 = build(rung), gpu("b200")
     assert made.smem <= b200.smem_per_block and made.threads * made.registers <= b200.registers_per_sm

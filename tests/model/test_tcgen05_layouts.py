@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gemm_lab.model.instruction_descriptor import KINDS, InstructionDescriptor, decode, problem
-from gemm_lab.model.matrix_descriptor import DescriptorError, SharedTile
+from gemm_lab.model.matrix_descriptor import DescriptorError, SharedTile, element_addresses
 from gemm_lab.model.matrix_descriptor_sm100 import decode_sm100, encode_sm100
 from gemm_lab.model.tensor_memory import COLUMNS, LANES, QUARTER, SHAPES, fragment, pieces
 
@@ -51,6 +51,34 @@ def test_an_instruction_is_what_its_descriptor_says():
             one = InstructionDescriptor(128, 64, a, next(iter(known.operands.values())), d, "k", major, negate, False, kind)
             assert decode(one.encode(), kind) == one
     assert InstructionDescriptor(128, 256).encode() == 1 << 4 | 1 << 7 | 1 << 10 | 32 << 17 | 8 << 24 == 0x8400490
+
+
+# What CUTLASS 4.2 makes of the same (cute/atom/mma_traits_sm100.hpp: make_instr_desc, make_umma_desc), printed by its code.
+CUTLASS_WORDS = [
+    (InstructionDescriptor(128, 256), 0x08400490), (InstructionDescriptor(256, 256), 0x10400490),
+    (InstructionDescriptor(128, 64, a_major="mn"), 0x08108490),
+    (InstructionDescriptor(64, 40, "f16", "f16", "f16", b_major="mn"), 0x040B0000),
+    (InstructionDescriptor(128, 24, "tf32", "tf32", kind="tf32"), 0x08060910),
+    (InstructionDescriptor(128, 32, "e5m2", "e5m2", kind="f8f6f4"), 0x08080490),
+    (InstructionDescriptor(128, 32, "s8", "s8", "s32", kind="i8"), 0x080804A0),
+]
+# (major, swizzle, columns of K): leading and stride offset in 16 bytes, for tiles of 128 rows in BF16 without gaps.
+CUTLASS_TILES = {
+    ("k", 128, 64): (1, 64), ("k", 64, 32): (1, 32), ("k", 32, 16): (1, 16), ("k", 0, 16): (128, 8),
+    ("mn", 128, 16): (64, 128), ("mn", 64, 16): (32, 128), ("mn", 32, 16): (16, 128), ("mn", 0, 16): (128, 8),
+}
+
+
+@pytest.mark.parametrize(("ours", "word"), CUTLASS_WORDS)
+def test_cutlass_encodes_the_same_instructions(ours, word):
+    assert ours.encode() == word and decode(word, ours.kind) == ours
+
+
+@pytest.mark.parametrize("tile", CUTLASS_TILES)
+def test_with_the_offsets_of_cutlass_a_tile_has_no_gaps(tile):
+    (major, swizzle, columns), (leading, stride) = tile, CUTLASS_TILES[tile]
+    found = element_addresses(SharedTile(0, 16 * leading, 16 * stride, swizzle, major), 128, columns, 2)
+    assert np.array_equal(np.sort(found, axis=None), np.arange(0, 256 * columns, 2))
 
 
 @pytest.mark.parametrize(("word", "says"), [
