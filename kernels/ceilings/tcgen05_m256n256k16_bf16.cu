@@ -4,6 +4,7 @@
 // d receives one value a thread, so that the result is looked at; k is the seed.
 #include "config.cuh"        // TURNS 512, TILES 4
 #include "ptx/cluster.cuh"
+#include "ptx/elect.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/tcgen05.cuh"
 #include "ptx/tma.cuh"
@@ -29,7 +30,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(NUM_THREA
   cluster_sync();                                // both blocks have their accumulators
   const uint32_t tmem_acc = smem[(slot - smem_a) / 4];
 
-  if (threadIdx.x == 0 && cluster_ctarank() == 0) {
+  if (threadIdx.x < 32 && cluster_ctarank() == 0 && elect_one()) {
     const uint64_t a = tcgen05_descriptor_k_major_128b(smem_a), b = tcgen05_descriptor_k_major_128b(smem_a + 128 * 128);
     for (int turn = 0; turn < TURNS; turn++) {
       const uint64_t tile = turn % TILES * (TILE_BYTES / 16);

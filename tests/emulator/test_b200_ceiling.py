@@ -44,3 +44,13 @@ def test_its_operations_are_those_of_its_products():
     per_pair = config["TURNS"] * 4 * 2 * 256 * 256 * 16
     assert catalog.evaluate(spec.flops_per_thread, config) * 2 * 128 == per_pair
     assert catalog.ladder("b200").ceiling == NAME
+
+
+def test_no_loop_over_lanes_stands_between_the_products():
+    """Issued behind elect.sync; behind `threadIdx.x == 0` the compiler wraps every product in a loop over lanes."""
+    spec = catalog.kernel(NAME)
+    made = compiler.compile(spec.source, config=spec.configure(), arch="sm_100a", name=NAME)
+    lines = compiler.disassemble(made)
+    assert not any(line.opcode.startswith("BRA") and ".ANY" in line.text for line in lines)
+    at = [number for number, line in enumerate(lines) if line.opcode.startswith("UTCHMMA")]
+    assert len(at) >= 4 and np.median(np.diff(at)) <= 2
