@@ -29,7 +29,8 @@ def test_the_tensor_cores_read_shared_memory_and_write_tensor_memory(rung):
     assert mix[f"UTCHMMA{pair}"] == 64 // 16
     assert sum(count for opcode, count in mix.items() if opcode.startswith("UTC") and "MMA" in opcode) == 4
     assert mix[f"UTMALDG.2D{pair}"] == 2                       # a box of A and one of B
-    assert mix["LDTM.x32"] == 256 // 32                        # every column once
+    # Every column once, 32 at a time. The loop of 05 over pairs of them is unrolled or not, as the compiler likes.
+    assert mix["LDTM.x32"] in ({8, 2} if rung == "05_tma_store" else {8})
     assert mix[f"UTCATOMSWS{pair}.FIND_AND_SET.ALIGN"] >= 1    # columns of tensor memory are taken,
     assert any(opcode.startswith("UTCATOMSWS.AND") for opcode in mix)   # and given back
     assert not any(opcode.startswith(("HMMA", "LDSM", "LDGSTS", "LDG", "LDL", "STL")) for opcode in mix)
@@ -48,7 +49,7 @@ def test_how_d_leaves(rung):
     """16 bytes a thread and store until 05, where TMA stores four boxes of 64 columns."""
     mix = opcodes(rung)
     if rung == "05_tma_store":
-        assert mix["UTMASTG.2D"] == 256 // 64 and not any(opcode.startswith("STG") for opcode in mix)
+        assert mix["UTMASTG.2D"] == mix["LDTM.x32"] / 2 and not any(opcode.startswith("STG") for opcode in mix)
     else:
         assert mix["STG.E.128"] == 256 // 8 and not any(opcode.startswith("UTMASTG") for opcode in mix)
     assert not any(opcode.startswith("RED.") or opcode.startswith("ATOMG") for opcode in mix)
