@@ -53,4 +53,4 @@ def test_no_loop_over_lanes_stands_between_the_products():
     lines = compiler.disassemble(made)
     assert not any(line.opcode.startswith("BRA") and ".ANY" in line.text for line in lines)
     at = [number for number, line in enumerate(lines) if line.opcode.startswith("UTCHMMA")]
-    assert len(at) >= 4 and np.median(np.diff(at)) <= 2
+    assert len(at) >= 4 and np.median(np.diff(at)) <= 4  # in such loops they are 6 apart
