@@ -99,7 +99,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """A block tile whose intensity beats the balance of half DRAM, half L2 and whose stages fit."""
+    """A block tile of whole mma tiles, whose intensity beats the balance with L2 and whose stages fit."""
     m, n, k = _choices(exercise, choices, ("block_m", "block_n", "block_k"))
     target, stages = gpu(exercise.criteria["gpu"]), exercise.criteria["stages"]
     argument = roofline.l2_argument(m, n)
@@ -110,8 +110,8 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     if smem > target.smem_per_block:
         reasons.append(f"{stages} stages take {smem:,} bytes; a block on a {target.name} has "
                        f"{target.smem_per_block:,}.")
-    if k % 8:
-        reasons.append("BLOCK_K must be a multiple of 8, the k extent of one mma.")
+    if m % 16 or n % 8 or k % 8:
+        reasons.append("An mma of a T4 multiplies 16 × 8 × 8: block_m must be a multiple of 16, block_n and block_k of 8.")
     if reasons:
         raise WrongAnswer(exercise, reasons)
     return Solved(exercise.title, [("intensity", f"{argument.intensity:.1f} FLOP/byte"),

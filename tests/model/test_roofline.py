@@ -51,13 +51,19 @@ def test_intensity_at_two_bytes(m, n, expected):
     assert intensity(m, n, bytes=4) == intensity(m, n) / 2
 
 
-def test_l2_argument_as_written_and_as_printed():
+def test_dram_delivers_what_misses_l2():
     argument = l2_argument(256, 128)
     assert argument.intensity == pytest.approx(85.3, abs=0.05)
-    assert argument.balance == pytest.approx(86.67, abs=0.005)  # the document's own formula with 1280 GB/s
+    assert argument.gbps == pytest.approx(3 * 220) and argument.balance == pytest.approx(65_000 / 660)
     assert not argument.enough and "memory bound" in argument.text
-    assert l2_argument(256, 128, l2_gbps=1270).balance == pytest.approx(87.24, abs=0.015)  # what it prints
-    assert l2_argument(256, 256).enough
+    assert l2_argument(256, 256).enough and not l2_argument(256, 256, hit_rate=0.5).enough
+
+
+@pytest.mark.parametrize("hit_rate", [0, 0.1, 0.5, 2 / 3, 0.8, 0.9, 0.99, 1])
+def test_no_memory_delivers_more_than_it_can(hit_rate):
+    total = l2_argument(hit_rate=hit_rate).gbps
+    assert total <= 1280 and total * (1 - hit_rate) <= 220 * (1 + 1e-9)
+    assert total == pytest.approx(1280) or total * (1 - hit_rate) == pytest.approx(220), "one of them is the limit"
 
 
 def test_l2_argument_without_l2_is_dram():
