@@ -227,7 +227,9 @@ def copies(issue, mask=3, cluster=2, expect=None, blocks=None, end="cluster_sync
     return Sample(compiled, (blocks, 1, 1), 32, args, (cluster, 1, 1))
 
 
-TO_THE_OTHER = "if (t == 0) tma_load_2d(mapa(at + 1024, rank ^ 1), map, 8, 3, mapa(full, rank ^ 1));"
+TO_THE_OTHER = """if (t == 0)
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+               :: "r"(mapa(at + 1024, rank ^ 1)), "l"(&map), "r"(8), "r"(3), "r"(mapa(full, rank ^ 1)) : "memory");"""
 REDUCTIONS = [("add", "u32", 5 + 496), ("max", "s32", 31), ("xor", "b32", 5)]
 PAIR = """if (t == 0)
   asm volatile("cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytesMANY "

@@ -66,6 +66,8 @@ def test_a_load_may_go_to_the_other_block():
     got, report = copy(TO_THE_OTHER)
     want, _ = copy(ALONE)
     assert np.array_equal(got, want) and report.hazards == []
+    with pytest.raises(emulator.EmulatorError, match="reaches its own shared memory only; .shared::cluster reaches"):
+        copy(TO_THE_OTHER.replace("2d.shared::cluster", "2d.shared::cta"))
 
 
 HAZARDS = {

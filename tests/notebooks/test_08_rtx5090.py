@@ -4,6 +4,7 @@
 import pytest
 
 import gemm_lab as lab
+from gemm_lab import compiler
 from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.errors import ConfigError, LaunchError
 from gemm_lab.model.tensor_map import TensorMap, TensorMapError
@@ -100,10 +101,29 @@ def test_a_ninth_warp_costs_as_much_as_four():
     assert 384 * most == 128 * 24 + 256 * 240 and "CONSUMER_REGISTERS = NUM_CONSUMERS > 4 ? 240 : 248" in K[2].source
 
 
-def test_wide_tiles_spill_for_a_5090_only():
-    spilled = {arch: K[2](**WIDE).compile(arch).spill_stores for arch in ("sm_90a", "sm_120a")}
-    assert spilled["sm_90a"] == 0 < spilled["sm_120a"] and K[2].compile("sm_120a").spill_stores == 0
-    assert K[2].compile("sm_120a").registers < lab.gpu("rtx5090").registers_per_sm // 256
+FAR = """
+__device__ __forceinline__ void far_load(uint32_t shared, const CUtensorMap& map, int x, int y, uint32_t barrier) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%2, %3}], [%4];"
+               :: "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(barrier) : "memory");
+}
+#define tma_load_2d far_load
+"""
+
+
+@pytest.mark.parametrize("rung", [2, 3])
+def test_registers_move_unless_a_load_names_the_shared_memory_of_a_cluster(rung):
+    wide = K[rung](**WIDE)
+    header = '#include "ptx/tma.cuh"\n'
+    far = wide.source.replace(header, header + FAR)
+    for arch in ("sm_90a", "sm_120a"):
+        made = wide.compile(arch)
+        assert (made.registers, made.spill_stores) == (168, 0) and made.threads == 384
+        calls = [line for line in compiler.disassemble(made) if line.opcode.startswith("CALL")]
+        assert not calls and not K[rung].compile(arch).warnings
+        made = compiler.compile(far, config=wide.config, arch=arch, name=wide.name)
+        calls = [line for line in compiler.disassemble(made) if line.opcode.startswith("CALL")]
+        assert bool(made.spill_stores) == bool(calls) == (arch == "sm_120a")
 
 
 def test_a_turn_of_the_consumers_is_one_k_tile():
@@ -122,7 +142,9 @@ def test_parities_of_tile_7():
 
 def test_tiles_of_the_last_round():
     grid = K[3].spec.launch_grid(K[3].spec.config, 4096, 4096, 4096, sms=170)
-    assert grid == (170, 1, 1) and lab.gpu("rtx5090").sms == 170 and divmod(1024, 170) == (6, 4)
+    assert grid == (170, 1, 1) and lab.gpu("rtx5090").sms == 170
+    assert [divmod(32 * 4096 // columns, 170) for columns in (256, 128)] == [(3, 2), (6, 4)]
+    assert divmod(512, lab.gpu("h200").sms) == (3, 116), "the last of four rounds is nearly full"
 
 
 def test_the_staged_epilogue_is_in_the_way_of_the_next_tile():

@@ -107,6 +107,8 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair, chang
             return int(value if value.ndim == 0 else value[at])
 
         block, address = located(S, k, lane, own(shared))
+        if block != S.block_of_lane[lane]:
+            S.shared.check_space(k, lane)
         if tensor:
             boxes = descriptor(S, k, lane, own(where[0]), len(where[1]))
             corner = [own(c) for c in where[1]]
@@ -121,8 +123,6 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair, chang
             chunks = (address >> 4) + np.arange(size >> 4)
         count(S.sites[k], place, size)
         if barrier is None:
-            if block != S.block_of_lane[lane]:
-                S.shared.check_space(k, lane)
             store(S, k, lane, boxes, place, chunks + (block * S.shared_stride >> 4), change)
             continue
         if S.hazards is not None:
