@@ -130,7 +130,7 @@ def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
         _, report = launch(compiled, kernel.grid(m, n, k), inputs.arguments(), kernel.spec.cluster,
                            max_instructions=budget(m, n, k), hazards=True, timing=timing)
         found += [hazard for hazard in report.hazards if str(hazard) not in {str(other) for other in found}]
-    return found
+    return emulator.widest_first(found)
 
 
 def smallest_size(kernel: Kernel) -> tuple[int, int, int]:

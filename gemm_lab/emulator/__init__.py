@@ -18,6 +18,7 @@ from gemm_lab.emulator.faults import (
     UnsupportedInstruction,
     WarpgroupFault,
 )
+from gemm_lab.emulator.hazards import widest_first
 from gemm_lab.emulator.launching import launch
 from gemm_lab.emulator.registry import supported
 from gemm_lab.emulator.report import Report, Site, Totals
@@ -41,4 +42,5 @@ __all__ = [
     "WarpgroupFault",
     "launch",
     "supported",
+    "widest_first",
 ]

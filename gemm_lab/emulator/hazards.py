@@ -26,22 +26,32 @@ class Hazard:
     """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence", "divergent barrier" or
     "repeated issue".
 
-    line: of the PTX.
+    line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block or BLOCKS; 0 for what is no race.
     """
 
     kind: str
     message: str
     line: int
+    reach: int = 0
 
     def __str__(self) -> str:
         return self.message
+
+
+def widest_first(found: list[Hazard]) -> list[Hazard]:
+    """Races across blocks before those across warps, and these before those within a warp; the others keep their place.
+
+    What orders the warps of a block also orders the lanes of each: told first of the lanes, one would reach for less.
+    """
+    races = iter(sorted((hazard for hazard in found if hazard.reach), key=lambda hazard: -hazard.reach))
+    return [next(races) if hazard.reach else hazard for hazard in found]
 
 
 class Hazards:
     """The findings of a launch, one for each kind and pair of source lines, and what outlives a chunk of blocks."""
 
     def __init__(self, launch):
-        self.launch, self.found, self._seen = launch, [], set()
+        self.launch, self.found, self._seen = launch, [], {}
         sites = launch.program.sites
         self.where = [item.location or item.line for item in sites]  # copies of an unrolled loop are one place
         self.atomic = np.array([item.family in ("atom", "red") or "reduce" in item.parts for item in sites] or [False])
@@ -84,8 +94,9 @@ class Hazards:
             )
         return found
 
-    def add(self, kind: str, k: int, other: int, sentence) -> None:
+    def add(self, kind: str, k: int, other: int, sentence, reach: int = 0) -> None:
         key = (kind, self.where[k], self.where[other] if other >= 0 else None)
-        if key not in self._seen:
-            self._seen.add(key)
-            self.found.append(Hazard(kind, sentence(), self.launch.program.sites[k].line))
+        place = self._seen.get(key, len(self.found))
+        if place == len(self.found) or reach > self.found[place].reach:  # of the same two lines, the widest race
+            self._seen[key] = place
+            self.found[place:place + 1] = [Hazard(kind, sentence(), self.launch.program.sites[k].line, reach)]

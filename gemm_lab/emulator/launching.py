@@ -12,7 +12,7 @@ from gemm_lab.emulator.chunk import Chunk
 from gemm_lab.emulator.clusters import clusters_of
 from gemm_lab.emulator.counting import Patterns, SiteCounts
 from gemm_lab.emulator.faults import BudgetExceeded, EmulatorError, LaunchError
-from gemm_lab.emulator.hazards import Hazards
+from gemm_lab.emulator.hazards import Hazards, widest_first
 from gemm_lab.emulator.launch_checks import check
 from gemm_lab.emulator.layout import align_up
 from gemm_lab.emulator.memory import GlobalMemory
@@ -196,7 +196,7 @@ class Launch:
                     waiting = [chunk for chunk in waiting if not chunk.finished(QUANTUM)]
             except EmulatorError as error:
                 if self.hazards is not None and self.hazards.found:  # often the reason
-                    error.message += f" Found before that: {self.hazards.found[0]}"
+                    error.message += f" Found before that: {widest_first(self.hazards.found)[0]}"
                 raise
             finally:
                 self._copy_back()

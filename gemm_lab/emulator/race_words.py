@@ -71,13 +71,25 @@ def thread_of(launch, lane: int) -> str:
     return f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)}) of warp {thread // 32}"
 
 
+LANES, WARPS, BLOCKS = 1, 2, 3  # between whom a race is
+
+
+def reach_of(launch, lane: int, other_lane: int) -> int:
+    """Whether two lanes of a launch belong to one warp, to warps of one block or to two blocks."""
+    size = lanes_per_block(launch)
+    if lane // size != other_lane // size:
+        return BLOCKS
+    return LANES if lane >> 5 == other_lane >> 5 else WARPS
+
+
 def explain(
     words: Words, k: int, verb: str, other_lane: int, past: str, other: int, equal: bool, together: bool
 ) -> str:
     """One sentence or two."""
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
-    one_block, one_warp = lane // size == other_lane // size, lane >> 5 == other_lane >> 5
+    reach = reach_of(launch, lane, other_lane)
+    one_block, one_warp = reach < BLOCKS, reach == LANES
     together_in = size * launch.clusters.size
     one_cluster = words.shared and lane // together_in == other_lane // together_in
     if one_cluster and past == "wrote" and other >= 0 and is_bulk(launch.program.sites[other]):

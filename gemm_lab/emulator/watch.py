@@ -13,7 +13,7 @@ from gemm_lab.emulator.access import Access, by_array, bytes_of
 from gemm_lab.emulator.async_watch import AsyncWatch
 from gemm_lab.emulator.cluster_watch import ClusterWatch
 from gemm_lab.emulator.ordering import ALWAYS, LANE_BITS, LANE_MASK, Ordering
-from gemm_lab.emulator.race_words import Words, explain, in_flight
+from gemm_lab.emulator.race_words import Words, explain, in_flight, reach_of
 from gemm_lab.emulator.shadow import FILLED, FREE, READ, SharedShadow
 from gemm_lab.emulator.tensor_watch import TensorWatch
 from gemm_lab.emulator.warpgroup_watch import WarpgroupWatch
@@ -156,6 +156,7 @@ class Watch:
             access.k,
             other,
             lambda: explain(words, access.k, access.verb, before & LANE_MASK, past, other, equal, together),
+            reach_of(words.launch, words.lane, before & LANE_MASK),
         )
 
     def check_shared(self, access: Access, last) -> bool:

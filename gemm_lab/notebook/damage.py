@@ -13,7 +13,7 @@ from gemm_lab.api import Kernel, html, kernel
 from gemm_lab.api.emulating import budget, launch
 from gemm_lab.api.measuring import check_twice
 from gemm_lab.arguments import checked, shown
-from gemm_lab.emulator import Deadlock, EmulatorError
+from gemm_lab.emulator import Deadlock, EmulatorError, widest_first
 from gemm_lab.errors import ConfigError
 
 TILES_N, ROUNDS = 2, 2  # block tiles of D side by side, and how often each stage is filled for one of them
@@ -64,7 +64,7 @@ def _run(broken: Kernel, blocks: int | None) -> Damage:
         def machine(compiled, *, grid, args, cluster, timing=timing):
             arrays, report = launch(compiled, (blocks, 1, 1) if blocks else grid, args, cluster, hazards=True,
                                     max_instructions=budget(m, n, k), timing=timing)
-            hazards.extend(report.hazards)
+            hazards[:] = widest_first(hazards + report.hazards)
             return arrays
 
         try:

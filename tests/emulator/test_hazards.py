@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gemm_lab import compiler, emulator
+from gemm_lab.emulator import hazards
 from gemm_lab.emulator.mutate import mutants
 
 HEAD = 'extern "C" __global__ void kernel'
@@ -62,6 +63,45 @@ def test_atomics_do_not_race_among_themselves(cuda):
     assert cuda(source.replace("SYNC", "__syncthreads();"), p, block=128, hazards=True).hazards == []
     assert (p == 128).all()
     assert kinds(cuda(source.replace("SYNC", ""), p, block=128, hazards=True)) == ["race"]
+
+
+def test_a_race_across_blocks_is_told_before_one_across_warps_and_this_before_one_within_a_warp(cuda):
+    """One missing barrier makes both of the latter, and a barrier of the warp would mend the lesser one only."""
+    source = HEAD + """(int* p) {
+      __shared__ int near[64], far[64];
+      int t = threadIdx.x, v = 0;
+      near[t] = 1; far[t] = 1; __syncthreads();
+      v += near[t ^ 1];
+      v += far[63 - t];
+      near[t] = 2;
+      far[t] = 3;
+      p[t] = blockIdx.x + v;
+    }"""
+    found = cuda(source, np.zeros(64, np.int32), grid=2, block=64, hazards=True).hazards
+    assert [hazard.reach for hazard in found] == [1, 2, 3]
+    told = [str(hazard) for hazard in emulator.widest_first(found)]
+    for words, sentence in zip(("orders the two blocks", "no barrier between", "__syncwarp()"), told, strict=True):
+        assert words in sentence
+    unwritten, wait = (hazards.Hazard(kind, kind, 1) for kind in ("uninitialised read", "missing wait"))
+    mixed = emulator.widest_first([unwritten, *found, wait])
+    assert mixed[0] is unwritten and mixed[-1] is wait and mixed[1:-1] == emulator.widest_first(found)
+
+
+def test_of_two_lines_the_widest_race_is_kept(cuda):
+    source = HEAD + """(int* p) {
+      __shared__ int s[64];
+      int t = threadIdx.x, v = 0;
+      s[t] = 1; __syncthreads();
+      #pragma unroll 1
+      for (int turn = 0; turn < 2; turn++) {
+        v += s[t ^ (turn ? 33 : 1)];
+        s[t] = 2 + v;
+      }
+      p[t] = v;
+    }"""
+    found = cuda(source, np.zeros(64, np.int32), block=64, hazards=True).hazards
+    (after_read,) = [hazard for hazard in found if "writes" in str(hazard)]
+    assert after_read.reach == 2 and "there is no barrier between them" in str(after_read)
 
 
 PIPELINE = (
