@@ -10,6 +10,7 @@ from gemm_lab.emulator.clusters import OFFSET_MASK, RANK_SHIFT
 from gemm_lab.emulator.declarations import BYTES
 from gemm_lab.emulator.faults import EmulatorError
 from gemm_lab.emulator.ir import Immediate, Memory, Register, Symbol, Vector
+from gemm_lab.emulator.names import source_name
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,14 @@ class Snapshot:
         """Shared memory as elements of `dtype`; of one variable, if its name or a part of it is given."""
         data = self.shared
         if variable is not None:
-            name = next((n for n in self.variables if n == variable or variable in n), None)
-            if name is None:
+            called = [name for name in self.variables if source_name(name) == variable]
+            called = called or [name for name in self.variables if variable in name]
+            if not called:
                 raise EmulatorError(
-                    f"There is no shared variable {variable}; there is {', '.join(self.variables) or 'none'}."
+                    f"There is no shared variable {variable}; there is "
+                    f"{', '.join(map(source_name, self.variables)) or 'none'}."
                 )
-            start, size = self.variables[name]
+            start, size = self.variables[called[0]]
             data = data[start : start + size] if size else data[start:]
         size = np.dtype(dtype).itemsize
         return data[: len(data) // size * size].view(dtype)

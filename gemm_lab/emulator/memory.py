@@ -9,6 +9,7 @@ import numpy as np
 from gemm_lab.emulator.counting import count_shared, sectors_of
 from gemm_lab.emulator.faults import MemoryFault
 from gemm_lab.emulator.layout import GLOBAL_BASE, align_up
+from gemm_lab.emulator.names import source_name
 
 # One element of each width; 16 bytes travel as a complex number, which NumPy copies bit by bit.
 ELEMENT = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
@@ -149,7 +150,7 @@ class GlobalMemory:
         end = align_up(len(image) + len(parameters) + self.GAP, 256)
         places = []
         for start, size, name in variables:
-            self.add(start, size, name)
+            self.add(start, size, source_name(name))
         if parameters:
             self.add(GLOBAL_BASE + len(image), len(parameters), "the kernel's parameters")
         for name, buffer in buffers:
@@ -292,6 +293,6 @@ def nearest_variable(chunk, space: str, at: int) -> str:
                 best = start, variable
     if best is None:
         return ""
-    return f" (nearest: {best[1].name}, which begins at {best[0]:,}" + (
+    return f" (nearest: {source_name(best[1].name)}, which begins at {best[0]:,}" + (
         f" and has {best[1].size:,} bytes)" if best[1].size else ")"
     )

@@ -14,6 +14,7 @@ from gemm_lab.emulator.flow import blocks_of
 from gemm_lab.emulator.inlining import flatten
 from gemm_lab.emulator.ir import Instruction, Module, Variable
 from gemm_lab.emulator.layout import FUNCTION_BASE, GLOBAL_BASE, align_up
+from gemm_lab.emulator.names import source_name
 from gemm_lab.emulator.syntax import parse
 from gemm_lab.emulator.types import NUMPY, register_code
 from gemm_lab.emulator.wgmma_forms import registers_of
@@ -143,7 +144,7 @@ class Program:
             return self._addresses[id(variable)]
         except KeyError:
             raise LaunchError(
-                f"The variable {variable.name} has no address: it is declared but never defined."
+                f"The variable {source_name(variable.name)} has no address: it is declared but never defined."
             ) from None
 
     def function_address(self, name: str) -> int:
