@@ -47,7 +47,8 @@ class TileFacts:
             side = "memory bound" if self.intensity < self.balance[name] else "compute bound"
             parts.append(f"From {name}, balance {self.balance[name]:.1f}: at most {tflops:.1f} TFLOPS, {side}.")
         room = f"the {self.gpu.name} gives a block {self.gpu.smem_per_block:,}"
-        parts.append(f"One stage takes {self.smem:,} bytes; {room}: it {'fits' if self.fits else 'does not fit'}.")
+        parts.append(f"One stage takes {self.smem:,} bytes; {room}: it {'fits' if self.fits else 'does not fit'} "
+                     "in shared memory.")
         return " ".join(parts)
 
 
