@@ -17,8 +17,7 @@ __device__ __forceinline__ void tma_prefetch(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" :: "l"(&map) : "memory");
 }
 
-// The mbarrier gets the bytes of the whole box when they have come. To this block's own shared memory (PTX 8.6): with
-// .shared::cluster ptxas makes a call of it for sm_120a, and beside a call it ignores setmaxnreg.
+// The mbarrier gets the box's bytes. (With .shared::cluster ptxas makes a call for sm_120a, and ignores setmaxnreg.)
 __device__ __forceinline__ void tma_load_2d(uint32_t shared, const CUtensorMap& map, int x, int y, uint32_t barrier) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes "
                "[%0], [%1, {%2, %3}], [%4];"
