@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gemm_lab.errors import LabError
+from gemm_lab.hardware import GPUS
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,9 @@ _END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?:
 _MISSING = re.compile(r'cannot open source file "[\w/.]+"$')
 _PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<message>.*)$")
 _PTXAS_BARE = re.compile(r"^ptxas (?P<severity>error|fatal|warning)\s*: (?P<message>.*)$")
+# What it only mentions by the way: setmaxnreg is ignored, wgmma wait for each other.
+_PTXAS_LOSS = re.compile(r"^ptxas info\s*: (?P<message>\(C\d+\) Potential Performance Loss: .*)$")
+_ABOVE = re.compile(r"requires \.target sm_\d+\w* or higher")
 
 
 def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> list[Diagnostic]:
@@ -126,8 +130,11 @@ def cropped(text: str, caret: int | None, most: int = 240) -> tuple[str, int | N
     return (before + text[start: start + most] + after, None if caret is None else caret - start + len(before))
 
 
-def parse_ptxas(log: str, ptx: str, files: Mapping[str, str]) -> list[Diagnostic]:
-    """Diagnostics of a ptxas log; each PTX line is mapped to the source line that it came from."""
+def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list[Diagnostic]:
+    """Diagnostics of a ptxas log; each PTX line is mapped to the source line that it came from.
+
+    arch: what the kernel is compiled for.
+    """
     found, seen = [], set()
     for line in log.split("\n"):
         match = _PTXAS.match(line)
@@ -138,7 +145,7 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str]) -> list[Diagnostic
             if (file, source, match["message"]) in seen:
                 continue  # an unrolled loop repeats the same complaint
             seen.add((file, source, match["message"]))
-            message = f"ptxas refuses the PTX “{shown}”: {match['message']}"
+            message = f"ptxas refuses the PTX “{shown}”: {match['message']}" + _too_low(match["message"], arch)
             found.append(Diagnostic(file, source, "error", message, *cropped(source_line(files, file, source), None)))
             continue
         match = _PTXAS_BARE.match(line)
@@ -147,6 +154,20 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str]) -> list[Diagnostic
             message = re.sub(r"\b0x[0-9a-f]+\b", lambda number: f"{int(number[0], 16):,}", match["message"])
             found.append(Diagnostic("ptxas", 0, severity, message))
     return found
+
+
+def _too_low(message: str, arch: str) -> str:
+    """A sentence with the architecture, behind a message that asks for a higher one; the learner may have named none."""
+    if not _ABOVE.search(message):
+        return ""
+    names = ", ".join(gpu.name for gpu in GPUS.values() if gpu.arch == arch)
+    return f". This kernel is compiled for {arch}{f' ({names})' if names else ''} here."
+
+
+def ptxas_warnings(log: str) -> list[Diagnostic]:
+    """The warnings in the log of a ptxas that succeeded, and what it tells of lost performance."""
+    found = (_PTXAS_LOSS.match(line) or _PTXAS_BARE.match(line) for line in log.split("\n"))
+    return [Diagnostic("ptxas", 0, "warning", told) for told in dict.fromkeys(m["message"] for m in found if m)]
 
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.M)

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from gemm_lab.compiler.diagnostics import CompileError, Diagnostic, parse_nvrtc, parse_ptxas, short_name
+from gemm_lab.compiler.diagnostics import CompileError, Diagnostic, parse_nvrtc, parse_ptxas, ptxas_warnings, short_name
 from gemm_lab.config import cache_dir, data_dir
 from gemm_lab.errors import LabError, MissingDependency
 
 _EXPORTED = ("SMEM_BYTES",)
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,8 @@ def _compile(source, config, arch, name, entry, files, key) -> Compiled:
     log, ptx, cubin = _nvrtc(text, config, arch, name, ["-Xptxas=-v"])
     if cubin is None and "ptxas" in log:
         _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, [])
-        raise CompileError(name, parse_ptxas(log, ptx or "", files) or [Diagnostic("ptxas", 0, "error", log.strip())])
+        told = parse_ptxas(log, ptx or "", files, arch)
+        raise CompileError(name, told or [Diagnostic("ptxas", 0, "error", log.strip())])
     diagnostics = parse_nvrtc(log, files, own)
     if cubin is None:
         if not diagnostics:
@@ -121,7 +122,8 @@ def _compile(source, config, arch, name, entry, files, key) -> Compiled:
             + (f" (found {', '.join(found)})" if found else "")))])
     return Compiled(
         name=name, arch=arch, entry=entry, ptx=_relative_files(ptx), cubin=cubin, source=source, files=files,
-        config=config, key=key, warnings=tuple(d for d in diagnostics if d.severity == "warning"),
+        config=config, key=key,
+        warnings=(*(d for d in diagnostics if d.severity == "warning"), *ptxas_warnings(log)),
         dynamic_smem=_exported(ptx, "SMEM_BYTES"), threads=_threads(ptx, entry), **_resources(log, entry))
 
 

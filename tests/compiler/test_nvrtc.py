@@ -7,6 +7,7 @@ import pytest
 from gemm_lab import catalog, compiler
 from gemm_lab.catalog import Edit, splice
 from gemm_lab.compiler import CompileError
+from gemm_lab.compiler.diagnostics import ptxas_warnings
 from gemm_lab.errors import LabError
 
 KERNEL = """#include "config.cuh"
@@ -80,6 +81,26 @@ def test_refused_ptx_is_shown_at_the_line_of_the_cell():
     assert len(error.diagnostics) <= 3, "an unrolled loop repeats a complaint; it is shown once"
 
 
+WIDE_MMA = """      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %0, %0, %0}, {%1, %1, %1, %1}, {%1, %1}, "
+                   "{%0, %0, %0, %0};" : : "f"(0.0f), "r"(lane));"""
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    (WIDE_MMA, "requires .target sm_80 or higher. This kernel is compiled for sm_75 (Tesla T4) here."),
+    ('      asm volatile("fence.proxy.async;");', "requires .target sm_90 or higher. This kernel is"),
+])
+def test_ptx_of_a_newer_gpu_is_refused_with_the_one_that_was_compiled_for(text, told):
+    """Without a GPU a cell is compiled for the one that its ladder is taught on, which the learner named nowhere."""
+    region = catalog.kernel("t4/03").regions["multiply"].text
+    assert told in str(cell_error(f"{text}\n{region}", "multiply"))
+
+
+def test_other_refusals_of_ptx_do_not_name_it():
+    region = catalog.kernel("t4/03").regions["multiply"].text
+    error = cell_error('      asm volatile("mov.u32 %%nonsense, 1;");\n' + region, "multiply")
+    assert "ptxas refuses" in str(error) and "is compiled for" not in str(error)
+
+
 def test_errors_outside_the_region_keep_their_line():
     spec = catalog.kernel("t4/03")
     error = cell_error("// nothing here")
@@ -147,6 +168,48 @@ def test_too_much_shared_memory_is_said_in_words_and_bytes():
         build(SIZE=20_000)
     (note,) = caught.value.diagnostics
     assert "too much shared data (80,000 bytes, 49,152 max)" in note.message and "info" not in note.message
+
+
+RING = """extern "C" __global__ void __launch_bounds__(256, 1) gemm(const void* map, float* d) {
+  __shared__ alignas(128) float tile[1024];
+  __shared__ alignas(8) unsigned long long full;
+  const unsigned to = __cvta_generic_to_shared(tile), barrier = __cvta_generic_to_shared(&full);
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(barrier) : "memory");
+  __syncthreads();
+  if (threadIdx.x >= 128) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    if (threadIdx.x == 128) {
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 4096;" :: "r"(barrier) : "memory");
+      asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %2}], [%3];"
+                   :: "r"(to), "l"(map), "r"(0), "r"(barrier) : "memory");
+    }
+    return;
+  }
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+  asm volatile("{ .reg .pred p; wait: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @!p bra wait; }"
+               :: "r"(barrier) : "memory");
+  d[threadIdx.x] = tile[threadIdx.x];
+}
+"""
+
+
+def test_lost_performance_that_ptxas_mentions_is_a_warning():
+    """On sm_120a a copy into a cluster's shared memory becomes a call, and with it setmaxnreg is ignored."""
+    lost = compiler.compile(RING.replace(", 1) gemm", ") gemm"), arch="sm_90a", name="test").warnings
+    assert [(w.severity, w.message[:34]) for w in lost] == [("warning", "(C7508) Potential Performance Loss")]
+    assert compiler.compile(RING, arch="sm_90a", name="test").warnings == ()
+    if compiler.version() >= (12, 8):
+        (warning,) = compiler.compile(RING, arch="sm_120a", name="test").warnings
+        assert "Potential Performance Loss: 'setmaxnreg' ignored" in str(warning)
+
+
+def test_a_log_of_ptxas_gives_each_warning_once():
+    log = ("ptxas info    : (C7506) Potential Performance Loss: 'setmaxnreg' ignored.\n" * 2
+           + "ptxas warning : Value of threads per SM is out of range\nptxas info    : 0 bytes gmem\n"
+           + "ptxas info    : Used 24 registers, used 1 barriers, 4104 bytes smem\n")
+    assert [str(warning) for warning in ptxas_warnings(log)] == [
+        "ptxas: warning: (C7506) Potential Performance Loss: 'setmaxnreg' ignored.",
+        "ptxas: warning: Value of threads per SM is out of range"]
 
 
 def test_html_escapes_the_learners_text():
