@@ -4,8 +4,9 @@ An arrival publishes what its warp did before; a wait that finds the phase over 
 which that phase counted. Until some thread has waited, what a copy fills may be touched by nobody; from then on it
 counts as written by that thread at its wait, so that others have to wait too, or to meet that thread.
 
-What threads wrote, a store copy reads through another proxy: it needs `fence.proxy.async` after the writes. The same
-holds for the mbarrier that a copy reports to: its init has to be fenced. PTX ISA, "Memory Consistency Model: Proxies".
+What threads wrote, a store copy reads through another proxy: on the way from the writes to the copy somebody has to
+execute `fence.proxy.async`, after the writes and ordered before the copy. The same holds for the mbarrier that a copy
+reports to: its init has to be fenced. PTX ISA, "Memory Consistency Model: Proxies".
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 from gemm_lab.emulator.access import Access, by_array
 from gemm_lab.emulator.ordering import ALWAYS, LANE_BITS, LANE_MASK
 from gemm_lab.emulator.shadow import FILLED, FREE, READ
+
+FENCES = 64  # older ones count as known to everybody: a hazard may be missed for it, none is invented
 
 
 class Record:
@@ -39,7 +42,10 @@ class AsyncWatch:
     def __init__(self, watch):
         self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
         order = watch.order
+        # By warp, its last event that a fence covers: anybody's, one before an init is used, one that all know of.
         self.fenced, self.init_fenced = (np.full(order.signalled.shape, ALWAYS, np.int64) for _ in range(2))
+        self.settled = self.fenced.copy()
+        self.fences: list = []  # the newest: (event, rows of warps, what each of them covers)
         self.flying: list = []  # loads for which nobody has waited
 
     # ---- mbarriers ----
@@ -228,21 +234,51 @@ class AsyncWatch:
                 f"which was written at {words.site(other)}: the threads that wrote need fence.proxy.async after "
                 "their stores and before the barrier."))
 
-    def unfenced(self, access: Access, last) -> np.ndarray:
-        """Which of the `last` writes (as `access.cells`) threads made, and no fence.proxy.async of theirs followed."""
-        event, lanes = last >> LANE_BITS, last & LANE_MASK
-        row = (lanes >> 5) - self.order.first
-        covered = self.fenced.reshape(-1)[np.where(last == 0, 0, row)]
-        bad = (event > covered) & ~self.report.bulk[self.report.site_of[event]] & (last != 0)
-        return bad & (self.watch.shared.pending[access.cells] == FREE)
+    def unfenced(self, access: Access, last, readers=None) -> np.ndarray:
+        """Which of the `last` writes (as `access.cells`) threads made, and no fence.proxy.async leads to the readers.
 
-    def proxy_fence(self, L, mask, init_only: bool) -> None:
+        readers: lanes of the launch that all have to know of it; those of the access unless given.
+        """
+        event, lanes = last >> LANE_BITS, last & LANE_MASK
+        row = np.where(last == 0, 0, (lanes >> 5) - self.order.first)
+        bad = (event > self.fenced.reshape(-1)[row]) & (last != 0)
+        generic = ~self.report.bulk[self.report.site_of[event]] & (self.watch.shared.pending[access.cells] == FREE)
+        self._settle()
+        doubtful = ~bad & generic & (event > self.settled.reshape(-1)[row])
+        if doubtful.any():
+            writes, at = np.unique(np.stack([row[doubtful], event[doubtful]]), axis=1, return_inverse=True)
+            readers = np.unique(access.lanes) if readers is None else readers
+            lost = [any(not self._led_to(int(lane), *write) for lane in readers) for write in writes.T.tolist()]
+            bad[doubtful] = np.array(lost)[at.reshape(-1)]
+        return bad & generic
+
+    def _led_to(self, reader: int, row: int, event: int) -> bool:
+        """Does a fence that covers this event of a warp come before what the reader, a lane, does now?"""
+        cluster, local = divmod(row, self.order.span)
+        mine = (reader >> 5) - self.order.first
+        for stamp, rows, covers in reversed(self.fences):
+            for fence in rows[(rows // self.order.span == cluster) & (covers[:, local] >= event)].tolist():
+                lane = (fence + self.order.first) * 32
+                before = np.array([[stamp << LANE_BITS | lane]])
+                if fence == mine or self.order.unordered(np.array([[reader]]), before, True) is None:
+                    return True
+        return False
+
+    def proxy_fence(self, L, k: int, mask, init_only: bool) -> None:
         positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
         if not len(positions):
             return
-        rows = np.unique(L.lane_numbers()[positions] >> 5)
-        target = self.init_fenced if init_only else self.fenced
-        np.maximum.at(target, rows // self.order.span, self.order.known_to(rows, self.report.event))
+        rows, event = np.unique(L.lane_numbers()[positions] >> 5), self.report.next_event(k)
+        covers = self.order.known_to(rows, event)
+        np.maximum.at(self.init_fenced if init_only else self.fenced, rows // self.order.span, covers)
+        if not init_only:
+            self.fences.append((event, rows, covers))
+
+    def _settle(self) -> None:
+        """Fences that everybody knows of are summed up; so are, for the sake of time, those of long ago."""
+        while self.fences and (self.fences[0][0] <= self.order.floor or len(self.fences) > FENCES):
+            _, rows, covers = self.fences.pop(0)
+            np.maximum.at(self.settled, rows // self.order.span, covers)
 
     # ---- Global memory and the end ----
 

@@ -162,8 +162,8 @@ class WarpgroupWatch:
         self._generic_writes(first, last)
 
     def _generic_writes(self, access: Access, last) -> None:
-        """Writes of threads that no fence.proxy.async follows."""
-        bad = self.watch.proxies.unfenced(access, last)
+        """Writes of threads from which no fence.proxy.async leads to the four warps. access: by the first of them."""
+        bad = self.watch.proxies.unfenced(access, last, access.lanes[0, 0] + 32 * np.arange(WARPS))
         if bad.any():
             at, column = np.argwhere(bad)[0]
             stamp = int(last[at, column])

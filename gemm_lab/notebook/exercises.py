@@ -111,7 +111,8 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
         reasons.append(f"{stages} stages take {smem:,} bytes; a block on a {target.name} has "
                        f"{target.smem_per_block:,}.")
     if m % 16 or n % 8 or k % 8:
-        reasons.append("An mma of a T4 multiplies 16 × 8 × 8: block_m must be a multiple of 16, block_n and block_k of 8.")
+        reasons.append("An mma of a T4 multiplies 16 × 8 × 8: block_m must be a multiple of 16, block_n and block_k "
+                       "of 8.")
     if reasons:
         raise WrongAnswer(exercise, reasons)
     return Solved(exercise.title, [("intensity", f"{argument.intensity:.1f} FLOP/byte"),

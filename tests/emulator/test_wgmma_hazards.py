@@ -51,6 +51,28 @@ def report(threads=128, timing="early", **changes):
     return emulator.launch(compiled, "kernel", 1, threads, args, hazards=True, timing=timing)
 
 
+MEET = "__syncthreads();"
+ONE = f"if (thread == 64) {PROXY}"
+LEADS = {
+    "every writer, before the barrier": ("", f"{PROXY} {MEET}", True),
+    "every reader, after it": ("", f"{MEET} {PROXY}", True),
+    "a lane of every warp that reads": ("", f"{MEET} if (thread % 32 == 0) {PROXY}", True),
+    "one thread, between two barriers": ("", f"{MEET} {ONE} {MEET}", True),
+    "one thread, after the barrier": ("", f"{MEET} {ONE}", False),
+    "one thread, before the barrier": ("", f"{ONE} {MEET}", False),
+    "every reader, before the writes": (PROXY, MEET, False),
+    "nobody": ("", MEET, False),
+}
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
+@pytest.mark.parametrize("name", LEADS)
+def test_a_proxy_fence_has_to_stand_on_the_way_from_the_writes_to_the_readers(name, timing):
+    before, meet, leads = LEADS[name]
+    found = report(timing=timing, fill=before + STAGES["fill"], proxy="", meet=meet).hazards
+    assert {hazard.kind for hazard in found} == (set() if leads else {"missing fence"})
+
+
 def sentences(**changes) -> str:
     try:
         return "\n".join(f"{h.kind}: {h}" for h in report(**changes).hazards)

@@ -50,7 +50,7 @@ def fence(e, i):
     if not e.hazards or elsewhere:
         e.line("pass")
     elif "proxy" in i.parts or "mbarrier_init" in i.parts:
-        e.line(f"S.hazards.proxies.proxy_fence(L, {e.mask}, {'mbarrier_init' in i.parts})")
+        e.line(f"S.hazards.proxies.proxy_fence(L, {i.site}, {e.mask}, {'mbarrier_init' in i.parts})")
     else:
         e.line(f"S.hazards.fence(L, {wide})")
 
