@@ -59,7 +59,7 @@ gemm(const unsigned* offsets, const unsigned* sources, const unsigned char* data
 
 
 def _statement(instruction: str) -> str:
-    """A ".generic" instruction leaves the state space open, as mma.h does for bf16 and tf32."""
+    """A ".generic" instruction leaves the state space open, as NVRTC does for the bf16 and tf32 of mma.h."""
     generic = instruction.endswith(".generic")
     _, action, matrix, layout, shape, kind = instruction.removesuffix(".generic").split(".")
     count = registers(instruction)

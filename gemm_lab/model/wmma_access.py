@@ -36,8 +36,8 @@ class Access(NamedTuple):
 def access(matrix: str, shape: str, layout: str, kind: str, shared: bool) -> Access:
     """matrix: "a", "b", "c", "d"; layout: "row", "col"; kind: the element type.
 
-    shared: the PTX names the shared space. A generic address, which mma.h gives for bf16 and tf32, is not enough for
-    ldmatrix.
+    shared: the PTX names the shared space. A generic address, which NVRTC leaves in the loads of bf16 and tf32
+    that mma.h asks for, is not enough for ldmatrix.
     """
     m, n, k = SHAPES[shape]
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))

@@ -112,7 +112,9 @@ def test_rows_that_are_not_16_byte_aligned_are_refused():
 
 
 def test_a_generic_address_costs_ldmatrix_and_the_shared_window_gets_it_back():
-    """mma.h loads BF16 through a generic pointer: four loads and, crosswise, MOVM. FP16 it loads from shared memory."""
+    """NVRTC leaves mma.h's BF16 loads generic: four loads and, crosswise, MOVM. For FP16 it names shared memory."""
+    load = "wmma.load.a.sync.aligned.col.m16n16k16"
+    assert f"{load}.bf16" in build("unroll_bf16").ptx and f"{load}.shared.f16" in build("wmma_v3").ptx
     slow, half, best = opcodes("unroll_bf16"), opcodes("wmma_v3"), opcodes("best_wmma")
     assert count(slow, "LDSM") == 0 < count(slow, "MOVM") and count(slow, "LD.E") > 0
     assert count(half, "LDSM") > 0 == count(half, "MOVM")

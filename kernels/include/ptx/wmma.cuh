@@ -1,6 +1,6 @@
 // wmma with shared addresses: what mma.h offers, but the instruction names the shared window and becomes ldmatrix.
-// mma.h hands BF16 loads a generic pointer, of which ptxas makes four 4-byte loads for one fragment, and MOVM where it
-// lies crosswise. The layout of a fragment over the lanes is not documented; only wmma instructions may take it apart.
+// NVRTC names it for FP16 only: it keeps BF16 loads generic, and ptxas makes four 4-byte loads of one, and MOVM where
+// it lies crosswise. The layout of a fragment over the lanes is not documented; only wmma may take it apart.
 // PTX ISA, "wmma". BF16: sm_80 and later.
 #pragma once
 #include "config.cuh"
