@@ -302,7 +302,7 @@ def sync_notebooks(options) -> int:
 
     found = sync(check=options.check)
     for sentence in found:
-        print(sentence)
+        print(sentence if options.check else sentence + " It has been written anew.")
     if options.check and found:
         print("Run: gemm-lab sync")
         return 1

@@ -2,7 +2,7 @@
 
 GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder
 GEMM_LAB_BACKEND     auto (default), gpu or emulator
-GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default 20
+GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default: 6 and what its size takes
 GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may take (read by `emulator`); default: 3/4 of what is free
 GEMM_LAB_WAIT_S      seconds to wait for a GPU that others use; default 300
 GEMM_LAB_BUSY        what a run does then: wait (default) or emulator
@@ -26,7 +26,7 @@ DATA_FOLDERS = ("kernels", "images", "results", "notebooks")
 BACKENDS = ("auto", "gpu", "emulator")
 BUSY = ("wait", "emulator")
 MOST_SMS = 4096
-DEFAULT_TIMEOUT_S, DEFAULT_WAIT_S, DEFAULT_IDLE_S = 20.0, 300.0, 600.0
+DEFAULT_WAIT_S, DEFAULT_IDLE_S = 300.0, 600.0
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -71,9 +71,9 @@ def backend() -> str:
     return chosen
 
 
-def timeout_s() -> float:
-    """GEMM_LAB_TIMEOUT_S: seconds, more than 0."""
-    return _seconds("GEMM_LAB_TIMEOUT_S", DEFAULT_TIMEOUT_S)
+def timeout_s(default: float) -> float:
+    """GEMM_LAB_TIMEOUT_S: seconds, more than 0. default: 6 and what the launch's size takes, which its caller knows."""
+    return _seconds("GEMM_LAB_TIMEOUT_S", default)
 
 
 def wait_s() -> float:

@@ -271,17 +271,17 @@ def test_folders_of_nobodys_home_are_a_sentence(monkeypatch):
 def test_backend_and_timeout(monkeypatch):
     monkeypatch.delenv("GEMM_LAB_BACKEND", raising=False)
     monkeypatch.delenv("GEMM_LAB_TIMEOUT_S", raising=False)
-    assert config.backend() == "auto" and config.timeout_s() == 20.0
+    assert config.backend() == "auto" and config.timeout_s(7.0) == 7.0
     monkeypatch.setenv("GEMM_LAB_BACKEND", "Emulator")
     monkeypatch.setenv("GEMM_LAB_TIMEOUT_S", "2.5")
-    assert config.backend() == "emulator" and config.timeout_s() == 2.5
+    assert config.backend() == "emulator" and config.timeout_s(7.0) == 2.5
 
 
 @pytest.mark.parametrize("seconds", ["0", "-3", "soon", "nan", "inf"])
 def test_wrong_timeouts(monkeypatch, seconds):
     monkeypatch.setenv("GEMM_LAB_TIMEOUT_S", seconds)
     with pytest.raises(ConfigError, match="number of seconds"):
-        config.timeout_s()
+        config.timeout_s(7.0)
 
 
 @pytest.mark.parametrize("sms", ["-1", "0", "many", "²", "1.5", "99999999999"])

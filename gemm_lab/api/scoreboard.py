@@ -234,10 +234,10 @@ class Published:
         return header, [[name, f"{there:.1f}", f"{here_:.1f}"] for name, there, here_ in self.rows]
 
     def __repr__(self) -> str:
-        return "\n".join([*columns(*self._table()), f"percent of cuBLAS at {self.n}, each on its own GPU"])
+        return "\n".join([*columns(*self._table()), f"percent of cuBLAS, each on its own GPU; ours at {self.n}"])
 
     def _repr_html_(self) -> str:
-        return html.card(html.table(*self._table(), f"Percent of cuBLAS at {self.n}, each on its own GPU."))
+        return html.card(html.table(*self._table(), f"Percent of cuBLAS, each on its own GPU; ours at {self.n}."))
 
 
 @checked

@@ -141,11 +141,7 @@ def run_guarded(
     its own. `names` are the parameters' names. Without `timeout_s` and GEMM_LAB_TIMEOUT_S, the kernel has 6 s and
     what its `flops` take at 0.1 TFLOPS: an allowance for slow kernels, not a measurement.
     """
-    chosen = (
-        config.timeout_s()
-        if os.environ.get("GEMM_LAB_TIMEOUT_S", "").strip()
-        else LAUNCH_TIMEOUT_S + flops / SLOWEST_FLOPS
-    )
+    chosen = config.timeout_s(LAUNCH_TIMEOUT_S + flops / SLOWEST_FLOPS)
     if not callable(args):
         fields["args"] = args
 

@@ -7,7 +7,7 @@ executed.csv beside it, so that their classes can change without another recordi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,12 @@ class ProfileCard:
 
     def __getitem__(self, column: str) -> float | None:
         return self.values.get(column)
+
+    def __contains__(self, column: object) -> bool:
+        return column in self.values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
 
     @property
     def stalls(self) -> dict[Stall, float]:

@@ -4,7 +4,7 @@
 #pragma once
 #include "config.cuh"
 
-// Registers and shared memory that threads wrote before are seen by the wgmma after it.
+// Registers that threads wrote before are seen by the wgmma after it. (Shared memory takes fence.proxy.async.)
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 __device__ __forceinline__ void wgmma_commit_group() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
