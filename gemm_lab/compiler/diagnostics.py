@@ -157,7 +157,7 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list
 
 
 def _too_low(message: str, arch: str) -> str:
-    """A sentence with the architecture, behind a message that asks for a higher one; the learner may have named none."""
+    """Names the architecture, behind a message that asks for a higher one; the learner may have named none."""
     if not _ABOVE.search(message):
         return ""
     names = ", ".join(gpu.name for gpu in GPUS.values() if gpu.arch == arch)

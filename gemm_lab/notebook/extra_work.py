@@ -16,8 +16,8 @@ from gemm_lab.api import Kernel
 from gemm_lab.api.emulating import budget, launch
 from gemm_lab.measure.inputs import make_inputs
 
-# Times those of the rung. Where sectors a request are asked for, small requests by the side would bring them down; where
-# they are not, an answer may need some more: NVRTC writes some stores of 16 bytes as four that ptxas joins again.
+# Times those of the rung. Where sectors a request are asked for, small requests by the side would bring them down.
+# Where they are not, an answer may need some more: NVRTC writes some stores of 16 bytes as four that ptxas joins again.
 MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.0, 1.5, 1.5, 1.25
 _COUNTED: dict[tuple, Work] = {}
 _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
