@@ -15,6 +15,7 @@ from gemm_lab.catalog import listed
 from gemm_lab.errors import ConfigError, LabError
 
 SHOWN_OUTPUT = 4000  # characters of printf
+SHOWN_WARNINGS = 3  # of the compiler
 
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
@@ -214,6 +215,12 @@ class Run:
         return (f"Recorded on {r.gpu} at {r.m} × {r.n} × {r.k} ({r.regime}): {r.tflops:.1f} TFLOPS, "
                 f"{r.ratio_cublas:.0%} of cuBLAS in the same run; driver {r.driver}, CUDA {r.cuda}, commit {r.commit}.")
 
+    def _warned(self) -> list[str]:
+        """What the compiler found odd in a source that compiles; the first few of it."""
+        found = [f"{warning.where}: the compiler warns: {warning.message}" for warning in self.compiled.warnings]
+        more = len(found) - SHOWN_WARNINGS
+        return found[:SHOWN_WARNINGS] + ([f"… {more} more warnings, in .compiled.warnings"] if more > 0 else [])
+
     def _printed(self) -> str:
         """What the kernel printed, cut to a screen or two; `output` has the rest."""
         text = self.output.strip()
@@ -223,7 +230,7 @@ class Run:
     def __repr__(self) -> str:
         lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
         lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
-        below = (self._untimed(), self._stopped, self._recorded(), self._printed())
+        below = (self._untimed(), self._stopped, *self._warned(), self._recorded(), self._printed())
         lines += [f"      {text}" for text in below if text]
         return "\n".join(lines)
 
@@ -236,6 +243,8 @@ class Run:
             body += html.folded(lines.title, lines.body())
         for warning in filter(None, (self._untimed(), self._stopped)):
             body += f'<div style="color:{html.BAD}">{escape(warning)}</div>'
+        for warning in self._warned():
+            body += f'<div style="color:{html.MUTED}">{escape(warning)}</div>'
         if self._recorded():
             body += f'<div style="color:{html.MUTED};font-size:11px">{escape(self._recorded())}</div>'
         if self.output.strip():

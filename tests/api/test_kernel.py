@@ -29,6 +29,16 @@ def test_settings_make_a_new_kernel():
         k(BLOCKM=1)
 
 
+def test_a_run_tells_what_the_compiler_warns_of():
+    k, names = lab.kernel("t4/03"), [f"unused_{number}" for number in range(4)]
+    text = "".join(f"    int {name} = 3;\n" for name in names) + k.regions["multiply"]
+    run = k.edit(multiply=text).run(256, timed=False, backend="emulator")
+    for shown in (repr(run), run._repr_html_()):
+        assert "cell, line 1: the compiler warns: variable" in shown and names[2] in shown and names[3] not in shown
+        assert "1 more warnings, in .compiled.warnings" in shown
+    assert run.passed and "warns" not in repr(k.run(256, timed=False, backend="emulator"))
+
+
 def test_an_edit_is_a_new_kernel_and_shows_in_source_and_diff():
     k = lab.kernel("t4/03")
     edited = k.edit(layout=k.regions["layout"].replace("row % 8", "row % 4"))

@@ -135,6 +135,23 @@ def test_shared_out_of_bounds_and_misaligned(cuda):
         cuda(source, out(64), 2)
 
 
+def test_cp_async_reads_at_most_what_it_copies(cuda):
+    source = """#include "config.cuh"
+#include "ptx/cp_async.cuh"
+extern "C" __global__ void kernel(const int* in, int* out, int length) {
+  __shared__ __align__(16) int s[128];
+  const uint32_t to = __cvta_generic_to_shared(s + 4 * threadIdx.x);
+  cp_async_16b_zfill(to, in + 4 * threadIdx.x, threadIdx.x == 3 ? length : 16);
+  cp_async_commit(); cp_async_wait<0>(); __syncthreads();
+  for (int i = 0; i < 4; i++) out[4 * threadIdx.x + i] = s[4 * threadIdx.x + i];
+}"""
+    values, out = np.arange(1, 129, dtype=np.int32), np.zeros(128, np.int32)
+    cuda(source, values, out, 8)
+    assert out[12:16].tolist() == [13, 14, 0, 0] and np.array_equal(np.delete(out, [14, 15]), np.delete(values, [14, 15]))
+    with pytest.raises(emulator.EmulatorError, match=r"thread \(3, 0, 0\) copies 16 bytes and names 20 of them"):
+        cuda(source, values, out, 20)
+
+
 def test_an_endless_loop_stops_and_names_its_line(cuda):
     source = HEAD + "(volatile int* p) {\n  p[1] = 3;\n  while (p[0] == 0) { }\n  p[2] = 1;\n}"
     with pytest.raises(emulator.BudgetExceeded, match="kernel.cu:3"):

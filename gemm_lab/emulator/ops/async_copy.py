@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.emulator.counting import based
+from gemm_lab.emulator.faults import MemoryFault
 from gemm_lab.emulator.ir import Immediate
 from gemm_lab.emulator.layout import SHARED_WINDOW
 from gemm_lab.emulator.memory import picked_lanes
@@ -122,7 +123,12 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     if found is not None:
         index_from[np.arange(L.n) if found[1] is None else found[1]] = found[0]
     index_from = index_from[lanes]
-    kept = None if length is None else np.minimum(np.broadcast_to(length, L.n)[lanes], size)
+    kept = None if length is None else np.broadcast_to(length, L.n)[lanes]
+    if kept is not None and int(kept.max()) > size:  # PTX ISA, "cp.async": undefined behaviour
+        most = int(np.argmax(kept))
+        raise MemoryFault(f"{S.launch.describe(S.program.sites[k])}: {S.name_lane(int(L.lane_numbers()[lanes[most]]))} "
+                          f"copies {size} bytes and names {int(kept[most])} of them to be read; that must be {size} at "
+                          "most, and what is less becomes zeros.")
     if S.hazards is not None:
         S.hazards.copy(L, k, index_to, picked, size)
     S.groups.copy(L, lanes, index_to, index_from, size, kept)
