@@ -219,7 +219,7 @@ class Run:
         """What the compiler found odd in a source that compiles; the first few of it."""
         found = [f"{warning.where}: the compiler warns: {warning.message}" for warning in self.compiled.warnings]
         more = len(found) - SHOWN_WARNINGS
-        return found[:SHOWN_WARNINGS] + ([f"… {more} more warnings, in .compiled.warnings"] if more > 0 else [])
+        return found[:SHOWN_WARNINGS] + ([f"… {more} more, in .compiled.warnings"] if more > 0 else [])
 
     def _printed(self) -> str:
         """What the kernel printed, cut to a screen or two; `output` has the rest."""

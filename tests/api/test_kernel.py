@@ -35,7 +35,7 @@ def test_a_run_tells_what_the_compiler_warns_of():
     run = k.edit(multiply=text).run(256, timed=False, backend="emulator")
     for shown in (repr(run), run._repr_html_()):
         assert "cell, line 1: the compiler warns: variable" in shown and names[2] in shown and names[3] not in shown
-        assert "1 more warnings, in .compiled.warnings" in shown
+        assert "… 1 more, in .compiled.warnings" in shown
     assert run.passed and "warns" not in repr(k.run(256, timed=False, backend="emulator"))
 
 
