@@ -93,6 +93,7 @@ SIZES = {"01": (256, 256, 192), "02": (256, 256, 320), "03": (256, 256, 320), "0
 BROKEN = [pytest.param(name, marks=[] if name[7:9] in ("01", "03") else [pytest.mark.long]) for name in RUNGS]
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", BROKEN)
 def test_mutants_are_caught(name):
     spec, made = compiled(name)
