@@ -180,15 +180,15 @@ class TensorMemory:
         return -1
 
     def dealloc_in_pair(self, L, k: int, address, columns, following: int) -> int:
-        self.dealloc(L, k, address, columns, 2)
-        starts = self.uniform(L, k, address, "addresses")
+        starts = self.dealloc(L, k, address, columns, 2)
         return self.meet(L, k, [f"tcgen05.dealloc of tensor memory at {start:#x}" for start in starts], following)
 
     def relinquish_in_pair(self, L, k: int, following: int) -> int:
         self.relinquish(L, k)
         return self.meet(L, k, ["tcgen05.relinquish_alloc_permit"] * L.warps, following)
 
-    def dealloc(self, L, k: int, address, columns, group: int) -> None:
+    def dealloc(self, L, k: int, address, columns, group: int) -> list[int]:
+        """Returns the address that each warp gives back."""
         starts = self.uniform(L, k, address, "addresses")
         for warp, start, number in zip(self.warps(L), starts, self.uniform(L, k, columns, "columns"), strict=True):
             block, lane = warp // self.chunk.warps_per_block, warp * 32
@@ -207,6 +207,7 @@ class TensorMemory:
             self.held[block].remove(found)
             self.freed[block].update(dict.fromkeys(range(start, start + number), k))
         self.recheck()
+        return starts
 
     def relinquish(self, L, k: int) -> None:
         for warp in self.warps(L):

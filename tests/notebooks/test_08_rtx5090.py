@@ -6,6 +6,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab import compiler
 from gemm_lab.compiler.main_loop import main_loop
+from gemm_lab.config import data_dir
 from gemm_lab.errors import ConfigError, LaunchError
 from gemm_lab.model.tensor_map import TensorMap, TensorMapError
 from gemm_lab.notebook.damage import damage
@@ -101,29 +102,22 @@ def test_a_ninth_warp_costs_as_much_as_four():
     assert 384 * most == 128 * 24 + 256 * 240 and "CONSUMER_REGISTERS = NUM_CONSUMERS > 4 ? 240 : 248" in K[2].source
 
 
-FAR = """
-__device__ __forceinline__ void far_load(uint32_t shared, const CUtensorMap& map, int x, int y, uint32_t barrier) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%2, %3}], [%4];"
-               :: "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(barrier) : "memory");
-}
-#define tma_load_2d far_load
-"""
+def calls(made):
+    return [line for line in compiler.disassemble(made) if line.opcode.startswith("CALL")]
 
 
 @pytest.mark.parametrize("rung", [2, 3])
 def test_registers_move_unless_a_load_names_the_shared_memory_of_a_cluster(rung):
     wide = K[rung](**WIDE)
-    header = '#include "ptx/tma.cuh"\n'
-    far = wide.source.replace(header, header + FAR)
+    header, own = (data_dir("kernels") / "include" / "ptx" / "tma.cuh").read_text(encoding="utf-8"), "2d.shared::cta.global"
+    assert header.count(own) == 1 == wide.source.count('#include "ptx/tma.cuh"')
+    far = wide.source.replace('#include "ptx/tma.cuh"', header.replace(own, "2d.shared::cluster.global"))
     for arch in ("sm_90a", "sm_120a"):
         made = wide.compile(arch)
         assert (made.registers, made.threads) == (168, 384) and made.spill_stores < 16, "ptxas 13.0 spills 12 bytes of 03"
-        calls = [line for line in compiler.disassemble(made) if line.opcode.startswith("CALL")]
-        assert not calls and not K[rung].compile(arch).warnings
+        assert not calls(made) and not K[rung].compile(arch).warnings
         made = compiler.compile(far, config=wide.config, arch=arch, name=wide.name)
-        calls = [line for line in compiler.disassemble(made) if line.opcode.startswith("CALL")]
-        assert (made.spill_stores > 100) == bool(calls) == (arch == "sm_120a")
+        assert (made.spill_stores > 100) == bool(calls(made)) == (arch == "sm_120a")
 
 
 def test_a_turn_of_the_consumers_is_one_k_tile():
