@@ -28,12 +28,13 @@ TEST_STAMP = $(VENV)/.stamp-test$(if $(EXTRA),-$(EXTRA))$(if $(NO_TEST_TORCH),-w
 ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DELETE_ON_ERROR:
-.PHONY: help lab test test-all run course record clean
+.PHONY: help lab test test-all attack run course record clean
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
 	@echo "make test     check the lab: lint, then every test    TORCH=0  WORKERS=2  PYTEST_ARGS='-k swizzle'"
 	@echo "make test-all the same, with the tests that take long"
+	@echo "make attack   try every trick against the grader, the emulator and the GPU server; shows its progress"
 	@echo "make course   build the assignments for nbgrader in the folder course: see CLASSROOM.md"
 	@echo "make run      run every notebook headless; the executed copies land in build/notebooks"
 	@echo "make record   measure on this machine's GPU and append to results/measured"
@@ -54,6 +55,10 @@ test: $(TEST_STAMP)
 
 test-all: LONG = -m ""
 test-all: test
+
+# Attack tests are seeded: `make test` tries the first part of each sequence, this target all of it.
+attack: $(TEST_STAMP)
+	GEMM_LAB_ATTACK=full $(PY) -m pytest -n $(WORKERS) -q --no-header --timeout 1800 tests/attacks $(PYTEST_ARGS)
 
 run: $(LAB_STAMP)
 	$(PY) -m gemm_lab.notebook.run --into build/notebooks
