@@ -42,6 +42,7 @@ class Kernel:
     edits: dict[str, Edit] = field(default_factory=dict, repr=False)
     whole: Edit | None = field(default=None, repr=False)
     alias: str | None = None
+    emulated_arch: str | None = None  # what the emulator runs it for, if not the GPU that its ladder is taught on
 
     def __post_init__(self):
         object.__setattr__(self, "spec", self.spec.clustered(self.config))  # a cluster may depend on the settings
@@ -146,7 +147,7 @@ class Kernel:
 
     def compile_as_taught(self) -> Compiled:
         """For the GPU that the ladder is taught on, whichever is here: so the emulator counts the same everywhere."""
-        return self.compile(self.taught_gpu().arch)
+        return self.compile(self.emulated_arch or self.taught_gpu().arch)
 
     @checked
     def sass(self, line: int | None = None, arch: str | None = None) -> Sass:

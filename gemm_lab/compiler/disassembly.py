@@ -20,13 +20,16 @@ from pathlib import Path
 from gemm_lab.compiler.diagnostics import short_name
 from gemm_lab.errors import LabError, MissingDependency
 
+INDIRECT = -1  # the callee of a call through a pointer
+
 
 @dataclass(frozen=True)
 class SassLine:
     """One machine instruction. `file` and `line` are the outermost source line that it serves.
 
-    `inner` names the wrapper's own (file, line) where the instruction was inlined from a header; `target` is the
-    address that a branch jumps to.
+    `inner` names the wrapper's own (file, line) where the instruction was inlined from a header. `target` is the
+    address that a branch jumps to, of a jump table the lowest. `callee` is the address of the function that a call
+    enters, `INDIRECT` where a register names it; None for everything else.
     """
 
     address: int
@@ -35,6 +38,7 @@ class SassLine:
     line: int
     inner: tuple[str, int] | None = None
     target: int | None = None
+    callee: int | None = None
 
     @property
     def opcode(self) -> str:
@@ -44,8 +48,10 @@ class SassLine:
 
 
 _ADDRESS = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?;)")
-_LABEL = re.compile(r"^(\.L\w+):")
+_LABEL = re.compile(r"^(\.L\w+|\$\S+):")
 _JUMP = re.compile(r"\bBRA\S*.*`\((\.L\w+)\)")
+_TABLE = re.compile(r'"BRANCH_TARGETS ([^"]*)"')
+_CALL = re.compile(r"\bCALL\S*( R\d+)? `?\(?([^\s)]*)")
 _FILE = re.compile(r'//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", line (\d+))?')
 
 
@@ -97,8 +103,14 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
 
 
 def _with_target(line: SassLine, labels: dict[str, int]) -> SassLine:
-    jump = _JUMP.search(line.text)
-    return replace(line, target=labels.get(jump[1])) if jump else line
+    if jump := _JUMP.search(line.text):
+        return replace(line, target=labels.get(jump[1]))
+    if table := _TABLE.search(line.text):
+        known = [labels[name] for name in table[1].split(",") if name in labels]
+        return replace(line, target=min(known, default=None))
+    if call := _CALL.search(line.text):
+        return replace(line, callee=INDIRECT if call[1] else labels.get(call[2], INDIRECT))
+    return line
 
 
 def instruction_mix(lines) -> Counter:

@@ -30,7 +30,11 @@ def mma_before_use(lines: Sequence[SassLine]) -> list[int]:
     next multiplication has to wait for this load. Raises `LabError` where there is no main loop with both.
     """
     loop = main_loop(lines)
-    body = loop.lines if loop else ()
+    return mma_before_use_in(loop.lines if loop else ())
+
+
+def mma_before_use_in(body: Sequence[SassLine]) -> list[int]:
+    """`mma_before_use` of one loop, whose lines are given."""
     loads = [place for place, line in enumerate(body) if line.opcode.startswith("LDSM")]
     if not loads or not any(line.opcode.startswith("HMMA") for line in body):
         raise LabError("There is no main loop with LDSM and HMMA in this code.")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gemm_lab.compiler.disassembly import SassLine
+from gemm_lab.compiler.disassembly import INDIRECT, SassLine
 
 _SHAPE = re.compile(r"^[A-Z]+MMA\.(?:(\d+)x(\d+)x(\d+)|(16|8)(8)(\d+)\b)")
 _FMA = {"FFMA": 32, "FFMA2": 64, "HFMA2": 64, "DFMA": 32}  # multiply-adds of a warp
@@ -77,6 +77,72 @@ def _loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
     """The bodies of all loops. A branch to itself is the trap behind the last instruction, not a loop."""
     return [tuple(line for line in lines if end.target <= line.address <= end.address)
             for end in lines if end.target is not None and end.target < end.address]
+
+
+def product_loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
+    """Every loop that multiplies, with the functions that it calls in place of the calls; the main loop is one of them.
+
+    A loop multiplies if a multiply-add stands in it or in a function that it calls. Of nested loops the outermost
+    counts that stores no results, and the innermost where all of them do. Empty for code without such a loop.
+    """
+    bodies = sorted((with_callees(body, lines) for body in _loops(lines)), key=len)
+    places = [{line.address for line in body} for body in bodies]
+    stores = [any(line.opcode.startswith(_LEAVES) for line in body) for body in bodies]
+    tensor, chosen = any(macs(line.opcode) for line in lines), set()
+    for product in lines:
+        if macs(product.opcode) if tensor else _fma(product):
+            around = [number for number, place in enumerate(places) if product.address in place]
+            free = [number for number in around if not stores[number]]
+            chosen |= set(free[-1:] or around[:1])
+    return [bodies[number] for number in sorted(chosen)]
+
+
+def with_callees(body: Sequence[SassLine], lines: Sequence[SassLine]) -> tuple[SassLine, ...]:
+    """`body` and behind it, for every call in it, what that executes: the function's lines and those that it calls.
+
+    Calls through a pointer, and of a function by itself, are left out; `odd_calls` finds them.
+    """
+    starts = sorted({line.callee for line in lines if line.callee not in (None, INDIRECT)})
+    ends = dict(zip(starts, [*starts[1:], lines[-1].address + 1], strict=True)) if starts else {}
+
+    def called(part: Sequence[SassLine], inside: tuple[int, ...]) -> list[SassLine]:
+        more: list[SassLine] = []
+        for line in part:
+            if line.callee in ends and line.callee not in inside:
+                function = [other for other in lines if line.callee <= other.address < ends[line.callee]]
+                more += [*function, *called(function, (*inside, line.callee))]
+        return more
+
+    return (*body, *called(body, ()))
+
+
+def odd_calls(lines: Sequence[SassLine]) -> list[SassLine]:
+    """Calls of which the code does not show what they execute: through a pointer, and to a function that comes back
+    to itself.
+    """
+    starts = sorted({line.callee for line in lines if line.callee not in (None, INDIRECT)})
+
+    def owner(address: int) -> int:
+        return max((start for start in starts if start <= address), default=-2)
+
+    calls: dict[int, set[int]] = {}
+    for line in lines:
+        if line.callee is not None:
+            calls.setdefault(owner(line.address), set()).add(line.callee)
+
+    def reaches(start: int, goal: int) -> bool:
+        seen, waiting = set(), [start]
+        while waiting:
+            here = waiting.pop()
+            if here == goal:
+                return True
+            if here not in seen:
+                seen.add(here)
+                waiting += calls.get(here, ())
+        return False
+
+    return [line for line in lines if line.callee == INDIRECT
+            or line.callee is not None and reaches(line.callee, owner(line.address))]
 
 
 def opcodes(lines: Sequence[SassLine]) -> Counter:

@@ -1,126 +1,175 @@
 """What the text of an answer may not do: leave its region, or change how it is compiled and counted.
 
 An answer is CUDA that stands in one region of a kernel. Everything in it is compiled and run on the emulator, so it
-cannot reach the checker; what it could do is alter the rest of the kernel's file. These rules are about the text alone.
+cannot reach the checker; what it could do is to bring in other files, to alter the rest of the kernel's file, or to be
+one kernel for one architecture and another for the next. The rules read the text as a compiler does (`cuda_tokens`).
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
-# A name or number (1'000 is one), a string, a character, a comment, or what begins one of these and does not end.
-_TOKEN = re.compile(
-    r"(?P<word>[A-Za-z_]\w*|\.?[0-9](?:'\w|[eEpP][+-]|[\w.])*)"
-    r'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/|(?P<open>/\*|"|\')', re.S)
-_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?P<words>[^\n]*)", re.M)
-_MARKER = re.compile(r"^[ \t]*(//[ \t]*(?:region:|end region))", re.M)
-_RAW = re.compile(r'(?<!\w)(?:u8|u|U|L)?R"')
-_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
-# In PTX a statement that begins with a dot is a directive (PTX ISA, "Directives"); `.reg` only names registers.
-_PTX_DIRECTIVE = re.compile(r"(?:^|[;{}:])\s*(\.(?!reg\b)\w+)")
+from gemm_lab.notebook.cuda_tokens import SPLICE, TRIGRAPH, Token, normalised, tokens, unmatched_brace
+from gemm_lab.notebook.inline_ptx import asm_refusals
+
+_MARKER = re.compile(r"//[ \t]*(?:region:|end region)")
+# Of control and format characters these two join letters in some scripts and in emoji; comments may hold them.
+_JOINERS = "\u200c\u200d"
+_UNROLL = re.compile(r"[\w \t+*/%()<>=!&|-]*")
+# What a preprocessor answers with facts of the compilation, of files or of places.
+_ARCHITECTURE = re.compile(r"__CUDA_ARCH\w*|__CUDA_\w*ARCH\w*|_*NV_\w+|__nv_target\w*|__CUDACC\w*|__NVCC\w*|CUDA_VERSION|"
+                           r"CUDART_VERSION|_*CCCL_\w*|_LIBCUDACXX\w*|__CUDA\w*__")
+_OF_FILES = re.compile(r"__has_\w+|__include\w*|__embed\w*|__FILE\w*|__BASE_FILE__|__LINE__|__COUNTER__|__DATE__|__TIME\w*|"
+                       r"__builtin_(?:FILE|LINE|COLUMN|FUNCTION|source_location)|__INCLUDE_LEVEL__")
+# Names that begin like this belong to the compiler ([lex.name]); its headers define macros by them. Of those with a
+# capital letter kernels need only the formats of FP8 and FP4.
+_RESERVED = re.compile(r"__?[A-Z]\w*")
+_FORMATS = re.compile(r"__NV_(?:E\dM\d|SATFINITE|NOSAT)")
+_COMPILER_WORDS = {"__location__", "__annotate__", "__declspec", "__device_builtin__", "__cudart_builtin__", "__host__",
+                   "__managed__", "__device_builtin_texture_type__", "__builtin_constant_p", "__extension__", "__label__"}
+_ATTRIBUTES = {"noinline", "always_inline", "aligned", "unused"}
+_BRACKETED = {"maybe_unused", "likely", "unlikely", "fallthrough", "nodiscard"}
+
+DIRECTIVES = "Of the directives only #pragma unroll may stand in an answer."
 
 
 def refusals(text: str, first_line: int = 1) -> list[str]:
-    """Why a text cannot be an answer, one sentence a reason with its line; none if it may be tried."""
-    return [f"Line {line}: {says}" for line, says in _found(text, first_line)][:3]
+    """Why a text cannot be an answer, one sentence a reason with its line; none if it may be tried.
 
-
-def _found(text: str, first_line: int) -> Iterator[tuple[int, str]]:
-    def at(source: str, offset: int) -> int:
-        return first_line + source.count("\n", 0, offset)
-
-    if raw := _RAW.search(text):
-        yield at(text, raw.start()), "a raw string has no place in a kernel; leave it out."
-        return
-    if splice := re.search(r"\\[ \t]*\n", text):
-        yield at(text, splice.start()), "a backslash joins this line to the next; write it as one line."
-        return
-    if marker := _MARKER.search(text):
-        yield at(text, marker.start(1)), (f"“{marker[1]}” marks the regions of the kernel's file; an answer stays "
-                                          "inside its own. Leave the comment out.")
-    code, opened = without_comments(text)
-    if opened is not None:
-        yield at(text, opened), "a comment or a string begins here and does not end."
-        return
-    for found in _DIRECTIVE.finditer(code):
-        if not re.match(r"pragma[ \t]+unroll\b", found["words"]):
-            words = found["words"].strip().split(" ")
-            yield at(code, found.start()), (f"“#{words[0]}” is refused: it could change the rest of the kernel's file. "
-                                            "Of the directives only #pragma unroll may stand in an answer.")
-    if pragma := re.search(r"\b_Pragma\b|\b__pragma\b", code):
-        yield at(code, pragma.start()), "“_Pragma” is refused; #pragma unroll may stand in an answer."
-    yield from ((at(code, offset), says) for offset, says in _braces(code))
-    for name in re.finditer(r'\bextern\s*"', text):
-        yield at(text, name.start()), "a kernel of your own is never launched; the one around your region is."
-    if re.search(r"\b__global__\b", code):
-        yield at(code, code.index("__global__")), "a second __global__ function is never launched; leave it out."
-    if _ASM.search(code):
-        yield from ((at(text, offset), says) for offset, says in _strings_of_asm(text))
-
-
-def without_comments(text: str, strings: bool = False) -> tuple[str, int | None]:
-    """The text with comments and (unless `strings`) the insides of strings blanked; where one stays open, or None.
-
-    It keeps its length and its lines.
+    first_line: of the cell, where the text begins.
     """
-    opened = None
-
-    def blank(match: re.Match) -> str:
-        nonlocal opened
-        if match["word"] or (strings and match[0][0] in "\"'"):
-            return match[0]
-        if match["open"] and opened is None:
-            opened = match.start()
-        kept = match[0][0] if match[0][0] in "\"'" else " "
-        return kept + re.sub(r"[^\n]", " ", match[0][1:-1]) + (kept if len(match[0]) > 1 else "")
-
-    return _TOKEN.sub(blank, text), opened
+    text = normalised(text)
+    found = sorted(_found(text), key=lambda item: item[0])
+    return [f"Line {first_line + text.count(chr(10), 0, offset)}: {says}" for offset, says in found][:3]
 
 
-def unmatched_brace(code: str) -> tuple[int, int] | None:
-    """Where a text without comments has a } too many, and 0; or its last open {, and how many stay open."""
-    opened = []
-    for found in re.finditer(r"[{}]|<%|%>", code):
-        if found[0] in ("{", "<%"):
-            opened.append(found.start())
-        elif opened:
-            opened.pop()
-        else:
-            return found.start(), 0
-    return (opened[-1], len(opened)) if opened else None
-
-
-def _braces(code: str) -> Iterator[tuple[int, str]]:
-    if found := unmatched_brace(code):
+def _found(text: str) -> Iterator[tuple[int, str]]:
+    """(offset, reason) of everything that is refused."""
+    if splice := SPLICE.search(text):  # nothing behind it can be read line by line
+        yield splice.start(), "a backslash joins this line to the next; write it as one line."
+        return
+    cut = tokens(text)
+    rules = (_characters, _literals, _directives, _names, _attributes, _linkage, asm_refusals)
+    for rule in rules:
+        yield from rule(cut)
+    if found := unmatched_brace(cut):
         offset, count = found
         yield offset, (f"{count} {{ stay open at the end of the answer." if count else
                        "this } closes a block that the answer did not open, and so leaves the region.")
 
 
-def _strings_of_asm(text: str) -> Iterator[tuple[int, str]]:
-    """Inline PTX that closes the function around it, or speaks of files, functions and variables."""
-    code, told = without_comments(text)[0], without_comments(text, strings=True)[0]
-    for statement in _ASM.finditer(code):
-        whole = told[statement.end():_end_of_statement(code, statement.end())]
-        ptx, depth = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', whole)), 0
-        if escape := re.search(r"\\[^nt\"\\]", ptx):
-            yield statement.start(), f"“{escape[0]}” in inline PTX: only \\n and \\t may stand for other characters."
-        for brace in re.findall(r"[{}]", ptx):
-            depth += 1 if brace == "{" else -1
-            if depth < 0:
+def _characters(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    """The first control character anywhere, or character outside of comments and literals that is none of C++."""
+    for token in cut:
+        quoted = token.kind in ("comment", "string", "char", "open")
+        for place, character in enumerate(token.text):
+            if not _may_stand(character, quoted, token.kind):
+                yield token.offset + place, f"{_named(character)} stands here; {_instead(character)}"
+                return
+    plain = "".join(" " * len(token.text) if token.kind in ("comment", "string", "char") else token.text for token in cut)
+    if found := TRIGRAPH.search(plain):
+        yield found.start(), f"“{found[0]}” is a trigraph; write the character that it stands for."
+
+
+def _may_stand(character: str, quoted: bool, kind: str) -> bool:
+    """Whether a character may stand in a token of this kind; `quoted`: a comment or a literal."""
+    if character.isascii():
+        return character in "\n\t" or (character.isprintable() and kind != "other")
+    category = unicodedata.category(character)  # C…: control, format and private ones; Z…: separators, Zs blanks
+    return quoted and (category[0] not in "CZ" or category == "Zs" or character in _JOINERS)
+
+
+def _named(character: str) -> str:
+    sign = f"“{character}” " if character.isprintable() and not character.isspace() else ""
+    return f"the character {sign}U+{ord(character):04X} ({unicodedata.name(character, 'a control character')})"
+
+
+def _instead(character: str) -> str:
+    if character in "\\$@`":
+        return "CUDA code needs none; leave it out."
+    if character.isspace() or unicodedata.category(character) in ("Zs", "Cf"):
+        return "use plain spaces, tabs and line ends."
+    return "outside of comments and strings code is written with the characters of a US keyboard."
+
+
+def _literals(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    for token in cut:
+        if token.kind == "raw":
+            yield token.offset, "a raw string has no place in a kernel; leave it out."
+        if token.kind == "open":
+            yield token.offset, "a comment or a string begins here and does not end."
+        if token.kind == "comment" and (found := _MARKER.search(token.text)):
+            yield token.offset + found.start(), (f"“{found[0]}” marks the regions of the kernel's file; an answer "
+                                                 "stays inside its own. Leave the comment out.")
+
+
+def _directives(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    for number, token in enumerate(cut):
+        if token.mark not in ("#", "##"):
+            continue
+        rest = "".join(" " if other.blank else other.text for other in _line(cut, number + 1))
+        words = rest.split()
+        if token.first and token.text == "#" and words[:2] == ["pragma", "unroll"] and _UNROLL.fullmatch(rest):
+            continue
+        yield token.offset, (f"“#{words[0] if words else ''}” is refused: it could change the rest of the kernel's "
+                             f"file. {DIRECTIVES}")
+
+
+def _line(cut: list[Token], start: int) -> Iterator[Token]:
+    """The tokens from `start` to the end of their logical line."""
+    for token in cut[start:]:
+        if token.kind == "newline":
+            return
+        yield token
+
+
+def _names(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    for token in cut:
+        if token.kind != "word":
+            continue
+        name = token.text
+        if name in ("_Pragma", "__pragma"):
+            yield token.offset, f"“{name}” is refused; #pragma unroll may stand in an answer."
+        elif name in ("__global__", "__cluster_dims__", "__launch_bounds__", "__maxnreg__"):
+            yield token.offset, "a second __global__ function is never launched; leave it out."
+        elif _OF_FILES.fullmatch(name):
+            yield token.offset, f"“{name}” asks about files or places in them, which an answer does not depend on."
+        elif _ARCHITECTURE.fullmatch(name) and not _FORMATS.match(name):
+            yield token.offset, (f"“{name}” tells compilers and architectures apart; an answer is one kernel for all "
+                                 "of them.")
+        elif name in _COMPILER_WORDS or _RESERVED.fullmatch(name) and not _FORMATS.match(name):
+            yield token.offset, f"“{name}” is a name of the compiler's own headers; leave it out."
+
+
+def _attributes(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    """Attributes that change what a name is or where it lies; those about inlining and alignment may stand."""
+    code = [token for token in cut if not token.blank]
+    for number, token in enumerate(code):
+        inside = []
+        if token.text in ("__attribute__", "__attribute"):
+            inside, known = _inside(code, number + 1, "(", ")"), _ATTRIBUTES
+        elif token.mark == "[" and code[number + 1:number + 2] and code[number + 1].mark == "[":
+            inside, known = _inside(code, number, "[", "]"), _BRACKETED
+        for other in inside:
+            if other.kind == "word" and other.text.strip("_") not in known:
+                yield other.offset, f"the attribute “{other.text}” is refused; an answer may use {', '.join(sorted(known))}."
                 break
-        if depth:
-            yield statement.start(), "the braces of this inline PTX do not match: it would leave its function."
-        if directive := _PTX_DIRECTIVE.search(re.sub(r"\\[nt]|/\*.*?\*/|//.*", " ", ptx)):
-            yield statement.start(), f"inline PTX may hold instructions and registers, but no “{directive[1]}”."
 
 
-def _end_of_statement(code: str, start: int) -> int:
-    """Where the parentheses that follow `start` close, in a text without comments and strings."""
+def _inside(code: list[Token], start: int, opening: str, closing: str) -> list[Token]:
+    """The tokens from `start` to where its bracket closes."""
     depth = 0
-    for position in range(start, len(code)):
-        depth += {"(": 1, ")": -1}.get(code[position], 0)
-        if depth == 0 and code[position] == ")":
-            return position
-    return len(code)
+    for number in range(start, len(code)):
+        depth += (code[number].mark == opening) - (code[number].mark == closing)
+        if depth == 0:
+            return code[start:number]
+    return code[start:]
+
+
+def _linkage(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    code = [token for token in cut if not token.blank]
+    for token, behind in zip(code, code[1:], strict=False):
+        if token.text == "extern" and behind.kind in ("string", "open"):
+            yield token.offset, "a kernel of your own is never launched; the one around your region is."

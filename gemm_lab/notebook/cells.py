@@ -22,7 +22,7 @@ from gemm_lab.catalog import listed
 from gemm_lab.compiler import CompileError, Diagnostic
 from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.notebook import guard
-from gemm_lab.notebook.answer_text import unmatched_brace, without_comments
+from gemm_lab.notebook.cuda_tokens import blanked, tokens, unmatched_brace
 
 
 class WrongResult(LabError):
@@ -137,12 +137,12 @@ def _compile(made: Kernel, line: Line, cell: str) -> None:
 
 def _of_the_text(made: Kernel, line: Line, cell: str) -> list[Diagnostic]:
     """What the text of a cell shows where the compiler complains only of what comes behind it."""
-    code, _ = without_comments(cell)
+    code, _ = blanked(cell)
     if not code.strip():
         known = f'regions["{line.region}"]' if line.region else "source"
         return [Diagnostic("cell", 2, "error", "there is no code in this cell; "
                            f'print(lab.kernel("{made.name}").{known}) shows what the file has there')]
-    if found := unmatched_brace(code):
+    if found := unmatched_brace(tokens(cell)):
         offset, count = found
         number = code.count("\n", 0, offset)
         says = "this { is not closed" if count else "this } closes a block that does not begin in this cell"

@@ -1,92 +1,123 @@
-"""What an exercise may ask of the machine code of an answer: counted in the disassembly, with any GPU or none."""
+"""What an exercise may ask of the machine code of an answer: counted in the disassembly, with any GPU or none.
+
+The code is that of the binary whose PTX the emulator has run. Every loop that multiplies is counted, with the functions
+that it calls, and the worst of them stands for the answer.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gemm_lab.compiler import SassLine
-from gemm_lab.compiler.instruction_order import mma_before_use
-from gemm_lab.compiler.main_loop import main_loop
+from gemm_lab.compiler import Compiled, SassLine, disassemble
+from gemm_lab.compiler.instruction_order import mma_before_use_in
+from gemm_lab.compiler.main_loop import macs, odd_calls, product_loops, with_callees
+
+Lines = Sequence[SassLine]
 
 
 class CodeCriterion(NamedTuple):
     """A count and its bound: at most, or with `least` at least, the value in exercises.toml. `says` is a refusal.
 
+    count: of one loop that multiplies, or with `whole` of the whole kernel; None where it says nothing of this loop.
     below_rung: the bound lies that value below the count of the rung's own text, compiled here. How many instructions a
     loop has depends on the compiler's version; how many of them an idea saves hardly does.
     """
 
     label: str
-    count: Callable[[Sequence[SassLine]], int]
+    count: Callable[[Lines], int | None]
     says: str
     least: bool = False
     below_rung: bool = False
+    whole: bool = False
 
 
-def _loop(lines: Sequence[SassLine]) -> Sequence[SassLine]:
-    loop = main_loop(lines)
-    return loop.lines if loop else lines
+def _number(*begins: str) -> Callable[[Lines], int]:
+    """Counts instructions whose opcode, without its modifiers, is one of these."""
+    return lambda lines: sum(line.opcode.split(".")[0] in begins for line in lines)
 
 
-def _in_flight(loop: Sequence[SassLine]) -> int:
+def _in_flight(loop: Lines) -> int:
     """The least number of wgmma groups that a wait in the loop leaves running; 0 where there is no such wait."""
     waits = [re.search(r"gsb\d+, (0x[0-9a-f]+)", line.text) for line in loop if "WARPGROUP.DEPBAR" in line.opcode]
     return min((int(found[1], 16) for found in waits if found), default=0)
 
 
+def _before_use(loop: Lines) -> int | None:
+    """The least number of mma between an ldmatrix and its use; 0 where a call hides the order, None without both."""
+    if any(line.callee is not None for line in loop):
+        return 0
+    both = any(line.opcode.startswith("LDSM") for line in loop) and any(macs(line.opcode) for line in loop)
+    return min(mma_before_use_in(loop)) if both else None
+
+
 CODE_CRITERIA = {
     "fewer_instructions": CodeCriterion(
-        "instructions of the main loop", lambda lines: len(_loop(lines)),
+        "instructions of the main loop", len,
         "Its main loop has {found} instructions on {arch}; {wanted} or fewer are possible, the rung's own has {rung}.",
         below_rung=True),
     "barriers": CodeCriterion(
-        "barriers for each k tile", lambda lines: sum(line.opcode.startswith("BAR") for line in _loop(lines)),
+        "barriers for each k tile", _number("BAR", "BARRIER", "UCGABAR_ARV", "UCGABAR_WAIT"),
         "Its main loop has {found} barriers for each k tile; {wanted} is possible."),
     "plain_loads": CodeCriterion(
-        "plain loads", lambda lines: sum(line.opcode.split(".")[0] == "LDS" for line in _loop(lines)),
+        "plain loads", _number("LDS", "LD"),
         "Its main loop has {found} plain loads from shared memory (LDS) on {arch}; {wanted} is possible."),
     "ldmatrix": CodeCriterion(
-        "ldmatrix for each k tile", lambda lines: sum(line.opcode.startswith("LDSM") for line in _loop(lines)),
-        "Its main loop has {found} ldmatrix on {arch}; {wanted} is possible."),
+        "ldmatrix for each k tile", _number("LDSM"), "Its main loop has {found} ldmatrix on {arch}; {wanted} is possible."),
     "global_loads": CodeCriterion(
-        "global loads for each k tile", lambda lines: sum(line.opcode.startswith("LDG") for line in _loop(lines)),
+        "global loads for each k tile", _number("LDG", "LD"),
         "A thread loads {found} times from global memory for each k tile; {wanted} loads of 16 bytes are possible."),
     "register_copies": CodeCriterion(
-        "copies through registers",
-        lambda lines: sum(line.opcode.split(".")[0] in ("LDG", "STS") for line in _loop(lines)),
+        "copies through registers", _number("LDG", "STS", "LD", "ST"),
         "Its main loop has {found} loads into registers and stores out of them (LDG, STS) on {arch}; {wanted} are "
         "possible."),
     "mma_before_use": CodeCriterion(
-        "least mma between ldmatrix and its use", lambda lines: min(mma_before_use(lines)),
+        "least mma between ldmatrix and its use", _before_use,
         "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "
         "{wanted} or more are possible.", least=True),
     "products_in_flight": CodeCriterion(
-        "groups of products still running at a wait", lambda lines: _in_flight(_loop(lines)),
+        "groups of products still running at a wait", _in_flight,
         "Its main loop waits until at most {found} groups of products are running, so the tensor cores run dry; "
         "{wanted} may stay.", least=True),
     "box_copies": CodeCriterion(
         "boxes for this block alone",
         lambda lines: sum(line.opcode.startswith("UTMALDG") and "MULTICAST" not in line.opcode for line in lines),
-        "It asks for {found} boxes that go to this block alone; {wanted} is enough, the other can be shared."),
+        "It asks for {found} boxes that go to this block alone; {wanted} is enough, the other can be shared.", whole=True),
 }
 
 
-def judge_code(answer: Any, wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
-    """(facts, reasons to refuse) of a Kernel's machine code for the criteria among `wanted`; `arch` names the GPU's."""
+def judge_code(compiled: Compiled, rung: Compiled, wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
+    """(facts, reasons to refuse) of a kernel's machine code for the criteria among `wanted`.
+
+    compiled: what the emulator has run.   rung: the rung's own text, compiled in the same way.
+    """
     asked = {name: criterion for name, criterion in CODE_CRITERIA.items() if name in wanted}
     if not asked:
         return [], []
-    lines, facts, reasons = answer.sass(arch=wanted["arch"]).lines, [], []
+    lines, facts, reasons = disassemble(compiled), [], []
+    if odd := odd_calls(lines):
+        return [], [f"Its machine code calls a function through a pointer or from itself ({odd[0].text.rstrip(' ;')}), "
+                    "so it does not show what it executes; call functions by name, without recursion."]
     for name, criterion in asked.items():
-        found, bound, rung = criterion.count(lines), wanted[name], None
+        found, bound, own = _count(criterion, lines), wanted[name], None
         if criterion.below_rung:
-            own = replace(answer, edits={}, whole=None, alias=None)
-            rung = criterion.count(own.sass(arch=wanted["arch"]).lines)
-            bound = rung - bound
-        facts.append((criterion.label, str(found) if rung is None else f"{found}, of the rung's own {rung}"))
+            own = _count(criterion, disassemble(rung))
+            bound = own - bound
+        facts.append((criterion.label, str(found) if own is None else f"{found}, of the rung's own {own}"))
         if (found < bound) if criterion.least else (found > bound):
-            reasons.append(criterion.says.format(found=found, wanted=bound, rung=rung, arch=wanted["arch"]))
+            reasons.append(criterion.says.format(found=found, wanted=bound, rung=own, arch=compiled.arch))
     return facts, reasons
+
+
+def _count(criterion: CodeCriterion, lines: Lines) -> int:
+    """The worst of the loops that multiply; of code without such a loop, the count of all of it."""
+    whole = with_callees([line for line in lines if line.address < _first_function(lines)], lines)
+    parts = [] if criterion.whole else product_loops(lines)
+    counts = [found for part in parts or [whole] if (found := criterion.count(part)) is not None]
+    return (min if criterion.least else max)(counts, default=0)
+
+
+def _first_function(lines: Lines) -> int:
+    """The address at which the kernel's own code ends and that of the functions which it calls begins."""
+    return min((line.callee for line in lines if line.callee is not None), default=lines[-1].address + 1)

@@ -1,14 +1,16 @@
-"""Work that an answer adds beside the answer: it would thin out the averages that an exercise counts.
+"""Work that an answer does beside the answer, where what an exercise counts would not show it.
 
-A conflict degree and the sectors of a request are means over a launch. Harmless accesses, added by the thousand, would
-bring any mean down, and a loop that never runs could stand in for the one that does. So an answer is held against the
-rung's own text at the same size.
+A conflict degree and the sectors of a request are means over a launch: harmless accesses, added by the thousand, would
+bring any mean down. What is counted in the machine code is counted once for each place in the text: a loop that never
+runs could stand in for the one that does, and an instruction could stand where nobody counts. So the instructions that
+an answer executes are held against those of the rung's own text at the same size.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,24 +21,64 @@ from gemm_lab.measure.inputs import make_inputs
 # Times those of the rung. Where sectors a request are asked for, small requests by the side would bring them down.
 # Where they are not, an answer may need some more: NVRTC writes some stores of 16 bytes as four that ptxas joins again.
 MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.0, 1.5, 1.5, 1.25
+# …and of what an exercise counts in the machine code: room for a barrier before the loop, not for one more a turn.
+MOST_EXECUTED = 1.25
 _COUNTED: dict[tuple, Work] = {}
 _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
 
 
 @dataclass(frozen=True)
 class Work:
-    """Of one launch: warp instructions, wavefronts without conflicts, requests to global memory and their sectors."""
+    """Of one launch: warp instructions, wavefronts without conflicts, requests to global memory and their sectors.
+
+    executed: warp instructions of each kind of `EXECUTED`.
+    """
 
     instructions: int
     wavefronts: int
     requests: int
     sectors: int
+    executed: Counter
 
     @classmethod
     def of(cls, report: Any) -> Work:
         sites = [site for site in report.sites if site.sectors]
         return cls(report.instructions, report.totals.ideal_wavefronts, sum(site.requests for site in sites),
-                   sum(site.sectors for site in sites))
+                   sum(site.sectors for site in sites), executed(report))
+
+
+def _reads(opcode: set[str], space: str) -> bool:
+    """Whether a load or store may be of a memory: it names that memory, or none."""
+    return not opcode & {"global", "shared", "local", "const", "param"} - {space}
+
+
+# What an instruction of PTX, given by the parts of its opcode, counts as; the names are those of `CODE_CRITERIA`.
+EXECUTED: dict[str, Callable[[str, set[str]], bool]] = {
+    "barriers": lambda name, parts: name in ("bar", "barrier"),
+    "plain_loads": lambda name, parts: name == "ld" and _reads(parts, "shared"),
+    "ldmatrix": lambda name, parts: name == "ldmatrix",
+    "global_loads": lambda name, parts: name == "ld" and _reads(parts, "global"),
+    "register_copies": lambda name, parts: (name == "ld" and _reads(parts, "global"))
+                                           or (name == "st" and _reads(parts, "shared")),
+    "box_copies": lambda name, parts: name == "cp" and {"bulk", "tensor", "global"} <= parts
+                                      and not any(part.startswith("multicast") for part in parts),
+    "fewer_instructions": lambda name, parts: True,
+}
+
+
+def executed(report: Any) -> Counter:
+    """Warp instructions of a launch, of each kind of `EXECUTED`."""
+    found: Counter = Counter()
+    for site in report.sites:
+        name, *parts = re.split(r"\.|::", site.opcode)
+        for kind, counts in EXECUTED.items():
+            found[kind] += site.executions * counts(name, set(parts))
+    return found
+
+
+LABELS = {"barriers": "barriers", "plain_loads": "plain loads from shared memory", "ldmatrix": "ldmatrix",
+          "global_loads": "loads from global memory", "register_copies": "loads into registers and stores out of them",
+          "box_copies": "boxes for one block alone", "fewer_instructions": "all instructions"}
 
 
 def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
@@ -61,12 +103,18 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
         if found > allowed:
             return (f"At {run.m} × {run.n} × {run.k} it {what.format(f'{found:,}')}; {int(allowed):,} are allowed. "
                     "Averages such as wavefronts for each ideal one are compared only up to that amount of work.")
+    for kind in EXECUTED.keys() & wanted.keys():
+        found, most = own.executed[kind], 1.0 if kind == "fewer_instructions" else MOST_EXECUTED
+        if found > most * rung.executed[kind]:
+            return (f"At {run.m} × {run.n} × {run.k} it executes {found:,} warp instructions of what is counted here "
+                    f"({LABELS[kind]}), and the rung's own text {rung.executed[kind]:,}: some stand where the main "
+                    "loop's machine code does not show them.")
     return ""
 
 
 def _work_of_rung(base: Kernel, m: int, n: int, k: int) -> Work:
     """The counts of the unedited kernel, launched once for each configuration, grid and size."""
-    key = (base.name, tuple(base.config.items()), base.grid(m, n, k), m, n, k)
+    key = (base.name, base.emulated_arch, tuple(base.config.items()), base.grid(m, n, k), m, n, k)
     if key not in _COUNTED:
         inputs = make_inputs(base.problem, m, n, k, "integers", 0)
         _, report = launch(base.compile_as_taught(), base.grid(m, n, k), inputs.arguments(), base.spec.cluster,

@@ -24,6 +24,7 @@ from gemm_lab.emulator.faults import ClusterFault, TensorMemoryFault, WarpgroupF
 from gemm_lab.errors import LabError
 from gemm_lab.notebook.answer_text import refusals
 from gemm_lab.notebook.code_criteria import CODE_CRITERIA, judge_code
+from gemm_lab.notebook.cuda_tokens import normalised
 from gemm_lab.notebook.extra_work import extra_work
 from gemm_lab.notebook.fragment_check import explain_fragments
 
@@ -55,7 +56,9 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
     if reasons := refusals(edit.text, edit.first_line):
         return Judgement(reasons=reasons, exact=False)
     base = kernel(wanted["kernel"])
-    answer = replace(answer, config=base.spec.configure())
+    # The text that was read is the text that is compiled; what is emulated and what is counted is one binary.
+    answer = replace(answer, edits={wanted["region"]: replace(edit, text=normalised(edit.text))},
+                     config=base.spec.configure(), emulated_arch=wanted.get("arch"))
     found = Judgement([("sizes", str(len(wanted["sizes"])))])
     with _multiprocessors(wanted.get("sms")):
         for settings in wanted.get("configs", [{}]):  # one text for several tiles
@@ -63,11 +66,7 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
             _judge_run(found, answer(**settings), wanted, settings, where, seed)
             if not found.exact:
                 return found
-    facts, reasons = judge_code(answer, wanted)
-    found.facts += facts
-    found.reasons += reasons
-    found.missed += len(reasons)
-    found.asked += len(set(wanted) & set(CODE_CRITERIA))
+    _judge_machine_code(found, wanted)
     for where, run in [] if found.reasons else found.runs:
         if reason := extra_work(run, wanted):
             found.exact, found.reasons = False, [where + reason]
@@ -75,6 +74,20 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
     if not found.reasons and (reason := _wrong_here(replace(answer, config=base.config), wanted, seed)):
         found.exact, found.reasons = False, [reason]
     return found
+
+
+def _judge_machine_code(found: Judgement, wanted: Mapping[str, Any]) -> None:
+    """Add to `found` what the machine code of every configuration shows; a count that several miss is missed once."""
+    missed: dict[str, str] = {}
+    for where, run in found.runs:
+        rung = replace(run.kernel, edits={}, whole=None, alias=None).compile_as_taught()
+        facts, reasons = judge_code(run.compiled, rung, wanted)
+        found.facts += [fact for fact in facts if fact not in found.facts]
+        for number, reason in enumerate(reasons):
+            missed.setdefault(str(number), where + reason)
+    found.reasons += missed.values()
+    found.missed += len(missed)
+    found.asked += len(set(wanted) & set(CODE_CRITERIA))
 
 
 def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:

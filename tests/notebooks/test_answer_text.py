@@ -4,7 +4,8 @@ import pytest
 
 from gemm_lab.catalog import find_regions
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.answer_text import refusals, without_comments
+from gemm_lab.notebook.answer_text import refusals
+from gemm_lab.notebook.cuda_tokens import blanked
 from gemm_lab.notebook.skeletons import solution
 
 REGIONS = {f"{path.parent.name}/{path.stem}:{name}": region.text for path in sorted(data_dir("kernels").glob("*/*.cu"))
@@ -36,7 +37,7 @@ def test_what_a_kernel_may_say(text):
 @pytest.mark.parametrize(("text", "line", "says"), [
     ("int x;\n  #include <x>", 3, "“#include”"), ("\n\n}", 4, "closes a block"), ("{\n{\n}", 2, "1 { stay open"),
     ("int x; /*", 2, "does not end"), ("x = 'ab\n';", 2, "does not end"), ("#pragma once", 2, "“#pragma”"),
-    ("a;\n/* x\n*/ #define A", 4, "“#define”"), ("#", 2, "“#”"), ("??=define A 1\n#  define A 1", 3, "“#define”"),
+    ("a;\n/* x\n*/ #define A", 4, "“#define”"), ("#", 2, "“#”"), ("??=define A 1\n#  define A 1", 2, "a trigraph"),
     ('__asm__("}");', 2, "do not match"), ('asm ( "{" ::: );', 2, "do not match"), ('asm("nop; .pragma \\"x\\";");', 2, "“.pragma”"),
     ('asm("l: .branchtargets l;");', 2, "“.branchtargets”"), ("__global__ void f();", 2, "never launched"), ("<% %> %>", 2, "closes"),
     ('asm(/* " */ "} .entry g {" /* " */);', 2, "do not match"), ('asm("\\x7d .entry g \\x7b");', 2, "may stand for other"),
@@ -54,6 +55,6 @@ def test_three_reasons_are_enough():
 
 def test_blanking_keeps_places():
     text = 'a /* b\n c */ "d}" // e\n\'{\' f'
-    code, opened = without_comments(text)
+    code, opened = blanked(text)
     assert len(code) == len(text) and code.count("\n") == 2 and opened is None
     assert code.split() == ["a", '"', '"', "'", "'", "f"]
