@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from gemm_lab.catalog import KernelSpec
 from gemm_lab.compiler import export_launch
-from gemm_lab.compiler.nvrtc import config_header
+from gemm_lab.compiler.nvrtc_library import config_header
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
 

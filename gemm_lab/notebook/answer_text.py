@@ -19,16 +19,17 @@ _MARKER = re.compile(r"//[ \t]*(?:region:|end region)")
 _JOINERS = "\u200c\u200d"
 _UNROLL = re.compile(r"[\w \t+*/%()<>=!&|-]*")
 # What a preprocessor answers with facts of the compilation, of files or of places.
-_ARCHITECTURE = re.compile(r"__CUDA_ARCH\w*|__CUDA_\w*ARCH\w*|_*NV_\w+|__nv_target\w*|__CUDACC\w*|__NVCC\w*|CUDA_VERSION|"
-                           r"CUDART_VERSION|_*CCCL_\w*|_LIBCUDACXX\w*|__CUDA\w*__")
-_OF_FILES = re.compile(r"__has_\w+|__include\w*|__embed\w*|__FILE\w*|__BASE_FILE__|__LINE__|__COUNTER__|__DATE__|__TIME\w*|"
-                       r"__builtin_(?:FILE|LINE|COLUMN|FUNCTION|source_location)|__INCLUDE_LEVEL__")
+_ARCHITECTURE = re.compile(r"__CUDA_ARCH\w*|__CUDA_\w*ARCH\w*|_*NV_\w+|__nv_target\w*|__CUDACC\w*|__NVCC\w*|"
+                           r"CUDA_VERSION|CUDART_VERSION|_*CCCL_\w*|_LIBCUDACXX\w*|__CUDA\w*__")
+_OF_FILES = re.compile(r"__has_\w+|__include\w*|__embed\w*|__FILE\w*|__BASE_FILE__|__LINE__|__COUNTER__|__DATE__|"
+                       r"__TIME\w*|__builtin_(?:FILE|LINE|COLUMN|FUNCTION|source_location)|__INCLUDE_LEVEL__")
 # Names that begin like this belong to the compiler ([lex.name]); its headers define macros by them. Of those with a
 # capital letter kernels need only the formats of FP8 and FP4.
 _RESERVED = re.compile(r"__?[A-Z]\w*")
 _FORMATS = re.compile(r"__NV_(?:E\dM\d|SATFINITE|NOSAT)")
-_COMPILER_WORDS = {"__location__", "__annotate__", "__declspec", "__device_builtin__", "__cudart_builtin__", "__host__",
-                   "__managed__", "__device_builtin_texture_type__", "__builtin_constant_p", "__extension__", "__label__"}
+_COMPILER_WORDS = {"__location__", "__annotate__", "__declspec", "__device_builtin__", "__cudart_builtin__",
+                   "__host__", "__managed__", "__device_builtin_texture_type__", "__builtin_constant_p",
+                   "__extension__", "__label__"}
 _ATTRIBUTES = {"noinline", "always_inline", "aligned", "unused"}
 _BRACKETED = {"maybe_unused", "likely", "unlikely", "fallthrough", "nodiscard"}
 
@@ -68,7 +69,8 @@ def _characters(cut: list[Token]) -> Iterator[tuple[int, str]]:
             if not _may_stand(character, quoted, token.kind):
                 yield token.offset + place, f"{_named(character)} stands here; {_instead(character)}"
                 return
-    plain = "".join(" " * len(token.text) if token.kind in ("comment", "string", "char") else token.text for token in cut)
+    quoted = ("comment", "string", "char")
+    plain = "".join(" " * len(token.text) if token.kind in quoted else token.text for token in cut)
     if found := TRIGRAPH.search(plain):
         yield found.start(), f"“{found[0]}” is a trigraph; write the character that it stands for."
 
@@ -154,7 +156,8 @@ def _attributes(cut: list[Token]) -> Iterator[tuple[int, str]]:
             inside, known = _inside(code, number, "[", "]"), _BRACKETED
         for other in inside:
             if other.kind == "word" and other.text.strip("_") not in known:
-                yield other.offset, f"the attribute “{other.text}” is refused; an answer may use {', '.join(sorted(known))}."
+                yield other.offset, (f"the attribute “{other.text}” is refused; an answer may use "
+                                     f"{', '.join(sorted(known))}.")
                 break
 
 

@@ -64,7 +64,8 @@ CODE_CRITERIA = {
         "plain loads", _number("LDS", "LD"),
         "Its main loop has {found} plain loads from shared memory (LDS) on {arch}; {wanted} is possible."),
     "ldmatrix": CodeCriterion(
-        "ldmatrix for each k tile", _number("LDSM"), "Its main loop has {found} ldmatrix on {arch}; {wanted} is possible."),
+        "ldmatrix for each k tile", _number("LDSM"),
+        "Its main loop has {found} ldmatrix on {arch}; {wanted} is possible."),
     "global_loads": CodeCriterion(
         "global loads for each k tile", _number("LDG", "LD"),
         "A thread loads {found} times from global memory for each k tile; {wanted} loads of 16 bytes are possible."),
@@ -83,11 +84,13 @@ CODE_CRITERIA = {
     "box_copies": CodeCriterion(
         "boxes for this block alone",
         lambda lines: sum(line.opcode.startswith("UTMALDG") and "MULTICAST" not in line.opcode for line in lines),
-        "It asks for {found} boxes that go to this block alone; {wanted} is enough, the other can be shared.", whole=True),
+        "It asks for {found} boxes that go to this block alone; {wanted} is enough, the other can be shared.",
+        whole=True),
 }
 
 
-def judge_code(compiled: Compiled, rung: Compiled, wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
+def judge_code(compiled: Compiled, rung: Compiled,
+               wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
     """(facts, reasons to refuse) of a kernel's machine code for the criteria among `wanted`.
 
     compiled: what the emulator has run.   rung: the rung's own text, compiled in the same way.

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gemm_lab.compiler import nvrtc
+from gemm_lab.compiler import nvrtc_library
 from gemm_lab.errors import MissingDependency
 
 FP16, MMA, LIBCUXX = "cuda_fp16.h", "crt/mma.h", "cuda/std/type_traits"
@@ -24,10 +24,10 @@ def found(tmp_path, monkeypatch):
             header.touch()
         monkeypatch.setattr(sys, "path", [str(here.parent)])
         monkeypatch.setattr(site, "getsitepackages", lambda: [str(here.parent)])
-        monkeypatch.setattr(nvrtc, "version", lambda: (major, 0))
+        monkeypatch.setattr(nvrtc_library, "version", lambda: (major, 0))
         monkeypatch.setenv("CUDA_HOME", str(tmp_path / "toolkit"))
         return [path.removeprefix(f"{tmp_path}/").removeprefix("site-packages/nvidia/")
-                for path in nvrtc.toolkit_includes.__wrapped__()]
+                for path in nvrtc_library.toolkit_includes.__wrapped__()]
 
     return run
 

@@ -10,8 +10,8 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab import compiler
-from gemm_lab.compiler import aside
-from gemm_lab.compiler.aside import Aside, Lost
+from gemm_lab.compiler import compiler_process, nvrtc_library
+from gemm_lab.compiler.compiler_process import CompilerProcess, CompilerStalled, Lost
 
 SOURCE = 'extern "C" __global__ void __launch_bounds__(32) gemm(int* out) {{ out[0] = {value}; }}\n'
 
@@ -22,13 +22,13 @@ def question(value):
 
 @pytest.fixture
 def own():
-    made = Aside()
+    made = CompilerProcess()
     yield made
     made.end()
 
 
 def test_it_answers_as_the_compiler_does(own):
-    assert own.ask(*question(1)) == compiler.nvrtc.run_nvrtc(*question(1))
+    assert own.ask(*question(1)) == nvrtc_library.run_nvrtc(*question(1))
     log, ptx, cubin = own.ask(*question("nothing"))
     assert "nothing" in log and ptx is cubin is None
 
@@ -51,24 +51,61 @@ def test_one_process_answers_all(own):
     ("print('not an answer')", "exit code 0"),
 ])
 def test_a_crash_is_named(program, how):
-    made = Aside([sys.executable, "-c", program])
+    made = CompilerProcess([sys.executable, "-c", program])
     for _ in range(2):  # and the next question starts another process
         with pytest.raises(Lost, match=f"it crashed .{how}"):
             made.ask(*question(1))
 
 
-def test_one_that_never_ends_is_stopped():
-    made, begun = Aside([sys.executable, "-c", "import time; time.sleep(60)"], limit_s=0.5), time.perf_counter()
-    with pytest.raises(Lost, match="had not ended after"):
+WORKS, SLEEPS = "while True: pass", "import time; time.sleep(600)"
+
+
+def test_one_that_never_ends_is_stopped_after_its_processor_time():
+    made = CompilerProcess([sys.executable, "-c", WORKS], cpu_s=0.5, word_s=0.1)
+    with pytest.raises(Lost, match="had not ended after 0.5 seconds of processor time"):
         made.ask(*question(1))
-    assert time.perf_counter() - begun < 20
+    assert made._process is None
+
+
+def test_one_that_does_not_work_is_the_machines_fault_and_no_verdict_on_the_text():
+    made = CompilerProcess([sys.executable, "-c", SLEEPS], word_s=0.1, stalled_s=0.5)
+    with pytest.raises(CompilerStalled, match="got no processor time for 0.5 seconds"):
+        made.ask(*question(1))
+    assert made._process is None
+
+
+def test_one_that_was_stopped_for_a_while_answers_when_it_goes_on(own):
+    own.ask(*question(1))
+    pid = own._process.pid
+    os.kill(pid, signal.SIGSTOP)
+    threading.Timer(1.5, os.kill, (pid, signal.SIGCONT)).start()
+    assert own.ask(*question(2))[2] and own._process.pid == pid
 
 
 def test_one_that_takes_long_says_so(capfd):
-    made = Aside([sys.executable, "-c", "import time; time.sleep(60)"], limit_s=1.5, word_s=0.2)
+    made = CompilerProcess([sys.executable, "-c", WORKS], cpu_s=1.0, word_s=0.2)
     with pytest.raises(Lost):
         made.ask(*question(1))
-    assert "The compiler has been at work" in capfd.readouterr().err
+    assert capfd.readouterr().err.count("The compiler has been at work") == 1
+
+
+@pytest.mark.parametrize("answer", [
+    {"log": 1, "ptx": "x"}, {"log": "x"}, [], None, {"log": "", "ptx": 1}, "text",
+])
+def test_what_is_no_answer_counts_as_a_crash(answer):
+    program = ("import sys; from gemm_lab.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
+               f"sys.stdout.buffer.write(c.packed({answer!r})); sys.stdout.flush()")
+    made = CompilerProcess([sys.executable, "-c", program])
+    with pytest.raises(Lost):
+        made.ask(*question(1))
+
+
+def test_an_error_that_is_none_of_ours_is_never_built_from_its_name():
+    program = ("import sys; from gemm_lab.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
+               "sys.stdout.buffer.write(c.packed({'error': 'SystemExit', 'says': 'out'})); sys.stdout.flush()")
+    with pytest.raises(lab.LabError, match="out") as caught:
+        CompilerProcess([sys.executable, "-c", program]).ask(*question(1))
+    assert type(caught.value) is lab.LabError
 
 
 def test_a_quick_one_says_nothing(own, capfd):
@@ -77,8 +114,7 @@ def test_a_quick_one_says_nothing(own, capfd):
 
 
 def test_a_text_that_wants_all_memory_is_an_error_and_the_next_one_compiles(monkeypatch):
-    made = Aside([sys.executable, "-c", "from gemm_lab.compiler import aside; aside.MOST_BYTES = 1 << 30; "
-                  "aside.limit_memory.__defaults__ = (1 << 30,); aside.main()"])
+    made = CompilerProcess([sys.executable, "-c", "from gemm_lab.compiler import compiler_process as c; c.limit_memory.__defaults__ = (1 << 30,); c.main()"])
     bomb = "#define A0 1+1+1+1+1+1+1+1\n" + "".join(f"#define A{i + 1} " + "+".join([f"A{i}"] * 8) + "\n" for i in range(9))
     try:
         log, ptx, _ = made.ask(bomb + "int q = A9;\n", {}, "sm_75", "kernel", [])
@@ -112,7 +148,7 @@ def test_threads_get_their_own_answers(own):
 
 def test_a_crash_is_a_compile_error(monkeypatch, tmp_path):
     monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
-    monkeypatch.setattr(aside, "COMPILER", Aside([sys.executable, "-c", "import os; os.abort()"]))
+    monkeypatch.setattr(compiler_process, "COMPILER", CompilerProcess([sys.executable, "-c", "import os; os.abort()"]))
     kernel = lab.kernel("simt/01")
     edited = kernel.rewrite(kernel.source.replace("] = acc;", "] = acc + 0.0f;"))
     assert edited.source != kernel.source
