@@ -1,8 +1,15 @@
 # The lab in a container: for macOS, and for machines without Python.
 #   docker build -t gemm-lab .                          # no GPU
 #   docker build -t gemm-lab --build-arg EXTRA=cuda13 .  # NVIDIA GPU, driver for CUDA 13
-#   docker run --rm -p 8888:8888 gemm-lab               # add --gpus all for the GPU; open the address it prints
-FROM python:3.11-slim
+#   docker run --rm -p 127.0.0.1:8888:8888 gemm-lab     # add --gpus all for the GPU; open the address it prints
+#
+# The image holds packages under NVIDIA's own licence, the CUDA Toolkit End User License Agreement
+# (docs.nvidia.com/cuda/eula): nvidia-cuda-nvrtc, -runtime, -crt, -cccl, -nvdisasm and -cuobjdump, and with EXTRA=cuda12
+# or cuda13 nvidia-cublas. Read it before you give an image to others. cuda-bindings is Apache-2.0, CuPy MIT.
+#
+# The base image is named by its digest, so that a tag that moves changes nothing. A newer one:
+# docker buildx imagetools inspect python:3.12-slim-bookworm
+FROM python:3.12.7-slim-bookworm@sha256:60d9996b6a8a3689d36db740b49f4327be3be09a21122bd02fb8895abb38b50d
 
 RUN apt-get update \
  && apt-get install -y --no-install-recommends git make \
@@ -23,7 +30,7 @@ RUN pip install --no-cache-dir -e ".${EXTRA:+[$EXTRA]}" \
 ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility
 
 USER learner
-RUN find notebooks -name '*.ipynb' -exec jupyter trust {} +
+RUN python -m gemm_lab.notebook.trust notebooks
 
 EXPOSE 8888
 CMD ["jupyter", "lab", "--ip=0.0.0.0", "--port=8888", "--no-browser", \

@@ -44,7 +44,7 @@ help:
 	@echo "EXTRA=cuda12 or cuda13 overrides the detected driver (here: $(or $(DRIVER_EXTRA),none)), TORCH=1 adds torch."
 
 lab: $(LAB_STAMP)
-	@find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' -exec $(PY) -m nbformat.sign {} + >/dev/null
+	@$(PY) -m gemm_lab.notebook.trust notebooks
 	$(PY) -m jupyterlab --port=$(PORT) $(if $(filter 0,$(BROWSER)),--no-browser) $(ROOT_FLAG) \
 		--ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 

@@ -167,6 +167,9 @@ def test_devcontainer_and_dockerfile_agree():
     user = re.search(r"^USER (\w+)$", read("Dockerfile"), re.M)[1]
     assert user != "root" and devcontainer["remoteUser"] == user
     assert f"useradd --create-home --uid 1000 {user}" in read("Dockerfile")
+    assert re.search(r"^FROM python:3\.\d+\.\d+-slim-bookworm@sha256:[0-9a-f]{64}$", read("Dockerfile"), re.M)
+    for page in ("Dockerfile", "README.md"):  # a notebook server is a shell: it listens to this machine alone
+        assert "-p 127.0.0.1:8888:8888" in read(page) and "-p 8888" not in read(page)
     named = re.findall(r"notebooks/(\w+\.ipynb)", read("Dockerfile") + read("Makefile"))
     assert set(named) == {"00_start_here.ipynb"}
     assert (ROOT / "notebooks" / "00_start_here.ipynb").is_file()

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 
 from gemm_lab import compiler, config, device
-from gemm_lab.compiler import nvcc
+from gemm_lab.compiler import nvcc, sandbox
 from gemm_lab.device import cutlass
 from gemm_lab.errors import LabError, MissingDependency
 from gemm_lab.hardware import detect
@@ -31,7 +31,7 @@ _PROBE = 'extern "C" __global__ void __launch_bounds__(32) gemm(float* d, int n)
 
 def examine() -> list[Finding]:
     """Every finding, in the order in which things depend on each other."""
-    return [_python(), *_packages(), _compile(), _disassemble(), *_gpu(), *_server(), _torch(), _nvcc(), _cutlass(),
+    return [_python(), *_packages(), _compile(), _confined(), _disassemble(), *_gpu(), *_server(), _torch(), _nvcc(), _cutlass(),
             _ncu()]
 
 
@@ -59,6 +59,15 @@ def _compile() -> Finding:
         return Finding("compiler", False, str(error), "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'")
     version = ".".join(map(str, compiler.version()))
     return Finding("compiler", True, f"NVRTC {version} compiles ({len(made.cubin):,} bytes for sm_75)")
+
+
+def _confined() -> Finding:
+    able, why = sandbox.available()
+    if able:
+        return Finding("sandbox", True, f"{why}: the compiler's process reads the headers and no other file",
+                       needed=False)
+    return Finding("sandbox", False, f"{why}: what an answer may include is decided by reading its text alone",
+                   "Grade on Linux 5.13 or newer.", needed=False)
 
 
 def _disassemble() -> Finding:

@@ -2,7 +2,8 @@
 
 It also writes the two cells of `colab` behind each title: the badge, and the installation where the lab is missing.
 Cells of exercises (`--exercise`) and cells tagged `edited`, which change the region on purpose, are left alone.
-Numbers and blocks between markers, in prose cells and in README.md, are those of the recorded results (see `marked`).
+Numbers and blocks between markers, in prose cells and in README.md, are those of the recorded results (see `marked`),
+and release.sha256 lists the notebooks as they are then (see `trust`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import nbformat
 from gemm_lab import catalog
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError
-from gemm_lab.notebook import colab
+from gemm_lab.notebook import colab, trust
 from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.marked import NUMBER, written
 from gemm_lab.notebook.readme_blocks import BLOCKS
@@ -59,16 +60,20 @@ def sync(check: bool = False, folder: Path | None = None) -> list[str]:
             cell.source, changed = text, True
         if changed and not check:
             nbformat.write(book, path)
+    if folder is None:
+        found += _sync_file(data_dir("notebooks") / trust.LIST, trust.release_list(data_dir("notebooks")), check,
+                            "does not list the hashes of these notebooks.")
     readme = data_dir("notebooks").parent / "README.md" if folder is None else folder / "README.md"
-    return found + (_sync_page(readme, check) if readme.is_file() else [])
+    if readme.is_file():  # which only a checkout has
+        found += _sync_file(readme, written(readme.read_text(encoding="utf-8"), BLOCKS), check,
+                            "a number or a block between markers differs from the recorded results.")
+    return found
 
 
-def _sync_page(path: Path, check: bool) -> list[str]:
-    """README.md, which only a checkout has."""
-    text = path.read_text(encoding="utf-8")
-    fresh = written(text, BLOCKS)
-    if fresh == text:
+def _sync_file(path: Path, wanted: str, check: bool, says: str) -> list[str]:
+    """Write `wanted` into a file that holds something else (or, with `check`, only say so)."""
+    if path.is_file() and path.read_text(encoding="utf-8") == wanted:
         return []
     if not check:
-        path.write_text(fresh, encoding="utf-8")
-    return [f"{path.name}: a number or a block between markers differs from the recorded results."]
+        path.write_text(wanted, encoding="utf-8")
+    return [f"{path.name}: {says}"]

@@ -6,7 +6,8 @@
 They stand in notebooks/wrong_answers/EXERCISE.toml as tables `wrong` (what, says) and `right` (what). An answer is
 `text`; or the solution with `changes`, pairs of words, and without the lines that hold the words in `drop`; or the text
 of another kernel's region, `other = [kernel, region]`; or the kernel's own, `region = true`; or the numbers of a
-`choice`. On top of these, every kernel exercise gets the TRICKS: its right solution with an attempt to reach beyond it.
+`choice`. On top of these, every kernel exercise gets those of _tricks.toml: its right solution with an attempt to
+reach beyond it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from gemm_lab.api import kernel
@@ -23,26 +25,13 @@ from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.notebook.exercises import Exercise, exercises
 from gemm_lab.notebook.skeletons import all_handouts, skeleton, solution
 
-# What is put before (…, "") or behind ("", …) a right solution, and what the refusal says.
-TRICKS = {
-    "includes another rung": ('#include "../t4/03_swizzled.cu"\n', "", "“#include” is refused"),
-    "renames a setting": ("#define BLOCK_K 16\n", "", "“#define” is refused"),
-    "a directive behind a comment": ("/* */ #undef BLOCK_M\n", "", "“#undef” is refused"),
-    "a directive in other characters": ("%:define BLOCK_K 16\n", "", "“#define” is refused"),
-    "moves the lines of the file": ('#line 1 "02.cu"\n', "", "“#line” is refused"),
-    "a pragma for the compiler": ("", '\n_Pragma("nv_diag_suppress 177")', "“_Pragma” is refused"),
-    "a line joined to the next": ("// \\\n", "", "a backslash joins this line to the next"),
-    "a comment that closes the region": ("", "\n// end region", "marks the regions of the kernel's file"),
-    "a comment that opens another": ("// region: other\n", "", "marks the regions of the kernel's file"),
-    "a comment that swallows the rest": ("", "\n/*", "a comment or a string begins here and does not end"),
-    "a string that swallows the rest": ("", '\n"', "a comment or a string begins here and does not end"),
-    "a raw string": ("", '\nconst char* text = R"(})";', "a raw string has no place"),
-    "closes the block around it": ("", "\n}\n{", "closes a block that the answer did not open"),
-    "leaves a block open": ("", "\n{", "stay open at the end"),
-    "a kernel of its own": ("", '\nextern "C" __global__ void gemm(float* d);', "of your own is never launched"),
-    "inline PTX that leaves its function": ("", '\nasm volatile("} .visible .entry g() {");', "leave its function"),
-    "inline PTX with a directive": ("", '\nasm volatile(".loc 1 1 0;");', "but no “.loc”"),
-}
+
+@lru_cache(maxsize=1)
+def tricks() -> dict[str, tuple[str, str, str]]:
+    """What is put before and behind every right solution, and words of its refusal, by what it does."""
+    path = data_dir("notebooks") / "wrong_answers" / "_tricks.toml"
+    table = tomllib.loads(path.read_text(encoding="utf-8"))["trick"]
+    return {entry["what"]: (entry.get("before", ""), entry.get("behind", ""), entry["says"]) for entry in table}
 
 
 @dataclass(frozen=True)
@@ -129,7 +118,7 @@ def answers(name: str) -> Iterator[Answer]:
             text = "" if choice is not None else altered(name, entry)
             yield Answer(task, kind, entry["what"], entry["says"] if says is None else says, text, choice)
     if task.judge == "kernel":
-        for what, (before, behind, says) in TRICKS.items():
+        for what, (before, behind, says) in tricks().items():
             yield Answer(task, "trick", what, says, before + solution(name) + behind)
 
 

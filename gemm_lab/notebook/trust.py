@@ -1,0 +1,70 @@
+"""Which notebooks JupyterLab may trust: those of the release, known by their hash, and no other file that lies beside.
+
+JupyterLab runs the scripts of a trusted notebook's stored outputs as soon as it is opened. `make lab` trusts the series,
+so that its pictures and widgets show; a notebook that came from elsewhere stays untrusted, even in the same folder.
+
+    python -m gemm_lab.notebook.trust [FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+
+import nbformat
+from jupyter_core.paths import jupyter_data_dir
+from nbformat.sign import NotebookNotary
+
+from gemm_lab.config import data_dir
+
+LIST = "release.sha256"
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of what a notebook says, whatever the white space and line ends of its file; "" for no notebook."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    return hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def notebooks(folder: Path) -> list[Path]:
+    """Every notebook at and below a folder, but the copies that Jupyter keeps of them."""
+    return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+
+
+def release_list(folder: Path) -> str:
+    """What release.sha256 should hold for the notebooks of a folder: a line "HASH  NAME" for each."""
+    return "".join(f"{digest(path)}  {path.name}\n" for path in sorted(folder.glob("*.ipynb")))
+
+
+def sign(folder: Path, notary: NotebookNotary | None = None) -> list[Path]:
+    """Trust every notebook of the folder that is the release's; returns those that are not, which stay as they are."""
+    listed = data_dir("notebooks") / LIST
+    known = {line.split()[0] for line in listed.read_text(encoding="utf-8").splitlines()} if listed.is_file() else set()
+    Path(jupyter_data_dir()).mkdir(parents=True, exist_ok=True)  # where the notary keeps its secret
+    notary, others = notary or NotebookNotary(), []
+    for path in notebooks(folder):
+        if digest(path) in known:
+            notary.sign(nbformat.read(path, as_version=4))
+        else:
+            others.append(path)
+    return others
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Sign what is the release's, and name the rest."""
+    parser = argparse.ArgumentParser(description="Trust the notebooks of this release, and only these.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("notebooks"))
+    others = sign(parser.parse_args(argv).folder)
+    if others:
+        print(f"Not trusted, because changed or not of this release: {', '.join(path.name for path in others)}. "
+              "JupyterLab shows such a notebook without the scripts of its stored outputs until its cells are run.")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
