@@ -31,8 +31,8 @@ _PROBE = 'extern "C" __global__ void __launch_bounds__(32) gemm(float* d, int n)
 
 def examine() -> list[Finding]:
     """Every finding, in the order in which things depend on each other."""
-    return [_python(), *_packages(), _compile(), _confined(), _disassemble(), *_gpu(), *_server(), _torch(), _nvcc(), _cutlass(),
-            _ncu()]
+    return [_python(), *_packages(), _compile(), _confined(), _disassemble(), *_gpu(), *_server(), _torch(), _nvcc(),
+            _cutlass(), _ncu()]
 
 
 def _python() -> Finding:

@@ -29,7 +29,8 @@ class SassLine:
 
     `inner` names the wrapper's own (file, line) where the instruction was inlined from a header. `target` is the
     address that a branch jumps to, of a jump table the lowest. `callee` is the address of the function that a call
-    enters, `INDIRECT` where a register names it; None for everything else.
+    enters, `INDIRECT` where a register names it; None for everything else. `function` is the address at which the
+    function begins that the instruction belongs to; 0 for the kernel's own code.
     """
 
     address: int
@@ -39,6 +40,7 @@ class SassLine:
     inner: tuple[str, int] | None = None
     target: int | None = None
     callee: int | None = None
+    function: int = 0
 
     @property
     def opcode(self) -> str:
@@ -68,7 +70,7 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
         done = subprocess.run([nvdisasm(), "-gi", "-c", file.name], capture_output=True, text=True, timeout=60)
     if done.returncode:
         raise LabError(f"nvdisasm could not read the kernel: {done.stderr.strip().splitlines()[-1:]}.")
-    lines, inside = [], False
+    lines, inside, function = [], False, 0
     labels: dict[str, int] = {}
     waiting: list[str] = []  # labels whose instruction comes next
     origin: tuple[str, int] = ("", 0)
@@ -96,9 +98,10 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
         instruction = _ADDRESS.match(text)
         if instruction:
             address = int(instruction[1], 16)
+            function = address if any(name.startswith("$") for name in waiting) else function
             labels.update(dict.fromkeys(waiting, address))
             waiting, fresh = [], True
-            lines.append(SassLine(address, " ".join(instruction[2].split()), *origin, inner))
+            lines.append(SassLine(address, " ".join(instruction[2].split()), *origin, inner, function=function))
     return tuple(_with_target(line, labels) for line in lines)
 
 

@@ -102,14 +102,15 @@ def with_callees(body: Sequence[SassLine], lines: Sequence[SassLine]) -> tuple[S
 
     Calls through a pointer, and of a function by itself, are left out; `odd_calls` finds them.
     """
-    starts = sorted({line.callee for line in lines if line.callee not in (None, INDIRECT)})
-    ends = dict(zip(starts, [*starts[1:], lines[-1].address + 1], strict=True)) if starts else {}
+    functions: dict[int, list[SassLine]] = {}
+    for line in lines:
+        functions.setdefault(line.function, []).append(line)
 
     def called(part: Sequence[SassLine], inside: tuple[int, ...]) -> list[SassLine]:
         more: list[SassLine] = []
         for line in part:
-            if line.callee in ends and line.callee not in inside:
-                function = [other for other in lines if line.callee <= other.address < ends[line.callee]]
+            if line.callee in functions and line.callee not in inside:
+                function = functions[line.callee]
                 more += [*function, *called(function, (*inside, line.callee))]
         return more
 
@@ -120,15 +121,10 @@ def odd_calls(lines: Sequence[SassLine]) -> list[SassLine]:
     """Calls of which the code does not show what they execute: through a pointer, and to a function that comes back
     to itself.
     """
-    starts = sorted({line.callee for line in lines if line.callee not in (None, INDIRECT)})
-
-    def owner(address: int) -> int:
-        return max((start for start in starts if start <= address), default=-2)
-
     calls: dict[int, set[int]] = {}
     for line in lines:
         if line.callee is not None:
-            calls.setdefault(owner(line.address), set()).add(line.callee)
+            calls.setdefault(line.function, set()).add(line.callee)
 
     def reaches(start: int, goal: int) -> bool:
         seen, waiting = set(), [start]
@@ -142,7 +138,7 @@ def odd_calls(lines: Sequence[SassLine]) -> list[SassLine]:
         return False
 
     return [line for line in lines if line.callee == INDIRECT
-            or line.callee is not None and reaches(line.callee, owner(line.address))]
+            or line.callee is not None and reaches(line.callee, line.function)]
 
 
 def opcodes(lines: Sequence[SassLine]) -> Counter:

@@ -1,4 +1,4 @@
-"""NVRTC as a library of this process: a text in, log, PTX and CUBIN out. `compiler_process` runs it beside the caller."""
+"""NVRTC as a library of this process: a text in, log, PTX and CUBIN out. `compiler_process` runs it beside us."""
 
 from __future__ import annotations
 

@@ -115,12 +115,8 @@ def judge_code(compiled: Compiled, rung: Compiled,
 
 def _count(criterion: CodeCriterion, lines: Lines) -> int:
     """The worst of the loops that multiply; of code without such a loop, the count of all of it."""
-    whole = with_callees([line for line in lines if line.address < _first_function(lines)], lines)
+    whole = with_callees([line for line in lines if not line.function], lines)
     parts = [] if criterion.whole else product_loops(lines)
     counts = [found for part in parts or [whole] if (found := criterion.count(part)) is not None]
     return (min if criterion.least else max)(counts, default=0)
 
-
-def _first_function(lines: Lines) -> int:
-    """The address at which the kernel's own code ends and that of the functions which it calls begins."""
-    return min((line.callee for line in lines if line.callee is not None), default=lines[-1].address + 1)

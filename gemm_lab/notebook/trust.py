@@ -1,7 +1,8 @@
 """Which notebooks JupyterLab may trust: those of the release, known by their hash, and no other file that lies beside.
 
-JupyterLab runs the scripts of a trusted notebook's stored outputs as soon as it is opened. `make lab` trusts the series,
-so that its pictures and widgets show; a notebook that came from elsewhere stays untrusted, even in the same folder.
+JupyterLab runs the scripts of a trusted notebook's stored outputs as soon as it is opened. `make lab` trusts the
+series, so that its pictures and widgets show; a notebook that came from elsewhere stays untrusted, even in the same
+folder.
 
     python -m gemm_lab.notebook.trust [FOLDER]
 """

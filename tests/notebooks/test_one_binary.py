@@ -1,0 +1,34 @@
+"""What the emulator runs and what is counted in the machine code is one binary."""
+
+import pytest
+
+from gemm_lab.notebook import kernel_judge
+from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook.skeletons import solution
+from gemm_lab.notebook.wrong_answers import kernel_of
+
+COUNTED = sorted(name for name, task in exercises().items() if "arch" in task.criteria)
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
+    counted, emulated = [], []
+    real_code, real_check = kernel_judge.judge_code, kernel_judge.Kernel.run
+
+    def judge_code(compiled, rung, wanted):
+        counted.append(compiled.cubin)
+        return real_code(compiled, rung, wanted)
+
+    def run(self, *arguments, **options):
+        found = real_check(self, *arguments, **options)
+        emulated.append(found.compiled)
+        return found
+
+    monkeypatch.setattr(kernel_judge, "judge_code", judge_code)
+    monkeypatch.setattr(kernel_judge.Kernel, "run", run)
+    task = exercises()[name]
+    found = kernel_judge.judge(kernel_of(task, solution(name)), task.criteria)
+    assert found.reasons == []
+    assert {compiled.cubin for compiled in emulated} == set(counted)
+    assert {compiled.arch for compiled in emulated} == {task.criteria["arch"]}
+    assert len(counted) == len(task.criteria.get("configs", [{}]))
