@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gemm_lab.compiler.disassembly import INDIRECT, SassLine
+from gemm_lab.errors import LabError
 
+MOST_LINES = 50_000
 _SHAPE = re.compile(r"^[A-Z]+MMA\.(?:(\d+)x(\d+)x(\d+)|(16|8)(8)(\d+)\b)")
 _FMA = {"FFMA": 32, "FFMA2": 64, "HFMA2": 64, "DFMA": 32}  # multiply-adds of a warp
 _LEAVES = ("STG", "UTMASTG", "UBLKCP.G", "RED", "REDG")  # writes of the result: not part of a loop over K
@@ -100,7 +102,8 @@ def product_loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
 def with_callees(body: Sequence[SassLine], lines: Sequence[SassLine]) -> tuple[SassLine, ...]:
     """`body` and behind it, for every call in it, what that executes: the function's lines and those that it calls.
 
-    Calls through a pointer, and of a function by itself, are left out; `odd_calls` finds them.
+    Calls through a pointer, and of a function by itself, are left out; `odd_calls` finds them. Raises `LabError` where
+    functions call functions so often that one turn has more than `MOST_LINES` instructions.
     """
     functions: dict[int, list[SassLine]] = {}
     for line in lines:
@@ -112,6 +115,9 @@ def with_callees(body: Sequence[SassLine], lines: Sequence[SassLine]) -> tuple[S
             if line.callee in functions and line.callee not in inside:
                 function = functions[line.callee]
                 more += [*function, *called(function, (*inside, line.callee))]
+                if len(more) > MOST_LINES:
+                    raise LabError(f"Its functions call each other so often that one turn of a loop executes more than "
+                                   f"{MOST_LINES:,} machine instructions; write them in line.")
         return more
 
     return (*body, *called(body, ()))

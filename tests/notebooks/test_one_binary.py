@@ -2,6 +2,9 @@
 
 import pytest
 
+from gemm_lab import compiler
+from gemm_lab.compiler.main_loop import product_loops
+from gemm_lab.errors import LabError
 from gemm_lab.notebook import kernel_judge
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.skeletons import solution
@@ -32,3 +35,14 @@ def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
     assert {compiled.cubin for compiled in emulated} == set(counted)
     assert {compiled.arch for compiled in emulated} == {task.criteria["arch"]}
     assert len(counted) == len(task.criteria.get("configs", [{}]))
+
+
+def test_functions_that_call_each_other_without_end_are_a_sentence():
+    head = "__device__ __noinline__ float f0(float x, float* d) { return x * d[threadIdx.x]; }\n"
+    for number in range(1, 24):
+        head += (f"__device__ __noinline__ float f{number}(float x, float* d) {{ return f{number - 1}(x, d) + "
+                 f"f{number - 1}(x + 1, d); }}\n")
+    source = head + 'extern "C" __global__ void gemm(float* d, int n) { for (int i = 0; i < n; i++) d[i] = f23(d[i], d); }'
+    lines = compiler.disassemble(compiler.compile(source, arch="sm_80"))
+    with pytest.raises(LabError, match="call each other so often"):
+        product_loops(lines)
