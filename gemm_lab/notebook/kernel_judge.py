@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from gemm_lab.api import Kernel, kernel
 from gemm_lab.api.kernel import resolve_backend
-from gemm_lab.compiler import Compiled, CompileError
+from gemm_lab.compiler import CompileError
 from gemm_lab.device import KernelFault, KernelHang
 from gemm_lab.emulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gemm_lab.emulator.faults import ClusterFault, TensorMemoryFault, WarpgroupFault
