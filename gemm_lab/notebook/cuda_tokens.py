@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 # A backslash before the end of a line joins it to the next (phase 2); `??/` is the backslash's trigraph. Compilers also
-# accept blanks between the backslash and the end of the line.
-SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)")
+# accept blanks between the backslash and the end of the line. At the end of a text it would join what comes behind.
+SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r|\Z)")
 TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
 
 _PREFIX = r"(?:u8|[uUL])"
