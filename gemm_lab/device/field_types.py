@@ -1,7 +1,7 @@
 """Does a value have the type that a field asks for? The hints are Python's own: `int`, `tuple[int, ...]`, `str | None`.
 
 A hint may also be a mapping of names to hints: a dictionary with these keys, of which those that begin with "?" may be
-missing. Lists are taken for tuples and the other way round, because callers use both; whole numbers are taken for
+missing; "*" allows further ones. Lists are taken for tuples and the other way round, because callers use both; whole numbers are taken for
 floats, and NumPy's numbers for Python's.
 """
 
@@ -76,13 +76,13 @@ def _sequence(value: Any, kind: type, inner: tuple[Any, ...], name: str) -> Any:
 def _keys(value: Any, hints: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _wrong(value, dict, name)
-    allowed = {key.removeprefix("?"): hint for key, hint in hints.items()}
-    unknown = [key for key in value if key not in allowed]
-    missing = [key for key in hints if not key.startswith("?") and key not in value]
+    allowed = {key.removeprefix("?"): hint for key, hint in hints.items() if key != "*"}
+    unknown = [key for key in value if key not in allowed and "*" not in hints]
+    missing = [key for key in allowed if key in hints and key not in value]
     if unknown or missing:
         said = f"no {unknown[0]!s:.40}" if unknown else f"a {missing[0]}"
         raise ValueError(f"{name} should have {said}.")
-    return {key: fitted(item, allowed[key], f"{name}.{key}") for key, item in value.items()}
+    return {key: fitted(item, allowed.get(key, Any), f"{name}.{key}") for key, item in value.items()}
 
 
 def _wrong(value: Any, hint: Any, name: str) -> ValueError:

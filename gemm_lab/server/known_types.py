@@ -12,6 +12,7 @@ from typing import Any
 
 from gemm_lab import emulator
 from gemm_lab.device import codec, told_errors
+from gemm_lab.device.server_results import RESULTS
 from gemm_lab.emulator import Report, Site, Totals
 from gemm_lab.emulator import faults as emulated
 from gemm_lab.emulator.hazards import Hazard
@@ -30,6 +31,7 @@ for _kind in (Site, Totals, Hazard):
     _hints = typing.get_type_hints(_kind)
     codec.register(_kind, {field.name: _hints[field.name] for field in fields(_kind)})
 codec.register(Report, REPORT, _report)
+RESULTS["emulate"]["report"] = Report
 
 for _name in emulated.__all__:
     told_errors.register(getattr(emulator, _name, None) or getattr(emulated, _name))
