@@ -26,7 +26,7 @@ from gemm_lab.device.session import START_PATIENCE_S
 from gemm_lab.errors import LabError
 
 KEY = "gemm_lab"  # under which a worker tells its facts to the server, and with which the names of jobs begin
-LONG_POLL_S = 5.0  # how long the server may keep a question about a job
+LONG_POLL_S, WAITING_S = 5.0, 1.0  # how long the server may keep a question about a job; …about one that waits
 ANSWER_S, AGAIN_S, GONE_S = 10.0, 0.5, 10.0  # for a short question; between two tries; until a server counts as gone
 CLOSING_S = 3.0  # for taking leave
 FAILURE_KEPT_S = 10.0  # a server that did not answer is not asked again at once
@@ -141,8 +141,8 @@ class RemoteSession:
             except Refusal:
                 self._ask("POST", path, body=parts, **facts)
 
-    def _poll(self, path: str) -> dict[str, Any] | bytearray:
-        return self._ask("GET", path, LONG_POLL_S + ANSWER_S, most=MOST_BYTES + (1 << 20))
+    def _poll(self, path: str, wait_s: float = LONG_POLL_S) -> dict[str, Any] | bytearray:
+        return self._ask("GET", path, wait_s + ANSWER_S, most=MOST_BYTES + (1 << 20), wait=f"{wait_s:.1f}")
 
     def _answer(self, path: str, longest_s: float, op: str) -> bytearray:
         """Wait for the worker's answer: for a turn GEMM_LAB_WAIT_S, then `longest_s`. Says whom it waits for."""
@@ -151,7 +151,7 @@ class RemoteSession:
         try:
             while True:
                 try:
-                    state = self._poll(path)
+                    state = self._poll(path, LONG_POLL_S if running else WAITING_S)
                     heard = time.monotonic()
                 except Unreachable:
                     if time.monotonic() - heard > GONE_S:

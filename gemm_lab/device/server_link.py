@@ -55,12 +55,14 @@ class Link:
         headers = {"Accept-Encoding": "identity", "User-Agent": f"gemm_lab/{config.version()}"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        # Neither proxies nor passwords of the environment: the token is for this server alone.
-        self._client = httpx.Client(
-            base_url=address, headers=headers, verify=_context() if address.startswith("https") else False, trust_env=False,
-            follow_redirects=False, timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S),
-            limits=httpx.Limits(keepalive_expiry=5.0),
-        )
+        verify = _context() if address.startswith("https") else False
+        try:  # Neither proxies nor passwords of the environment: the token is for this server alone.
+            self._client = httpx.Client(
+                base_url=address, headers=headers, verify=verify, trust_env=False, follow_redirects=False,
+                timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S), limits=httpx.Limits(keepalive_expiry=5.0),
+            )
+        except (httpx.InvalidURL, ValueError) as error:
+            raise Unreachable(f"No server answers at {address} ({_why(error)}). " + HELP) from None
 
     def close(self) -> None:
         """End the connections."""

@@ -158,7 +158,7 @@ class Jobs(Handler):
         try:
             job = self.gateway.job_of(self.person, ticket)
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(job.ended.wait(), LONG_POLL_S)
+                await asyncio.wait_for(job.ended.wait(), self._patience())
             job = self.gateway.job_of(self.person, ticket)
         except Refused as refusal:
             self.refuse(refusal)
@@ -176,6 +176,12 @@ class Jobs(Handler):
                     self.gateway.job_of(self.person, ticket)
         except (StreamClosedError, asyncio.TimeoutError, OSError, Refused):
             self.request.connection.stream.close()
+
+    def _patience(self) -> float:
+        try:
+            return min(max(float(self.get_query_argument("wait", "1")), 0.0), LONG_POLL_S)
+        except ValueError:
+            return 1.0
 
     async def delete(self, ticket: str) -> None:
         """The client wants nothing more of it."""
