@@ -20,7 +20,7 @@ from gemm_lab.device.remote import KEY
 from gemm_lab.errors import LabError, MissingDependency
 
 START_S = 60.0
-TICK_S, SILENT_TICKS = 0.5, 20  # a worker sends a sign of life twice a second; after 10 s of silence it is replaced
+TICK_S, DOUBTFUL_TICKS, SILENT_TICKS = 0.5, 4, 20  # a worker sends a sign of life twice a second; after 10 s of silence it is replaced
 REVIVE_TICKS = 20
 SAFE_DELAY_S = 2.0  # a tick that comes later than this proves that the gateway itself stood still
 WORKER = "gemm_lab.server.worker"  # what a worker loads
@@ -93,9 +93,14 @@ class Engine:
     # ---- Jobs ----
 
     def workers(self) -> dict[str, dict[str, Any]]:
-        """Address and facts of every worker that can be given jobs."""
+        """Address and facts of every worker that works."""
         return {address: ws.extra[KEY] for address, ws in self.scheduler.workers.items()
                 if KEY in ws.extra and ws.status.name == "running" and address not in self._why}
+
+    def ready(self) -> dict[str, dict[str, Any]]:
+        """Those of them that gave a sign of life in the last two seconds, and so may be given a job."""
+        silent = {address for address, (_, ticks) in self._silent.items() if ticks >= DOUBTFUL_TICKS}
+        return {address: facts for address, facts in self.workers().items() if address not in silent}
 
     async def run(self, ticket: str, address: str, request: Path, answer: Path, longest_s: float) -> int:
         """Let a worker answer the request of one file into another; the answer's bytes. Never repeated.

@@ -19,7 +19,7 @@ from gemm_lab.errors import LabError
 
 MOST_WAITING = 6  # jobs of one person that wait or run
 MOST_BYTES_OF_ONE = 1 << 30
-FORGOTTEN_S = 20.0  # without a question about it, a job that waits is dropped
+FORGOTTEN_S = 15.0  # without a question about it, a job that waits is dropped
 KEPT_S = 60.0  # for an answer that nobody fetches
 
 

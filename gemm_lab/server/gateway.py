@@ -127,7 +127,7 @@ class Gateway:
         for job in self.queue.forgotten(now):
             self.queue.jobs.pop(job.ticket, None)
             self._remove(job)
-        workers = self.engine.workers()
+        workers = self.engine.ready()
         busy = {job.worker for job in self.queue.jobs.values() if job.state == "running"}
         free = {address: (facts["backend"], facts.get("arch") or "") for address, facts in workers.items() if address not in busy}
         for job in self.queue.begin(free, self.most_of_one, now):

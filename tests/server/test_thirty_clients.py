@@ -36,7 +36,7 @@ def test_thirty_clients_and_a_worker_that_is_killed(server):
     more than twice while another waits, and the worker comes back.
     """
     sessions = [server.session(number) for number in range(CLIENTS)]
-    kernel, answers, before = compiled(repeat=8), [], workers(sessions[0])
+    kernel, answers, before = compiled(repeat=2), [], workers(sessions[0])
     assert len(before) == 2
     [one.facts() for one in sessions]
 
