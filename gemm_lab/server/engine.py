@@ -21,7 +21,7 @@ from gemm_lab.errors import LabError, MissingDependency
 
 START_S = 60.0
 TICK_S, DOUBTFUL_TICKS, SILENT_TICKS = 0.5, 4, 20  # a worker sends a sign of life twice a second; after 10 s of silence it is replaced
-REVIVE_TICKS = 20
+REVIVE_TICKS, GONE_TICKS = 20, 4
 SAFE_DELAY_S = 2.0  # a tick that comes later than this proves that the gateway itself stood still
 WORKER = "gemm_lab.server.worker"  # what a worker loads
 
@@ -114,15 +114,30 @@ class Engine:
             future = self.client.submit(answer_file, str(request), str(answer), key=f"{KEY}-{ticket}", retries=0,
                                         workers=[address], allow_other_workers=False, pure=False)  # fmt: skip
         try:
-            return await asyncio.wait_for(asyncio.shield(future.result()), longest_s)
-        except asyncio.TimeoutError:
-            self.end(address, f"had not finished after {longest_s:.0f} s and was replaced")
-            raise WorkerEnded(self._why[address]) from None
+            return await self._result(future, address, longest_s)
+        except WorkerEnded:
+            raise
         except Exception as error:  # Dask's: KilledWorker, or the answer could not be written
             ended = type(error).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError")
             raise WorkerEnded(self._why.get(address, ENDED if ended else f"failed ({type(error).__name__})")) from None
         finally:
             future.release()
+
+    async def _result(self, future: Any, address: str, longest_s: float) -> int:
+        """What the job gave. Dask itself would wait for ever for a worker that went before the job reached it."""
+        loop = asyncio.get_running_loop()
+        result, deadline, gone = asyncio.ensure_future(future.result()), loop.time() + longest_s, 0
+        try:
+            while not (await asyncio.wait({result}, timeout=TICK_S))[0]:
+                gone = gone + 1 if address not in self.scheduler.workers else 0
+                if gone >= GONE_TICKS:
+                    raise WorkerEnded(self._why.get(address, ENDED))
+                if loop.time() > deadline:
+                    self.end(address, f"had not finished after {longest_s:.0f} s and was replaced")
+                    raise WorkerEnded(self._why[address])
+            return result.result()
+        finally:
+            result.cancel()
 
     # ---- Watching ----
 
