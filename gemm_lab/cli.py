@@ -111,8 +111,8 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
 
     serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: a queue and a worker a GPU")
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen at; default: 127.0.0.1, this machine alone; "
-                       "0.0.0.0: all of its addresses, which needs a roster")
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen at; default: 127.0.0.1, this machine "
+                       "alone; 0.0.0.0: all of its addresses, which needs a roster")
     serve.add_argument("--port", type=_port, default=8786)
     serve.add_argument("--roster", type=Path, metavar="students.csv", help="a name a line; each gets a token")
     serve.add_argument("--certificate", type=Path, metavar="FILE", help="of this server, in PEM; the address is then https://")

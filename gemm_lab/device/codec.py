@@ -83,7 +83,8 @@ def encoded(message: Any) -> list[bytes | memoryview]:
             return value
         if isinstance(value, np.ndarray):
             flat = np.ascontiguousarray(value)
-            return {"array": add(value, _dtype_name(flat.dtype), value.shape, memoryview(flat.reshape(-1).view(np.uint8)))}
+            data = memoryview(flat.reshape(-1).view(np.uint8))
+            return {"array": add(value, _dtype_name(flat.dtype), value.shape, data)}
         if isinstance(value, np.generic):
             return {"scalar": [_dtype_name(value.dtype), np.array(value).reshape(1).view(np.uint8).tolist()]}
         if isinstance(value, int):
@@ -217,7 +218,9 @@ class _Reader:
 
     def _scalar(self, inner: Any) -> np.generic:
         name, numbers = fitted(inner, tuple[str, list[int]], "scalar")
-        if name not in DTYPES or len(numbers) != dtype_of(name).itemsize or (name == "bool" and numbers not in ([0], [1])):
+        if name not in DTYPES or len(numbers) != dtype_of(name).itemsize:
+            raise BadMessage("The message has a number of an unknown type.")
+        if name == "bool" and numbers not in ([0], [1]):
             raise BadMessage("The message has a number of an unknown type.")
         return np.frombuffer(bytes(numbers), dtype_of(name))[0]
 

@@ -1,7 +1,7 @@
 """The notebook's side of a GPU server: a `Session` whose worker is on another machine.
 
-GEMM_LAB_SERVER names the server (`gemm-lab serve`), GEMM_LAB_TOKEN says who asks. A request is sent as a whole, waits in
-the server's queue, and is answered once: a job whose worker ended is never sent again. Kernels, settings and arrays
+GEMM_LAB_SERVER names the server (`gemm-lab serve`), GEMM_LAB_TOKEN says who asks. A request is sent as a whole, waits
+in the server's queue, and is answered once: a job whose worker ended is never sent again. Kernels, settings and arrays
 travel as data (`codec`); no code does, in either direction.
 """
 
@@ -20,8 +20,8 @@ from gemm_lab import config, hardware
 from gemm_lab.device import codec, told_errors, turns, wire
 from gemm_lab.device.faults import GpuBusy, WorkerLost
 from gemm_lab.device.field_types import fitted
-from gemm_lab.device.server_results import understood
 from gemm_lab.device.server_link import Link, Refusal, ServerError, Unreachable, readable, require_same_versions
+from gemm_lab.device.server_results import understood
 from gemm_lab.device.session import START_PATIENCE_S
 from gemm_lab.errors import LabError
 
@@ -47,7 +47,9 @@ class RemoteSession:
 
     queue = None  # the server has one
 
-    def __init__(self, address: str, show: Callable[[str], None] | None = None, fresh: bool = False, token: str | None = None):
+    def __init__(
+        self, address: str, show: Callable[[str], None] | None = None, fresh: bool = False, token: str | None = None
+    ):
         self.address, self.output, self.fresh = address, "", fresh
         self.token = config.token() if token is None else token
         self._show, self._lock = show or turns.Waiting(), threading.RLock()
@@ -87,8 +89,8 @@ class RemoteSession:
         while not (found := self.workers()):
             if time.monotonic() > deadline:
                 raise ServerError(
-                    f"The server at {self.address} has no worker now. Its own terminal says why; or unset GEMM_LAB_SERVER to "
-                    "work on this machine."
+                    f"The server at {self.address} has no worker now. Its own terminal says why; or unset "
+                    "GEMM_LAB_SERVER to work on this machine."
                 )
             time.sleep(0.25)
         return sorted(found, key=lambda facts: (facts["backend"] != "gpu", facts.get("arch") or ""))[0]
@@ -195,7 +197,8 @@ class RemoteSession:
             raise self._strange(str(wrong)) from None
         if error is None:
             said = found["error"]
-            error = WorkerLost(f"The server failed at “{op}”: {readable(said['type'], 80)}: {readable(said['message'], 500)}.")
+            what = f"{readable(said['type'], 80)}: {readable(said['message'], 500)}"
+            error = WorkerLost(f"The server failed at “{op}”: {what}.")
         if hasattr(error, "output"):
             error.output = error.output or self.output
         raise error
@@ -204,12 +207,14 @@ class RemoteSession:
 
     def _place(self, state: dict[str, Any]) -> tuple[int, str]:
         try:
-            return fitted(state.get("before"), int, "before"), readable(fitted(state.get("holder"), str, "holder"), 300)
+            holder = fitted(state.get("holder"), str, "holder")
+            return fitted(state.get("before"), int, "before"), readable(holder, 300)
         except ValueError as error:
             raise self._strange(str(error)) from None
 
     def _strange(self, what: str) -> ServerError:
-        return ServerError(f"The server at {self.address} gave an answer that gemm_lab does not take: {readable(what, 300)}")
+        what = readable(what, 300)
+        return ServerError(f"The server at {self.address} gave an answer that gemm_lab does not take: {what}")
 
     def _lost(self, op: str, why: str) -> WorkerLost:
         return WorkerLost(
@@ -219,8 +224,8 @@ class RemoteSession:
 
     def _gone(self, op: str) -> ServerError:
         return ServerError(
-            f"The server at {self.address} stopped answering during “{op}”, which was not repeated. Run the cell again; if "
-            "that fails, see whether `gemm-lab serve` still runs there."
+            f"The server at {self.address} stopped answering during “{op}”, which was not repeated. Run the cell "
+            "again; if that fails, see whether `gemm-lab serve` still runs there."
         )
 
     # ---- The connection ----
@@ -234,8 +239,8 @@ class RemoteSession:
             return link.ask(method, path, longest_s, **options)
         except Refusal as refusal:
             if refusal.status == 401 and not self.token:
-                raise Refusal(f"The server at {self.address} asks who you are: set GEMM_LAB_TOKEN to the token that your "
-                              "teacher gave you.", 401) from None  # fmt: skip
+                raise Refusal(f"The server at {self.address} asks who you are: set GEMM_LAB_TOKEN to the token that "
+                              "your teacher gave you.", 401) from None  # fmt: skip
             raise
 
     def kill(self) -> None:

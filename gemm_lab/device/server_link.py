@@ -68,8 +68,8 @@ class Link:
         """End the connections."""
         self._client.close()
 
-    def ask(self, method: str, path: str, longest_s: float, body: Sequence[bytes | memoryview] = (), most: int = MOST_JSON_BYTES,
-            **query: str) -> dict[str, Any] | bytearray:
+    def ask(self, method: str, path: str, longest_s: float, body: Sequence[bytes | memoryview] = (),
+            most: int = MOST_JSON_BYTES, **query: str) -> dict[str, Any] | bytearray:
         """The server's answer: an object of JSON, or the bytes of a worker's answer, `most` at most.
 
         Raises `Refusal` with the server's sentence, and `Unreachable` when `longest_s` are over.
@@ -89,8 +89,8 @@ class Link:
         while thread.is_alive() and (left := allowed.left()) > 0:
             thread.join(left)
         if not found:
-            raise Unreachable(f"No server answers at {self.address} (it accepts, but says nothing for {longest_s:.0f} s). "
-                              + HELP)
+            why = f"it accepts, but says nothing for {longest_s:.0f} s"
+            raise Unreachable(f"No server answers at {self.address} ({why}). {HELP}")
         if isinstance(found[0], BaseException):
             raise found[0]
         return found[0]
@@ -128,8 +128,8 @@ class Link:
         return facts
 
 
-HELP = ("See whether `gemm-lab serve` runs there and whether its port can be reached from here, or unset GEMM_LAB_SERVER "
-        "to work on this machine.")  # fmt: skip
+HELP = ("See whether `gemm-lab serve` runs there and whether its port can be reached from here, or unset "
+        "GEMM_LAB_SERVER to work on this machine.")  # fmt: skip
 
 
 class Allowed:
@@ -179,7 +179,7 @@ def require_same_versions(address: str, facts: dict[str, Any]) -> None:
     theirs, ours = (facts.get("version"), facts.get("protocol")), (config.version(), wire.PROTOCOL)
     if theirs != ours:
         raise ServerError(
-            f"The server at {address} runs gemm_lab {readable(str(theirs[0]), 40)} (messages {readable(str(theirs[1]), 40)}) "
-            f"and this machine {ours[0]} (messages {ours[1]}), which do not understand each other. Install the same version "
-            "on both."
+            f"The server at {address} runs gemm_lab {readable(str(theirs[0]), 40)} (messages "
+            f"{readable(str(theirs[1]), 40)}) and this machine {ours[0]} (messages {ours[1]}), which do not understand "
+            "each other. Install the same version on both."
         )

@@ -11,6 +11,8 @@ from gemm_lab.device.field_types import fitted
 from gemm_lab.model.tensor_map import TensorMap
 
 NUMBER, PAIR = float | None, tuple[int, int]
+TIMED = {"label": str, "samples_ms": list[float], "repeats": int, "check": dict | None, "skipped": str | None,
+         "?config": str, "?left_out": dict[str, str]}  # fmt: skip
 RESULTS: dict[str, Any] = {
     "hello": dict,
     "emulate": {"arrays": list[np.ndarray], "report": Any},  # the report's type is set by those who know the emulator
@@ -18,22 +20,24 @@ RESULTS: dict[str, Any] = {
     "verify": {"wrong": int, "nonfinite": int, "first_bad": PAIR | None, "largest": float, "relative_error": float,
                "bad_tile_count": int, "bad_tiles": list[PAIR], "got": NUMBER, "expected": NUMBER,
                "wrong_in_tiles": list[int], "kernel_ms": float, "m": int, "n": int, "k": int},
-    "benchmark": {"entries": list[{"label": str, "samples_ms": list[float], "repeats": int, "check": dict | None,
-                                   "skipped": str | None, "?config": str, "?left_out": dict[str, str]}],
-                  "readings": list[dict], "m": int, "n": int, "k": int, "regime": str, "*": Any},
-    "autopsy": {"report": list[int], "waiting": list[int], "arrays": dict[int, PAIR], "finished": bool, "fault": str | None},
+    "benchmark": {"entries": list[TIMED], "readings": list[dict], "m": int, "n": int, "k": int, "regime": str,
+                  "*": Any},
+    "autopsy": {"report": list[int], "waiting": list[int], "arrays": dict[int, PAIR], "finished": bool,
+                "fault": str | None},
 }  # fmt: skip
 
 
 def understood(op: str, result: Any, payload: Mapping[str, Any]) -> Any:
     """The result of operation `op` with this payload. A `ValueError` if it has another form."""
     found = fitted(result, RESULTS[op], f"the result of “{op}”")
-    if op == "emulate" and [_form(array) for array in found["arrays"]] != [_form(a) for a in arrays_of(payload["args"])]:
-        raise ValueError("the arrays that came back are not those that were sent")
+    if op == "emulate":
+        sent = [_form(array) for array in arrays_of(payload["args"])]
+        if [_form(array) for array in found["arrays"]] != sent:
+            raise ValueError("the arrays that came back are not those that were sent")
     if op == "launch":
-        sent = dict(enumerate(payload["args"]))
+        args = dict(enumerate(payload["args"]))
         for place, array in found["arrays"].items():
-            given = getattr(sent.get(place), "array", sent.get(place))
+            given = getattr(args.get(place), "array", args.get(place))
             if not isinstance(given, np.ndarray) or _form(given) != _form(array):
                 raise ValueError("the arrays that came back are not those that were sent")
     return found

@@ -46,7 +46,8 @@ def told(error: BaseException) -> dict[str, Any]:
     kind, fields = _known.get(name, (None, {}))
     if kind is not type(error):
         fields = {}
-    return {"type": name, "message": str(error)[:MOST_TEXT], "fields": {field: getattr(error, field) for field in fields}}
+    found = {field: getattr(error, field) for field in fields}
+    return {"type": name, "message": str(error)[:MOST_TEXT], "fields": found}
 
 
 def retold(facts: Any) -> LabError | None:

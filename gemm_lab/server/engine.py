@@ -1,8 +1,8 @@
 """The workers of a server: Dask starts them, carries jobs to them and starts them again when they end.
 
 The scheduler and the nannies live in the gateway's process, each worker in one of its own. They speak to each other
-over Unix sockets in a folder that belongs to the server's user (`unix_sockets`); a job's request and answer are files in
-that folder. Students never reach any of this.
+over Unix sockets in a folder that belongs to the server's user (`unix_sockets`); a job's request and answer are files
+in that folder. Students never reach any of this.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from gemm_lab.device.remote import KEY
 from gemm_lab.errors import LabError, MissingDependency
 
 START_S = 60.0
-TICK_S, DOUBTFUL_TICKS, SILENT_TICKS = 0.5, 4, 20  # a worker sends a sign of life twice a second; after 10 s of silence it is replaced
+# A worker gives a sign of life twice a second: after 2 s without one it gets no job, after 10 s it is replaced.
+TICK_S, DOUBTFUL_TICKS, SILENT_TICKS = 0.5, 4, 20
 REVIVE_TICKS, GONE_TICKS = 20, 4
 SAFE_DELAY_S = 2.0  # a tick that comes later than this proves that the gateway itself stood still
 WORKER = "gemm_lab.server.worker"  # what a worker loads

@@ -75,16 +75,16 @@ class FairQueue:
             raise Refused(409, "This request has been made already.")
         mine = [other for other in self.jobs.values() if other.owner == job.owner and other.open]
         if len(mine) >= MOST_WAITING:
-            raise Refused(429, f"You have {len(mine)} requests on this server already, and {MOST_WAITING} at a time are "
-                               "taken from each student. Wait for one of them, or stop the other notebook.")
+            raise Refused(429, f"You have {len(mine)} requests on this server already, and {MOST_WAITING} at a time "
+                               "are taken from each student. Wait for one of them, or stop the other notebook.")
         self.jobs[job.ticket] = job
 
     def grow(self, job: Job, more: int) -> None:
         """Count `more` bytes of a job. `Refused` where its owner, or everybody together, holds too much."""
         job.size += more
         if sum(other.size for other in self.jobs.values() if other.owner == job.owner) > MOST_BYTES_OF_ONE:
-            raise Refused(413, f"Your requests and answers on this server exceed {MOST_BYTES_OF_ONE >> 20:,} MB. Wait for "
-                               "one of them, or choose a smaller size.")
+            raise Refused(413, f"Your requests and answers on this server exceed {MOST_BYTES_OF_ONE >> 20:,} MB. Wait "
+                               "for one of them, or choose a smaller size.")
         if sum(other.size for other in self.jobs.values()) > self.total_bytes:
             raise Refused(503, "The server has no room for more matrices now. Try again in a minute, or choose a "
                                "smaller size.")
@@ -150,7 +150,8 @@ class FairQueue:
 
     def holder(self, kind: tuple[str, str], now: float) -> str:
         """Who is served, such as "ada is running t4/03, 2 s"."""
-        return ", ".join(f"{job.owner} is {job.what}, {now - job.since:.0f} s" for job in self._in("running") if job.kind == kind)
+        served = [job for job in self._in("running") if job.kind == kind]
+        return ", ".join(f"{job.owner} is {job.what}, {now - job.since:.0f} s" for job in served)
 
     def facts(self) -> dict[str, Any]:
         """How many jobs are in which state, and how many of each person were served."""

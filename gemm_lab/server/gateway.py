@@ -29,7 +29,7 @@ TICKET = re.compile(r"[0-9a-f]{32}")
 
 
 class Gateway:
-    """People, their jobs and the workers. Its methods are called by the handlers of HTTP requests, in one event loop."""
+    """People, their jobs and the workers. The handlers of HTTP requests call its methods, in one event loop."""
 
     def __init__(self, roster: Roster, folder: Path, environments: list[dict[str, str]]) -> None:
         self.roster, self.folder = roster, folder / "jobs"
@@ -58,8 +58,8 @@ class Gateway:
         left, then = self._allowance.get(person, (MOST_AT_ONCE, now))
         left = min(MOST_AT_ONCE, left + (now - then) * MOST_RATE)
         if left < 1 or self.open[person] >= MOST_OPEN:
-            raise Refused(429, f"Your programs ask this server more than {MOST_RATE:.0f} times a second, or hold more than "
-                               f"{MOST_OPEN} connections. Stop those that you do not need.")
+            raise Refused(429, f"Your programs ask this server more than {MOST_RATE:.0f} times a second, or hold more "
+                               f"than {MOST_OPEN} connections. Stop those that you do not need.")
         self._allowance[person] = left - 1, now
 
     # ---- What they ask ----
@@ -74,19 +74,20 @@ class Gateway:
         return {**self.queue.facts(), "workers": len(self.engine.workers())}
 
     def arriving(self, person: str, ticket: str, facts: dict[str, str], declared: int) -> Job:
-        """A job whose bytes are about to come. `Refused` where it cannot be taken, before any of them is read."""
+        """A job whose bytes are about to come. `Refused` where it is not taken, before any of them is read."""
         if not TICKET.fullmatch(ticket):
             raise Refused(400, "This is no ticket of gemm_lab's.")
         if facts.get("protocol") != str(wire.PROTOCOL):
-            raise Refused(409, f"The server's messages are of form {wire.PROTOCOL} and yours of form "
-                               f"{shown(facts.get('protocol', '?'), 20)}. Install the same version of gemm_lab on both.")
+            theirs = shown(facts.get("protocol", "?"), 20)
+            raise Refused(409, f"The server's messages are of form {wire.PROTOCOL} and yours of form {theirs}. "
+                               "Install the same version of gemm_lab on both.")
         if declared > MOST_BYTES:
             raise Refused(413, f"This request has {declared / 2**20:,.0f} MB, and {MOST_BYTES >> 20} MB may be sent.")
         op, backend = facts.get("op", ""), facts.get("backend", "")
         if backend not in OPERATIONS or not any(op in operations for operations in OPERATIONS.values()):
             raise Refused(400, "The server has no such operation.")
-        job = Job(ticket, person, (backend, shown(facts.get("arch", ""), 20)), op, shown(facts.get("what", ""), MOST_WHAT)
-                  or "running a kernel", self.folder / ticket, time.monotonic())
+        kind, what = (backend, shown(facts.get("arch", ""), 20)), shown(facts.get("what", ""), MOST_WHAT)
+        job = Job(ticket, person, kind, op, what or "running a kernel", self.folder / ticket, time.monotonic())
         self.queue.arrive(job)
         job.folder.mkdir(mode=0o700)
         return job
@@ -129,7 +130,8 @@ class Gateway:
             self._remove(job)
         workers = self.engine.ready()
         busy = {job.worker for job in self.queue.jobs.values() if job.state == "running"}
-        free = {address: (facts["backend"], facts.get("arch") or "") for address, facts in workers.items() if address not in busy}
+        free = {address: (facts["backend"], facts.get("arch") or "")
+                for address, facts in workers.items() if address not in busy}
         for job in self.queue.begin(free, self.most_of_one, now):
             task = asyncio.get_running_loop().create_task(self._serve(job))
             self._tasks.add(task)
@@ -138,8 +140,8 @@ class Gateway:
     async def _serve(self, job: Job) -> None:
         request, answer, lost = job.folder / "request", job.folder / "answer", ""
         try:
-            size = await self.engine.run(job.ticket, job.worker, request, answer, LONGEST_S.get(job.op, LONGEST_OTHER_S))
-            job.size = size
+            longest_s = LONGEST_S.get(job.op, LONGEST_OTHER_S)
+            job.size = await self.engine.run(job.ticket, job.worker, request, answer, longest_s)
         except WorkerEnded as error:
             lost = str(error)
         except Exception as error:

@@ -90,8 +90,8 @@ class Handler(RequestHandler):
 
     def write_error(self, status_code: int, **facts: Any) -> None:
         """What Tornado itself refuses, or a mistake of ours, without a traceback."""
-        said = "The server cannot do this." if status_code < 500 else "The server made a mistake; its terminal shows it."
-        self.finish({"error": said})
+        said = "cannot do this." if status_code < 500 else "made a mistake; its terminal shows it."
+        self.finish({"error": f"The server {said}"})
 
 
 class Facts(Handler):
@@ -124,7 +124,7 @@ class Jobs(Handler):
         facts = {name: self.get_query_argument(name, "") for name in ("op", "backend", "arch", "what", "protocol")}
         size = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
         job = self.gateway.arriving(self.person, self.path_args[0], facts, size)
-        self.job, self.file = job, open(job.folder / "request", "wb")
+        self.job, self.file = job, (job.folder / "request").open("wb")
         self.request.connection.set_max_body_size(2 * MOST_BYTES)  # `data_received` ends it before, with a sentence
 
     def data_received(self, chunk: bytes) -> None:
@@ -134,7 +134,7 @@ class Jobs(Handler):
         try:
             self.gateway.queue.grow(self.job, len(chunk))
             if self.job.size > MOST_BYTES:
-                raise Refused(413, f"This request has more than {MOST_BYTES >> 20} MB, which is the most that may be sent.")
+                raise Refused(413, f"This request has more than the {MOST_BYTES >> 20} MB that may be sent.")
             self.file.write(chunk)
         except Refused as refusal:
             self._drop()
@@ -247,7 +247,9 @@ def server_for(gateway: Gateway, context: ssl.SSLContext | None) -> Server:
         [(r"/v1/server", Facts, kept), (r"/v1/status", Status, kept), (r"/v1/jobs/([^/]{1,64})", Jobs, kept)],
         default_handler_class=Unknown, default_handler_args=kept,
     )
-    server = Server(application, ssl_options=context, max_header_size=MOST_HEADER_BYTES, idle_connection_timeout=HEADERS_S,
-                    body_timeout=BODY_S, max_body_size=MOST_BYTES, chunk_size=CHUNK_BYTES)
+    server = Server(
+        application, ssl_options=context, max_header_size=MOST_HEADER_BYTES, idle_connection_timeout=HEADERS_S,
+        body_timeout=BODY_S, max_body_size=MOST_BYTES, chunk_size=CHUNK_BYTES,
+    )
     application.settings["server"] = server
     return server

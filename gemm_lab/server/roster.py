@@ -50,7 +50,7 @@ class Roster:
 
     @classmethod
     def read(cls, path: Path) -> Roster:
-        """The roster of a file, with the tokens kept beside it. Writes the hashes of new ones; a `ConfigError` if it cannot."""
+        """The roster of a file, with the tokens kept beside it; new ones are added. A `ConfigError` if it cannot be."""
         names = names_of(path)
         kept_at = path.with_name(path.name + ".tokens")
         kept = _kept(kept_at)
@@ -72,7 +72,9 @@ def names_of(path: Path) -> list[str]:
     names = names[1:] if names and names[0].casefold() in HEADINGS else names
     twice = sorted({name for name in names if names.count(name) > 1}) if len(names) <= MOST_NAMES else []
     if not names or len(names) > MOST_NAMES:
-        raise ConfigError(f"The roster {path} has {len(names):,} names; it should have one a line, {MOST_NAMES:,} at most.")
+        raise ConfigError(
+            f"The roster {path} has {len(names):,} names; it should have one a line, {MOST_NAMES:,} at most."
+        )
     if twice:
         raise ConfigError(f"The roster {path} has {twice[0]} twice; give each student a name of their own.")
     return names
@@ -90,7 +92,9 @@ def _kept(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise ConfigError(f"The tokens in {path} cannot be read ({error}); without the file, everybody gets new ones.") from None
+        raise ConfigError(
+            f"The tokens in {path} cannot be read ({error}); without the file, everybody gets new ones."
+        ) from None
     if not isinstance(facts, dict) or not all(isinstance(item, str) for item in facts.values()):
         raise ConfigError(f"{path} is no file of tokens; without it, everybody gets a new one.")
     return facts

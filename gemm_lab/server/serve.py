@@ -34,7 +34,8 @@ class Place:
     def addresses(self) -> list[tuple[socket.AddressFamily, tuple]]:
         """What the host's name stands for. A `ConfigError` for a name that nobody knows."""
         try:
-            found = socket.getaddrinfo(self.host or "0.0.0.0", self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            host, kind = self.host or "0.0.0.0", socket.SOCK_STREAM
+            found = socket.getaddrinfo(host, self.port, type=kind, flags=socket.AI_PASSIVE)
         except (OSError, UnicodeError) as error:
             raise ConfigError(f"--host {self.host!r} is no address of this machine ({error}).") from None
         return list(dict.fromkeys((family, address) for family, _, _, _, address in found))
@@ -53,7 +54,9 @@ class Place:
         try:
             context.load_cert_chain(self.certificate, self.key, password=lambda: "")
         except (OSError, ssl.SSLError) as error:
-            raise ConfigError(f"The certificate {self.certificate} with the key {self.key} cannot be used ({error}).") from None
+            raise ConfigError(
+                f"The certificate {self.certificate} with the key {self.key} cannot be used ({error})."
+            ) from None
         return context
 
     def shown(self, port: int) -> str:
@@ -99,8 +102,8 @@ async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[
 
     others = place.reaches_others()
     if others and place.roster is None:
-        raise ConfigError(f"--host {place.host or '0.0.0.0'} lets other machines in, and the server would not know who asks. "
-                          "Give it the names of the class: --roster students.csv, one name a line.")
+        raise ConfigError(f"--host {place.host or '0.0.0.0'} lets other machines in, and the server would not know who "
+                          "asks. Give it the names of the class: --roster students.csv, one name a line.")
     context, sockets = place.context(), _listening(place)
     port = sockets[0].getsockname()[1]
     roster = Roster.read(place.roster) if place.roster else Roster.of_one(turns.me())
@@ -139,8 +142,8 @@ def _listening(place: Place) -> list[socket.socket]:
         except OSError as error:
             for other in found:
                 other.close()
-            raise LabError(f"Port {port} of {place.host or 'this machine'} cannot be used ({error.strerror}); choose another: "
-                           "--port.") from None
+            raise LabError(f"Port {port} of {place.host or 'this machine'} cannot be used ({error.strerror}); choose "
+                           "another: --port.") from None
         one.setblocking(False)
         port = port or one.getsockname()[1]
     return found
@@ -153,6 +156,7 @@ def _news(place: Place, roster: Roster, others: bool) -> list[str]:
         lines.append(f"New tokens, shown this once; {place.roster.name}.tokens keeps only their hashes:")
     lines += tokens_in_words(roster)
     if others and not place.certificate:
-        lines.append("What travels is not encrypted: whoever can listen to the network can read tokens and kernels. Give the "
-                     "server a certificate (--certificate, --key), or keep it inside a network that you trust.")
+        lines.append("What travels is not encrypted: whoever can listen to the network can read tokens and kernels. "
+                     "Give the server a certificate (--certificate, --key), or keep it inside a network that you "
+                     "trust.")
     return lines

@@ -1,7 +1,7 @@
 """The server's worker: answers one job at a time, on its GPU or on the emulator.
 
-`gemm-lab serve` starts it through Dask. GEMM_LAB_BACKEND chooses between GPU and emulator. A kernel on the GPU runs in a
-process of its own, as in a notebook; on the emulator it runs in this one, which its nanny replaces if it is ended.
+`gemm-lab serve` starts it through Dask. GEMM_LAB_BACKEND chooses between GPU and emulator. A kernel on the GPU runs in
+a process of its own, as in a notebook; on the emulator it runs in this one, which its nanny replaces if it is ended.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from gemm_lab.device.server_link import ServerError
 from gemm_lab.errors import LabError, LaunchError
 
 
-
 @pytest.fixture(scope="module")
 def server():
     one = Server(people=6, command=[sys.executable, "-c", SERVE, "ROSTER", "fake_gpu_worker"])
