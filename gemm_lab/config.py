@@ -102,7 +102,8 @@ def server() -> str:
     old = os.environ.get("GEMM_LAB_SCHEDULER", "").strip()
     if old and not address:
         raise ConfigError(f"GEMM_LAB_SCHEDULER is {old!r}, which is no longer used. Set GEMM_LAB_SERVER to the address "
-                          "that `gemm-lab serve` prints, such as http://gpu-server:8786, and GEMM_LAB_TOKEN to your token.")
+                          "that `gemm-lab serve` prints, such as http://gpu-server:8786, and GEMM_LAB_TOKEN to your "
+                          "token.")
     if address and not address.startswith(("http://", "https://")):
         raise ConfigError(f"GEMM_LAB_SERVER is {address!r}; set it to the address that `gemm-lab serve` prints, such "
                           "as http://gpu-server:8786.")

@@ -83,8 +83,8 @@ def encoded(message: Any) -> list[bytes | memoryview]:
             return value
         if isinstance(value, np.ndarray):
             flat = np.ascontiguousarray(value)
-            data = memoryview(flat.reshape(-1).view(np.uint8))
-            return {"array": add(value, _dtype_name(flat.dtype), value.shape, data)}
+            name = _dtype_name(flat.dtype)
+            return {"array": add(value, name, value.shape, memoryview(flat.reshape(-1).view(np.uint8)))}
         if isinstance(value, np.generic):
             return {"scalar": [_dtype_name(value.dtype), np.array(value).reshape(1).view(np.uint8).tolist()]}
         if isinstance(value, int):
