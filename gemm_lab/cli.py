@@ -111,13 +111,14 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
 
     serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: a queue and a worker a GPU")
-    serve.add_argument("--host", default="", help="address to listen at; default: all of this machine")
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen at; default: 127.0.0.1, this machine "
+                       "alone; 0.0.0.0: all of its addresses, which needs a roster")
     serve.add_argument("--port", type=_port, default=8786)
-    worker = add("worker", add_workers, "add this machine's GPUs to a server")
-    worker.add_argument("address", help="of the server, such as tcp://gpu-server:8786")
-    for command in (serve, worker):
-        command.add_argument("--backend", choices=("auto", "gpu", "emulator"), default="auto")
-        command.add_argument("--workers", type=int, default=None, help="default: one a GPU; without a GPU one")
+    serve.add_argument("--roster", type=Path, metavar="students.csv", help="a name a line; each gets a token")
+    serve.add_argument("--certificate", type=Path, metavar="FILE", help="of this server, in PEM; the address is then https://")
+    serve.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
+    serve.add_argument("--backend", choices=("auto", "gpu", "emulator"), default="auto")
+    serve.add_argument("--workers", type=int, default=None, help="default: one a GPU; without a GPU one")
     return parser
 
 
@@ -333,19 +334,10 @@ def serve_gpus(options) -> int:
     """A queue with this machine's GPUs, until it is stopped."""
     import asyncio
 
-    from gemm_lab.server.serve import environments, serve
+    from gemm_lab.server.serve import Place, environments, serve
 
-    asyncio.run(serve(options.host, options.port, environments(options.backend, options.workers), _say))
-    return 0
-
-
-def add_workers(options) -> int:
-    """This machine's GPUs for another machine's queue, until it is stopped."""
-    import asyncio
-
-    from gemm_lab.server.serve import environments, work
-
-    asyncio.run(work(options.address, environments(options.backend, options.workers), _say))
+    place = Place(options.host, options.port, options.roster, options.certificate, options.key)
+    asyncio.run(serve(place, environments(options.backend, options.workers), _say))
     return 0
 
 

@@ -8,7 +8,9 @@ GEMM_LAB_WAIT_S      seconds to wait for a GPU that others use; default 300
 GEMM_LAB_BUSY        what a run does then: wait (default) or emulator
 GEMM_LAB_LOCKS       folder by which the programs on a GPU take turns; default: `gemm_lab-locks` in the temporary folder
 GEMM_LAB_IDLE_S      seconds after which the process that holds GPU memory for a notebook ends; default 600
-GEMM_LAB_SCHEDULER   address of a server that `gemm-lab serve` runs, such as tcp://gpu-server:8786: kernels run there
+GEMM_LAB_SERVER      address of a server that `gemm-lab serve` runs, such as https://gpu-server:8786: kernels run there
+GEMM_LAB_TOKEN       the token by which that server knows you
+GEMM_LAB_CERTIFICATE file with the certificate of that server, where the system does not know who signed it
 GEMM_LAB_SMS         multiprocessors for which persistent kernels make their grid; default: those of the GPU
 GEMM_LAB_COMMIT      the commit that recorded measurements name; default: what git says of the checkout
 """
@@ -94,12 +96,35 @@ def busy() -> str:
     return chosen
 
 
-def scheduler() -> str:
-    """GEMM_LAB_SCHEDULER: the address of a server, or "" to work on this machine."""
-    address = os.environ.get("GEMM_LAB_SCHEDULER", "").strip()
-    if address and not address.startswith(("tcp://", "tls://", "inproc://")):
-        raise ConfigError(f"GEMM_LAB_SCHEDULER is {address!r}; set it to an address such as tcp://gpu-server:8786.")
+def server() -> str:
+    """GEMM_LAB_SERVER: the address of a server, or "" to work on this machine."""
+    address = os.environ.get("GEMM_LAB_SERVER", "").strip().rstrip("/")
+    old = os.environ.get("GEMM_LAB_SCHEDULER", "").strip()
+    if old and not address:
+        raise ConfigError(f"GEMM_LAB_SCHEDULER is {old!r}, which is no longer used. Set GEMM_LAB_SERVER to the address "
+                          "that `gemm-lab serve` prints, such as http://gpu-server:8786, and GEMM_LAB_TOKEN to your "
+                          "token.")
+    if address and not address.startswith(("http://", "https://")):
+        raise ConfigError(f"GEMM_LAB_SERVER is {address!r}; set it to the address that `gemm-lab serve` prints, such "
+                          "as http://gpu-server:8786.")
     return address
+
+
+scheduler = server  # its name before the server spoke HTTP
+
+
+def token() -> str:
+    """GEMM_LAB_TOKEN: by which a server knows who asks; "" without one."""
+    found = os.environ.get("GEMM_LAB_TOKEN", "").strip()
+    if not found.isascii() or not found.isprintable() or " " in found:
+        raise ConfigError("GEMM_LAB_TOKEN is no token of a server; copy the one that your teacher gave you.")
+    return found
+
+
+def certificate() -> Path | None:
+    """GEMM_LAB_CERTIFICATE: the file by which the server's own certificate is checked; None for the system's."""
+    chosen = os.environ.get("GEMM_LAB_CERTIFICATE", "").strip()
+    return _path(chosen, "GEMM_LAB_CERTIFICATE") if chosen else None
 
 
 def sms() -> int | None:

@@ -20,6 +20,7 @@ from gemm_lab.errors import LabError
 from gemm_lab.measure.check import Verdict
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.model.tensor_map import TensorMap
+from gemm_lab.server import known_types  # noqa: F401  so that a server's reports are understood
 
 if TYPE_CHECKING:
     from gemm_lab.api.kernel import Kernel
@@ -45,7 +46,7 @@ def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster
            max_instructions: int | None = None, **options: Any) -> tuple[list[np.ndarray], Report]:
     """Run once; returns the arrays of `args` as they are afterwards, and the report.
 
-    Where GEMM_LAB_SCHEDULER names a server that emulates, it runs there. A launch without a limit of its own ends after
+    Where GEMM_LAB_SERVER names a server that emulates, it runs there. A launch without a limit of its own ends after
     `MOST_SECONDS`.
     """
     options = {"max_seconds": MOST_SECONDS, "max_instructions": max_instructions} | options

@@ -1,51 +1,59 @@
-"""The notebook's side of a GPU server: a `Session` whose worker is on another machine, reached through Dask.
+"""The notebook's side of a GPU server: a `Session` whose worker is on another machine.
 
-GEMM_LAB_SCHEDULER names the server's scheduler (`gemm-lab serve`). A request takes its place in the server's queue
-(`gemm_lab.server.fair_queue`), is sent to the worker whose turn it is, and is answered once: a job whose worker ended
-is never sent again. Kernels, settings and arrays travel as plain data; results come back as NumPy arrays.
+GEMM_LAB_SERVER names the server (`gemm-lab serve`), GEMM_LAB_TOKEN says who asks. A request is sent as a whole, waits
+in the server's queue, and is answered once: a job whose worker ended is never sent again. Kernels, settings and arrays
+travel as data (`codec`); no code does, in either direction.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import threading
 import time
 import uuid
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from gemm_lab import config, hardware
-from gemm_lab.device import turns, wire
+from gemm_lab.device import codec, told_errors, turns, wire
 from gemm_lab.device.faults import GpuBusy, WorkerLost
-from gemm_lab.device.server_link import ServerError, connect, require_same_versions
+from gemm_lab.device.field_types import fitted
+from gemm_lab.device.server_link import Link, Refusal, ServerError, Unreachable, readable, require_same_versions
+from gemm_lab.device.server_results import understood
 from gemm_lab.device.session import START_PATIENCE_S
 from gemm_lab.errors import LabError
 
-RESOURCE = "GPU"  # of a Dask worker; a job takes the one that a worker has
-KEY = "gemm_lab"  # under which a worker tells its facts, and with which the names of jobs begin
-ANSWER_S, POLL_S = 10.0, 1.0
+KEY = "gemm_lab"  # under which a worker tells its facts to the server, and with which the names of jobs begin
+LONG_POLL_S, WAITING_S = 5.0, 1.0  # how long the server may keep a question about a job; …about one that waits
+ANSWER_S, AGAIN_S, GONE_S = 10.0, 0.5, 10.0  # for a short question; between two tries; until a server counts as gone
+CLOSING_S = 3.0  # for taking leave
 FAILURE_KEPT_S = 10.0  # a server that did not answer is not asked again at once
 MOST_BYTES = 512 << 20
-WITHOUT_LIMIT_S = 3600.0  # for a benchmark, which reports its steps; the server stops a silent one
+BENCHMARK_S = 1000.0
+STRING, NUMBER = str | None, int | None
+FACTS = {"version": str, "protocol": int, "you": str, "workers": list[dict]}
+WORKER = {"backend": str, "version": str, "protocol": int, "?pid": int, "?name": str, "?arch": STRING, "?sms": int,
+          "?driver": tuple[int, int], "?memory_gb": float, "?uuid": STRING, "?gpu": STRING}  # fmt: skip
 
 
 class RemoteSession:
     """Requests to a GPU server, with the same methods as `Session`. Safe to use from several threads.
 
-    `show` gets the line to display while others are served. `fresh` asks for a GPU process of its own. `worker` is the
-    address of the worker that was asked last.
+    `show` gets the line to display while others are served. `fresh` asks for a GPU process of its own. `token` is
+    GEMM_LAB_TOKEN where it is not given.
     """
 
     queue = None  # the server has one
 
-    def __init__(self, address: str, show: Callable[[str], None] | None = None, fresh: bool = False):
-        self.address, self.output, self.worker, self.fresh = address, "", "", fresh
+    def __init__(
+        self, address: str, show: Callable[[str], None] | None = None, fresh: bool = False, token: str | None = None
+    ):
+        self.address, self.output, self.fresh = address, "", fresh
+        self.token = config.token() if token is None else token
         self._show, self._lock = show or turns.Waiting(), threading.RLock()
-        self._client: Any = None
+        self._link: Link | None = None
         self._pid, self._facts = os.getpid(), None
         self._failure: tuple[float, ServerError] | None = None
 
@@ -54,7 +62,7 @@ class RemoteSession:
     def facts(self) -> dict[str, Any]:
         """What the server's workers say of themselves: backend, and of a GPU name, arch, sms, driver, memory_gb.
 
-        A server with several kinds of GPU answers with the first. Raises `ServerError`, at the latest after 15 s.
+        A server with several kinds of GPU answers with the first. Raises `ServerError`, at the latest after 20 s.
         """
         with self._lock:
             if self._facts is None:
@@ -67,26 +75,25 @@ class RemoteSession:
                     raise
             return self._facts
 
+    def workers(self) -> list[dict[str, Any]]:
+        """The facts of every worker of the server."""
+        facts = self._ask("GET", "/v1/server")
+        require_same_versions(self.address, facts)
+        try:
+            return [fitted(worker, WORKER, "a worker") for worker in fitted(facts, FACTS, "the server")["workers"]]
+        except ValueError as error:
+            raise self._strange(str(error)) from None
+
     def _find_worker(self) -> dict[str, Any]:
         deadline = time.monotonic() + ANSWER_S
-        while True:
-            found = self._call("gemm_lab_workers")
-            if found is None:  # Dask's answer to what it does not know
-                raise ServerError(
-                    f"The Dask scheduler at {self.address} is none of gemm_lab's. Start it with `gemm-lab serve`, or "
-                    "with `dask scheduler --preload gemm_lab.server.fair_queue`."
-                )
-            if found:
-                break
+        while not (found := self.workers()):
             if time.monotonic() > deadline:
                 raise ServerError(
-                    f"The server at {self.address} has no worker now. On its GPU machine, type "
-                    f"`gemm-lab worker {self.address}`; or unset GEMM_LAB_SCHEDULER to work on this machine."
+                    f"The server at {self.address} has no worker now. Its own terminal says why; or unset "
+                    "GEMM_LAB_SERVER to work on this machine."
                 )
             time.sleep(0.25)
-        facts = sorted(found, key=lambda facts: (facts.get("backend") != "gpu", facts.get("arch") or ""))[0]
-        require_same_versions(self.address, facts)
-        return facts
+        return sorted(found, key=lambda facts: (facts["backend"] != "gpu", facts.get("arch") or ""))[0]
 
     # ---- Requests ----
 
@@ -105,7 +112,7 @@ class RemoteSession:
         Raises `ServerError`, `GpuBusy`, `WorkerLost`, `Silence`, and the operation's own error.
         """
         facts, patience = self.facts(), patience_s or START_PATIENCE_S
-        parts = wire.packed(
+        parts = codec.encoded(
             {"op": op, "payload": payload, "timeout_s": timeout_s, "patience_s": patience, "fresh": self.fresh}
         )
         size = sum(len(part) for part in parts)
@@ -115,148 +122,151 @@ class RemoteSession:
                 "Choose a smaller size; run(n) of a large n sends no matrices."
             )
         longest = 2 * patience + 2 * (timeout_s or patience) + config.wait_s()  # notebooks there may have the GPU, too
-        longest = WITHOUT_LIMIT_S if op == "benchmark" else longest
-        ticket, notice = uuid.uuid4().hex, turns.activity(op, payload)
+        longest = BENCHMARK_S if op == "benchmark" else longest
+        path, notice = f"/v1/jobs/{uuid.uuid4().hex}", turns.activity(op, payload)
         try:
-            self.worker = worker = self._turn(ticket, [facts["backend"], facts.get("arch") or ""], notice)
-            answer = self._answer(ticket, worker, [bytes(part) for part in parts], longest, op)
+            self._send(path, parts, op=op, what=notice, backend=facts["backend"], arch=facts.get("arch") or "")
+            answer = self._answer(path, longest, op)
         finally:
             with contextlib.suppress(LabError):
-                self._call("gemm_lab_leave", ticket=ticket)
-        self.output = answer["output"]
-        if "error" not in answer:
-            return answer["result"]
-        error = wire.rebuilt(answer["error"])
-        if error is None:
-            said = answer["error"]
-            error = WorkerLost(
-                f"The server failed at “{op}”: {said['type']}: {said['message']}.", said.get("traceback", "")
-            )
-        if hasattr(error, "output"):
-            error.output = error.output or self.output
-        raise error
+                self._ask("DELETE", path, longest_s=CLOSING_S)
+        return self._result(op, payload, answer)
 
-    def _turn(self, ticket: str, kind: list[str], notice: str) -> str:
-        """Wait in the server's queue; the address of the worker that is ours then."""
-        begun, limit, shown = time.monotonic(), config.wait_s(), False
-        client, who = self._connected(), turns.me()
+    def _send(self, path: str, parts: Sequence[bytes | memoryview], **facts: str) -> None:
+        facts["protocol"] = str(wire.PROTOCOL)
+        try:
+            self._ask("POST", path, body=parts, **facts)
+        except Unreachable:
+            # Has it arrived? The server knows the ticket, and takes it only once.
+            try:
+                self._poll(path)
+            except Refusal:
+                self._ask("POST", path, body=parts, **facts)
+
+    def _poll(self, path: str, wait_s: float = LONG_POLL_S) -> dict[str, Any] | bytearray:
+        return self._ask("GET", path, wait_s + ANSWER_S, most=MOST_BYTES + (1 << 20), wait=f"{wait_s:.1f}")
+
+    def _answer(self, path: str, longest_s: float, op: str) -> bytearray:
+        """Wait for the worker's answer: for a turn GEMM_LAB_WAIT_S, then `longest_s`. Says whom it waits for."""
+        begun, limit, shown, running = time.monotonic(), config.wait_s(), False, 0.0
+        heard = begun
         try:
             while True:
-                state = self._call("gemm_lab_take", ticket=ticket, client=client.id, kind=kind, who=who, what=notice)
-                if state["state"] == "turn":
-                    return state["worker"]
-                waited = time.monotonic() - begun
-                if waited >= limit:
-                    raise GpuBusy(waited, state["holder"] or "it has no worker now", state["before"])
-                shown = True
-                others = f"; {state['before']} before you" if state["before"] else ""
-                self._show(f"waiting for the GPU server: {state['holder'] or 'no worker is there'}{others}")
+                try:
+                    state = self._poll(path, LONG_POLL_S if running else WAITING_S)
+                    heard = time.monotonic()
+                except Unreachable:
+                    if time.monotonic() - heard > GONE_S:
+                        raise self._gone(op) from None
+                    time.sleep(AGAIN_S)
+                    continue
+                except Refusal as refusal:
+                    raise self._gone(op) from refusal if refusal.status == 404 else refusal
+                if isinstance(state, bytearray):
+                    return state
+                if state.get("state") == "lost":
+                    raise self._lost(op, readable(str(state.get("why", "ended")), 200))
+                now = time.monotonic()
+                if state.get("state") == "waiting":
+                    before, holder = self._place(state)
+                    if now - begun >= limit:
+                        raise GpuBusy(now - begun, holder or "it has no worker now", before)
+                    shown = True
+                    others = f"; {before} before you" if before else ""
+                    self._show(f"waiting for the GPU server: {holder or 'no worker is there'}{others}")
+                elif state.get("state") == "running":
+                    running = running or now
+                    if now - running > longest_s:
+                        raise WorkerLost(
+                            f"The server did not answer “{op}” within {longest_s:.0f} s; it was given up, not repeated."
+                        )
+                else:
+                    raise self._strange("a job that neither waits nor runs")
         finally:
             if shown:
                 self._show("")
 
-    def _answer(self, ticket: str, worker: str, parts: list[bytes], longest_s: float, op: str) -> dict[str, Any]:
-        import distributed
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # “sending large graph”: that is what we do
-            future = self._connected().submit(
-                ask_worker,
-                parts,
-                key=f"{KEY}-{ticket}",
-                workers=[worker],
-                allow_other_workers=False,
-                resources={RESOURCE: 1},
-                retries=0,
-                pure=False,
-            )
-        deadline, lost = time.monotonic() + longest_s, 0
+    def _result(self, op: str, payload: dict[str, Any], answer: bytearray) -> Any:
         try:
-            while True:
-                with contextlib.suppress(distributed.TimeoutError, TimeoutError):
-                    return wire.unpacked([bytearray(part) for part in future.result(timeout=POLL_S)])
-                state = self._call("gemm_lab_state", ticket=ticket)
-                # "unknown": the job had ended. Unless its result is here, it went with the worker unfetched.
-                lost = lost + 1 if state["state"] in ("lost", "unknown") else 0
-                if lost >= 2 and not future.done():  # the job itself, or its result
-                    raise self._lost(op)
-                if time.monotonic() > deadline:
-                    raise WorkerLost(
-                        f"The server did not answer “{op}” within {longest_s:.0f} s; it was given up, not repeated."
-                    )
-        except distributed.scheduler.KilledWorker:
-            raise self._lost(op) from None
-        except LabError:
-            raise
-        except (Exception, asyncio.CancelledError) as error:  # Dask's: the scheduler went away
-            self._forget()
-            raise ServerError(
-                f"The server at {self.address} did not finish “{op}” ({type(error).__name__}: {error}); it was not "
-                "repeated. Run the cell again; if that fails, see whether `gemm-lab serve` still runs there."
-            ) from None
-        finally:
-            with contextlib.suppress(Exception):
-                future.release()
+            found = fitted(codec.decoded(answer), {"?result": Any, "?error": dict, "output": str}, "the answer")
+            self.output = found["output"]
+            if "error" not in found:
+                return understood(op, found["result"], payload)
+            error = told_errors.retold(found["error"])
+        except (codec.BadMessage, ValueError, KeyError) as wrong:
+            raise self._strange(str(wrong)) from None
+        if error is None:
+            said = found["error"]
+            what = f"{readable(said['type'], 80)}: {readable(said['message'], 500)}"
+            error = WorkerLost(f"The server failed at “{op}”: {what}.")
+        if hasattr(error, "output"):
+            error.output = error.output or self.output
+        raise error
 
-    def _lost(self, op: str) -> WorkerLost:
+    # ---- What can go wrong ----
+
+    def _place(self, state: dict[str, Any]) -> tuple[int, str]:
+        try:
+            holder = fitted(state.get("holder"), str, "holder")
+            return fitted(state.get("before"), int, "before"), readable(holder, 300)
+        except ValueError as error:
+            raise self._strange(str(error)) from None
+
+    def _strange(self, what: str) -> ServerError:
+        what = readable(what, 300)
+        return ServerError(f"The server at {self.address} gave an answer that gemm_lab does not take: {what}")
+
+    def _lost(self, op: str, why: str) -> WorkerLost:
         return WorkerLost(
-            f"The server's worker ended during “{op}”, which was not repeated. It starts again by itself; "
+            f"The server's worker {why} during “{op}”, which was not repeated. It starts again by itself; "
             "run the cell again, unless this kernel may have been the cause."
+        )
+
+    def _gone(self, op: str) -> ServerError:
+        return ServerError(
+            f"The server at {self.address} stopped answering during “{op}”, which was not repeated. Run the cell "
+            "again; if that fails, see whether `gemm-lab serve` still runs there."
         )
 
     # ---- The connection ----
 
-    def _connected(self) -> Any:
+    def _ask(self, method: str, path: str, longest_s: float = ANSWER_S, **options: Any) -> Any:
         with self._lock:
-            if self._client is not None and (self._pid != os.getpid() or self._client.status != "running"):
-                self._forget()
-            if self._client is None:
-                self._client, self._pid = connect(self.address), os.getpid()
-            return self._client
-
-    def _call(self, handler: str, **facts: Any) -> Any:
-        client = self._connected()
+            if self._link is None or self._pid != os.getpid():
+                self._link, self._pid = Link(self.address, self.token), os.getpid()
+            link = self._link
         try:
-            return client.sync(getattr(client.scheduler, handler), **facts, callback_timeout=ANSWER_S)
-        except Exception as error:
-            self._forget()
-            raise ServerError(
-                f"The server at {self.address} stopped answering ({type(error).__name__}). See whether "
-                "`gemm-lab serve` still runs there, or unset GEMM_LAB_SCHEDULER to work on this machine."
-            ) from None
-
-    def _forget(self) -> None:
-        """Drop the connection; the next request makes another."""
-        client, self._client, self._facts = self._client, None, None
-        if client is not None and self._pid == os.getpid():
-            with contextlib.suppress(Exception):
-                client.close(timeout=1)
+            return link.ask(method, path, longest_s, **options)
+        except Refusal as refusal:
+            if refusal.status == 401 and not self.token:
+                raise Refusal(f"The server at {self.address} asks who you are: set GEMM_LAB_TOKEN to the token that "
+                              "your teacher gave you.", 401) from None  # fmt: skip
+            raise
 
     def kill(self) -> None:
         """Nothing to do: the server ends its own processes."""
 
     def close(self) -> None:
-        """Leave the server."""
+        """Leave the server; the next request connects again."""
         with self._lock:
-            self._forget()
+            link, self._link, self._facts = self._link, None, None
+        if link is not None and self._pid == os.getpid():
+            link.close()
 
 
-def ask_worker(parts: list[bytes]) -> list[bytes]:
-    """On the server's worker: answer one job (`gemm_lab.server.worker`)."""
-    from distributed import get_worker
-
-    return get_worker().plugins[KEY].answer(parts)
+def session_at(address: str) -> RemoteSession:
+    """The one connection of this process to a server, as the person whom GEMM_LAB_TOKEN names."""
+    return _session(address, config.token())
 
 
 @lru_cache(maxsize=4)
-def session_at(address: str) -> RemoteSession:
-    """The one connection of this process to a server."""
-    return RemoteSession(address)
+def _session(address: str, token: str) -> RemoteSession:
+    return RemoteSession(address, token=token)
 
 
 def server() -> RemoteSession | None:
-    """The server that GEMM_LAB_SCHEDULER names; None to work on this machine."""
-    address = config.scheduler()
+    """The server that GEMM_LAB_SERVER names; None to work on this machine."""
+    address = config.server()
     return session_at(address) if address else None
 
 

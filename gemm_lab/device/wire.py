@@ -20,7 +20,7 @@ import numpy as np
 from gemm_lab.errors import LabError
 from gemm_lab.model.tensor_map import TensorMap
 
-PROTOCOL = 1  # raised when messages or what they ask for change
+PROTOCOL = 2  # raised when messages or what they ask for change
 IDLE_STATUS = 77  # exit status of a worker of which nothing was asked for a while
 _NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
 

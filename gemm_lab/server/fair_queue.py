@@ -1,195 +1,161 @@
-"""The scheduler's queue: jobs go to one worker at a time, first come first served, and are never sent twice.
+"""The queue before the workers: who is served when. It knows no network and no clock of its own.
 
-Dask itself would hand waiting jobs to workers ahead of time: all that wait at a worker fail with it when it ends, and
-those that came later may overtake. So a client first takes a turn here, and submits its job, pinned to the worker that
-it was given, only then. A client that asks for several turns at once has its second served after the first of
-everybody else.
-
-Loaded by `gemm-lab serve`, or by `dask scheduler --preload gemm_lab.server.fair_queue`.
+A job enters when all of it has arrived, so whoever is given a worker has something for it to do, and a turn cannot be
+kept unused. Jobs are served first come, first served, but everybody's second job comes after the first of everybody
+else. The rule is start-time fair queueing (Goyal, Vin, Cheng, "Start-time Fair Queueing", 1996) with one unit a job:
+a job's round is the round that is being served, or the one after its owner's last job, whichever is later; the lowest
+round goes first. The owner is the person whom a token belongs to, and a turn counts for its owner whatever comes of it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from distributed import Scheduler
-from distributed.core import Status
-from distributed.diagnostics.plugin import SchedulerPlugin
+from gemm_lab.errors import LabError
 
-from gemm_lab.device.remote import KEY, RESOURCE
-
-LONG_POLL_S, UNUSED_TURN_S, FORGOTTEN_S = 1.0, 15.0, 15.0
-KEPT = 1000  # turns that were lost with a worker, kept for those who ask
+MOST_WAITING = 6  # jobs of one person that wait or run
+MOST_BYTES_OF_ONE = 1 << 30
+FORGOTTEN_S = 15.0  # without a question about it, a job that waits is dropped
+KEPT_S = 60.0  # for an answer that nobody fetches
 
 
-@dataclass
-class Turn:
-    """A place in the queue, then a worker. Times are of this process's monotonic clock."""
+class Refused(LabError):
+    """A request that is not taken; `status` is HTTP's number for why."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(eq=False)
+class Job:
+    """One request. Times are of the gateway's monotonic clock. `state`: arriving, waiting, running, done or lost."""
 
     ticket: str
-    client: str
+    owner: str
     kind: tuple[str, str]
-    who: str
+    op: str
     what: str
-    came: float
+    folder: Path
     asked: float
-    number: int
-    worker: str | None = None
+    size: int = 0
+    number: int = 0
+    round_at_arrival: int = 0
+    state: str = "arriving"
+    worker: str = ""
     since: float = 0.0
-    submitted: bool = False
-    given: asyncio.Event = field(default_factory=asyncio.Event)
+    lost: str = ""
+    left: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def open(self) -> bool:
+        """True until its answer or its loss is known."""
+        return self.state in ("arriving", "waiting", "running")
 
 
-class FairQueue(SchedulerPlugin):
-    """Gives workers to clients. A worker takes part if it tells its facts and has the resource."""
+class FairQueue:
+    """Jobs by ticket, and in which order they are served. `total_bytes`: what all may hold together."""
 
-    name = KEY
+    def __init__(self, total_bytes: int) -> None:
+        self.jobs: dict[str, Job] = {}
+        self.total_bytes, self.round, self.count = total_bytes, 0, 0
+        self.next_round: dict[str, int] = {}  # of each owner: the earliest for a further job
+        self.served: Counter[str] = Counter()
 
-    def __init__(self) -> None:
-        self.waiting: dict[str, Turn] = {}
-        self.taken: dict[str, Turn] = {}  # by worker
-        self.lost: OrderedDict[str, str] = OrderedDict()
-        self.count = 0
+    # ---- Coming ----
 
-    async def start(self, scheduler: Scheduler) -> None:
-        self.scheduler = scheduler
-        scheduler.allowed_failures = 0  # a job that was on a worker that ended may have been the reason
-        scheduler.handlers.update(
-            gemm_lab_take=self.take, gemm_lab_state=self.state, gemm_lab_leave=self.leave, gemm_lab_workers=self.workers
-        )
+    def arrive(self, job: Job) -> None:
+        """Make room for a job whose bytes are on their way. `Refused` where its owner has too many."""
+        if job.ticket in self.jobs:
+            raise Refused(409, "This request has been made already.")
+        mine = [other for other in self.jobs.values() if other.owner == job.owner and other.open]
+        if len(mine) >= MOST_WAITING:
+            raise Refused(429, f"You have {len(mine)} requests on this server already, and {MOST_WAITING} at a time "
+                               "are taken from each student. Wait for one of them, or stop the other notebook.")
+        self.jobs[job.ticket] = job
 
-    # ---- What clients ask ----
+    def grow(self, job: Job, more: int) -> None:
+        """Count `more` bytes of a job. `Refused` where its owner, or everybody together, holds too much."""
+        job.size += more
+        if sum(other.size for other in self.jobs.values() if other.owner == job.owner) > MOST_BYTES_OF_ONE:
+            raise Refused(413, f"Your requests and answers on this server exceed {MOST_BYTES_OF_ONE >> 20:,} MB. Wait "
+                               "for one of them, or choose a smaller size.")
+        if sum(other.size for other in self.jobs.values()) > self.total_bytes:
+            raise Refused(503, "The server has no room for more matrices now. Try again in a minute, or choose a "
+                               "smaller size.")
 
-    async def take(self, ticket: str, client: str, kind: list[str], who: str, what: str) -> dict[str, Any]:
-        """Join the queue, or ask again; answers when it is one's turn, or after a second with who is served."""
-        now, turn = time.monotonic(), self.waiting.get(ticket)
-        if turn is None and self._turn_of(ticket) is None:
-            self.count += 1
-            turn = Turn(ticket, client, tuple(kind), who, what, now, now, self.count)
-            self.waiting[ticket] = turn
-        if turn is not None:
-            turn.asked = now
-            self.serve()  # at every question: a worker that has just come is not ready yet when Dask announces it
-            try:
-                await asyncio.wait_for(turn.given.wait(), LONG_POLL_S)
-            except asyncio.TimeoutError:
-                turn.asked = time.monotonic()
-        return self.state(ticket)
-
-    def state(self, ticket: str) -> dict[str, Any]:
-        """{"state": "turn", "worker"}, "waiting" with who is served and how many come before, "lost" or "unknown"."""
-        turn = self._turn_of(ticket)
-        if turn is not None:
-            return {"state": "turn", "worker": turn.worker}
-        if ticket in self.waiting:
-            mine = self.waiting[ticket]
-            before = [turn for turn in self.order() if turn.kind == mine.kind].index(mine)
-            return {"state": "waiting", "before": before, "holder": self.holder(mine.kind)}
-        return {"state": "lost" if ticket in self.lost else "unknown"}
-
-    def leave(self, ticket: str) -> None:
-        """Give up a place, or a turn for which no job was sent; a job that runs is left to end."""
-        self.waiting.pop(ticket, None)
-        turn = self._turn_of(ticket)
-        if turn is not None and not turn.submitted:
-            self.free(turn)
-
-    def workers(self) -> list[dict[str, Any]]:
-        """The facts of every worker that takes part."""
-        return [ws.extra[KEY] for ws in self.scheduler.workers.values() if self._serves(ws)]
-
-    def holder(self, kind: tuple[str, str]) -> str:
-        """Who is served, such as "ada is running t4/03, 2 s"."""
-        served = [turn for address, turn in self.taken.items() if self._kind(address) == kind]
-        now = time.monotonic()
-        return ", ".join(f"{turn.who} is {turn.what}, {now - turn.since:.0f} s" for turn in served)
+    def enter(self, job: Job, now: float) -> None:
+        """All of the job is here: it waits from now on."""
+        self.count += 1
+        job.number, job.round_at_arrival, job.asked, job.state = self.count, self.round, now, "waiting"
 
     # ---- Serving ----
 
-    def order(self) -> list[Turn]:
-        """Who waits, in the order of service: everybody's first, then everybody's second, …, by arrival."""
-        rank: Counter[str] = Counter()
-        ranked = []
-        for turn in self.waiting.values():
-            ranked.append((rank[turn.client], turn.number, turn))
-            rank[turn.client] += 1
-        return [turn for _, _, turn in sorted(ranked, key=lambda item: item[:2])]
+    def order(self) -> list[Job]:
+        """Who waits, in the order of service."""
+        ranked, after = [], dict(self.next_round)
+        for job in sorted(self._in("waiting"), key=lambda job: job.number):
+            place = max(job.round_at_arrival, after.get(job.owner, 0))
+            after[job.owner] = place + 1
+            ranked.append((place, job.number, job))
+        return [job for _, _, job in sorted(ranked, key=lambda item: item[:2])]
 
-    def serve(self) -> None:
-        """Give every free worker to the next in the queue."""
-        now = time.monotonic()
-        for turn in [turn for turn in self.waiting.values() if now - turn.asked > FORGOTTEN_S + LONG_POLL_S]:
-            del self.waiting[turn.ticket]
-        for address, ws in list(self.scheduler.workers.items()):
-            if address in self.taken or not self._serves(ws):
+    def begin(self, free: dict[str, tuple[str, str]], most_of_one: int, now: float) -> list[Job]:
+        """Give the free workers (address: kind) to those whose turn it is; the jobs that begin.
+
+        Nobody has more than `most_of_one` workers at once, so that long jobs of one person leave some to the others.
+        """
+        begun = []
+        for address, kind in free.items():
+            busy = Counter(job.owner for job in self._in("running"))
+            job = next((job for job in self.order() if job.kind == kind and busy[job.owner] < most_of_one), None)
+            if job is None:
                 continue
-            turn = next((turn for turn in self.order() if turn.kind == self._kind(address)), None)
-            if turn is not None:
-                del self.waiting[turn.ticket]
-                turn.worker, turn.since = address, now
-                self.taken[address] = turn
-                turn.given.set()
-                asyncio.get_running_loop().call_later(UNUSED_TURN_S, self._take_back, turn)
+            place = max(job.round_at_arrival, self.next_round.get(job.owner, 0))
+            self.round, self.next_round[job.owner] = max(self.round, place), place + 1
+            self.served[job.owner] += 1
+            job.state, job.worker, job.since = "running", address, now
+            begun.append(job)
+        return begun
 
-    def free(self, turn: Turn) -> None:
-        if self.taken.get(turn.worker) is turn:
-            del self.taken[turn.worker]
-        self.serve()
+    def finish(self, job: Job, now: float, lost: str = "") -> None:
+        """The job has its answer, or it is lost and `lost` says why."""
+        job.state, job.lost, job.asked, job.worker = "lost" if lost else "done", lost, now, ""
+        job.ended.set()
 
-    def _take_back(self, turn: Turn) -> None:
-        """A turn for which no job came: its client has gone."""
-        if not turn.submitted:
-            self.free(turn)
+    def leave(self, job: Job) -> bool:
+        """Its client wants no answer. True if the job is gone; one that runs keeps its worker until it ends."""
+        job.left = True
+        if job.state == "running":
+            return False
+        self.jobs.pop(job.ticket, None)
+        return True
 
-    def _turn_of(self, ticket: str) -> Turn | None:
-        return next((turn for turn in self.taken.values() if turn.ticket == ticket), None)
+    def forgotten(self, now: float) -> list[Job]:
+        """Jobs about which nobody has asked for too long, and answers that nobody wants."""
+        limits = {"waiting": FORGOTTEN_S, "done": KEPT_S, "lost": KEPT_S}
+        return [job for job in self.jobs.values()
+                if job.state in limits and (job.left or now - job.asked > limits[job.state])]
 
-    def _serves(self, ws: Any) -> bool:
-        return KEY in ws.extra and ws.resources.get(RESOURCE, 0) >= 1 and ws.status == Status.running
+    # ---- Telling ----
 
-    def _kind(self, address: str) -> tuple[str, str]:
-        ws = self.scheduler.workers.get(address)
-        facts = ws.extra.get(KEY, {}) if ws is not None else {}
-        return facts.get("backend", ""), facts.get("arch") or ""
+    def before(self, job: Job) -> int:
+        """How many are served before a job that waits."""
+        return [other for other in self.order() if other.kind == job.kind].index(job)
 
-    # ---- What Dask tells ----
+    def holder(self, kind: tuple[str, str], now: float) -> str:
+        """Who is served, such as "ada is running t4/03, 2 s"."""
+        served = [job for job in self._in("running") if job.kind == kind]
+        return ", ".join(f"{job.owner} is {job.what}, {now - job.since:.0f} s" for job in served)
 
-    def transition(self, key: Any, start: str, finish: str, *args: Any, **kwargs: Any) -> None:
-        """A job that was sent has its worker; one that ended frees it."""
-        if not isinstance(key, str) or not key.startswith(f"{KEY}-"):
-            return
-        turn = self._turn_of(key.removeprefix(f"{KEY}-"))
-        if turn is None:
-            return
-        if finish == "processing":
-            turn.submitted = True
-        elif finish in ("memory", "erred", "forgotten") or (finish == "released" and turn.submitted):
-            self.free(turn)
+    def facts(self) -> dict[str, Any]:
+        """How many jobs are in which state, and how many of each person were served."""
+        return {"jobs": Counter(job.state for job in self.jobs.values()), "served": self.served}
 
-    def add_worker(self, scheduler: Scheduler, worker: str) -> None:
-        self.serve()
-
-    def remove_worker(self, scheduler: Scheduler, worker: str, **kwargs: Any) -> None:
-        turn = self.taken.pop(worker, None)
-        if turn is not None:
-            self.lost[turn.ticket] = worker
-            while len(self.lost) > KEPT:
-                self.lost.popitem(last=False)
-        self.serve()
-
-    def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        for turn in [turn for turn in self.waiting.values() if turn.client == client]:
-            del self.waiting[turn.ticket]
-        for turn in [turn for turn in self.taken.values() if turn.client == client and not turn.submitted]:
-            self.free(turn)
-
-
-async def dask_setup(scheduler: Scheduler) -> None:
-    """Dask calls this when it preloads the module."""
-    queue = FairQueue()
-    scheduler.add_plugin(queue, name=KEY)
-    await queue.start(scheduler)
+    def _in(self, state: str) -> list[Job]:
+        return [job for job in self.jobs.values() if job.state == state]

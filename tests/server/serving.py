@@ -1,16 +1,22 @@
 """A server on loopback whose workers emulate, and one small product to ask of it: what several tests use."""
 
+import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from gemm_lab import compiler
+from gemm_lab.device.remote import RemoteSession
+from gemm_lab.server import known_types  # noqa: F401  what answers are made of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = """extern "C" __global__ void __launch_bounds__(64) gemm(const float* a, const float* b, float* d, int n) {
@@ -24,24 +30,64 @@ SOURCE = """extern "C" __global__ void __launch_bounds__(64) gemm(const float* a
 }
 """
 N = 64
+SERVE = """
+import asyncio, sys
+from pathlib import Path
+from gemm_lab.server import engine, serve
+engine.WORKER = sys.argv[2]
+place = serve.Place("127.0.0.1", 0, Path(sys.argv[1]))
+asyncio.run(serve.serve(place, [{"GEMM_LAB_SERVER": "", "GEMM_LAB_BACKEND": "gpu"}], lambda text: print(text, flush=True)))
+"""
 
 
 class Server:
-    """A `gemm-lab serve` process with workers that emulate."""
+    """A `gemm-lab serve` process for a class of `people` (student0, student1, …), by default with workers that emulate."""
 
-    def __init__(self, workers=2, *more):
-        command = [sys.executable, "-m", "gemm_lab.cli", "serve", "--host", "127.0.0.1", "--port", "0",
-                   "--backend", "emulator", "--workers", str(workers), *more]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(__file__).parent)]), "GEMM_LAB_SCHEDULER": "",
-                       "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "100000"}
-        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True)
-        self.said = self.process.stdout.readline()
-        self.address = re.search(r"GEMM_LAB_SCHEDULER=(\S+)", self.said)[1]
+    def __init__(self, workers=2, *more, people=1, command=None, environment=None):
+        self.folder = tempfile.TemporaryDirectory()
+        self.roster = Path(self.folder.name) / "class.csv"
+        self.roster.write_text("name\n" + "".join(f"student{number}\n" for number in range(people)))
+        words = command or [sys.executable, "-m", "gemm_lab.cli", "serve", "--port", "0", "--backend", "emulator",
+                            "--workers", str(workers), "--roster", str(self.roster), *more]
+        path = os.pathsep.join(map(str, (ROOT, Path(__file__).parent, ROOT / "tests" / "device")))
+        self.process = subprocess.Popen([word.replace("ROSTER", str(self.roster)) for word in words],
+                                        env={**os.environ, "PYTHONPATH": path, **(environment or {})},
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.tokens, self.said = {}, []
+        for line in self.process.stdout:
+            self.said.append(line)
+            if found := re.match(r"(.+): GEMM_LAB_TOKEN=(\S+)", line):
+                self.tokens[found[1]] = found[2]
+            if found := re.search(r"GEMM_LAB_SERVER=(\S+)", line):
+                self.address = found[1]
+                break
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+    @property
+    def port(self):
+        return int(self.address.rsplit(":", 1)[1])
+
+    def session(self, person=0, **options):
+        """A client of one student."""
+        return RemoteSession(self.address, token=self.tokens[f"student{person}"],
+                             **{"show": lambda text: None} | options)
+
+    def family(self):
+        """The server's process and everything that it started."""
+        mother = psutil.Process(self.process.pid)
+        return [mother, *mother.children(recursive=True)]
 
     def stop(self):
+        """End it as Ctrl-C does; what does not end is killed."""
+        children = self.family()[1:] if self.process.poll() is None else []
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(20)
+        try:
+            self.process.wait(30)
+        finally:
+            for child in [self.process, *children]:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    child.kill()
+            self.folder.cleanup()
 
 
 def compiled(repeat=1, source=SOURCE):
@@ -61,10 +107,14 @@ def job(session, kernel, seed=0, **options):
 
 
 def workers(session):
-    return {facts["pid"] for facts in session._call("gemm_lab_workers")}
+    return {facts["pid"] for facts in session.workers()}
 
 
-def wait_for(condition, seconds=30.0):
+def status(session):
+    return session._ask("GET", "/v1/status")
+
+
+def wait_for(condition, seconds=60.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
@@ -73,10 +123,3 @@ def wait_for(condition, seconds=30.0):
 
 def command(*words):
     return [sys.executable, "-m", "gemm_lab.cli", *words]
-def jobs_that_run(dask_scheduler):
-    return len(dask_scheduler.plugins["gemm_lab"].taken)
-
-
-def started_jobs(dask_scheduler):
-    """The job of every transition to “processing”, of this test's and the tests' before."""
-    return [row[0] for row in dask_scheduler.transition_log if row[2] == "processing"]

@@ -1,167 +1,136 @@
-"""The server's queue without a network: who is served when, and what happens to turns that nobody uses."""
+"""The server's queue without a network: who is served when, and what happens to those who go."""
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
+from pathlib import Path
 
 import pytest
 
-pytest.importorskip("distributed", reason="the extra classroom is not installed")
-
-from distributed.core import Status
-
-from gemm_lab.device.remote import KEY, RESOURCE
 from gemm_lab.server import fair_queue
-from gemm_lab.server.fair_queue import FairQueue
+from gemm_lab.server.fair_queue import FORGOTTEN_S, KEPT_S, FairQueue, Job, Refused
 
-GPU = ["gpu", "sm_90a"]
-
-
-def worker(backend="gpu", arch="sm_90a", **changes):
-    facts = {"extra": {KEY: {"backend": backend, "arch": arch}}, "resources": {RESOURCE: 1}, "status": Status.running}
-    return SimpleNamespace(**(facts | changes))
+GPU = ("gpu", "sm_90a")
 
 
-def with_queue(test):
-    """Run an async test with a queue whose scheduler has no workers yet."""
-
-    def run(monkeypatch):
-        async def body():
-            queue = FairQueue()
-            await queue.start(SimpleNamespace(handlers={}, workers={}, allowed_failures=3))
-            await test(queue)
-
-        monkeypatch.setattr(fair_queue, "LONG_POLL_S", 0.01)
-        with ThreadPoolExecutor(1) as other:  # this thread may have a loop already: Playwright's
-            other.submit(asyncio.run, body()).result()
-
-    run.__name__, run.__doc__ = test.__name__, test.__doc__
-    return run
+@pytest.fixture
+def queue():
+    return FairQueue(total_bytes=1000)
 
 
-async def take(queue, ticket, client=None, kind=GPU):
-    return await queue.take(ticket, client or ticket, kind, who=client or ticket, what="running x")
+def come(queue, ticket, owner=None, kind=GPU, now=0.0, size=0):
+    job = Job(ticket, owner or ticket, kind, "launch", "running x", Path("nowhere"), now)
+    queue.arrive(job)
+    queue.grow(job, size)
+    queue.enter(job, now)
+    return job
 
 
-def add(queue, address, **facts):
-    queue.scheduler.workers[address] = worker(**facts)
-    queue.add_worker(queue.scheduler, address)
+def serve(queue, *workers, most=9, now=0.0):
+    """Tickets of the jobs that begin on free workers."""
+    return [job.ticket for job in queue.begin(dict.fromkeys(workers, GPU), most, now)]
 
 
-def remove(queue, address):
-    del queue.scheduler.workers[address]
-    queue.remove_worker(queue.scheduler, address)
+def finish(queue, ticket, now=0.0):
+    queue.finish(queue.jobs[ticket], now)
 
 
-def finish(queue, ticket):
-    queue.transition(f"{KEY}-{ticket}", "waiting", "processing")
-    queue.transition(f"{KEY}-{ticket}", "processing", "memory")
-
-
-@with_queue
-async def test_first_come_first_served(queue):
+def test_first_come_first_served(queue):
     """With who is served and how many come before."""
-    assert queue.scheduler.allowed_failures == 0
-    states = [await take(queue, name) for name in "abc"]
-    assert [state["before"] for state in states] == [0, 1, 2] and states[0]["holder"] == ""
-    add(queue, "w1")
-    served = []
-    for _ in "abc":
-        (name,) = (turn.ticket for turn in queue.taken.values())
-        served.append(name)
-        state = await take(queue, "z")
-        assert f"{name} is running x, 0 s" in state["holder"]
+    jobs = [come(queue, name) for name in "abc"]
+    assert [queue.before(job) for job in jobs] == [0, 1, 2] and queue.holder(GPU, 0.0) == ""
+    for name in "abc":
+        assert serve(queue, "w") == [name]
+        assert queue.holder(GPU, 2.0) == f"{name} is running x, 2 s"
+        assert serve(queue) == []
         finish(queue, name)
-    assert served == ["a", "b", "c"]
+    assert serve(queue, "w") == []
 
 
-@with_queue
-async def test_many_tickets_of_one_client_stand_behind_everybodys_first(queue):
+def test_many_jobs_of_one_stand_behind_everybodys_first(queue):
     for number in range(5):
-        await take(queue, f"a{number}", client="a")
-    await take(queue, "b0", client="b")
-    await take(queue, "c0", client="c")
-    await take(queue, "b1", client="b")
-    assert [turn.ticket for turn in queue.order()] == ["a0", "b0", "c0", "a1", "b1", "a2", "a3", "a4"]
+        come(queue, f"a{number}", "a")
+    come(queue, "b0", "b"), come(queue, "c0", "c"), come(queue, "b1", "b")
+    assert [job.ticket for job in queue.order()] == ["a0", "b0", "c0", "a1", "b1", "a2", "a3", "a4"]
 
 
-@with_queue
-async def test_a_worker_has_one_job_and_jobs_wait_for_their_kind(queue):
-    add(queue, "w1")
-    add(queue, "w2", backend="emulator", arch=None)
-    assert (await take(queue, "a"))["worker"] == "w1"
-    assert (await take(queue, "b"))["state"] == "waiting"
-    assert (await take(queue, "c", kind=["emulator", ""]))["worker"] == "w2"
-    add(queue, "w3", arch="sm_75")
-    assert (await take(queue, "b"))["state"] == "waiting"
+def test_what_runs_counts_too(queue):
+    come(queue, "a0", "a")
+    assert serve(queue, "w") == ["a0"]
+    come(queue, "a1", "a"), come(queue, "b0", "b")
+    assert [job.ticket for job in queue.order()] == ["b0", "a1"]
 
 
-@with_queue
-async def test_workers_that_do_not_take_part(queue):
-    for address, facts in {"no facts": {"extra": {}}, "no resource": {"resources": {}}, "paused": {"status": Status.paused}}.items():
-        add(queue, address, **facts)
-    assert (await take(queue, "a"))["state"] == "waiting" and queue.workers() == []
+def test_a_turn_counts_whatever_comes_of_it(queue):
+    """Whoever takes turns and goes away is served no more often than those who stay."""
+    for round_number in range(4):
+        come(queue, f"liar{round_number}", "liar"), come(queue, f"honest{round_number}", "honest")
+        served = []
+        for _ in range(2):
+            (ticket,) = serve(queue, "w")
+            served.append(ticket)
+            queue.leave(queue.jobs[ticket])
+            finish(queue, ticket)
+        assert sorted(served) == [f"honest{round_number}", f"liar{round_number}"]
+    assert queue.served == {"liar": 4, "honest": 4}
 
 
-@with_queue
-async def test_a_worker_that_ends_loses_its_turn_and_no_other(queue):
-    add(queue, "w1")
-    add(queue, "w2")
-    assert {(await take(queue, name))["worker"] for name in "ab"} == {"w1", "w2"}
-    await take(queue, "c")
-    queue.transition(f"{KEY}-a", "waiting", "processing")
-    remove(queue, "w1")
-    assert queue.state("a") == {"state": "lost"} and queue.state("b")["state"] == "turn"
-    assert queue.state("c")["state"] == "waiting"
-    add(queue, "w3")
-    assert queue.state("c")["worker"] == "w3"
+def test_who_comes_late_is_not_held_up_by_the_past(queue):
+    for number in range(5):
+        come(queue, f"a{number}", "a")
+        serve(queue, "w"), finish(queue, f"a{number}")
+    come(queue, "late", "late"), come(queue, "a9", "a")
+    assert [job.ticket for job in queue.order()] == ["late", "a9"]
 
 
-@with_queue
-async def test_who_leaves_before_sending_a_job_frees_the_worker(queue):
-    add(queue, "w1")
-    await take(queue, "a")
-    await take(queue, "b")
-    queue.leave("a")
-    assert queue.state("b")["state"] == "turn" and queue.state("a")["state"] == "unknown"
+def test_jobs_wait_for_their_kind(queue):
+    come(queue, "a"), come(queue, "b", kind=("emulator", ""))
+    begun = queue.begin({"w1": GPU, "w2": ("emulator", ""), "w3": ("gpu", "sm_75")}, 9, 0.0)
+    assert {job.ticket: job.worker for job in begun} == {"a": "w1", "b": "w2"}
 
 
-@with_queue
-async def test_a_job_that_runs_keeps_its_worker_until_it_ends(queue):
-    add(queue, "w1")
-    await take(queue, "a")
-    await take(queue, "b")
-    queue.transition(f"{KEY}-a", "waiting", "processing")
-    queue.leave("a")
-    queue.remove_client(queue.scheduler, "a")
-    assert queue.state("b")["state"] == "waiting"
-    queue.transition(f"{KEY}-a", "processing", "released")
-    assert queue.state("b")["state"] == "turn"
+def test_one_person_leaves_workers_to_the_others(queue):
+    for number in range(4):
+        come(queue, f"a{number}", "a")
+    assert serve(queue, "w1", "w2", "w3", most=2) == ["a0", "a1"]
+    come(queue, "b", "b")
+    assert serve(queue, "w3", most=2) == ["b"]
 
 
-@with_queue
-async def test_clients_that_vanish_hold_nothing_up(queue):
-    fair_queue.UNUSED_TURN_S, before = 0.3, fair_queue.UNUSED_TURN_S
-    try:
-        add(queue, "w1")
-        for name in "abc":
-            await take(queue, name)
-        queue.remove_client(queue.scheduler, "b")
-        await asyncio.sleep(0.4)  # a had its turn and sent no job
-        assert queue.state("c")["state"] == "turn"
-        queue.waiting.clear()
-        await take(queue, "d")
-        queue.waiting["d"].asked -= 100  # asked no more
-        finish(queue, "c")
-        assert queue.state("d")["state"] == "unknown" and queue.taken == {}
-    finally:
-        fair_queue.UNUSED_TURN_S = before
+def test_a_person_has_so_many_jobs_and_no_more(queue):
+    for number in range(fair_queue.MOST_WAITING):
+        come(queue, f"a{number}", "a")
+    with pytest.raises(Refused, match="6 requests on this server already") as refusal:
+        come(queue, "a9", "a")
+    assert refusal.value.status == 429
+    with pytest.raises(Refused, match="made already"):
+        come(queue, "a0", "b")
+    come(queue, "b", "b")
+    serve(queue, "w"), finish(queue, "a0")
+    come(queue, "a9", "a")
 
 
-@with_queue
-async def test_other_jobs_of_dask_are_none_of_its_business(queue):
-    add(queue, "w1")
-    await take(queue, "a")
-    for key in ("other-1", ("tuple", 1), f"{KEY}-unknown"):
-        queue.transition(key, "processing", "memory")
-    assert queue.state("a")["state"] == "turn"
+def test_bytes_are_counted_for_each_and_for_all(queue, monkeypatch):
+    monkeypatch.setattr(fair_queue, "MOST_BYTES_OF_ONE", 600)
+    come(queue, "a", "a", size=500)
+    with pytest.raises(Refused, match="exceed"):
+        come(queue, "a1", "a", size=200)
+    queue.jobs.pop("a1")
+    with pytest.raises(Refused, match="no room") as refusal:
+        come(queue, "b", "b", size=600)
+    assert refusal.value.status == 503
+
+
+def test_who_leaves_frees_the_place_but_not_a_worker_that_works(queue):
+    waiting, running = come(queue, "a"), come(queue, "b")
+    assert queue.leave(waiting) and "a" not in queue.jobs
+    assert serve(queue, "w") == ["b"]
+    assert not queue.leave(running) and queue.holder(GPU, 0.0)
+    finish(queue, "b")
+    assert queue.forgotten(0.0) == [running]
+
+
+def test_who_asks_no_more_is_dropped(queue):
+    come(queue, "a"), come(queue, "b")
+    assert serve(queue, "w") == ["a"]
+    finish(queue, "a")
+    assert queue.forgotten(FORGOTTEN_S) == []
+    assert [job.ticket for job in queue.forgotten(FORGOTTEN_S + 1)] == ["b"]
+    assert [job.ticket for job in queue.forgotten(KEPT_S + 1)] == ["a", "b"]

@@ -1,12 +1,8 @@
 """The lab with a GPU on another machine: a server whose worker has a GPU made of Python, on loopback."""
 
-import os
-import re
 import signal
-import subprocess
 import sys
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,44 +10,29 @@ import pytest
 
 pytest.importorskip("distributed", reason="the extra classroom is not installed")
 
+from serving import SERVE, Server, status, wait_for
+
 import gemm_lab as lab
 from gemm_lab import device
 from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault, KernelHang, WorkerLost
-from gemm_lab.device.remote import RemoteSession, session_at
+from gemm_lab.device.remote import session_at
 from gemm_lab.device.server_link import ServerError
 from gemm_lab.errors import LabError, LaunchError
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-SERVE = """
-import asyncio
-from gemm_lab.server import serve
-serve.WORKER = "fake_gpu_worker"
-asyncio.run(serve.serve("127.0.0.1", 0, [{"GEMM_LAB_SCHEDULER": "", "GEMM_LAB_BACKEND": "gpu"}],
-                        lambda text: print(text, flush=True)))
-"""
-
-
-def start(code):
-    path = os.pathsep.join(map(str, (ROOT, HERE, HERE.parent / "device")))
-    process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path, "GEMM_LAB_SCHEDULER": ""},
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return process, re.search(r"tcp://[\d.:]+", process.stdout.readline())[0]
-
 
 @pytest.fixture(scope="module")
-def address():
-    process, address = start(SERVE)
-    yield address
-    process.send_signal(signal.SIGINT)
-    process.wait(20)
+def server():
+    one = Server(people=6, command=[sys.executable, "-c", SERVE, "ROSTER", "fake_gpu_worker"])
+    yield one
+    one.stop()
 
 
 @pytest.fixture
-def remote(address, monkeypatch):
-    monkeypatch.setenv("GEMM_LAB_SCHEDULER", address)
-    yield session_at(address)
-    session_at(address).close()
+def remote(server, monkeypatch):
+    monkeypatch.setenv("GEMM_LAB_SERVER", server.address)
+    monkeypatch.setenv("GEMM_LAB_TOKEN", server.tokens["student0"])
+    yield session_at(server.address)
+    session_at(server.address).close()
 
 
 def kernel(entry, **changes):
@@ -104,8 +85,8 @@ def test_what_a_kernel_prints_comes_back_cut(remote):
     assert remote.output == ""
 
 
-def test_launches_of_many_clients_never_overlap(address):
-    sessions, spans = [RemoteSession(address, show=lambda text: None) for _ in range(6)], []
+def test_launches_of_many_clients_never_overlap(server):
+    sessions, spans = [server.session(number) for number in range(6)], []
 
     def client(one):
         for _ in range(5):
@@ -139,8 +120,8 @@ def test_the_settings_of_a_busy_gpu(monkeypatch, capsys):
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_server_that_goes_away_or_freezes_is_said(how, monkeypatch):
     monkeypatch.setattr("gemm_lab.device.remote.ANSWER_S", 3.0)
-    process, address = start(SERVE)
-    one = RemoteSession(address, show=lambda text: None)
+    frozen = Server(command=[sys.executable, "-c", SERVE, "ROSTER", "fake_gpu_worker"])
+    one, other = frozen.session(), frozen.session()
     errors = []
 
     def ask():
@@ -152,28 +133,10 @@ def test_a_server_that_goes_away_or_freezes_is_said(how, monkeypatch):
 
     thread = threading.Thread(target=ask)
     thread.start()
-    assert one.facts()["backend"] == "gpu"
-    threading.Event().wait(1.5)
-    process.send_signal(how)
-    thread.join(30)
-    process.kill()
-    process.wait(5)
+    wait_for(lambda: status(other)["jobs"].get("running"))
+    frozen.process.send_signal(how)
+    thread.join(60)
+    frozen.process.kill()
+    frozen.stop()
     assert len(errors) == 1 and isinstance(errors[0], ServerError) and "gemm-lab serve" in str(errors[0])
-    one.close()
-
-
-def test_another_dask_scheduler_is_none_of_ours():
-    process, address = start(
-        "import asyncio, distributed\n"
-        "async def main():\n"
-        "    async with distributed.Scheduler(host='127.0.0.1', port=0, dashboard=False) as one:\n"
-        "        print(one.address, flush=True)\n"
-        "        await one.finished()\n"
-        "asyncio.run(main())\n"
-    )
-    try:
-        with pytest.raises(ServerError, match="none of gemm_lab's.*gemm-lab serve"):
-            RemoteSession(address).facts()
-    finally:
-        process.kill()
-        process.wait(5)
+    one.close(), other.close()

@@ -1,0 +1,59 @@
+"""What a server may answer to each operation: the form of its result, and arrays like those that were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gemm_lab.device.field_types import fitted
+from gemm_lab.model.tensor_map import TensorMap
+
+NUMBER, PAIR = float | None, tuple[int, int]
+TIMED = {"label": str, "samples_ms": list[float], "repeats": int, "check": dict | None, "skipped": str | None,
+         "?config": str, "?left_out": dict[str, str]}  # fmt: skip
+RESULTS: dict[str, Any] = {
+    "hello": dict,
+    "emulate": {"arrays": list[np.ndarray], "report": Any},  # the report's type is set by those who know the emulator
+    "launch": {"arrays": dict[int, np.ndarray], "milliseconds": float},
+    "verify": {"wrong": int, "nonfinite": int, "first_bad": PAIR | None, "largest": float, "relative_error": float,
+               "bad_tile_count": int, "bad_tiles": list[PAIR], "got": NUMBER, "expected": NUMBER,
+               "wrong_in_tiles": list[int], "kernel_ms": float, "m": int, "n": int, "k": int},
+    "benchmark": {"entries": list[TIMED], "readings": list[dict], "m": int, "n": int, "k": int, "regime": str,
+                  "*": Any},
+    "autopsy": {"report": list[int], "waiting": list[int], "arrays": dict[int, PAIR], "finished": bool,
+                "fault": str | None},
+}  # fmt: skip
+
+
+def understood(op: str, result: Any, payload: Mapping[str, Any]) -> Any:
+    """The result of operation `op` with this payload. A `ValueError` if it has another form."""
+    found = fitted(result, RESULTS[op], f"the result of “{op}”")
+    if op == "emulate":
+        sent = [_form(array) for array in arrays_of(payload["args"])]
+        if [_form(array) for array in found["arrays"]] != sent:
+            raise ValueError("the arrays that came back are not those that were sent")
+    if op == "launch":
+        args = dict(enumerate(payload["args"]))
+        for place, array in found["arrays"].items():
+            given = getattr(args.get(place), "array", args.get(place))
+            if not isinstance(given, np.ndarray) or _form(given) != _form(array):
+                raise ValueError("the arrays that came back are not those that were sent")
+    return found
+
+
+def arrays_of(args: list[Any]) -> list[np.ndarray]:
+    """The arrays among arguments, in the order of `device.launch`: one that only maps name stands at the first map."""
+    direct = {id(value) for value in args if isinstance(value, np.ndarray)}
+    found: dict[int, np.ndarray] = {}
+    for value in args:
+        if isinstance(value, np.ndarray):
+            found[id(value)] = value
+        elif isinstance(value, TensorMap) and id(value.array) not in direct:
+            found.setdefault(id(value.array), value.array)
+    return list(found.values())
+
+
+def _form(array: np.ndarray) -> tuple[np.dtype, tuple[int, ...]]:
+    return array.dtype, array.shape

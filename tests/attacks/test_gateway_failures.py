@@ -1,0 +1,219 @@
+"""What stops, dies or freezes under a student's job: one sentence in bounded time, and the others go on."""
+
+import contextlib
+import os
+import shutil
+import signal
+import ssl
+import subprocess
+import threading
+import time
+
+import numpy as np
+import psutil
+import pytest
+
+pytest.importorskip("distributed", reason="the extra classroom is not installed")
+
+from serving import Server, compiled, job, status, wait_for, workers
+
+from gemm_lab.device.faults import WorkerLost
+from gemm_lab.device.remote import RemoteSession
+from gemm_lab.device.server_link import ServerError
+from gemm_lab.errors import LabError
+
+ENDLESS = 'extern "C" __global__ void __launch_bounds__(64) gemm(float* a, float* b, float* d, int n) {' \
+          " while (((volatile float*)a)[0] < 100) ; d[0] = 1; }"  # fmt: skip
+BOUND_S = 60.0  # generous: 10 s of silence and what a busy machine takes
+
+
+@pytest.fixture(scope="module")
+def server():
+    one = Server(workers=2, people=4)
+    yield one
+    one.stop()
+
+
+class Asking(threading.Thread):
+    """A launch in a thread: what came of it, and after how many seconds."""
+
+    def __init__(self, session, kernel, **options):
+        super().__init__(daemon=True)
+        self.session, self.kernel, self.options, self.found = session, kernel, options, None
+        self.start()
+
+    def run(self):
+        begun = time.monotonic()
+        try:
+            arrays = [np.zeros((64, 64), np.float32) for _ in range(3)]
+            self.session.request("emulate", compiled=self.kernel, grid=(1, 1, 1), args=[*arrays, 64], **self.options)
+            self.found = "result"
+        except Exception as error:
+            self.found = error
+        self.seconds = time.monotonic() - begun
+
+
+def busy_worker(server, session):
+    """The process that runs the only job: the one that takes processor time."""
+    wait_for(lambda: status(session)["jobs"].get("running") == 1)
+    known = {pid: psutil.Process(pid) for pid in workers(session)}
+    used = {pid: sum(one.cpu_times()[:2]) for pid, one in known.items()}
+    time.sleep(1.0)
+    return max(known, key=lambda pid: sum(known[pid].cpu_times()[:2]) - used[pid])
+
+
+@pytest.mark.parametrize(("how", "words"), [
+    (signal.SIGSTOP, "gave no sign of life for 10 s and was replaced during “emulate”"),
+    (signal.SIGKILL, "worker ended during “emulate”"),
+    (signal.SIGSEGV, "worker ended during “emulate”"),
+])  # fmt: skip
+def test_a_worker_that_stops_or_dies(server, how, words):
+    """Its student gets one sentence, somebody else's jobs go on meanwhile, and the worker is replaced."""
+    victim, other, watcher = server.session(0), server.session(1), server.session(2)
+    asking = Asking(victim, compiled(source=ENDLESS), max_seconds=100.0)
+    pid = busy_worker(server, watcher)
+    os.kill(pid, how)
+    job(other, compiled())
+    asking.join(BOUND_S)
+    assert isinstance(asking.found, WorkerLost) and words in str(asking.found), asking.found
+    assert "\n" not in str(asking.found) and "not repeated" in str(asking.found)
+    print(f"\n{how.name}: said after {asking.seconds:.1f} s")
+    wait_for(lambda: len(workers(watcher)) == 2 and pid not in workers(watcher))
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    job(victim, compiled()), job(other, compiled())
+
+
+def test_a_worker_that_stops_while_it_has_nothing_to_do(server):
+    watcher = server.session(2)
+    pid = min(workers(watcher))
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(4)  # a worker without a sign of life for two seconds is given no job
+    found = [Asking(server.session(number), compiled()) for number in range(2)]
+    [one.join(BOUND_S) for one in found]
+    assert [one.found for one in found] == ["result"] * 2
+    wait_for(lambda: pid not in workers(watcher) and len(workers(watcher)) == 2)
+
+
+def test_a_server_that_was_stopped_itself_spares_its_workers():
+    """After a machine has slept, everybody's silence is the gateway's own."""
+    one = Server(workers=1)
+    try:
+        session = one.session()
+        before = workers(session)
+        one.process.send_signal(signal.SIGSTOP)
+        time.sleep(12)
+        one.process.send_signal(signal.SIGCONT)
+        time.sleep(2)
+        assert workers(session) == before
+        job(session, compiled())
+    finally:
+        one.process.send_signal(signal.SIGCONT)
+        one.stop()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_the_engine_dies_in_mid_job(how):
+    """Scheduler, nannies and gateway are one process. Killed or frozen, the cell has one sentence and no traceback."""
+    one = Server(workers=1)
+    try:
+        children = one.family()[1:]
+        session, other = one.session(), one.session()
+        asking = Asking(session, compiled(source=ENDLESS), max_seconds=100.0)
+        wait_for(lambda: status(other)["jobs"].get("running") == 1)
+        one.process.send_signal(how)
+        asking.join(BOUND_S)
+        assert isinstance(asking.found, ServerError), asking.found
+        said = str(asking.found)
+        assert "stopped answering during “emulate”" in said and "\n" not in said and len(said) < 400
+        assert asking.found.__suppress_context__, "no chain of other errors is shown"
+        print(f"\n{how.name}: said after {asking.seconds:.1f} s")
+        if how is signal.SIGKILL:  # nothing of the server outlives it
+            wait_for(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            one.process.kill()
+        one.stop()
+
+
+def test_in_a_cell_it_is_one_sentence(monkeypatch):
+    """Through the lab, as a student meets it: the error's own text, and nothing printed beside it."""
+    import gemm_lab as lab
+
+    one = Server(workers=1)
+    monkeypatch.setenv("GEMM_LAB_SERVER", one.address)
+    monkeypatch.setenv("GEMM_LAB_TOKEN", one.tokens["student0"])
+    try:
+        assert lab.kernel("simt/01").run(32).passed
+        one.process.kill()
+        one.process.wait(10)
+        with pytest.raises(LabError) as caught:
+            lab.kernel("simt/01").run(32)
+        assert str(caught.value).count("\n") == 0 and "gemm-lab serve" in str(caught.value)
+    finally:
+        one.stop()
+
+
+def test_a_client_that_disappears_frees_its_place(server):
+    """A student's program that is killed while it waits is dropped from the queue; nobody waits for it."""
+    watcher = server.session(3)
+    holders = [Asking(server.session(number), compiled(source=ENDLESS), max_seconds=25.0) for number in (0, 1)]
+    wait_for(lambda: status(watcher)["jobs"].get("running") == 2)
+    script = ("from serving import *; import sys\n"
+              "job(RemoteSession(sys.argv[1], token=sys.argv[2], show=lambda text: print(text, flush=True)), compiled())")
+    here = os.path.dirname(os.path.abspath(__import__("serving").__file__))
+    path = os.pathsep.join([here, str(__import__("serving").ROOT)])
+    child = subprocess.Popen([__import__("sys").executable, "-c", script, server.address, server.tokens["student2"]],
+                             env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True)
+    assert "waiting for the GPU server" in child.stdout.readline()
+    assert status(watcher)["jobs"].get("waiting") == 1
+    child.kill(), child.wait(10)
+    wait_for(lambda: not status(watcher)["jobs"].get("waiting"), 40)
+    [one.join(BOUND_S) for one in holders]
+    assert status(watcher)["served"].get("student2", 0) == 0 or status(watcher)["jobs"].get("waiting", 0) == 0
+
+
+def test_an_interrupted_cell_leaves_the_queue(server):
+    """Its ticket is given back at once, and what runs is left to end."""
+    watcher = server.session(3)
+    holders = [Asking(server.session(number), compiled(source=ENDLESS), max_seconds=6.0) for number in (0, 1)]
+    wait_for(lambda: status(watcher)["jobs"].get("running") == 2)
+
+    def interrupt(text):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        job(server.session(2, show=interrupt), compiled())
+    assert not status(watcher)["jobs"].get("waiting")
+    [one.join(BOUND_S) for one in holders]
+
+
+def test_with_a_certificate_nothing_is_readable_on_the_way(tmp_path, monkeypatch):
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make a certificate")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+                   check=True, capture_output=True)  # fmt: skip
+    one = Server(1, "--certificate", str(certificate), "--key", str(key))
+    try:
+        assert one.address.startswith("https://")
+        with pytest.raises(ServerError, match="CERTIFICATE_VERIFY_FAILED|certificate"):
+            one.session().facts()
+        monkeypatch.setenv("GEMM_LAB_CERTIFICATE", str(certificate))
+        job(one.session(), compiled())
+        with pytest.raises(ServerError):
+            RemoteSession(one.address.replace("https", "http"), token=one.tokens["student0"]).facts()
+        assert "BEGIN CERTIFICATE" in ssl.get_server_certificate(("127.0.0.1", one.port))
+    finally:
+        one.stop()
+
+
+def test_listening_to_others_without_a_certificate_is_warned_of():
+    one = Server(1, "--host", "0.0.0.0")
+    try:
+        assert any("not encrypted" in line for line in one.said)
+        listening = [found.laddr for process in one.family() for found in process.net_connections("inet")
+                     if found.status == psutil.CONN_LISTEN]
+        assert listening == [("0.0.0.0", one.port)]
+    finally:
+        one.stop()
