@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.emulator.faults import UnsupportedInstruction
+from gemm_lab.emulator import generated
+from gemm_lab.emulator.faults import MalformedPtx, UnsupportedInstruction
 from gemm_lab.emulator.flow import ACCESSES, Block, bits, is_collective
 from gemm_lab.emulator.fusion import fused_code
 from gemm_lab.emulator.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
 from gemm_lab.emulator.registry import EMITTERS, RUNTIME
+from gemm_lab.emulator.special_registers import CLOCKS
+from gemm_lab.emulator.special_registers import NAMES as SPECIALS
 from gemm_lab.emulator.types import CODES, NUMPY, SIZE, immediate, register_code
 from gemm_lab.emulator.warpgroup_code import warpgroup_code
 
@@ -26,6 +29,7 @@ class Emitter:
         self.guard: str | None = None
         self.instruction: Instruction | None = None
         self.temporaries = 0
+        self.marks: list[tuple[int, Instruction]] = []  # (lines before its own, instruction)
 
     # ---- Pieces of code ----
 
@@ -103,7 +107,7 @@ class Emitter:
             return self.constant(np.uint32(32)), "u4"
         if base not in SPECIALS:
             raise self.unsupported(f"the special register {name} is not known here")
-        if base in ("clock", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi", "clock_hi"):
+        if base in CLOCKS:
             return f"S.{base}()", "u8" if wide else "u4"
         return f"L.{base.replace('.', '_')}", "u8" if wide else "u4"
 
@@ -188,8 +192,13 @@ class Emitter:
 
     # ---- A whole instruction ----
 
-    def emit(self, instruction: Instruction) -> None:
+    def begin(self, instruction: Instruction) -> None:
+        """The lines that follow are those of an instruction, without its guard."""
         self.instruction, self.guard = instruction, None
+        self.marks.append((len(self.lines), instruction))
+
+    def emit(self, instruction: Instruction) -> None:
+        self.begin(instruction)
         if instruction.guard is not None:
             self.guard = self.temporary()
             self.line(f"{self.guard} = {self.read(instruction.guard, 'pred')}")
@@ -202,45 +211,13 @@ class Emitter:
             raise self.unsupported(f"its form is not known here ({error})") from error
 
 
-SPECIALS = {
-    f"{name}.{axis}"
-    for name in ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
-    for axis in "xyz"
-} | {
-    "laneid",
-    "warpid",
-    "nwarpid",
-    "smid",
-    "nsmid",
-    "clock",
-    "clock64",
-    "clock_hi",
-    "globaltimer",
-    "globaltimer_lo",
-    "globaltimer_hi",
-    "gridid",
-    "lanemask_eq",
-    "lanemask_le",
-    "lanemask_lt",
-    "lanemask_ge",
-    "lanemask_gt",
-    "dynamic_smem_size",
-    "total_smem_size",
-    "cluster_ctarank",
-    "cluster_nctarank",
-    "is_explicit_cluster",
-    "reserved_smem_offset_begin",
-    "reserved_smem_offset_end",
-    "reserved_smem_offset_cap",
-    "reserved_smem_offset_0",
-    "reserved_smem_offset_1",
-}
-
-
 def block_source(
     program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False, clustered: bool = False
-) -> str:
-    """The Python text of one block's function, called `block(S, L)`; it returns the next block's number."""
+) -> tuple[str, list[tuple[int, Instruction]]]:
+    """The Python text of one block's function, called `block(S, L)`; it returns the next block's number.
+
+    With it come the places where instructions begin: (line of the text, from 0; instruction).
+    """
     emitter = Emitter(program, program.registers, full, hazards, clustered)
     for register in bits(block.uses):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
@@ -248,10 +225,10 @@ def block_source(
     if probes & {i.site for i in block.code}:
         for instruction in block.code:
             if instruction.site in probes:
-                emitter.line(f"S.probe(L, {instruction.site}, dict(locals()), False)")
+                emitter.line(f"S.probe(L, {instruction.site}, locals(), False)")
             _emit_alone(emitter, instruction)
             if instruction.site in probes:
-                emitter.line(f"S.probe(L, {instruction.site}, dict(locals()), True)")
+                emitter.line(f"S.probe(L, {instruction.site}, locals(), True)")
     else:
         meetings = warp_meetings(block) if hazards else ()
         for step in _steps(program, block.code, live_out, hazards):
@@ -266,10 +243,9 @@ def block_source(
     for register in bits(live_out):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
     emitter.line(_ending(emitter, block))
-    head = "def block(S, L):\n    R = S.R; m = L.mask\n"
-    if not full:
-        head += "    get = L.get; put = S.put_masked(L)\n"
-    return head + "".join(f"    {line}\n" for line in emitter.lines)
+    head = ["R = S.R", "m = L.mask"] if full else ["R = S.R", "m = L.mask", "get = L.get", "put = S.put_masked(L)"]
+    text = "".join(f"    {line}\n" for line in [*head, *emitter.lines])
+    return f"def block(S, L):\n{text}", [(1 + len(head) + at, item) for at, item in emitter.marks]
 
 
 def _steps(program, code: list[Instruction], live_out: int, hazards: bool):
@@ -303,7 +279,8 @@ def _emit_alone(emitter: Emitter, instruction: Instruction) -> None:
 
 def _ending(emitter: Emitter, block: Block) -> str:
     item = block.terminator
-    emitter.instruction, emitter.guard = item, None
+    if item is not None:
+        emitter.begin(item)
     if block.end == "goto":
         return f"return {block.targets[0]}"
     if block.end == "branch":
@@ -340,13 +317,16 @@ def _frame_change(program, block: Block) -> str:
 
 
 def compile_block(program, block: Block, *variant):
-    """The function of one block; variant as for `block_source`. Raises `UnsupportedInstruction`."""
-    source = block_source(program, block, *variant)
-    namespace = program.namespace
-    exec(compile(source, f"<block {block.index}>", "exec"), namespace)  # noqa: S102
-    return namespace.pop("block")
+    """The function of one block; variant as for `block_source`. Raises `UnsupportedInstruction`, `MalformedPtx`."""
+    source, marks = block_source(program, block, *variant)
+    try:
+        return generated.function_of(source, f"<block {block.index}>", program.namespace)
+    except generated.Refused as error:
+        item = next((item for at, item in reversed(marks) if at <= error.line), None)
+        where = f"PTX line {item.line}, {item.opcode[:60]}" if item is not None else f"PTX line {block.line}"
+        raise MalformedPtx(f"{where}: {error}") from error
 
 
 def base_namespace() -> dict:
-    """The names that every generated function may use."""
-    return {**NAMESPACE, **RUNTIME, "np": np}
+    """The names that every generated function may use; Python's own functions are not among them."""
+    return {**NAMESPACE, **RUNTIME, "np": np, "locals": locals, "__builtins__": {}}

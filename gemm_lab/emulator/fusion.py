@@ -33,7 +33,7 @@ class MatmulStep:
 
     def emit(self, emitter) -> None:
         kind = fusible(self.members[0].opcode)
-        emitter.instruction, emitter.guard = self.members[0], None
+        emitter.begin(self.members[0])
         flat = lambda tuples: "(" + ", ".join(f"r{n}" for t in tuples for n in t) + ",)"  # noqa: E731
         code = repr(tuple(kind))
         a = f"fragment_a(L, {flat(self.a)}, {len(self.a)}, {code})"
