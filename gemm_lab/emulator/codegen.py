@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from gemm_lab.emulator import generated
@@ -45,6 +47,8 @@ class Emitter:
 
     def unsupported(self, why: str = "") -> UnsupportedInstruction:
         i = self.instruction
+        if i is None:
+            return UnsupportedInstruction(f"An instruction of this PTX cannot be emulated: {why}.")
         where = f" ({i.location.file}:{i.location.line})" if i.location else ""
         reason = f": {why}" if why else "; emulator.supported() lists what can"
         return UnsupportedInstruction(f"PTX line {i.line}{where}: {i.opcode} cannot be emulated{reason}.")
@@ -124,8 +128,7 @@ class Emitter:
 
     def packed(self, vector: Vector, want: str) -> str:
         """{a, b}: the parts side by side in one wider value, first part lowest."""
-        count = len(vector.items)
-        part = SIZE[want] // count
+        part = self.part(vector, SIZE[want])
         terms = []
         for number, item in enumerate(vector.items):
             term = f"{self.read(item, f'u{8 * part}')}.astype(u{SIZE[want]})"
@@ -134,6 +137,19 @@ class Emitter:
             terms.append(term)
         expression = "(" + " | ".join(terms) + ")"
         return expression if want[0] == "u" else f"{expression}.view({TYPE_NAME[want]})"
+
+    def written_later(self, operand, *codes: str) -> int:
+        """The number of a destination that is written where the lanes meet; codes: NumPy codes that it may have."""
+        if type(operand) is not Register or register_code(operand.type) not in codes:
+            raise self.unsupported("its destination is not a register of the right type")
+        return operand.index
+
+    def part(self, vector: Vector, whole: int) -> int:
+        """Bytes of each item of a vector that fills `whole` bytes."""
+        count = len(vector.items)
+        if not count or whole % count or whole // count not in (1, 2, 4, 8):
+            raise self.unsupported(f"{count} registers side by side do not make {whole} bytes")
+        return whole // count
 
     def write(self, operand, expression: str, kind: str) -> None:
         """Assign a value of PTX type `kind` (in its own NumPy code) to a destination register or vector."""
@@ -162,7 +178,7 @@ class Emitter:
 
     def unpack(self, vector: Vector, expression: str, kind: str) -> None:
         whole = SIZE[CODES[kind]]
-        part = whole // len(vector.items)
+        part = self.part(vector, whole)
         name = self.temporary()
         self.line(f"{name} = {self.convert(f'({expression})', CODES[kind], f'u{whole}')}")
         for number, item in enumerate(vector.items):
@@ -177,17 +193,20 @@ class Emitter:
         """The address expression of [base + offset], 32 or 64 bits wide as the base register is."""
         base = operand.base
         if type(base) is Register:
-            wide = SIZE[register_code(base.type)] == 8
+            code = register_code(base.type)
+            if code not in ("u4", "u8"):
+                raise self.unsupported(f"the register {base.name} of type .{base.type} cannot hold an address")
+            wide = code == "u8"
             name = f"r{base.index}"
             if operand.offset == 0:
                 return name
             dtype = np.uint64 if wide else np.uint32
             return f"({name} + {self.constant(dtype(operand.offset & (2**64 - 1 if wide else 2**32 - 1)))})"
         if type(base) is Symbol:
-            constant = self.constant(np.uint64(int(self.address_constant(base, "u64")) + operand.offset))
+            constant = self.constant(np.uint64(int(self.address_constant(base, "u64")) + operand.offset & 2**64 - 1))
             return self.in_window(constant, base, "u8")
         if type(base) is Immediate:
-            return self.constant(np.uint64(int(immediate(base.text, "u64")) + operand.offset))
+            return self.constant(np.uint64(int(immediate(base.text, "u64")) + operand.offset & 2**64 - 1))
         raise self.unsupported("its address has a form that is not known here")
 
     # ---- A whole instruction ----
@@ -205,10 +224,17 @@ class Emitter:
         emitter = EMITTERS.get(instruction.family)
         if emitter is None:
             raise self.unsupported()
-        try:
+        with self.decoding():
             emitter(self, instruction)
-        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-            raise self.unsupported(f"its form is not known here ({error})") from error
+
+    @contextmanager
+    def decoding(self):
+        """Errors while the code of one instruction is written are errors in its operands; their cause stays known."""
+        try:
+            yield
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, StopIteration) as error:
+            why = f"({error})" if str(error) else "(a modifier is missing)"
+            raise self.unsupported(f"its form is not known here {why}") from error
 
 
 def block_source(
@@ -237,12 +263,13 @@ def block_source(
                     emitter.line("S.hazards.warps_met(L)")
                 emitter.emit(step)
             else:
-                step.emit(emitter)
+                emit_step(emitter, step)
         if -1 in meetings:
             emitter.line("S.hazards.warps_met(L)")
     for register in bits(live_out):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
-    emitter.line(_ending(emitter, block))
+    with emitter.decoding():
+        emitter.line(_ending(emitter, block))
     head = ["R = S.R", "m = L.mask"] if full else ["R = S.R", "m = L.mask", "get = L.get", "put = S.put_masked(L)"]
     text = "".join(f"    {line}\n" for line in [*head, *emitter.lines])
     return f"def block(S, L):\n{text}", [(1 + len(head) + at, item) for at, item in emitter.marks]
@@ -274,7 +301,13 @@ def _emit_alone(emitter: Emitter, instruction: Instruction) -> None:
         if isinstance(step, Instruction):
             emitter.emit(step)
         else:
-            step.emit(emitter)
+            emit_step(emitter, step)
+
+
+def emit_step(emitter: Emitter, step) -> None:
+    """The code of several instructions in one."""
+    with emitter.decoding():
+        step.emit(emitter)
 
 
 def _ending(emitter: Emitter, block: Block) -> str:
@@ -312,7 +345,7 @@ def _frame_change(program, block: Block) -> str:
         given = moves(block.terminator.operands[1], frame.parameters)
         return f"return S.calls.enter(L, {number}, {given!r}, {block.targets[0]}, {block.targets[1]})"
     calls = [b for b in program.blocks if b.end == "enter" and b.terminator.operands[0] == number]
-    taken = {b.targets[1]: moves(frame.results, b.terminator.operands[2]) for b in calls}
+    taken = tuple((b.targets[1], moves(frame.results, b.terminator.operands[2])) for b in calls)
     return f"return S.calls.leave(L, {number}, {block.targets[0]}, {taken!r})"
 
 

@@ -19,17 +19,12 @@ _OWN = re.compile(r"r\d{1,7}|t\d{1,7}b?|acc\d{1,7}|\d{1,20}|'[A-Za-z0-9_ ]{0,32}
 _ASSIGNMENT = re.compile(r"^ {4,8}(?:R\[\d+\]|\(?[A-Za-z]\w*(?:, [A-Za-z]\w*)*(?:,\))?) = ", re.ASCII | re.MULTILINE)
 _HEAD = "def block(S, L):\n"
 
-SYMBOLS = frozenset("+ - * / // % & | ^ ~ << >> < > <= >= == != ( ) [ ] , : = ...".split())
-KEYWORDS = frozenset("return if pass None True False".split())
-LOCALS = frozenset("S L R m get put one x".split())
+SYMBOLS = frozenset(["+", "-", "*", "/", "//", "%", "&", "|", "^", "~", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "(", ")", "[", "]", ",", ":", "=", "..."])
+KEYWORDS = frozenset(["return", "if", "pass", "None", "True", "False"])
+LOCALS = frozenset(["S", "L", "R", "m", "get", "put", "one", "x"])
 # Of a chunk S and its parts, of lanes L, of arrays, and of NumPy.
 ATTRIBUTES = frozenset(
-    """R mask get put_masked branch switch exit trap probe calls enter leave barriers sync arrive reduce cluster_barrier
-    wait groups commit transfers mbarriers tensor_memory dealloc dealloc_in_pair relinquish relinquish_in_pair
-    warpgroups fence take landed flights moved hazards warps_met touched proxies proxy_fence tensor window4 window8
-    view astype sum dtype tiny
-    abs clip maximum minimum copysign sqrt sin cos log2 exp2 tanh rint trunc floor ceil finfo isfinite isinf isnan
-    where""".split()
+    ["R", "mask", "get", "put_masked", "branch", "switch", "exit", "trap", "probe", "calls", "enter", "leave", "barriers", "sync", "arrive", "reduce", "cluster_barrier", "wait", "groups", "commit", "transfers", "mbarriers", "tensor_memory", "dealloc", "dealloc_in_pair", "relinquish", "relinquish_in_pair", "warpgroups", "fence", "take", "landed", "flights", "moved", "hazards", "warps_met", "touched", "proxies", "proxy_fence", "tensor", "window4", "window8", "view", "astype", "sum", "dtype", "tiny", "abs", "clip", "maximum", "minimum", "copysign", "sqrt", "sin", "cos", "log2", "exp2", "tanh", "rint", "trunc", "floor", "ceil", "finfo", "isfinite", "isinf", "isnan", "where"]
 )
 REGISTERS = frozenset(name.replace(".", "_") for name in NAMES)  # special ones: attributes of L, and clocks of S
 

@@ -21,7 +21,7 @@ def mma(e, i):
     if "f64" in i.parts:
         mma_f64.emit(e, i)
         return
-    raise e.unsupported("this shape or these types" if not fusible(i.opcode) else "operands that are not registers")
+    raise e.unsupported("this shape or these types" if not fusible(i.opcode) else "operands that are not the registers of this shape, of 32 bits")
 
 
 def _stack(L, registers) -> np.ndarray:
