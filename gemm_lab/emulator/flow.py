@@ -192,8 +192,8 @@ def blocks_of(flat: Flat) -> list[Block]:
         current.end = "exit"
     if len(blocks) * len(flat.registers) > MOST_BITS:
         raise UnsupportedInstruction(
-            f"{flat.name} has {len(blocks):,} pieces of code between labels and {len(flat.registers):,} registers, more "
-            "than can be followed here."
+            f"{flat.name} has {len(blocks):,} pieces of code between labels and {len(flat.registers):,} registers, "
+            "more than can be followed here."
         )
     for block in blocks:
         _connect(block, labels, switch)

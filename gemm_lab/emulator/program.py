@@ -44,8 +44,8 @@ class Program:
 
     `shared_static`: bytes of static shared memory; dynamic shared memory begins at `dynamic_offset`.
     `local_size`: bytes of local memory a thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
-    `data`: (offset, initial bytes) of those that do not begin as zeros. Nothing here is as large as what a text declares:
-    a launch knows the limit, and looks at the sizes before it takes memory.
+    `data`: (offset, initial bytes) of those that do not begin as zeros. Nothing here is as large as what a text
+    declares: a launch knows the limit, and looks at the sizes before it takes memory.
     """
 
     def __init__(self, module: Module, entry: str):

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 from gemm_lab.emulator.declarations import parameters_of, registers_of, variable_of
 from gemm_lab.emulator.faults import MalformedPtx
 from gemm_lab.emulator.ir import Function, Instruction, Location, Module, Negated, Register, Symbol
-from gemm_lab.emulator.operand_counts import fewest_operands
+from gemm_lab.emulator.operand_counts import fewest_operands, wrong_type
 from gemm_lab.emulator.operands import OperandReader
+from gemm_lab.emulator.types import CODES
 
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.S)
 _STATEMENT = re.compile(
@@ -273,7 +274,11 @@ class _Body:
         if parts is None:
             if len(opcode) > 200 or not _OPCODE.fullmatch(opcode):
                 parser.fail(position, f"{opcode[:40]!r} is not an instruction")
-            parts = self.opcodes[opcode] = tuple(opcode.replace("::", "__").split("."))
+            parts = tuple(opcode.replace("::", "__").split("."))
+            wrong = wrong_type(parts, [part for part in parts[1:] if part in CODES])
+            if wrong:
+                parser.fail(position, f"{opcode}: {parts[0]} does not exist for .{wrong}")
+            self.opcodes[opcode] = parts
         line, label = parser.line_at(position), None
         if parts[0] in ("bra", "brx"):
             *index, label = [name.strip() for name in rest.split(",")]

@@ -77,7 +77,7 @@ def space_of(e, i, memory) -> str:
 
 
 def vector_length(e, i, operand) -> int:
-    """How many registers an access moves, by its .v2, .v4 or .v8; raises `UnsupportedInstruction` where it names others."""
+    """How many registers an access moves, by its .v2, .v4 or .v8; other numbers are refused."""
     wanted = next((int(part[1]) for part in i.parts if part in ("v2", "v4", "v8")), 1)
     count = len(operand.items) if type(operand) is Vector else 1
     if count != wanted or BYTES[i.parts[-1]] * count > 32:
