@@ -44,7 +44,7 @@ class Refused(MalformedPtx):
 
 def check(source: str, namespace: dict) -> None:
     """Raises `Refused` unless every token of `source` is known. namespace: what the text finds beside its own names."""
-    if not source.startswith(_HEAD):
+    if not source.startswith(_HEAD) or "'''" in source:
         raise Refused(source, 0)
     tokens = _TOKEN.findall(source, len(_HEAD) - 1)
     for token in set(tokens):
