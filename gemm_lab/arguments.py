@@ -21,7 +21,7 @@ def as_whole(value: object) -> int | None:
         return None
     try:
         return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+    except Exception:  # TypeError, or whatever a class of the caller raises
         return None
 
 
