@@ -21,13 +21,16 @@ def as_whole(value: object) -> int | None:
         return None
     try:
         return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
+    except Exception:  # TypeError, or whatever a class of the caller raises
         return None
 
 
 def shown(value: object, most: int = 60) -> str:
     """`repr(value)` on one line and cut to `most` characters, for a message."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # of the value's own class
+        text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

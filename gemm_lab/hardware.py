@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from .arguments import checked
+from .arguments import checked, shown
 from .errors import LabError
 
 KIB = 1024
@@ -210,9 +210,9 @@ def gpu(key_or_name: str | Gpu) -> Gpu:
     """
     if isinstance(key_or_name, Gpu):
         return key_or_name
-    found = _match(str(key_or_name))
+    found = _match(str(key_or_name)) if isinstance(key_or_name, str) else None
     if found is None:
-        raise LabError(f"No figures are known for the GPU {key_or_name!r}; known are {', '.join(GPUS)}.")
+        raise LabError(f"No figures are known for the GPU {shown(key_or_name)}; known are {', '.join(GPUS)}.")
     return found
 
 

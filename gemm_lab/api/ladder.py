@@ -53,6 +53,8 @@ class Ladder:
         Returns the recorded run, saying so, where there is no GPU. `also` adds the learner's own kernels. `rounds`:
         by default 30, and 10 in bursts.
         """
+        if not isinstance(also, (list, tuple)) or not all(isinstance(other, Kernel) for other in also):
+            raise LabError(f"also takes a list of kernels, such as [lab.kernel(…)], not {shown(also)}.")
         sizes, rungs = _sizes(sizes), [*self.kernels, *also]
         for rung in rungs:
             for n in sizes:

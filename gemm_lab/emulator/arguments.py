@@ -59,7 +59,7 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
 def with_addresses(program, pieces, buffers) -> bytes:
     """The parameter block, with the addresses that the buffers get in `GlobalMemory`."""
     block = bytearray(program.parameter_size)
-    base = align_up(len(program.image) + program.parameter_size + GlobalMemory.GAP, 256)
+    base = align_up(program.global_size + program.parameter_size + GlobalMemory.GAP, 256)
     places, end = [], base
     for _, buffer in buffers:
         places.append(end)

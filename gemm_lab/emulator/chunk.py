@@ -275,4 +275,4 @@ class Chunk(ControlFlow, SpecialRegisters):
         )
 
     def probe(self, lanes: Lanes, site: int, values: dict, after: bool) -> None:
-        self.launch.probe(self, lanes, site, values, after)
+        self.launch.probe(self, lanes, site, dict(values), after)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 
-from gemm_lab.emulator.faults import UnsupportedInstruction
+from gemm_lab.emulator import generated
+from gemm_lab.emulator.faults import MalformedPtx, UnsupportedInstruction
 from gemm_lab.emulator.flow import ACCESSES, Block, bits, is_collective
 from gemm_lab.emulator.fusion import fused_code
 from gemm_lab.emulator.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
 from gemm_lab.emulator.registry import EMITTERS, RUNTIME
+from gemm_lab.emulator.special_registers import CLOCKS
+from gemm_lab.emulator.special_registers import NAMES as SPECIALS
 from gemm_lab.emulator.types import CODES, NUMPY, SIZE, immediate, register_code
 from gemm_lab.emulator.warpgroup_code import warpgroup_code
 
@@ -26,6 +31,7 @@ class Emitter:
         self.guard: str | None = None
         self.instruction: Instruction | None = None
         self.temporaries = 0
+        self.marks: list[tuple[int, Instruction]] = []  # (lines before its own, instruction)
 
     # ---- Pieces of code ----
 
@@ -41,6 +47,8 @@ class Emitter:
 
     def unsupported(self, why: str = "") -> UnsupportedInstruction:
         i = self.instruction
+        if i is None:
+            return UnsupportedInstruction(f"An instruction of this PTX cannot be emulated: {why}.")
         where = f" ({i.location.file}:{i.location.line})" if i.location else ""
         reason = f": {why}" if why else "; emulator.supported() lists what can"
         return UnsupportedInstruction(f"PTX line {i.line}{where}: {i.opcode} cannot be emulated{reason}.")
@@ -103,7 +111,7 @@ class Emitter:
             return self.constant(np.uint32(32)), "u4"
         if base not in SPECIALS:
             raise self.unsupported(f"the special register {name} is not known here")
-        if base in ("clock", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi", "clock_hi"):
+        if base in CLOCKS:
             return f"S.{base}()", "u8" if wide else "u4"
         return f"L.{base.replace('.', '_')}", "u8" if wide else "u4"
 
@@ -120,8 +128,7 @@ class Emitter:
 
     def packed(self, vector: Vector, want: str) -> str:
         """{a, b}: the parts side by side in one wider value, first part lowest."""
-        count = len(vector.items)
-        part = SIZE[want] // count
+        part = self.part(vector, SIZE[want])
         terms = []
         for number, item in enumerate(vector.items):
             term = f"{self.read(item, f'u{8 * part}')}.astype(u{SIZE[want]})"
@@ -130,6 +137,19 @@ class Emitter:
             terms.append(term)
         expression = "(" + " | ".join(terms) + ")"
         return expression if want[0] == "u" else f"{expression}.view({TYPE_NAME[want]})"
+
+    def written_later(self, operand, *codes: str) -> int:
+        """The number of a destination that is written where the lanes meet; codes: NumPy codes that it may have."""
+        if type(operand) is not Register or register_code(operand.type) not in codes:
+            raise self.unsupported("its destination is not a register of the right type")
+        return operand.index
+
+    def part(self, vector: Vector, whole: int) -> int:
+        """Bytes of each item of a vector that fills `whole` bytes."""
+        count = len(vector.items)
+        if not count or whole % count or whole // count not in (1, 2, 4, 8):
+            raise self.unsupported(f"{count} registers side by side do not make {whole} bytes")
+        return whole // count
 
     def write(self, operand, expression: str, kind: str) -> None:
         """Assign a value of PTX type `kind` (in its own NumPy code) to a destination register or vector."""
@@ -158,7 +178,7 @@ class Emitter:
 
     def unpack(self, vector: Vector, expression: str, kind: str) -> None:
         whole = SIZE[CODES[kind]]
-        part = whole // len(vector.items)
+        part = self.part(vector, whole)
         name = self.temporary()
         self.line(f"{name} = {self.convert(f'({expression})', CODES[kind], f'u{whole}')}")
         for number, item in enumerate(vector.items):
@@ -173,74 +193,57 @@ class Emitter:
         """The address expression of [base + offset], 32 or 64 bits wide as the base register is."""
         base = operand.base
         if type(base) is Register:
-            wide = SIZE[register_code(base.type)] == 8
+            code = register_code(base.type)
+            if code not in ("u4", "u8"):
+                raise self.unsupported(f"the register {base.name} of type .{base.type} cannot hold an address")
+            wide = code == "u8"
             name = f"r{base.index}"
             if operand.offset == 0:
                 return name
             dtype = np.uint64 if wide else np.uint32
             return f"({name} + {self.constant(dtype(operand.offset & (2**64 - 1 if wide else 2**32 - 1)))})"
         if type(base) is Symbol:
-            constant = self.constant(np.uint64(int(self.address_constant(base, "u64")) + operand.offset))
+            constant = self.constant(np.uint64(int(self.address_constant(base, "u64")) + operand.offset & 2**64 - 1))
             return self.in_window(constant, base, "u8")
         if type(base) is Immediate:
-            return self.constant(np.uint64(int(immediate(base.text, "u64")) + operand.offset))
+            return self.constant(np.uint64(int(immediate(base.text, "u64")) + operand.offset & 2**64 - 1))
         raise self.unsupported("its address has a form that is not known here")
 
     # ---- A whole instruction ----
 
-    def emit(self, instruction: Instruction) -> None:
+    def begin(self, instruction: Instruction) -> None:
+        """The lines that follow are those of an instruction, without its guard."""
         self.instruction, self.guard = instruction, None
+        self.marks.append((len(self.lines), instruction))
+
+    def emit(self, instruction: Instruction) -> None:
+        self.begin(instruction)
         if instruction.guard is not None:
             self.guard = self.temporary()
             self.line(f"{self.guard} = {self.read(instruction.guard, 'pred')}")
         emitter = EMITTERS.get(instruction.family)
         if emitter is None:
             raise self.unsupported()
-        try:
+        with self.decoding():
             emitter(self, instruction)
-        except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-            raise self.unsupported(f"its form is not known here ({error})") from error
 
-
-SPECIALS = {
-    f"{name}.{axis}"
-    for name in ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
-    for axis in "xyz"
-} | {
-    "laneid",
-    "warpid",
-    "nwarpid",
-    "smid",
-    "nsmid",
-    "clock",
-    "clock64",
-    "clock_hi",
-    "globaltimer",
-    "globaltimer_lo",
-    "globaltimer_hi",
-    "gridid",
-    "lanemask_eq",
-    "lanemask_le",
-    "lanemask_lt",
-    "lanemask_ge",
-    "lanemask_gt",
-    "dynamic_smem_size",
-    "total_smem_size",
-    "cluster_ctarank",
-    "cluster_nctarank",
-    "is_explicit_cluster",
-    "reserved_smem_offset_begin",
-    "reserved_smem_offset_end",
-    "reserved_smem_offset_cap",
-    "reserved_smem_offset_0",
-    "reserved_smem_offset_1",
-}
+    @contextmanager
+    def decoding(self):
+        """Errors while the code of one instruction is written are errors in its operands; their cause stays known."""
+        try:
+            yield
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, StopIteration) as error:
+            why = f"({error})" if str(error) else "(a modifier is missing)"
+            raise self.unsupported(f"its form is not known here {why}") from error
 
 
 def block_source(
     program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False, clustered: bool = False
-) -> str:
-    """The Python text of one block's function, called `block(S, L)`; it returns the next block's number."""
+) -> tuple[str, list[tuple[int, Instruction]]]:
+    """The Python text of one block's function, called `block(S, L)`; it returns the next block's number.
+
+    With it come the places where instructions begin: (line of the text, from 0; instruction).
+    """
     emitter = Emitter(program, program.registers, full, hazards, clustered)
     for register in bits(block.uses):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
@@ -248,10 +251,10 @@ def block_source(
     if probes & {i.site for i in block.code}:
         for instruction in block.code:
             if instruction.site in probes:
-                emitter.line(f"S.probe(L, {instruction.site}, dict(locals()), False)")
+                emitter.line(f"S.probe(L, {instruction.site}, locals(), False)")
             _emit_alone(emitter, instruction)
             if instruction.site in probes:
-                emitter.line(f"S.probe(L, {instruction.site}, dict(locals()), True)")
+                emitter.line(f"S.probe(L, {instruction.site}, locals(), True)")
     else:
         meetings = warp_meetings(block) if hazards else ()
         for step in _steps(program, block.code, live_out, hazards):
@@ -260,16 +263,16 @@ def block_source(
                     emitter.line("S.hazards.warps_met(L)")
                 emitter.emit(step)
             else:
-                step.emit(emitter)
+                emit_step(emitter, step)
         if -1 in meetings:
             emitter.line("S.hazards.warps_met(L)")
     for register in bits(live_out):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
-    emitter.line(_ending(emitter, block))
-    head = "def block(S, L):\n    R = S.R; m = L.mask\n"
-    if not full:
-        head += "    get = L.get; put = S.put_masked(L)\n"
-    return head + "".join(f"    {line}\n" for line in emitter.lines)
+    with emitter.decoding():
+        emitter.line(_ending(emitter, block))
+    head = ["R = S.R", "m = L.mask"] if full else ["R = S.R", "m = L.mask", "get = L.get", "put = S.put_masked(L)"]
+    text = "".join(f"    {line}\n" for line in [*head, *emitter.lines])
+    return f"def block(S, L):\n{text}", [(1 + len(head) + at, item) for at, item in emitter.marks]
 
 
 def _steps(program, code: list[Instruction], live_out: int, hazards: bool):
@@ -298,12 +301,19 @@ def _emit_alone(emitter: Emitter, instruction: Instruction) -> None:
         if isinstance(step, Instruction):
             emitter.emit(step)
         else:
-            step.emit(emitter)
+            emit_step(emitter, step)
+
+
+def emit_step(emitter: Emitter, step) -> None:
+    """The code of several instructions in one."""
+    with emitter.decoding():
+        step.emit(emitter)
 
 
 def _ending(emitter: Emitter, block: Block) -> str:
     item = block.terminator
-    emitter.instruction, emitter.guard = item, None
+    if item is not None:
+        emitter.begin(item)
     if block.end == "goto":
         return f"return {block.targets[0]}"
     if block.end == "branch":
@@ -335,18 +345,21 @@ def _frame_change(program, block: Block) -> str:
         given = moves(block.terminator.operands[1], frame.parameters)
         return f"return S.calls.enter(L, {number}, {given!r}, {block.targets[0]}, {block.targets[1]})"
     calls = [b for b in program.blocks if b.end == "enter" and b.terminator.operands[0] == number]
-    taken = {b.targets[1]: moves(frame.results, b.terminator.operands[2]) for b in calls}
+    taken = tuple((b.targets[1], moves(frame.results, b.terminator.operands[2])) for b in calls)
     return f"return S.calls.leave(L, {number}, {block.targets[0]}, {taken!r})"
 
 
 def compile_block(program, block: Block, *variant):
-    """The function of one block; variant as for `block_source`. Raises `UnsupportedInstruction`."""
-    source = block_source(program, block, *variant)
-    namespace = program.namespace
-    exec(compile(source, f"<block {block.index}>", "exec"), namespace)  # noqa: S102
-    return namespace.pop("block")
+    """The function of one block; variant as for `block_source`. Raises `UnsupportedInstruction`, `MalformedPtx`."""
+    source, marks = block_source(program, block, *variant)
+    try:
+        return generated.function_of(source, f"<block {block.index}>", program.namespace)
+    except generated.Refused as error:
+        item = next((item for at, item in reversed(marks) if at <= error.line), None)
+        where = f"PTX line {item.line}, {item.opcode[:60]}" if item is not None else f"PTX line {block.line}"
+        raise MalformedPtx(f"{where}: {error}") from error
 
 
 def base_namespace() -> dict:
-    """The names that every generated function may use."""
-    return {**NAMESPACE, **RUNTIME, "np": np}
+    """The names that every generated function may use; Python's own functions are not among them."""
+    return {**NAMESPACE, **RUNTIME, "np": np, "locals": locals, "__builtins__": {}}

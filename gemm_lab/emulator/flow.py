@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from gemm_lab.emulator.faults import MalformedPtx, UnsupportedInstruction
 from gemm_lab.emulator.inlining import Flat
 from gemm_lab.emulator.ir import Group, Immediate, Instruction, Memory, Negated, Pair, Register, Vector
 from gemm_lab.emulator.wgmma_forms import with_results
@@ -38,6 +39,7 @@ NO_RESULT = {
     "enter",
     "leave",
 }
+MOST_BITS = 1 << 28  # blocks times registers; the largest kernel here has 2 million
 WAITS = {"test_wait", "try_wait"}  # of mbarrier
 
 
@@ -136,12 +138,19 @@ def mask_operand(item: Instruction):
     """The operand that names the lanes of a collective; "full" where the instruction has none."""
     family = item.family
     if family in ("shfl", "vote", "match", "redux", "elect") and "sync" in item.parts:
-        return item.operands[-1]
+        return lane_mask(item, item.operands[-1])
     if family in BARRIERS:
-        return item.operands[0]
+        return lane_mask(item, item.operands[0])
     if family == "wgmma":
         return "warpgroup"
     return "full"
+
+
+def lane_mask(item: Instruction, operand):
+    """The operand that names lanes, if it is a number or a register of 32 bits. Raises `MalformedPtx`."""
+    if type(operand) is Immediate or (type(operand) is Register and operand.type in ("b32", "u32", "s32")):
+        return operand
+    raise MalformedPtx(f"PTX line {item.line}: the lanes of {item.opcode} are named by what is no number of 32 bits.")
 
 
 def blocks_of(flat: Flat) -> list[Block]:
@@ -181,6 +190,11 @@ def blocks_of(flat: Flat) -> list[Block]:
         current, closed = blocks[-1], False
     if not closed:
         current.end = "exit"
+    if len(blocks) * len(flat.registers) > MOST_BITS:
+        raise UnsupportedInstruction(
+            f"{flat.name} has {len(blocks):,} pieces of code between labels and {len(flat.registers):,} registers, "
+            "more than can be followed here."
+        )
     for block in blocks:
         _connect(block, labels, switch)
     entering = [b for b in blocks if b.end == "enter"]
@@ -245,6 +259,8 @@ def _connect(block: Block, labels: dict, switch: dict) -> None:
     elif block.end in ("branch", "enter"):
         block.targets = (labels[block.terminator.target], following)
     elif block.end == "switch":
+        if not switch.get(block.terminator.target):
+            raise MalformedPtx(f"PTX line {block.terminator.line}: {block.terminator.opcode} has no .branchtargets.")
         block.targets = tuple(labels[name] for name in switch[block.terminator.target])
     elif block.end == "barrier":
         block.targets = (following,)

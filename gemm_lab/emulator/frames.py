@@ -89,11 +89,12 @@ class CallStack:
         chunk.goto(L, target)
         return -1
 
-    def leave(self, L, number: int, target: int, results: dict) -> int:
+    def leave(self, L, number: int, target: int, results: tuple) -> int:
         """Return from a frame: to where the lane saved it last, or out of the copy.
 
-        results: by the block that follows a call, (address, size, address at the caller) of what it gets.
+        results: pairs of the block that follows a call and (address, size, address at the caller) of what it gets.
         """
+        results = dict(results)
         chunk, frame = self.chunk, self.program.frames[number]
         lanes = L.lane_numbers()[L.active()]
         chunk.goto(L, target)

@@ -19,9 +19,18 @@ def fused_code(code: list[Instruction], live_out: int):
     return _Fuser(code, live_out).steps
 
 
-def _numbers(vector) -> tuple[int, ...] | None:
+def _numbers(vector, count: int) -> tuple[int, ...] | None:
+    """The numbers of `count` registers of 4 bytes; None for anything else."""
     items = vector.items if type(vector) is Vector else (vector,)
-    return tuple(r.index for r in items) if all(type(r) is Register for r in items) else None
+    if len(items) != count or not all(type(r) is Register and register_code(r.type) in ("u4", "f4") for r in items):
+        return None
+    return tuple(r.index for r in items)
+
+
+def _counts(form) -> tuple[int, int, int, int]:
+    """Registers of D, A, B and C in one mma."""
+    sums = form.m * form.n // (64 if form.accumulator == "f16" else 32)
+    return sums, form.m * form.k * form.bits // 1024, form.k * form.n * form.bits // 1024, sums
 
 
 class MatmulStep:
@@ -33,7 +42,7 @@ class MatmulStep:
 
     def emit(self, emitter) -> None:
         kind = fusible(self.members[0].opcode)
-        emitter.instruction, emitter.guard = self.members[0], None
+        emitter.begin(self.members[0])
         flat = lambda tuples: "(" + ", ".join(f"r{n}" for t in tuples for n in t) + ",)"  # noqa: E731
         code = repr(tuple(kind))
         a = f"fragment_a(L, {flat(self.a)}, {len(self.a)}, {code})"
@@ -80,9 +89,10 @@ class _Fuser:
                 self.spill(held)
 
     def take(self, instruction: Instruction) -> None:
-        if instruction.family == "mma" and fusible(instruction.opcode) and instruction.guard is None:
-            d, a, b, c = (_numbers(o) for o in instruction.operands[:4])
-            if None not in (a, b, c, d) and len(instruction.operands) == 4:
+        form = fusible(instruction.opcode) if instruction.family == "mma" else None
+        if form is not None and instruction.guard is None and len(instruction.operands) == 4:
+            d, a, b, c = map(_numbers, instruction.operands, _counts(form))
+            if None not in (a, b, c, d):
                 self.add(instruction, d, a, b, c)
                 return
         reads, writes = reads_and_writes(instruction)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from gemm_lab.emulator.declarations import BYTES
-from gemm_lab.emulator.faults import LaunchError, UnsupportedInstruction
+from gemm_lab.emulator.declarations import BYTES, MOST_REGISTERS
+from gemm_lab.emulator.faults import LaunchError, MalformedPtx, UnsupportedInstruction
 from gemm_lab.emulator.frames import Frame, recursive_functions
 from gemm_lab.emulator.ir import (
     Function,
@@ -26,8 +26,12 @@ from gemm_lab.emulator.ir import (
     Variable,
     Vector,
 )
+from gemm_lab.emulator.types import register_code
 
-BUILT_IN = {"vprintf", "__assertfail", "malloc", "free"}
+BUILT_IN = {"vprintf": 1, "__assertfail": 0, "malloc": 1, "free": 0}  # and how many results they have
+# Of a kernel with a copy of each function at each of its calls; far beyond what a compiler writes.
+MOST_STATEMENTS, MOST_COPIES = 300_000, 10_000
+DEEPEST = 60  # calls in calls
 
 
 @dataclass
@@ -65,6 +69,14 @@ class _Inliner:
     def expand(self, function: Function, renamed: dict, suffix: str, active: tuple, call_site: Location | None):
         """Append the body of `function`; `renamed` maps ids of its variables to those of this copy."""
         flat, base = self.flat, len(self.flat.registers)
+        if len(active) > DEEPEST:
+            raise UnsupportedInstruction(f"{function.name}: calls are more than {DEEPEST} deep in each other.")
+        sizes = base + len(function.registers), len(flat.body) + len(function.body), self.copies
+        if any(size > most for size, most in zip(sizes, (MOST_REGISTERS, MOST_STATEMENTS, MOST_COPIES), strict=True)):
+            raise UnsupportedInstruction(
+                f"{flat.name}: with a copy of each function at each of its calls, the kernel has more than "
+                f"{MOST_STATEMENTS:,} instructions, {MOST_COPIES:,} copies or {MOST_REGISTERS:,} registers."
+            )
         if base == 0:
             flat.registers.extend(function.registers)
         else:
@@ -138,16 +150,26 @@ class _Inliner:
 
     def call(self, item: Instruction, base: int, renamed: dict, suffix: str, active: tuple, call_site) -> None:
         copy = self.copy(item, base, renamed, suffix, call_site)
+        where = f"PTX line {item.line}: "
         operands = list(copy.operands)
+        if len(operands) < 1 + isinstance(operands[0], Group):
+            raise MalformedPtx(f"{where}{item.opcode} names no function.")
         results = operands.pop(0) if isinstance(operands[0], Group) else Group(())
         callee = operands.pop(0)
         arguments = operands.pop(0) if operands and isinstance(operands[0], Group) else Group(())
-        where = f"PTX line {item.line}: "
-        if not isinstance(callee, Symbol):
+        if not all(isinstance(s, Symbol) and s.variable is not None for s in (*arguments.items, *results.items)):
+            raise UnsupportedInstruction(
+                f"{where}{item.opcode}: an argument that is not a .param variable cannot be emulated."
+            )
+        if type(callee) is Register and register_code(callee.type) == "u8":
             self.call_through_pointer(item, copy, results, callee, arguments, base, renamed, suffix, active, call_site)
             return
+        if not isinstance(callee, Symbol):
+            raise MalformedPtx(f"{where}{item.opcode} names no function.")
         function = self.module.functions.get(callee.name)
         if callee.name in BUILT_IN and (function is None or function.declared_only):
+            if len(results.items) < BUILT_IN[callee.name]:
+                raise MalformedPtx(f"{where}{item.opcode} {callee.name} takes no result.")
             for symbol in (*arguments.items, *results.items):
                 self.flat.variables.setdefault(id(symbol.variable), symbol.variable)
             self.flat.body.append(replace(copy, operands=(results, callee, arguments)))
@@ -157,15 +179,22 @@ class _Inliner:
         if callee.name in active:
             self.enter(copy, callee.name, results, arguments, where)
             return
+        given, taken = len(arguments.items), len(results.items)
+        if (given, taken) != (len(function.parameters), len(function.results)):
+            raise MalformedPtx(
+                f"{where}{item.opcode} {callee.name}: {given} arguments and {taken} results, but the function has "
+                f"{len(function.parameters)} and {len(function.results)}."
+            )
         self.copies += 1
         inner = f"#{self.copies}"
         mapping = dict(renamed)
         for formal, actual in zip(
             (*function.results, *function.parameters), (*results.items, *arguments.items), strict=True
         ):
-            if not isinstance(actual, Symbol) or actual.variable is None:
-                raise UnsupportedInstruction(
-                    f"{where}{item.opcode} {callee.name}: an argument that is not a .param variable cannot be emulated."
+            if actual.variable.size < formal.size:
+                raise MalformedPtx(
+                    f"{where}{item.opcode} {callee.name}: {actual.name[:60]} has {actual.variable.size:,} bytes, but "
+                    f"{formal.size:,} are passed."
                 )
             mapping[id(formal)] = actual.variable
             self.flat.variables.setdefault(id(actual.variable), actual.variable)
@@ -203,12 +232,12 @@ class _Inliner:
     def enter(self, copy: Instruction, name: str, results: Group, arguments: Group, where: str) -> None:
         """A call from within: (frame number, variables given, variables taken)."""
         for symbol in (*arguments.items, *results.items):
-            if not isinstance(symbol, Symbol) or symbol.variable is None:
-                raise UnsupportedInstruction(
-                    f"{where}{copy.opcode} {name}: an argument that is not a .param variable cannot be emulated."
-                )
             self.flat.variables.setdefault(id(symbol.variable), symbol.variable)
         number = self.open[name]
+        sizes = [[s.variable.size for s in group.items] for group in (arguments, results)]
+        frame = self.flat.frames[number]
+        if sizes != [[v.size for v in group] for group in (frame.parameters, frame.results)]:
+            raise MalformedPtx(f"{where}{copy.opcode} {name}: its arguments are not those of the function.")
         operands = (number, tuple(s.variable for s in arguments.items), tuple(s.variable for s in results.items))
         target = self.flat.frames[number].enter
         self.flat.body.append(replace(copy, opcode="enter", parts=("enter",), operands=operands, target=target))
@@ -274,6 +303,8 @@ def _promote_parameters(flat: Flat) -> None:
             return None, 0, 0, ()
         value = item.operands[0] if item.family == "ld" else item.operands[1]
         values = value.items if type(value) is Vector else (value,)
+        if item.parts[-1] not in BYTES or value is memory:
+            raise MalformedPtx(f"PTX line {item.line}: {item.opcode} names no type, or no value.")
         return variable, memory.offset + memory.base.offset, BYTES[item.parts[-1]], values
 
     for item in flat.body:

@@ -136,9 +136,9 @@ class Launch:
         self.clusters = clusters_of(program.module.functions[program.entry], program.module.target, grid, cluster)
         check(self)
         pieces, self.buffers = read_arguments(program, self.args)
-        parameters = with_addresses(program, pieces, self.buffers)
         self._reserve(max_bytes, hazards)
-        self.memory = GlobalMemory(program.image, parameters, program.global_variables, self.buffers)
+        parameters = with_addresses(program, pieces, self.buffers)
+        self.memory = GlobalMemory(program, parameters, self.buffers)
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
         self.sites = [SiteCounts() for _ in program.sites]
@@ -160,13 +160,17 @@ class Launch:
         program, lanes = self.program, 32 * -(-self.threads // 32)
         self.shared_stride = align_up(self.smem_bytes, 16) + 16
         self.blocks = self.grid[0] * self.grid[1] * self.grid[2]
-        arrays = len(program.image) + sum(buffer.nbytes for _, buffer in self.buffers)
+        buffers = sum(buffer.nbytes for _, buffer in self.buffers)
+        arrays = program.global_size + buffers
         block = {
             f"local memory of {program.local_size:,} bytes a thread": lanes * program.local_size,
             "registers": lanes * (program.register_bytes + Chunk.BYTES_A_LANE),
             "shared memory": self.shared_stride,
         }
-        fixed = {"the global arrays, which are kept twice": 2 * arrays}
+        fixed = {
+            "the global arrays, which are kept twice": 2 * buffers,
+            "the variables of the module, which are kept twice": 2 * program.global_size,
+        }
         if hazards:  # with cells of 4 bytes
             a_cell = SharedShadow.bytes_a_cell(lanes // 32 * self.clusters.size)
             block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4

@@ -143,24 +143,24 @@ class GlobalMemory:
 
     GAP = 512
 
-    def __init__(self, image: bytes, parameters: bytes, variables, buffers: list[tuple[str, np.ndarray]]):
+    def __init__(self, program, parameters: bytes, buffers: list[tuple[str, np.ndarray]]):
         self.names: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
-        end = align_up(len(image) + len(parameters) + self.GAP, 256)
+        first = program.global_size
+        end = align_up(first + len(parameters) + self.GAP, 256)
         places = []
-        for start, size, name in variables:
+        for start, size, name in program.global_variables:
             self.add(start, size, source_name(name))
         if parameters:
-            self.add(GLOBAL_BASE + len(image), len(parameters), "the kernel's parameters")
+            self.add(GLOBAL_BASE + first, len(parameters), "the kernel's parameters")
         for name, buffer in buffers:
             places.append(end)
             self.add(GLOBAL_BASE + end, buffer.nbytes, name)
             end = align_up(end + buffer.nbytes + self.GAP, 256)
         self.data = np.zeros(align_up(end, 16), np.uint8)
-        self.data[: len(image)] = np.frombuffer(image, np.uint8)
-        if parameters:
-            self.data[len(image) : len(image) + len(parameters)] = np.frombuffer(parameters, np.uint8)
+        for offset, initial in [*program.data, (first, parameters)]:
+            self.data[offset : offset + len(initial)] = np.frombuffer(initial, np.uint8)
         self.views = views_of(self.data)
         self.places = places
 

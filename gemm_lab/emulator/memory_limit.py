@@ -109,6 +109,8 @@ def blocks_at_once(
 # By the beginning of what needs the most.
 REMEDIES = {
     "the global arrays": "Pass smaller arrays",
+    "the variables": "Make the __device__ and __constant__ arrays of the source smaller",
+    "shared memory": "Declare less shared memory",
     "the hazards": "Look for hazards at a smaller size",
     "local memory": "Make the kernel's local arrays smaller, or launch blocks of fewer threads",
     "": "Launch blocks of fewer threads",

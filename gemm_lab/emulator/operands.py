@@ -16,12 +16,20 @@ from gemm_lab.emulator.ir import (
     Vector,
 )
 
-_NUMBER = re.compile(
-    r"-?(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?"
-    r"|\d+\.\d*(?:[eE][+-]?\d+)?)$"
+NUMBER = re.compile(
+    r"-?(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]{1,16}U?|0[bB][01]{1,64}U?|\d{1,20}U?"
+    r"|\d{1,40}\.\d{0,40}(?:[eE][+-]?\d{1,4})?)\Z",
+    re.ASCII,
 )
-_NAME = re.compile(r"[%A-Za-z_$][\w$.%]*$")
-_OFFSET = re.compile(r"(.+?)\s*([+-])\s*(-?\s*\w+)$")
+_NAME = re.compile(r"[%A-Za-z_$][\w$.%]*\Z", re.ASCII)
+_OFFSET = re.compile(r"(.+?) ?([+-]) ?(- ?\w+|\w+)\Z", re.ASCII)
+_INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{0,22}|[1-9]\d{0,19})U?\Z", re.ASCII)
+LONGEST = 20_000  # characters of one name or number, far beyond what a compiler writes
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """A piece of PTX as a message shows it."""
+    return repr(text if len(text) <= most else text[:most] + "…")
 
 
 def split(text: str) -> list[str]:
@@ -44,8 +52,11 @@ def split(text: str) -> list[str]:
 
 
 def integer(text: str) -> int:
-    """A PTX integer literal."""
-    text = text.replace(" ", "").rstrip("U")
+    """A PTX integer literal. Raises `ValueError`."""
+    text = text.replace(" ", "")
+    if not _INTEGER.match(text):
+        raise ValueError(f"{shortened(text)} is not a whole number of 64 bits")
+    text = text.rstrip("U")
     sign, text = (-1, text[1:]) if text.startswith("-") else (1, text)
     if text[:2] in ("0x", "0X", "0b", "0B"):
         return sign * int(text, 0)
@@ -53,7 +64,7 @@ def integer(text: str) -> int:
 
 
 class OperandReader:
-    """Reads operands; `lookup` finds a register or variable by its name."""
+    """Reads operands; `lookup` finds a register or variable by its name. Every method raises `ValueError`."""
 
     def __init__(self, lookup):
         self.lookup = lookup
@@ -67,53 +78,86 @@ class OperandReader:
             return found
         first = text[:1]
         if first == "{":
-            return Vector(tuple([self.read(part) for part in split(text[1 : text.rindex("}")])]))
+            return Vector(tuple([self.simple(part, "a vector") for part in split(inside(text, "}"))]))
         if first == "[":
-            return self.address(text[1 : text.rindex("]")])
+            return self.address(inside(text, "]"))
         if first == "(":
-            return Group(self.read_all(text[1 : text.rindex(")")]))
+            return Group(tuple([self.simple(part, "a list of arguments") for part in split(inside(text, ")"))]))
         if first == "!":
-            return Negated(self.read(text[1:].strip()))
-        if _NUMBER.match(text):
-            return Immediate(text)
+            register = self.simple(text[1:].strip(), "a negation")
+            if type(register) is not Register:
+                raise ValueError(f"{shortened(text)} negates what is no register")
+            return Negated(register)
         if "|" in text:
-            first, second = text.split("|")
-            return Pair(self.read(first.strip()), self.read(second.strip()))
+            parts = [self.simple(part.strip(), "a pair") for part in text.split("|", 2)]
+            if len(parts) != 2:
+                raise ValueError(f"{shortened(text)} is not a pair of destinations")
+            return Pair(*parts)
+        return self.scalar(text, found)
+
+    def simple(self, text: str, what: str):
+        """An item of something that cannot hold another of its kind."""
+        if text[:1] in ("{", "[", "(", "!") or "|" in text:
+            raise ValueError(f"{shortened(text)} cannot stand in {what}")
+        return self.scalar(text, self.lookup(text))
+
+    def scalar(self, text: str, found):
+        if type(found) is Register:
+            return found
+        if NUMBER.match(text):
+            return Immediate(text)
         if type(found) is tuple:  # a register of .v2 or .v4
             return Vector(found)
         if found is not None:
             return Symbol(text, 0, found)
         if text == "_":
             return None
-        if first == "-" and _NAME.match(text[1:]):
-            raise ValueError(f"{text} is not an operand")
+        if len(text) > LONGEST:
+            raise ValueError(f"{shortened(text)} is not an operand")
+        text = " ".join(text.split())
         m = _OFFSET.match(text)
         if m and _NAME.match(m[1]):
-            base = self.read(m[1])
+            base = self.scalar(m[1], self.lookup(m[1]))
             if isinstance(base, Symbol):
                 return Symbol(base.name, base.offset + int(m[2] + "1") * integer(m[3]), base.variable)
         if not _NAME.match(text):
-            raise ValueError(f"{text!r} is not an operand")
+            raise ValueError(f"{shortened(text)} is not an operand")
         stem, _, item = text.rpartition(".")
         vector = self.lookup(stem) if item in ("x", "y", "z", "w") else None
         if type(vector) is tuple and "xyzw".index(item) < len(vector):
             return vector["xyzw".index(item)]
-        if first == "%" or text == "WARP_SZ":
+        if text[0] == "%" or text == "WARP_SZ":
             return Special(text)
         return Symbol(text, 0, None)
 
     def address(self, text: str) -> Memory:
         parts = split(text)
         if len(parts) > 1:
-            inner = self.address(parts[0])
-            return Memory(inner.base, inner.offset, tuple([self.read(part) for part in parts[1:]]))
-        text = text.strip()
-        found = self.lookup(text)
-        if type(found) is Register:
-            return Memory(found, 0)
-        m = _OFFSET.match(text)
-        if m and not _NUMBER.match(text):
-            base = self.read(m[1].strip())
-            value = integer(m[3])
-            return Memory(base, -value if m[2] == "-" else value)
-        return Memory(self.read(text), 0)
+            place = self.address(parts[0])
+            coordinates = [self.coordinate(part) for part in parts[1:]]
+            return Memory(place.base, place.offset, tuple(coordinates))
+        text = " ".join(text.split())
+        if len(text) > LONGEST:
+            raise ValueError(f"{shortened(text)} is not an address")
+        found, value = self.lookup(text), 0
+        m = None if type(found) is Register or NUMBER.match(text) else _OFFSET.match(text)
+        if m:
+            text, value = m[1].strip(), integer(m[3])
+            value = -value if m[2] == "-" else value
+        base = found if type(found) is Register else self.simple(text, "an address")
+        if type(base) not in (Register, Symbol, Immediate):
+            raise ValueError(f"{shortened(text)} is not an address")
+        return Memory(base, value)
+
+    def coordinate(self, text: str):
+        """One operand of a tensor address behind the first: a vector, a register or a number."""
+        if text[:1] == "{":
+            return Vector(tuple([self.simple(part, "a vector") for part in split(inside(text, "}"))]))
+        return self.simple(text, "an address")
+
+
+def inside(text: str, close: str) -> str:
+    """What stands between the first character and the closing bracket, which must be the last one."""
+    if text[-1:] != close:
+        raise ValueError(f"{shortened(text)} does not end with {close!r}")
+    return text[1:-1]

@@ -43,7 +43,9 @@ class Program:
     """Blocks, registers, sites and the fixed addresses of one kernel.
 
     `shared_static`: bytes of static shared memory; dynamic shared memory begins at `dynamic_offset`.
-    `local_size`: bytes of local memory a thread; `image`: initial bytes of module variables, from GLOBAL_BASE on.
+    `local_size`: bytes of local memory a thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
+    `data`: (offset, initial bytes) of those that do not begin as zeros. Nothing here is as large as what a text
+    declares: a launch knows the limit, and looks at the sizes before it takes memory.
     """
 
     def __init__(self, module: Module, entry: str):
@@ -124,9 +126,11 @@ class Program:
                 self.global_variables.append((GLOBAL_BASE + end, variable.size, variable.name))
                 placed.append((end, variable))
                 end += variable.size
-        image = bytearray(align_up(end + 64, 256))
+        self.data: list[tuple[int, bytes]] = []
         for offset, variable in placed:
-            data = bytearray(variable.initial or bytes(variable.size))
+            if variable.initial is None:
+                continue
+            data = bytearray(variable.initial)
             for at, name, addend, shift, width in variable.links:
                 target = self.module.variables.get(name)
                 if target is not None:
@@ -134,9 +138,9 @@ class Program:
                 else:
                     value = self.function_address(name) if name in self.module.functions else 0
                 data[at : at + width] = (value >> 8 * shift & ((1 << 8 * width) - 1)).to_bytes(width, "little")
-            image[offset : offset + variable.size] = data
-        self.image = bytes(image)
-        self.parameter_base = GLOBAL_BASE + len(self.image)
+            self.data.append((offset, bytes(data)))
+        self.global_size = align_up(end + 64, 256)
+        self.parameter_base = GLOBAL_BASE + self.global_size
 
     def address(self, variable: Variable) -> int:
         """The address of a variable within its own state space."""

@@ -6,6 +6,17 @@ import numpy as np
 
 from gemm_lab.emulator.clusters import RANK_SHIFT, SPECIALS
 
+_AXES = "tid ntid ctaid nctaid cluster_ctaid cluster_nctaid clusterid nclusterid"
+_OTHERS = """
+laneid warpid nwarpid smid nsmid clock clock64 clock_hi globaltimer globaltimer_lo globaltimer_hi gridid lanemask_eq
+lanemask_le lanemask_lt lanemask_ge lanemask_gt dynamic_smem_size total_smem_size cluster_ctarank cluster_nctarank
+is_explicit_cluster reserved_smem_offset_begin reserved_smem_offset_end reserved_smem_offset_cap reserved_smem_offset_0
+reserved_smem_offset_1
+"""
+# As PTX writes them, without the %.
+NAMES = frozenset(_OTHERS.split()) | {f"{name}.{axis}" for name in _AXES.split() for axis in "xyz"}
+CLOCKS = {name for name in NAMES if name.startswith(("clock", "globaltimer"))}  # methods of a chunk
+
 
 class SpecialRegisters:
     """Part of a `Chunk`."""

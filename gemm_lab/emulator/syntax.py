@@ -8,34 +8,47 @@ from types import SimpleNamespace
 
 from gemm_lab.emulator.declarations import parameters_of, registers_of, variable_of
 from gemm_lab.emulator.faults import MalformedPtx
-from gemm_lab.emulator.ir import Function, Instruction, Location, Module, Symbol
+from gemm_lab.emulator.ir import Function, Instruction, Location, Module, Negated, Register, Symbol
+from gemm_lab.emulator.operand_counts import fewest_operands, wrong_type
 from gemm_lab.emulator.operands import OperandReader
+from gemm_lab.emulator.types import CODES
 
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.S)
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.S)
 _STATEMENT = re.compile(
     r"\s*(?:"
     r"(?P<loc>\.loc\b[^\n]*)|"
     r"(?P<file>\.file\b[^\n]*)|"
     r"(?P<open>\{)|(?P<close>\})|"
     r"(?P<label>[A-Za-z_$%][\w$]*)\s*:(?!:)|"
-    r'(?P<text>[^;{}"\s](?:[^;{}"]|\{[^{};]*\}|"(?:[^"\\]|\\.)*")*);'
-    r")"
+    r'(?P<text>[^;{}"\s](?:[^;{}"]+(?![^;{}"])|\{[^{};]*\}|"(?:[^"\\]|\\.)*")*);'
+    r")",
+    re.ASCII,
 )
 _HEADER = re.compile(
     r"\s*(?:"
     r"(?P<line>\.(?:version|target|address_size|file|loc)\b[^\n]*)|"
     r"(?P<section>\.section\b[^{]*\{)|"
     r"(?P<function>(?:\.(?:visible|weak|extern|common)\s+)*\.(?:entry|func)\b[^{;]*)(?P<body>[{;])|"
-    r'(?P<text>(?:[^;{}"]|\{[^{};]*\}|"(?:[^"\\]|\\.)*")+);|'
+    r'(?P<text>(?:[^;{}"]+(?![^;{}"])|\{[^{};]*\}|"(?:[^"\\]|\\.)*")+);|'
     r"(?P<debug>@@?\w+[^\n]*)"
-    r")"
+    r")",
+    re.ASCII,
 )
-_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:.*?inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?")
-_FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
-_GUARD = re.compile(r"@\s*(!?)\s*([%\w$]+)\s+")
+_N = r"(\d{1,9})"
+_LOC = re.compile(rf"\.loc\s+{_N}\s+{_N}\s+{_N}(?!\d)(?:.*?inlined_at\s+{_N}\s+{_N}\s+{_N}(?!\d))?", re.ASCII)
+_FILE = re.compile(rf'\.file\s+{_N}\s+"([^"\n]{{0,4096}})"', re.ASCII)
+_GUARD = re.compile(r"@\s*(!?)\s*([%\w$]+)\s+", re.ASCII)
 _FUNCTION = re.compile(
-    r"\.(entry|func)\b\s*(?:\(([^)]*)\)\s*)?([\w$]+)\s*(?:\((.*?)\))?([^()]*(?:\([^)]*\)[^()]*)*)$", re.S
+    r"\.(entry|func)\b\s*(?:\(([^)]*)\)\s*)?([\w$]+)\s*(?:\((.*?)\))?([^()]*(?:\([^)]*\)[^()]*)*)$", re.S | re.ASCII
 )
+_LABEL = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
+_OPCODE = re.compile(r"[a-z][\w.:]*", re.ASCII)
+_EXTENTS = re.compile(r"\d{1,9}(?:\s*,\s*\d{1,9}){0,2}", re.ASCII)
+# Far beyond what a compiler writes.
+MOST_TEXT = 1 << 25  # characters of a module
+MOST_HEADER = 200_000  # characters of a function's header
+DEEPEST = 200  # scopes in scopes
+MOST_FRAMES = 200  # functions inlined into each other
 
 
 def parse(text: str) -> Module:
@@ -43,15 +56,23 @@ def parse(text: str) -> Module:
     return _Parser(text).module()
 
 
+def printable(text: str) -> str:
+    """A file's name without characters that would do something to a terminal."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
 class _Parser:
     def __init__(self, text: str):
+        if len(text) > MOST_TEXT:
+            raise MalformedPtx(f"This PTX has {len(text):,} characters; at most {MOST_TEXT:,} are read here.")
         self.original = text
         self.text = _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\n]", " ", m[0]), text)
         self.starts = [0] + [m.end() for m in re.finditer("\n", self.text)]
-        self.files = {int(n): path for n, path in _FILE.findall(self.text)}
+        self.files = {int(n): printable(path) for n, path in _FILE.findall(self.text)}
         self.chains = self._chains()
         self.variables: dict = {}
         self.functions: dict[str, Function] = {}
+        self.registers = 0  # of the functions that have been read
 
     def line_at(self, position: int) -> int:
         return bisect_right(self.starts, position)
@@ -72,7 +93,7 @@ class _Parser:
         if at:  # a frame in between stands right before those that were inlined into it
             self.chains[here] = at
         seen = set()
-        while at and at not in seen:
+        while at and at not in seen and len(frames) < MOST_FRAMES:
             seen.add(at)
             frames.append((self.files.get(at[0], "?"), at[1]))
             at = self.chains.get(at)
@@ -107,7 +128,7 @@ class _Parser:
         return Module(version, target, self.files, self.variables, self.functions, self.original)
 
     def module_statement(self, text: str, position: int) -> None:
-        first = text.split(None, 1)[0]
+        first = text.split(None, 1)[0] if text else ""
         if first in (".pragma", ".alias"):
             return
         if not text.startswith("."):
@@ -127,30 +148,40 @@ class _Parser:
     # ---- Functions ----
 
     def function(self, header: str, begin: int, position: int, has_body: bool) -> int:
-        m = _FUNCTION.search(header)
+        m = _FUNCTION.search(header) if len(header) <= MOST_HEADER else None
         if m is None:
             self.fail(begin, f"cannot read the function header {header.strip()[:60]!r}")
         kind, results, name, parameters, directives = m.groups()
         function = Function(name, kind == "entry", self.line_at(begin))
         function.parameters = self.guarded(begin, parameters_of, parameters or "")
         function.results = self.guarded(begin, parameters_of, results or "")
-        threads = re.search(r"\.(?:maxntid|reqntid)\s+([\d,\s]+)", directives or "")
+        threads = self.extents(begin, r"\.(?:maxntid|reqntid)\b", directives or "")
         if threads:
-            function.max_threads = 1
-            for extent in threads[1].split(","):
-                function.max_threads *= int(extent)
-        cluster = re.search(r"\.reqnctapercluster\s+([\d,\s]+)", directives or "")
-        if cluster:
-            function.cluster = (*map(int, cluster[1].split(",")), 1, 1)[:3]
+            function.max_threads = threads[0] * threads[1] * threads[2]
+        function.cluster = self.extents(begin, r"\.reqnctapercluster\b", directives or "")
         function.explicit_cluster = ".explicitcluster" in (directives or "")
-        most = re.search(r"\.maxclusterrank\s+(\d+)", directives or "")
-        function.max_cluster_rank = int(most[1]) if most else None
+        most = self.extents(begin, r"\.maxclusterrank\b", directives or "")
+        function.max_cluster_rank = most[0] if most else None
         if not has_body:
             function.declared_only = True
             self.functions.setdefault(name, function)
             return position
         self.functions[name] = function
-        return _Body(self, function).read(position)
+        position = _Body(self, function).read(position)
+        self.registers += len(function.registers)
+        return position
+
+
+    def extents(self, begin: int, directive: str, text: str) -> tuple[int, int, int] | None:
+        """The one to three numbers of a directive in a function's header; None where it has none."""
+        found = re.search(directive, text)
+        if found is None:
+            return None
+        numbers = _EXTENTS.match(text, found.end() + len(text[found.end() :]) - len(text[found.end() :].lstrip()))
+        values = (*map(int, re.findall(r"\d+", numbers[0])), 1, 1)[:3] if numbers else (0,)
+        if 0 in values:
+            self.fail(begin, f"the directive {found[0]} needs one to three positive numbers")
+        return values
 
 
 class _Body:
@@ -191,11 +222,15 @@ class _Body:
                 location = parser.location(found) if found else location
             elif kind == "label":
                 unique = m["label"] if len(self.names) == 1 else f"{m['label']}@{m.start('label')}"
+                if m["label"] in self.labels[-1]:
+                    parser.fail(m.start("label"), f"the label {m['label']} stands here a second time")
                 self.labels[-1][m["label"]] = unique
                 self.function.body.append(unique)
             elif kind == "open":
                 self.names.append({})
                 self.labels.append({})
+                if len(self.names) > DEEPEST:
+                    parser.fail(m.start("open"), f"more than {DEEPEST} scopes stand in each other")
             elif kind == "close":
                 self.names.pop()
                 labels = self.labels.pop()
@@ -224,43 +259,53 @@ class _Body:
             if m is None:
                 parser.fail(position, f"cannot read {text[:60]!r}")
             guard = parser.guarded(position, self.reader.read, m[1] + m[2])
+            register = guard.register if type(guard) is Negated else guard
+            if type(register) is not Register or register.type != "pred":
+                parser.fail(position, f"the guard {m[2][:40]} is not a predicate register")
             text = text[m.end() :]
         words = text.split(None, 1)
+        if not words:
+            parser.fail(position, "a guard without an instruction")
         opcode, rest = words[0], words[1] if len(words) > 1 else ""
         brace = opcode.find("{")
         if brace > 0:
             opcode, rest = opcode[:brace], opcode[brace:] + " " + rest
         parts = self.opcodes.get(opcode)
         if parts is None:
-            parts = self.opcodes[opcode] = tuple(opcode.replace("::", "__").split("."))
-            if not re.fullmatch(r"[a-z][\w.:]*", opcode):
+            if len(opcode) > 200 or not _OPCODE.fullmatch(opcode):
                 parser.fail(position, f"{opcode[:40]!r} is not an instruction")
-        line = parser.line_at(position)
+            parts = tuple(opcode.replace("::", "__").split("."))
+            wrong = wrong_type(parts, [part for part in parts[1:] if part in CODES])
+            if wrong:
+                parser.fail(position, f"{opcode}: {parts[0]} does not exist for .{wrong}")
+            self.opcodes[opcode] = parts
+        line, label = parser.line_at(position), None
         if parts[0] in ("bra", "brx"):
-            names = [name.strip() for name in rest.split(",")]
-            operands = (
-                ()
-                if parts[0] == "bra"
-                else (parser.guarded(position, self.reader.read, names[0]), Symbol(names[1], 0, None))
-            )
-            instruction = Instruction(opcode, parts, operands, guard, line, location)
-            label = names[-1]
-            self.branches.append((instruction, label, ()))
+            *index, label = [name.strip() for name in rest.split(",")]
+            if len(index) != (parts[0] == "brx") or not _LABEL.fullmatch(label):
+                parser.fail(position, f"{opcode} {rest.strip()[:40]} names no place to go to")
+            operands = (parser.guarded(position, self.reader.read, index[0]), Symbol(label, 0, None)) if index else ()
         else:
             operands = parser.guarded(position, self.reader.read_all, rest)
-            instruction = Instruction(opcode, parts, operands, guard, line, location)
+            if len(operands) < fewest_operands(parts):
+                parser.fail(position, f"{opcode} takes {fewest_operands(parts)} operands or more, not {len(operands)}")
+        instruction = Instruction(opcode, parts, operands, guard, line, location)
+        if label is not None:
+            self.branches.append((instruction, label, ()))
         self.function.body.append(instruction)
 
     def directive(self, text: str, position: int) -> None:
         parser, function = self.parser, self.function
-        first = re.match(r"\.\w*", text)[0]
+        first = re.match(r"\.\w*", text, re.ASCII)[0]
         if first == ".reg":
-            self.names[-1].update(parser.guarded(position, registers_of, text, function.registers))
+            self.names[-1].update(parser.guarded(position, registers_of, text, function.registers, parser.registers))
         elif first in (".pragma", ".loc", ".callprototype", ".alias"):
             return
         elif first == ".branchtargets":
             label = next((entry for entry in reversed(function.body) if isinstance(entry, str)), None)
-            names = [name.strip() for name in text.split(None, 1)[1].split(",")]
+            names = [name.strip() for name in text[len(first) :].split(",")]
+            if label is None or not all(map(_LABEL.fullmatch, names)):
+                parser.fail(position, "a list of branch targets needs a label before it, and labels in it")
             places = [SimpleNamespace(target=None, line=parser.line_at(position)) for _ in names]
             self.branches += [(place, name, ()) for place, name in zip(places, names, strict=True)]
             function.body.append(("targets", label, places))

@@ -21,7 +21,7 @@ class Multiply:
         self.instruction, self.held, self.out = instruction, held, out
 
     def emit(self, e) -> None:
-        e.instruction, e.guard = self.instruction, None
+        e.begin(self.instruction)
         kind = wgmma.kind_at(e, self.instruction)
         e.program.warpgroup_kinds[self.instruction.site] = kind
         names = ", ".join(f"r{n}" for n in kind.d)
@@ -60,7 +60,8 @@ class Moved:
 
     def emit(self, e) -> None:
         if self.result:
-            e.line(f"if S.warpgroups.flights: S.warpgroups.moved(L, {self.to}, {self.source})")
+            e.line("if S.warpgroups.flights:")
+            e.line(f"    S.warpgroups.moved(L, {self.to}, {self.source})")
         if self.watched:
             e.line(f"S.hazards.warpgroups.moved(L, {self.to}, {self.source}, m)")
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gemm_lab.emulator.ir import Immediate, Instruction, Register, Vector
+from gemm_lab.emulator.types import register_code
 
 M, WARPS, THREADS = 64, 4, 128  # rows of one instruction; warps and threads of a warpgroup
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8}
@@ -95,6 +96,8 @@ def _registers(operand, count: int, what: str) -> tuple[int, ...]:
     items = operand.items if type(operand) is Vector else ()
     if len(items) != count or not all(type(item) is Register for item in items):
         raise NoSuchForm(f"the {what} takes {count} registers here, and {len(items)} stand there")
+    if any(register_code(item.type) not in ("u4", "f4") for item in items):
+        raise NoSuchForm(f"the {what} takes registers of 32 bits")
     return tuple(item.index for item in items)
 
 

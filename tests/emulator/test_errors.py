@@ -61,7 +61,7 @@ def test_a_heap_is_refused_with_what_would_work(cuda):
         (ptx("mov.u32 %r1, 1;").replace("ret;\n}", "ret;"), "closing brace"),
         (ptx(".reg .what %x;"), "what"),
         (ptx(".reg .b32 %x<99999999999>;"), "99999999999 registers are more than"),
-        (ptx("shfl.sync.bfly.b32;"), "none that ptxas takes"),
+        (ptx("shfl.sync.bfly.b32;"), "line 9: shfl.sync.bfly.b32 takes 5 operands or more, not 0"),
     ],
 )
 def test_malformed_ptx_names_its_line(text, reason):

@@ -242,7 +242,8 @@ def unary(e, i):
     flushed = kind == "f64" and "ftz" in i.parts
     value = f"flush({value})" if flushed else value
     one = e.constant(np.float64(1))
-    e.line(f"one = {one}; x = {value}.astype(f8)")
+    e.line(f"one = {one}")
+    e.line(f"x = {value}.astype(f8)")
     dtype = "f4" if kind == "f32" else "f8"
     x = _UNARY[i.family].format("x")
     if mode == "rn":

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gemm_lab.emulator.faults import AssertionFailed
+from gemm_lab.emulator.faults import AssertionFailed, LaunchError, MemoryFault
 from gemm_lab.emulator.layout import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
 from gemm_lab.emulator.registry import op, runtime
 
@@ -78,6 +78,8 @@ def formatted(S, lane: int, pattern: str, values: int) -> str:
         at = -(-at // width) * width
         data = _bytes_at(S, lane, values + at, width)
         at += width
+        if len(data) < width:
+            raise MemoryFault(f"{S.name_lane(lane)} calls printf with values that lie outside of its memory.")
         return data
 
     def one(m):
@@ -91,6 +93,8 @@ def formatted(S, lane: int, pattern: str, values: int) -> str:
         if (precision or "").startswith("-"):  # as if there were none
             precision = None
         precision = "0" if precision == "" else precision
+        if max(len(width or ""), len(precision or "")) > 5:
+            raise LaunchError(f"{S.name_lane(lane)} prints with {m[0][:40]}: a field has 99,999 characters at most.")
         size = (width or "") + (f".{precision}" if precision is not None else "")
         style, unfilled = f"%{flags}{size}", f"%{flags.replace('0', '')}{size}"
         if kind in "eEfFgGaA":

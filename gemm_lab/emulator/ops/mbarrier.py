@@ -36,8 +36,9 @@ def mbarrier(e, i, following=None):
         return None
     if what in ("test_wait", "try_wait"):
         parity = "parity" in i.parts
+        ready = e.written_later(operands[0], "?")
         address, phase = shared_address(e, i, operands[1]), e.read(operands[2], "u32" if parity else "b64")
-        return f"return S.mbarriers.wait(L, {i.site}, {address}, {phase}, {parity}, {operands[0].index}, {following})"
+        return f"return S.mbarriers.wait(L, {i.site}, {address}, {phase}, {parity}, {ready}, {following})"
     if what in ("init", "inval"):
         count = e.read(operands[1], "u32") if what == "init" else "None"
         e.line(f"mbarrier_{what}(S, L, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, {count})")

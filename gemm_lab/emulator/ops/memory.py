@@ -76,6 +76,15 @@ def space_of(e, i, memory) -> str:
     return "generic"
 
 
+def vector_length(e, i, operand) -> int:
+    """How many registers an access moves, by its .v2, .v4 or .v8; other numbers are refused."""
+    wanted = next((int(part[1]) for part in i.parts if part in ("v2", "v4", "v8")), 1)
+    count = len(operand.items) if type(operand) is Vector else 1
+    if count != wanted or BYTES[i.parts[-1]] * count > 32:
+        raise e.unsupported(f"{count} registers stand where {wanted} of this type belong")
+    return count
+
+
 def wide_address(e, memory) -> str:
     """The address, widened to 64 bits for global and generic accesses."""
     base = memory.base
@@ -91,7 +100,7 @@ def ld(e, i):
     e.allow(*_QUALIFIERS)
     memory = i.operands[1]
     destination = i.operands[0]
-    count = len(destination.items) if type(destination) is Vector else 1
+    count = vector_length(e, i, destination)
     code = CODES[kind]
     raw = f"u{BYTES[kind]}" if kind != "b128" else code
     space = space_of(e, i, memory)
@@ -129,6 +138,7 @@ def st(e, i):
     e.allow(*_QUALIFIERS)
     memory, source = i.operands[0], i.operands[1]
     items = source.items if type(source) is Vector else (source,)
+    vector_length(e, i, source)
     raw = f"b{8 * BYTES[kind]}"
     values = ", ".join(e.read(item, raw if kind not in ("f32", "f64") else kind) for item in items)
     space = space_of(e, i, memory)

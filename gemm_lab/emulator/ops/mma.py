@@ -21,7 +21,8 @@ def mma(e, i):
     if "f64" in i.parts:
         mma_f64.emit(e, i)
         return
-    raise e.unsupported("this shape or these types" if not fusible(i.opcode) else "operands that are not registers")
+    known = fusible(i.opcode) is not None
+    raise e.unsupported("operands that are not its registers of 32 bits" if known else "this shape or these types")
 
 
 def _stack(L, registers) -> np.ndarray:

@@ -30,10 +30,11 @@ def barrier(e, i, following=None):
         destination = operands.pop(0)
         predicate = e.read(operands.pop(), "pred")
         how = next(p for p in i.parts if p in ("popc", "and", "or"))
+        register = e.written_later(destination, "u4" if how == "popc" else "?")
         number = e.read(operands[0], "u32")
         count = e.read(operands[1], "u32") if len(operands) > 1 else "None"
         return (
-            f"return S.barriers.reduce(L, {i.site}, {number}, {count}, {how!r}, {predicate}, {destination.index}, "
+            f"return S.barriers.reduce(L, {i.site}, {number}, {count}, {how!r}, {predicate}, {register}, "
             f"{following})"
         )
     kind = "arrive" if "arrive" in i.parts else "sync"

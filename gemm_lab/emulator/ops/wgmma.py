@@ -43,7 +43,8 @@ def wait(e, i) -> None:
         return
     numbers = tuple(r.index for r in i.operands[1].items)
     names = ", ".join(f"r{n}" for n in numbers)
-    e.line(f"if S.warpgroups.landed: ({names},) = S.warpgroups.take(L, {i.site}, {numbers!r}, ({names},))")
+    e.line("if S.warpgroups.landed:")
+    e.line(f"    ({names},) = S.warpgroups.take(L, {i.site}, {numbers!r}, ({names},))")
 
 
 def kind_at(e, i):
