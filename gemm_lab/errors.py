@@ -39,5 +39,12 @@ class LaunchError(LabError):
     """A kernel that cannot be started here: wrong arguments, or more resources than an SM has."""
 
 
+class NotJudged(LabError):
+    """The machine, not the answer, ended the work: a process was killed, or no file could be written.
+
+    It is neither a pass nor a fail. Whoever judges lets it through, and `notebook.grading` makes it the third verdict.
+    """
+
+
 class MissingDependency(LabError):
     """A package that is not installed; the message says what to install."""
