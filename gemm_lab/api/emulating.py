@@ -27,21 +27,23 @@ if TYPE_CHECKING:
     from gemm_lab.emulator import Report
 
 SECONDS_WITHOUT_ASKING, WORD_S = 60.0, 15.0
-# Warp instructions that a kernel may execute: far more than an honest one needs, few enough to notice a spin soon.
-FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 1.0
+# Warp instructions that a kernel may execute: at least 20 times what any kernel of the catalogue and any right answer
+# needs, of which simt/01 to 03 need most, one for five or six products. Few enough to notice a spin soon.
+FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 4.0
+WHOLE_TILE = 128  # a kernel for any size works on whole tiles, also where D has fewer rows or columns
 # Steps of the emulator (`emulator.effort`), for a spin of few lanes, which executes little: `MARGIN` times a bound that
 # no kernel of the catalogue and no right answer passes, at any size. It has a part for each launch, a part for each k
-# (the longest loop over k is that of simt/04), and a part that grows with the number of blocks. Neither limit is a time,
-# so that a verdict is the same on a machine that is slow, busy, or suspended in the middle of a run.
-MARGIN, STEPS_OF_A_LAUNCH, STEPS_FOR_EACH_K, PRODUCTS_A_STEP = 20, 10_000, 110, 4096
+# (the longest loop over k is that of simt/04), and a part that grows with the number of blocks. Neither limit is a
+# time, so that a verdict is the same on a machine that is slow, busy, or suspended in the middle of a run.
+MARGIN, STEPS_OF_A_LAUNCH, STEPS_FOR_EACH_K, PRODUCTS_A_STEP = 20, 25_000, 110, 4096
 # Bytes of a checked run at its peak, for each element of A and B, and of C and D: inputs, copies, what the emulator
 # keeps and the exact result. Measured as the growth of the process, from 1024³ to 8192 × 2048 × 32, FP16 and FP32.
 BYTES_OF_INPUTS, BYTES_OF_RESULTS = 20, 35
 
 
 def budget(m: int, n: int, k: int) -> int:
-    """Warp instructions allowed for an m × n × k product; the naive kernel needs about a third of it."""
-    return FREE_INSTRUCTIONS + int(INSTRUCTIONS_PER_PRODUCT * m * n * k)
+    """Warp instructions allowed for an m × n × k product; the naive kernel needs about a twentieth of it."""
+    return FREE_INSTRUCTIONS + int(INSTRUCTIONS_PER_PRODUCT * max(m, WHOLE_TILE) * max(n, WHOLE_TILE) * k)
 
 
 def step_budget(m: int, n: int, k: int) -> int:

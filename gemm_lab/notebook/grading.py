@@ -284,12 +284,11 @@ _LARGEST = 10**9
 
 def _plain_number(value: ast.expr) -> int | None:
     """A whole number as it stands there, with a sign or without; None for anything else."""
+    sign = 1
     if isinstance(value, ast.UnaryOp) and isinstance(value.op, (ast.USub, ast.UAdd)):
-        number = _plain_number(value.operand)
-        return -number if number is not None and isinstance(value.op, ast.USub) else number
-    if isinstance(value, ast.Constant) and type(value.value) is int and value.value <= _LARGEST:
-        return value.value
-    return None
+        sign, value = -1 if isinstance(value.op, ast.USub) else 1, value.operand
+    plain = isinstance(value, ast.Constant) and type(value.value) is int and value.value <= _LARGEST
+    return sign * value.value if plain else None
 
 
 def share(task: Any, judgement: Any, seed: int) -> float:
