@@ -8,6 +8,7 @@ through an allow list of tags and attributes, and commands of TeX that make link
 from __future__ import annotations
 
 import copy
+import html
 import re
 from typing import Any
 
@@ -18,13 +19,14 @@ from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_markdown_cell
 
+from gemm_lab.notebook.submission import PICTURES
+
 _TAGS = """a abbr b blockquote br code col dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li ol p pre s samp
 small span strong sub summary sup table tbody td tfoot th thead tr u ul"""
 TAGS = frozenset(_TAGS.split())
 _LINK = re.compile(r"(?:https?://|mailto:|#|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I)
 _IMAGE = re.compile(r"(?:data:image/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=]*$|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I)
 _CLASS = re.compile(r"(?:highlight|anchor-link|[a-z]{1,2}\d?)$")
-_PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 # What a formula could use to make a link, a style or a command of its own.
 _TEX = re.compile(r"\\(?=(?:href|url|style|class|cssId|html\w*|data|mmlToken|require|unicode|includegraphics|texttip|"
                   r"mathtip|def|gdef|edef|let|newcommand|renewcommand|newenvironment|renewenvironment|csname|Declare\w*|"
@@ -73,8 +75,13 @@ class SafeFeedback(HTMLExporter):
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
-        """Markdown to HTML that is cleaned."""
-        return cleaned(HTMLExporter.markdown2html(self, context, source))
+        """Markdown to HTML that is cleaned; as plain text where it cannot be converted."""
+        try:
+            page = HTMLExporter.markdown2html(self, context, source)
+        except Exception as error:  # a picture that is not attached, lists nested a thousand deep
+            self.log.warning("A Markdown cell is shown as text: %s", error)
+            page = f"<pre>{html.escape(source)}</pre>"
+        return cleaned(page)
 
 
 def _plain(cell: Any, number: int) -> Any:
@@ -86,7 +93,7 @@ def _plain(cell: Any, number: int) -> Any:
     cell["id"] = f"cell-{number:03}"
     if "attachments" in cell:
         cell.attachments = type(cell)({
-            name: type(cell)({kind: data for kind, data in files.items() if kind in _PICTURES})
+            name: type(cell)({kind: data for kind, data in files.items() if kind in PICTURES})
             for name, files in cell.attachments.items()})
     if cell.cell_type == "code":
         shown = cell.outputs if marks and marks.get("grade") else []

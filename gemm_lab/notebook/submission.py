@@ -27,6 +27,7 @@ from gemm_lab.notebook.run import KERNEL
 ANSWER, CHECK = "answer_", "check_"  # what the grade_id of the two cells of an exercise begin with
 OWN = "gemm_lab"  # the key of our own metadata: notes for the feedback
 MOST_BYTES = 200 << 20
+PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}  # attachments of Markdown that are kept
 _MAKERS = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
 _IN_WORDS = {"code": "a code cell", "markdown": "a Markdown cell", "raw": "a raw cell"}
 
@@ -98,6 +99,11 @@ def _cell(found: dict[str, Any]) -> Any:
     text = "".join(line for line in lines if isinstance(line, str)).encode("utf-8", "replace").decode()
     kind = found.get("cell_type")
     cell = _MAKERS[kind if kind in ("code", "markdown") else "raw"](text)
+    files = found.get("attachments")
+    if kind == "markdown" and isinstance(files, dict):
+        kept = {name: {form: data for form, data in forms.items() if form in PICTURES and isinstance(data, str)}
+                for name, forms in files.items() if isinstance(forms, dict)}
+        cell.attachments = nbformat.from_dict(kept)
     if isinstance(metadata, dict):
         cell.metadata = nbformat.from_dict({key: metadata[key] for key in ("nbgrader", OWN)
                                             if isinstance(metadata.get(key), dict)})

@@ -31,7 +31,7 @@ MARKDOWN = [
     f"<video><source onerror='{MARK}'></video>", f"<math><mtext href='javascript:{MARK}'>a</mtext></math>", f"<!--><script>{MARK}</script>-->",
     f"<noscript><p title='</noscript><script>{MARK}</script>'>", f"<textarea></textarea><script>{MARK}</script>", f"<scr<script>ipt>{MARK}</scr</script>ipt>",
     f"$\\href{{javascript:{MARK}}}{{x}}$", f"$$\\hr<!-- -->ef{{javascript:{MARK}}}{{x}}$$", f"&#92;(&#92;href{{javascript:{MARK}}}{{x}}&#92;)",
-    f"$\\require{{HTML}}\\style{{color:red}}{{x}}\\class{{a}}{{x}}\\cssId{{top}}{{x}}$", f"$\\def\\a{{\\href{{javascript:{MARK}}}}}\\a{{x}}$",
+    "$\\require{HTML}\\style{color:red}{x}\\class{a}{x}\\cssId{top}{x}$", f"$\\def\\a{{\\href{{javascript:{MARK}}}}}\\a{{x}}$",
     f"$\\hr\\hrefef{{javascript:{MARK}}}{{x}}$", f"# head <img src=x onerror={MARK}>", f"| a |\n|---|\n| <img src=x onerror={MARK}> |",
     f"```html\n<script>{MARK}</script>\n```", f"```mermaid\ngraph TD; a[\"<img src=x onerror={MARK}>\"]\n```",
     f"<div class='panel-heading' id='toc' name='top' onmouseover='{MARK}'>Score: 10 / 10</div>", f"<a href='//a.example' target='_blank' ping='//b'>{MARK}</a>",
@@ -110,8 +110,9 @@ def test_other_places_of_a_notebook_do_nothing_either(classroom):
               "attachments": {"a.svg": {"image/svg+xml": f"<svg onload='{MARK}'/>"}, "b.png": {f"image/png\"onerror=\"{MARK}": "AAAA"}, attack: {"text/html": attack}}}
     output = {"output_type": "display_data", "metadata": {}, "data": {"text/html": attack, "application/javascript": MARK, "image/svg+xml": attack,
                                                                      "text/markdown": attack, "text/latex": f"$\\href{{javascript:{MARK}}}{{x}}$"}}
+    deep = {"cell_type": "markdown", "id": "d", "metadata": {}, "source": ">" * 20_000 + attack}
     code = {"cell_type": "code", "id": "<script>", "metadata": {"tags": [f"'{attack}"]}, "source": attack, "execution_count": attack, "outputs": [output]}
-    book["cells"] = [raw, copy.deepcopy(raw) | {"metadata": {}}, pinned, code, *book["cells"]]
+    book["cells"] = [raw, copy.deepcopy(raw) | {"metadata": {}}, pinned, deep, code, *book["cells"]]
     check(book, KERNEL)["outputs"] = [output]
     answer(book, KERNEL)["outputs"] = [output]
     classroom.hand_in("elsewhere", book)
