@@ -21,7 +21,7 @@ GOOD, BAD = f"{FIRST}\nRIGHT", "choice = dict(warps_m=1, warps_n=8)"
 def by_a_word(name, text, **options):
     """In place of `grading.grade`: RIGHT or warps_m=4 passes, ILL is not judged, and everything else fails."""
     passed = "RIGHT" in text or "warps_m=4" in text
-    return Grade(name, passed, float(passed), f"Read: {text[:200]}", 1, judged="ILL" not in text)
+    return Grade(name, passed, float(passed), f"{'Not judged: ' * ('ILL' in text)}Read: {text[:200]}", 1, "ILL" not in text)
 
 
 class Course:
