@@ -66,7 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     emulate.add_argument("--hazards", action="store_true", help="look for races and missing waits")
     emulate.add_argument("--timing", choices=("early", "late"), default="early")
     emulate.add_argument("--max-instructions", type=int, default=None)
-    emulate.add_argument("--max-seconds", type=float, default=None, help="after which it is stopped; default: 120")
+    emulate.add_argument("--max-seconds", type=float, default=None,
+                         help="of processor time after which it is stopped; default: none")
     emulate.add_argument("--save", type=Path, help="folder for the arrays after the launch")
 
     baselines = ("what the rungs are timed beside: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
@@ -212,10 +213,10 @@ def run_kernels(options) -> int:
 def emulate_kernel(options) -> int:
     """Any CUDA or PTX file on the emulator: its margin of costs, its hazards and its output."""
     from gemm_lab.api.emulate_file import emulate_file, margin
-    from gemm_lab.api.emulating import MOST_SECONDS, still_at_work
+    from gemm_lab.api.emulating import still_at_work
 
-    most = MOST_SECONDS if options.max_seconds is None else options.max_seconds
-    with still_at_work(f"{options.file}, for {most:g} seconds at most"):
+    most = options.max_seconds
+    with still_at_work(f"{options.file}" + (f", for {most:g} seconds at most" if most is not None else "")):
         report, arrays, text = emulate_file(
             options.file, options.arguments, options.grid, options.block, entry=options.entry, arch=options.arch,
             smem=options.smem, hazards=options.hazards, timing=options.timing,

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from gemm_lab import compiler, emulator
-from gemm_lab.api.emulating import MOST_SECONDS
 from gemm_lab.emulator.memory_limit import in_words, limit_bytes
 from gemm_lab.errors import ConfigError
 
@@ -50,8 +49,11 @@ def argument(text: str, seed: int = 0) -> Any:
 
 def emulate_file(path: Path, arguments: Sequence[str], grid: Sequence[int], block: Sequence[int], *,
                  entry: str | None = None, arch: str = "sm_80", smem: int = 0, hazards: bool = False,
-                 timing: str = "early", max_instructions: int | None = None, max_seconds: float | None = MOST_SECONDS):
-    """(report, arrays, source text) of one launch of a .cu file (compiled for `arch`) or a .ptx file."""
+                 timing: str = "early", max_instructions: int | None = None, max_seconds: float | None = None):
+    """(report, arrays, source text) of one launch of a .cu file (compiled for `arch`) or a .ptx file.
+
+    max_instructions, max_seconds: as for `emulator.launch`; without them only Ctrl-C ends a launch.
+    """
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(MOST_CHARACTERS + 1)

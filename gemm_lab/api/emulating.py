@@ -28,28 +28,43 @@ if TYPE_CHECKING:
     from gemm_lab.emulator import Report
 
 SECONDS_WITHOUT_ASKING, WORD_S = 60.0, 15.0
-# Warp instructions that a kernel may execute: far more than an honest one needs, few enough to notice a spin soon.
-FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 1.0
-# …and seconds, for a spin of few lanes, which executes little. A launch that was estimated to take longer gets longer.
-LAUNCH_SECONDS, MOST_SECONDS = 12.0, 120.0
+# Warp instructions that a kernel may execute: at least 20 times what any kernel of the catalogue and any right answer
+# needs, of which simt/01 to 03 need most, one for five or six products. Few enough to notice a spin soon.
+FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 4.0
+WHOLE_TILE = 128  # a kernel for any size works on whole tiles, also where D has fewer rows or columns
+# Steps of the emulator (`emulator.effort`), for a spin of few lanes, which executes little: `MARGIN` times a bound that
+# no kernel of the catalogue and no right answer passes, at any size. It has a part for each launch, a part for each k
+# (the longest loop over k is that of simt/04), and a part that grows with the number of blocks. Neither limit is a
+# time, so that a verdict is the same on a machine that is slow, busy, or suspended in the middle of a run.
+MARGIN, STEPS_OF_A_LAUNCH, STEPS_FOR_EACH_K, PRODUCTS_A_STEP = 20, 25_000, 110, 4096
 # Bytes of a checked run at its peak, for each element of A and B, and of C and D: inputs, copies, what the emulator
 # keeps and the exact result. Measured as the growth of the process, from 1024³ to 8192 × 2048 × 32, FP16 and FP32.
 BYTES_OF_INPUTS, BYTES_OF_RESULTS = 20, 35
 
 
 def budget(m: int, n: int, k: int) -> int:
-    """Warp instructions allowed for an m × n × k product; the naive kernel needs about a third of it."""
-    return FREE_INSTRUCTIONS + int(INSTRUCTIONS_PER_PRODUCT * m * n * k)
+    """Warp instructions allowed for an m × n × k product; the naive kernel needs about a twentieth of it."""
+    return FREE_INSTRUCTIONS + int(INSTRUCTIONS_PER_PRODUCT * max(m, WHOLE_TILE) * max(n, WHOLE_TILE) * k)
+
+
+def step_budget(m: int, n: int, k: int) -> int:
+    """Steps of the emulator allowed for an m × n × k product: `MARGIN` times what the longest honest kernel needs."""
+    return MARGIN * (STEPS_OF_A_LAUNCH + STEPS_FOR_EACH_K * k + m * n * k // PRODUCTS_A_STEP)
+
+
+def limits(m: int, n: int, k: int) -> dict[str, int]:
+    """What bounds the launch of an m × n × k product, as options of `launch`."""
+    return {"max_instructions": budget(m, n, k), "max_steps": step_budget(m, n, k)}
 
 
 def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1), *,
            max_instructions: int | None = None, **options: Any) -> tuple[list[np.ndarray], Report]:
     """Run once; returns the arrays of `args` as they are afterwards, and the report.
 
-    Where GEMM_LAB_SERVER names a server that emulates, it runs there. A launch without a limit of its own ends after
-    `MOST_SECONDS`.
+    Where GEMM_LAB_SERVER names a server that emulates, it runs there. options: the limits that `emulator.launch`
+    takes; without any, only the stop button ends a launch.
     """
-    options = {"max_seconds": MOST_SECONDS, "max_instructions": max_instructions} | options
+    options = {"max_instructions": max_instructions} | options
     server = device.emulating_server()
     if server is not None:
         facts = {name: getattr(compiled, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
@@ -81,14 +96,13 @@ def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
     return copies, arrays
 
 
-def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0,
-                      expected_s: float = 0.0) -> tuple[list[Verdict], Report]:
+def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int,
+                      seed: int = 0) -> tuple[list[Verdict], Report]:
     """The two checks of `measure.check` with the emulator as the machine, and the report of the first."""
     reports: list[Report] = []
 
     def machine(compiled, *, grid, args, cluster):
-        arrays, report = launch(compiled, grid, args, cluster, max_instructions=budget(m, n, k),
-                                max_seconds=LAUNCH_SECONDS + 4 * expected_s)
+        arrays, report = launch(compiled, grid, args, cluster, **limits(m, n, k))
         reports.append(report)
         return arrays
 
@@ -129,7 +143,7 @@ def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
     for timing in ("early", "late"):
         inputs = make_inputs(problem, m, n, k, "integers", 0)
         _, report = launch(compiled, kernel.grid(m, n, k), inputs.arguments(), kernel.spec.cluster,
-                           max_instructions=budget(m, n, k), hazards=True, timing=timing)
+                           hazards=True, timing=timing, **limits(m, n, k))
         found += [hazard for hazard in report.hazards if str(hazard) not in {str(other) for other in found}]
     return emulator.widest_first(found)
 
@@ -148,7 +162,7 @@ def estimate_s(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> fl
         size = tuple(-(-edge // step) * step for step in kernel.spec.size_multiples(kernel.config).values())
         inputs = make_inputs(kernel.problem, *size, "integers", 0)
         begun = time.perf_counter()
-        launch(compiled, kernel.grid(*size), inputs.arguments(), kernel.spec.cluster, max_instructions=budget(*size))
+        launch(compiled, kernel.grid(*size), inputs.arguments(), kernel.spec.cluster, **limits(*size))
         points.append((size[0] * size[1] * size[2], time.perf_counter() - begun))
     (small, quick), (large, slow) = points[1:]
     slope = max(slow - quick, 0.2 * slow) / max(large - small, large / 2)

@@ -217,8 +217,8 @@ class Kernel:
         if where == "emulator":
             from gemm_lab.api import emulating
 
-            expected_s = emulating.require_patience(self, compiled, m, n, k, sure)
-            verdicts, report = emulating.check_on_emulator(self, compiled, m, n, k, seed, expected_s)
+            emulating.require_patience(self, compiled, m, n, k, sure)
+            verdicts, report = emulating.check_on_emulator(self, compiled, m, n, k, seed)
             return Run(self, where, m, n, k, compiled, all(verdicts), _message(verdicts), report=report,
                        recorded=self._recorded(n), output=report.output)
         from gemm_lab.api import measuring
@@ -272,7 +272,7 @@ class Kernel:
 
             emulating.require_patience(self, compiled, m, n, k, sure=False)
             after, _ = emulating.launch(compiled, self.grid(m, n, k), args, self.spec.cluster,
-                                        max_instructions=emulating.budget(m, n, k))
+                                        **emulating.limits(m, n, k))
         else:
             after = device.launch(compiled, grid=self.grid(m, n, k), cluster=self.spec.cluster, args=args,
                                   names=problem.arguments)

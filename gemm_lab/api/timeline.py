@@ -98,7 +98,7 @@ def recorded_pipeline(kernel: Kernel, on: str) -> Pipeline:
 
 def pipeline(kernel: Kernel, m: int | None, n: int | None, k: int | None, sms: int | None, costs: dict) -> Pipeline:
     """The timeline of block 0 of an m × n × k product, from the emulator's schedule; see `Kernel.timeline`."""
-    from gemm_lab.api.emulating import LAUNCH_SECONDS, budget
+    from gemm_lab.api.emulating import limits
     from gemm_lab.emulator.timeline import record
 
     steps = kernel.spec.size_multiples(kernel.config)
@@ -121,7 +121,7 @@ def pipeline(kernel: Kernel, m: int | None, n: int | None, k: int | None, sms: i
         raise ConfigError(f"There is no cost {', '.join(unknown)}; there are {', '.join(Costs.__dataclass_fields__)}.")
     inputs = make_inputs(kernel.problem, m, n, k, "integers", 0)
     trace = record(compiled, grid, (compiled.threads, 1, 1), inputs.arguments(), cluster=kernel.spec.cluster,
-                   name=kernel.label, max_instructions=budget(m, n, k), max_seconds=LAUNCH_SECONDS)
+                   name=kernel.label, **limits(m, n, k))
     if not any(step.what in (LOAD, ASYNC, MMA) for steps in trace.steps.values() for step in steps):
         raise LabError(f"{kernel.name} has no pipeline to draw: it neither copies asynchronously nor multiplies on "
                        "tensor cores.")

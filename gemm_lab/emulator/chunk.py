@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from gemm_lab.emulator.barriers import Barriers
 from gemm_lab.emulator.cluster_barrier import ClusterBarrier
 from gemm_lab.emulator.cluster_memory import ClusterMemory
 from gemm_lab.emulator.control_flow import DONE, PARKED, ControlFlow
-from gemm_lab.emulator.faults import BudgetExceeded
 from gemm_lab.emulator.frames import CallStack
 from gemm_lab.emulator.lanes import Lanes
 from gemm_lab.emulator.mbarriers import Mbarriers
@@ -121,7 +118,7 @@ class Chunk(ControlFlow, SpecialRegisters):
         """Execute up to `quantum` blocks of code; True when every lane has ended."""
         functions, program, probes = {}, self.program, self.launch.probes
         hazards, clustered = self.hazards is not None, self.cluster_size > 1
-        watched = self.launch.max_instructions is not None or self.launch.deadline is not None
+        count = self.launch.effort.count
         for _ in range(quantum):
             if self.at is not None:
                 index = self.at
@@ -138,8 +135,7 @@ class Chunk(ControlFlow, SpecialRegisters):
             if function is None:
                 function = functions[key] = program.function(index, lanes.full, probes, hazards, clustered)
             self.runs[index] += lanes.warps
-            if watched:
-                self.spend(index, lanes)
+            count(self.launch, index, lanes)
             following = function(self, lanes)
             if following >= 0:
                 if lanes.full:
@@ -230,16 +226,6 @@ class Chunk(ControlFlow, SpecialRegisters):
         self.pc[numbers if where is None else numbers[where]] = target
         if lanes.full and where is None:
             self.at = int(target)
-
-    def spend(self, index: int, lanes: Lanes) -> None:
-        """Count instructions and time against the limits of the launch."""
-        launch, block = self.launch, self.program.blocks[index]
-        launch.spent += lanes.warps * (len(block.code) + (block.terminator is not None))
-        budget, late = launch.max_instructions, launch.deadline is not None and time.monotonic() > launch.deadline
-        if late or (budget is not None and launch.spent > budget):
-            item = block.terminator or (block.code[-1] if block.code else None)
-            limit = "longer than its time" if late else f"more than {budget:,} warp instructions"
-            raise BudgetExceeded(f"The kernel executed {limit}; it spins at {launch.describe(item)}.")
 
     def naming_lanes(self, L: Lanes, count: int) -> np.ndarray:
         """The lanes that name the rows of `count` matrices."""

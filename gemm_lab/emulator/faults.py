@@ -42,7 +42,7 @@ class Deadlock(EmulatorError):
 
 
 class BudgetExceeded(EmulatorError):
-    """More instructions than `max_instructions`; the message names the line that spins."""
+    """More work than a launch may make (`emulator.effort`); the message names the line that spins."""
 
 
 class AssertionFailed(EmulatorError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from gemm_lab.emulator.arguments import read_arguments, with_addresses
 from gemm_lab.emulator.chunk import Chunk
 from gemm_lab.emulator.clusters import clusters_of
 from gemm_lab.emulator.counting import Patterns, SiteCounts
+from gemm_lab.emulator.effort import Effort
 from gemm_lab.emulator.faults import BudgetExceeded, EmulatorError, LaunchError
 from gemm_lab.emulator.hazards import Hazards, widest_first
 from gemm_lab.emulator.launch_checks import check
@@ -41,6 +41,7 @@ def launch(
     max_instructions=None,
     max_seconds=None,
     max_bytes=None,
+    max_steps=None,
 ) -> Report:
     """Run a kernel.
 
@@ -53,7 +54,8 @@ def launch(
     reads and for missing waits and fences (`Report.hazards`).
     timing: "early" lets asynchronous copies land at once, "late" at the last legal moment.
     max_instructions: warp instructions after which `BudgetExceeded` names the line that spins.
-    max_seconds: time after which it does so; for kernels in which few lanes spin.
+    max_steps: steps of the emulator after which it does so; for kernels in which few lanes spin. See `emulator.effort`.
+    max_seconds: processor time of this thread after which it does so. It depends on the machine; the other two do not.
     max_bytes: memory that the launch may take besides `args`; by default GEMM_LAB_MEMORY_MB, or three quarters of what
     is free. Fewer blocks are resident together if that helps.
 
@@ -66,7 +68,6 @@ def launch(
         entry = getattr(compiled_or_ptx, "entry", None) or _only_entry(ptx)
     dynamic = dynamic_smem_bytes or getattr(compiled_or_ptx, "dynamic_smem", 0)
     program = program_of(ptx, entry)
-    deadline = None if max_seconds is None else time.monotonic() + max_seconds
     try:
         run = Launch(
             program,
@@ -81,7 +82,7 @@ def launch(
             files,
             max_bytes=max_bytes,
         )
-        run.deadline = deadline
+        run.limit(Effort(max_instructions, max_steps, max_seconds))
         return run.execute()
     except MemoryError:
         raise BudgetExceeded(
@@ -143,7 +144,7 @@ class Launch:
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
         self.sites = [SiteCounts() for _ in program.sites]
         self.runs = [0] * len(program.blocks)
-        self.patterns, self.options, self.spent, self.clock_start = Patterns(), {}, 0, 1000
+        self.patterns, self.options, self.clock_start = Patterns(), {}, 1000
         self.initial_registers = program.initial_registers()
         self.hazards = Hazards(self) if hazards else None
         self.output: list[str] = []
@@ -151,7 +152,8 @@ class Launch:
         self.initial = self.memory.data.copy()
         self.probe = self.trace = None
         self.started = 0  # places of blocks that run, have run, or were cancelled
-        self.deadline: float | None = None
+        self.effort = Effort(max_instructions)
+        self.limit(self.effort)
 
     # ---- Memory ----
 
@@ -181,9 +183,14 @@ class Launch:
         wanted = max(1, min(LANES_AT_ONCE // (lanes * size), self.blocks // size))
         block = {name: size * needed for name, needed in block.items()}
         self.at_once = size * blocks_at_once(wanted, block, fixed, self.account.limit, program, size)
+        self.fewer = wanted * size / self.at_once  # how many times fewer blocks are together than without a limit
         self.account.take(2 * arrays, "the global arrays")
 
     # ---- Running ----
+
+    def limit(self, effort: Effort) -> None:
+        """Count against these limits. Where fewer blocks fit into memory together, they take as many more steps."""
+        effort.scale, self.effort = self.fewer, effort
 
     def execute(self) -> Report:
         waiting: list[Chunk] = []

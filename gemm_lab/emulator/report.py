@@ -57,7 +57,8 @@ _COUNTS = tuple(field.name for field in fields(Totals))
 class Report:
     """The result of `emulator.launch`.
 
-    instructions: warp instructions executed.   sites: one `Site` a PTX instruction.   totals: their sums.
+    instructions: warp instructions executed.   steps: what the emulator did for them, as `emulator.effort` counts.
+    sites: one `Site` a PTX instruction.   totals: their sums.
     hazards: findings, empty unless asked for.   output: the text of printf.
     """
 
@@ -71,6 +72,7 @@ class Report:
             if block.terminator is not None:
                 executed[block.terminator.site] = runs
         self.instructions = sum(executed)
+        self.steps = launch.effort.steps
         self.sites = [
             _site(item, runs, counts) for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)
         ]

@@ -10,11 +10,11 @@ phases of mbarriers are those that the emulator really counted: what a copy or a
 from __future__ import annotations
 
 import re
-import time
 from math import prod
 
 import numpy as np
 
+from gemm_lab.emulator.effort import Effort
 from gemm_lab.emulator.ir import Memory, Negated, Register
 from gemm_lab.emulator.launching import Launch, _extent, _only_entry
 from gemm_lab.emulator.ops.bulk import descriptor, destinations
@@ -47,17 +47,18 @@ _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 
 
 def record(compiled, grid, block, args, *, cluster=(1, 1, 1), first_block: int = 0, name: str = "",
-           max_instructions: int | None = None, max_seconds: float | None = None) -> Trace:
+           max_instructions: int | None = None, max_seconds: float | None = None,
+           max_steps: float | None = None) -> Trace:
     """Run one block (with a cluster, its whole cluster) and keep what its warps asked for. Arrays of `args` are read.
 
-    compiled, grid, block, args, cluster, max_instructions, max_seconds: as for `launch`. Raises what `launch` raises.
+    compiled, grid, block, args, cluster and the limits: as for `launch`. Raises what `launch` raises.
     """
     entry = getattr(compiled, "entry", None) or _only_entry(compiled.ptx)
     program = program_of(compiled.ptx, entry)
     probes = frozenset(site for site, item in enumerate(program.sites) if item.family in FAMILIES)
     run = Launch(program, _extent(grid, "grid"), _extent(block, "block"), args, compiled.dynamic_smem,
                  _extent(cluster, "cluster"), False, "early", max_instructions, compiled.files, first_block, probes)
-    run.deadline = None if max_seconds is None else time.monotonic() + max_seconds
+    run.limit(Effort(max_instructions, max_steps, max_seconds))
     recorder = Recorder(program, name or entry)
     run.probe, run.trace = recorder.stop, recorder
     run.execute()

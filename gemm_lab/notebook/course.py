@@ -35,7 +35,7 @@ from gemm_lab.notebook.nbgrader_steps import configure
 c = get_config()  # noqa: F821  (nbgrader defines it)
 c.CourseDirectory.course_id = "gemm_lab"
 c.CourseDirectory.root = str(Path(__file__).resolve().parent)
-c.GradeInFreshProcess.limit_s = 120.0  # seconds for one answer
+c.GradeInFreshProcess.limit_s = 120.0  # seconds of processor time for one answer
 configure(c)
 '''
 _TASK, _CHECK = re.compile(r'lab\.exercise\("(\w+)"\)'), re.compile(r"^\w+\.check\(")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gemm_lab.api import Kernel
-from gemm_lab.api.emulating import budget, launch
+from gemm_lab.api.emulating import launch, limits
 from gemm_lab.measure.inputs import make_inputs
 
 # Times those of the rung. Where sectors a request are asked for, small requests by the side would bring them down.
@@ -118,6 +118,6 @@ def _work_of_rung(base: Kernel, m: int, n: int, k: int) -> Work:
     if key not in _COUNTED:
         inputs = make_inputs(base.problem, m, n, k, "integers", 0)
         _, report = launch(base.compile_as_taught(), base.grid(m, n, k), inputs.arguments(), base.spec.cluster,
-                           max_instructions=budget(m, n, k))
+                           **limits(m, n, k))
         _COUNTED[key] = Work.of(report)
     return _COUNTED[key]

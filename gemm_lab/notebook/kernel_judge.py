@@ -21,7 +21,7 @@ from gemm_lab.compiler import CompileError
 from gemm_lab.device import KernelFault, KernelHang
 from gemm_lab.emulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gemm_lab.emulator.faults import ClusterFault, TensorMemoryFault, WarpgroupFault
-from gemm_lab.errors import LabError
+from gemm_lab.errors import LabError, NotJudged
 from gemm_lab.notebook.answer_text import refusals
 from gemm_lab.notebook.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.cuda_tokens import normalised
@@ -99,6 +99,8 @@ def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
         run = answer.run(n, m, k, seed=seed, timed=False, backend="gpu")
     except (KernelFault, KernelHang) as fault:
         return f"Right on the emulator; on this GPU, at {m} × {n} × {k}: {fault}"
+    except NotJudged:
+        raise
     except LabError:  # it is busy, or its tiles are larger than this size: it has nothing to say
         return ""
     return "" if run.passed else f"Right on the emulator, and wrong on this GPU: at {m} × {n} × {k}, {run.message}"

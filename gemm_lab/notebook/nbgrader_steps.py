@@ -1,11 +1,14 @@
 """nbgrader for cells of CUDA: stubs in C++, and grades from fresh processes instead of the student's session.
 
-`configure(c)` in nbgrader_config.py puts two steps in place of nbgrader's own: `ClearKernelSolutions` in
-generate_assignment and `GradeInFreshProcess` in autograde. No cell of a submission is executed.
+`configure(c)` in nbgrader_config.py puts steps in place of nbgrader's own: in generate_assignment
+`ClearKernelSolutions`; in autograde `ReadAnything` and `SetRight` (`submission`), `GradeInFreshProcess` and
+`SaveVerdicts`; in generate_feedback `SafeFeedback` (`feedback_page`); in export `ExportVerdicts`. No cell of a
+submission is executed.
 """
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 from pathlib import Path
@@ -13,24 +16,25 @@ from typing import Any
 
 from nbformat.v4 import new_output
 from nbgrader.converters import Autograde, GenerateAssignment
-from nbgrader.preprocessors import ClearSolutions, Execute, InstantiateTests, NbGraderPreprocessor
+from nbgrader.plugins import CsvExportPlugin
+from nbgrader.preprocessors import ClearSolutions, Execute, InstantiateTests, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade
 from traitlets import Float
 
 from gemm_lab.api import html
 from gemm_lab.errors import LabError
 from gemm_lab.notebook import skeletons
-from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook.feedback_page import SafeFeedback
 from gemm_lab.notebook.grading import LIMIT_S, Grade, grade
+from gemm_lab.notebook.submission import ANSWER, CHECK, OWN, ReadAnything, SetRight, exercise_in
 
-ANSWER, CHECK = "answer_", "check_"  # what the grade_id of the two cells of an exercise begin with
 CUDA_STUB = "// YOUR CODE HERE"
+NOT_JUDGED = "NotJudged"  # the name of the error that stands for the third verdict
 
 
 def exercise_of(cell: Any, kind: str) -> str | None:
     """The exercise that a cell is the answer to (`kind` ANSWER) or the check of (CHECK), if it is one."""
-    name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-    return name.removeprefix(kind) if name.startswith(kind) and name.removeprefix(kind) in exercises() else None
+    return exercise_in(cell.metadata.get("nbgrader", {}).get("grade_id", ""), kind)
 
 
 class ClearKernelSolutions(ClearSolutions):
@@ -56,10 +60,11 @@ class GradeInFreshProcess(NbGraderPreprocessor):
     """In place of nbgrader's Execute: every check of an exercise is judged by `grading.grade` from the answer's text.
 
     A check gets an error (no points), a number (some of them) or a card (all of them) as its output, never none: a
-    check without output would count as passed.
+    check without output would count as passed. An error called `NOT_JUDGED` is no grade at all (`SaveVerdicts`).
     """
 
-    limit_s = Float(LIMIT_S, help="Seconds after which the process that judges one answer is stopped.").tag(config=True)
+    limit_s = Float(LIMIT_S, help="Processor time in seconds that the process may take that judges one answer."
+                    ).tag(config=True)
 
     def preprocess(self, nb: Any, resources: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         answers: dict[str, list[str]] = {}
@@ -78,14 +83,15 @@ class GradeInFreshProcess(NbGraderPreprocessor):
         if name is None:
             return [_refusal("This cell checks no exercise of gemm_lab; grade it by hand.")]
         texts = answers.get(name, [])
+        notes = "".join(f"{note}\n" for note in cell.metadata.get(OWN, {}).get("notes", []))
         if len(texts) != 1:
-            return [_refusal(f"The submission has {len(texts)} cells with the answer to {name}; it takes one.")]
+            return [_refusal(f"{notes}The submission has {len(texts)} cells with the answer to {name}; it takes one.")]
         self.log.info("Judging %s in a process of its own", name)
         try:
             found = grade(name, body(texts[0]), limit_s=self.limit_s)
         except (LabError, OSError) as error:
-            return [_refusal(f"It could not be judged: {error}")]
-        return outputs_of(found, float(cell.metadata.nbgrader["points"]))
+            return [_refusal(f"Not judged: {error} Run nbgrader autograde again.", NOT_JUDGED)]
+        return outputs_of(found, float(cell.metadata.nbgrader["points"]), notes)
 
 
 def body(source: str) -> str:
@@ -94,9 +100,14 @@ def body(source: str) -> str:
     return rest if first.lstrip().startswith("%%") else source
 
 
-def outputs_of(found: Grade, points: float) -> list[Any]:
-    """The outputs from which nbgrader reads a grade: a card for all points, a number for some, an error for none."""
-    said = f"{found.message}\nJudged with seed {found.seed}."
+def outputs_of(found: Grade, points: float, notes: str = "") -> list[Any]:
+    """The outputs from which nbgrader reads a grade: a card for all points, a number for some, an error for none.
+
+    notes: about the submission, which stand before the verdict.
+    """
+    if not found.judged:
+        return [_refusal(notes + found.message, NOT_JUDGED)]
+    said = f"{notes}{found.message}\nJudged with seed {found.seed}."
     if found.passed:
         card = html.card(f"<pre style='white-space:pre-wrap;margin:0'>{html.escape(said)}</pre>", html.GOOD)
         return [new_output("display_data", {"text/html": card, "text/plain": said})]
@@ -106,8 +117,56 @@ def outputs_of(found: Grade, points: float) -> list[Any]:
     return [_refusal(said)]
 
 
-def _refusal(says: str) -> Any:
-    return new_output("error", ename="WrongAnswer", evalue=says, traceback=[says])
+def _refusal(says: str, name: str = "WrongAnswer") -> Any:
+    return new_output("error", ename=name, evalue=says, traceback=[says])
+
+
+class SaveVerdicts(SaveAutoGrades):
+    """nbgrader's own step; but a check that was not judged gets no score and needs a grade, as nbgrader calls it."""
+
+    def _add_score(self, cell: Any, resources: dict[str, Any]) -> None:
+        super()._add_score(cell, resources)
+        if any(output.output_type == "error" and output.ename == NOT_JUDGED for output in cell.get("outputs", [])):
+            marks = cell.metadata["nbgrader"]
+            found = self.gradebook.find_grade(marks["grade_id"], self.notebook_id, self.assignment_id, self.student_id)
+            found.auto_score, found.needs_manual_grade = None, True
+            self.gradebook.db.commit()
+            self.log.warning("%s of student %s was not judged: run nbgrader autograde %s --force --student %s",
+                             marks["grade_id"], self.student_id, self.assignment_id, self.student_id)
+
+
+def not_judged(gradebook: Any) -> dict[tuple[str, str], list[str]]:
+    """The checks without any score, by assignment and student."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for assignment in gradebook.assignments:
+        for submission in assignment.submissions:
+            for book in submission.notebooks:
+                for one in book.grades:
+                    if exercise_in(one.name, CHECK) and one.auto_score is None and one.manual_score is None:
+                        found.setdefault((assignment.name, submission.student.id), []).append(one.name)
+    return found
+
+
+class ExportVerdicts(CsvExportPlugin):
+    """nbgrader's table of grades, in which a submission that was not judged to the end has an empty score and no 0."""
+
+    def export(self, gradebook: Any) -> None:
+        super().export(gradebook)
+        path, open_ones = Path(self.to or "grades.csv"), not_judged(gradebook)
+        with path.open(newline="", encoding="utf-8") as file:
+            header, *rows = list(csv.reader(file)) or [[]]
+        if not open_ones or "student_id" not in header:
+            return
+        for row in rows:
+            facts = dict(zip(header, row, strict=False))
+            names = open_ones.get((facts.get("assignment", ""), facts.get("student_id", "")))
+            if names:
+                self.log.warning("%s of student %s has no score, because %s was not judged: run nbgrader autograde "
+                                 "again", facts["assignment"], facts["student_id"], ", ".join(names))
+                for column in ("raw_score", "score"):
+                    row[header.index(column)] = ""
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([header, *rows])
 
 
 def configure(c: Any) -> None:
@@ -118,6 +177,12 @@ def configure(c: Any) -> None:
     c.GenerateAssignment.preprocessors = [ClearKernelSolutions if step is ClearSolutions else step for step in steps
                                           if step is not InstantiateTests]
     steps = Autograde.class_traits()["autograde_preprocessors"].default()
-    c.Autograde.autograde_preprocessors = [GradeInFreshProcess if step is Execute else step for step in steps]
+    ours = {Execute: GradeInFreshProcess, SaveAutoGrades: SaveVerdicts}
+    c.Autograde.autograde_preprocessors = [ours.get(step, step) for step in steps]
+    steps = Autograde.class_traits()["sanitize_preprocessors"].default()
+    c.Autograde.sanitize_preprocessors = [SetRight, *steps]
+    c.Autograde.exporter_class = ReadAnything
+    c.GenerateFeedback.exporter_class = SafeFeedback
+    c.ExportApp.plugin_class = ExportVerdicts
     c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE", "cuda": CUDA_STUB}
     c.OverwriteCells.add_missing_cells = True  # a check that a submission has deleted is put back and judged

@@ -119,13 +119,13 @@ def test_an_endless_kernel_stops_at_its_budget_and_names_the_line():
         endless.run(32, backend="emulator")
 
 
-def test_one_spinning_thread_is_stopped_by_the_clock(monkeypatch):
+def test_one_spinning_thread_is_stopped_by_the_steps_of_the_emulator(monkeypatch):
     from gemm_lab.api import emulating
 
-    monkeypatch.setattr(emulating, "LAUNCH_SECONDS", 1.0)
+    monkeypatch.setattr(emulating, "MARGIN", 1)
     k = lab.kernel("simt/02")
     text = k.regions["multiply"] + "\n  volatile int again = row == 0 && col == 0;\n  while (again) acc += 0.0f;"
-    with pytest.raises(LabError, match="longer than its time; it spins at .*cell"):
+    with pytest.raises(LabError, match="steps of the emulator; it spins at .*cell"):
         k.edit(first_line=2, multiply=text).run(256, backend="emulator")
 
 

@@ -19,6 +19,7 @@ from gemm_lab.config import data_dir  # noqa: E402
 from gemm_lab.notebook import course, run  # noqa: E402
 from gemm_lab.notebook.skeletons import code_lines, skeleton, solution  # noqa: E402
 
+pytestmark = pytest.mark.timeout(900)  # a busy machine only takes longer
 NAME = "02_short"
 KERNEL, CHOICE = "02_inner_product", "02_warp_tile"
 RIGHT_KERNEL, RIGHT_CHOICE = solution(KERNEL), "choice = dict(warps_m=4, warps_n=2)"
