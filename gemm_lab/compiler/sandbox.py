@@ -26,11 +26,13 @@ def available() -> tuple[bool, str]:
     return True, f"Landlock, version {version}"
 
 
-def confine(read: Iterable[Path], execute: Iterable[Path] = (), write: Iterable[Path] = ()) -> bool:
+def confine(read: Iterable[Path], execute: Iterable[Path] = (), write: Iterable[Path] = (),
+            names: Iterable[Path] = ()) -> bool:
     """Leave this thread, and what it starts, the given files and folders and nothing else; False where that cannot be.
 
-    execute: may be read and run, too.   write: may be read and changed, too. What is open stays open; what does not
-    exist is left out. No TCP connection can be made or accepted.
+    execute: may be read and run, too.   write: may be read and changed, too.   names: folders in which the names of
+    files may be read, and not the files. What is open stays open; what does not exist is left out. No TCP connection
+    can be made or accepted.
     """
     if not available()[0]:
         return False
@@ -42,7 +44,8 @@ def confine(read: Iterable[Path], execute: Iterable[Path] = (), write: Iterable[
         writing |= getattr(AccessFS, name)
     of_files = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.TRUNCATE | AccessFS.EXECUTE
     with Ruleset(scoped=Scope.SIGNAL | Scope.ABSTRACT_UNIX_SOCKET) as rules:
-        for paths, access in ((read, reading), (execute, reading | AccessFS.EXECUTE), (write, writing)):
+        for paths, access in ((read, reading), (execute, reading | AccessFS.EXECUTE), (write, writing),
+                              (names, AccessFS.READ_DIR)):
             for path in paths:
                 with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                     rules.allow_path(path, access if path.is_dir() else access & of_files)

@@ -42,7 +42,7 @@ __all__ = [
 def available() -> bool:
     """True when a kernel can be launched: Linux, an NVIDIA driver, a GPU and CuPy, here or on the server.
 
-    With GEMM_LAB_SCHEDULER set, a `ServerError` if the server cannot be used.
+    With GEMM_LAB_SERVER set, a `ServerError` if the server cannot be used.
     """
     return why_not() == ""
 
@@ -80,7 +80,7 @@ def present() -> hardware.Present | None:
 
 
 def emulating_server() -> remote.RemoteSession | None:
-    """The server that GEMM_LAB_SCHEDULER names, if it emulates; None where launches are emulated here."""
+    """The server that GEMM_LAB_SERVER names, if it emulates; None where launches are emulated here."""
     found = remote.server()
     return found if found is not None and found.facts()["backend"] == "emulator" else None
 

@@ -168,7 +168,7 @@ def replay(report, where, block, warp: int) -> Probe:
     if launch is None:
         raise EmulatorError(
             "This launch ran on a server, which sends back counts and results alone. To look inside, run it here: "
-            "unset GEMM_LAB_SCHEDULER."
+            "unset GEMM_LAB_SERVER."
         )
     x, y, _ = launch.grid
     number = (

@@ -204,7 +204,9 @@ def child() -> None:
     """Read one request from standard input, judge it, and write the grade to standard output."""
     import gemm_lab.notebook.exercises
     import gemm_lab.notebook.wrong_answers  # noqa: F401  (what a judge needs is loaded before the text is read)
+    from gemm_lab.notebook.grader_sandbox import confine_grader
 
+    confine_grader(Path.cwd())
     asked = json.loads(sys.stdin.read())
     _limit_resources(asked["limit_s"])
     print(BEGUN, flush=True)

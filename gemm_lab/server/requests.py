@@ -40,7 +40,8 @@ OPERATIONS: dict[str, dict[str, dict[str, Any]]] = {
             "compiled": {"name": str, "ptx": str, "entry": str, "threads": int, "dynamic_smem": int,
                          "files": dict[str, str]},
             "grid": tuple[int, ...], "args": list[ARGUMENT], "?cluster": tuple[int, ...], "?hazards": bool,
-            "?timing": Literal["early", "late"], "?max_instructions": int | None, "?max_seconds": float | None,
+            "?timing": Literal["early", "late"], "?max_instructions": int | None, "?max_steps": int | None,
+            "?max_seconds": float | None,
         },
     },
     "gpu": {
