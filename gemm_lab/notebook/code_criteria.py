@@ -44,6 +44,12 @@ def _in_flight(loop: Lines) -> int:
     return min((int(found[1], 16) for found in waits if found), default=0)
 
 
+def _copies_in_flight(loop: Lines) -> int | None:
+    """The least number of groups of cp.async that a wait in the loop leaves running; None where there is no wait."""
+    waits = [re.search(r"DEPBAR\.LE SB0, (0x[0-9a-f]+)", line.text) for line in loop]
+    return min((int(found[1], 16) for found in waits if found), default=None)
+
+
 def _before_use(loop: Lines) -> int | None:
     """The least number of mma between an ldmatrix and its use; 0 where a call hides the order, None without both."""
     if any(line.callee is not None for line in loop):
@@ -81,6 +87,10 @@ CODE_CRITERIA = {
         "groups of products still running at a wait", _in_flight,
         "Its main loop waits until at most {found} groups of products are running, so the tensor cores run dry; "
         "{wanted} may stay.", least=True),
+    "copies_in_flight": CodeCriterion(
+        "groups of copies still running at a wait", _copies_in_flight,
+        "Its main loop waits until at most {found} groups of copies are on their way, so nothing is copied while it "
+        "multiplies; {wanted} may stay.", least=True),
     "box_copies": CodeCriterion(
         "boxes for this block alone",
         lambda lines: sum(line.opcode.startswith("UTMALDG") and "MULTICAST" not in line.opcode for line in lines),

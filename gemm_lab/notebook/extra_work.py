@@ -17,34 +17,53 @@ from typing import Any
 from gemm_lab.api import Kernel
 from gemm_lab.api.emulating import launch, limits
 from gemm_lab.measure.inputs import make_inputs
+from gemm_lab.notebook.foreign_instructions import foreign
 
 # Times those of the rung. Where sectors a request are asked for, small requests by the side would bring them down.
 # Where they are not, an answer may need some more: NVRTC writes some stores of 16 bytes as four that ptxas joins again.
 MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.0, 1.5, 1.5, 1.25
 # …and of what an exercise counts in the machine code: room for a barrier before the loop, not for one more a turn.
 MOST_EXECUTED = 1.25
+# …and of bytes that are read from global memory: each element as often as the rung reads it.
+MOST_BYTES = 1.02
 _COUNTED: dict[tuple, Work] = {}
 _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
 
 
 @dataclass(frozen=True)
 class Work:
-    """Of one launch: warp instructions, wavefronts without conflicts, requests to global memory and their sectors.
+    """Of one launch: warp instructions, wavefronts as counted and without conflicts, requests to global memory, their
+    sectors, bytes read from it, and sectors that asynchronous copies read.
 
-    executed: warp instructions of each kind of `EXECUTED`.
+    executed: warp instructions of each kind of `EXECUTED`.   opcodes: all that stand in its PTX.
     """
 
     instructions: int
     wavefronts: int
+    ideal: int
     requests: int
     sectors: int
+    bytes: int
+    copied_sectors: int
     executed: Counter
+    opcodes: frozenset[str]
 
     @classmethod
     def of(cls, report: Any) -> Work:
-        sites = [site for site in report.sites if site.sectors]
-        return cls(report.instructions, report.totals.ideal_wavefronts, sum(site.requests for site in sites),
-                   sum(site.sectors for site in sites), executed(report))
+        sites, totals = [site for site in report.sites if site.sectors], report.totals
+        reads = [site for site in report.sites if _from_global(site.opcode)]
+        return cls(
+            report.instructions, totals.wavefronts, totals.ideal_wavefronts, sum(site.requests for site in sites),
+            sum(site.sectors for site in sites), sum(site.bytes for site in reads),
+            sum(site.sectors for site in reads if site.opcode.startswith("cp.")), executed(report),
+            frozenset(site.opcode for site in report.sites))
+
+
+def _from_global(opcode: str) -> bool:
+    """Whether an instruction reads global memory: a load of it or of no named memory, or a copy out of it."""
+    name, *parts = re.split(r"\.|::", opcode)
+    spaces = [part for part in parts if part in ("global", "shared")]
+    return name == "ld" and _reads(set(parts), "global") or name == "cp" and spaces[-1:] == ["global"]
 
 
 def _reads(opcode: set[str], space: str) -> bool:
@@ -63,6 +82,9 @@ EXECUTED: dict[str, Callable[[str, set[str]], bool]] = {
     "box_copies": lambda name, parts: name == "cp" and {"bulk", "tensor", "global"} <= parts
                                       and not any(part.startswith("multicast") for part in parts),
     "fewer_instructions": lambda name, parts: True,
+    "waits": lambda name, parts: name in ("bar", "barrier") and "warp" not in parts and "arrive" not in parts
+                                 or name == "mbarrier" and bool(parts & {"try_wait", "test_wait"})
+                                 or any(part.startswith("wait") for part in parts) and name != "mbarrier",
 }
 
 
@@ -78,7 +100,8 @@ def executed(report: Any) -> Counter:
 
 LABELS = {"barriers": "barriers", "plain_loads": "plain loads from shared memory", "ldmatrix": "ldmatrix",
           "global_loads": "loads from global memory", "register_copies": "loads into registers and stores out of them",
-          "box_copies": "boxes for one block alone", "fewer_instructions": "all instructions"}
+          "box_copies": "boxes for one block alone", "fewer_instructions": "all instructions",
+          "waits": "waits for other threads, for copies or for products"}
 
 
 def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
@@ -92,21 +115,38 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
                 "an exercise counts code that runs. Leave them out.")
     base, own = replace(run.kernel, edits={}, whole=None, alias=None), Work.of(run.report)
     rung = _work_of_rung(base, run.m, run.n, run.k)
+    if reason := foreign(set(own.opcodes), run.compiled.ptx, set(rung.opcodes), base.compile_as_taught().ptx):
+        return reason
+    size = f"At {run.m} × {run.n} × {run.k}"
+    return _beside(own, rung, wanted, size) or _uncounted(own, rung, wanted, size)
+
+
+def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
+    """A sentence where an answer does more of what costs time, or thins out an average; "" where it does not."""
     requests = MOST_REQUESTS_AVERAGED if "sectors_per_request" in wanted else MOST_REQUESTS
     sectors = requests * wanted.get("sectors_per_request", own.sectors) * max(rung.requests, 1)
     for found, allowed, what in (
         (own.instructions, MOST_INSTRUCTIONS * rung.instructions, "executes {} warp instructions"),
-        (own.wavefronts, MOST_WAVEFRONTS * rung.wavefronts, "needs {} wavefronts even without any bank conflict"),
+        (own.ideal, MOST_WAVEFRONTS * rung.ideal, "needs {} wavefronts even without any bank conflict"),
+        (own.wavefronts, wanted.get("conflict_degree", own.wavefronts) * max(rung.ideal, 1),
+         "needs {} wavefronts in all, which the same accesses by whole warps would not"),
         (own.requests, requests * rung.requests, "makes {} requests to global memory"),
         (own.sectors, sectors, "moves {} sectors"),
+        (own.bytes, MOST_BYTES * rung.bytes, "reads {} bytes from global memory"),
+        (own.copied_sectors, MOST_BYTES * rung.copied_sectors, "copies {} sectors of global memory"),
     ):
-        if found > allowed:
-            return (f"At {run.m} × {run.n} × {run.k} it {what.format(f'{found:,}')}; {int(allowed):,} are allowed. "
+        if found > allowed * 1.001:
+            return (f"{size} it {what.format(f'{found:,}')}; {int(allowed):,} are allowed. "
                     "Averages such as wavefronts for each ideal one are compared only up to that amount of work.")
+    return ""
+
+
+def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
+    """A sentence where an answer executes more of what the exercise counts than the code of its loops shows."""
     for kind in EXECUTED.keys() & wanted.keys():
-        found, most = own.executed[kind], 1.0 if kind == "fewer_instructions" else MOST_EXECUTED
-        if found > most * rung.executed[kind]:
-            return (f"At {run.m} × {run.n} × {run.k} it executes {found:,} warp instructions of what is counted here "
+        most = 1.0 if kind == "fewer_instructions" else MOST_EXECUTED
+        if own.executed[kind] > most * rung.executed[kind]:
+            return (f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
                     f"({LABELS[kind]}), and the rung's own text {rung.executed[kind]:,}: some stand where the main "
                     "loop's machine code does not show them.")
     return ""

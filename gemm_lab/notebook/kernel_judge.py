@@ -165,14 +165,29 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
     return None
 
 
+DEEPER, WIDER = 4, 3  # how far beyond the sizes of an exercise those go that are drawn
+
+
 def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tuple[int, int, int]]:
-    """One more size for a seed that is not 0, up to the exercise's own in each direction: its sizes are no secret."""
+    """Three more sizes for a seed that is not 0, because those of the exercise are no secret.
+
+    One is within the exercise's own in each direction. One has up to `DEEPER` times their k and a single tile of D; one
+    up to `WIDER` times their m or n, with one tile in the other direction and the least k.
+    """
     if seed == 0:
         return []
-    draw, steps = random.Random(seed), answer.spec.size_multiples(answer.config)
+    draw, steps = random.Random(seed), [*answer.spec.size_multiples(answer.config).values()]
     most = [max(size[axis] for size in wanted["sizes"]) for axis in range(3)]
-    return [tuple(step * draw.randint(1, max(1, edge // step))
-                  for step, edge in zip(steps.values(), most, strict=True))]
+    least = [min(size[axis] for size in wanted["sizes"]) for axis in range(3)]
+
+    def drawn(low: int, high: int, step: int) -> int:
+        return step * draw.randint(max(1, low // step), max(1, high // step))
+
+    within = [drawn(step, edge, step) for step, edge in zip(steps, most, strict=True)]
+    deep = [least[0], least[1], drawn(most[2], DEEPER * most[2], steps[2])]
+    wide, axis = list(least), draw.randrange(2)
+    wide[axis] = drawn(most[axis], WIDER * most[axis], steps[axis])
+    return [tuple(within), tuple(deep), tuple(wide)]
 
 
 _TOO_MUCH_SHARED = re.compile(r"too much shared data \(([\d,]+) bytes, ([\d,]+) max\)")
