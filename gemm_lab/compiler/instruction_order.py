@@ -14,6 +14,7 @@ from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.errors import LabError
 
 _REGISTER = re.compile(r"\bR(\d+)\b")
+_BYTES = {"128": 4, "64": 2}  # registers that LDG.….128 and LDG.….64 fill
 _WIDTH = {"2": 2, "4": 4}  # registers that LDSM.….2 and LDSM.….4 fill
 
 
@@ -39,6 +40,30 @@ def mma_before_use_in(body: Sequence[SassLine]) -> list[int]:
     if not loads or not any(line.opcode.startswith("HMMA") for line in body):
         raise LabError("There is no main loop with LDSM and HMMA in this code.")
     return [_distance(body, place) for place in loads]
+
+
+def mma_before_store_in(body: Sequence[SassLine]) -> list[int]:
+    """For each LDG of a loop, how many MMA stand between it and the first instruction that touches what it loads.
+
+    The loop is taken as a ring. 0 means that a warp waits for global memory before it multiplies on.
+    """
+    found = []
+    for place, line in enumerate(body):
+        if line.opcode.split(".")[0] != "LDG":
+            continue
+        first = int(_REGISTER.search(line.text.split(line.opcode, 1)[1]).group(1))
+        loaded = set(range(first, first + _BYTES.get(_width(line.opcode), 1)))
+        between = 0
+        for other in (*body[place + 1:], *body[:place]):
+            if loaded & {int(number) for number in _REGISTER.findall(other.text)}:
+                break
+            between += "MMA" in other.opcode.split(".")[0]
+        found.append(between)
+    return found
+
+
+def _width(opcode: str) -> str:
+    return next((part for part in opcode.split(".") if part in _BYTES), "")
 
 
 def _distance(body: Sequence[SassLine], place: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gemm_lab.compiler.disassembly import INDIRECT, SassLine
@@ -85,18 +85,31 @@ def product_loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
     """Every loop that multiplies, with the functions that it calls in place of the calls; the main loop is one of them.
 
     A loop multiplies if a multiply-add stands in it or in a function that it calls. Of nested loops the outermost
-    counts that stores no results, and the innermost where all of them do. Empty for code without such a loop.
+    counts that stores no results, and the innermost where all of them do. A loop over tiles of D, in which a few turns
+    of its loop over k stand written out before or behind it, is none. Empty for code without such a loop.
     """
+    tensor = any(macs(line.opcode) for line in lines)
+    work = {line.address: macs(line.opcode) if tensor else _fma(line) for line in lines}
     bodies = sorted((with_callees(body, lines) for body in _loops(lines)), key=len)
     places = [{line.address for line in body} for body in bodies]
     stores = [any(line.opcode.startswith(_LEAVES) for line in body) for body in bodies]
-    tensor, chosen = any(macs(line.opcode) for line in lines), set()
-    for product in lines:
-        if macs(product.opcode) if tensor else _fma(product):
-            around = [number for number, place in enumerate(places) if product.address in place]
-            free = [number for number in around if not stores[number]]
-            chosen |= set(free[-1:] or around[:1])
+    chosen: set[int] = set()
+    for address in (address for address, amount in work.items() if amount):
+        around = [number for number, place in enumerate(places) if address in place]
+        free = [number for number in around if not stores[number]]
+        if free:
+            chosen.add(free[-1])
+        elif around and not _over_tiles(around[0], places, work):
+            chosen.add(around[0])
     return [bodies[number] for number in sorted(chosen)]
+
+
+def _over_tiles(number: int, places: Sequence[set[int]], work: Mapping[int, int]) -> bool:
+    """Whether of the products of a loop at most two turns of a loop inside it stand in it directly."""
+    inside = [place for place in places[:number] if place < places[number]]
+    amounts = [sum(work[address] for address in place) for place in inside]
+    direct = sum(work[address] for address in places[number].difference(*inside))
+    return direct <= 2 * max(amounts, default=0)
 
 
 def with_callees(body: Sequence[SassLine], lines: Sequence[SassLine]) -> tuple[SassLine, ...]:

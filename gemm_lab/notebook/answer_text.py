@@ -20,7 +20,7 @@ _JOINERS = "\u200c\u200d"
 _UNROLL = re.compile(r"[\w \t+*/%()<>=!&|-]*")
 # What a preprocessor answers with facts of the compilation, of files or of places.
 _ARCHITECTURE = re.compile(r"__CUDA_ARCH\w*|__CUDA_\w*ARCH\w*|_*NV_\w+|__nv_target\w*|__CUDACC\w*|__NVCC\w*|"
-                           r"CUDA_VERSION|CUDART_VERSION|_*CCCL_\w*|_LIBCUDACXX\w*|__CUDA\w*__")
+                           r"__nv(?!_bfloat|_fp\d)\w*|CUDA_VERSION|CUDART_VERSION|_*CCCL_\w*|_LIBCUDACXX\w*|__CUDA\w*__")
 _OF_FILES = re.compile(r"__has_\w+|__include\w*|__embed\w*|__FILE\w*|__BASE_FILE__|__LINE__|__COUNTER__|__DATE__|"
                        r"__TIME\w*|__builtin_(?:FILE|LINE|COLUMN|FUNCTION|source_location)|__INCLUDE_LEVEL__")
 # Names that begin like this belong to the compiler ([lex.name]); its headers define macros by them. Of those with a

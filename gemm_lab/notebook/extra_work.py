@@ -23,7 +23,7 @@ from gemm_lab.notebook.foreign_instructions import foreign
 # Where they are not, an answer may need some more: NVRTC writes some stores of 16 bytes as four that ptxas joins again.
 MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.0, 1.5, 1.5, 1.25
 # …and of what an exercise counts in the machine code: room for a barrier before the loop, not for one more a turn.
-MOST_EXECUTED = 1.25
+MOST_EXECUTED, MOST_WAITS = 1.25, 1.1
 # …and of bytes that are read from global memory: each element as often as the rung reads it.
 MOST_BYTES = 1.02
 _COUNTED: dict[tuple, Work] = {}
@@ -35,7 +35,8 @@ class Work:
     """Of one launch: warp instructions, wavefronts as counted and without conflicts, requests to global memory, their
     sectors, bytes read from it, and sectors that asynchronous copies read.
 
-    executed: warp instructions of each kind of `EXECUTED`.   opcodes: all that stand in its PTX.
+    full_waits: waits for all groups of copies or products.   executed: warp instructions of each kind of `EXECUTED`.
+    opcodes: all that stand in its PTX.
     """
 
     instructions: int
@@ -45,17 +46,19 @@ class Work:
     sectors: int
     bytes: int
     copied_sectors: int
+    full_waits: int
     executed: Counter
     opcodes: frozenset[str]
 
     @classmethod
-    def of(cls, report: Any) -> Work:
+    def of(cls, report: Any, ptx: str) -> Work:
         sites, totals = [site for site in report.sites if site.sectors], report.totals
         reads = [site for site in report.sites if _from_global(site.opcode)]
         return cls(
             report.instructions, totals.wavefronts, totals.ideal_wavefronts, sum(site.requests for site in sites),
             sum(site.sectors for site in sites), sum(site.bytes for site in reads),
-            sum(site.sectors for site in reads if site.opcode.startswith("cp.")), executed(report),
+            sum(site.sectors for site in reads if site.opcode.startswith("cp.")),
+            full_waits(report, ptx), executed(report),
             frozenset(site.opcode for site in report.sites))
 
 
@@ -98,6 +101,16 @@ def executed(report: Any) -> Counter:
     return found
 
 
+_ALL_GROUPS = re.compile(r"\.wait_all|\.wait_group\S*\s+0\s*;")
+
+
+def full_waits(report: Any, ptx: str) -> int:
+    """Executions of the waits that leave no group of copies or products on its way; `ptx` is what was launched."""
+    lines = ptx.split("\n")
+    return sum(site.executions for site in report.sites
+               if ".wait" in site.opcode and _ALL_GROUPS.search(lines[site.ptx_line - 1]))
+
+
 LABELS = {"barriers": "barriers", "plain_loads": "plain loads from shared memory", "ldmatrix": "ldmatrix",
           "global_loads": "loads from global memory", "register_copies": "loads into registers and stores out of them",
           "box_copies": "boxes for one block alone", "fewer_instructions": "all instructions",
@@ -113,7 +126,7 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     if idle:
         return (f"{len(idle)} of its tensor instructions never run ({idle[0].opcode}, PTX line {idle[0].ptx_line}); "
                 "an exercise counts code that runs. Leave them out.")
-    base, own = replace(run.kernel, edits={}, whole=None, alias=None), Work.of(run.report)
+    base, own = replace(run.kernel, edits={}, whole=None, alias=None), Work.of(run.report, run.compiled.ptx)
     rung = _work_of_rung(base, run.m, run.n, run.k)
     if reason := foreign(set(own.opcodes), run.compiled.ptx, set(rung.opcodes), base.compile_as_taught().ptx):
         return reason
@@ -143,8 +156,11 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
 
 def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     """A sentence where an answer executes more of what the exercise counts than the code of its loops shows."""
+    if "waits" in wanted and own.full_waits > MOST_WAITS * rung.full_waits:
+        return (f"{size} its warps wait {own.full_waits:,} times until nothing is on its way any more, and those of "
+                f"the rung's own text {rung.full_waits:,} times: what was to run beside the work is waited for.")
     for kind in EXECUTED.keys() & wanted.keys():
-        most = 1.0 if kind == "fewer_instructions" else MOST_EXECUTED
+        most = {"fewer_instructions": 1.0, "waits": MOST_WAITS}.get(kind, MOST_EXECUTED)
         if own.executed[kind] > most * rung.executed[kind]:
             return (f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
                     f"({LABELS[kind]}), and the rung's own text {rung.executed[kind]:,}: some stand where the main "
@@ -157,7 +173,8 @@ def _work_of_rung(base: Kernel, m: int, n: int, k: int) -> Work:
     key = (base.name, base.emulated_arch, tuple(base.config.items()), base.grid(m, n, k), m, n, k)
     if key not in _COUNTED:
         inputs = make_inputs(base.problem, m, n, k, "integers", 0)
-        _, report = launch(base.compile_as_taught(), base.grid(m, n, k), inputs.arguments(), base.spec.cluster,
+        compiled = base.compile_as_taught()
+        _, report = launch(compiled, base.grid(m, n, k), inputs.arguments(), base.spec.cluster,
                            **limits(m, n, k))
-        _COUNTED[key] = Work.of(report)
+        _COUNTED[key] = Work.of(report, compiled.ptx)
     return _COUNTED[key]
