@@ -85,9 +85,10 @@ EXECUTED: dict[str, Callable[[str, set[str]], bool]] = {
     "box_copies": lambda name, parts: name == "cp" and {"bulk", "tensor", "global"} <= parts
                                       and not any(part.startswith("multicast") for part in parts),
     "fewer_instructions": lambda name, parts: True,
-    "waits": lambda name, parts: name in ("bar", "barrier") and "warp" not in parts and "arrive" not in parts
-                                 or name == "mbarrier" and bool(parts & {"try_wait", "test_wait"})
-                                 or any(part.startswith("wait") for part in parts) and name != "mbarrier",
+    "waits_for_blocks": lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"},
+    "waits_for_phases": lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"}),
+    "waits_for_groups": lambda name, parts: name not in ("bar", "barrier", "mbarrier")
+                                            and any(part.startswith("wait") for part in parts),
 }
 
 
@@ -114,7 +115,8 @@ def full_waits(report: Any, ptx: str) -> int:
 LABELS = {"barriers": "barriers", "plain_loads": "plain loads from shared memory", "ldmatrix": "ldmatrix",
           "global_loads": "loads from global memory", "register_copies": "loads into registers and stores out of them",
           "box_copies": "boxes for one block alone", "fewer_instructions": "all instructions",
-          "waits": "waits for other threads, for copies or for products"}
+          "waits_for_blocks": "waits of a block at its barriers", "waits_for_phases": "waits for phases of mbarriers",
+          "waits_for_groups": "waits for groups of copies or products"}
 
 
 def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
@@ -159,8 +161,9 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
     if "waits" in wanted and own.full_waits > MOST_WAITS * rung.full_waits:
         return (f"{size} its warps wait {own.full_waits:,} times until nothing is on its way any more, and those of "
                 f"the rung's own text {rung.full_waits:,} times: what was to run beside the work is waited for.")
-    for kind in EXECUTED.keys() & wanted.keys():
-        most = {"fewer_instructions": 1.0, "waits": MOST_WAITS}.get(kind, MOST_EXECUTED)
+    kinds = [kind for kind in EXECUTED if kind in wanted or (kind.startswith("waits") and "waits" in wanted)]
+    for kind in kinds:
+        most = 1.0 if kind == "fewer_instructions" else MOST_WAITS if kind.startswith("waits") else MOST_EXECUTED
         if own.executed[kind] > most * rung.executed[kind]:
             return (f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
                     f"({LABELS[kind]}), and the rung's own text {rung.executed[kind]:,}: some stand where the main "

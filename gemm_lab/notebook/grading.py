@@ -338,7 +338,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="S", help="seconds of processor time")
     options = parser.parse_args(argv)
-    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+    try:
+        data = sys.stdin.buffer.read() if options.file == "-" else Path(options.file).read_bytes()
+        text = data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"{options.file} cannot be read as UTF-8 text: {getattr(error, 'strerror', None) or error}.")
+        return 2
     found = grade(options.exercise, text, seed=options.seed, limit_s=options.limit)
     points = f"{found.share:.0%}" if found.judged else "–"
     print(f"{found.verdict}  {points}  seed {found.seed}\n{found.message}")

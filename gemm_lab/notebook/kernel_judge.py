@@ -160,19 +160,20 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
         found.asked += 1
         if (value < bound * 0.999) if count.least else (value > bound * 1.001):
             found.missed += 1
-            found.reasons.append(f"{where}At {m} × {n} × {k}: " + count.says.format(found=value, wanted=bound))
+            found.reasons.append(f"{where}At {m} × {n} × {k}: " + _said(count.says, value, bound))
     found.runs.append((where, run))
     return None
 
 
-DEEPER, WIDER = 4, 3  # how far beyond the sizes of an exercise those go that are drawn
+# How far beyond the sizes of an exercise those go that are drawn: times its largest, and block tiles in one direction.
+DEEPER, WIDER, BLOCKS = (2, 4), (2, 3), (5, 9)
 
 
 def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tuple[int, int, int]]:
     """Three more sizes for a seed that is not 0, because those of the exercise are no secret.
 
-    One is within the exercise's own in each direction. One has up to `DEEPER` times their k and a single tile of D; one
-    up to `WIDER` times their m or n, with one tile in the other direction and the least k.
+    One is within the exercise's own in each direction. One has `DEEPER` times their largest k, and their least m and n;
+    one `WIDER` times their largest m or n, or `BLOCKS` block tiles if that is more, and the least of the others.
     """
     if seed == 0:
         return []
@@ -184,13 +185,21 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
         return step * draw.randint(max(1, low // step), max(1, high // step))
 
     within = [drawn(step, edge, step) for step, edge in zip(steps, most, strict=True)]
-    deep = [least[0], least[1], drawn(most[2], DEEPER * most[2], steps[2])]
+    deep = [least[0], least[1], drawn(DEEPER[0] * most[2], DEEPER[1] * most[2], steps[2])]
     wide, axis = list(least), draw.randrange(2)
-    wide[axis] = drawn(most[axis], WIDER * most[axis], steps[axis])
+    block = max(answer.config.get(f"BLOCK_{'MN'[axis]}", 1), steps[axis])
+    low, high = (max(times * most[axis], blocks * block) for times, blocks in zip(WIDER, BLOCKS, strict=True))
+    wide[axis] = drawn(low, high, steps[axis])
     return [tuple(within), tuple(deep), tuple(wide)]
 
 
 _TOO_MUCH_SHARED = re.compile(r"too much shared data \(([\d,]+) bytes, ([\d,]+) max\)")
+
+
+def _said(says: str, value: float, bound: float) -> str:
+    """The sentence of a count, with as many digits as it takes to tell the value from its bound."""
+    digits = next((digits for digits in range(2, 7) if f"{value:.{digits}f}" != f"{bound:.{digits}f}"), 6)
+    return says.replace("{found:.2f}", f"{{found:.{digits}f}}").format(found=value, wanted=bound)
 
 
 def _hazards(run: Any) -> list[str]:
