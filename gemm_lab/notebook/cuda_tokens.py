@@ -56,8 +56,11 @@ class Token:
 
 
 def normalised(text: str) -> str:
-    """The text with CR LF as LF, which is how it is compiled and how its lines are counted."""
-    return text.replace("\r\n", "\n")
+    """The text with CR LF as LF, which is how it is compiled and how its lines are counted.
+
+    A CR at its very end is what remains of a CR LF whose LF was cut off.
+    """
+    return text.replace("\r\n", "\n").removesuffix("\r")
 
 
 def tokens(text: str) -> list[Token]:
