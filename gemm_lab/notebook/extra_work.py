@@ -85,6 +85,7 @@ EXECUTED: dict[str, Callable[[str, set[str]], bool]] = {
     "box_copies": lambda name, parts: name == "cp" and {"bulk", "tensor", "global"} <= parts
                                       and not any(part.startswith("multicast") for part in parts),
     "fewer_instructions": lambda name, parts: True,
+    "waits_by_groups": lambda name, parts: "commit_group" in parts,
     "waits_for_blocks": lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"},
     "waits_for_phases": lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"}),
     "waits_for_groups": lambda name, parts: name not in ("bar", "barrier", "mbarrier")
@@ -115,6 +116,7 @@ def full_waits(report: Any, ptx: str) -> int:
 LABELS = {"barriers": "barriers", "plain_loads": "plain loads from shared memory", "ldmatrix": "ldmatrix",
           "global_loads": "loads from global memory", "register_copies": "loads into registers and stores out of them",
           "box_copies": "boxes for one block alone", "fewer_instructions": "all instructions",
+          "waits_by_groups": "groups that are closed, also empty ones",
           "waits_for_blocks": "waits of a block at its barriers", "waits_for_phases": "waits for phases of mbarriers",
           "waits_for_groups": "waits for groups of copies or products"}
 

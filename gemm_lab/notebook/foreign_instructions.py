@@ -47,7 +47,29 @@ def foreign(opcodes: set[str], ptx: str, own_opcodes: set[str], own_ptx: str) ->
         if family(opcode) not in known | {""}:
             return (f"It uses {opcode}, and the rung has no instruction of that kind ({family(opcode)}). In this "
                     "exercise threads meet and move data by the means of the rung, which are counted and checked.")
+    own_barriers = barriers(own_ptx)
+    for form, threads in sorted(barriers(ptx) - own_barriers):
+        who = f"{threads} threads" if threads else "all threads of the block"
+        return (f"It has a barrier “{form}” of {who}, and the rung has none of that kind: a barrier with another "
+                "number of threads, or a mask of lanes, orders others than those who share the data.")
     for name in sorted(set(_OF_THE_MACHINE.findall(ptx)) - set(_OF_THE_MACHINE.findall(own_ptx))):
         return (f"It reads the special register %{name}, which tells of the machine or of time. A kernel whose result "
                 "depends on them is right in one place and wrong in another.")
     return ""
+
+
+def barriers(ptx: str) -> set[tuple[str, str]]:
+    """(kind, how many threads, or which lanes) of every barrier of blocks and warps in a PTX text."""
+    body = re.sub(r"//[^\n]*|/\*.*?\*/", " ", ptx, flags=re.S)
+    found = set()
+    for opcode, operands in re.findall(r"\b(bar(?:rier)?\.[\w.:]+)\s+([^;]*);", body):
+        parts = opcode.split(".")
+        if "cluster" in parts:
+            continue
+        given = [operand.strip() for operand in operands.split(",")]
+        if "warp" in parts:
+            found.add(("bar.warp.sync", "" if given[0] in ("-1", "0xffffffff", "4294967295") else given[0]))
+        else:
+            kind = next((part for part in parts[1:] if part in ("sync", "arrive", "red")), parts[-1])
+            found.add((f"bar.{kind}", given[1] if len(given) > 1 else ""))
+    return found | {("bar.warp.sync", "")}

@@ -118,32 +118,34 @@ def _in_fresh_process(name: str, text: str, seed: int, limit_s: float, patience_
         environment |= {"HOME": path, "TMPDIR": path, "XDG_STATE_HOME": path, "XDG_CACHE_HOME": path,
                         "GEMM_LAB_CACHE": str(Path(path) / "cache"), "GEMM_LAB_BACKEND": "emulator",
                         "GEMM_LAB_MEMORY_MB": str(MEMORY_MB), "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _CHILD, str(PACKAGE.parent)], cwd=path, env=environment, text=True,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                errors="replace", start_new_session=True)
+        asked = json.dumps({"name": name, "text": text, "seed": seed, "limit_s": limit_s})
+        try:  # the request is a file: `communicate` forgets the rest of a long input once it has timed out
+            (Path(path) / "request").write_text(asked, encoding="utf-8")
+            with (Path(path) / "request").open("rb") as request:
+                process = subprocess.Popen(
+                    [sys.executable, "-I", "-c", _CHILD, str(PACKAGE.parent)], cwd=path, env=environment, text=True,
+                    stdin=request, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                    errors="replace", start_new_session=True)
         except OSError as error:
             raise NotJudged(f"No process could be started ({error.strerror}).") from None
         try:
-            asked = json.dumps({"name": name, "text": text, "seed": seed, "limit_s": limit_s})
-            out, err = _answer_of(process, asked, patience_s)
+            out, err = _answer_of(process, patience_s)
         finally:
             _end(process)
     return _verdict(process.returncode, out, err, name, seed, limit_s)
 
 
-def _answer_of(process: subprocess.Popen, asked: str, patience_s: float) -> tuple[str, str]:
+def _answer_of(process: subprocess.Popen, patience_s: float) -> tuple[str, str]:
     """What the process wrote. `NotJudged` after `patience_s` seconds of waiting.
 
     The seconds are counted as they pass here. If this process is suspended, too, they do not pass.
     """
-    waited, given = 0.0, asked
+    waited = 0.0
     while True:
         try:
-            return process.communicate(given, timeout=TICK_S)
+            return process.communicate(timeout=TICK_S)
         except subprocess.TimeoutExpired:
-            waited, given = waited + TICK_S, None
+            waited += TICK_S
             if waited >= patience_s:
                 raise NotJudged("The process that ran it stood still: it was stopped after "
                                 f"{patience_s:,.0f} s of waiting.") from None
@@ -183,7 +185,7 @@ def _end(process: subprocess.Popen) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
-    for stream in (process.stdin, process.stdout, process.stderr):
+    for stream in (process.stdout, process.stderr):
         with contextlib.suppress(OSError):
             stream.close()
     process.wait()

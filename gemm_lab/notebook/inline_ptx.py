@@ -14,6 +14,7 @@ _STRING = re.compile(r'"((?:\\.|[^"\\])*)"', re.S)
 # so PTX that nobody sees, in place of an operand.
 _CONSTRAINT = re.compile(r"[=+]?&?[hrlqfdn]|\d+")
 _PTX_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_SPACES = re.compile(r"\b(?:ld|st|ldu|cvta|isspacep|prefetchu?|mapa)\b[\w.:]*\.(?:param|const)\b[\w.:]*")
 # In PTX a statement that begins with a dot is a directive (PTX ISA, "Directives"); `.reg` only names registers.
 _DIRECTIVE = re.compile(r"(?:^|[;{}:\n])\s*(\.(?!reg\b)\w+)")
 
@@ -86,5 +87,7 @@ def _template(strings: list[str]) -> Iterator[str]:
         yield "the braces of this inline PTX do not match: it would leave its function."
     if directive := _DIRECTIVE.search(ptx):
         yield f"inline PTX may hold instructions and registers, but no “{directive[1]}”."
+    if space := _SPACES.search(ptx):
+        yield f"“{space[0]}” in inline PTX: parameters and constant memory are read by the kernel's own text alone."
     if sign := re.search(r"[#\"'`\\?]", ptx):
         yield f"“{sign[0]}” has no place in inline PTX."

@@ -258,3 +258,10 @@ def test_the_command_line_says_that_it_could_not_judge(tmp_path, capsys, monkeyp
     monkeypatch.setattr(grading, "_CHILD", "raise SystemExit(1)")
     assert grading.main([KERNEL, str(path), "--seed", "5"]) == 2
     assert capsys.readouterr().out.startswith("NOT JUDGED  –  seed 5\nNot judged: ")
+
+
+@pytest.mark.parametrize("length", [60_000, 90_000])
+def test_a_long_answer_is_judged_like_a_short_one(length):
+    """More than a pipe holds, and a process that takes more than a tick to begin to read."""
+    found = grade(KERNEL, f"/* {'x' * length} */\n" + RIGHT, seed=3, patience_s=300)
+    assert found.passed, found.message
