@@ -27,6 +27,7 @@ def config_header(config: Mapping[str, int]) -> str:
 
 
 def file_name(name: str) -> str:
+    """The name of a kernel's file as diagnostics have it: "t4/03_swizzled" is 03_swizzled.cu."""
     return name.rsplit("/", 1)[-1].removesuffix(".cu") + ".cu"
 
 

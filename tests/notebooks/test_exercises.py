@@ -29,7 +29,8 @@ def running(monkeypatch):
         def run(self, n, m, k, backend=None, **options):
             told = {"passed": passed, "message": message, **counts, **((on_gpu or {}) if backend == "gpu" else {})}
             mma = SimpleNamespace(opcode="mma.sync.aligned.m16n8k8.row", executions=m * n * k)
-            return SimpleNamespace(kernel=self, m=m, n=n, k=k, hazards=[], report=SimpleNamespace(sites=[mma]), **told)
+            return SimpleNamespace(kernel=self, m=m, n=n, k=k, hazards=[], report=SimpleNamespace(sites=[mma]),
+                                   compiled=self.compile_as_taught(), **told)
 
         monkeypatch.setattr(Kernel, "run", run)
         monkeypatch.setattr(kernel_judge, "extra_work", lambda run, wanted: "")

@@ -1,7 +1,7 @@
 """A grade comes from a fresh process and the text of a cell: what passes, what fails, and what cannot reach it."""
 
+import dataclasses
 import json
-import pickle
 import signal
 import time
 
@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gemm_lab as lab
+from gemm_lab.compiler import compiled_cache
 from gemm_lab.errors import LabError, NotJudged
 from gemm_lab.notebook import grading
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
@@ -138,15 +139,15 @@ def test_neither_the_folder_nor_the_environment_of_the_caller_reaches_it(monkeyp
 
 
 def test_a_cache_of_compiled_kernels_that_was_exchanged_does_not_help(monkeypatch, tmp_path):
-    """In a session the exchanged machine code passes, which is why the grade has a cache of its own."""
+    """In a session machine code that the student has put there passes, which is why the grade has a cache of its own."""
     monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
     task = lab.exercise(KERNEL)
     good, bad = kernel_of(task, RIGHT), kernel_of(task, skeleton(KERNEL))
     with pytest.raises(WrongAnswer):
         task.check(bad)
     for arch in {None, good.taught_gpu().arch}:  # None: for the GPU here, where there is one
-        code = pickle.dumps(good.compile(arch))
-        (tmp_path / "compiled" / f"{bad.compile(arch).key}.pickle").write_bytes(code)
+        key = bad.compile(arch).key
+        compiled_cache.write(key, dataclasses.replace(good.compile(arch), key=key))
     assert "solved" in repr(task.check(bad))
     assert not grade(KERNEL, skeleton(KERNEL)).passed
 
