@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import numpy as np
 
@@ -151,6 +152,7 @@ class Launch:
         self.output_room, self.unprinted = OUTPUT_LIMIT, 0
         self.initial = self.memory.data.copy()
         self.probe = self.trace = None
+        self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies were asked to bring, by rank in a cluster
         self.started = 0  # places of blocks that run, have run, or were cancelled
         self.effort = Effort(max_instructions)
         self.limit(self.effort)

@@ -60,6 +60,7 @@ class Report:
     instructions: warp instructions executed.   steps: what the emulator did for them, as `emulator.effort` counts.
     sites: one `Site` a PTX instruction.   totals: their sums.
     hazards: findings, empty unless asked for.   output: the text of printf.
+    asked_by_rank: bytes that the blocks of each rank of a cluster asked bulk copies for; a multicast counts once.
     """
 
     def __init__(self, launch):
@@ -73,6 +74,7 @@ class Report:
                 executed[block.terminator.site] = runs
         self.instructions = sum(executed)
         self.steps = launch.effort.steps
+        self.asked_by_rank = dict(launch.asked_by_rank)
         self.sites = [
             _site(item, runs, counts) for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)
         ]

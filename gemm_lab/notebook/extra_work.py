@@ -35,6 +35,7 @@ class Work:
     """Of one launch: warp instructions, wavefronts as counted and without conflicts, requests to global memory, their
     sectors, bytes read from it, and sectors that asynchronous copies read.
 
+    asked_by_a_rank: bytes for which the blocks of one rank of a cluster asked TMA, where that is most.
     full_waits: waits for all groups of copies or products.   executed: warp instructions of each kind of `EXECUTED`.
     opcodes: all that stand in its PTX.
     """
@@ -46,6 +47,7 @@ class Work:
     sectors: int
     bytes: int
     copied_sectors: int
+    asked_by_a_rank: int
     full_waits: int
     executed: Counter
     opcodes: frozenset[str]
@@ -58,6 +60,7 @@ class Work:
             report.instructions, totals.wavefronts, totals.ideal_wavefronts, sum(site.requests for site in sites),
             sum(site.sectors for site in sites), sum(site.bytes for site in reads),
             sum(site.sectors for site in reads if site.opcode.startswith("cp.")),
+            max(report.asked_by_rank.values(), default=0),
             full_waits(report, ptx), executed(report),
             frozenset(site.opcode for site in report.sites))
 
@@ -151,6 +154,8 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
         (own.sectors, sectors, "moves {} sectors"),
         (own.bytes, MOST_BYTES * rung.bytes, "reads {} bytes from global memory"),
         (own.copied_sectors, MOST_BYTES * rung.copied_sectors, "copies {} sectors of global memory"),
+        (own.asked_by_a_rank, MOST_BYTES * rung.asked_by_a_rank,
+         "asks TMA for {} bytes by the blocks of one rank of the cluster, which share that work"),
     ):
         if found > allowed * 1.001:
             return (f"{size} it {what.format(f'{found:,}')}; {int(allowed):,} are allowed. "

@@ -7,10 +7,11 @@ is written for, it has the last word: what is right here has to be right there.
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from gemm_lab.notebook.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.cuda_tokens import normalised
 from gemm_lab.notebook.extra_work import extra_work
 from gemm_lab.notebook.fragment_check import explain_fragments
+from gemm_lab.notebook.unusual_values import wrong_at
 
 # A kernel that does not come to its end.
 FAULTS = (MemoryFault, MbarrierFault, ClusterFault, WarpgroupFault, TensorMemoryFault, Deadlock, BudgetExceeded)
@@ -147,6 +149,9 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
+    deepest = max(wanted["sizes"], key=lambda size: (size[2], -size[0] * size[1]))
+    if reason := _faulty(lambda: wrong_at(answer, compiled, deepest, seed)):
+        return refuse(where + reason)
     if reasons := _hazards(run):
         return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
@@ -165,15 +170,23 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
     return None
 
 
-# How far beyond the sizes of an exercise those go that are drawn: times its largest, and block tiles in one direction.
-DEEPER, WIDER, BLOCKS = (2, 4), (2, 3), (5, 9)
+def _faulty(check: Callable[[], str]) -> str:
+    try:
+        return check()
+    except FAULTS as fault:
+        return str(fault)
+
+
+# How far beyond the sizes of an exercise those go that are drawn: at least twice its largest k, m or n, or five block
+# tiles; at most so far as these multiply-adds and this edge allow. Small factors are drawn as often as large ones.
+TWICE, BLOCKS, MOST_PRODUCTS, LONGEST = 2, 5, 2**24, 8192
 
 
 def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tuple[int, int, int]]:
-    """Three more sizes for a seed that is not 0, because those of the exercise are no secret.
+    """Four more sizes for a seed that is not 0, because those of the exercise are no secret.
 
-    One is within the exercise's own in each direction. One has `DEEPER` times their largest k, and their least m and n;
-    one `WIDER` times their largest m or n, or `BLOCKS` block tiles if that is more, and the least of the others.
+    One is within the exercise's own in each direction. The others go beyond them as far as the comment above says: one
+    has the least m and n and is deep, and of two with the least k one is tall and one is wide.
     """
     if seed == 0:
         return []
@@ -181,16 +194,16 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
     most = [max(size[axis] for size in wanted["sizes"]) for axis in range(3)]
     least = [min(size[axis] for size in wanted["sizes"]) for axis in range(3)]
 
-    def drawn(low: int, high: int, step: int) -> int:
-        return step * draw.randint(max(1, low // step), max(1, high // step))
+    def beyond(axis: int, low: int) -> tuple[int, int, int]:
+        size, high = list(least), least[axis] * MOST_PRODUCTS // math.prod(least)
+        edge = low * (max(min(high, LONGEST), 2 * low) / low) ** draw.random()
+        size[axis] = steps[axis] * max(1, round(edge / steps[axis]))
+        return tuple(size)
 
-    within = [drawn(step, edge, step) for step, edge in zip(steps, most, strict=True)]
-    deep = [least[0], least[1], drawn(DEEPER[0] * most[2], DEEPER[1] * most[2], steps[2])]
-    wide, axis = list(least), draw.randrange(2)
-    block = max(answer.config.get(f"BLOCK_{'MN'[axis]}", 1), steps[axis])
-    low, high = (max(times * most[axis], blocks * block) for times, blocks in zip(WIDER, BLOCKS, strict=True))
-    wide[axis] = drawn(low, high, steps[axis])
-    return [tuple(within), tuple(deep), tuple(wide)]
+    within = tuple(step * draw.randint(1, max(1, edge // step)) for step, edge in zip(steps, most, strict=True))
+    block = [max(answer.config.get(name, 1), step) for name, step in zip(("BLOCK_M", "BLOCK_N"), steps, strict=False)]
+    tall, wide = (beyond(axis, max(TWICE * most[axis], BLOCKS * block[axis])) for axis in (0, 1))
+    return [within, beyond(2, TWICE * most[2]), tall, wide]
 
 
 _TOO_MUCH_SHARED = re.compile(r"too much shared data \(([\d,]+) bytes, ([\d,]+) max\)")

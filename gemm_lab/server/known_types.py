@@ -17,7 +17,10 @@ from gemm_lab.emulator import Report, Site, Totals
 from gemm_lab.emulator import faults as emulated
 from gemm_lab.emulator.hazards import Hazard
 
-REPORT = {"instructions": int, "sites": list[Site], "hazards": list[Hazard], "output": str, "totals": Totals}
+REPORT = {
+    "instructions": int, "steps": float, "sites": list[Site], "hazards": list[Hazard], "output": str, "totals": Totals,
+    "asked_by_rank": dict[int, int],
+}
 
 
 def _report(**found: Any) -> Report:

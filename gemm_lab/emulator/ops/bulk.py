@@ -125,6 +125,7 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair, chang
         if barrier is None:
             store(S, k, lane, boxes, place, chunks + (block * S.shared_stride >> 4), change)
             continue
+        S.launch.asked_by_rank[int(S.block_of_lane[lane]) % S.cluster_size] += size
         if S.hazards is not None:
             S.hazards.proxies.outside(k, lane, place, "reads")
         home, ranks = located(S, k, lane, own(barrier)), None if blocks is None else own(blocks)
