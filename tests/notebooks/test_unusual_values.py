@@ -1,0 +1,41 @@
+"""The values of the judge's last check: unusual, and with a result that is known to the bit."""
+
+import numpy as np
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.measure.inputs import reference
+from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook.unusual_values import LARGE, unusual_inputs
+
+KERNELS = sorted({task.criteria["kernel"] for task in exercises().values() if task.judge == "kernel"})
+SIZE = (129, 130, 200)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_exact_result_is_known(name, seed):
+    problem = lab.kernel(name).problem
+    inputs = unusual_inputs(problem, *SIZE, seed)
+    a, b = inputs.wide()
+    assert not (a == 0).any() and not (b == 0).any(), "zero times infinity is NaN in whichever order"
+    assert np.isinf(a).any() and np.isnan(a).any() and np.isnan(b).any()
+    assert (a == LARGE[problem.dtype_acc]).any()
+    finite = np.isfinite(a).all(1)
+    assert 0.1 < finite.mean() < 0.9
+    columns = np.isfinite(b).all(0)
+    with np.errstate(invalid="ignore"):
+        result = reference(inputs)
+    assert np.isfinite(result[finite][:, columns]).all()
+    rows = a[finite].astype(np.float64)
+    partial = np.cumsum(rows[:4, None, :] * b[:, columns].astype(np.float64).T[None], axis=2)
+    most = 2**11 if problem.dtype_acc == "f16" else 2**24
+    assert np.abs(partial).max() <= most
+    if inputs.c is not None:  # the epilogue rounds once: in float32 each step is exact
+        sums = (rows @ b[:, columns].astype(np.float64)).astype(np.float32)
+        c = inputs.c.astype(np.float32)[finite][:, columns]
+        found = np.float32(inputs.alpha) * sums + np.float32(inputs.beta) * c
+        assert (found.astype(np.float64) == result[finite][:, columns]).all()
+        assert inputs.alpha % 1 and inputs.beta % 1
+    again = unusual_inputs(problem, *SIZE, seed)
+    assert all(np.array_equal(getattr(again, n), getattr(inputs, n), equal_nan=True) for n in "ab")
