@@ -10,7 +10,10 @@ from gemm_lab.emulator.ir import Group, Immediate, Instruction, Memory, Negated,
 from gemm_lab.emulator.wgmma_forms import with_results
 
 # Instructions that all lanes of a warp execute together.
-COLLECTIVES = {"shfl", "vote", "match", "redux", "ldmatrix", "stmatrix", "mma", "wmma", "movmatrix", "elect", "wgmma"}
+COLLECTIVES = {
+    "shfl", "vote", "match", "redux", "ldmatrix", "stmatrix", "mma", "wmma", "movmatrix", "elect", "wgmma",
+    "setmaxnreg",
+}
 BARRIERS = {"bar", "barrier"}
 # Instructions that read or write memory.
 ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma", "wgmma", "mbarrier"}

@@ -153,6 +153,7 @@ class Launch:
         self.initial = self.memory.data.copy()
         self.probe = self.trace = None
         self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies were asked to bring, by rank in a cluster
+        self.most_on_the_way = 0  # bytes of copies that an mbarrier counts, of the blocks that ran together
         self.started = 0  # places of blocks that run, have run, or were cancelled
         self.effort = Effort(max_instructions)
         self.limit(self.effort)

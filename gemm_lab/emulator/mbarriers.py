@@ -2,7 +2,8 @@
 
 A lane that waits for a phase is parked, not spun; a waiting instruction may be held up for any time, so that is legal
 for `test_wait` as well. Only when nobody else can go on does a wait say "not yet"; if the lane then comes back and
-nothing has changed, that is a deadlock, and its report says what every barrier still misses.
+nothing has changed, that is a deadlock, and its report says what every barrier still misses. In late timing the first
+`HASTY` waits of a lane for a phase say "not yet" at once, as a GPU may: code that does not ask again is found.
 
 The state lives here; the eight bytes in shared memory are opaque to a kernel. They hold a mark, so that a store on top
 of them is found. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
@@ -18,6 +19,7 @@ from gemm_lab.emulator.barriers import spans
 from gemm_lab.emulator.control_flow import PARKED
 from gemm_lab.emulator.faults import MbarrierFault, MemoryFault
 
+HASTY = 3
 MOST_ARRIVALS = MOST_BYTES = (1 << 20) - 1
 PENDING_BITS = 20  # of the state that an arrival returns: phase << 20 | arrivals that were pending before it
 
@@ -56,6 +58,8 @@ class Mbarriers:
         self.known: dict[tuple[int, int], Mbarrier] = {}
         self.waiting: dict[tuple[int, int], list[Waiting]] = {}
         self.changes = 0  # arrivals, bytes, completions so far
+        self.hasty = chunk.launch.timing == "late"
+        self.refused: dict[tuple[int, tuple[int, int]], tuple[int, int]] = {}  # (lane, key) -> phase, how often
         self.answered: dict[int, int] = {}  # lane -> `changes` when it was last told "not yet"
 
     # ---- Instructions; keys are (block, address), lanes numbers in the chunk ----
@@ -130,7 +134,7 @@ class Mbarriers:
 
     def wait(self, L, k: int, addresses, phases, parity: bool, register: int | None, following: int) -> int:
         """Lanes whose phase has ended go on; the others are parked. Returns the next code block, or -1."""
-        chunk, parked = self.chunk, []
+        chunk, parked, refused = self.chunk, [], []
         for key, positions, lanes in self.groups(L, k, addresses, L.mask):
             barrier = self.find(k, int(lanes[0]), key)
             wanted = np.broadcast_to(phases, L.n)[positions].astype(np.int64)
@@ -148,19 +152,38 @@ class Mbarriers:
                     chunk.launch.trace.waits(chunk, some, key, phase)
                 if phase < barrier.phase:
                     self.passed(k, barrier, some)
-                else:
+                    continue
+                if self.hasty and register is not None:
+                    hasty = self.refuse(some, key, phase)
+                    refused.append(some[hasty])
+                    some = some[~hasty]
+                if len(some):
                     parked.append(some)
                     self.waiting.setdefault(key, []).append(Waiting(some, phase, register, following, k))
         if not parked:
             self.answer(None if L.full else L.lane_numbers()[L.active()], register, True)
+            for some in refused:
+                self.answer(some, register, False)
             return following
         left = np.concatenate(parked)
         gone = np.setdiff1d(L.lane_numbers()[L.active()], left)
         self.answer(gone, register, True)
+        for some in refused:
+            self.answer(some, register, False)
         chunk.goto(L, following)
         chunk.at = None
         chunk.pc[left] = PARKED
         return -1
+
+    def refuse(self, lanes: np.ndarray, key, phase: int) -> np.ndarray:
+        """Which of the lanes are told "not yet", because they have asked for this phase fewer than `HASTY` times."""
+        found = []
+        for lane in lanes.tolist():
+            asked, times = self.refused.get((lane, key), (phase, 0))
+            times = times if asked == phase else 0
+            found.append(times < HASTY)
+            self.refused[lane, key] = phase, times + 1
+        return np.array(found, bool)
 
     # ---- Phases ----
 

@@ -57,11 +57,8 @@ class BlockMemory:
         if picked is not None and not picked.size:
             return None
         used = address if picked is None or scalar else address[picked]
-        low, high = (int(used), int(used)) if scalar else (int(used.min()), int(used.max()))
-        if high + width > self.size:
-            self.out_of_bounds(L, k, address, picked, width)
-        if width > 1 and (int(used) if scalar else int(np.bitwise_or.reduce(used))) & (width - 1):
-            misaligned(chunk, L, k, self.space, address, picked, width)
+        low = int(used) if scalar else int(used.min())
+        self.check_used(L, k, address, picked, used, width)
         offsets = L.offsets(self.space)
         if picked is not None:
             offsets = offsets[picked]
@@ -86,6 +83,18 @@ class BlockMemory:
             )
         return index, picked
 
+    def check(self, L, k: int, address, mask, width: int) -> None:
+        """Raise `MemoryFault` where the executing lanes name addresses at which `width` bytes cannot be accessed."""
+        picked = picked_lanes(L, mask)
+        used = address if picked is None or address.ndim == 0 else address[picked]
+        self.check_used(L, k, address, picked, used, width)
+
+    def check_used(self, L, k: int, address, picked, used, width: int) -> None:
+        if int(used.max()) + width > self.size:
+            self.out_of_bounds(L, k, address, picked, width)
+        if width > 1 and int(np.bitwise_or.reduce(used, axis=None)) & (width - 1):
+            misaligned(self.chunk, L, k, self.space, address, picked, width)
+
     def count(self, site, L, address, mask, width: int, kind: str) -> None:
         if kind != "uncounted":
             count_shared(self.chunk, site, L, address, mask, width, kind)
@@ -105,10 +114,11 @@ class BlockMemory:
 
 
 class SharedMemory(BlockMemory):
-    """Shared memory of the blocks of a chunk."""
+    """Shared memory of the blocks of a chunk. It begins as NaN in every format; on a GPU it may hold anything."""
 
     def __init__(self, chunk):
         super().__init__(chunk, chunk.blocks, chunk.shared_stride, chunk.launch.smem_bytes)
+        self.data.fill(0xFF)
 
     def split(self, k: int, lanes: np.ndarray, at: np.ndarray):
         """(blocks of the chunk, offsets) of the shared addresses that some lanes use."""

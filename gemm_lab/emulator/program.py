@@ -53,6 +53,8 @@ class Program:
         flat = flatten(module, entry)
         self.parameters, self.registers, self.max_threads = flat.parameters, flat.registers, flat.max_threads
         self.blocks, self.frames = blocks_of(flat), flat.frames
+        # "For .target sm_75 or below, all threads must contain valid addresses": PTX ISA, ldmatrix.
+        self.all_lanes_name_rows = module.target.startswith(("sm_7", "sm_6", "sm_5"))
         self.namespace = base_namespace()
         self._constants: dict = {}
         self.sites: list[Instruction] = []

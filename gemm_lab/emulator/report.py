@@ -60,6 +60,8 @@ class Report:
     instructions: warp instructions executed.   steps: what the emulator did for them, as `emulator.effort` counts.
     sites: one `Site` a PTX instruction.   totals: their sums.
     hazards: findings, empty unless asked for.   output: the text of printf.
+    most_on_the_way: with timing "late", the most bytes of copies that were asked for and had not yet come, in the
+    blocks that ran together; each copy takes as long there as it can.
     asked_by_rank: bytes that the blocks of each rank of a cluster asked bulk copies for; a multicast counts once.
     """
 
@@ -74,6 +76,7 @@ class Report:
                 executed[block.terminator.site] = runs
         self.instructions = sum(executed)
         self.steps = launch.effort.steps
+        self.most_on_the_way = launch.most_on_the_way
         self.asked_by_rank = dict(launch.asked_by_rank)
         self.sites = [
             _site(item, runs, counts) for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)

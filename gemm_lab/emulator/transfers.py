@@ -55,6 +55,7 @@ class Transfers:
         self.chunk = chunk
         self.late = chunk.launch.timing == "late"
         self.loads: dict[tuple[int, int], list[Load]] = {}
+        self.on_the_way = 0  # bytes of `loads`
         self.stores: list[Store] = []
         self.committed: dict[int, int] = {}  # lane -> bulk groups so far
 
@@ -64,6 +65,8 @@ class Transfers:
         """Issue a load: it lands now, or when it has to."""
         if self.late:
             self.loads.setdefault(load.key, []).append(load)
+            self.on_the_way += load.size
+            self.chunk.launch.most_on_the_way = max(self.chunk.launch.most_on_the_way, self.on_the_way)
         else:
             self.land(load)
 
@@ -82,6 +85,7 @@ class Transfers:
         some = False
         for key in sorted(keys & set(self.loads)):
             for load in self.loads.pop(key):
+                self.on_the_way -= load.size
                 self.land(load)
                 some = True
         return some

@@ -93,8 +93,8 @@ CODE_CRITERIA = {
         "{wanted} may stay.", least=True),
     "copies_in_flight": CodeCriterion(
         "groups of copies still running at a wait", _copies_in_flight,
-        "Its main loop waits until at most {found} groups of copies are on their way, so nothing is copied while it "
-        "multiplies; {wanted} may stay.", least=True),
+        "Its main loop waits until at most {found} groups of copies are on their way; {wanted} may stay, which gives "
+        "each of them more time.", least=True),
     "box_copies": CodeCriterion(
         "boxes for this block alone",
         lambda lines: sum(line.opcode.startswith("UTMALDG") and "MULTICAST" not in line.opcode for line in lines),

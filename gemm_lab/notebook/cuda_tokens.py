@@ -58,9 +58,10 @@ class Token:
 def normalised(text: str) -> str:
     """The text with CR LF as LF, which is how it is compiled and how its lines are counted.
 
-    A CR at its very end is what remains of a CR LF whose LF was cut off.
+    A CR at its very end is what remains of a CR LF whose LF was cut off. A byte order mark, which some editors put in
+    front of a text, is left out.
     """
-    return text.replace("\r\n", "\n").removesuffix("\r")
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\r")
 
 
 def tokens(text: str) -> list[Token]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gemm_lab.api import Kernel
-from gemm_lab.api.emulating import launch, limits
+from gemm_lab.api.emulating import launch, limits, smallest_size
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.foreign_instructions import foreign
 
@@ -26,6 +26,10 @@ MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.0,
 MOST_EXECUTED, MOST_WAITS = 1.25, 1.1
 # …and of bytes that are read from global memory: each element as often as the rung reads it.
 MOST_BYTES = 1.02
+# …and of what passes through registers on its way between global and shared memory, whether or not it is counted.
+MOST_COPIED_BY_REGISTERS = 1.5
+# …and of fences, and beside them one for each barrier of the rung.
+MOST_FENCES = 1.5
 _COUNTED: dict[tuple, Work] = {}
 _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
 
@@ -33,11 +37,11 @@ _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
 @dataclass(frozen=True)
 class Work:
     """Of one launch: warp instructions, wavefronts as counted and without conflicts, requests to global memory, their
-    sectors, bytes read from it, and sectors that asynchronous copies read.
+    sectors, bytes read from it and written to it, and sectors that asynchronous copies read.
 
     asked_by_a_rank: bytes for which the blocks of one rank of a cluster asked TMA, where that is most.
     full_waits: waits for all groups of copies or products.   executed: warp instructions of each kind of `EXECUTED`.
-    opcodes: all that stand in its PTX.
+    products: multiply-adds on the tensor cores.   opcodes: all that stand in its PTX.
     """
 
     instructions: int
@@ -46,9 +50,11 @@ class Work:
     requests: int
     sectors: int
     bytes: int
+    written: int
     copied_sectors: int
     asked_by_a_rank: int
     full_waits: int
+    products: int
     executed: Counter
     opcodes: frozenset[str]
 
@@ -59,9 +65,10 @@ class Work:
         return cls(
             report.instructions, totals.wavefronts, totals.ideal_wavefronts, sum(site.requests for site in sites),
             sum(site.sectors for site in sites), sum(site.bytes for site in reads),
+            sum(site.bytes for site in report.sites if _to_global(site.opcode)),
             sum(site.sectors for site in reads if site.opcode.startswith("cp.")),
             max(report.asked_by_rank.values(), default=0),
-            full_waits(report, ptx), executed(report),
+            full_waits(report, ptx), tensor_products(report), executed(report),
             frozenset(site.opcode for site in report.sites))
 
 
@@ -72,6 +79,13 @@ def _from_global(opcode: str) -> bool:
     return name == "ld" and _reads(set(parts), "global") or name == "cp" and spaces[-1:] == ["global"]
 
 
+def _to_global(opcode: str) -> bool:
+    """Whether an instruction writes global memory: a store to it or to no named memory, or a copy into it."""
+    name, *parts = re.split(r"\.|::", opcode)
+    spaces = [part for part in parts if part in ("global", "shared")]
+    return name == "st" and _reads(set(parts), "global") or name == "cp" and spaces[:1] == ["global"]
+
+
 def _reads(opcode: set[str], space: str) -> bool:
     """Whether a load or store may be of a memory: it names that memory, or none."""
     return not opcode & {"global", "shared", "local", "const", "param"} - {space}
@@ -79,7 +93,7 @@ def _reads(opcode: set[str], space: str) -> bool:
 
 # What an instruction of PTX, given by the parts of its opcode, counts as; the names are those of `CODE_CRITERIA`.
 EXECUTED: dict[str, Callable[[str, set[str]], bool]] = {
-    "barriers": lambda name, parts: name in ("bar", "barrier"),
+    "barriers": lambda name, parts: name in ("bar", "barrier") and "warp" not in parts,
     "plain_loads": lambda name, parts: name == "ld" and _reads(parts, "shared"),
     "ldmatrix": lambda name, parts: name == "ldmatrix",
     "global_loads": lambda name, parts: name == "ld" and _reads(parts, "global"),
@@ -88,6 +102,9 @@ EXECUTED: dict[str, Callable[[str, set[str]], bool]] = {
     "box_copies": lambda name, parts: name == "cp" and {"bulk", "tensor", "global"} <= parts
                                       and not any(part.startswith("multicast") for part in parts),
     "fewer_instructions": lambda name, parts: True,
+    "fences": lambda name, parts: name in ("membar", "fence") and "proxy" not in parts,
+    "products": lambda name, parts: name == "tcgen05" and "mma" in parts,
+    "register_shares": lambda name, parts: name == "setmaxnreg",
     "waits_by_groups": lambda name, parts: "commit_group" in parts,
     "waits_for_blocks": lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"},
     "waits_for_phases": lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"}),
@@ -104,6 +121,19 @@ def executed(report: Any) -> Counter:
         for kind, counts in EXECUTED.items():
             found[kind] += site.executions * counts(name, set(parts))
     return found
+
+
+_SHAPE = re.compile(r"^(?:mma|wmma\.mma|wgmma\.mma_async)\b.*\.m(\d+)n(\d+)k(\d+)\b")
+
+
+def tensor_products(report: Any) -> int:
+    """Multiply-adds that a launch left to the tensor cores: of mma, wmma and wgmma, whose four warps share one."""
+    total = 0
+    for site in report.sites:
+        if site.executions and (shape := _SHAPE.match(site.opcode)):
+            m, n, k = map(int, shape.groups())
+            total += site.executions * m * n * k // (4 if site.opcode.startswith("wgmma") else 1)
+    return total
 
 
 _ALL_GROUPS = re.compile(r"\.wait_all|\.wait_group\S*\s+0\s*;")
@@ -129,7 +159,9 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
 
     run: of a kernel that is right, on the emulator.   wanted: the criteria of the exercise.
     """
-    idle = [site for site in run.report.sites if not site.executions and _TENSOR.match(site.opcode)]
+    tensor = [site for site in run.report.sites if _TENSOR.match(site.opcode)]
+    running = {_place(site) for site in tensor if site.executions}  # the compiler may unroll what stands there
+    idle = [site for site in tensor if not site.executions and _place(site) not in running]
     if idle:
         return (f"{len(idle)} of its tensor instructions never run ({idle[0].opcode}, PTX line {idle[0].ptx_line}); "
                 "an exercise counts code that runs. Leave them out.")
@@ -138,7 +170,11 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     if reason := foreign(set(own.opcodes), run.compiled.ptx, set(rung.opcodes), base.compile_as_taught().ptx):
         return reason
     size = f"At {run.m} × {run.n} × {run.k}"
-    return _beside(own, rung, wanted, size) or _uncounted(own, rung, wanted, size)
+    return _beside(own, rung, wanted, size) or _uncounted(own, rung, wanted, size) or _too_late(run, base)
+
+
+def _place(site: Any) -> tuple:
+    return site.file, site.line, tuple(site.inlined_at)
 
 
 def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
@@ -153,6 +189,13 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
         (own.requests, requests * rung.requests, "makes {} requests to global memory"),
         (own.sectors, sectors, "moves {} sectors"),
         (own.bytes, MOST_BYTES * rung.bytes, "reads {} bytes from global memory"),
+        (own.written, rung.written, "writes {} bytes to global memory"),
+        (own.products, MOST_BYTES * rung.products, "does {} multiply-adds on the tensor cores"),
+        (own.executed["products"], MOST_BYTES * rung.executed["products"], "issues {} products by tcgen05.mma"),
+        (own.executed["fences"], MOST_FENCES * rung.executed["fences"] + rung.executed["barriers"],
+         "executes {} fences"),
+        (own.executed["register_copies"], MOST_COPIED_BY_REGISTERS * rung.executed["register_copies"],
+         "executes {} loads from global memory into registers and stores to shared memory out of them"),
         (own.copied_sectors, MOST_BYTES * rung.copied_sectors, "copies {} sectors of global memory"),
         (own.asked_by_a_rank, MOST_BYTES * rung.asked_by_a_rank,
          "asks TMA for {} bytes by the blocks of one rank of the cluster, which share that work"),
@@ -165,7 +208,11 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
 
 def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     """A sentence where an answer executes more of what the exercise counts than the code of its loops shows."""
-    if "waits" in wanted and own.full_waits > MOST_WAITS * rung.full_waits:
+    if own.executed["register_shares"] != rung.executed["register_shares"]:
+        return (f"{size} its warps execute setmaxnreg {own.executed['register_shares']:,} times, and those of the "
+                f"rung's own text {rung.executed['register_shares']:,} times. All warps of a warpgroup have to execute it, "
+                "and one that asks for registers waits until others have given them back.")
+    if {"waits", "full_waits"} & set(wanted) and own.full_waits > MOST_WAITS * rung.full_waits:
         return (f"{size} its warps wait {own.full_waits:,} times until nothing is on its way any more, and those of "
                 f"the rung's own text {rung.full_waits:,} times: what was to run beside the work is waited for.")
     kinds = [kind for kind in EXECUTED if kind in wanted or (kind.startswith("waits") and "waits" in wanted)]
@@ -176,6 +223,23 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
                     f"({LABELS[kind]}), and the rung's own text {rung.executed[kind]:,}: some stand where the main "
                     "loop's machine code does not show them.")
     return ""
+
+
+def _too_late(run: Any, base: Kernel) -> str:
+    """A sentence where fewer bytes are on their way at once than with the rung's own text, if copies take long."""
+    if not any("mbarrier" in site.opcode and site.opcode.startswith("cp.") for site in run.report.sites):
+        return ""
+    m, n, k = smallest_size(base)
+    k *= base.config.get("NUM_STAGES", 1)
+    inputs, found = make_inputs(base.problem, m, n, k, "integers", 0), []
+    for compiled in (run.compiled, base.compile_as_taught()):
+        _, report = launch(compiled, base.grid(m, n, k), inputs.arguments(), base.spec.cluster, timing="late",
+                           **limits(m, n, k))
+        found.append(report.most_on_the_way)
+    if found[0] >= found[1]:
+        return ""
+    return (f"At {m} × {n} × {k}, where copies take as long as they can, at most {found[0]:,} bytes are on their way "
+            f"at once, and with the rung's own text {found[1]:,}: a stage that could be filled stays empty.")
 
 
 def _work_of_rung(base: Kernel, m: int, n: int, k: int) -> Work:

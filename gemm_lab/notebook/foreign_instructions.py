@@ -16,8 +16,8 @@ _HARMLESS = {
     "abs", "activemask", "add", "addc", "and", "bar.warp", "bfe", "bfi", "bfind", "bmsk", "bra", "brev", "brx",
     "call", "clz", "cnot", "copysign", "cos", "cvt", "cvta", "div", "dp2a", "dp4a", "elect", "ex2", "exit",
     "fence", "fma", "fns", "isspacep", "ld", "ldmatrix", "ldu", "lg2", "lop3", "mad", "mad24", "madc", "match",
-    "max", "membar", "min", "mma", "mov", "movmatrix", "mul", "mul24", "nanosleep", "neg", "not", "or", "popc",
-    "prefetch", "prefetchu", "prmt", "rcp", "redux", "rem", "ret", "rsqrt", "sad", "selp", "set", "setp", "shf",
+    "max", "membar", "min", "mma", "mov", "movmatrix", "mul", "mul24", "neg", "not", "or", "popc",
+    "prmt", "rcp", "redux", "rem", "ret", "rsqrt", "sad", "selp", "set", "setp", "shf",
     "shfl", "shl", "shr", "sin", "slct", "sqrt", "st", "stmatrix", "sub", "subc", "szext", "tanh", "testp",
     "vote", "wmma", "xor",
 }
@@ -26,6 +26,7 @@ _ORDERS = {"volatile", "relaxed", "acquire", "release", "mmio", "async"}
 # Special registers that say something of the machine, of time, or of chance (PTX ISA, "Special Registers").
 _OF_THE_MACHINE = re.compile(r"%(n?warpid|n?smid|gridid|clock\w*|pm\d\w*|envreg\d+|globaltimer\w*|\w+_smem_\w+|"
                              r"current_graph_exec)\b")
+_SHARES = re.compile(r"\bsetmaxnreg\.(inc|dec)[\w.]*\s+(\d+)")
 
 
 def family(opcode: str) -> str:
@@ -33,6 +34,8 @@ def family(opcode: str) -> str:
     name, *rest = opcode.replace("::", ".").split(".")
     if name in ("bar", "barrier"):
         name = "bar.warp" if "warp" in rest else "barrier.cluster" if "cluster" in rest else "bar"
+    if name in ("cp", "prefetch", "prefetchu") and ("prefetch" in rest or name != "cp"):
+        return "prefetch"
     order = sorted(_ORDERS & set(rest)) if name in ("ld", "st") else []
     return f"{name}.{order[0]}" if order else "" if name in _HARMLESS else name
 
@@ -52,6 +55,9 @@ def foreign(opcodes: set[str], ptx: str, own_opcodes: set[str], own_ptx: str) ->
         who = f"{threads} threads" if threads else "all threads of the block"
         return (f"It has a barrier “{form}” of {who}, and the rung has none of that kind: a barrier with another "
                 "number of threads, or a mask of lanes, orders others than those who share the data.")
+    for form in sorted(set(_SHARES.findall(ptx)) - set(_SHARES.findall(own_ptx))):
+        return (f"It has setmaxnreg.{form[0]} to {form[1]} registers, and the rung does not: the registers that some "
+                "warps give back are those that others wait for.")
     for name in sorted(set(_OF_THE_MACHINE.findall(ptx)) - set(_OF_THE_MACHINE.findall(own_ptx))):
         return (f"It reads the special register %{name}, which tells of the machine or of time. A kernel whose result "
                 "depends on them is right in one place and wrong in another.")
@@ -71,5 +77,7 @@ def barriers(ptx: str) -> set[tuple[str, str]]:
             found.add(("bar.warp.sync", "" if given[0] in ("-1", "0xffffffff", "4294967295") else given[0]))
         else:
             kind = next((part for part in parts[1:] if part in ("sync", "arrive", "red")), parts[-1])
-            found.add((f"bar.{kind}", given[1] if len(given) > 1 else ""))
+            # bar.red result, barrier{, threads}, predicate: it waits as bar.sync does, and tells all threads something.
+            threads = given[2:-1] if kind == "red" else given[1:]
+            found.add((f"bar.{'sync' if kind == 'red' else kind}", threads[0] if threads else ""))
     return found | {("bar.warp.sync", "")}

@@ -26,7 +26,7 @@ from gemm_lab.errors import LabError, NotJudged
 from gemm_lab.notebook.answer_text import refusals
 from gemm_lab.notebook.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.cuda_tokens import normalised
-from gemm_lab.notebook.extra_work import extra_work
+from gemm_lab.notebook.extra_work import extra_work, tensor_products
 from gemm_lab.notebook.fragment_check import explain_fragments
 from gemm_lab.notebook.unusual_values import wrong_at
 
@@ -52,7 +52,7 @@ class Judgement:
 def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement:
     """Judge the learner's text for the region `wanted["region"]`, with the settings of the exercise.
 
-    seed: decides all inputs; each of `wanted["sizes"]` gets other ones, and if it is not 0, one more size is drawn.
+    seed: decides all inputs; each of `wanted["sizes"]` gets other ones. If it is not 0, `drawn_sizes` come first.
     """
     edit = answer.edits[wanted["region"]]
     if reasons := refusals(edit.text, edit.first_line):
@@ -68,11 +68,11 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
             _judge_run(found, answer(**settings), wanted, settings, where, seed)
             if not found.exact:
                 return found
-    _judge_machine_code(found, wanted)
-    for where, run in [] if found.reasons else found.runs:
-        if reason := extra_work(run, wanted):
-            found.exact, found.reasons = False, [where + reason]
-            break
+        _judge_machine_code(found, wanted)
+        for where, run in [] if found.reasons else found.runs:
+            if reason := extra_work(run, wanted):
+                found.exact, found.reasons = False, [where + reason]
+                break
     if not found.reasons and (reason := _wrong_here(replace(answer, config=base.config), wanted, seed)):
         found.exact, found.reasons = False, [reason]
     return found
@@ -183,10 +183,11 @@ TWICE, BLOCKS, MOST_PRODUCTS, LONGEST = 2, 5, 2**24, 8192
 
 
 def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tuple[int, int, int]]:
-    """Four more sizes for a seed that is not 0, because those of the exercise are no secret.
+    """Five more sizes for a seed that is not 0, because those of the exercise are no secret.
 
-    One is within the exercise's own in each direction. The others go beyond them as far as the comment above says: one
-    has the least m and n and is deep, and of two with the least k one is tall and one is wide.
+    One is at most a block tile in each direction, one within the exercise's own sizes. The others go beyond them as far
+    as the comment above says: one has the least m and n and is deep, and of two with the least k one is tall and one is
+    wide.
     """
     if seed == 0:
         return []
@@ -201,9 +202,11 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
         return tuple(size)
 
     within = tuple(step * draw.randint(1, max(1, edge // step)) for step, edge in zip(steps, most, strict=True))
-    block = [max(answer.config.get(name, 1), step) for name, step in zip(("BLOCK_M", "BLOCK_N"), steps, strict=False)]
+    names = ("BLOCK_M", "BLOCK_N", "BLOCK_K")
+    block = [max(answer.config.get(name, 1), step) for name, step in zip(names, steps, strict=True)]
+    tiny = tuple(step * draw.randint(1, edge // step) for step, edge in zip(steps, block, strict=True))
     tall, wide = (beyond(axis, max(TWICE * most[axis], BLOCKS * block[axis])) for axis in (0, 1))
-    return [within, beyond(2, TWICE * most[2]), tall, wide]
+    return [within, tiny, beyond(2, TWICE * most[2]), tall, wide]
 
 
 _TOO_MUCH_SHARED = re.compile(r"too much shared data \(([\d,]+) bytes, ([\d,]+) max\)")
@@ -222,19 +225,6 @@ def _hazards(run: Any) -> list[str]:
     except FAULTS as fault:  # in late timing
         return [str(fault)]
     return [f"A hazard: {found[0]}"] if found else []
-
-
-_TENSOR = re.compile(r"^(?:mma|wmma\.mma|wgmma\.mma_async)\b.*\.m(\d+)n(\d+)k(\d+)\b")
-
-
-def tensor_products(report: Any) -> int:
-    """Multiply-adds that a launch left to the tensor cores: of mma, wmma and wgmma, whose four warps share one."""
-    total = 0
-    for site in report.sites:
-        if site.executions and (shape := _TENSOR.match(site.opcode)):
-            m, n, k = map(int, shape.groups())
-            total += site.executions * m * n * k // (4 if site.opcode.startswith("wgmma") else 1)
-    return total
 
 
 def _by_other_means(run: Any) -> str:

@@ -19,7 +19,7 @@ from gemm_lab.emulator.hazards import Hazard
 
 REPORT = {
     "instructions": int, "steps": float, "sites": list[Site], "hazards": list[Hazard], "output": str, "totals": Totals,
-    "asked_by_rank": dict[int, int],
+    "asked_by_rank": dict[int, int], "most_on_the_way": int,
 }
 
 

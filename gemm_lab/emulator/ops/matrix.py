@@ -54,6 +54,8 @@ def _rows(S, L, k, address, count):
     address = np.broadcast_to(address, L.n) if address.ndim == 0 else address
     mask = L.mask
     if count < 4:  # only the first 8 · count lanes name rows
+        if S.program.all_lanes_name_rows:
+            S.shared.check(L, k, address, mask, 16)
         naming = S.naming_lanes(L, count)
         mask = naming if mask is None else mask & naming
     found = S.shared.resolve(L, k, address, mask, 16)
