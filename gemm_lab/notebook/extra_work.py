@@ -26,8 +26,8 @@ MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.0,
 MOST_EXECUTED, MOST_WAITS = 1.25, 1.1
 # …and of bytes that are read from global memory: each element as often as the rung reads it.
 MOST_BYTES = 1.02
-# …and of what passes through registers on its way between global and shared memory, whether or not it is counted.
-MOST_COPIED_BY_REGISTERS = 1.5
+# …and of loads from global memory into registers, whether or not the exercise counts them.
+MOST_LOADS = 1.5
 # …and of fences, and beside them one for each barrier of the rung.
 MOST_FENCES = 1.5
 _COUNTED: dict[tuple, Work] = {}
@@ -194,8 +194,8 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
         (own.executed["products"], MOST_BYTES * rung.executed["products"], "issues {} products by tcgen05.mma"),
         (own.executed["fences"], MOST_FENCES * rung.executed["fences"] + rung.executed["barriers"],
          "executes {} fences"),
-        (own.executed["register_copies"], MOST_COPIED_BY_REGISTERS * rung.executed["register_copies"],
-         "executes {} loads from global memory into registers and stores to shared memory out of them"),
+        (own.executed["global_loads"], MOST_LOADS * rung.executed["global_loads"],
+         "executes {} loads from global memory into registers"),
         (own.copied_sectors, MOST_BYTES * rung.copied_sectors, "copies {} sectors of global memory"),
         (own.asked_by_a_rank, MOST_BYTES * rung.asked_by_a_rank,
          "asks TMA for {} bytes by the blocks of one rank of the cluster, which share that work"),
@@ -210,8 +210,8 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
     """A sentence where an answer executes more of what the exercise counts than the code of its loops shows."""
     if own.executed["register_shares"] != rung.executed["register_shares"]:
         return (f"{size} its warps execute setmaxnreg {own.executed['register_shares']:,} times, and those of the "
-                f"rung's own text {rung.executed['register_shares']:,} times. All warps of a warpgroup have to execute it, "
-                "and one that asks for registers waits until others have given them back.")
+                f"rung's own text {rung.executed['register_shares']:,} times. All warps of a warpgroup have to execute "
+                "it, and one that asks for registers waits until others have given them back.")
     if {"waits", "full_waits"} & set(wanted) and own.full_waits > MOST_WAITS * rung.full_waits:
         return (f"{size} its warps wait {own.full_waits:,} times until nothing is on its way any more, and those of "
                 f"the rung's own text {rung.full_waits:,} times: what was to run beside the work is waited for.")
