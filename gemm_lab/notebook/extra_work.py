@@ -28,7 +28,7 @@ MOST_EXECUTED, MOST_WAITS = 1.25, 1.1
 MOST_BYTES = 1.02
 # …and of loads from global memory into registers, whether or not the exercise counts them.
 MOST_LOADS = 1.5
-# …and of fences, and beside them one for each barrier of the rung.
+# …and of fences and pauses, and beside them one fence for each barrier of the rung.
 MOST_FENCES = 1.5
 _COUNTED: dict[tuple, Work] = {}
 _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
@@ -103,6 +103,8 @@ EXECUTED: dict[str, Callable[[str, set[str]], bool]] = {
                                       and not any(part.startswith("multicast") for part in parts),
     "fewer_instructions": lambda name, parts: True,
     "fences": lambda name, parts: name in ("membar", "fence") and "proxy" not in parts,
+    # A pause between two looks at a barrier is never taken here, because whoever waits is parked until the wait is over.
+    "pauses": lambda name, parts: name == "nanosleep",
     "products": lambda name, parts: name == "tcgen05" and "mma" in parts,
     "register_shares": lambda name, parts: name == "setmaxnreg",
     "waits_by_groups": lambda name, parts: "commit_group" in parts,
@@ -194,6 +196,7 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
         (own.executed["products"], MOST_BYTES * rung.executed["products"], "issues {} products by tcgen05.mma"),
         (own.executed["fences"], MOST_FENCES * rung.executed["fences"] + rung.executed["barriers"],
          "executes {} fences"),
+        (own.executed["pauses"], MOST_FENCES * rung.executed["pauses"], "executes {} pauses (nanosleep)"),
         (own.executed["global_loads"], MOST_LOADS * rung.executed["global_loads"],
          "executes {} loads from global memory into registers"),
         (own.copied_sectors, MOST_BYTES * rung.copied_sectors, "copies {} sectors of global memory"),

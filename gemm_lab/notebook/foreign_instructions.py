@@ -16,7 +16,7 @@ _HARMLESS = {
     "abs", "activemask", "add", "addc", "and", "bar.warp", "bfe", "bfi", "bfind", "bmsk", "bra", "brev", "brx",
     "call", "clz", "cnot", "copysign", "cos", "cvt", "cvta", "div", "dp2a", "dp4a", "elect", "ex2", "exit",
     "fence", "fma", "fns", "isspacep", "ld", "ldmatrix", "ldu", "lg2", "lop3", "mad", "mad24", "madc", "match",
-    "max", "membar", "min", "mma", "mov", "movmatrix", "mul", "mul24", "neg", "not", "or", "popc",
+    "max", "membar", "min", "mma", "mov", "movmatrix", "mul", "mul24", "nanosleep", "neg", "not", "or", "popc",
     "prmt", "rcp", "redux", "rem", "ret", "rsqrt", "sad", "selp", "set", "setp", "shf",
     "shfl", "shl", "shr", "sin", "slct", "sqrt", "st", "stmatrix", "sub", "subc", "szext", "tanh", "testp",
     "vote", "wmma", "xor",
