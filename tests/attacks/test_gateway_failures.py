@@ -83,6 +83,7 @@ def test_a_worker_that_stops_or_dies(server, how, words):
     job(victim, compiled()), job(other, compiled())
 
 
+@pytest.mark.long
 def test_a_worker_that_stops_while_it_has_nothing_to_do(server):
     watcher = server.session(2)
     pid = min(workers(watcher))
@@ -94,6 +95,7 @@ def test_a_worker_that_stops_while_it_has_nothing_to_do(server):
     wait_for(lambda: pid not in workers(watcher) and len(workers(watcher)) == 2)
 
 
+@pytest.mark.long
 def test_a_server_that_was_stopped_itself_spares_its_workers():
     """After a machine has slept, everybody's silence is the gateway's own."""
     one = Server(workers=1)
@@ -111,6 +113,7 @@ def test_a_server_that_was_stopped_itself_spares_its_workers():
         one.stop()
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_the_engine_dies_in_mid_job(how):
     """Scheduler, nannies and gateway are one process. Killed or frozen, the cell has one sentence and no traceback."""
@@ -153,6 +156,7 @@ def test_in_a_cell_it_is_one_sentence(monkeypatch):
         one.stop()
 
 
+@pytest.mark.long
 def test_a_client_that_disappears_frees_its_place(server):
     """A student's program that is killed while it waits is dropped from the queue; nobody waits for it."""
     watcher = server.session(3)

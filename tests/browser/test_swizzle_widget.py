@@ -137,6 +137,7 @@ def test_pointing_links_the_cell_to_its_address_and_python_can_move_it(explorer)
     expect(page.locator(".gl-verdict")).to_contain_text("32wavefronts")
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("theme", "width"), [("light", 824), ("dark", 480)])
 def test_nothing_overflows_in_either_theme(explorer, theme, width):
     for values in ({}, {"layout": "padded", "access": "column load", "element": "f32", "rows": 128},

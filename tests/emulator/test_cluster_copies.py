@@ -34,6 +34,7 @@ def copy(issue, mask=3, cluster=2, expect=None, *, hazards=True, timing="early",
     return made.args[2].view(np.uint8), report
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize(("cluster", "mask"), [(2, 3), (2, 2), (4, 5), (4, 15), (4, 8), (8, 0b10110101), (8, 255)])
 @pytest.mark.parametrize(("several", "one"), [(MULTICAST, ALONE), (PLAIN, PLAIN_ALONE)], ids=["boxes", "bytes"])

@@ -38,7 +38,7 @@ def run(name: str, m: int, n: int, k: int, ptx: str | None = None, sms: int = 4,
     return report, np.array_equal(values["d"].astype(np.float32), exact.astype(np.float32))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("name", RUNGS)
 def test_a_rung_is_exact_and_clean(name, timing):

@@ -134,7 +134,7 @@ EQUIVALENT = {
 RIGHT = {"ampere/11_any_size": ["cp.async.wait_group"]}
 
 
-@pytest.mark.sampled(every=5, first=3)
+@pytest.mark.sampled(every=10, first=3)
 @pytest.mark.parametrize("name", [n for n in RUNGS if not n.startswith("simt/") or "shared" in n or "register" in n])
 def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     ptx = compiled(name)[1].ptx
@@ -157,6 +157,7 @@ def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     assert right == RIGHT.get(name, [])  # a tile that is read before it is there gives a wrong answer
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", AMPERE[1:])
 def test_a_wait_for_one_group_too_few_gives_a_wrong_answer(name):
     broken, changed = re.subn(r"wait_group (\d);", lambda m: f"wait_group {int(m[1]) + 1};", compiled(name)[1].ptx)

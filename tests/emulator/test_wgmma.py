@@ -71,6 +71,7 @@ SCALES = [Form(16, signs=(-1, 1)), Form(16, signs=(1, -1)), Form(16, signs=(-1, 
           Form(16, "f16", accumulator="f16", signs=(-1, 1), scale_d=0), Form(16, "s8", accumulator="s32", scale_d=0)]
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("form", [*SIZES, *LAYOUTS, *TYPES, *REGISTERS, *SCALES], ids=lambda f: "-".join(map(str, f)))
 def test_one_multiplication_is_exact_and_clean(form):
     for timing in TIMINGS:
@@ -194,6 +195,7 @@ def test_512_takes_few_steps():
     assert exact and report.steps < 16_000
 
 
+@pytest.mark.long
 def test_mutants_of_the_ring_are_caught():
     ptx = ring(ring_source()).ptx
     missed = survivors((*mutants(ptx), *altered_mbarriers(ptx), *altered_wgmma(ptx)),

@@ -64,6 +64,7 @@ def test_mutants_are_caught():
     assert len(tried) > 30 and len(missed) <= 4 and [s for s in missed if not equivalent(s)] == []
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("old", "new", "said"), [
     ("if (thread == 0) tma_store_wait_read<0>();                              // STORE_WAIT", "",
      "a bulk copy may still be reading it"),

@@ -46,6 +46,7 @@ def test_every_entry_is_exact(spec, tiles):
     assert np.array_equal(d, exact)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", ["wmma_opt_bf16_v3", "wmma_v3", "stage3_bf16", "async_bf16", "swizzle_bf16", "best_wmma"])
 def test_inputs_are_rounded_to_nearest_even(name):
     """Ties and values just beside them, where cutting off the lower bits would show."""

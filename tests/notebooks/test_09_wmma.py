@@ -184,6 +184,7 @@ def test_small_tiles_fetch_twice_the_bytes():
     assert small == 2 * large
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ["unroll_bf16", "wmma_v3"])
 def test_the_order_of_products_hardly_changes_reuse(name):
     flags = [sum(".reuse" in line.text for line in lines_of(kernel(name, SERPENTINE=order))
@@ -194,6 +195,7 @@ def test_the_order_of_products_hardly_changes_reuse(name):
 # ---- The three that failed there ----
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ["async_bf16", "mma_bf16", "swizzle_bf16"])
 def test_the_three_pass(name):
     assert counted(name).passed and counted(name).hazards == []

@@ -82,7 +82,7 @@ class Server:
         children = self.family()[1:] if self.process.poll() is None else []
         self.process.send_signal(signal.SIGINT)
         try:
-            self.process.wait(30)
+            self.process.wait(60)
         finally:
             for child in [self.process, *children]:
                 with contextlib.suppress(psutil.NoSuchProcess):

@@ -117,6 +117,7 @@ def test_the_settings_of_a_busy_gpu(monkeypatch, capsys):
         resolve_backend(None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_server_that_goes_away_or_freezes_is_said(how, monkeypatch):
     monkeypatch.setattr("gemm_lab.device.remote.ANSWER_S", 3.0)
