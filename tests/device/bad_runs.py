@@ -32,7 +32,7 @@ def on_emulator(bad: Bad, arch: str = "sm_90a") -> Outcome:
     try:
         made = compiler.compile(bad.source, arch=arch, name="bad")
         report = emulator.launch(made, made.entry, bad.grid, made.threads, bad.arguments(), cluster=bad.cluster,
-                                 max_instructions=100_000, max_steps=40_000)
+                                 max_instructions=100_000, max_steps=8_000)
         found, message, printed = "ran", "", len(report.output)
     except LabError as error:
         found, message = type(error).__name__, str(error)

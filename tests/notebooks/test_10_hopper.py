@@ -134,6 +134,7 @@ def test_bands_touch_a_quarter_of_the_bytes():
     assert "const Tile tile = place(index);\n        for (int k_tile" in K5.source, "not in the loop over k"
 
 
+@pytest.mark.long
 def test_the_scope_of_an_arrival_is_a_fence_of_the_gpu():
     scoped = changed(K6, "mbarrier_arrive_remote(mapa", "mbarrier_arrive_cluster(mapa")
     fences = [[line.opcode for line in loop(k) if line.opcode.startswith("MEMBAR")] for k in (K6, scoped)]

@@ -204,8 +204,9 @@ def test_the_verdict_on_a_broken_line_needs_one_compilation_and_one_small_launch
     compiled, launched, real_ask, real_launch = [], [], CompilerProcess.ask, emulating.launch
 
     def launch(*arguments, **options):
-        launched.append(real_launch(*arguments, **options))
-        return launched[-1]
+        found = real_launch(*arguments, **options)
+        launched.append(found[1])
+        return found
 
     monkeypatch.setattr(CompilerProcess, "ask", lambda self, *question: compiled.append(1) or real_ask(self, *question))
     monkeypatch.setattr(emulating, "launch", launch)

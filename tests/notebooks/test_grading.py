@@ -180,7 +180,7 @@ def test_a_compiler_that_does_not_come_to_an_end_is_stopped():
 # ---- The points ----
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(("name", "changes", "share"), [
     ("06_pipeline", [("stage ^= 1;", "stage ^= 1;\n        __syncthreads();")], 0.67),  # 1 of 2 counts, beside the result
     ("06_pipeline", [("load(set ^ 1,", "load(set,")], 0.0),                            # a wrong result earns nothing
@@ -247,6 +247,7 @@ def test_an_unknown_exercise_and_text_that_is_no_number_are_refusals():
     assert "must be a whole number" in judged("02_warp_tile", "choice = dict(warps_m=-1, warps_n=2)", 0).message
 
 
+@pytest.mark.long
 def test_the_command_line(tmp_path, capsys):
     path = tmp_path / "answer.cu"
     path.write_text(RIGHT.replace("__syncthreads();", ""))

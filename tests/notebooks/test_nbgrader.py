@@ -1,6 +1,6 @@
-"""nbgrader from end to end: courses are built, released, handed in by six students, graded and commented.
+"""nbgrader from end to end: courses are built, released, handed in by seven students, graded and commented.
 
-One submission is right; the others are wrong, crash, never end, cheat in Python, or lack their checks.
+One submission is right, one half right; the others are wrong, crash, never end, cheat in Python, or lack their checks.
 """
 
 import os
@@ -88,6 +88,7 @@ def without_checks(book):
 
 SPOILED = {"numpy.py": "raise SystemExit(0)", "sitecustomize.py": "raise SystemExit(0)", "gemm_lab.py": ""}
 STUDENTS = {
+    "half right": dict(choice="choice = dict(warps_m=1, warps_n=8)", change=cheat, files=SPOILED),
     "right": dict(files=SPOILED),
     "cheating": dict(kernel=skeleton(KERNEL), choice="choice = dict(warps_m=1, warps_n=8)", change=cheat),
     "wrong": dict(kernel=RIGHT_KERNEL.replace("__syncthreads();", ""), choice="choice = dict(warps_m=8, warps_n=1)"),
@@ -95,7 +96,7 @@ STUDENTS = {
     "endless": dict(kernel=ENDLESS + RIGHT_KERNEL, choice="while True: pass"),
     "unchecked": dict(choice="import os; choice = dict(warps_m=os.cpu_count(), warps_n=2)", change=without_checks),
 }
-QUICK = ("right", "cheating")  # a course of their own, so that `make test` grades no others
+QUICK = ("half right",)  # has a course of its own, so that `make test` grades no others
 
 
 def cases(*some):
@@ -138,7 +139,7 @@ def scores(folder, student):
         return {grade.name.removeprefix("check_"): (grade.score, grade.max_score) for grade in submission.grades}
 
 
-@pytest.mark.parametrize(("student",), cases(("right",), ("wrong",)))
+@pytest.mark.parametrize(("student",), cases(("half right",), ("right",)))
 def test_every_step_succeeds(course_of, student):
     for step, (code, said) in course_of(student)[1].items():
         assert code == 0, f"{step}: {said[-3000:]}"
@@ -155,13 +156,14 @@ def test_the_release_has_stubs_in_the_language_of_the_cell(classroom):
 
 
 @pytest.mark.parametrize(("student", "kernel", "choice"), cases(
-    ("right", 10, 10), ("wrong", 0, 0), ("crashing", 0, 10), ("endless", 0, 0), ("cheating", 0, 0), ("unchecked", 10, 0),
+    ("half right", 10, 0), ("right", 10, 10), ("wrong", 0, 0), ("crashing", 0, 10), ("endless", 0, 0), ("cheating", 0, 0), ("unchecked", 10, 0),
 ))
 def test_the_grades(course_of, student, kernel, choice):
     assert scores(course_of(student)[0], student) == {KERNEL: (kernel, 10), CHOICE: (choice, 10)}
 
 
 @pytest.mark.parametrize(("student", "says"), cases(
+    ("half right", "A tile, used and given back: solved."), ("half right", "Judged with seed"),
     ("right", "A tile, used and given back: solved."), ("wrong", "The result is right on the emulator, by luck. A hazard"),
     ("wrong", "Your warps read 1280 elements for each step of k; 1024 is possible."),
     ("crashing", "accessed 4 bytes at shared address"), ("endless", "it spins at cell:2"),

@@ -114,7 +114,7 @@ def status(session):
     return session._ask("GET", "/v1/status")
 
 
-def wait_for(condition, seconds=60.0):
+def wait_for(condition, seconds=120.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
