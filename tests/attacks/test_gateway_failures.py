@@ -62,6 +62,7 @@ def busy_worker(server, session):
     return max(known, key=lambda pid: sum(known[pid].cpu_times()[:2]) - used[pid])
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("how", "words"), [
     (signal.SIGSTOP, "gave no sign of life for 10 s and was replaced during “emulate”"),
     (signal.SIGKILL, "worker ended during “emulate”"),

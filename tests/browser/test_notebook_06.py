@@ -26,12 +26,12 @@ pytestmark = [
 ]
 
 
-def run_until(page, cell, seen: str, tries: int = 6) -> None:
+def run_until(page, cell, seen: str, tries: int = 24) -> None:
     """Run the selected cell until its output shows; a run right after loading can be dropped."""
     for _ in range(tries):
         page.keyboard.press("Control+Enter")
         try:
-            expect(cell.locator(".jp-OutputArea-output").last).to_contain_text(seen, timeout=20_000)
+            expect(cell.locator(".jp-OutputArea-output").last).to_contain_text(seen, timeout=5_000)
             return
         except AssertionError:
             continue

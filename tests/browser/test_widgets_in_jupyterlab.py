@@ -23,7 +23,7 @@ CELLS = ["import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
          "m = widgets.mbarrier()\nm", "print('step', m.step, m.moment.who)"]
 
 
-def run(page, cell, seen, tries=6):
+def run(page, cell, seen, tries=15):
     """Run a cell until its output shows; a run right after loading can be dropped."""
     for _ in range(tries):
         for accept in page.locator("dialog.jp-Dialog .jp-mod-accept").all():  # "Select Kernel", on a slow machine
@@ -31,7 +31,7 @@ def run(page, cell, seen, tries=6):
         cell.locator(".cm-content").click()
         page.keyboard.press("Control+Enter")
         try:
-            expect(cell.locator(".jp-OutputArea")).to_contain_text(seen, timeout=20_000)
+            expect(cell.locator(".jp-OutputArea")).to_contain_text(seen, timeout=8_000)
             return
         except AssertionError:
             continue

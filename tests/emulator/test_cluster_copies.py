@@ -199,6 +199,7 @@ def test_a_reduction_reports_its_bytes(change, kind, want, timing):
     assert made.args[2][:, 0].tolist() == [want] * 2
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", DEFINED)
 def test_what_a_gpu_is_compared_with_is_free_of_hazards(name):
     for timing in ("early", "late"):

@@ -103,10 +103,10 @@ def test_no_server_is_said_after_one_attempt(monkeypatch):
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
     lost = RemoteSession(address)
-    for attempts in (1, 2, 3):
+    for _ in range(3):
         with pytest.raises(ServerError, match="No server answers.*gemm-lab serve.*unset GEMM_LAB_SERVER"):
             lost.request("emulate")
-        assert len(asked) == attempts, "it is not asked again in vain"
+        assert len(asked) == 1, "it is not asked again at once"
     for wrong in ("http://no-such-host.invalid:8786", "http://127.0.0.1:port", "http://[::1", "http://"):
         with pytest.raises(ServerError, match="No server answers at"):
             RemoteSession(wrong).facts()
