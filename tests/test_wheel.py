@@ -91,6 +91,7 @@ def test_a_missing_folder_is_a_sentence(outside):
     assert "The folder 'images' is missing" in said
 
 
+@pytest.mark.long
 def test_notebooks_copied_out_of_the_wheel_run(outside):
     _, folder, python = outside
     assert "jupyter lab" in python("-m", "gemm_lab.cli", "notebooks", "mine")

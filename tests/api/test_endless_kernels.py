@@ -75,6 +75,7 @@ def test_fewer_blocks_at_once_are_allowed_more_steps(monkeypatch):
     assert steps(max_bytes=3_000_000, max_steps=1.2 * together) == apart
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("name", "size"), [("simt/01", (64, 96, 40)), ("simt/03", (1, 1, 2048)), ("simt/04", (1, 1, 512)), ("simt/04", (130, 70, 96)),
                                             ("t4/01", (128, 256, 128)), ("hopper/08_ping_pong", (256, 256, 128)), ("b200/05", (256, 256, 128))])
 def test_what_honest_kernels_need_is_a_twentieth_of_what_they_may_take(name, size, monkeypatch):

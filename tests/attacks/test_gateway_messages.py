@@ -311,6 +311,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("lie", ANSWERS)
 def test_a_server_that_lies_is_one_sentence(lie):
     with Liar(*ANSWERS[lie]) as server:

@@ -212,6 +212,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize(("change", "scores", "says"), CHANGES, ids=[change[0].__name__ for change in CHANGES])
 def test_a_changed_notebook_is_graded_as_far_as_it_can_be(change, scores, says, classroom):
     book, student = classroom.solved(), change.__name__
@@ -242,6 +243,7 @@ FILES = {
 }
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_is_no_notebook_gets_a_sentence(name, classroom):
     data, says = FILES[name]
@@ -251,6 +253,7 @@ def test_a_file_that_is_no_notebook_gets_a_sentence(name, classroom):
     assert says in classroom.page(name)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("name", "data"), [
     ("version_3", old_format), ("utf_16", lambda room: json.dumps(room.solved(), ensure_ascii=False).encode("utf-16")),
     ("with_a_mark", lambda room: b"\xef\xbb\xbf" + json.dumps(room.solved()).encode()),
@@ -329,6 +332,7 @@ def damaged(book, random_):
     return data[:random_.randint(0, len(data))] if random_.random() < 0.1 else data
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("number", range(count(150, 6)))
 def test_a_notebook_with_random_damage_gets_a_grade(number, classroom):
     random_ = random.Random(f"damage {number}")

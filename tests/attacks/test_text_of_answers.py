@@ -54,6 +54,7 @@ def test_letters_of_any_script_may_stand_in_comments():
         assert refusals(f"int x = 1;  // {words}\n/* {words} */") == []
 
 
+@pytest.mark.sampled(every=4, first=1)
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_trick_is_refused_for_its_text_before_anything_compiles(name, monkeypatch):
     def never(*_, **__):
@@ -89,7 +90,8 @@ def nvrtc():
     made.end()
 
 
-@pytest.mark.parametrize("part", parts(count(20_000, 400), 400), ids=str)
+@pytest.mark.sampled(every=4)
+@pytest.mark.parametrize("part", parts(count(20_000, 400), 100), ids=str)
 def test_what_the_compiler_takes_for_a_directive_the_rules_do_too(part, nvrtc):
     """A #define that the compiler has seen must have been refused; so must one that it would see behind an open end."""
     draw, read = random.Random(part.start + 1), 0

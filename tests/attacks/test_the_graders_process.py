@@ -65,16 +65,17 @@ except compiler.CompileError as error:
     assert done.stdout.split() == ["True", "True"], done.stderr
 
 
-def test_with_every_rule_for_the_text_taken_away_no_file_comes_in(monkeypatch):
+@pytest.mark.sampled(every=4)
+@pytest.mark.parametrize("path", [data_dir("notebooks") / "solutions" / "06_swizzle.cu", "../../notebooks/solutions/06_swizzle.cu",
+                                  "../t4/03_swizzled.cu", "/etc/hostname"], ids=["solution", "relative", "kernel", "machine"])
+def test_with_every_rule_for_the_text_taken_away_no_file_comes_in(path, monkeypatch):
     """The second wall alone: the rules of `answer_text` are switched off in the grader's process."""
     off = ("import sys; sys.path.insert(0, sys.argv[1]); import gemm_lab.notebook.kernel_judge as judge; "
            "judge.refusals = lambda *_: []; from gemm_lab.notebook.grading import child; child()")
     monkeypatch.setattr(grading, "_CHILD", off)
     right = solution("06_swizzle")
     assert grade("06_swizzle", right, seed=1).passed
-    for path in (data_dir("notebooks") / "solutions" / "06_swizzle.cu", "../../notebooks/solutions/06_swizzle.cu", "../t4/03_swizzled.cu",
-                 "/etc/hostname"):
-        found = grade("06_swizzle", f'#include "{path}"\n', seed=1)
-        assert found.verdict == "FAIL" and "cannot open source file" in found.message
-        with open("/etc/hostname") as file:
-            assert file.read().strip() not in found.message
+    found = grade("06_swizzle", f'#include "{path}"\n', seed=1)
+    assert found.verdict == "FAIL" and "cannot open source file" in found.message
+    with open("/etc/hostname") as file:
+        assert file.read().strip() not in found.message

@@ -117,14 +117,14 @@ def server(tmp_path):
     finally:
         process.terminate()  # the server ends its kernels when it ends
         try:
-            process.wait(15)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(5)
+            process.wait(60)
         log.close()
 
 
-def address(process, runtime: Path, log: Path, limit_s: float = 30.0) -> str:
+def address(process, runtime: Path, log: Path, limit_s: float = 100.0) -> str:
     end = time.monotonic() + limit_s
     while time.monotonic() < end:
         if process.poll() is not None:

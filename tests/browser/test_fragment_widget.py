@@ -63,6 +63,7 @@ def test_choosing_pointing_and_clicking(widget_page):
     assert page.evaluate("window.widget.saved.at(-1).lane") == 23
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("theme", "width"), [("light", 824), ("dark", 600)])
 def test_nothing_overflows(widget_page, theme, width):
     for shape, dtype in (("m16n8k16", "bf16"), ("m16n8k16", "f64"), ("m8n8k4", "f16"), ("m16n8k256", "b1")):

@@ -46,10 +46,11 @@ def test_playing_stops_at_the_end(widget_page, state):
     page = widget_page()
     page.mount("mbarrier_stepper", {**state, "step": 8})
     page.get_by_role("button", name="Play").click()
-    expect(page.locator(".gl-where")).to_have_text("step 10 of 10", timeout=5000)
-    expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=3000)
+    expect(page.locator(".gl-where")).to_have_text("step 10 of 10", timeout=60_000)
+    expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=60_000)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("theme", "width"), [("light", 824), ("dark", 824), ("dark", 480)])
 def test_nothing_overflows(widget_page, state, theme, width, tmp_path):
     page = widget_page(theme, width)

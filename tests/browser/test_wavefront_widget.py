@@ -47,7 +47,7 @@ def test_playing_shows_one_after_the_other(widget_page, state):
     page = widget_page()
     page.mount("wavefront_stepper", state)
     page.get_by_role("button", name="Play").click()
-    expect(page.locator(".gl-player .gl-where")).to_have_text("wavefront 3 of 32: lanes 2", timeout=4000)
+    expect(page.locator(".gl-player .gl-where")).to_have_text("wavefront 3 of 32: lanes 2", timeout=60_000)
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 

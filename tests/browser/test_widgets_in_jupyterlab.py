@@ -10,9 +10,9 @@ pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not inst
 from playwright.sync_api import expect  # noqa: E402
 
 TOKEN = "browser-test"
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.browser
 
 CELLS = ["import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
          "print('python sees', w.scheme, w.wavefronts, w.selected)",
@@ -23,7 +23,7 @@ CELLS = ["import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
          "m = widgets.mbarrier()\nm", "print('step', m.step, m.moment.who)"]
 
 
-def run(page, cell, seen, tries=6):
+def run(page, cell, seen, tries=15):
     """Run a cell until its output shows; a run right after loading can be dropped."""
     for _ in range(tries):
         for accept in page.locator("dialog.jp-Dialog .jp-mod-accept").all():  # "Select Kernel", on a slow machine
@@ -38,15 +38,16 @@ def run(page, cell, seen, tries=6):
     raise AssertionError(f"The kernel never answered “{seen}”.")
 
 
-def test_the_widgets_are_live(page, server, tmp_path):
+@pytest.mark.parametrize("all_of_them", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one", "all"])
+def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS],
                                     metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     nbformat.write(book, tmp_path / "lab" / "live.ipynb")
     page.set_default_timeout(WAIT_MS)
     page.set_viewport_size({"width": 1280, "height": 1400})
-    page.goto(f"{server}lab/tree/live.ipynb?token={TOKEN}&reset", timeout=40_000)
+    page.goto(f"{server}lab/tree/live.ipynb?token={TOKEN}&reset", timeout=120_000)
     cells = page.locator(".jp-Notebook .jp-CodeCell")
-    cells.first.wait_for(timeout=40_000)
+    cells.first.wait_for(timeout=120_000)
 
     run(page, cells.nth(0), "32wavefronts")
     widget = cells.nth(0).locator(".gemm-lab")
@@ -59,6 +60,9 @@ def test_the_widgets_are_live(page, server, tmp_path):
     run(page, cells.nth(2), "changed 4")
     expect(widget.locator(".gl-verdict")).to_contain_text("4 × the ideal")
     expect(widget.get_by_label("layout")).to_have_value("padded")
+
+    if not all_of_them:
+        return
 
     # ---- The others, and a choice that only Python can answer ----
     run(page, cells.nth(3), "ldmatrix.x2 for A")

@@ -21,18 +21,21 @@ def barriers(lines):
     return sum(line.opcode.startswith("BAR") for line in lines)
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_a_call_counts_with_what_it_executes(arch):
     (loop,) = product_loops(lines_of("#pragma unroll 1\nfor (int i = 0; i < n; i++) { s = fmaf(s, 2.0f, slow(s, d)); __syncthreads(); }", arch))
     assert barriers(loop) == 2
 
 
+@pytest.mark.sampled(every=5, first=1)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_each_call_counts_and_so_does_what_a_function_calls(arch):
     (loop,) = product_loops(lines_of("#pragma unroll 1\nfor (int i = 0; i < n; i++) s = fmaf(s, 2.0f, outer(s, d));", arch))
     assert barriers(loop) == 2
 
 
+@pytest.mark.sampled(every=5, first=2)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_a_lambda_that_is_not_inlined_is_a_function(arch):
     body = """auto wait = [&](float x) __attribute__((noinline)) { __syncthreads(); return x * d[threadIdx.x]; };
@@ -41,6 +44,7 @@ def test_a_lambda_that_is_not_inlined_is_a_function(arch):
     assert max(barriers(loop) for loop in product_loops(lines_of(body, arch))) == 1
 
 
+@pytest.mark.sampled(every=5, first=3)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_products_in_a_function_make_the_loop_that_calls_it_one_that_multiplies(arch):
     head = "__device__ __noinline__ float step(float s, float* d) { return fmaf(s, d[1], d[2]); }"
@@ -48,12 +52,14 @@ def test_products_in_a_function_make_the_loop_that_calls_it_one_that_multiplies(
     assert [barriers(loop) for loop in product_loops(lines_of(body, arch, head))] == [1]
 
 
+@pytest.mark.sampled(every=5, first=4)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_two_loops_are_two(arch):
     loop = "#pragma unroll 1\nfor (int i = 0; i < n; i++) { s = fmaf(s, 2.0f, d[i]);%s }\n"
     assert sorted(barriers(part) for part in product_loops(lines_of(loop % "" + loop % " __syncthreads();", arch))) == [0, 1]
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_a_loop_that_stores_is_counted_by_its_inner_ones_and_where_there_are_none_itself(arch):
     inner = "#pragma unroll 1\nfor (int i = 0; i < n; i++) s = fmaf(s, 2.0f, d[i]);"
@@ -63,6 +69,7 @@ def test_a_loop_that_stores_is_counted_by_its_inner_ones_and_where_there_are_non
     assert [barriers(loop) for loop in product_loops(alone)] == [1]
 
 
+@pytest.mark.sampled(every=5, first=1)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_calls_that_show_nothing_are_found(arch):
     pointer = "float (*f)(float, float*) = n > 9 ? slow : outer;\nif (n == 7) f = nullptr;\ns += f(s, d);"
@@ -72,6 +79,7 @@ def test_calls_that_show_nothing_are_found(arch):
     assert odd_calls(lines_of("s = outer(s, d) + slow(s, d);", arch)) == []
 
 
+@pytest.mark.sampled(every=5, first=2)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_a_division_by_a_subroutine_is_no_odd_call(arch):
     lines = lines_of("s = static_cast<float>(static_cast<long long>(d[1]) / (n + 1LL));", arch)

@@ -26,13 +26,13 @@ class Outcome:
     printed: int = 0
 
 
-def on_emulator(bad: Bad, arch: str = "sm_90a", seconds: float = 0.4) -> Outcome:
+def on_emulator(bad: Bad, arch: str = "sm_90a") -> Outcome:
     """Compile and emulate; whatever is not an error of the lab passes through."""
     begin, printed = time.monotonic(), 0
     try:
         made = compiler.compile(bad.source, arch=arch, name="bad")
         report = emulator.launch(made, made.entry, bad.grid, made.threads, bad.arguments(), cluster=bad.cluster,
-                                 max_instructions=100_000, max_seconds=seconds)
+                                 max_instructions=100_000, max_steps=8_000)
         found, message, printed = "ran", "", len(report.output)
     except LabError as error:
         found, message = type(error).__name__, str(error)

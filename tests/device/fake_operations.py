@@ -8,7 +8,7 @@ import time
 from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault
 
 
-def hang(context, seconds=60.0):
+def hang(context, seconds=600.0):
     context.running()
     time.sleep(seconds)
 
@@ -24,10 +24,10 @@ def say(context, text):
     return text
 
 
-def count(context, steps):
+def count(context, steps, seconds):
     for step in range(steps):
         context.running(step=step)
-        time.sleep(0.15)
+        time.sleep(seconds)
     return steps
 
 
@@ -60,7 +60,7 @@ def span(context, seconds):
 OPERATIONS = {
     "span": span,
     "echo": lambda context, **payload: payload,
-    "doze": lambda context: time.sleep(60),
+    "doze": lambda context: time.sleep(600),
     "pid": lambda context: os.getpid(),
     "crash": lambda context: os.kill(os.getpid(), signal.SIGSEGV),
     "leave": lambda context: os._exit(3),

@@ -1,7 +1,5 @@
 """What only a GPU can show: launches, faults with their line, hangs, large checks, benchmarks, baselines."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -32,11 +30,10 @@ def line_of(source, words):
 
 
 def faulting(body, args, grid=(2, 1, 1), error=device.KernelFault, **options):
-    kernel, start = build(body), time.monotonic()
+    kernel = build(body)
     with pytest.raises(error) as caught:
         device.launch(kernel, grid=grid, args=args, names=("d", "n"), **options)
-    print(f"\n{time.monotonic() - start:.1f} s: {caught.value}")
-    assert time.monotonic() - start < 20
+    print(f"\n{caught.value}")
     assert "ignored" not in caught.value.output  # of what destructors say in a lost context
     still_works()
     return caught.value

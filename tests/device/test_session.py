@@ -29,7 +29,7 @@ def shared():
 @pytest.fixture
 def session(shared):
     """One worker for the whole module; a test that ends it leaves the next one to start another."""
-    shared._patience_s = 20.0
+    shared._patience_s = 60.0
     return shared
 
 
@@ -37,7 +37,7 @@ def make_session(**options) -> Session:
     os.environ["PYTHONPATH"] = os.pathsep.join(
         dict.fromkeys([str(HERE), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
     )
-    return Session("fake_operations", patience_s=20.0, **options)
+    return Session("fake_operations", patience_s=60.0, **options)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.int64])
@@ -59,10 +59,9 @@ def test_one_worker_answers_all_requests(session):
 
 def test_a_hang_is_killed_and_the_next_request_works(session):
     first = session.request("pid")
-    start = time.monotonic()
     with pytest.raises(Silence) as error:
         session.request("hang", timeout_s=0.4)
-    assert time.monotonic() - start < 3 and error.value.running
+    assert error.value.running and not running(first)
     assert session.request("pid") != first
 
 
@@ -73,8 +72,9 @@ def test_silence_before_a_kernel_runs_is_not_a_hang(session):
 
 
 def test_reports_renew_the_patience(session):
+    """Its five steps together take longer than the limit, which each report begins anew."""
     steps = []
-    assert session.request("count", steps=5, timeout_s=0.6, progress=lambda facts: steps.append(facts["step"])) == 5
+    assert session.request("count", steps=5, seconds=0.7, timeout_s=3.0, progress=lambda facts: steps.append(facts["step"])) == 5
     assert steps == [0, 1, 2, 3, 4]
 
 
@@ -120,10 +120,9 @@ def test_a_bug_of_the_worker_is_named(session):
 def test_an_interrupt_kills_the_worker_and_the_next_request_works(session):
     first = session.request("pid")
     threading.Timer(0.4, _thread.interrupt_main).start()
-    start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        session.request("hang", timeout_s=30)
-    assert time.monotonic() - start < 5
+        session.request("hang", timeout_s=300)
+    assert not running(first)
     assert session.request("pid") != first
 
 
@@ -157,7 +156,7 @@ def test_the_worker_leaves_when_its_parent_dies(tmp_path, how):
     wait_for(lambda: note.exists() and note.read_text())
     worker = int(note.read_text())
     parent.send_signal(how)
-    parent.wait(5)
+    parent.wait(60)
     wait_for(lambda: not running(worker))
 
 
@@ -168,7 +167,7 @@ def running(pid: int) -> bool:
         return False
 
 
-def wait_for(condition, seconds=20.0):
+def wait_for(condition, seconds=100.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

@@ -2,7 +2,6 @@
 
 import ml_dtypes
 import numpy as np
-import pytest
 
 from gemm_lab import catalog, compiler, emulator
 from gemm_lab.emulator.faults import EmulatorError
@@ -10,8 +9,6 @@ from gemm_lab.model.tensor_map import TensorMap
 
 RUNGS = [spec.short for spec in catalog.ladder("b200").kernels]
 PAIRS = ("04_cta_pairs", "05_tma_store")
-# Rungs to break: the last one repeats most of the one before it.
-BROKEN = [pytest.param(rung, marks=[pytest.mark.long] if rung == "05_tma_store" else []) for rung in RUNGS]
 BF16 = ml_dtypes.bfloat16
 
 

@@ -1,10 +1,8 @@
 """The ladder b200 on the emulator: exact at every size, clean in both timings, and wrong when its source is."""
 
-import time
-
 import numpy as np
 import pytest
-from b200_runs import BROKEN, PAIRS, RING, RUNGS, compiled, fails, run
+from b200_runs import PAIRS, RING, RUNGS, compiled, fails, run
 
 from gemm_lab import catalog
 
@@ -13,16 +11,13 @@ UNEVEN = [((512, 768, 192), 4), ((256, 768, 64), 6), ((256, 256, 640), 148), ((2
 
 
 @pytest.mark.parametrize("rung", RUNGS)
-def test_exact_at_512_within_half_a_second(rung):
-    seconds = []
-    while len(seconds) < 8 and (len(seconds) < 2 or min(seconds) > 0.5):
-        start, spent = time.perf_counter(), time.process_time()
-        report, d, exact = run(rung, 512, 512, 512)
-        seconds.append(min(time.perf_counter() - start, time.process_time() - spent))  # others' work does not count
-        assert np.array_equal(d, exact)
-    assert min(seconds) <= 0.5
+def test_exact_at_512_in_few_steps(rung):
+    """The blocks and warps of a launch go on together: each of the emulator's steps is one for many of them."""
+    report, d, exact = run(rung, 512, 512, 512)
+    assert np.array_equal(d, exact) and report.steps < 25_000
 
 
+@pytest.mark.sampled(every=7)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("rung", RUNGS)
 @pytest.mark.parametrize(("size", "sms"), UNEVEN, ids=str)
@@ -39,6 +34,7 @@ def test_the_grid_is_persistent(rung):
     assert spec.launch_grid(spec.configure(), 4096, 4096, 64, 7) == (6 if pair else 7, 1, 1)
 
 
+@pytest.mark.sampled(every=3, first=1)
 @pytest.mark.parametrize("rung", RUNGS)
 @pytest.mark.parametrize("block_n", [128, 256])
 def test_other_tiles_and_rings(rung, block_n):
@@ -87,7 +83,8 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("rung", BROKEN)
+@pytest.mark.sampled(every=5, first=3)
+@pytest.mark.parametrize("rung", RUNGS)
 def test_a_wrong_line_is_caught(rung):
     source, missed, tried = catalog.kernel(f"b200/{rung}").source, [], 0
     for what, (right, wrong) in CHANGES.items():

@@ -34,6 +34,7 @@ def copy(issue, mask=3, cluster=2, expect=None, *, hazards=True, timing="early",
     return made.args[2].view(np.uint8), report
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize(("cluster", "mask"), [(2, 3), (2, 2), (4, 5), (4, 15), (4, 8), (8, 0b10110101), (8, 255)])
 @pytest.mark.parametrize(("several", "one"), [(MULTICAST, ALONE), (PLAIN, PLAIN_ALONE)], ids=["boxes", "bytes"])
@@ -198,6 +199,7 @@ def test_a_reduction_reports_its_bytes(change, kind, want, timing):
     assert made.args[2][:, 0].tolist() == [want] * 2
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", DEFINED)
 def test_what_a_gpu_is_compared_with_is_free_of_hazards(name):
     for timing in ("early", "late"):

@@ -95,6 +95,7 @@ def program(seed: int, length: int, barriers: float):
     return steps, (HEAD + FILL).count("\n") + 1, text
 
 
+@pytest.mark.sampled(every=3, first=1)
 @pytest.mark.parametrize(("length", "barriers"), [(3, 0.25), (6, 0.4), (12, 0.55)])
 def test_reports_are_races_and_races_are_reported(length, barriers):
     racing = clean = 0

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gemm_lab import emulator
+from gemm_lab.emulator import frames
 
 HEAD = 'extern "C" __global__ void kernel'
 
@@ -142,11 +143,14 @@ def test_a_recursive_function_with_an_array_of_its_own_is_refused(cuda):
         cuda(source, np.zeros(8, np.int32))
 
 
-def test_a_recursion_that_does_not_end_is_refused(cuda):
+@pytest.mark.parametrize("deepest", [2048, pytest.param(frames.DEEPEST, marks=pytest.mark.long)])
+def test_a_recursion_that_does_not_end_is_refused(cuda, monkeypatch, deepest):
+    assert frames.DEEPEST == 32_768
+    monkeypatch.setattr(frames, "DEEPEST", deepest)
     source = (
         "__device__ __noinline__ int f(int n) { return n == -1 ? 1 : f(n + 1) * 3 + 1; }\n"
         + HEAD
         + "(int* o) { o[threadIdx.x] = f(threadIdx.x); }"
     )
-    with pytest.raises(emulator.MemoryFault, match=r"thread \(0, 0, 0\) is 32,768 calls deep.*Does it end"):
+    with pytest.raises(emulator.MemoryFault, match=rf"thread \(0, 0, 0\) is {deepest:,} calls deep.*Does it end"):
         cuda(source, np.zeros(32, np.int32))

@@ -50,7 +50,8 @@ def run(name, m, n, k, kernel=None, config=None, **options):
 
 
 @pytest.mark.parametrize("name", RUNGS)
-@pytest.mark.parametrize("size", [(256, 256, 256), (512, 512, 512), (512, 256, 192)])
+@pytest.mark.parametrize("size", [
+    (512, 256, 192), *(pytest.param(size, marks=pytest.mark.long) for size in ((256, 256, 256), (512, 512, 512)))])
 def test_a_rung_is_exact(name, size):
     _, d, exact = run(name, *size)
     assert np.array_equal(d, exact)
@@ -62,6 +63,7 @@ def test_tails(size):
     assert np.array_equal(d, exact)
 
 
+@pytest.mark.sampled(every=4, first=1)
 @pytest.mark.parametrize("name", T4 + AMPERE + TMA)
 def test_conflict_degree_of_ldmatrix(name):
     degree = 8 if name.endswith(("hierarchical_tiling", "vectorized_copy", "02_cp_async")) else 1
@@ -95,6 +97,7 @@ def test_multistage_with_other_tiles(config):
     assert all(s.wavefronts == s.ideal_wavefronts for s in loads)
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("name", T4 + AMPERE + TMA)
 def test_a_deleted_mma_changes_the_answer(name):
     _, made = compiled(name)
@@ -131,6 +134,7 @@ EQUIVALENT = {
 RIGHT = {"ampere/11_any_size": ["cp.async.wait_group"]}
 
 
+@pytest.mark.sampled(every=10, first=3)
 @pytest.mark.parametrize("name", [n for n in RUNGS if not n.startswith("simt/") or "shared" in n or "register" in n])
 def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     ptx = compiled(name)[1].ptx
@@ -153,6 +157,7 @@ def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     assert right == RIGHT.get(name, [])  # a tile that is read before it is there gives a wrong answer
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", AMPERE[1:])
 def test_a_wait_for_one_group_too_few_gives_a_wrong_answer(name):
     broken, changed = re.subn(r"wait_group (\d);", lambda m: f"wait_group {int(m[1]) + 1};", compiled(name)[1].ptx)

@@ -49,6 +49,7 @@ FILL = """
 """
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("shape", "times"), [(shape, times) for shape, (_, some) in SHAPES.items() for times in some])
 def test_loads_and_stores_of_every_shape(shape, times):
     count, upper = SHAPES[shape][0] * times, 16 if shape != "32x32b" else 0

@@ -30,6 +30,7 @@ PRODUCTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("product", PRODUCTS, ids=str)
 def test_exact_in_late_timing_without_hazards(product):
     got, want, report = run(product, timing="late", hazards=True)
@@ -61,6 +62,7 @@ def altered(product: Product, which: int, bits: int):
 UNUSED = {("k", 128): {"leading offset"}, ("k", 0): {"base offset"}, ("mn", 128): set(), ("mn", 0): {"base offset"}}
 
 
+@pytest.mark.sampled(every=6, first=1)
 @pytest.mark.parametrize(("major", "swizzle"), UNUSED)
 @pytest.mark.parametrize("field", SHARED_FIELDS)
 @pytest.mark.parametrize("which", (0, 1))
@@ -74,6 +76,7 @@ def test_every_field_of_a_shared_descriptor_matters(which, field, major, swizzle
         assert "bits set that the format leaves 0" in got
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("field", INSTRUCTION_FIELDS)
 def test_every_field_of_an_instruction_descriptor_matters(field):
     got = altered(Product(128, 128, major_a="mn"), 2, INSTRUCTION_FIELDS[field])

@@ -129,6 +129,7 @@ def test_a_pair_loads_half_of_b_each_and_multiplies_on_both_sms(b200):
 # ---- wgmma ----
 
 
+@pytest.mark.long
 def test_the_hopper_ladder_keeps_the_laws_and_two_consumers_hide_what_one_waits_for():
     made = {kernel.name: kernel.timeline() for kernel in lab.ladder("hopper")}
     assert {name: one.broken_laws for name, one in made.items()} == dict.fromkeys(made, [])

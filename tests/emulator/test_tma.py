@@ -46,6 +46,7 @@ def places(box: Box, tensor_map: TensorMap) -> np.ndarray:
     return tile.address(plain // box.swizzle, plain % box.swizzle)
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("box", [box for box in boxes() if not box.stops(False)], ids=str)
 def test_a_box_is_loaded(box):
     array = box.array()
@@ -85,6 +86,7 @@ def test_the_refusal_names_coordinates_that_work():
         load(PLAIN._replace(coordinates=(-5, 1)))
 
 
+@pytest.mark.sampled(every=4, first=1)
 @pytest.mark.parametrize("box", [box for box in boxes() if not box.stops(True)], ids=str)
 def test_a_box_is_stored(box):
     array = box.array()

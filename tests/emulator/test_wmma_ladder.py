@@ -38,6 +38,7 @@ def run(spec, m, n, k, kernel=None, a=None, settings=None, **options):
     return report, d, a.astype(dtype_of(spec.problem.multiplied)).astype(np.float32) @ b
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("spec", LADDER, ids=lambda s: s.short)
 @pytest.mark.parametrize("tiles", [(1, 1, 1), (2, 1, 3)])
 def test_every_entry_is_exact(spec, tiles):
@@ -45,6 +46,7 @@ def test_every_entry_is_exact(spec, tiles):
     assert np.array_equal(d, exact)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", ["wmma_opt_bf16_v3", "wmma_v3", "stage3_bf16", "async_bf16", "swizzle_bf16", "best_wmma"])
 def test_inputs_are_rounded_to_nearest_even(name):
     """Ties and values just beside them, where cutting off the lower bits would show."""
@@ -71,6 +73,7 @@ def test_a_refused_size_names_the_nearest_that_works(spec):
 SOURCES = list({spec.path: spec for spec in reversed(LADDER)}.values())
 
 
+@pytest.mark.sampled(every=3, first=1)
 @pytest.mark.parametrize("spec", SOURCES, ids=lambda s: s.path.stem)
 def test_a_source_has_no_hazard_and_every_mutant_is_caught(spec):
     size = size_of(spec, (1, 1, 5))

@@ -20,6 +20,7 @@ def build(name: str, arch: str = "sm_75", **settings):
     return compiler.compile(spec.source, config=spec.configure(**settings), arch=arch, name=spec.name)
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(("spec", "arch"), CASES, ids=lambda v: getattr(v, "name", v))
 def test_builds_without_spills_or_warnings(spec, arch):
     if arch == "sm_103a" and compiler.version() < (12, 9):

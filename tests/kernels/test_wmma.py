@@ -81,6 +81,7 @@ def test_more_registers_than_two_blocks_leave_is_what_the_best_of_the_document_d
     assert build("best_bf16").spill_stores > 0 == build("best_bf16", MIN_BLOCKS=1).spill_stores
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", ["wmma_bf16", "unroll_bf16", "stage3_bf16", "hybrid_bf16", "wmma"])
 def test_wmma_kernels_use_wmma_and_16_byte_loads(name):
     assert "wmma.load.a" in build(name).ptx and "wmma.mma" in build(name).ptx

@@ -114,6 +114,7 @@ def test_inputs_have_the_layout_of_the_problem_and_a_poisoned_output():
 # ---- Wrong outputs ----
 
 
+@pytest.mark.sampled(every=5, first=1)
 @pytest.mark.parametrize("problem", ALL)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -169,6 +170,7 @@ def test_a_transposed_operand_is_named(problem, kind):
     assert not result.passed and "transposed product" in result.message
 
 
+@pytest.mark.sampled(every=5, first=2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "change, words",
@@ -186,6 +188,7 @@ def test_a_mistake_in_alpha_or_beta_is_named(problem, kind, change, words):
     assert not result.passed and words in result.message
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("problem", ALL)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(

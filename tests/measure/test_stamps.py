@@ -41,6 +41,7 @@ def test_a_stamped_copy_computes_the_same_and_tells_who_did_what(persistent):
     assert {event.tile for event in timeline.of("warp 0 · consumer", "issue")} == {0, 1}
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", ["rtx5090/02", "b200/02", "b200/03", "b200/05", "hopper/05", "hopper/07"])
 def test_other_kernels_are_stamped_too(name):
     """Producers, tcgen05, pairs and clusters with multicast: exact, in order, and every filling was seen."""

@@ -18,6 +18,7 @@ def parts(instruction):
     return action, matrix, layout, shape, kind, not instruction.endswith(".generic")
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a", "sm_120a"])
 def test_ptxas_makes_the_instructions_of_the_model(arch):
     names = [name for name in INSTRUCTIONS if arch != "sm_75" or not {"bf16", "tf32"} & set(name.split("."))]

@@ -140,6 +140,7 @@ def opcodes(kernel, start, arch):
     return [item.opcode for item in machine_code(kernel.name, arch) if item.opcode.startswith(start)]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a"])
 def test_one_turn_in_machine_code(arch):
     assert len(opcodes(PLAIN, "LDS", arch)) == 8 and len(opcodes(LDMATRIX, "LDS", arch)) == 2

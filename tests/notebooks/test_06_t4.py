@@ -144,6 +144,7 @@ def test_barriers_in_a_turn(number, barriers):
     assert sum(line.opcode.startswith("BAR") for line in loop(K[number])) == barriers
 
 
+@pytest.mark.long
 def test_without_its_second_barrier_05_is_exact_here_and_racy():
     barriers = [line for line in K[5].source.split("\n") if "__syncthreads" in line]
     assert len(barriers) == 2

@@ -83,6 +83,7 @@ def test_a_gpu_without_cards_has_no_bound(monkeypatch):
 # ---- 02 to 06 ----
 
 
+@pytest.mark.long
 def test_a_copy_of_02_has_no_register_between_and_that_of_01_has():
     names = [{line.opcode.split(".")[0] for line in main_loop(sass(K[number])).lines} for number in (1, 2)]
     assert {"LDG", "STS"} <= names[0] and "LDGSTS" in names[1] and not {"LDG", "STS"} & names[1]
@@ -94,6 +95,7 @@ def test_without_its_barrier_02_is_exact_here_and_racy():
     assert race.passed and "which thread" in str(race.hazards[0]) and "cp.async" in str(race.hazards[0])
 
 
+@pytest.mark.long
 def test_05_has_less_of_everything_and_is_slower(bench):
     loops = [K[number].instruction_mix(ARCH).loop for number in (4, 5)]
     assert sum(loops[1].values()) < sum(loops[0].values()) and loops[1]["ldmatrix"] < loops[0]["ldmatrix"]
@@ -134,6 +136,7 @@ def test_the_order_matters_at_8192_and_not_at_2048(bench):
     assert lab.gpu("h200").dram_gbps > 2 * max(lab.gpu(name).dram_gbps for name in ("a100", "rtx5090"))
 
 
+@pytest.mark.long
 def test_in_09_and_10_products_come_first():
     for number in (9, 10):
         names = [line.opcode.split(".")[0] for line in main_loop(sass(K[number])).lines]

@@ -106,6 +106,7 @@ def calls(made):
     return [line for line in compiler.disassemble(made) if line.opcode.startswith("CALL")]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("rung", [2, 3])
 def test_registers_move_unless_a_load_names_the_shared_memory_of_a_cluster(rung):
     wide = K[rung](**WIDE)
@@ -183,6 +184,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", BROKEN)
 def test_damage_says_what_becomes_of_it(name):
     changes, kind, says = BROKEN[name]

@@ -139,6 +139,7 @@ def test_padding_leaves_the_conflicts_of_the_transposing_stores():
 # ---- What worked there ----
 
 
+@pytest.mark.long
 def test_unrolling_is_a_longer_block_k_and_saves_barriers():
     one, other = (lines_of(kernel("unroll_bf16", **s)) for s in ({}, {"BLOCK_K": 64, "K_UNROLL": 1}))
     assert [line.opcode for line in one] == [line.opcode for line in other]
@@ -184,6 +185,7 @@ def test_small_tiles_fetch_twice_the_bytes():
     assert small == 2 * large
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ["unroll_bf16", "wmma_v3"])
 def test_the_order_of_products_hardly_changes_reuse(name):
     flags = [sum(".reuse" in line.text for line in lines_of(kernel(name, SERPENTINE=order))
@@ -194,11 +196,13 @@ def test_the_order_of_products_hardly_changes_reuse(name):
 # ---- The three that failed there ----
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ["async_bf16", "mma_bf16", "swizzle_bf16"])
 def test_the_three_pass(name):
     assert counted(name).passed and counted(name).hazards == []
 
 
+@pytest.mark.long
 def test_each_uses_what_it_is_named_for():
     asynch, mma, swizzle = (kernel(name) for name in ("async_bf16", "mma_bf16", "swizzle_bf16"))
     assert opcodes(asynch)["LDG"] == 0 < opcodes(asynch)["LDGSTS"] and "wmma.mma" in asynch.compile(ARCH).ptx

@@ -108,6 +108,7 @@ def read_and_busy(kernel, n=16384):
     return card["dram_read_bytes"] / 1e9, card["tensor_pipe_pct"]
 
 
+@pytest.mark.long
 def test_without_bands_every_byte_comes_from_memory_again_and_again():
     both = 2 * 16384**2 * 2 / 1e9
     assert round(both, 2) == 1.07 and 61 < read_and_busy(K4)[0] / both < 67
@@ -133,6 +134,7 @@ def test_bands_touch_a_quarter_of_the_bytes():
     assert "const Tile tile = place(index);\n        for (int k_tile" in K5.source, "not in the loop over k"
 
 
+@pytest.mark.long
 def test_the_scope_of_an_arrival_is_a_fence_of_the_gpu():
     scoped = changed(K6, "mbarrier_arrive_remote(mapa", "mbarrier_arrive_cluster(mapa")
     fences = [[line.opcode for line in loop(k) if line.opcode.startswith("MEMBAR")] for k in (K6, scoped)]
@@ -143,6 +145,7 @@ def test_the_scope_of_an_arrival_is_a_fence_of_the_gpu():
 ARRIVE = "threadIdx.x % 32 < CLUSTER) mbarrier_arrive_remote(mapa(empty + stage * 8, threadIdx.x % 32))"
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("kernel", "changes", "kind", "says"), [
     (K1, {"fence_proxy_async();": ""}, "a hazard", "need fence.proxy.async"),
     (K6, {ARRIVE: "threadIdx.x % 32 == 0) mbarrier_arrive(empty + stage * 8)",

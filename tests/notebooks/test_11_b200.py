@@ -141,6 +141,7 @@ def test_in_a_pair_one_warp_issues_and_the_commit_reaches_both_blocks():
 # ---- How it breaks ----
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("changes", "options", "kind", "says"), [
     ({"tcgen05_commit<1>(empty + stage * 8);": "mbarrier_arrive(empty + stage * 8);"}, {}, "a wrong result",
      "overwrites shared address"),

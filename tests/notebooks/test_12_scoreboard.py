@@ -142,6 +142,7 @@ def test_l2_serves_what_dram_cannot():
 # ---- Counts ----
 
 
+@pytest.mark.long
 def test_counts_of_the_generations():
     counts = generations("t4/08", "ampere/10", "hopper/08_ping_pong", "b200/05")
     assert [row.macs_per_product for row in counts] == [16 * 8 * 8, 16 * 8 * 16, 64 * 128 * 16 / 4, 256 * 256 * 16]

@@ -43,6 +43,7 @@ def test_words_for_people_without_a_browser():
     assert "names nothing" in str(widgets.fragments("m16n8k8", "f16", lane=20))
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("values", [
     {}, {"dtype": "f16", "stored": "row-major", "accumulator": "f16"}, {"shape": "m8n8k4", "dtype": "f16"},
     {"shape": "m16n8k256", "dtype": "b1", "lane": 31}, {"shape": "m8n8k16", "dtype": "s8"},

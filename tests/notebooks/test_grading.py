@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gemm_lab as lab
@@ -180,6 +180,7 @@ def test_a_compiler_that_does_not_come_to_an_end_is_stopped():
 # ---- The points ----
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(("name", "changes", "share"), [
     ("06_pipeline", [("stage ^= 1;", "stage ^= 1;\n        __syncthreads();")], 0.67),  # 1 of 2 counts, beside the result
     ("06_pipeline", [("load(set ^ 1,", "load(set,")], 0.0),                            # a wrong result earns nothing
@@ -222,6 +223,7 @@ PIECES = st.sampled_from(["choice", " = ", "dict", "(", ")", "{", "}", "[", "]",
                          "*", "@", ":=", "None", "1e9", "0x1F", "\0", "é", "\ud800", "#", ";", " if ", " else ", "await ", "f'{a}'"])
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(), st.lists(PIECES).map("".join), st.lists(PIECES).map(lambda some: f"choice = dict({''.join(some)})"),
                  st.lists(PIECES).map(lambda some: f"choice = dict(block_m={''.join(some)})")))
 def test_whatever_stands_in_the_cell_is_a_choice_of_plain_numbers_or_one_sentence(text):
@@ -245,6 +247,7 @@ def test_an_unknown_exercise_and_text_that_is_no_number_are_refusals():
     assert "must be a whole number" in judged("02_warp_tile", "choice = dict(warps_m=-1, warps_n=2)", 0).message
 
 
+@pytest.mark.long
 def test_the_command_line(tmp_path, capsys):
     path = tmp_path / "answer.cu"
     path.write_text(RIGHT.replace("__syncthreads();", ""))
@@ -261,6 +264,7 @@ def test_the_command_line_says_that_it_could_not_judge(tmp_path, capsys, monkeyp
     assert capsys.readouterr().out.startswith("NOT JUDGED  –  seed 5\nNot judged: ")
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("length", [60_000, 90_000])
 def test_a_long_answer_is_judged_like_a_short_one(length):
     """More than a pipe holds, and a process that takes more than a tick to begin to read."""

@@ -10,7 +10,7 @@ from gemm_lab.notebook.run import WIDGET_VIEW, execute, without_picture
 def stored(tmp_path, *cells):
     path = tmp_path / "book.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells]), path)
-    failure = execute(path, path, store=True, limit_s=60)
+    failure = execute(path, path, store=True, limit_s=240)
     return failure, nbformat.read(path, as_version=4)
 
 

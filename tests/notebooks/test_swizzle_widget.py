@@ -63,6 +63,7 @@ def test_words_for_people_without_a_browser():
     assert max(map(len, wide.splitlines())) <= 120
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("values", [
     {}, {"layout": "tma64", "row_bytes": 256, "step": 11}, {"layout": "padded", "access": "column load", "element": "f32"},
     {"rows": 4, "row_bytes": 16, "element": "f32", "banks": 4, "access": "row store", "layout": "xor"},

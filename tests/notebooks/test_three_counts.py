@@ -10,6 +10,7 @@ from gemm_lab.notebook import three_counts as module
 from gemm_lab.notebook.three_counts import ThreeCounts, three_counts
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("instruction", ["ld.shared.u32", "ld.shared.v4.u32", "st.shared.v2.u32", "ldmatrix.x2",
                                          "stmatrix.x4"])
 def test_every_recording_agrees(instruction):

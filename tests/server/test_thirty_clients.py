@@ -16,7 +16,7 @@ from serving import Server, compiled, job, status, wait_for, workers
 
 from gemm_lab.device.faults import WorkerLost
 
-CLIENTS, LAUNCHES = 30, 10
+CLIENTS = 30
 
 
 @pytest.fixture
@@ -27,8 +27,9 @@ def server():
 
 
 @pytest.mark.timeout(300)
-def test_thirty_clients_and_a_worker_that_is_killed(server):
-    """30 clients ask 10 times each, one launch after another; in the middle one of the two workers is killed.
+@pytest.mark.parametrize("launches", [3, pytest.param(10, marks=pytest.mark.long)])
+def test_thirty_clients_and_a_worker_that_is_killed(server, launches):
+    """30 clients ask a few times each, one launch after another; in the middle one of the two workers is killed.
 
     A wait is what passes from asking to the answer, queue and launch together, counted in answers that others got
     meanwhile, so that a machine busy with other things changes nothing. Every launch is answered once, with the right
@@ -41,7 +42,7 @@ def test_thirty_clients_and_a_worker_that_is_killed(server):
     [one.facts() for one in sessions]
 
     def client(number, one):
-        for launch in range(LAUNCHES):
+        for launch in range(launches):
             start, there = time.monotonic(), len(answers)
             try:
                 job(one, kernel, seed=100 * number + launch)
@@ -54,18 +55,18 @@ def test_thirty_clients_and_a_worker_that_is_killed(server):
 
     threads = [threading.Thread(target=client, args=item) for item in enumerate(sessions)]
     [thread.start() for thread in threads]
-    wait_for(lambda: len(answers) >= CLIENTS * LAUNCHES // 2, 120)
+    wait_for(lambda: len(answers) >= CLIENTS * launches // 2, 120)
     victim = min(before)
     os.kill(victim, signal.SIGKILL)
     for thread in threads:
         thread.join(120)
 
     asked = Counter((answer.client, answer.launch) for answer in answers)
-    assert asked == Counter((number, launch) for number in range(CLIENTS) for launch in range(LAUNCHES))
+    assert asked == Counter((number, launch) for number in range(CLIENTS) for launch in range(launches))
     failures = [answer.found for answer in answers if answer.found != "result"]
     # The job under way; an answer that was finished is safe with the gateway.
     assert len(failures) <= 1 and all("worker ended" in text and "not repeated" in text for text in failures), failures
-    assert sum(status(sessions[0])["served"].values()) == CLIENTS * LAUNCHES, "nothing is sent twice"
+    assert sum(status(sessions[0])["served"].values()) == CLIENTS * launches, "nothing is sent twice"
 
     # Of one client, in order: everybody else is answered at most twice (and once for each worker) meanwhile.
     waits = [answer.answered - answer.asked for answer in answers]

@@ -1,0 +1,30 @@
+"""How many times as long as NumPy's own float32 product of 512 × 512 × 512 the emulator takes for each taught rung.
+
+Run it with `python benchmarks/emulator_speed.py`. It prints one line a rung: its name and that ratio.
+"""
+
+import numpy as np
+from interleaved import ratios
+
+import gemm_lab as lab
+
+N, LADDERS = 512, ("simt", "t4", "ampere", "rtx5090", "hopper", "b200")
+
+
+def main() -> None:
+    """Measure and print."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((N, N)).astype(np.float32) for _ in range(2))
+
+    def numpy_product():
+        for _ in range(20):  # one alone takes a few milliseconds
+            a @ b
+
+    rungs = {kernel.name: kernel for ladder in LADDERS for kernel in lab.ladder(ladder)}
+    works = {name: lambda kernel=kernel: kernel.run(N, backend="emulator") for name, kernel in rungs.items()}
+    for name, ratio in ratios(works, numpy_product, rounds=3).items():
+        print(f"{name:34} {20 * ratio:8.0f}")
+
+
+if __name__ == "__main__":
+    main()

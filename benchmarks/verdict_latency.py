@@ -1,0 +1,50 @@
+"""How long a cell with a broken line waits for its verdict, as a multiple of what compiling the kernel alone takes.
+
+Run it with `python benchmarks/verdict_latency.py`. Each edit is a new text, so nothing comes from the cache. It prints
+one ratio for a line that does not compile, one for a wrong result on the emulator, and one for the right text.
+"""
+
+import contextlib
+import itertools
+import os
+import tempfile
+
+from interleaved import ratios
+
+import gemm_lab as lab
+from gemm_lab import catalog, compiler
+from gemm_lab.compiler import CompileError
+from gemm_lab.notebook.cells import WrongResult, run_cell
+
+LINE = "t4/03_swizzled --region layout --as mine"
+NUMBER = itertools.count()
+
+
+def verdict(text: str):
+    """A cell with this text, another one each time."""
+    with contextlib.suppress(CompileError, WrongResult):
+        run_cell(LINE, f"{text}  // {next(NUMBER)}", {})
+
+
+def main() -> None:
+    """Measure and print."""
+    os.environ["GEMM_LAB_BACKEND"] = "emulator"
+    spec = catalog.kernel("t4/03")
+    right = lab.kernel("t4/03").regions["layout"]
+
+    def compile_alone():
+        compiler.compile(f"{spec.source}// {next(NUMBER)}\n", config=spec.configure(), arch="sm_75", name=spec.name)
+
+    works = {
+        "does not compile": lambda: verdict(right.replace("row % 8", "rwo % 8", 1)),
+        "wrong result": lambda: verdict(right.replace("(chunk ^ row % 8)", "chunk")),
+        "right": lambda: verdict(right),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["GEMM_LAB_CACHE"] = folder
+        for name, ratio in ratios(works, compile_alone).items():
+            print(f"{name:20} {ratio:6.2f}")
+
+
+if __name__ == "__main__":
+    main()
