@@ -103,19 +103,24 @@ CODE_CRITERIA = {
 }
 
 
+ODD_CALLS = "odd_calls"  # the key of a refusal that no criterion of an exercise gives
+
+
 def judge_code(compiled: Compiled, rung: Compiled,
-               wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
-    """(facts, reasons to refuse) of a kernel's machine code for the criteria among `wanted`.
+               wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """(facts, a reason to refuse for each missed criterion's name) of a kernel's machine code, for those in `wanted`.
 
     compiled: what the emulator has run.   rung: the rung's own text, compiled in the same way.
+    Where calls hide what the code executes, `ODD_CALLS` is the only name.
     """
     asked = {name: criterion for name, criterion in CODE_CRITERIA.items() if name in wanted}
     if not asked:
-        return [], []
-    lines, facts, reasons = disassemble(compiled), [], []
+        return [], {}
+    lines, facts, reasons = disassemble(compiled), [], {}
     if odd := odd_calls(lines):
-        return [], [f"Its machine code calls a function through a pointer or from itself ({odd[0].text.rstrip(' ;')}), "
-                    "so it does not show what it executes; call functions by name, without recursion."]
+        return [], {ODD_CALLS: "Its machine code calls a function through a pointer or from itself "
+                               f"({odd[0].text.rstrip(' ;')}), so it does not show what it executes; call functions by "
+                               "name, without recursion."}
     for name, criterion in asked.items():
         found, bound, own = _count(criterion, lines), wanted[name], None
         if criterion.below_rung:
@@ -123,7 +128,7 @@ def judge_code(compiled: Compiled, rung: Compiled,
             bound = own - bound
         facts.append((criterion.label, str(found) if own is None else f"{found}, of the rung's own {own}"))
         if (found < bound) if criterion.least else (found > bound):
-            reasons.append(criterion.says.format(found=found, wanted=bound, rung=own, arch=compiled.arch))
+            reasons[name] = criterion.says.format(found=found, wanted=bound, rung=own, arch=compiled.arch)
     return facts, reasons
 
 

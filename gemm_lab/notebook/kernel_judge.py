@@ -85,8 +85,8 @@ def _judge_machine_code(found: Judgement, wanted: Mapping[str, Any]) -> None:
         rung = replace(run.kernel, edits={}, whole=None, alias=None).compile_as_taught()
         facts, reasons = judge_code(run.compiled, rung, wanted)
         found.facts += [fact for fact in facts if fact not in found.facts]
-        for number, reason in enumerate(reasons):
-            missed.setdefault(str(number), where + reason)
+        for name, reason in reasons.items():
+            missed.setdefault(name, where + reason)
     found.reasons += missed.values()
     found.missed += len(missed)
     found.asked += len(set(wanted) & set(CODE_CRITERIA))
