@@ -15,6 +15,7 @@ import numpy as np
 from gemm_lab import device, emulator
 from gemm_lab.api.measuring import check_twice
 from gemm_lab.config import sms
+from gemm_lab.device.server_results import arrays_of
 from gemm_lab.emulator.memory_limit import in_words, limit_bytes
 from gemm_lab.errors import LabError
 from gemm_lab.measure.check import Verdict
@@ -78,22 +79,16 @@ def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster
 
 
 def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
-    """Arguments with copies of their arrays, and the copies; one that only tensor maps name stands at the first map."""
-    direct = {id(value): value.copy() for value in args if isinstance(value, np.ndarray)}
-    mapped: dict[int, np.ndarray] = {}
-    copies, arrays = [], []
-    for value in args:
-        if isinstance(value, np.ndarray):
-            value = direct[id(value)]
-            arrays.append(value)
-        elif isinstance(value, TensorMap):
-            key = id(value.array)
-            if key not in direct and key not in mapped:
-                mapped[key] = value.array.copy()
-                arrays.append(mapped[key])
-            value = replace(value, array=direct.get(key, mapped.get(key)))
-        copies.append(value)
-    return copies, arrays
+    """Arguments with copies of their arrays, and the copies in the order of `arrays_of`."""
+    arrays = arrays_of(args)
+    made = {id(array): array.copy() for array in arrays}
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, TensorMap):
+            return replace(value, array=made[id(value.array)])
+        return made[id(value)] if isinstance(value, np.ndarray) else value
+
+    return [copy(value) for value in args], [made[id(array)] for array in arrays]
 
 
 def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int,
