@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gemm_lab.compiler import Compiled, SassLine, disassemble
 from gemm_lab.compiler.instruction_order import mma_before_store_in, mma_before_use_in
-from gemm_lab.compiler.main_loop import macs, odd_calls, product_loops, with_callees
+from gemm_lab.compiler.main_loop import by_function, macs, odd_calls, product_loops, with_callees
 
 Lines = Sequence[SassLine]
 
@@ -121,10 +121,12 @@ def judge_code(compiled: Compiled, rung: Compiled,
         return [], {ODD_CALLS: "Its machine code calls a function through a pointer or from itself "
                                f"({odd[0].text.rstrip(' ;')}), so it does not show what it executes; call functions by "
                                "name, without recursion."}
+    code, code_of_rung = _Code.of(lines), None
     for name, criterion in asked.items():
-        found, bound, own = _count(criterion, lines), wanted[name], None
+        found, bound, own = code.count(criterion), wanted[name], None
         if criterion.below_rung:
-            own = _count(criterion, disassemble(rung))
+            code_of_rung = code_of_rung or _Code.of(disassemble(rung))
+            own = code_of_rung.count(criterion)
             bound = own - bound
         facts.append((criterion.label, str(found) if own is None else f"{found}, of the rung's own {own}"))
         if (found < bound) if criterion.least else (found > bound):
@@ -132,10 +134,19 @@ def judge_code(compiled: Compiled, rung: Compiled,
     return facts, reasons
 
 
-def _count(criterion: CodeCriterion, lines: Lines) -> int:
-    """The worst of the loops that multiply; of code without such a loop, the count of all of it."""
-    whole = with_callees([line for line in lines if not line.function], lines)
-    parts = [] if criterion.whole else product_loops(lines)
-    counts = [found for part in parts or [whole] if (found := criterion.count(part)) is not None]
-    return (min if criterion.least else max)(counts, default=0)
+class _Code(NamedTuple):
+    """A kernel's machine code as criteria read it. whole: with what it calls.   loops: those that multiply."""
 
+    whole: Lines
+    loops: Sequence[Lines]
+
+    @classmethod
+    def of(cls, lines: Lines) -> _Code:
+        functions = by_function(lines)
+        return cls(with_callees(functions.get(0, ()), functions), product_loops(lines))
+
+    def count(self, criterion: CodeCriterion) -> int:
+        """The worst of the loops that multiply; of code without such a loop, the count of all of it."""
+        parts = [self.whole] if criterion.whole or not self.loops else self.loops
+        counts = [found for part in parts if (found := criterion.count(part)) is not None]
+        return (min if criterion.least else max)(counts, default=0)
