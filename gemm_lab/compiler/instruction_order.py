@@ -31,15 +31,19 @@ def mma_before_use(lines: Sequence[SassLine]) -> list[int]:
     next multiplication has to wait for this load. Raises `LabError` where there is no main loop with both.
     """
     loop = main_loop(lines)
-    return mma_before_use_in(loop.lines if loop else ())
+    if found := mma_before_use_in(loop.lines if loop else ()):
+        return found
+    raise LabError("There is no main loop with LDSM and HMMA in this code.")
 
 
 def mma_before_use_in(body: Sequence[SassLine]) -> list[int]:
-    """`mma_before_use` of one loop, whose lines are given."""
-    loads = [place for place, line in enumerate(body) if line.opcode.startswith("LDSM")]
-    if not loads or not any(line.opcode.startswith("HMMA") for line in body):
-        raise LabError("There is no main loop with LDSM and HMMA in this code.")
-    return [_distance(body, place) for place in loads]
+    """`mma_before_use` of one loop, whose lines are given; [] where it has no LDSM or no HMMA.
+
+    Raises `LabError` where it has both, and no HMMA reads what one LDSM loads.
+    """
+    if not any(line.opcode.startswith("HMMA") for line in body):
+        return []
+    return [_distance(body, place) for place, line in enumerate(body) if line.opcode.startswith("LDSM")]
 
 
 def mma_before_store_in(body: Sequence[SassLine]) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gemm_lab.compiler import Compiled, SassLine, disassemble
 from gemm_lab.compiler.instruction_order import mma_before_store_in, mma_before_use_in
-from gemm_lab.compiler.main_loop import by_function, macs, odd_calls, product_loops, with_callees
+from gemm_lab.compiler.main_loop import by_function, odd_calls, product_loops, with_callees
 
 Lines = Sequence[SassLine]
 
@@ -54,8 +54,7 @@ def _before_use(loop: Lines) -> int | None:
     """The least number of mma between an ldmatrix and its use; 0 where a call hides the order, None without both."""
     if any(line.callee is not None for line in loop):
         return 0
-    both = any(line.opcode.startswith("LDSM") for line in loop) and any(macs(line.opcode) for line in loop)
-    return min(mma_before_use_in(loop)) if both else None
+    return min(mma_before_use_in(loop), default=None)
 
 
 CODE_CRITERIA = {
