@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gemm_lab.compiler import Compiled, SassLine, disassemble
-from gemm_lab.compiler.instruction_order import mma_before_store_in, mma_before_use_in
+from gemm_lab.compiler.instruction_order import mma_before_touch_in, mma_before_use_in
 from gemm_lab.compiler.main_loop import by_function, odd_calls, product_loops, with_callees
 
 Lines = Sequence[SassLine]
@@ -83,7 +83,7 @@ CODE_CRITERIA = {
         "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "
         "{wanted} or more are possible.", least=True),
     "mma_before_store": CodeCriterion(
-        "least mma between a global load and its use", lambda loop: min(mma_before_store_in(loop), default=None),
+        "least mma between a global load and its use", lambda loop: min(mma_before_touch_in(loop), default=None),
         "In its machine code for {arch} only {found} mma stand between one load from global memory and the instruction "
         "that waits for it; {wanted} or more are possible.", least=True),
     "products_in_flight": CodeCriterion(
