@@ -233,21 +233,19 @@ def limit_memory(most: int = MOST_BYTES) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def confine(readable: Iterable[str]) -> bool:
-    """Give up all files but the headers and `readable`; False where the system cannot do that.
+def confine(readable: Iterable[str]) -> None:
+    """Give up all files but the headers and `readable`, where the system can do that.
 
     NVRTC loads its libraries at its first compilation, so one is made before.
     """
     from gemm_lab.compiler import nvrtc_library
 
     with contextlib.suppress(LabError):
-        nvrtc_library.supported()
         nvrtc_library.run_nvrtc(_PROBE, {}, "sm_75", "probe", [])
         headers = [data_dir("kernels") / "include", *map(Path, nvrtc_library.toolkit_includes())]
         # Some installers link every file of a package to a store of theirs.
         real = [header.resolve().parent for folder in headers for header in folder.glob("cuda_fp16.h")]
-        return sandbox.confine([*headers, *real, *map(Path, readable)])
-    return False
+        sandbox.confine([*headers, *real, *map(Path, readable)])
 
 
 def main() -> None:
