@@ -150,7 +150,7 @@ class Kernel:
         return compiler.compile(source, config=self.config, arch=arch, name=file, cell=cell)
 
     def compile_as_taught(self) -> Compiled:
-        """For the GPU that the ladder is taught on, whichever is here: so the emulator counts the same everywhere."""
+        """For `emulated_arch`, else for the ladder's reference GPU, so that the emulator counts the same everywhere."""
         return self.compile(self.emulated_arch or self.taught_gpu().arch)
 
     @checked

@@ -93,7 +93,7 @@ def grade(name: str, text: str, *, seed: int | None = None, limit_s: float = LIM
             return _in_fresh_process(name, text, seed, limit_s, patience_s)
         except NotJudged as error:
             reasons.append(str(error))
-        except Crash as error:  # of the answer, if it happens twice
+        except Crash as error:  # the answer is the reason if it happens twice, or if no other attempt ends with a grade
             if crash is not None:
                 return Grade(name, False, 0.0, str(error), seed)
             crash = error
