@@ -110,9 +110,6 @@ def server() -> str:
     return address
 
 
-scheduler = server  # its name before the server spoke HTTP
-
-
 def token() -> str:
     """GEMM_LAB_TOKEN: by which a server knows who asks; "" without one."""
     found = os.environ.get("GEMM_LAB_TOKEN", "").strip()

@@ -90,7 +90,7 @@ def _gpu() -> list[Finding]:
         return [gpu, Finding("driver", False, f"the driver supports CUDA {driver}, the compiler is "
                              f"{compiler.version()[0]}.x: its kernels will not load",
                              f"pip install 'gemm_lab[cuda{present.driver[0]}]'  (or update the driver)")]
-    if config.scheduler():
+    if config.server():
         return [gpu]
     usable = device.available()
     detail = "kernels can be launched" if usable else device.why_not()
@@ -99,7 +99,7 @@ def _gpu() -> list[Finding]:
 
 
 def _server() -> list[Finding]:
-    address = config.scheduler()
+    address = config.server()
     if not address:
         return []
     try:

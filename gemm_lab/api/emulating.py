@@ -15,6 +15,7 @@ import numpy as np
 from gemm_lab import device, emulator
 from gemm_lab.api.measuring import check_twice
 from gemm_lab.config import sms
+from gemm_lab.device.server_results import arrays_of
 from gemm_lab.emulator.memory_limit import in_words, limit_bytes
 from gemm_lab.errors import LabError
 from gemm_lab.measure.check import Verdict
@@ -57,14 +58,13 @@ def limits(m: int, n: int, k: int) -> dict[str, int]:
     return {"max_instructions": budget(m, n, k), "max_steps": step_budget(m, n, k)}
 
 
-def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1), *,
-           max_instructions: int | None = None, **options: Any) -> tuple[list[np.ndarray], Report]:
+def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1),
+           **options: Any) -> tuple[list[np.ndarray], Report]:
     """Run once; returns the arrays of `args` as they are afterwards, and the report.
 
     Where GEMM_LAB_SERVER names a server that emulates, it runs there. options: the limits that `emulator.launch`
     takes; without any, only the stop button ends a launch.
     """
-    options = {"max_instructions": max_instructions} | options
     server = device.emulating_server()
     if server is not None:
         facts = {name: getattr(compiled, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
@@ -78,22 +78,16 @@ def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster
 
 
 def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
-    """Arguments with copies of their arrays, and the copies; one that only tensor maps name stands at the first map."""
-    direct = {id(value): value.copy() for value in args if isinstance(value, np.ndarray)}
-    mapped: dict[int, np.ndarray] = {}
-    copies, arrays = [], []
-    for value in args:
-        if isinstance(value, np.ndarray):
-            value = direct[id(value)]
-            arrays.append(value)
-        elif isinstance(value, TensorMap):
-            key = id(value.array)
-            if key not in direct and key not in mapped:
-                mapped[key] = value.array.copy()
-                arrays.append(mapped[key])
-            value = replace(value, array=direct.get(key, mapped.get(key)))
-        copies.append(value)
-    return copies, arrays
+    """Arguments with copies of their arrays, and the copies in the order of `arrays_of`."""
+    arrays = arrays_of(args)
+    made = {id(array): array.copy() for array in arrays}
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, TensorMap):
+            return replace(value, array=made[id(value.array)])
+        return made[id(value)] if isinstance(value, np.ndarray) else value
+
+    return [copy(value) for value in args], [made[id(array)] for array in arrays]
 
 
 def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int,
@@ -180,16 +174,15 @@ def require_memory(kernel: Kernel, m: int, n: int, k: int) -> None:
                           "Close what takes the memory, or raise GEMM_LAB_MEMORY_MB if that is set."))
 
 
-def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, sure: bool) -> float:
-    """The estimated seconds of a run; above a minute a `LabError` unless `sure`, and one if memory will not do."""
+def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, sure: bool) -> None:
+    """A `LabError` if a run needs more memory than there is, or more than a minute and is not `sure`."""
     require_memory(kernel, m, n, k)
     if m * n * k <= 640**3:
-        return 0.0
+        return
     seconds = 2 * estimate_s(kernel, compiled, m, n, k)
     if seconds > SECONDS_WITHOUT_ASKING and not sure:
         raise LabError(f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the emulator. "
                        "Choose a smaller size, or say that you mean it: run(…, sure=True), or --yes.")
-    return seconds
 
 
 def _minutes(seconds: float) -> str:

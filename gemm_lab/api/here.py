@@ -52,4 +52,4 @@ class Here:
 def here() -> Here:
     """The machine that kernels run on, this one or the server's: its GPU, or why kernels are not launched."""
     usable = device.available()
-    return Here(device.present(), usable, "" if usable else device.why_not(), config.scheduler())
+    return Here(device.present(), usable, "" if usable else device.why_not(), config.server())

@@ -106,6 +106,10 @@ class Kernel:
         """The same problem and grid with the learner's whole source."""
         return replace(self, whole=Edit(text, file, first_line), edits={}, alias=alias or self.alias)
 
+    def unedited(self) -> Kernel:
+        """The rung's own text in the same configuration, emulated for the same GPU."""
+        return replace(self, edits={}, whole=None, alias=None)
+
     @checked
     def diff(self, other: Kernel | str | None = None) -> Diff:
         """What changes against another kernel; without one, against the rung it extends or the unedited one."""
@@ -146,7 +150,7 @@ class Kernel:
         return compiler.compile(source, config=self.config, arch=arch, name=file, cell=cell)
 
     def compile_as_taught(self) -> Compiled:
-        """For the GPU that the ladder is taught on, whichever is here: so the emulator counts the same everywhere."""
+        """For `emulated_arch`, else for the ladder's reference GPU, so that the emulator counts the same everywhere."""
         return self.compile(self.emulated_arch or self.taught_gpu().arch)
 
     @checked

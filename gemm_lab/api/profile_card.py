@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -217,7 +217,7 @@ def _before(kernel: Any) -> Any:
     from gemm_lab.api.kernel import kernel as named
 
     if kernel.edited:
-        return replace(kernel, edits={}, whole=None, alias=None)
+        return kernel.unedited()
     return named(kernel.spec.extends) if kernel.spec.extends else None
 
 

@@ -24,6 +24,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import psutil
+
 from gemm_lab.compiler import sandbox
 from gemm_lab.config import data_dir
 from gemm_lab.errors import LabError, MissingDependency, NotJudged
@@ -145,31 +147,26 @@ class _Watch:
         """Another `step` seconds have gone; `Lost` or `CompilerStalled` where that was one too many."""
         owner, used = self.owner, cpu_seconds(self.process.pid)
         self.ticks += 1
-        self.idle = 0 if used is None or used > self.last else self.idle + 1
-        spent = self.ticks * self.step if used is None else used - self.begun
+        self.idle = 0 if used > self.last else self.idle + 1
         self.last = used
         if self.ticks == round(owner.word_s / self.step):
             print(f"The compiler has been at work for {owner.word_s:.0f} seconds. It is stopped after "
                   f"{owner.cpu_s:.0f} seconds of processor time; the stop button stops it now.", file=sys.stderr,
                   flush=True)
-        if spent > owner.cpu_s:
+        if used - self.begun > owner.cpu_s:
             raise Lost(f"it had not ended after {owner.cpu_s:g} seconds of processor time")
         if self.idle * self.step > owner.stalled_s:
             raise CompilerStalled(f"The compiler's process got no processor time for {owner.stalled_s:g} seconds and "
                                   "was stopped. The machine is the reason, or a file that it waits for; try again.")
 
 
-def cpu_seconds(pid: int) -> float | None:
-    """Processor time that a process has used; None where the system does not tell, 0.0 once it has ended."""
+def cpu_seconds(pid: int) -> float:
+    """Processor time that a process has used; 0.0 once it has ended."""
     try:
-        import psutil
-
         times = psutil.Process(pid).cpu_times()
-        return times.user + times.system
-    except ImportError:
-        return None
     except psutil.Error:
         return 0.0
+    return times.user + times.system
 
 
 def _how(code: int | None) -> str:
@@ -236,21 +233,19 @@ def limit_memory(most: int = MOST_BYTES) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def confine(readable: Iterable[str]) -> bool:
-    """Give up all files but the headers and `readable`; False where the system cannot do that.
+def confine(readable: Iterable[str]) -> None:
+    """Give up all files but the headers and `readable`, where the system can do that.
 
     NVRTC loads its libraries at its first compilation, so one is made before.
     """
     from gemm_lab.compiler import nvrtc_library
 
     with contextlib.suppress(LabError):
-        nvrtc_library.supported()
         nvrtc_library.run_nvrtc(_PROBE, {}, "sm_75", "probe", [])
         headers = [data_dir("kernels") / "include", *map(Path, nvrtc_library.toolkit_includes())]
         # Some installers link every file of a package to a store of theirs.
         real = [header.resolve().parent for folder in headers for header in folder.glob("cuda_fp16.h")]
-        return sandbox.confine([*headers, *real, *map(Path, readable)])
-    return False
+        sandbox.confine([*headers, *real, *map(Path, readable)])
 
 
 def main() -> None:

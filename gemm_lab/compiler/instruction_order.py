@@ -6,7 +6,7 @@ A GPU issues the instructions of a warp in the order in which they stand, so the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from gemm_lab.compiler.disassembly import SassLine
@@ -14,8 +14,8 @@ from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.errors import LabError
 
 _REGISTER = re.compile(r"\bR(\d+)\b")
-_BYTES = {"128": 4, "64": 2}  # registers that LDG.….128 and LDG.….64 fill
-_WIDTH = {"2": 2, "4": 4}  # registers that LDSM.….2 and LDSM.….4 fill
+_LDG_REGISTERS = {"128": 4, "64": 2}  # that LDG.….128 and LDG.….64 fill
+_LDSM_REGISTERS = {"2": 2, "4": 4}  # that LDSM.….2 and LDSM.….4 fill
 
 
 def runs(lines: Iterable[SassLine], opcodes: Sequence[str]) -> list[tuple[str, int]]:
@@ -31,55 +31,71 @@ def mma_before_use(lines: Sequence[SassLine]) -> list[int]:
     next multiplication has to wait for this load. Raises `LabError` where there is no main loop with both.
     """
     loop = main_loop(lines)
-    return mma_before_use_in(loop.lines if loop else ())
+    if found := mma_before_use_in(loop.lines if loop else ()):
+        return found
+    raise LabError("There is no main loop with LDSM and HMMA in this code.")
 
 
 def mma_before_use_in(body: Sequence[SassLine]) -> list[int]:
-    """`mma_before_use` of one loop, whose lines are given."""
-    loads = [place for place, line in enumerate(body) if line.opcode.startswith("LDSM")]
-    if not loads or not any(line.opcode.startswith("HMMA") for line in body):
-        raise LabError("There is no main loop with LDSM and HMMA in this code.")
-    return [_distance(body, place) for place in loads]
+    """`mma_before_use` of one loop, whose lines are given; [] where it has no LDSM or no HMMA.
+
+    Raises `LabError` where it has both, and no HMMA reads what one LDSM loads.
+    """
+    if not any(line.opcode.startswith("HMMA") for line in body):
+        return []
+    return [_distance(body, place) for place, line in enumerate(body) if line.opcode.startswith("LDSM")]
 
 
-def mma_before_store_in(body: Sequence[SassLine]) -> list[int]:
+def mma_before_touch_in(body: Sequence[SassLine]) -> list[int]:
     """For each LDG of a loop, how many MMA stand between it and the first instruction that touches what it loads.
 
-    The loop is taken as a ring. 0 means that a warp waits for global memory before it multiplies on.
+    The loop is taken as a ring. 0 means that a warp waits for global memory before it multiplies on. Where nothing
+    touches it, all MMA of the loop count.
     """
     found = []
     for place, line in enumerate(body):
-        if line.opcode.split(".")[0] != "LDG":
-            continue
-        first = int(_REGISTER.search(line.text.split(line.opcode, 1)[1]).group(1))
-        loaded = set(range(first, first + _BYTES.get(_width(line.opcode), 1)))
-        between = 0
-        for other in (*body[place + 1:], *body[:place]):
-            if loaded & {int(number) for number in _REGISTER.findall(other.text)}:
-                break
-            between += "MMA" in other.opcode.split(".")[0]
-        found.append(between)
+        if line.opcode.split(".")[0] == "LDG":
+            width = next((part for part in line.opcode.split(".") if part in _LDG_REGISTERS), "")
+            loaded = _loaded(line.text.split(line.opcode, 1)[1], _LDG_REGISTERS.get(width, 1))
+            between = _between(body, place, loaded, _named)
+            found.append(sum("MMA" in other.opcode.split(".")[0] for other in (body if between is None else between)))
     return found
 
 
-def _width(opcode: str) -> str:
-    return next((part for part in opcode.split(".") if part in _BYTES), "")
-
-
 def _distance(body: Sequence[SassLine], place: int) -> int:
-    first = int(_REGISTER.search(body[place].text).group(1))
-    loaded = set(range(first, first + _WIDTH.get(body[place].opcode[-1], 1)))
-    between = 0
-    for line in (*body[place + 1:], *body[:place]):
-        if line.opcode.startswith("HMMA"):
-            if _inputs(line) & loaded:
-                return between
-            between += 1
-    raise LabError(f"No HMMA reads what {body[place].text} loads.")
+    """HMMA between the LDSM at `place` and the first HMMA that reads what it loads."""
+    loaded = _loaded(body[place].text, _LDSM_REGISTERS.get(body[place].opcode[-1], 1))
+    between = _between(body, place, loaded, _inputs)
+    if between is None:
+        raise LabError(f"No HMMA reads what {body[place].text} loads.")
+    return sum(line.opcode.startswith("HMMA") for line in between)
+
+
+def _between(body: Sequence[SassLine], place: int, loaded: set[int],
+             reads: Callable[[SassLine], set[int]]) -> Sequence[SassLine] | None:
+    """What stands behind `place` in a loop, taken as a ring, before the first instruction that reads a register of
+    `loaded`; None where none does. reads: the registers that count as read by an instruction."""
+    ring = (*body[place + 1:], *body[:place])
+    return next((ring[:number] for number, line in enumerate(ring) if loaded & reads(line)), None)
+
+
+def _loaded(text: str, count: int) -> set[int]:
+    """The first register that `text` names, and those behind it, `count` in all."""
+    first = int(_REGISTER.search(text).group(1))
+    return set(range(first, first + count))
+
+
+def _named(line: SassLine) -> set[int]:
+    return {int(number) for number in _REGISTER.findall(line.text)}
 
 
 def _inputs(line: SassLine) -> set[int]:
-    """The registers of A and B: "HMMA.1688.F16 R128, R132, R136, R128" reads A from R132 and R133, B from R136."""
+    """The registers of A and B: "HMMA.1688.F16 R128, R132, R136, R128" reads A from R132 and R133, B from R136.
+
+    Empty for other instructions.
+    """
+    if not line.opcode.startswith("HMMA"):
+        return set()
     _, a, b = (int(number) for number in _REGISTER.findall(line.text)[:3])
     wide = not line.opcode.startswith("HMMA.1688")  # m16n8k16: A in four registers, B in two
     return set(range(a, a + (4 if wide else 2))) | set(range(b, b + (2 if wide else 1)))

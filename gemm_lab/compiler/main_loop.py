@@ -90,7 +90,8 @@ def product_loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
     """
     tensor = any(macs(line.opcode) for line in lines)
     work = {line.address: macs(line.opcode) if tensor else _fma(line) for line in lines}
-    bodies = sorted((with_callees(body, lines) for body in _loops(lines)), key=len)
+    functions = by_function(lines)
+    bodies = sorted((with_callees(body, functions) for body in _loops(lines)), key=len)
     places = [{line.address for line in body} for body in bodies]
     stores = [any(line.opcode.startswith(_LEAVES) for line in body) for body in bodies]
     chosen: set[int] = set()
@@ -112,15 +113,21 @@ def _over_tiles(number: int, places: Sequence[set[int]], work: Mapping[int, int]
     return direct <= 2 * max(amounts, default=0)
 
 
-def with_callees(body: Sequence[SassLine], lines: Sequence[SassLine]) -> tuple[SassLine, ...]:
-    """`body` and behind it, for every call in it, what that executes: the function's lines and those that it calls.
-
-    Calls through a pointer, and of a function by itself, are left out; `odd_calls` finds them. Raises `LabError` where
-    functions call functions so often that one turn has more than `MOST_LINES` instructions.
-    """
+def by_function(lines: Sequence[SassLine]) -> dict[int, list[SassLine]]:
+    """The lines of each function, by the address at which it begins; 0 for the kernel's own code."""
     functions: dict[int, list[SassLine]] = {}
     for line in lines:
         functions.setdefault(line.function, []).append(line)
+    return functions
+
+
+def with_callees(body: Sequence[SassLine], functions: Mapping[int, Sequence[SassLine]]) -> tuple[SassLine, ...]:
+    """`body` and behind it, for every call in it, what that executes: the function's lines and those that it calls.
+
+    functions: of the whole code, as `by_function` gives them. Calls through a pointer, and of a function by itself, are
+    left out; `odd_calls` finds them. Raises `LabError` where functions call functions so often that one turn has more
+    than `MOST_LINES` instructions.
+    """
 
     def called(part: Sequence[SassLine], inside: tuple[int, ...]) -> list[SassLine]:
         more: list[SassLine] = []

@@ -114,8 +114,8 @@ def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra: li
         return compiler_process.COMPILER.ask(text, dict(config), arch, name, extra)
     except compiler_process.Lost as lost:
         raise CompileError(name, [Diagnostic(file_name(name), 0, "error", (
-            f"NVRTC {'.'.join(map(str, version()))}, the compiler itself, was lost on this text: {lost}. Nothing else "
-            "is lost. Take the last change back, or say it in another way."))]) from None
+            f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. Your session is "
+            "unharmed. Undo the last change or write it differently."))]) from None
 
 
 # ---- Reading what came out --------------------------------------------------

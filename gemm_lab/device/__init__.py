@@ -49,7 +49,7 @@ def available() -> bool:
 
 def why_not() -> str:
     """One sentence on why there is no GPU here and what would help; empty if there is one."""
-    if config.scheduler():
+    if config.server():
         return "" if remote.present() else "The server has no GPU."
     if not sys.platform.startswith("linux"):
         return "The GPU is used on Linux only (on Windows, inside WSL 2); here the emulator runs the kernels."
@@ -76,7 +76,7 @@ def _own_session() -> Session:
 
 def present() -> hardware.Present | None:
     """The GPU that `launch` uses, on this machine or on the server; None without one."""
-    return remote.present() if config.scheduler() else hardware.detect()
+    return remote.present() if config.server() else hardware.detect()
 
 
 def emulating_server() -> remote.RemoteSession | None:

@@ -169,7 +169,7 @@ def _why(error: Exception) -> str:
 
 
 def readable(text: str, most: int) -> str:
-    """Text of the server's, fit to be shown: one line without control characters, of `most` characters."""
+    """Text of somebody else's, fit to be shown: one line without control characters, of at most `most` characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= most else line[: most - 1] + "…"
 

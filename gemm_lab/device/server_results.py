@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,16 +43,20 @@ def understood(op: str, result: Any, payload: Mapping[str, Any]) -> Any:
     return found
 
 
-def arrays_of(args: list[Any]) -> list[np.ndarray]:
-    """The arrays among arguments, in the order of `device.launch`: one that only maps name stands at the first map."""
-    direct = {id(value) for value in args if isinstance(value, np.ndarray)}
-    found: dict[int, np.ndarray] = {}
+def arrays_of(args: Sequence[Any]) -> list[np.ndarray]:
+    """The arrays among arguments, in the order of `device.launch`: each place of an array counts, also a repeated one.
+
+    An array that only tensor maps name counts once, where the first of them stands.
+    """
+    named = {id(value) for value in args if isinstance(value, np.ndarray)}
+    found: list[np.ndarray] = []
     for value in args:
         if isinstance(value, np.ndarray):
-            found[id(value)] = value
-        elif isinstance(value, TensorMap) and id(value.array) not in direct:
-            found.setdefault(id(value.array), value.array)
-    return list(found.values())
+            found.append(value)
+        elif isinstance(value, TensorMap) and id(value.array) not in named:
+            named.add(id(value.array))
+            found.append(value.array)
+    return found
 
 
 def _form(array: np.ndarray) -> tuple[np.dtype, tuple[int, ...]]:

@@ -31,10 +31,19 @@ class Effort:
     """
 
     def __init__(self, instructions: int | None = None, steps: float | None = None, seconds: float | None = None):
-        self.most_instructions, self.most_steps, self.scale = instructions, steps, 1.0
-        self.end = None if seconds is None else time.thread_time() + seconds
+        self.most_instructions, self.most_steps, self.seconds = instructions, steps, seconds
+        self.scale, self.end = 1.0, None
         self.instructions, self.steps = 0, 0.0
         self._prices: dict[int, tuple[int, float, float]] = {}
+
+    def begin(self, scale: float) -> None:
+        """From now on the time of the launch is counted."""
+        self.scale = scale
+        self.end = None if self.seconds is None else time.thread_time() + self.seconds
+
+    def unspent(self) -> Effort:
+        """The same limits for a launch that has done nothing yet."""
+        return Effort(self.most_instructions, self.most_steps, self.seconds)
 
     def count(self, launch: Any, index: int, lanes: Any) -> None:
         """Count one execution of a block of code. `BudgetExceeded` where a limit is passed."""

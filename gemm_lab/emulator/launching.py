@@ -79,11 +79,10 @@ def launch(
             _extent(cluster, "cluster"),
             bool(hazards),
             timing,
-            max_instructions,
             files,
             max_bytes=max_bytes,
+            effort=Effort(max_instructions, max_steps, max_seconds),
         )
-        run.limit(Effort(max_instructions, max_steps, max_seconds))
         return run.execute()
     except MemoryError:
         raise BudgetExceeded(
@@ -124,14 +123,14 @@ class Launch:
         cluster,
         hazards: bool,
         timing: str,
-        max_instructions: int | None,
         files,
         only_block: int | None = None,
         probes: frozenset = frozenset(),
         max_bytes: int | None = None,
+        effort: Effort | None = None,
     ):
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
-        self.timing, self.max_instructions, self.dynamic_smem = timing, max_instructions, dynamic
+        self.timing, self.dynamic_smem = timing, dynamic
         self.args, self.only_block, self.probes = list(args), only_block, probes
         self.threads = block[0] * block[1] * block[2]
         self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
@@ -155,8 +154,8 @@ class Launch:
         self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies were asked to bring, by rank in a cluster
         self.most_on_the_way = 0  # bytes of copies that an mbarrier counts, of the blocks that ran together
         self.started = 0  # places of blocks that run, have run, or were cancelled
-        self.effort = Effort(max_instructions)
-        self.limit(self.effort)
+        self.effort = effort or Effort()
+        self.effort.begin(self.fewer)  # where fewer blocks fit into memory together, they take as many more steps
 
     # ---- Memory ----
 
@@ -190,10 +189,6 @@ class Launch:
         self.account.take(2 * arrays, "the global arrays")
 
     # ---- Running ----
-
-    def limit(self, effort: Effort) -> None:
-        """Count against these limits. Where fewer blocks fit into memory together, they take as many more steps."""
-        effort.scale, self.effort = self.fewer, effort
 
     def execute(self) -> Report:
         waiting: list[Chunk] = []
@@ -260,7 +255,7 @@ class Launch:
         return f"{where}, {item.opcode}, PTX line {item.line}"
 
     def again(self, block: int, probes: frozenset, probe) -> Launch:
-        """The same launch from its first memory contents, for one block, with stops."""
+        """The same launch from its first memory contents, for one block, with stops, and within the same limits."""
         other = Launch(
             self.program,
             self.grid,
@@ -270,11 +265,12 @@ class Launch:
             self.cluster,
             False,
             self.timing,
-            self.max_instructions,
             self.files,
             block,
             probes,
+            effort=self.effort.unspent(),
         )
+        other.effort.scale = self.effort.scale  # the same steps, also where this launch fits into memory as a whole
         other.memory.data[:] = self.initial
         other.probe = probe
         return other

@@ -57,8 +57,8 @@ def record(compiled, grid, block, args, *, cluster=(1, 1, 1), first_block: int =
     program = program_of(compiled.ptx, entry)
     probes = frozenset(site for site, item in enumerate(program.sites) if item.family in FAMILIES)
     run = Launch(program, _extent(grid, "grid"), _extent(block, "block"), args, compiled.dynamic_smem,
-                 _extent(cluster, "cluster"), False, "early", max_instructions, compiled.files, first_block, probes)
-    run.limit(Effort(max_instructions, max_steps, max_seconds))
+                 _extent(cluster, "cluster"), False, "early", compiled.files, first_block, probes,
+                 effort=Effort(max_instructions, max_steps, max_seconds))
     recorder = Recorder(program, name or entry)
     run.probe, run.trace = recorder.stop, recorder
     run.execute()

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gemm_lab.compiler import Compiled, SassLine, disassemble
-from gemm_lab.compiler.instruction_order import mma_before_store_in, mma_before_use_in
-from gemm_lab.compiler.main_loop import macs, odd_calls, product_loops, with_callees
+from gemm_lab.compiler.instruction_order import mma_before_touch_in, mma_before_use_in
+from gemm_lab.compiler.main_loop import by_function, odd_calls, product_loops, with_callees
 
 Lines = Sequence[SassLine]
 
@@ -54,8 +54,7 @@ def _before_use(loop: Lines) -> int | None:
     """The least number of mma between an ldmatrix and its use; 0 where a call hides the order, None without both."""
     if any(line.callee is not None for line in loop):
         return 0
-    both = any(line.opcode.startswith("LDSM") for line in loop) and any(macs(line.opcode) for line in loop)
-    return min(mma_before_use_in(loop)) if both else None
+    return min(mma_before_use_in(loop), default=None)
 
 
 CODE_CRITERIA = {
@@ -84,7 +83,7 @@ CODE_CRITERIA = {
         "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "
         "{wanted} or more are possible.", least=True),
     "mma_before_store": CodeCriterion(
-        "least mma between a global load and its use", lambda loop: min(mma_before_store_in(loop), default=None),
+        "least mma between a global load and its use", lambda loop: min(mma_before_touch_in(loop), default=None),
         "In its machine code for {arch} only {found} mma stand between one load from global memory and the instruction "
         "that waits for it; {wanted} or more are possible.", least=True),
     "products_in_flight": CodeCriterion(
@@ -103,34 +102,50 @@ CODE_CRITERIA = {
 }
 
 
+ODD_CALLS = "odd_calls"  # the key of a refusal that no criterion of an exercise gives
+
+
 def judge_code(compiled: Compiled, rung: Compiled,
-               wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[str]]:
-    """(facts, reasons to refuse) of a kernel's machine code for the criteria among `wanted`.
+               wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """(facts, a reason to refuse for each missed criterion's name) of a kernel's machine code, for those in `wanted`.
 
     compiled: what the emulator has run.   rung: the rung's own text, compiled in the same way.
+    Where calls hide what the code executes, `ODD_CALLS` is the only name.
     """
     asked = {name: criterion for name, criterion in CODE_CRITERIA.items() if name in wanted}
     if not asked:
-        return [], []
-    lines, facts, reasons = disassemble(compiled), [], []
+        return [], {}
+    lines, facts, reasons = disassemble(compiled), [], {}
     if odd := odd_calls(lines):
-        return [], [f"Its machine code calls a function through a pointer or from itself ({odd[0].text.rstrip(' ;')}), "
-                    "so it does not show what it executes; call functions by name, without recursion."]
+        return [], {ODD_CALLS: "Its machine code calls a function through a pointer or from itself "
+                               f"({odd[0].text.rstrip(' ;')}), so it does not show what it executes; call functions by "
+                               "name, without recursion."}
+    code, code_of_rung = _Code.of(lines), None
     for name, criterion in asked.items():
-        found, bound, own = _count(criterion, lines), wanted[name], None
+        found, bound, own = code.count(criterion), wanted[name], None
         if criterion.below_rung:
-            own = _count(criterion, disassemble(rung))
+            code_of_rung = code_of_rung or _Code.of(disassemble(rung))
+            own = code_of_rung.count(criterion)
             bound = own - bound
         facts.append((criterion.label, str(found) if own is None else f"{found}, of the rung's own {own}"))
         if (found < bound) if criterion.least else (found > bound):
-            reasons.append(criterion.says.format(found=found, wanted=bound, rung=own, arch=compiled.arch))
+            reasons[name] = criterion.says.format(found=found, wanted=bound, rung=own, arch=compiled.arch)
     return facts, reasons
 
 
-def _count(criterion: CodeCriterion, lines: Lines) -> int:
-    """The worst of the loops that multiply; of code without such a loop, the count of all of it."""
-    whole = with_callees([line for line in lines if not line.function], lines)
-    parts = [] if criterion.whole else product_loops(lines)
-    counts = [found for part in parts or [whole] if (found := criterion.count(part)) is not None]
-    return (min if criterion.least else max)(counts, default=0)
+class _Code(NamedTuple):
+    """A kernel's machine code as criteria read it. whole: with what it calls.   loops: those that multiply."""
 
+    whole: Lines
+    loops: Sequence[Lines]
+
+    @classmethod
+    def of(cls, lines: Lines) -> _Code:
+        functions = by_function(lines)
+        return cls(with_callees(functions.get(0, ()), functions), product_loops(lines))
+
+    def count(self, criterion: CodeCriterion) -> int:
+        """The worst of the loops that multiply; of code without such a loop, the count of all of it."""
+        parts = [self.whole] if criterion.whole or not self.loops else self.loops
+        counts = [found for part in parts if (found := criterion.count(part)) is not None]
+        return (min if criterion.least else max)(counts, default=0)

@@ -79,10 +79,15 @@ def assignment(notebook: Path) -> nbformat.NotebookNode:
     if not found:
         raise LabError(f"{notebook.name} has no exercise.")
     book.cells, book.metadata = cells, nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    nbformat.validate(numbered(book))
+    return book
+
+
+def numbered(book: Any) -> Any:
+    """The notebook, whose cells get new ids that differ."""
     for number, cell in enumerate(book.cells):
         cell["id"] = f"cell-{number:03}"
-    book.nbformat_minor = 5
-    nbformat.validate(book)
+    book.nbformat, book.nbformat_minor = 4, 5
     return book
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from gemm_lab.api import Kernel, html, kernel
-from gemm_lab.api.emulating import budget, launch
+from gemm_lab.api.emulating import launch, limits
 from gemm_lab.api.measuring import check_twice
 from gemm_lab.arguments import checked, shown
 from gemm_lab.emulator import Deadlock, EmulatorError, widest_first
@@ -63,7 +63,7 @@ def _run(broken: Kernel, blocks: int | None) -> Damage:
 
         def machine(compiled, *, grid, args, cluster, timing=timing):
             arrays, report = launch(compiled, (blocks, 1, 1) if blocks else grid, args, cluster, hazards=True,
-                                    max_instructions=budget(m, n, k), timing=timing)
+                                    timing=timing, **limits(m, n, k))
             hazards[:] = widest_first(hazards + report.hazards)
             return arrays
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from html import escape
 from typing import Any
 
-from gemm_lab.api import Kernel, html
+from gemm_lab.api import Kernel, html, kernel
 from gemm_lab.api.emulating import still_at_work
 from gemm_lab.arguments import as_whole, checked, shown
 from gemm_lab.catalog import listed, tomllib
@@ -76,6 +76,12 @@ class Exercise:
     def _repr_html_(self) -> str:
         return html.card(f"<b>Exercise. {escape(self.title)}.</b> {escape(self.task)}"
                          + html.folded("hint", escape(self.hint)), "#CC79A7")
+
+
+def kernel_of(exercise: Exercise, text: str) -> Kernel:
+    """The kernel with `text` in the exercise's region, as its cell makes it."""
+    wanted = exercise.criteria
+    return kernel(wanted["kernel"]).edit(first_line=2, alias="mine", **{wanted["region"]: text.rstrip("\n")})
 
 
 # ---- Judges -----------------------------------------------------------------

@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gemm_lab.api import Kernel
 from gemm_lab.api.emulating import launch, limits, smallest_size
+from gemm_lab.compiler import Compiled
+from gemm_lab.emulator import Report
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.foreign_instructions import foreign
 
@@ -30,7 +32,9 @@ MOST_BYTES = 1.02
 MOST_LOADS = 1.5
 # …and of fences and pauses, and beside them one fence for each barrier of the rung.
 MOST_FENCES = 1.5
+# Of a rung at one configuration, grid and size: its counts, and the bytes on their way where copies take long.
 _COUNTED: dict[tuple, Work] = {}
+_ON_THE_WAY: dict[tuple, int] = {}
 _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
 
 
@@ -167,12 +171,13 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     if idle:
         return (f"{len(idle)} of its tensor instructions never run ({idle[0].opcode}, PTX line {idle[0].ptx_line}); "
                 "an exercise counts code that runs. Leave them out.")
-    base, own = replace(run.kernel, edits={}, whole=None, alias=None), Work.of(run.report, run.compiled.ptx)
-    rung = _work_of_rung(base, run.m, run.n, run.k)
-    if reason := foreign(set(own.opcodes), run.compiled.ptx, set(rung.opcodes), base.compile_as_taught().ptx):
+    base, own = run.kernel.unedited(), Work.of(run.report, run.compiled.ptx)
+    compiled = base.compile_as_taught()
+    rung = _work_of_rung(base, compiled, run.m, run.n, run.k)
+    if reason := foreign(set(own.opcodes), run.compiled.ptx, set(rung.opcodes), compiled.ptx):
         return reason
     size = f"At {run.m} × {run.n} × {run.k}"
-    return _beside(own, rung, wanted, size) or _uncounted(own, rung, wanted, size) or _too_late(run, base)
+    return _beside(own, rung, wanted, size) or _uncounted(own, rung, wanted, size) or _too_late(run, base, compiled)
 
 
 def _place(site: Any) -> tuple:
@@ -228,30 +233,38 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
     return ""
 
 
-def _too_late(run: Any, base: Kernel) -> str:
-    """A sentence where fewer bytes are on their way at once than with the rung's own text, if copies take long."""
+def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:
+    """A sentence where fewer bytes are on their way at once than with the rung's own text, if copies take long.
+
+    base: the unedited kernel.   rung: what it compiles to.
+    """
     if not any("mbarrier" in site.opcode and site.opcode.startswith("cp.") for site in run.report.sites):
         return ""
     m, n, k = smallest_size(base)
     k *= base.config.get("NUM_STAGES", 1)
-    inputs, found = make_inputs(base.problem, m, n, k, "integers", 0), []
-    for compiled in (run.compiled, base.compile_as_taught()):
-        _, report = launch(compiled, base.grid(m, n, k), inputs.arguments(), base.spec.cluster, timing="late",
-                           **limits(m, n, k))
-        found.append(report.most_on_the_way)
-    if found[0] >= found[1]:
+    key = _key(base, m, n, k)
+    if key not in _ON_THE_WAY:
+        _ON_THE_WAY[key] = _launched(base, rung, m, n, k, timing="late").most_on_the_way
+    found, possible = _launched(base, run.compiled, m, n, k, timing="late").most_on_the_way, _ON_THE_WAY[key]
+    if found >= possible:
         return ""
-    return (f"At {m} × {n} × {k}, where copies take as long as they can, at most {found[0]:,} bytes are on their way "
-            f"at once, and with the rung's own text {found[1]:,}: a stage that could be filled stays empty.")
+    return (f"At {m} × {n} × {k}, where copies take as long as they can, at most {found:,} bytes are on their way "
+            f"at once, and with the rung's own text {possible:,}: a stage that could be filled stays empty.")
 
 
-def _work_of_rung(base: Kernel, m: int, n: int, k: int) -> Work:
-    """The counts of the unedited kernel, launched once for each configuration, grid and size."""
-    key = (base.name, base.emulated_arch, tuple(base.config.items()), base.grid(m, n, k), m, n, k)
+def _work_of_rung(base: Kernel, rung: Compiled, m: int, n: int, k: int) -> Work:
+    """The counts of the unedited kernel, which `rung` is compiled from, launched once for each grid and size."""
+    key = _key(base, m, n, k)
     if key not in _COUNTED:
-        inputs = make_inputs(base.problem, m, n, k, "integers", 0)
-        compiled = base.compile_as_taught()
-        _, report = launch(compiled, base.grid(m, n, k), inputs.arguments(), base.spec.cluster,
-                           **limits(m, n, k))
-        _COUNTED[key] = Work.of(report, compiled.ptx)
+        _COUNTED[key] = Work.of(_launched(base, rung, m, n, k), rung.ptx)
     return _COUNTED[key]
+
+
+def _key(base: Kernel, m: int, n: int, k: int) -> tuple:
+    return base.name, base.emulated_arch, tuple(base.config.items()), base.grid(m, n, k), m, n, k
+
+
+def _launched(base: Kernel, compiled: Compiled, m: int, n: int, k: int, **options: Any) -> Report:
+    """The report of one launch on small integers, with the grid and the cluster of the unedited kernel."""
+    inputs = make_inputs(base.problem, m, n, k, "integers", 0)
+    return launch(compiled, base.grid(m, n, k), inputs.arguments(), base.spec.cluster, **limits(m, n, k), **options)[1]

@@ -68,7 +68,7 @@ class SafeFeedback(HTMLExporter):
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **options: Any) -> tuple[str, Any]:
         nb = copy.deepcopy(nb)
-        nb.metadata = type(nb)({name: nb.metadata[name] for name in ("kernelspec",) if name in nb.metadata})
+        nb.metadata = type(nb)({"kernelspec": nb.metadata["kernelspec"]} if "kernelspec" in nb.metadata else {})
         nb.metadata["language_info"] = type(nb)(name="python")
         nb.cells = [_plain(cell, number) for number, cell in enumerate(nb.cells)]
         return super().from_notebook_node(nb, resources, **options)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from gemm_lab.device.ptx_text import without_comments
+
 # They compute, move, compare, convert, branch, exchange within a warp, multiply, or say in which order others see
 # things; none of them lets one warp wait for another. PTX ISA, "Instructions".
 _HARMLESS = {
@@ -66,8 +68,7 @@ def foreign(opcodes: set[str], ptx: str, own_opcodes: set[str], own_ptx: str) ->
 
 def barriers(ptx: str) -> set[tuple[str, str]]:
     """(kind, how many threads, or which lanes) of every barrier of blocks and warps in a PTX text."""
-    body = re.sub(r"//[^\n]*|/\*.*?\*/", " ", ptx, flags=re.S)
-    found = set()
+    body, found = without_comments(ptx), set()
     for opcode, operands in re.findall(r"\b(bar(?:rier)?\.[\w.:]+)\s+([^;]*);", body):
         parts = opcode.split(".")
         if "cluster" in parts:

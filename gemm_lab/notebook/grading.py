@@ -93,7 +93,7 @@ def grade(name: str, text: str, *, seed: int | None = None, limit_s: float = LIM
             return _in_fresh_process(name, text, seed, limit_s, patience_s)
         except NotJudged as error:
             reasons.append(str(error))
-        except Crash as error:  # of the answer, if it happens twice
+        except Crash as error:  # the answer is the reason if it happens twice, or if no other attempt ends with a grade
             if crash is not None:
                 return Grade(name, False, 0.0, str(error), seed)
             crash = error
@@ -205,7 +205,7 @@ def _died(code: int) -> str:
 def child() -> None:
     """Read one request from standard input, judge it, and write the grade to standard output."""
     import gemm_lab.notebook.exercises
-    import gemm_lab.notebook.wrong_answers  # noqa: F401  (what a judge needs is loaded before the text is read)
+    import gemm_lab.notebook.skeletons  # noqa: F401  (what a judge needs is loaded before the text is read)
     from gemm_lab.notebook.grader_sandbox import confine_grader
 
     confine_grader(Path.cwd())
@@ -230,12 +230,12 @@ def judged(name: str, text: str, seed: int) -> Grade:
 
 
 def _judged(name: str, text: str, seed: int) -> Grade:
-    from gemm_lab.notebook.exercises import JUDGES, WrongAnswer, exercise
+    from gemm_lab.notebook.exercises import JUDGES, WrongAnswer, exercise, kernel_of
 
     try:
         task = exercise(name)
         if task.judge == "kernel":
-            solved = task.check(_kernel(task, text), seed=seed)
+            solved = task.check(kernel_of(task, text), seed=seed)
         else:
             solved = JUDGES[task.judge](task, None, choice_of(text))
     except WrongAnswer as wrong:
@@ -245,12 +245,6 @@ def _judged(name: str, text: str, seed: int) -> Grade:
     except LabError as error:
         return Grade(name, False, 0.0, str(error), seed)
     return Grade(name, True, 1.0, repr(solved), seed)
-
-
-def _kernel(task: Any, text: str) -> Any:
-    from gemm_lab.notebook.wrong_answers import kernel_of
-
-    return kernel_of(task, text)
 
 
 def choice_of(text: str) -> dict[str, int]:
@@ -302,12 +296,13 @@ def share(task: Any, judgement: Any, seed: int) -> float:
     half is earned.
     """
     from gemm_lab.notebook import kernel_judge
+    from gemm_lab.notebook.exercises import kernel_of
     from gemm_lab.notebook.skeletons import skeleton
 
     if judgement is None or not judgement.exact or not judgement.asked:
         return 0.0
     try:
-        start = kernel_judge.judge(_kernel(task, skeleton(task.name)), task.criteria, seed)
+        start = kernel_judge.judge(kernel_of(task, skeleton(task.name)), task.criteria, seed)
         missed = start.missed if start.exact else judgement.asked + 1
     except NotJudged:
         raise

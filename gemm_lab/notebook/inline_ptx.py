@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gemm_lab.device.ptx_text import without_comments
 from gemm_lab.notebook.cuda_tokens import Token
 
 _ASM = ("asm", "__asm__", "__asm")
@@ -13,7 +14,6 @@ _STRING = re.compile(r'"((?:\\.|[^"\\])*)"', re.S)
 # The constraints of CUDA's inline PTX ("Inline PTX Assembly in CUDA") but "C", which puts an array of characters, and
 # so PTX that nobody sees, in place of an operand.
 _CONSTRAINT = re.compile(r"[=+]?&?[hrlqfdn]|\d+")
-_PTX_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _SPACES = re.compile(r"\b(?:ld|st|ldu|cvta|isspacep|prefetchu?|mapa)\b[\w.:]*\.(?:param|const)\b[\w.:]*")
 # In PTX a statement that begins with a dot is a directive (PTX ISA, "Directives"); `.reg` only names registers.
 _DIRECTIVE = re.compile(r"(?:^|[;{}:\n])\s*(\.(?!reg\b)\w+)")
@@ -75,7 +75,7 @@ def _template(strings: list[str]) -> Iterator[str]:
     if not quoted.isascii():
         yield "inline PTX is written in ASCII."
         return
-    ptx = _PTX_COMMENT.sub(" ", quoted.replace("\\n", "\n").replace("\\t", "\t"))
+    ptx = without_comments(quoted.replace("\\n", "\n").replace("\\t", "\t"))
     if "/*" in ptx or "*/" in ptx:
         yield "a comment in this inline PTX does not end."
     depth = 0

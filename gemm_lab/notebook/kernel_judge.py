@@ -82,11 +82,11 @@ def _judge_machine_code(found: Judgement, wanted: Mapping[str, Any]) -> None:
     """Add to `found` what the machine code of every configuration shows; a count that several miss is missed once."""
     missed: dict[str, str] = {}
     for where, run in found.runs:
-        rung = replace(run.kernel, edits={}, whole=None, alias=None).compile_as_taught()
+        rung = run.kernel.unedited().compile_as_taught()
         facts, reasons = judge_code(run.compiled, rung, wanted)
         found.facts += [fact for fact in facts if fact not in found.facts]
-        for number, reason in enumerate(reasons):
-            missed.setdefault(str(number), where + reason)
+        for name, reason in reasons.items():
+            missed.setdefault(name, where + reason)
     found.reasons += missed.values()
     found.missed += len(missed)
     found.asked += len(set(wanted) & set(CODE_CRITERIA))
@@ -229,8 +229,7 @@ def _hazards(run: Any) -> list[str]:
 
 def _by_other_means(run: Any) -> str:
     """A sentence if a kernel whose rung multiplies on the tensor cores gets its result in another way; else ""."""
-    base = replace(run.kernel, edits={}, whole=None)
-    ptx = base.compile_as_taught().ptx
+    ptx = run.kernel.unedited().compile_as_taught().ptx
     if not re.search(r"^\s*(?:@\S+\s+)?(?:wmma\.mma|mma|wgmma\.mma_async)\.", ptx, re.M):
         return ""
     done, needed = tensor_products(run.report), run.m * run.n * run.k

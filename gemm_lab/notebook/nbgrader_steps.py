@@ -26,15 +26,10 @@ from gemm_lab.errors import LabError
 from gemm_lab.notebook import skeletons
 from gemm_lab.notebook.feedback_page import SafeFeedback
 from gemm_lab.notebook.grading import LIMIT_S, Grade, grade
-from gemm_lab.notebook.submission import ANSWER, CHECK, OWN, ReadAnything, SetRight, exercise_in
+from gemm_lab.notebook.submission import ANSWER, CHECK, OWN, ReadAnything, SetRight, exercise_in, exercise_of
 
 CUDA_STUB = "// YOUR CODE HERE"
 NOT_JUDGED = "NotJudged"  # the name of the error that stands for the third verdict
-
-
-def exercise_of(cell: Any, kind: str) -> str | None:
-    """The exercise that a cell is the answer to (`kind` ANSWER) or the check of (CHECK), if it is one."""
-    return exercise_in(cell.metadata.get("nbgrader", {}).get("grade_id", ""), kind)
 
 
 class ClearKernelSolutions(ClearSolutions):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gemm_lab.api import Kernel
 from gemm_lab.api.kernel import resolve_backend
 from gemm_lab.api.measuring import QUICK_ROUNDS, benchmark_kernels, speed_size
@@ -17,7 +15,7 @@ def speed_beside(answer: Kernel) -> list[tuple[str, str]]:
     """
     if resolve_backend(None) != "gpu":
         return []
-    rung = replace(answer, edits={}, alias=None)
+    rung = answer.unedited()
     m, n, k = speed_size(answer)
     try:
         rows = benchmark_kernels([answer, rung], [(m, n, k)], baselines=(), ceiling=None, regime="burst",

@@ -20,6 +20,7 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from gemm_lab.errors import LabError
+from gemm_lab.notebook.course import numbered
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.grading import choice_of
 from gemm_lab.notebook.run import KERNEL
@@ -61,7 +62,7 @@ def notebook_of(data: bytes | str) -> Any:
     """An orderly notebook of the file's bytes: sources and nbgrader's marks, without outputs and other metadata."""
     if len(data) > MOST_BYTES:
         return unreadable(f"it has more than {MOST_BYTES >> 20} MB")
-    text = data if isinstance(data, str) else _decoded(data)
+    text = data if isinstance(data, str) else data.decode(json.detect_encoding(data), "replace")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -76,21 +77,6 @@ def notebook_of(data: bytes | str) -> Any:
     book = new_notebook(cells=[_cell(cell) for cell in found["cells"] if isinstance(cell, dict)])
     book.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     return numbered(book)
-
-
-def numbered(book: Any) -> Any:
-    """The notebook with ids of its cells that are new and differ."""
-    for number, cell in enumerate(book.cells):
-        cell["id"] = f"cell-{number:03}"
-    book.nbformat, book.nbformat_minor = 4, 5
-    return book
-
-
-def _decoded(data: bytes) -> str:
-    for marks, encoding in (((b"\xff\xfe", b"\xfe\xff"), "utf-16"), ((b"\xef\xbb\xbf",), "utf-8-sig")):
-        if data.startswith(marks):
-            return data.decode(encoding, "replace")
-    return data.decode("utf-8", "replace")
 
 
 def _cell(found: dict[str, Any]) -> Any:
@@ -127,10 +113,6 @@ class Part:
     task: bool
     points: float
 
-    @property
-    def is_check(self) -> bool:
-        return self.grade and not self.solution
-
     def marks(self) -> dict[str, Any]:
         """nbgrader's metadata of the cell."""
         found = {"grade_id": self.name, "schema_version": 3, "solution": self.solution, "grade": self.grade,
@@ -155,6 +137,11 @@ def exercise_in(grade_id: str, kind: str) -> str | None:
     """The exercise that a grade_id names the answer (`kind` ANSWER) or the check (CHECK) of, if it does."""
     name = grade_id.removeprefix(kind)
     return name if grade_id.startswith(kind) and name in exercises() else None
+
+
+def exercise_of(cell: Any, kind: str) -> str | None:
+    """The exercise that a cell is the answer to (`kind` ANSWER) or the check of (CHECK), if it is one."""
+    return exercise_in(cell.metadata.get("nbgrader", {}).get("grade_id", ""), kind)
 
 
 class SetRight(NbGraderPreprocessor):
@@ -213,7 +200,7 @@ def set_right(nb: Any, parts: dict[str, Part]) -> None:
         cells += [cell, *back.get(number, [])]
     nb.cells = [*back.get(-1, []), *cells]
     for cell in nb.cells:
-        exercise = exercise_in(cell.metadata.get("nbgrader", {}).get("grade_id", ""), CHECK)
+        exercise = exercise_of(cell, CHECK)
         if exercise and (said := everywhere + notes[exercise]):
             cell.metadata[OWN] = nbformat.from_dict({"notes": said})
     numbered(nb)

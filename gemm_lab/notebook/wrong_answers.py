@@ -22,7 +22,7 @@ from gemm_lab.api import kernel
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.errors import ConfigError, LabError
-from gemm_lab.notebook.exercises import Exercise, exercises
+from gemm_lab.notebook.exercises import Exercise, exercises, kernel_of
 from gemm_lab.notebook.skeletons import all_handouts, skeleton, solution
 
 
@@ -68,12 +68,6 @@ class Answer:
         if refusal is None:
             return f"{self.name}: accepted."
         return "" if self.says in refusal else f"{self.name}: refused without “{self.says}”. {refusal}"
-
-
-def kernel_of(exercise: Exercise, text: str) -> Any:
-    """The kernel with `text` in the exercise's region, as its cell makes it."""
-    wanted = exercise.criteria
-    return kernel(wanted["kernel"]).edit(first_line=2, alias="mine", **{wanted["region"]: text.rstrip("\n")})
 
 
 def altered(name: str, entry: Mapping[str, Any]) -> str:

@@ -17,10 +17,11 @@ from typing import Any
 from gemm_lab import config
 from gemm_lab.device import wire
 from gemm_lab.device.remote import MOST_BYTES
+from gemm_lab.device.server_link import readable
 from gemm_lab.server.engine import Engine, WorkerEnded
 from gemm_lab.server.fair_queue import FairQueue, Job, Refused
 from gemm_lab.server.requests import LONGEST_OTHER_S, LONGEST_S, OPERATIONS
-from gemm_lab.server.roster import Roster, shown
+from gemm_lab.server.roster import Roster
 
 MOST_RATE, MOST_AT_ONCE, MOST_OPEN = 100.0, 300.0, 24  # requests of one person: a second, in a burst, at the same time
 MOST_WHAT = 100
@@ -78,7 +79,7 @@ class Gateway:
         if not TICKET.fullmatch(ticket):
             raise Refused(400, "This is no ticket of gemm_lab's.")
         if facts.get("protocol") != str(wire.PROTOCOL):
-            theirs = shown(facts.get("protocol", "?"), 20)
+            theirs = readable(facts.get("protocol", "?"), 20)
             raise Refused(409, f"The server's messages are of form {wire.PROTOCOL} and yours of form {theirs}. "
                                "Install the same version of gemm_lab on both.")
         if declared > MOST_BYTES:
@@ -86,7 +87,7 @@ class Gateway:
         op, backend = facts.get("op", ""), facts.get("backend", "")
         if backend not in OPERATIONS or not any(op in operations for operations in OPERATIONS.values()):
             raise Refused(400, "The server has no such operation.")
-        kind, what = (backend, shown(facts.get("arch", ""), 20)), shown(facts.get("what", ""), MOST_WHAT)
+        kind, what = (backend, readable(facts.get("arch", ""), 20)), readable(facts.get("what", ""), MOST_WHAT)
         job = Job(ticket, person, kind, op, what or "running a kernel", self.folder / ticket, time.monotonic())
         self.queue.arrive(job)
         job.folder.mkdir(mode=0o700)

@@ -17,6 +17,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
+from gemm_lab.device.server_link import readable
 from gemm_lab.errors import ConfigError
 
 HEADINGS = {"name", "names", "student", "students"}
@@ -68,7 +69,7 @@ def names_of(path: Path) -> list[str]:
             rows = list(csv.reader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ConfigError(f"The roster {path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-    names = [shown(row[0], MOST_NAME) for row in rows if row and row[0].strip()]
+    names = [readable(row[0], MOST_NAME) for row in rows if row and row[0].strip()]
     names = names[1:] if names and names[0].casefold() in HEADINGS else names
     twice = sorted({name for name in names if names.count(name) > 1}) if len(names) <= MOST_NAMES else []
     if not names or len(names) > MOST_NAMES:
@@ -78,12 +79,6 @@ def names_of(path: Path) -> list[str]:
     if twice:
         raise ConfigError(f"The roster {path} has {twice[0]} twice; give each student a name of their own.")
     return names
-
-
-def shown(text: str, most: int) -> str:
-    """Text of somebody else's, fit to be shown in a terminal: one line of printable characters."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def _kept(path: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ from gemm_lab.api import emulating
 from gemm_lab.emulator import BudgetExceeded
 from gemm_lab.errors import LabError
 from gemm_lab.measure.inputs import make_inputs
+from gemm_lab.notebook.damage import damage
 
 SPIN = "volatile const float* p = a; while (p[0] < 1e30f) ;"
 PRINT = 'for (int i = 0; i < 300; ++i) printf("row %d of thread %d\\n", i, threadIdx.x);'
@@ -60,6 +61,14 @@ def test_few_instructions_that_take_long_are_stopped_by_their_steps(text, monkey
             lab.kernel("simt/01").rewrite(HEAD % text).run(32)
         said.append(str(error.value))
     assert said[0] == said[1]
+
+
+def test_a_damaged_kernel_is_stopped_by_its_steps_too(monkeypatch):
+    monkeypatch.setattr(emulating, "MARGIN", 1)
+    monkeypatch.setattr(emulating, "STEPS_OF_A_LAUNCH", 1_000)
+    spin = "volatile const float* p = gmem_a; if (threadIdx.x == 0) while (p[0] < 1e30f) ; float acc = 0.0f;"
+    found = damage("simt/01", {"float acc = 0.0f;": spin})
+    assert found.kind == "a fault" and "steps of the emulator; it spins at" in found.says
 
 
 def test_fewer_blocks_at_once_are_allowed_more_steps(monkeypatch):

@@ -53,3 +53,21 @@ def test_what_is_not_there(report):
         report.trace(5, warp=7)
     with pytest.raises(emulator.EmulatorError, match="no block 4"):
         report.trace(5, block=4)
+
+
+WAITS = """extern "C" __global__ void kernel(volatile int* flag, int* out) {
+  if (blockIdx.x == 1) {
+    while (flag[0] == 0) ;
+  }
+  out[blockIdx.x] = 1;
+  flag[0] = 1;
+}"""
+
+
+@pytest.mark.parametrize("limits", [{"max_steps": 5_000}, {"max_seconds": 2.0}, {"max_instructions": 5_000}], ids=str)
+def test_a_replay_keeps_the_limits_of_its_launch(cuda, limits):
+    """Alone, block 1 waits for ever for what block 0 writes."""
+    report = cuda(WAITS, np.zeros(1, np.int32), np.zeros(2, np.int32), grid=2, **limits)
+    assert report.inspect(5, block=0).active.all()
+    with pytest.raises(emulator.BudgetExceeded, match="it spins at kernel.cu:3"):
+        report.inspect(5, block=1)

@@ -6,9 +6,8 @@ from gemm_lab import compiler
 from gemm_lab.compiler.main_loop import product_loops
 from gemm_lab.errors import LabError
 from gemm_lab.notebook import kernel_judge
-from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook.exercises import exercises, kernel_of
 from gemm_lab.notebook.skeletons import solution
-from gemm_lab.notebook.wrong_answers import kernel_of
 
 COUNTED = sorted(name for name, task in exercises().items() if "arch" in task.criteria)
 

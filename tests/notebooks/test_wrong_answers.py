@@ -10,9 +10,9 @@ from gemm_lab.config import data_dir
 from gemm_lab.errors import ConfigError
 from gemm_lab.notebook import exercises as exercises_module
 from gemm_lab.notebook import wrong_answers
-from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook.exercises import exercises, kernel_of
 from gemm_lab.notebook.kernel_judge import drawn_sizes
-from gemm_lab.notebook.wrong_answers import Answer, altered, answers, kernel_of, tricks
+from gemm_lab.notebook.wrong_answers import Answer, altered, answers, tricks
 
 TASKS = exercises()
 ANSWERS = {answer.name: answer for name in TASKS for answer in answers(name) if answer.kind != "trick"}
