@@ -1,6 +1,6 @@
 """How many times as long as NumPy's own float32 product of 512 × 512 × 512 the emulator takes for each taught rung.
 
-Run it with `python benchmarks/emulator_speed.py`. It prints one line a rung: its name and that ratio.
+Run it with `python benchmarks/emulator_speed.py`. It takes minutes and prints one line a rung: its name and that ratio.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ def main() -> None:
 
     rungs = {kernel.name: kernel for ladder in LADDERS for kernel in lab.ladder(ladder)}
     works = {name: lambda kernel=kernel: kernel.run(N, backend="emulator") for name, kernel in rungs.items()}
-    for name, ratio in ratios(works, numpy_product, rounds=3).items():
+    for name, ratio in ratios(works, numpy_product, rounds=2).items():
         print(f"{name:34} {20 * ratio:8.0f}")
 
 
