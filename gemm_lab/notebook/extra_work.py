@@ -107,7 +107,7 @@ EXECUTED: dict[str, Callable[[str, set[str]], bool]] = {
                                       and not any(part.startswith("multicast") for part in parts),
     "fewer_instructions": lambda name, parts: True,
     "fences": lambda name, parts: name in ("membar", "fence") and "proxy" not in parts,
-    # A pause between two looks at a barrier is never taken here, because whoever waits is parked until the wait is over.
+    # A pause between two looks at a barrier is never taken here: whoever waits is parked until the wait is over.
     "pauses": lambda name, parts: name == "nanosleep",
     "products": lambda name, parts: name == "tcgen05" and "mma" in parts,
     "register_shares": lambda name, parts: name == "setmaxnreg",
