@@ -72,6 +72,7 @@ def test_conflicts_decide_over_the_swizzle(running):
 
 def test_a_gpu_has_the_last_word(running, monkeypatch):
     task, mine = lab.exercise("06_swizzle"), solution("06_swizzle")
+    monkeypatch.setenv("GEMM_LAB_SMS", "40")  # of the GPU that is pretended
     monkeypatch.setattr(kernel_judge, "resolve_backend", lambda wanted: "gpu")
     monkeypatch.setattr(Kernel, "runs_here", lambda self: True)
     running(conflict_degree=1.0)
