@@ -1,4 +1,4 @@
-"""What stands between students and workers: it knows people by their tokens, keeps the queue and hands out answers.
+"""The gateway authenticates students, queues their jobs and returns the answers.
 
 Requests and answers pass through as files; nothing in them is interpreted here.
 """
