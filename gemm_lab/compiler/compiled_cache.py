@@ -1,8 +1,8 @@
 """Compiled kernels on disk: data, not code, in a folder that only its user can read or change.
 
 A file holds a first line that names the format, the SHA-256 of what follows, one line of JSON, and the CUBIN. An entry
-is used if it is whole, was written by this user, and says itself that it is what was asked for: a file under another's
-name is none.
+is used if it is whole, was written by this user, and says itself that it is what was asked for: a renamed file is
+ignored.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ class CompilerProcess:
 
 
 class _Watch:
-    """Looks after a process that works. What it counts stands still when this process does."""
+    """Limits on a running process. Time is counted in ticks, so it does not advance while this process is suspended."""
 
     def __init__(self, owner: CompilerProcess, process: subprocess.Popen):
         self.owner, self.process, self.step = owner, process, min(TICK_S, owner.word_s)

@@ -62,8 +62,7 @@ def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra:
 
 def _fetch(size_of, read, program, keep_nul: bool = False) -> bytes:
     _, size = size_of(program)
-    buffer = bytearray(size) if keep_nul else bytes(size)
-    buffer = bytes(buffer)
+    buffer = bytes(size)
     read(program, buffer)
     return buffer if keep_nul else buffer.rstrip(b"\0")
 

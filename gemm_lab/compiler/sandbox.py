@@ -39,9 +39,9 @@ def confine(read: Iterable[Path], execute: Iterable[Path] = (), write: Iterable[
     from landlockpy import AccessFS, Ruleset, Scope
 
     reading = AccessFS.READ_FILE | AccessFS.READ_DIR
-    writing = reading | AccessFS.WRITE_FILE | AccessFS.TRUNCATE | AccessFS.REFER
-    for name in ("MAKE_REG", "MAKE_DIR", "MAKE_SYM", "MAKE_SOCK", "MAKE_FIFO", "REMOVE_FILE", "REMOVE_DIR"):
-        writing |= getattr(AccessFS, name)
+    making = AccessFS.MAKE_REG | AccessFS.MAKE_DIR | AccessFS.MAKE_SYM | AccessFS.MAKE_SOCK | AccessFS.MAKE_FIFO
+    removing = AccessFS.REMOVE_FILE | AccessFS.REMOVE_DIR
+    writing = reading | making | removing | AccessFS.WRITE_FILE | AccessFS.TRUNCATE | AccessFS.REFER
     of_files = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.TRUNCATE | AccessFS.EXECUTE
     with Ruleset(scoped=Scope.SIGNAL | Scope.ABSTRACT_UNIX_SOCKET) as rules:
         for paths, access in ((read, reading), (execute, reading | AccessFS.EXECUTE), (write, writing),

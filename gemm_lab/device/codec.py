@@ -104,7 +104,7 @@ def encoded(message: Any) -> list[bytes | memoryview]:
             raise BadMessage(f"A value of type {type(value).__name__} cannot be sent.")
         return {"object": [name, {field: take(getattr(value, field)) for field in _known[name].fields}]}
 
-    whole = {"value": take(message)} | {"arrays": [[name, list(shape)] for name, shape, _ in arrays]}
+    whole = {"value": take(message), "arrays": [[name, list(shape)] for name, shape, _ in arrays]}
     try:
         text = json.dumps(whole, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
     except (ValueError, RecursionError) as error:

@@ -34,7 +34,7 @@ MOST_BYTES = 512 << 20
 BENCHMARK_S = 1000.0
 STRING, NUMBER = str | None, int | None
 FACTS = {"version": str, "protocol": int, "you": str, "workers": list[dict]}
-WORKER = {"backend": str, "version": str, "protocol": int, "?pid": int, "?name": str, "?arch": STRING, "?sms": int,
+WORKER = {"backend": str, "?pid": int, "?name": str, "?arch": STRING, "?sms": int,
           "?driver": tuple[int, int], "?memory_gb": float, "?uuid": STRING, "?gpu": STRING}  # fmt: skip
 
 

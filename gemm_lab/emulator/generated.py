@@ -1,4 +1,4 @@
-"""The only door through which generated text becomes Python: every token of it stands on a list.
+"""Check generated Python token by token before it is executed: every token has to stand on a list.
 
 The emulator writes Python out of PTX, and PTX may come from somebody who wants that Python to do something else. The
 emitters write nothing of the PTX but numbers and words of their own tables. Should one of them ever let a word of the

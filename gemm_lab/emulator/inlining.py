@@ -162,7 +162,7 @@ class _Inliner:
                 f"{where}{item.opcode}: an argument that is not a .param variable cannot be emulated."
             )
         if type(callee) is Register and register_code(callee.type) == "u8":
-            self.call_through_pointer(item, copy, results, callee, arguments, base, renamed, suffix, active, call_site)
+            self.call_through_pointer(copy, results, callee, arguments, active, call_site)
             return
         if not isinstance(callee, Symbol):
             raise MalformedPtx(f"{where}{item.opcode} names no function.")
@@ -250,9 +250,7 @@ class _Inliner:
             is not None
         )
 
-    def call_through_pointer(
-        self, item, copy, results, callee, arguments, base, renamed, suffix, active, call_site
-    ) -> None:
+    def call_through_pointer(self, copy, results, callee, arguments, active, call_site) -> None:
         """One comparison and one expanded call for each function that the pointer could name."""
         shape = [v.size for v in (s.variable for s in (*results.items, *arguments.items))]
         candidates = [

@@ -43,7 +43,7 @@ _FUNCTION = re.compile(
 )
 _LABEL = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
 _OPCODE = re.compile(r"[a-z][\w.:]*", re.ASCII)
-_EXTENTS = re.compile(r"\d{1,9}(?:\s*,\s*\d{1,9}){0,2}", re.ASCII)
+_EXTENTS = re.compile(r"\s*\d{1,9}(?:\s*,\s*\d{1,9}){0,2}", re.ASCII)
 # Far beyond what a compiler writes.
 MOST_TEXT = 1 << 25  # characters of a module
 MOST_HEADER = 200_000  # characters of a function's header
@@ -177,7 +177,7 @@ class _Parser:
         found = re.search(directive, text)
         if found is None:
             return None
-        numbers = _EXTENTS.match(text, found.end() + len(text[found.end() :]) - len(text[found.end() :].lstrip()))
+        numbers = _EXTENTS.match(text, found.end())
         values = (*map(int, re.findall(r"\d+", numbers[0])), 1, 1)[:3] if numbers else (0,)
         if 0 in values:
             self.fail(begin, f"the directive {found[0]} needs one to three positive numbers")

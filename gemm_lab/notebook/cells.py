@@ -137,7 +137,7 @@ def _compile(made: Kernel, line: Line, cell: str) -> None:
 
 def _of_the_text(made: Kernel, line: Line, cell: str) -> list[Diagnostic]:
     """What the text of a cell shows where the compiler complains only of what comes behind it."""
-    code, _ = blanked(cell)
+    code = blanked(cell)
     if not code.strip():
         known = f'regions["{line.region}"]' if line.region else "source"
         return [Diagnostic("cell", 2, "error", "there is no code in this cell; "

@@ -82,23 +82,18 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-def blanked(text: str) -> tuple[str, int | None]:
-    """The text with comments and the insides of literals blanked; where one stays open, or None.
-
-    It keeps its length and its lines.
-    """
-    opened, parts = None, []
+def blanked(text: str) -> str:
+    """The text with comments and the insides of literals blanked. It keeps its length and its lines."""
+    parts = []
     for token in tokens(text):
         words = token.text
-        if token.kind == "open":
-            opened = token.offset
         if token.kind in ("comment", "open"):
             words = re.sub(r"[^\n]", " ", words)
         elif token.kind in ("string", "char"):
             begin = words.index(words[-1]) + 1
             words = words[:begin] + " " * (len(words) - begin - 1) + words[-1]
         parts.append(words)
-    return "".join(parts), opened
+    return "".join(parts)
 
 
 def unmatched_brace(found: list[Token]) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gemm_lab.api import Kernel
 from gemm_lab.api.emulating import launch, limits, smallest_size
@@ -95,27 +95,40 @@ def _reads(opcode: set[str], space: str) -> bool:
     return not opcode & {"global", "shared", "local", "const", "param"} - {space}
 
 
-# What an instruction of PTX, given by the parts of its opcode, counts as; the names are those of `CODE_CRITERIA`.
-EXECUTED: dict[str, Callable[[str, set[str]], bool]] = {
-    "barriers": lambda name, parts: name in ("bar", "barrier") and "warp" not in parts,
-    "plain_loads": lambda name, parts: name == "ld" and _reads(parts, "shared"),
-    "ldmatrix": lambda name, parts: name == "ldmatrix",
-    "global_loads": lambda name, parts: name == "ld" and _reads(parts, "global"),
-    "register_copies": lambda name, parts: (name == "ld" and _reads(parts, "global"))
-                                           or (name == "st" and _reads(parts, "shared")),
-    "box_copies": lambda name, parts: name == "cp" and {"bulk", "tensor", "global"} <= parts
-                                      and not any(part.startswith("multicast") for part in parts),
-    "fewer_instructions": lambda name, parts: True,
-    "fences": lambda name, parts: name in ("membar", "fence") and "proxy" not in parts,
+class Kind(NamedTuple):
+    """Instructions of PTX that are counted together. counts: whether one is of them, by its name and its modifiers."""
+
+    label: str
+    counts: Callable[[str, set[str]], bool]
+
+
+# The names of what an exercise counts are those of `CODE_CRITERIA`; the labels stand in refusals.
+EXECUTED: dict[str, Kind] = {
+    "barriers": Kind("barriers", lambda name, parts: name in ("bar", "barrier") and "warp" not in parts),
+    "plain_loads": Kind("plain loads from shared memory",
+                        lambda name, parts: name == "ld" and _reads(parts, "shared")),
+    "ldmatrix": Kind("ldmatrix", lambda name, parts: name == "ldmatrix"),
+    "global_loads": Kind("loads from global memory", lambda name, parts: name == "ld" and _reads(parts, "global")),
+    "register_copies": Kind("loads into registers and stores out of them",
+                            lambda name, parts: (name == "ld" and _reads(parts, "global"))
+                                                or (name == "st" and _reads(parts, "shared"))),
+    "box_copies": Kind("boxes for one block alone",
+                       lambda name, parts: name == "cp" and {"bulk", "tensor", "global"} <= parts
+                                           and not any(part.startswith("multicast") for part in parts)),
+    "fewer_instructions": Kind("all instructions", lambda name, parts: True),
+    "fences": Kind("fences", lambda name, parts: name in ("membar", "fence") and "proxy" not in parts),
     # A pause between two looks at a barrier is never taken here: whoever waits is parked until the wait is over.
-    "pauses": lambda name, parts: name == "nanosleep",
-    "products": lambda name, parts: name == "tcgen05" and "mma" in parts,
-    "register_shares": lambda name, parts: name == "setmaxnreg",
-    "waits_by_groups": lambda name, parts: "commit_group" in parts,
-    "waits_for_blocks": lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"},
-    "waits_for_phases": lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"}),
-    "waits_for_groups": lambda name, parts: name not in ("bar", "barrier", "mbarrier")
-                                            and any(part.startswith("wait") for part in parts),
+    "pauses": Kind("pauses", lambda name, parts: name == "nanosleep"),
+    "products": Kind("products by tcgen05.mma", lambda name, parts: name == "tcgen05" and "mma" in parts),
+    "register_shares": Kind("shares of registers", lambda name, parts: name == "setmaxnreg"),
+    "waits_by_groups": Kind("groups that are closed, also empty ones", lambda name, parts: "commit_group" in parts),
+    "waits_for_blocks": Kind("waits of a block at its barriers",
+                             lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"}),
+    "waits_for_phases": Kind("waits for phases of mbarriers",
+                             lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"})),
+    "waits_for_groups": Kind("waits for groups of copies or products",
+                             lambda name, parts: name not in ("bar", "barrier", "mbarrier")
+                                                 and any(part.startswith("wait") for part in parts)),
 }
 
 
@@ -124,7 +137,7 @@ def executed(report: Any) -> Counter:
     found: Counter = Counter()
     for site in report.sites:
         name, *parts = re.split(r"\.|::", site.opcode)
-        for kind, counts in EXECUTED.items():
+        for kind, (_, counts) in EXECUTED.items():
             found[kind] += site.executions * counts(name, set(parts))
     return found
 
@@ -152,14 +165,6 @@ def full_waits(report: Any, ptx: str) -> int:
                if ".wait" in site.opcode and _ALL_GROUPS.search(lines[site.ptx_line - 1]))
 
 
-LABELS = {"barriers": "barriers", "plain_loads": "plain loads from shared memory", "ldmatrix": "ldmatrix",
-          "global_loads": "loads from global memory", "register_copies": "loads into registers and stores out of them",
-          "box_copies": "boxes for one block alone", "fewer_instructions": "all instructions",
-          "waits_by_groups": "groups that are closed, also empty ones",
-          "waits_for_blocks": "waits of a block at its barriers", "waits_for_phases": "waits for phases of mbarriers",
-          "waits_for_groups": "waits for groups of copies or products"}
-
-
 def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     """A sentence about the first thing that the answer of a run does too much of; "" if there is none.
 
@@ -174,7 +179,7 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     base, own = run.kernel.unedited(), Work.of(run.report, run.compiled.ptx)
     compiled = base.compile_as_taught()
     rung = _work_of_rung(base, compiled, run.m, run.n, run.k)
-    if reason := foreign(set(own.opcodes), run.compiled.ptx, set(rung.opcodes), compiled.ptx):
+    if reason := foreign(own.opcodes, run.compiled.ptx, rung.opcodes, compiled.ptx):
         return reason
     size = f"At {run.m} × {run.n} × {run.k}"
     return _beside(own, rung, wanted, size) or _uncounted(own, rung, wanted, size) or _too_late(run, base, compiled)
@@ -228,8 +233,8 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
         most = 1.0 if kind == "fewer_instructions" else MOST_WAITS if kind.startswith("waits") else MOST_EXECUTED
         if own.executed[kind] > most * rung.executed[kind]:
             return (f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
-                    f"({LABELS[kind]}), and the rung's own text {rung.executed[kind]:,}: some stand where the main "
-                    "loop's machine code does not show them.")
+                    f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: some stand where the "
+                    "main loop's machine code does not show them.")
     return ""
 
 

@@ -9,6 +9,7 @@ families that the rung's own text has.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 from gemm_lab.device.ptx_text import without_comments
 
@@ -42,7 +43,7 @@ def family(opcode: str) -> str:
     return f"{name}.{order[0]}" if order else "" if name in _HARMLESS else name
 
 
-def foreign(opcodes: set[str], ptx: str, own_opcodes: set[str], own_ptx: str) -> str:
+def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) -> str:
     """A sentence about an instruction, or a special register, of an answer that its rung does not have; "" without.
 
     opcodes, ptx: of the answer.   own_opcodes, own_ptx: of the rung's own text.

@@ -1,8 +1,8 @@
 """What the process that judges an answer may reach: the lab, Python, the compiler, and a folder of its own.
 
-A text is read before it is compiled, and code that the emulator generates from it is checked token by token; this is
-the wall behind both. Where the system can confine a process (`compiler.sandbox`), the solutions, the submissions of
-others and the files of whoever grades cannot be opened, and nothing can be connected to.
+A text is read before it is compiled, and code that the emulator generates from it is checked token by token; this
+limits the damage if both fail. Where the system can confine a process (`compiler.sandbox`), the solutions, the
+submissions of others and the files of whoever grades cannot be opened, and nothing can be connected to.
 """
 
 from __future__ import annotations

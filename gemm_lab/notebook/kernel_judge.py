@@ -11,7 +11,7 @@ import math
 import os
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -69,11 +69,13 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
             if not found.exact:
                 return found
         _judge_machine_code(found, wanted)
-        for where, run in [] if found.reasons else found.runs:
+        if found.reasons:
+            return found
+        for where, run in found.runs:
             if reason := extra_work(run, wanted):
                 found.exact, found.reasons = False, [where + reason]
-                break
-    if not found.reasons and (reason := _wrong_here(replace(answer, config=base.config), wanted, seed)):
+                return found
+    if reason := _wrong_here(replace(answer, config=base.config), wanted, seed):
         found.exact, found.reasons = False, [reason]
     return found
 
@@ -150,7 +152,11 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
     deepest = max(wanted["sizes"], key=lambda size: (size[2], -size[0] * size[1]))
-    if reason := _faulty(lambda: wrong_at(answer, compiled, deepest, seed)):
+    try:
+        reason = wrong_at(answer, compiled, deepest, seed)
+    except FAULTS as fault:
+        reason = str(fault)
+    if reason:
         return refuse(where + reason)
     if reasons := _hazards(run):
         return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
@@ -168,13 +174,6 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
             found.reasons.append(f"{where}At {m} × {n} × {k}: " + _said(count.says, value, bound))
     found.runs.append((where, run))
     return None
-
-
-def _faulty(check: Callable[[], str]) -> str:
-    try:
-        return check()
-    except FAULTS as fault:
-        return str(fault)
 
 
 # How far beyond the sizes of an exercise those go that are drawn: at least twice its largest k, m or n, or five block

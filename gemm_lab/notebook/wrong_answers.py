@@ -124,12 +124,12 @@ def main(argv: list[str] | None = None) -> int:
     print(f"{'exercise':20}{'right':>8}{'wrong':>8}{'tricks':>8}{'caught':>8}")
     for name in names:
         tried = list(answers(name))
-        missed = [problem for answer in tried if (problem := answer.problem())]
-        problems += missed
+        found = [answer.problem() for answer in tried]
+        problems += filter(None, found)
         right = sum(not answer.says for answer in tried)
         tricks = sum(answer.kind == "trick" for answer in tried)
         wrong = len(tried) - right - tricks
-        caught = wrong + tricks - sum(": refused, and it is right" not in problem for problem in missed)
+        caught = sum(bool(answer.says) and not problem for answer, problem in zip(tried, found, strict=True))
         row = (right, wrong, tricks, caught)
         sums = [a + b for a, b in zip(sums, row, strict=True)]
         print(f"{name:20}" + "".join(f"{count:8}" for count in row), flush=True)

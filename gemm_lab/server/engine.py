@@ -173,10 +173,10 @@ class Engine:
             if ticks >= SILENT_TICKS:
                 self._silent[address] = ws.last_seen, 0
                 self.end(address, SILENT)
-        for known in (self._silent, self._why):
-            for address in [address for address in known if address not in present]:
-                if known is self._silent or len(self._why) > 100:
-                    del known[address]
+        for address in [address for address in self._silent if address not in present]:
+            del self._silent[address]
+        for address in [address for address in self._why if address not in present][:max(len(self._why) - 100, 0)]:
+            del self._why[address]
         for number, nanny in enumerate(self.nannies):
             self._down[number] = 0 if nanny.is_alive() else self._down.get(number, 0) + 1
             if self._down[number] >= REVIVE_TICKS:

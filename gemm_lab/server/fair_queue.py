@@ -1,4 +1,4 @@
-"""The queue before the workers: who is served when. It knows no network and no clock of its own.
+"""The queue before the workers: who is served when. Callers pass in the time; no network access.
 
 A job enters when all of it has arrived, so whoever is given a worker has something for it to do, and a turn cannot be
 kept unused. Jobs are served first come, first served, but everybody's second job comes after the first of everybody

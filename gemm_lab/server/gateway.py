@@ -1,4 +1,4 @@
-"""What stands between students and workers: it knows people by their tokens, keeps the queue and hands out answers.
+"""The gateway authenticates students, queues their jobs and returns the answers.
 
 Requests and answers pass through as files; nothing in them is interpreted here.
 """
@@ -20,7 +20,7 @@ from gemm_lab.device.remote import MOST_BYTES
 from gemm_lab.device.server_link import readable
 from gemm_lab.server.engine import Engine, WorkerEnded
 from gemm_lab.server.fair_queue import FairQueue, Job, Refused
-from gemm_lab.server.requests import LONGEST_OTHER_S, LONGEST_S, OPERATIONS
+from gemm_lab.server.requests import EVERY_OPERATION, LONGEST_OTHER_S, LONGEST_S, OPERATIONS
 from gemm_lab.server.roster import Roster
 
 MOST_RATE, MOST_AT_ONCE, MOST_OPEN = 100.0, 300.0, 24  # requests of one person: a second, in a burst, at the same time
@@ -85,7 +85,7 @@ class Gateway:
         if declared > MOST_BYTES:
             raise Refused(413, f"This request has {declared / 2**20:,.0f} MB, and {MOST_BYTES >> 20} MB may be sent.")
         op, backend = facts.get("op", ""), facts.get("backend", "")
-        if backend not in OPERATIONS or not any(op in operations for operations in OPERATIONS.values()):
+        if backend not in OPERATIONS or op not in EVERY_OPERATION:
             raise Refused(400, "The server has no such operation.")
         kind, what = (backend, readable(facts.get("arch", ""), 20)), readable(facts.get("what", ""), MOST_WHAT)
         job = Job(ticket, person, kind, op, what or "running a kernel", self.folder / ticket, time.monotonic())

@@ -24,13 +24,13 @@ from tornado.iostream import StreamClosedError
 from tornado.web import Application, RequestHandler, stream_request_body
 
 from gemm_lab.device.remote import LONG_POLL_S, MOST_BYTES
+from gemm_lab.device.server_link import ANSWER_TYPE
 from gemm_lab.server.fair_queue import Refused
 from gemm_lab.server.gateway import Gateway
 
 HEADERS_S, BODY_S, CHUNK_S, LINGER_S = 15.0, 300.0, 30.0, 2.0
 MOST_HEADER_BYTES, CHUNK_BYTES = 16 << 10, 1 << 20
 MOST_STRANGERS = 2000  # connections that have not shown a token
-ANSWER_TYPE = "application/x-gemm-lab"
 
 
 class Handler(RequestHandler):

@@ -10,7 +10,6 @@ import typing
 from dataclasses import fields
 from typing import Any
 
-from gemm_lab import emulator
 from gemm_lab.device import codec, told_errors
 from gemm_lab.device.server_results import RESULTS
 from gemm_lab.emulator import Report, Site, Totals
@@ -37,4 +36,4 @@ codec.register(Report, REPORT, _report)
 RESULTS["emulate"]["report"] = Report
 
 for _name in emulated.__all__:
-    told_errors.register(getattr(emulator, _name, None) or getattr(emulated, _name))
+    told_errors.register(getattr(emulated, _name))

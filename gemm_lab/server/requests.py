@@ -58,6 +58,7 @@ OPERATIONS: dict[str, dict[str, dict[str, Any]]] = {
                     "grid": GRID, "args": list[ARGUMENT], "cluster": GRID, "limit_s": float},
     },
 }  # fmt: skip
+EVERY_OPERATION = {name for operations in OPERATIONS.values() for name in operations}
 REQUEST = {"op": str, "payload": dict, "timeout_s": float | None, "patience_s": float, "fresh": bool}
 
 
@@ -73,8 +74,7 @@ def _checked(request: Any, backend: str) -> dict[str, Any]:
     job = fitted(request, REQUEST, "the request")
     op = job["op"]
     if op not in OPERATIONS[backend]:
-        everything = {name for operations in OPERATIONS.values() for name in operations}
-        if backend == "emulator" and op in everything:
+        if backend == "emulator" and op in EVERY_OPERATION:
             raise LabError(
                 f"This server has no GPU: its workers emulate, and cannot do “{op}”. Check and count here; "
                 "to time kernels, use a server with a GPU."

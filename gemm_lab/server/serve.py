@@ -1,4 +1,4 @@
-"""`gemm-lab serve`: the gateway and its workers, from the options to the last goodbye."""
+"""`gemm-lab serve`: start the gateway and its workers, and end them."""
 
 from __future__ import annotations
 

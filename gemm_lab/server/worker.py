@@ -17,7 +17,7 @@ from typing import Any
 from distributed import Worker, WorkerPlugin, get_worker
 
 from gemm_lab import config, device, emulator, hardware
-from gemm_lab.device import codec, told_errors, wire
+from gemm_lab.device import codec, told_errors
 from gemm_lab.device.remote import KEY, MOST_BYTES
 from gemm_lab.device.server_results import arrays_of
 from gemm_lab.errors import LabError
@@ -51,11 +51,9 @@ class Emulator:
     backend = "emulator"
 
     def answer(self, op: str, payload: dict[str, Any], timeout_s: float | None, patience_s: float, fresh: bool):
-        """(result, what was printed)."""
-        return self.emulate(**payload)
-
-    def emulate(self, *, compiled: dict[str, Any], grid, args: list[Any], cluster=(1, 1, 1), **options: Any):
-        """{"arrays": the arrays of `args` afterwards, "report"}, and what the kernel printed."""
+        """({"arrays": those among the arguments afterwards, "report"}, what was printed)."""
+        options = {"cluster": (1, 1, 1)} | payload
+        compiled, grid, args, cluster = (options.pop(name) for name in ("compiled", "grid", "args", "cluster"))
         kernel, block = SimpleNamespace(**compiled), (compiled["threads"], 1, 1)
         report = emulator.launch(kernel, kernel.entry, tuple(grid), block, args, cluster=tuple(cluster), **options)
         return {"arrays": arrays_of(args), "report": report}, report.output[:OUTPUT_LIMIT]
@@ -67,8 +65,9 @@ class Answering(WorkerPlugin):
     name = KEY
 
     def setup(self, worker: Worker) -> None:
-        worker.startup_information[KEY] = lambda worker: facts()
-        self.backend = Gpu() if facts()["backend"] == "gpu" else Emulator()
+        found = facts()
+        worker.startup_information[KEY] = lambda worker: found
+        self.backend = Gpu() if found["backend"] == "gpu" else Emulator()
 
     def answer(self, request: bytearray) -> list[bytes | memoryview]:
         """The answer to one request: result or error, and what was printed. Errors are answers; nothing is raised."""
@@ -95,8 +94,8 @@ def answer_file(request: str, answer: str) -> int:
 
 
 def facts() -> dict[str, Any]:
-    """What clients are told: versions, backend, and of a GPU what `hardware.Present` holds."""
-    said: dict[str, Any] = {"version": config.version(), "protocol": wire.PROTOCOL, "pid": os.getpid()}
+    """What clients are told: process, backend, and of a GPU what `hardware.Present` holds."""
+    said: dict[str, Any] = {"pid": os.getpid()}
     wanted = config.backend()
     if wanted == "emulator" or (wanted == "auto" and not device.available()):
         return {**said, "backend": "emulator"}

@@ -251,7 +251,7 @@ class Liar:
 
     def __init__(self, status, kind, body, facts=None, headers=()):
         facts = facts or {"version": version(), "protocol": wire.PROTOCOL, "you": "x",
-                          "workers": [{"version": version(), "protocol": wire.PROTOCOL, "backend": "emulator"}]}
+                          "workers": [{"backend": "emulator"}]}
 
         class Handler(BaseHTTPRequestHandler):
             def answer(self):

@@ -1,13 +1,10 @@
 """A server's worker with a GPU made of Python (`bad_gpu_operations`), which its own process drives."""
 
-from gemm_lab.config import version
-from gemm_lab.device import wire
 from gemm_lab.device.remote import KEY
 from gemm_lab.device.session import Session
 from gemm_lab.server.worker import Answering, Gpu
 
-FACTS = {"version": version(), "protocol": wire.PROTOCOL, "backend": "gpu", "name": "NVIDIA H200", "arch": "sm_90a",
-         "sms": 132, "driver": [13, 0], "memory_gb": 150.1, "uuid": "GPU-1", "gpu": "h200"}  # fmt: skip
+FACTS = {"backend": "gpu", "name": "NVIDIA H200", "arch": "sm_90a", "sms": 132, "driver": [13, 0], "memory_gb": 150.1, "uuid": "GPU-1", "gpu": "h200"}  # fmt: skip
 
 
 class Fake(Answering):
