@@ -12,10 +12,9 @@ import numpy as np
 
 from gemm_lab import device
 from gemm_lab.catalog import Problem
-from gemm_lab.device.wire import dtype_of
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.guesses import ALL_NAN, guess
-from gemm_lab.measure.inputs import Inputs, integer_limit, make_inputs, reference, scales
+from gemm_lab.measure.inputs import Inputs, integer_limit, make_inputs, reference, rounded, scales
 
 __all__ = ["Inputs", "Verdict", "bound", "check", "element_limits", "make_inputs", "reference", "verdict"]
 
@@ -70,7 +69,7 @@ def verdict(
     if got.shape != ref.shape:
         return Verdict(False, f"D has shape {got.shape}; it has to be {ref.shape}.", (0, 0), math.inf, 0.0)
     finite = np.isfinite(got)
-    expected = ref.astype(np.float32).astype(dtype_of(problem.dtype_out)).astype(np.float64)
+    expected = rounded(ref, problem)
     with np.errstate(invalid="ignore"):
         difference = np.where(finite, np.abs(got - (expected if kind == "integers" else ref)), np.inf)
     if kind == "integers":

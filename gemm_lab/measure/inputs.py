@@ -115,3 +115,8 @@ def reference(inputs: Inputs) -> np.ndarray:
     if inputs.c is not None:
         result += inputs.beta * inputs.c.astype(np.float64)
     return result
+
+
+def rounded(exact: np.ndarray, problem: Problem) -> np.ndarray:
+    """An exact result (float64) as the output type holds it, as float64 again: by float32, as an epilogue rounds."""
+    return exact.astype(np.float32).astype(dtype_of(problem.dtype_out)).astype(np.float64)

@@ -37,7 +37,7 @@ def family(opcode: str) -> str:
     name, *rest = opcode.replace("::", ".").split(".")
     if name in ("bar", "barrier"):
         name = "bar.warp" if "warp" in rest else "barrier.cluster" if "cluster" in rest else "bar"
-    if name in ("cp", "prefetch", "prefetchu") and ("prefetch" in rest or name != "cp"):
+    if name in ("prefetch", "prefetchu") or name == "cp" and "prefetch" in rest:
         return "prefetch"
     order = sorted(_ORDERS & set(rest)) if name in ("ld", "st") else []
     return f"{name}.{order[0]}" if order else "" if name in _HARMLESS else name

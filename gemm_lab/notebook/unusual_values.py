@@ -17,11 +17,10 @@ import numpy as np
 from gemm_lab.api import Kernel
 from gemm_lab.api.emulating import launch, limits
 from gemm_lab.catalog import Problem
-from gemm_lab.device.wire import dtype_of
-from gemm_lab.measure.inputs import Inputs, make_inputs, reference
+from gemm_lab.measure.inputs import Inputs, make_inputs, reference, rounded
 
 LARGE = {"f16": 128.0, "f32": 8192.0}  # by accumulator; sums of K products stay exact beside one of these
-EXACT_BITS = {"f16": 11, "f32": 24}
+FLOAT32_BITS = 24  # of a float32's significand
 SHARE = 0.4  # of the rows of A hold an infinity, as many a large number, and the rest neither
 
 
@@ -32,7 +31,7 @@ def unusual_inputs(problem: Problem, m: int, n: int, k: int, seed: int) -> Input
     one a NaN. Of types without infinities only the rest. alpha and beta are fractions where the problem has them.
     """
     made, draw = make_inputs(problem, m, n, k, "integers", seed), np.random.default_rng([seed, 1])
-    a, b = made.a.copy(), made.b.copy()
+    a, b = made.a, made.b
     for array in (a, b):
         array[array == 0] = 1
     rows, columns = (a if problem.layout_a == "row" else a.T), (b.T if problem.layout_b == "row" else b)
@@ -53,14 +52,14 @@ def unusual_inputs(problem: Problem, m: int, n: int, k: int, seed: int) -> Input
             columns[one, draw.integers(k)] = np.nan
             if has_infinity:
                 columns[other, draw.integers(k)] = -np.inf
-    found = replace(made, a=a, b=b, alpha=1.0, beta=0.0 if made.c is None else 1.0)
     if made.c is None:
-        return found
-    sums = np.abs(_exact(found))
+        return made
+    with np.errstate(invalid="ignore"):
+        sums = np.abs(reference(replace(made, alpha=1.0, beta=1.0)))
     most = 2 * float(np.max(sums, where=np.isfinite(sums), initial=1.0)) + 16
-    bits = max(1, EXACT_BITS["f32"] - 1 - int(np.ceil(np.log2(most))))
+    bits = max(1, FLOAT32_BITS - 1 - int(np.ceil(np.log2(most))))
     odd = [float(2 * draw.integers(1, 2 ** (bits - 1)) - 1) / 2**bits for _ in "ab"]
-    return replace(found, alpha=1 + odd[0], beta=-odd[1])
+    return replace(made, alpha=1 + odd[0], beta=-odd[1])
 
 
 def wrong_at(answer: Kernel, compiled: Any, size: Sequence[int], seed: int) -> str:
@@ -69,8 +68,8 @@ def wrong_at(answer: Kernel, compiled: Any, size: Sequence[int], seed: int) -> s
     inputs = unusual_inputs(answer.problem, m, n, k, seed)
     arrays, _ = launch(compiled, answer.grid(m, n, k), inputs.arguments(), answer.spec.cluster, **limits(m, n, k))
     with np.errstate(invalid="ignore", over="ignore"):
-        got, exact = arrays[answer.problem.arrays.index("d")].astype(np.float64), _exact(inputs)
-        exact = exact.astype(np.float32).astype(dtype_of(answer.problem.dtype_out)).astype(np.float64)
+        got = arrays[answer.problem.arrays.index("d")].astype(np.float64)
+        exact = rounded(reference(inputs), answer.problem)
     wrong = ~((got == exact) | (np.isnan(got) & np.isnan(exact)))
     if not wrong.any():
         return ""
@@ -79,8 +78,3 @@ def wrong_at(answer: Kernel, compiled: Any, size: Sequence[int], seed: int) -> s
     return (f"At {m} × {n} × {k}, with infinities, NaN and numbers up to {LARGE[answer.problem.dtype_acc]:g} among the "
             f"values{scales}: D[{row}, {column}] is {got[row, column]:g}; it should be {exact[row, column]:g}. "
             f"{int(wrong.sum()):,} of {wrong.size:,} elements are wrong.")
-
-
-def _exact(inputs: Inputs) -> np.ndarray:
-    with np.errstate(invalid="ignore", over="ignore"):
-        return reference(inputs)
