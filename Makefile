@@ -61,10 +61,10 @@ attack: $(TEST_STAMP)
 	GEMM_LAB_ATTACK=full $(PY) -m pytest -n $(WORKERS) -q --no-header --timeout 1800 -m "" tests/attacks $(PYTEST_ARGS)
 
 run: $(LAB_STAMP)
-	$(PY) -m gemm_lab.notebook.run --into build/notebooks
+	$(PY) -m tools.run_notebooks --into build/notebooks
 
 course: $(VENV)/.stamp-course
-	$(PY) -m gemm_lab.notebook.course --into course
+	$(PY) -m classroom.course --into course
 
 record: $(LAB_STAMP)
 	"$(VENV)/bin/gemm-lab" record

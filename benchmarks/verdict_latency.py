@@ -12,9 +12,10 @@ import tempfile
 from interleaved import ratios
 
 import gemm_lab as lab
-from gemm_lab import catalog, compiler
-from gemm_lab.compiler import CompileError
+from gemm_lab import catalog
 from gemm_lab.notebook.cells import WrongResult, run_cell
+from gpu_simulator import compiler
+from gpu_simulator.compiler import CompileError
 
 LINE = "t4/03_swizzled --region layout --as mine"
 NUMBER = itertools.count()

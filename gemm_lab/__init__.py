@@ -12,11 +12,11 @@ from __future__ import annotations
 import importlib
 
 _HOMES = {
-    "here": "gemm_lab.api", "kernel": "gemm_lab.api", "ladder": "gemm_lab.api",
-    "Kernel": "gemm_lab.api", "Run": "gemm_lab.api", "Ladder": "gemm_lab.api",
-    "gpu": "gemm_lab.hardware", "LabError": "gemm_lab.errors",
+    "here": "gemm_lab.lab", "kernel": "gemm_lab.lab", "ladder": "gemm_lab.lab",
+    "Kernel": "gemm_lab.lab", "Run": "gemm_lab.lab", "Ladder": "gemm_lab.lab",
+    "gpu": "gpu_simulator.hardware.data_sheets", "LabError": "gpu_simulator.errors",
     "tiled_matmul": "gemm_lab.model.tiled_matmul", "roofline": "gemm_lab.model.roofline",
-    "occupancy": "gemm_lab.model.occupancy",
+    "occupancy": "gpu_simulator.hardware.occupancy",
     "figure": "gemm_lab.notebook.show", "predict": "gemm_lab.notebook.predict",
     "exercise": "gemm_lab.notebook.exercises", "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
 }

@@ -20,10 +20,10 @@ try:
 except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
-from gemm_lab.arguments import as_whole, shown
 from gemm_lab.config import data_dir
-from gemm_lab.errors import ConfigError, LabError, SizeError, UnknownKernel
 from gemm_lab.source_text import Edit, Region, find_regions, listed, splice, state
+from gpu_simulator.argument_checks import as_whole, shown
+from gpu_simulator.errors import ConfigError, LabError, SizeError, UnknownKernel
 
 MATRICES = ("a", "b", "c", "d")
 OPERANDS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from gemm_lab import __version__
-from gemm_lab.errors import LabError
+from gpu_simulator.errors import LabError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -141,7 +141,7 @@ def _port(text: str) -> int:
 
 def doctor(options) -> int:
     """What works here and what does not; exit code 1 where something needed is missing."""
-    from gemm_lab.api.doctor import examine
+    from gemm_lab.lab.doctor import examine
 
     findings = examine()
     if options.json:
@@ -157,7 +157,7 @@ def doctor(options) -> int:
 def list_kernels(options) -> int:
     """Every kernel with its targets, and whether it runs on this machine's GPU."""
     from gemm_lab import catalog
-    from gemm_lab.api import here
+    from gemm_lab.lab import here
 
     arch = here().arch
     rows = [{"name": k.name, "ladder": k.ladder, "targets": list(k.targets),
@@ -174,8 +174,8 @@ def list_kernels(options) -> int:
 def run_kernels(options) -> int:
     """Compile, launch, check and time; exit code 1 where a result is wrong."""
     from gemm_lab import catalog
-    from gemm_lab.api import kernel
-    from gemm_lab.api.library_run import PROBLEMS, run_library
+    from gemm_lab.lab import kernel
+    from gemm_lab.lab.library_run import PROBLEMS, run_library
     from gemm_lab.notebook.cells import parse_settings
 
     settings = parse_settings(options.settings)
@@ -212,8 +212,8 @@ def run_kernels(options) -> int:
 
 def emulate_kernel(options) -> int:
     """Any CUDA or PTX file on the emulator: its margin of costs, its hazards and its output."""
-    from gemm_lab.api.emulate_file import emulate_file, margin
-    from gemm_lab.api.emulating import still_at_work
+    from gemm_lab.lab.emulate_file import emulate_file, margin
+    from gemm_lab.lab.emulating import still_at_work
 
     most = options.max_seconds
     with still_at_work(f"{options.file}" + (f", for {most:g} seconds at most" if most is not None else "")):
@@ -242,8 +242,8 @@ def emulate_kernel(options) -> int:
 
 def bench_ladder(options) -> int:
     """A ladder beside its baselines, as a table or as JSON."""
-    from gemm_lab.api import ladder
-    from gemm_lab.api.ladder import SIZES
+    from gemm_lab.lab import ladder
+    from gemm_lab.lab.ladder import SIZES
 
     bench = ladder(options.ladder).bench(options.sizes or SIZES, regime=options.regime, rounds=options.rounds,
                                          baselines=options.baselines, progress=not options.json)
@@ -253,8 +253,8 @@ def bench_ladder(options) -> int:
 
 def record_results(options) -> int:
     """Rows for results/measured; exit code 1 where a kernel's result is wrong."""
-    from gemm_lab.api import here
-    from gemm_lab.api.recording import record
+    from gemm_lab.lab import here
+    from gemm_lab.lab.recording import record
 
     done = record(here(), options.ladders, sizes=options.sizes, regimes=options.regimes, rounds=options.rounds,
                   baselines=options.baselines, into=options.into, say=lambda text: print(text, file=sys.stderr))
@@ -265,10 +265,10 @@ def record_results(options) -> int:
 def profile_kernels(options) -> int:
     """Counters of Nsight Compute for results/profiles; prints the files written."""
     from gemm_lab import catalog
-    from gemm_lab.api import here
-    from gemm_lab.api.profiling import PARTS, record_profiles
-    from gemm_lab.api.recording import measured_ladders
     from gemm_lab.config import data_dir
+    from gemm_lab.lab import here
+    from gemm_lab.lab.profiling import PARTS, record_profiles
+    from gemm_lab.lab.recording import measured_ladders
     from gemm_lab.measure.cards import CARD_N
     from gemm_lab.measure.results import path_for
     from gemm_lab.notebook.cells import parse_settings
@@ -300,7 +300,7 @@ def copy_notebooks(options) -> int:
 
 def sync_notebooks(options) -> int:
     """Cells as their sources have them; with --check exit code 1 where one differs."""
-    from gemm_lab.notebook.sync import sync
+    from tools.sync import sync
 
     found = sync(check=options.check)
     for sentence in found:
@@ -313,10 +313,10 @@ def sync_notebooks(options) -> int:
 
 def export_kernel(options) -> int:
     """One standalone .cu file, to a file or to standard output."""
-    from gemm_lab import compiler
-    from gemm_lab.api import here, kernel
-    from gemm_lab.hardware import gpu
+    from gemm_lab.lab import here, kernel
     from gemm_lab.notebook.cells import parse_settings
+    from gpu_simulator import compiler
+    from gpu_simulator.hardware.data_sheets import gpu
 
     made = kernel(options.name, **parse_settings(options.settings))
     text = compiler.standalone(made.spec, made.config, made.source, here().arch or gpu("t4").arch)
@@ -335,7 +335,7 @@ def serve_gpus(options) -> int:
     """A queue with this machine's GPUs, until it is stopped."""
     import asyncio
 
-    from gemm_lab.server.serve import Place, environments, serve
+    from classroom.gateway.serve import Place, environments, serve
 
     place = Place(options.host, options.port, options.roster, options.certificate, options.key)
     asyncio.run(serve(place, environments(options.backend, options.workers), _say))

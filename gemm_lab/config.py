@@ -22,7 +22,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from .errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError, LabError
 
 DATA_FOLDERS = ("kernels", "images", "results", "notebooks")
 BACKENDS = ("auto", "gpu", "emulator")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gemm_lab.config import data_dir
-from gemm_lab.hardware import gpu
+from gpu_simulator.hardware.data_sheets import gpu
 
 # A document that takes its percentages against the peak of another input type than it multiplies.
 TAKEN_AGAINST = {"h100_wmma": "tf32"}

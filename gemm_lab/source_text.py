@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gemm_lab.errors import ConfigError
+from gpu_simulator.errors import ConfigError
 
 
 @dataclass(frozen=True)

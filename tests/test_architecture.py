@@ -48,7 +48,7 @@ TEXT = CODE | {".css", ".csv", ".ipynb", ".json", ".md", ".svg", ".toml", ".txt"
 
 
 def unit_of(path: Path) -> str:
-    """The unit that a file of the package belongs to: gemm_lab/model/banks.py is `model`."""
+    """The unit that a file of the package belongs to: gpu_simulator/hardware/banks.py is `model`."""
     first = path.relative_to(PACKAGE).parts[0]
     return FACE if first in ("__init__.py", "__main__.py") else first.removesuffix(".py")
 
@@ -111,7 +111,7 @@ def test_imports_go_down_only(path):
         ("hardware", "import numpy"),
         ("catalog", "import gemm_lab"),
         ("emulator", "from gemm_lab import device"),
-        ("emulator", "from gemm_lab.compiler import Compiled"),
+        ("emulator", "from gpu_simulator.compiler import Compiled"),
         ("emulator", "import cupy"),
         ("device", "from ..emulator import run"),
         ("measure", "from . import api"),
@@ -128,13 +128,13 @@ def test_an_upward_import_is_seen(unit, source):
 @pytest.mark.parametrize(
     ("unit", "source"),
     [
-        ("model", "import numpy as np\nfrom gemm_lab.errors import LabError\nfrom . import banks"),
+        ("model", "import numpy as np\nfrom gpu_simulator.errors import LabError\nfrom . import banks"),
         ("compiler", "from .nvrtc import compile_ptx\nfrom ..catalog import kernel"),
         ("emulator", "from gemm_lab.model import swizzle"),
-        ("device", "import cupy\nfrom gemm_lab.compiler import Compiled"),
+        ("device", "import cupy\nfrom gpu_simulator.compiler import Compiled"),
         ("notebook", "import gemm_lab as lab\nfrom gemm_lab import ladder"),
         ("cli", "from gemm_lab.notebook import sync"),
-        (FACE, "from gemm_lab.api import kernel\ndef figure():\n    from .notebook import figures"),
+        (FACE, "from gemm_lab.lab import kernel\ndef figure():\n    from .notebook import figures"),
     ],
 )
 def test_a_downward_import_is_let_through(unit, source):
@@ -166,7 +166,7 @@ def test_import_needs_little():
 
 
 def test_the_picture_of_the_house_shows_these_floors():
-    from gemm_lab.notebook.figures.house import APART, HOUSE
+    from tools.figures.house import APART, HOUSE
 
     assert {part: floor for floor, parts, _ in HOUSE for part in parts} == FLOORS
     assert [floor for floor, _, _ in HOUSE] == sorted(set(FLOORS.values()), reverse=True)

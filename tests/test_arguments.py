@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.arguments import as_whole, checked, shown
-from gemm_lab.errors import ConfigError, LabError, UnknownKernel
 from gemm_lab.model.tile_bounds import tail
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.three_counts import three_counts
+from gpu_simulator.argument_checks import as_whole, checked, shown
+from gpu_simulator.errors import ConfigError, LabError, UnknownKernel
 
 
 @checked

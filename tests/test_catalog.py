@@ -6,7 +6,7 @@ import pytest
 
 from gemm_lab import catalog
 from gemm_lab.catalog import Edit, evaluate, find_regions, splice
-from gemm_lab.errors import ConfigError, SizeError, UnknownKernel
+from gpu_simulator.errors import ConfigError, SizeError, UnknownKernel
 
 
 @pytest.mark.parametrize(("text", "value"), [

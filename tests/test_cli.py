@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-from gemm_lab import catalog, cli, device
-from gemm_lab.api import emulating
+import gpu_runner as device
+from gemm_lab import catalog, cli
+from gemm_lab.lab import emulating
 
 needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
 
@@ -139,7 +140,7 @@ def test_doctor_names_what_works(capsys):
 
 
 def test_doctor_names_what_the_baselines_and_the_profiles_need(capsys, monkeypatch, tmp_path):
-    from gemm_lab.compiler import nvcc
+    from gpu_simulator.compiler import nvcc
 
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("CUDA_HOME", "CUDA_PATH"):
@@ -156,8 +157,8 @@ def test_doctor_names_what_the_baselines_and_the_profiles_need(capsys, monkeypat
 
 
 def test_doctor_says_what_to_type(capsys, monkeypatch):
-    from gemm_lab import compiler
-    from gemm_lab.errors import MissingDependency
+    from gpu_simulator import compiler
+    from gpu_simulator.errors import MissingDependency
 
     def missing(*_, **__):
         raise MissingDependency("NVRTC is not usable here.")
@@ -221,7 +222,7 @@ def test_emulate_refuses_bad_arguments(capsys, tmp_path, argument, sentence):
 
 
 def test_lessons_and_ceilings_are_not_recorded_unless_named():
-    from gemm_lab.api.recording import measured_ladders
+    from gemm_lab.lab.recording import measured_ladders
 
     assert {"simt", "t4", "ampere"} <= set(measured_ladders())
     assert not {"lessons", "ceilings"} & set(measured_ladders())

@@ -7,15 +7,8 @@ from pathlib import Path
 import pytest
 
 from gemm_lab import config
-from gemm_lab.errors import (
-    ConfigError,
-    LabError,
-    LaunchError,
-    MissingDependency,
-    SizeError,
-    UnknownKernel,
-)
-from gemm_lab.hardware import GPUS, arch_of, detect, gpu
+from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError, UnknownKernel
+from gpu_simulator.hardware.data_sheets import GPUS, arch_of, detect, gpu
 
 
 def test_the_six_gpus():

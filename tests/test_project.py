@@ -12,7 +12,7 @@ import nbformat
 import pytest
 import yaml
 
-from gemm_lab.notebook import run
+from tools import run_notebooks as run
 
 if sys.version_info >= (3, 11):
     import tomllib

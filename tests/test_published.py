@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from gemm_lab.config import data_dir
-from gemm_lab.hardware import GPUS
+from gpu_simulator.hardware.data_sheets import GPUS
 
 COLUMNS = [
     "kernel", "gpu", "m", "n", "k", "dtype", "tflops", "percent_of_peak",

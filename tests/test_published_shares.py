@@ -3,8 +3,8 @@
 import pytest
 
 from gemm_lab import catalog
-from gemm_lab.hardware import gpu
 from gemm_lab.published import published
+from gpu_simulator.hardware.data_sheets import gpu
 
 H100 = [row for row in published() if row.source == "h100_wmma"]
 

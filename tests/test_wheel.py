@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gemm_lab import __version__
-from gemm_lab.errors import LabError
 from gemm_lab.notebook.copies import copy_series
+from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ("kernels", "images", "results", "notebooks")
@@ -96,7 +96,7 @@ def test_notebooks_copied_out_of_the_wheel_run(outside):
     _, folder, python = outside
     assert "jupyter lab" in python("-m", "gemm_lab.cli", "notebooks", "mine")
     assert (folder / "mine/images/swizzle_xor.png").is_file()
-    said = python("-m", "gemm_lab.notebook.run", "mine/notebooks/01_memory_wall_and_roofline.ipynb", "--into", "done")
+    said = python("-m", "tools.run_notebooks", "mine/notebooks/01_memory_wall_and_roofline.ipynb", "--into", "done")
     assert "1 of 1 notebooks ran to the end" in said
 
 
@@ -107,7 +107,7 @@ def test_all_notebooks_copied_out_of_the_wheel_run(outside):
     python("-m", "gemm_lab.cli", "notebooks", "all")
     books = [str(path) for path in sorted((folder / "all/notebooks").glob("*.ipynb"))]
     assert f"{len(books)} of {len(books)} notebooks ran to the end" in python(
-        "-m", "gemm_lab.notebook.run", *books, "--into", "all-done")
+        "-m", "tools.run_notebooks", *books, "--into", "all-done")
 
 
 def test_a_copy_never_overwrites_a_learners_notebook(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.errors import LabError
+from gpu_simulator.errors import LabError
 
 RUN = {"ladder": "ladder", "regime": "regime", "m": "M", "n": "N", "k": "K", "gpu": "GPU", "driver": "driver",
        "cuda": "CUDA version", "commit": "commit", "date": "date", "cublas_tflops": "cuBLAS in turns with it",

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+import gpu_runner as device
 from gemm_lab import config as settings
-from gemm_lab import device
 from gemm_lab.catalog import Problem
-from gemm_lab.errors import ConfigError
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import wire_problem
 from gemm_lab.measure.inputs import scales
 from gemm_lab.measure.statistics import rate, ratio
+from gpu_simulator.errors import ConfigError
 
 REGIMES = ("sustained", "burst")
 ROUNDS = {"sustained": 30, "burst": 10}  # each burst sample rests 0.15 s first, and scatters little

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gemm_lab.compiler.instruction_classes import by_class
 from gemm_lab.measure.ncu import PER_ADDRESS, PER_OPCODE, Launch
 from gemm_lab.measure.profile import METRICS, read_rows, replaced, write_rows
 from gemm_lab.measure.stalls import BY_KEY, STALLS, Stall
+from gpu_simulator.compiler.instruction_classes import by_class
 
 # Our column → ncu's metric, or several: the first that the chip has. Bytes, cycles, nanoseconds, percent.
 CARD_METRICS: dict[str, tuple[str, ...]] = {

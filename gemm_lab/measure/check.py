@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab import device
+import gpu_runner as device
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.guesses import ALL_NAN, guess

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.catalog import Problem
-from gemm_lab.device.wire import dtype_of
-from gemm_lab.errors import ConfigError, SizeError
-from gemm_lab.model.tensor_map import TensorMap
+from gpu_runner.transport.wire import dtype_of
+from gpu_simulator.errors import ConfigError, SizeError
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 KINDS = ("integers", "normal")
 LARGEST_LIMIT, SIGMAS = 4, 10

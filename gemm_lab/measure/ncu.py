@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gemm_lab.device.turns import gpu_for
-from gemm_lab.errors import LabError, MissingDependency
+from gpu_runner.turns import gpu_for
+from gpu_simulator.errors import LabError, MissingDependency
 
 PER_OPCODE = "sass__inst_executed_per_opcode"  # one instance an opcode; its value is their sum
 PER_ADDRESS = "inst_executed"  # one instance an address of the kernel; fills a column of the source page
@@ -76,7 +76,7 @@ def record(plan: Sequence[dict[str, Any]], metrics: Iterable[str], folder: Path,
             report.unlink(missing_ok=True)
             command = [ncu, "--force-overwrite", "--export", str(report.with_suffix("")), "--clock-control", "none",
                        "-k", f"regex:^({entries})$", "--metrics", ",".join(wanted),
-                       sys.executable, "-m", "gemm_lab.device.replay", str(plan_file)]
+                       sys.executable, "-m", "gpu_runner.replay", str(plan_file)]
             try:
                 with gpu_for(f"profiling {len(plan)} launches"):
                     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)

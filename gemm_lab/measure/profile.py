@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gemm_lab.errors import LabError
 from gemm_lab.measure import ncu
+from gpu_simulator.errors import LabError
 
 # Our column → ncu's metric. The first two are counted per instruction by ncu, the others are hardware counters.
 METRICS = {
@@ -31,7 +31,7 @@ METRICS = {
 
 
 def step(compiled: Any, grid: Sequence[int], args: Sequence[Any], cluster: Sequence[int] = (1, 1, 1)) -> dict[str, Any]:
-    """One launch of a plan for `gemm_lab.device.replay`."""
+    """One launch of a plan for `gpu_runner.replay`."""
     return {"cubin": compiled.cubin, "entry": compiled.entry, "grid": tuple(grid), "threads": compiled.threads,
             "smem": compiled.dynamic_smem, "args": list(args), "cluster": tuple(cluster)}
 

@@ -14,10 +14,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from gemm_lab import hardware
 from gemm_lab.config import data_dir
-from gemm_lab.errors import LabError
 from gemm_lab.measure.benchmark import COLUMNS, Measurement
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import data_sheets as hardware
 
 MAY_BE_EMPTY = {"ladder", "config", "cublas_tflops", "ratio_cublas", "ceiling_tflops", "ratio_ceiling"}
 KEY = ("kernel", "ladder", "config", "regime", "m", "n", "k", "dtype")

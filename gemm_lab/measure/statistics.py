@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.errors import LabError
+from gpu_simulator.errors import LabError
 
 
 @dataclass(frozen=True)

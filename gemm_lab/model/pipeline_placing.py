@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gemm_lab.errors import LabError
-from gemm_lab.hardware import Gpu
 from gemm_lab.model.pipeline_timeline import Event, Timeline
-from gemm_lab.model.pipeline_trace import COPIES, LOAD, STORES, TCGEN05, WAIT, Step, Trace
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import Gpu
+from gpu_simulator.timeline.trace import COPIES, LOAD, STORES, TCGEN05, WAIT, Step, Trace
 
 # Dense FLOP of one SM in one clock, 16-bit inputs with FP32 sums: a data sheet's peak ÷ SMs ÷ the clock it is given at.
 # A B200 has no published clock; 8,192 puts its 2,250 TFLOPS at 1.86 GHz. FP32 sums run at half rate on a GeForce.

@@ -1,7 +1,7 @@
 """The roofline: how fast a kernel can be, given how many bytes it moves.
 
 `attainable = min(intensity x bandwidth, peak)`. TFLOPS are 10^12 FLOP/s, GB/s are 10^9 bytes/s, an intensity
-or a balance point is in FLOP per byte. Machine numbers come from `gemm_lab.hardware`, with their sources.
+or a balance point is in FLOP per byte. Machine numbers come from `gpu_simulator.hardware.data_sheets`, with their sources.
 
 The T4 figures of t4_hgemm, to keep apart:
   data sheet  65 TFLOPS tensor, 320 GB/s DRAM
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arguments import checked
-from ..errors import LabError, SizeError
-from ..hardware import Gpu
-from ..hardware import gpu as gpu_of
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.hardware.data_sheets import Gpu
+from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
 CUBLAS_HGEMM_T4 = 49.439  # TFLOPS, measured by t4_hgemm
 CUBLAS_SGEMM_T4 = 7.455  # TFLOPS, measured by t4_hgemm

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arguments import checked
-from .tile_bounds import tail
+from gemm_lab.model.tile_bounds import tail
+from gpu_simulator.argument_checks import checked
 
 
 @dataclass(frozen=True)

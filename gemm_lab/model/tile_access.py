@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .schedule import Schedule, ideal_wavefronts, schedule
-from .swizzle import LayoutError
-from .tile_layout import TileLayout
+from gemm_lab.model.tile_layout import TileLayout
+from gpu_simulator.hardware.bank_schedule import Schedule, ideal_wavefronts, schedule
+from gpu_simulator.hardware.swizzle import LayoutError
 
 # name -> (kind as `schedule` knows it, bytes a lane; 0: one element)
 ACCESSES = {

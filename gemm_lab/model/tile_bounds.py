@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arguments import checked
-from ..errors import SizeError
-from ..hardware import Gpu
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.errors import SizeError
+from gpu_simulator.hardware.data_sheets import Gpu
 
 OPERAND_BYTES = 2  # BF16 and FP16, and D as it is stored
 

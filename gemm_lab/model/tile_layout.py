@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .swizzle import CHUNK_BYTES, TMA_SWIZZLES, LayoutError, Swizzle, row_swizzle
+from gpu_simulator.hardware.swizzle import CHUNK_BYTES, TMA_SWIZZLES, LayoutError, Swizzle, row_swizzle
 
 ELEMENT_BYTES = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2, "s8": 1, "u8": 1, "e4m3": 1, "e5m2": 1}
 LAYOUTS = ("plain", "padded", "xor", "swizzle", "tma32", "tma64", "tma128")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import LaunchError, SizeError
-from ..hardware import Gpu
-from .occupancy import WARP, Occupancy, occupancy
-from .roofline import attainable, intensity
+from gemm_lab.model.roofline import attainable, intensity
+from gpu_simulator.errors import LaunchError, SizeError
+from gpu_simulator.hardware.data_sheets import Gpu
+from gpu_simulator.hardware.occupancy import WARP, Occupancy, occupancy
 
 MMA_K = 8  # of the smallest m16n8 mma of FP16 and BF16
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arguments import as_whole, checked, shown
-from ..errors import LabError, SizeError
+from gpu_simulator.argument_checks import as_whole, checked, shown
+from gpu_simulator.errors import LabError, SizeError
 
 # What plain loops do in about half a minute: multiply-adds of whole rows and one by one, and tiles entered.
 MOST_PRODUCTS, MOST_SINGLE_PRODUCTS, MOST_TILES = 2**31, 2**26, 3_000_000

@@ -16,13 +16,14 @@ from html import escape
 from keyword import iskeyword
 from types import ModuleType
 
-from gemm_lab.api import Kernel, Run, html, kernel
-from gemm_lab.api.kernel import DEFAULT_N
+from gemm_lab.cards import html
 from gemm_lab.catalog import listed
-from gemm_lab.compiler import CompileError, Diagnostic
-from gemm_lab.errors import ConfigError, LabError
+from gemm_lab.lab import Kernel, Run, kernel
+from gemm_lab.lab.kernel import DEFAULT_N
 from gemm_lab.notebook import guard
-from gemm_lab.notebook.cuda_tokens import blanked, tokens, unmatched_brace
+from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
+from gpu_simulator.compiler import CompileError, Diagnostic
+from gpu_simulator.errors import ConfigError, LabError
 
 
 class WrongResult(LabError):

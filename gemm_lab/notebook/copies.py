@@ -10,8 +10,8 @@ import shutil
 from pathlib import Path
 
 from gemm_lab.config import data_dir
-from gemm_lab.errors import LabError
-from gemm_lab.notebook.run import find
+from gpu_simulator.errors import LabError
+from tools.run_notebooks import find
 
 
 def copy_series(into: Path) -> list[Path]:

@@ -13,18 +13,19 @@ from functools import lru_cache
 from html import escape
 from typing import Any
 
-from gemm_lab.api import Kernel, html, kernel
-from gemm_lab.api.emulating import still_at_work
-from gemm_lab.arguments import as_whole, checked, shown
+from gemm_lab.cards import html
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
-from gemm_lab.errors import ConfigError, LabError
-from gemm_lab.hardware import gpu
+from gemm_lab.lab import Kernel, kernel
+from gemm_lab.lab.emulating import still_at_work
 from gemm_lab.model import roofline
-from gemm_lab.notebook import kernel_judge
-from gemm_lab.notebook.layout_criteria import judge_layout
+from gemm_lab.notebook.judges import kernel_judge
+from gemm_lab.notebook.judges.layout_criteria import judge_layout
+from gemm_lab.notebook.judges.tile_criteria import judge_tile_rounds
 from gemm_lab.notebook.speed_beside import speed_beside
-from gemm_lab.notebook.tile_criteria import judge_tile_rounds
+from gpu_simulator.argument_checks import as_whole, checked, shown
+from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.hardware.data_sheets import gpu
 
 
 class WrongAnswer(LabError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from gemm_lab.errors import LabError
+from gpu_simulator.errors import LabError
 
 LIMIT = 1_000_000  # characters that a cell may print; a browser shows them all and grows slow
 AFTERWARDS = 20_000  # that are still shown after the limit

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from gemm_lab.api import html, kernel
-from gemm_lab.api.emulating import check_on_emulator
-from gemm_lab.api.profiling import PROFILED_N
-from gemm_lab.arguments import checked
+from gemm_lab.cards import html
 from gemm_lab.config import data_dir
+from gemm_lab.lab import kernel
+from gemm_lab.lab.emulating import check_on_emulator
+from gemm_lab.lab.profiling import PROFILED_N
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.notebook.three_counts import ARCH, GPU, METRIC, source
+from gpu_simulator.argument_checks import checked
 
 
 @dataclass(frozen=True)

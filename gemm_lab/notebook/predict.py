@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.api import html
-from gemm_lab.arguments import checked, shown
+from gemm_lab.cards import html
 from gemm_lab.config import state_dir
-from gemm_lab.errors import ConfigError, LabError
+from gpu_simulator.argument_checks import checked, shown
+from gpu_simulator.errors import ConfigError, LabError
 
 
 class Prediction:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 
-from gemm_lab.api import Kernel, html, kernel
-from gemm_lab.api.emulating import check_on_emulator
-from gemm_lab.arguments import checked
+from gemm_lab.cards import html
 from gemm_lab.config import data_dir
-from gemm_lab.hardware import gpu
+from gemm_lab.lab import Kernel, kernel
+from gemm_lab.lab.emulating import check_on_emulator
 from gemm_lab.measure.cards import ProfileCard, read_cards
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.hardware.data_sheets import gpu
 
 K_STEP, N = 32, 512  # what a row is counted for, and the size of the runs
 MMA = 16 * 8 * 16  # multiply-adds of mma.m16n8k16

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from gemm_lab.arguments import checked, shown
 from gemm_lab.config import data_dir
-from gemm_lab.errors import LabError
+from gpu_simulator.argument_checks import checked, shown
+from gpu_simulator.errors import LabError
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gemm_lab.api import Kernel
-from gemm_lab.api.kernel import resolve_backend
-from gemm_lab.api.measuring import QUICK_ROUNDS, benchmark_kernels, speed_size
-from gemm_lab.errors import LabError
+from gemm_lab.lab import Kernel
+from gemm_lab.lab.kernel import resolve_backend
+from gemm_lab.lab.measuring import QUICK_ROUNDS, benchmark_kernels, speed_size
+from gpu_simulator.errors import LabError
 
 
 def speed_beside(answer: Kernel) -> list[tuple[str, str]]:

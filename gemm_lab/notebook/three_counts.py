@@ -14,14 +14,15 @@ from html import escape
 
 import numpy as np
 
-from gemm_lab import compiler, emulator
-from gemm_lab.api import html
-from gemm_lab.arguments import checked, shown
+import gpu_simulator as emulator
+from gemm_lab.cards import html
 from gemm_lab.config import data_dir
-from gemm_lab.errors import LabError
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.measure.recordings import Recording, recordings
-from gemm_lab.model import banks
+from gpu_simulator import compiler
+from gpu_simulator.argument_checks import checked, shown
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import banks
 
 GPU, ARCH = "h200", "sm_90a"
 METRIC = "memory_l1_wavefronts_shared"  # counted by ncu for each instruction; its pipe counters leave cp.async out

@@ -7,12 +7,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from gemm_lab.errors import LabError
-from gemm_lab.hardware import GPUS
 from gemm_lab.plots import rows as read
 from gemm_lab.plots.bars import bars
 from gemm_lab.plots.speed import ladder
 from gemm_lab.published import published as figures
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import GPUS
 
 MOST_SIDE_BY_SIDE = 14
 

@@ -9,8 +9,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from gemm_lab.errors import LabError
 from gemm_lab.plots import style
+from gpu_simulator.errors import LabError
 
 # What is drawn, from the longest stripe to the shortest: opcode, colour, length, words of the legend.
 KINDS = (

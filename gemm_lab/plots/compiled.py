@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
 
-from gemm_lab.errors import LabError
-from gemm_lab.hardware import Gpu
-from gemm_lab.model.occupancy import occupancy
 from gemm_lab.plots import rows as read
 from gemm_lab.plots import style
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import Gpu
+from gpu_simulator.hardware.occupancy import occupancy
 
 
 @style.drawn

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from gemm_lab.errors import LabError
 from gemm_lab.plots import style
+from gpu_simulator.errors import LabError
 
 _GREY = "#B6BEC7"
 # States of a warp and classes of instructions. What belongs to a memory has its colour; mathematics is green.

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from gemm_lab.errors import LabError
-from gemm_lab.hardware import Gpu
 from gemm_lab.model import roofline as model
 from gemm_lab.plots import style
 from gemm_lab.plots.point_labels import label_points
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import Gpu
 
 _HALO = [patheffects.withStroke(linewidth=3, foreground=style.PAPER)]
 

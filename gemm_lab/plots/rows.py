@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gemm_lab.errors import LabError
+from gpu_simulator.errors import LabError
 
 BASELINES = {
     "cublas": "cuBLAS",

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from gemm_lab.errors import LabError
-from gemm_lab.hardware import GPUS
 from gemm_lab.plots import rows as read
 from gemm_lab.plots import style
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import GPUS
 
 
 def _published(published: Any) -> tuple[str, dict[str, float]]:

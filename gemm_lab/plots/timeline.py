@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from gemm_lab.errors import LabError
 from gemm_lab.model.pipeline_timeline import Event, Timeline, block_of
 from gemm_lab.plots import style
+from gpu_simulator.errors import LabError
 
 WIDTH = 9.0  # inches, 900 pixels in a notebook
 STAGES = (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A", style.YELLOW, "#B2DF8A", "#C4A484", "#F4A582")

@@ -2,7 +2,7 @@
 // D[M,N] = alpha · A[M,K] · B[K,N] + beta · C[M,N]   C and D row-major; types, layouts and tile by macros:
 //   nvcc -shared -DARCH=Sm75 -DELEMENT=cutlass::half_t -DELEMENT_ACC=… -DELEMENT_OUT=… -DLAYOUT_A=RowMajor
 //        -DLAYOUT_B=RowMajor -DBLOCK_M=128 … -DWARP_M=64 … -DMMA_M=16 … -DNUM_STAGES=2
-// gemm_lab/device/cutlass.py builds it once for each tile and times the results against each other.
+// gpu_runner/baselines/cutlass.py builds it once for each tile and times the results against each other.
 #include "cutlass/cutlass.h"
 #include "cutlass/device_kernel.h"
 #include "cutlass/epilogue/thread/linear_combination.h"

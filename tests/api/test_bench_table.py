@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import gemm_lab as lab
-from gemm_lab.api.ladder import Bench
+from gemm_lab.lab.ladder import Bench
 
 CONDITIONS = {
     "ladder": "t4", "regime": "burst", "rounds": 9, "sm_clock_mhz": 1000.0, "power_w": 70.0, "gpu": "Tesla T4",

@@ -6,9 +6,9 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab import catalog
-from gemm_lab.api import emulating
-from gemm_lab.api.kernel import Kernel
-from gemm_lab.errors import ConfigError, SizeError
+from gemm_lab.lab import emulating
+from gemm_lab.lab.kernel import Kernel
+from gpu_simulator.errors import ConfigError, SizeError
 
 SHARED = Path(__file__).parents[1] / "emulator"
 CHANGES = (

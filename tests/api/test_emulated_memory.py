@@ -5,9 +5,9 @@ import re
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.api import emulating
-from gemm_lab.emulator.memory_limit import VARIABLE
-from gemm_lab.errors import LabError
+from gemm_lab.lab import emulating
+from gpu_simulator.errors import LabError
+from gpu_simulator.memory_limit import VARIABLE
 
 
 def test_a_run_that_does_not_fit_names_a_size_that_does(monkeypatch):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.api import emulating
-from gemm_lab.emulator import BudgetExceeded
-from gemm_lab.errors import LabError
+from gemm_lab.lab import emulating
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.notebook.damage import damage
+from gemm_lab.notebook.fault_injection import damage
+from gpu_simulator import BudgetExceeded
+from gpu_simulator.errors import LabError
 
 SPIN = "volatile const float* p = a; while (p[0] < 1e30f) ;"
 PRINT = 'for (int i = 0; i < 300; ++i) printf("row %d of thread %d\\n", i, threadIdx.x);'

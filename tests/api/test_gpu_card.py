@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.api import emulating, measuring
-from gemm_lab.device import KernelHang
-from gemm_lab.emulator.faults import MemoryFault
+from gemm_lab.lab import emulating, measuring
 from gemm_lab.measure.benchmark import Measurements
+from gpu_runner import KernelHang
+from gpu_simulator.faults import MemoryFault
 
 
 def on_a_gpu(name: str, **changes):

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from gemm_lab import compiler, emulator
-from gemm_lab.api.emulate_file import margin
-from gemm_lab.model import banks
+import gpu_simulator as emulator
+from gemm_lab.lab.emulate_file import margin
+from gpu_simulator import compiler
+from gpu_simulator.hardware import banks
 
 SOURCE = """extern "C" __global__ void gather(const unsigned* from, const unsigned* to, const char* data, unsigned* out) {
   __shared__ __align__(16) char smem[8192];

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab import catalog, device
-from gemm_lab.api import emulating, operands
-from gemm_lab.errors import ConfigError, LabError, SizeError
+import gpu_runner as device
+from gemm_lab import catalog
+from gemm_lab.lab import emulating, operands
+from gpu_simulator.errors import ConfigError, LabError, SizeError
 
 needs_no_gpu = pytest.mark.skipif(device.available(), reason="says what happens without a GPU")
 
@@ -120,7 +121,7 @@ def test_an_endless_kernel_stops_at_its_budget_and_names_the_line():
 
 
 def test_one_spinning_thread_is_stopped_by_the_steps_of_the_emulator(monkeypatch):
-    from gemm_lab.api import emulating
+    from gemm_lab.lab import emulating
 
     monkeypatch.setattr(emulating, "MARGIN", 1)
     k = lab.kernel("simt/02")

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from gemm_lab import cli, device
-from gemm_lab.api.library_run import PROBLEMS, run_library
-from gemm_lab.errors import LabError
+import gpu_runner as device
+from gemm_lab import cli
+from gemm_lab.lab.library_run import PROBLEMS, run_library
+from gpu_simulator.errors import LabError
 
 
 class Session:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from gemm_lab import catalog
-from gemm_lab.api.ladder import Bench, Ladder
-from gemm_lab.errors import LabError
+from gemm_lab.lab.ladder import Bench, Ladder
 from gemm_lab.measure.benchmark import COLUMNS, Measurement
+from gpu_simulator.errors import LabError
 
 SPEC = catalog.ladder("wmma")
 
@@ -68,7 +68,7 @@ def test_labels_do_not_run_into_each_other(bench):
 
 
 def test_another_configuration_of_a_kernel_is_timed_under_a_name_of_its_own(monkeypatch):
-    from gemm_lab.api import kernel, measuring
+    from gemm_lab.lab import kernel, measuring
 
     best = kernel("best_wmma")
     seen = []

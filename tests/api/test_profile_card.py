@@ -6,18 +6,19 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
-from gemm_lab import compiler
-from gemm_lab.api import card_recording, profile_card
-from gemm_lab.api.instruction_mix import instruction_mix
+from gemm_lab.cards import profile_card
+from gemm_lab.cards.instruction_mix import instruction_mix
 from gemm_lab.cli import main
 from gemm_lab.config import data_dir
-from gemm_lab.errors import LabError
-from gemm_lab.hardware import gpu
+from gemm_lab.lab import card_recording
 from gemm_lab.measure.cards import CARD_N, ProfileCard, read_cards, write_cards
 from gemm_lab.measure.profile import source_hash
 from gemm_lab.plots import Section
 from gemm_lab.plots import profile_card as draw
 from gemm_lab.plots.profile_card import short_number
+from gpu_simulator import compiler
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import gpu
 
 AN_H200 = SimpleNamespace(usable=True, gpu=gpu("h200"), arch="sm_90a", reason="")
 NO_GPU = pytest.mark.skipif(lab.here().usable, reason="with a GPU it records")

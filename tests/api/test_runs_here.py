@@ -5,18 +5,19 @@ from importlib import import_module
 import pytest
 
 import gemm_lab as lab
-from gemm_lab import device, hardware
-from gemm_lab.api import measuring
-from gemm_lab.api.here import Here
-from gemm_lab.api.measuring import benchmark_kernels
-from gemm_lab.errors import ConfigError
-from gemm_lab.notebook.damage import damage
+import gpu_runner as device
+from gemm_lab.lab import measuring
+from gemm_lab.lab.here import Here
+from gemm_lab.lab.measuring import benchmark_kernels
+from gemm_lab.notebook.fault_injection import damage
+from gpu_simulator.errors import ConfigError
+from gpu_simulator.hardware import data_sheets as hardware
 
 
 @pytest.fixture(autouse=True)
 def an_h200(monkeypatch):
     present = hardware.Present("NVIDIA H200", "sm_90a", 132, (13, 0), 141.0, hardware.gpu("h200"))
-    for module in (import_module("gemm_lab.api.kernel"), measuring):
+    for module in (import_module("gemm_lab.lab.kernel"), measuring):
         monkeypatch.setattr(module, "here", lambda: Here(present, True, ""))
     monkeypatch.setattr(device, "available", lambda: True)
     monkeypatch.setattr(device, "holder", lambda: "")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gemm_lab import catalog, compiler
-from gemm_lab.api import emulating
-from gemm_lab.api.kernel import Kernel
-from gemm_lab.errors import ConfigError, LabError
-from gemm_lab.model.tensor_map import TensorMapError
+from gemm_lab import catalog
+from gemm_lab.lab import emulating
+from gemm_lab.lab.kernel import Kernel
+from gpu_simulator import compiler
+from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.hardware.tensor_map import TensorMapError
 
 SHARED = Path(__file__).parents[1] / "emulator"
 

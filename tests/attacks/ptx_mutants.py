@@ -10,9 +10,11 @@ from functools import cache
 
 import numpy as np
 
-from gemm_lab import compiler, emulator, kernel
-from gemm_lab.api.emulating import copied, smallest_size
+import gpu_simulator as emulator
+from gemm_lab import kernel
+from gemm_lab.lab.emulating import copied, smallest_size
 from gemm_lab.measure.inputs import make_inputs
+from gpu_simulator import compiler
 
 KERNELS = (
     "simt/02_coalesced", "simt/03_shared_memory_tiles", "simt/04_register_tiles", "lessons/01_plain_loads",

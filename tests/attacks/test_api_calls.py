@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gemm_lab as lab
-from gemm_lab.errors import LabError
+from gpu_simulator.errors import LabError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SMALL = (None, 1, 8, 16, 32)

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from gemm_lab import emulator
-from gemm_lab.errors import LabError
+import gpu_simulator as emulator
+from gpu_simulator.errors import LabError
 
 MB = 1 << 20
 MODULE = """.version 8.0

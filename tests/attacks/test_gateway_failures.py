@@ -17,10 +17,10 @@ pytest.importorskip("distributed", reason="the extra classroom is not installed"
 
 from serving import Server, compiled, job, status, wait_for, workers
 
-from gemm_lab.device.faults import WorkerLost
-from gemm_lab.device.remote import RemoteSession
-from gemm_lab.device.server_link import ServerError
-from gemm_lab.errors import LabError
+from gpu_runner.faults import WorkerLost
+from gpu_runner.remote import RemoteSession
+from gpu_runner.transport.server_link import ServerError
+from gpu_simulator.errors import LabError
 
 ENDLESS = 'extern "C" __global__ void __launch_bounds__(64) gemm(float* a, float* b, float* d, int n) {' \
           " while (((volatile float*)a)[0] < 100) ; d[0] = 1; }"  # fmt: skip

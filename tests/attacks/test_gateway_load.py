@@ -24,9 +24,9 @@ pytest.importorskip("distributed", reason="the extra classroom is not installed"
 
 from serving import Server, compiled, status, wait_for, workers
 
-from gemm_lab.device import wire
-from gemm_lab.device.codec import encoded
-from gemm_lab.errors import LabError
+from gpu_runner.transport import wire
+from gpu_runner.transport.codec import encoded
+from gpu_simulator.errors import LabError
 
 TINY = """extern "C" __global__ void __launch_bounds__(64) gemm(const float* a, float* d, int n) {
   d[threadIdx.x] = a[threadIdx.x] + n;

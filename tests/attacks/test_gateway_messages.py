@@ -12,17 +12,17 @@ from attack_scale import count
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gemm_lab import emulator
+import gpu_simulator as emulator
+from classroom.gateway.requests import OPERATIONS, checked
 from gemm_lab.config import version
-from gemm_lab.device import codec, told_errors, wire
-from gemm_lab.device.codec import BadMessage, decoded, encoded
-from gemm_lab.device.faults import KernelFault, WorkerLost
-from gemm_lab.device.remote import RemoteSession
-from gemm_lab.device.server_link import ServerError
-from gemm_lab.errors import LabError
-from gemm_lab.model.tensor_map import TensorMap
-from gemm_lab.server.known_types import REPORT
-from gemm_lab.server.requests import OPERATIONS, checked
+from gemm_lab.lab.known_types import REPORT
+from gpu_runner.faults import KernelFault, WorkerLost
+from gpu_runner.remote import RemoteSession
+from gpu_runner.transport import codec, told_errors, wire
+from gpu_runner.transport.codec import BadMessage, decoded, encoded
+from gpu_runner.transport.server_link import ServerError
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 FUZZ = settings(max_examples=count(5000, 150), derandomize=True, deadline=None, database=None,
                 suppress_health_check=list(HealthCheck))

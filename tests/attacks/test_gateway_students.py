@@ -21,14 +21,14 @@ pytest.importorskip("distributed", reason="the extra classroom is not installed"
 
 from serving import Server, command, compiled, job, status, wait_for
 
-from gemm_lab.device import wire
-from gemm_lab.device.codec import encoded
-from gemm_lab.device.faults import WorkerLost
-from gemm_lab.device.remote import RemoteSession
-from gemm_lab.device.server_link import ServerError
-from gemm_lab.errors import ConfigError, LabError
-from gemm_lab.server import fair_queue
-from gemm_lab.server.roster import Roster
+from classroom.gateway import fair_queue
+from classroom.gateway.roster import Roster
+from gpu_runner.faults import WorkerLost
+from gpu_runner.remote import RemoteSession
+from gpu_runner.transport import wire
+from gpu_runner.transport.codec import encoded
+from gpu_runner.transport.server_link import ServerError
+from gpu_simulator.errors import ConfigError, LabError
 
 ENDLESS = 'extern "C" __global__ void __launch_bounds__(64) gemm(float* a, float* b, float* d, int n) {' \
           " while (((volatile float*)a)[0] < 100) ; d[0] = 1; }"  # fmt: skip
@@ -188,7 +188,7 @@ def test_a_roster_that_is_none_is_a_sentence(tmp_path, text):
 
 def test_nobody_is_another_by_saying_so(server, monkeypatch):
     """A name in the request, in the environment or in a header changes nothing: others read the roster's."""
-    monkeypatch.setattr("gemm_lab.device.turns.me", lambda: "the teacher")
+    monkeypatch.setattr("gpu_runner.turns.me", lambda: "the teacher")
     endless, me = compiled(source=ENDLESS), Person(server, 2)
     me.http.headers.update({"X-Name": "the teacher", "From": "the teacher", "Cookie": "name=the teacher"})
     short = {"max_seconds": 1.5}

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import gemm_lab
-from gemm_lab import catalog, emulator, kernel
-from gemm_lab.emulator import codegen, generated
-from gemm_lab.emulator.program import Program
-from gemm_lab.emulator.syntax import parse
-from gemm_lab.errors import LabError
+import gpu_simulator as emulator
+from gemm_lab import catalog, kernel
+from gpu_simulator.codegen import allow_list as generated
+from gpu_simulator.codegen import emitter as codegen
+from gpu_simulator.codegen.program import Program
+from gpu_simulator.errors import LabError
+from gpu_simulator.ptx.parser import parse
 
 HEAD = "def block(S, L):\n    R = S.R\n"
 NAMESPACE = codegen.base_namespace() | {"k0": np.uint32(7)}

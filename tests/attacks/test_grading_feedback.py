@@ -10,10 +10,16 @@ from attack_scale import count
 pytest.importorskip("nbgrader", reason="needs the extra course")
 
 from bs4 import BeautifulSoup  # noqa: E402
-from classroom import KERNEL, Course, answer, by_a_word, check  # noqa: E402
 
-from gemm_lab.notebook import nbgrader_steps  # noqa: E402
-from gemm_lab.notebook.feedback_page import TAGS, cleaned  # noqa: E402
+from classroom import (  # noqa: E402
+    KERNEL,
+    Course,
+    answer,
+    by_a_word,
+    check,
+    nbgrader_steps,  # noqa: E402
+)
+from classroom.feedback_page import TAGS, cleaned  # noqa: E402
 
 MARK = "evil()"  # every attack runs this
 MARKDOWN = [

@@ -13,10 +13,21 @@ from attack_scale import count
 
 pytest.importorskip("nbgrader", reason="needs the extra course")
 
-from classroom import BAD, CHOICE, FIRST, GOOD, KERNEL, NAME, Course, answer, by_a_word, check, marked  # noqa: E402
-
-from gemm_lab.notebook import nbgrader_steps  # noqa: E402
-from gemm_lab.notebook.submission import notebook_of  # noqa: E402
+from classroom import (  # noqa: E402
+    BAD,
+    CHOICE,
+    FIRST,
+    GOOD,
+    KERNEL,
+    NAME,
+    Course,
+    answer,
+    by_a_word,
+    check,
+    marked,
+    nbgrader_steps,  # noqa: E402
+)
+from classroom.submission import notebook_of  # noqa: E402
 
 ALL, NONE = {KERNEL: 10, CHOICE: 10}, {KERNEL: 0, CHOICE: 0}
 

@@ -15,9 +15,9 @@ import time
 import pytest
 from attack_scale import FULL, count
 
-from gemm_lab.notebook import grading
-from gemm_lab.notebook.grading import grade
-from gemm_lab.notebook.skeletons import skeleton, solution
+from classroom import grading
+from classroom.grading import grade
+from classroom.skeletons import skeleton, solution
 
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="the system stops no processes")]
 NAME, SEED = "06_pipeline", 7
@@ -138,7 +138,7 @@ def test_a_busy_machine_gives_the_grades_of_a_quiet_one(busy, quiet):
 
 def test_no_clock_takes_part_in_judging(monkeypatch):
     """Whatever the clocks say: hours between any two looks at them."""
-    from gemm_lab.notebook.grading import judged
+    from classroom.grading import judged
 
     def leaping(real, factor):
         first = real()

@@ -10,11 +10,11 @@ import re
 import pytest
 from attack_scale import count
 
-from gemm_lab.errors import LabError, NotJudged
+from classroom.skeletons import solution
 from gemm_lab.notebook import exercises as exercises_module
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
-from gemm_lab.notebook.skeletons import solution
-from gemm_lab.notebook.wrong_answers import kernel_of
+from gpu_simulator.errors import LabError, NotJudged
+from tools.wrong_answers import kernel_of
 
 TASKS = {name: task for name, task in exercises().items() if task.judge == "kernel"}
 pytestmark = pytest.mark.timeout(1800)

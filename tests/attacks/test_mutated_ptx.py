@@ -11,7 +11,7 @@ import pytest
 from attack_scale import count, parts
 from ptx_mutants import KERNELS, SMALL, Mutator, launch, sample
 
-from gemm_lab.errors import LabError
+from gpu_simulator.errors import LabError
 
 NAMES = [*SMALL, *KERNELS]
 # What a launch may take: a fraction of what a whole kernel needs, so that thousands of them fit into a minute.

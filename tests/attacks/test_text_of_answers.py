@@ -6,14 +6,14 @@ import unicodedata
 import pytest
 from attack_scale import count, parts
 
-from gemm_lab import compiler
-from gemm_lab.compiler.compiler_process import CompilerProcess
-from gemm_lab.notebook import kernel_judge
-from gemm_lab.notebook.answer_text import refusals
-from gemm_lab.notebook.cuda_tokens import normalised, tokens
+from classroom.skeletons import solution
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
-from gemm_lab.notebook.skeletons import solution
-from gemm_lab.notebook.wrong_answers import kernel_of, tricks
+from gemm_lab.notebook.judges import kernel_judge
+from gemm_lab.notebook.judges.answer_text import refusals
+from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
+from gpu_simulator import compiler
+from gpu_simulator.compiler.compiler_process import CompilerProcess
+from tools.wrong_answers import kernel_of, tricks
 
 KERNELS = sorted(name for name, task in exercises().items() if task.judge == "kernel")
 SOLUTIONS = {name: solution(name) for name in KERNELS}

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from gemm_lab.compiler import sandbox
+from classroom import grading
+from classroom.grading import grade
+from classroom.skeletons import solution
 from gemm_lab.config import PACKAGE, data_dir
-from gemm_lab.notebook import grading
-from gemm_lab.notebook.grading import grade
-from gemm_lab.notebook.skeletons import solution
+from gpu_simulator.compiler import sandbox
 
 pytestmark = pytest.mark.skipif(not sandbox.available()[0], reason=sandbox.available()[1])
-START = "import sys; sys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\nfrom gemm_lab.notebook.grader_sandbox import confine_grader\n"
+START = "import sys; sys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\nfrom classroom.grader_sandbox import confine_grader\n"
 
 
 def run(program, folder):
@@ -51,7 +51,7 @@ assert confine_grader(Path.cwd())
 import os, signal
 os.environ["GEMM_LAB_CACHE"] = str(Path.cwd())
 from gemm_lab import compiler
-from gemm_lab.compiler.compiler_process import COMPILER
+from gpu_simulator.compiler.compiler_process import COMPILER
 TEXT = 'extern "C" __global__ void __launch_bounds__(32) gemm(int* d) { *d = %d; }'
 compiler.compile(TEXT % 1, arch="sm_75")
 os.kill(COMPILER._process.pid, signal.SIGKILL)
@@ -70,8 +70,8 @@ except compiler.CompileError as error:
                                   "../t4/03_swizzled.cu", "/etc/hostname"], ids=["solution", "relative", "kernel", "machine"])
 def test_with_every_rule_for_the_text_taken_away_no_file_comes_in(path, monkeypatch):
     """The second wall alone: the rules of `answer_text` are switched off in the grader's process."""
-    off = ("import sys; sys.path.insert(0, sys.argv[1]); import gemm_lab.notebook.kernel_judge as judge; "
-           "judge.refusals = lambda *_: []; from gemm_lab.notebook.grading import child; child()")
+    off = ("import sys; sys.path.insert(0, sys.argv[1]); import gemm_lab.notebook.judges.kernel_judge as judge; "
+           "judge.refusals = lambda *_: []; from classroom.grading import child; child()")
     monkeypatch.setattr(grading, "_CHILD", off)
     right = solution("06_swizzle")
     assert grade("06_swizzle", right, seed=1).passed

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import gemm_lab as lab
-from gemm_lab import compiler
-from gemm_lab.compiler import compiled_cache, sandbox
-from gemm_lab.compiler.compiler_process import CompilerProcess
 from gemm_lab.config import data_dir
+from gpu_simulator import compiler
+from gpu_simulator.compiler import compiled_cache, sandbox
+from gpu_simulator.compiler.compiler_process import CompilerProcess
 
 confined = pytest.mark.skipif(not sandbox.available()[0], reason=sandbox.available()[1])
 
@@ -77,7 +77,7 @@ def test_a_confined_process_writes_nothing_and_connects_to_nobody(tmp_path):
 
     program = f"""
 import pathlib, socket
-from gemm_lab.compiler import sandbox
+from gpu_simulator.compiler import sandbox
 assert sandbox.confine([pathlib.Path({str(tmp_path)!r})])
 for what, act in {{
     "write": lambda: open({str(tmp_path / 'x')!r}, "w"), "read": lambda: open("/etc/passwd"), "list": lambda: __import__("os").listdir("/etc"),
@@ -100,7 +100,7 @@ print("done")
 
 
 def test_doctor_says_whether_the_wall_stands(capsys):
-    from gemm_lab.api.doctor import examine
+    from gemm_lab.lab.doctor import examine
 
     (found,) = (finding for finding in examine() if finding.what == "sandbox")
     assert found.ok == sandbox.available()[0] and sandbox.available()[1] in found.detail

@@ -9,9 +9,9 @@ import time
 import pytest
 
 import gemm_lab as lab
-from gemm_lab import compiler
-from gemm_lab.compiler import compiler_process, nvrtc_library
-from gemm_lab.compiler.compiler_process import CompilerProcess, CompilerStalled, Lost
+from gpu_simulator import compiler
+from gpu_simulator.compiler import compiler_process, nvrtc_library
+from gpu_simulator.compiler.compiler_process import CompilerProcess, CompilerStalled, Lost
 
 SOURCE = 'extern "C" __global__ void __launch_bounds__(32) gemm(int* out) {{ out[0] = {value}; }}\n'
 
@@ -93,7 +93,7 @@ def test_one_that_takes_long_says_so(capfd):
     {"log": 1, "ptx": "x"}, {"log": "x"}, [], None, {"log": "", "ptx": 1}, "text",
 ])
 def test_what_is_no_answer_counts_as_a_crash(answer):
-    program = ("import sys; from gemm_lab.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
+    program = ("import sys; from gpu_simulator.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
                f"sys.stdout.buffer.write(c.packed({answer!r})); sys.stdout.flush()")
     made = CompilerProcess([sys.executable, "-c", program])
     with pytest.raises(Lost):
@@ -101,7 +101,7 @@ def test_what_is_no_answer_counts_as_a_crash(answer):
 
 
 def test_an_error_that_is_none_of_ours_is_never_built_from_its_name():
-    program = ("import sys; from gemm_lab.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
+    program = ("import sys; from gpu_simulator.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
                "sys.stdout.buffer.write(c.packed({'error': 'SystemExit', 'says': 'out'})); sys.stdout.flush()")
     with pytest.raises(lab.LabError, match="out") as caught:
         CompilerProcess([sys.executable, "-c", program]).ask(*question(1))
@@ -114,7 +114,7 @@ def test_a_quick_one_says_nothing(own, capfd):
 
 
 def test_a_text_that_wants_all_memory_is_an_error_and_the_next_one_compiles(monkeypatch):
-    made = CompilerProcess([sys.executable, "-c", "from gemm_lab.compiler import compiler_process as c; c.limit_memory.__defaults__ = (1 << 30,); c.main()"])
+    made = CompilerProcess([sys.executable, "-c", "from gpu_simulator.compiler import compiler_process as c; c.limit_memory.__defaults__ = (1 << 30,); c.main()"])
     bomb = "#define A0 1+1+1+1+1+1+1+1\n" + "".join(f"#define A{i + 1} " + "+".join([f"A{i}"] * 8) + "\n" for i in range(9))
     try:
         log, ptx, _ = made.ask(bomb + "int q = A9;\n", {}, "sm_75", "kernel", [])

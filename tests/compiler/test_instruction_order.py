@@ -3,9 +3,9 @@
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.compiler import SassLine
-from gemm_lab.compiler.instruction_order import mma_before_use, runs
-from gemm_lab.errors import LabError
+from gpu_simulator.compiler import SassLine
+from gpu_simulator.compiler.instruction_order import mma_before_use, runs
+from gpu_simulator.errors import LabError
 
 
 def code(*texts):

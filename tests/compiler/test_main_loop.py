@@ -2,10 +2,10 @@
 
 import pytest
 
-from gemm_lab import compiler
-from gemm_lab.api.kernel import kernel
-from gemm_lab.compiler.disassembly import SassLine
-from gemm_lab.compiler.main_loop import macs, main_loop
+from gemm_lab.lab.kernel import kernel
+from gpu_simulator import compiler
+from gpu_simulator.compiler.disassembly import SassLine
+from gpu_simulator.compiler.main_loop import macs, main_loop
 
 
 def code(*texts):

@@ -6,8 +6,8 @@ import stat
 
 import pytest
 
-from gemm_lab.compiler import nvcc
-from gemm_lab.errors import MissingDependency
+from gpu_simulator.compiler import nvcc
+from gpu_simulator.errors import MissingDependency
 
 FAKE = """#!/bin/sh
 if [ "$1" = --version ]; then echo "Cuda compilation tools, release 13.0, V{version}"; exit 0; fi

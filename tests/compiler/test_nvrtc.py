@@ -2,12 +2,13 @@
 
 import pytest
 
-from gemm_lab import catalog, compiler
+from gemm_lab import catalog
 from gemm_lab.catalog import Edit, splice
-from gemm_lab.compiler import CompileError
-from gemm_lab.compiler.compiler_process import CompilerProcess
-from gemm_lab.compiler.diagnostics import ptxas_warnings
-from gemm_lab.errors import LabError
+from gpu_simulator import compiler
+from gpu_simulator.compiler import CompileError
+from gpu_simulator.compiler.compiler_process import CompilerProcess
+from gpu_simulator.compiler.diagnostics import ptxas_warnings
+from gpu_simulator.errors import LabError
 
 KERNEL = """#include "config.cuh"
 extern "C" __global__ void __launch_bounds__(64) gemm(float* d, int n) {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemm_lab import compiler
-from gemm_lab.compiler.main_loop import by_function, odd_calls, product_loops, with_callees
+from gpu_simulator import compiler
+from gpu_simulator.compiler.main_loop import by_function, odd_calls, product_loops, with_callees
 
 ARCHS = ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a"]
 HEAD = """
@@ -87,7 +87,7 @@ def test_a_division_by_a_subroutine_is_no_odd_call(arch):
 
 
 def test_a_loop_by_a_jump_table_is_a_loop():
-    from gemm_lab.compiler.disassembly import SassLine
+    from gpu_simulator.compiler.disassembly import SassLine
 
     lines = [SassLine(0, "FFMA R1, R1, R2, R3 ;", "", 1), SassLine(16, "BAR.SYNC 0x0 ;", "", 1),
              SassLine(32, 'BRX R2 -0x20 (*"BRANCH_TARGETS .L_x_0,.L_x_1"*);', "", 1, target=0), SassLine(48, "EXIT ;", "", 1)]

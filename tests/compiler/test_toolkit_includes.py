@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from gemm_lab.compiler import nvrtc_library
-from gemm_lab.errors import MissingDependency
+from gpu_simulator.compiler import nvrtc_library
+from gpu_simulator.errors import MissingDependency
 
 FP16, MMA, LIBCUXX = "cuda_fp16.h", "crt/mma.h", "cuda/std/type_traits"
 CUDA_12 = {"cuda_runtime/include": FP16, "cuda_nvcc/include": MMA, "cuda_cccl/include": LIBCUXX}

@@ -7,8 +7,8 @@ import time
 
 from fake_cupy import C_INT, POINTER, FakeGpu, view
 
-from gemm_lab.device import operations
-from gemm_lab.device.driver import Device
+from gpu_runner import operations
+from gpu_runner.driver import Device
 
 
 def double(d, n):

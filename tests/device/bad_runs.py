@@ -9,10 +9,11 @@ from pathlib import Path
 
 from bad_kernels import Bad
 
-from gemm_lab import compiler, emulator
-from gemm_lab.device import payload
-from gemm_lab.device.session import Session, Silence
-from gemm_lab.errors import LabError
+import gpu_simulator as emulator
+from gpu_runner import payload
+from gpu_runner.session import Session, Silence
+from gpu_simulator import compiler
+from gpu_simulator.errors import LabError
 
 
 @dataclass(frozen=True)

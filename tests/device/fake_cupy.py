@@ -1,6 +1,6 @@
 """`cupy.cuda` as Python objects over host memory, so that the worker's own logic runs without a GPU.
 
-Only what `gemm_lab.device` uses, with CuPy's own names; like CuPy's compiled wrappers it takes whole numbers for
+Only what `gpu_runner` uses, with CuPy's own names; like CuPy's compiled wrappers it takes whole numbers for
 handles, addresses and sizes and nothing else. A "kernel" is a Python function; its arguments are read from the
 pointers that the driver would read. `gemmEx` follows cuBLAS's definition (column-major, leading dimensions), so a
 wrong transposition shows.
@@ -11,7 +11,7 @@ from operator import index
 
 import numpy as np
 
-from gemm_lab.device.wire import dtype_of
+from gpu_runner.transport.wire import dtype_of
 
 POINTER, C_INT, C_FLOAT, U64 = ctypes.c_uint64, ctypes.c_int, ctypes.c_float, ctypes.c_uint64
 NAMES = ("f16", "bf16", "f32")
@@ -246,7 +246,7 @@ class FakeDriver:
         shape = (index(gx), index(gy), index(gz))
         self.check_status(self.gpu.run(index(function), index(pointers), shape, index(bx), None))
 
-    # ---- The names of cuda.bindings.driver that `gemm_lab.device.bindings` calls ----
+    # ---- The names of cuda.bindings.driver that `gpu_runner.bindings` calls ----
 
     def cuLaunchKernelEx(self, config, function, pointers, extra):
         (attribute,) = config.attrs

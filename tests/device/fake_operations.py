@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault
+from gpu_runner.faults import DeviceOutOfMemory, KernelFault
 
 
 def hang(context, seconds=600.0):

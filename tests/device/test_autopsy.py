@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from fake_cupy import C_INT, POINTER, FakeGpu, view
 
-from gemm_lab.device import autopsy, bindings
-from gemm_lab.device.driver import Device, DriverError
+from gpu_runner import bindings
+from gpu_runner.driver import Device, DriverError
+from gpu_runner.postmortem import autopsy
 
 PTX = ".version 9.0\n.target sm_90\n"
 

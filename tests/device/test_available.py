@@ -6,7 +6,8 @@ import sys
 import pytest
 from fake_cupy import FakeDriver, FakeGpu, FakeRuntime
 
-from gemm_lab import device, hardware
+import gpu_runner as device
+from gpu_simulator.hardware import data_sheets as hardware
 
 H200 = hardware.Present("NVIDIA H200", "sm_90a", 132, (13, 0), 141.0, None)
 

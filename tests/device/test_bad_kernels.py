@@ -10,10 +10,11 @@ import pytest
 from bad_kernels import bad_kernels
 from bad_runs import children, on_emulator, open_files
 
-from gemm_lab import compiler, emulator
-from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault, WorkerLost
-from gemm_lab.device.session import OUTPUT_LIMIT, Session, Silence
-from gemm_lab.errors import LaunchError
+import gpu_simulator as emulator
+from gpu_runner.faults import DeviceOutOfMemory, KernelFault, WorkerLost
+from gpu_runner.session import OUTPUT_LIMIT, Session, Silence
+from gpu_simulator import compiler
+from gpu_simulator.errors import LaunchError
 
 HERE = Path(__file__).parent
 ALL = bad_kernels()

@@ -11,10 +11,12 @@ import pytest
 from bad_kernels import Bad, bad_kernels
 from bad_runs import Outcome, children, on_gpu, open_files
 
-from gemm_lab import compiler, device, hardware
-from gemm_lab.device import payload
-from gemm_lab.device.session import Session
-from gemm_lab.errors import LabError
+import gpu_runner as device
+from gpu_runner import payload
+from gpu_runner.session import Session
+from gpu_simulator import compiler
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import data_sheets as hardware
 
 pytestmark = [
     pytest.mark.gpu,

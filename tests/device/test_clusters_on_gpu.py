@@ -6,8 +6,10 @@ import cluster_samples
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, device, hardware
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_runner as device
+from gpu_simulator import compiler
+from gpu_simulator.hardware import data_sheets as hardware
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 EMULATOR_TESTS = Path(__file__).resolve().parents[1] / "emulator"
 PRESENT = hardware.detect()

@@ -10,14 +10,16 @@ import pytest
 from fake_cupy import FakeGpu, view
 
 from gemm_lab.catalog import Problem
-from gemm_lab.compiler import nvcc
-from gemm_lab.device import cublas, cutlass, operations, timing
-from gemm_lab.device import support as support_module
-from gemm_lab.device.driver import Device
-from gemm_lab.device.verify import Inputs
-from gemm_lab.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import wire_problem
+from gpu_runner import operations
+from gpu_runner import support as support_module
+from gpu_runner.baselines import cublas, cutlass
+from gpu_runner.driver import Device
+from gpu_runner.timing import rounds as timing
+from gpu_runner.timing.verify import Inputs
+from gpu_simulator.compiler import nvcc
+from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
 
 WITH_C = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
 SM75, SM80 = cutlass.FAMILIES["cutlass_sm75"], cutlass.FAMILIES["cutlass_sm80"]

@@ -5,8 +5,8 @@ import subprocess
 import ptx_samples as samples
 import pytest
 
-from gemm_lab.device.instrument import instrument, with_version
-from gemm_lab.device.ptx_text import statements
+from gpu_runner.postmortem.instrument import instrument, with_version
+from gpu_runner.postmortem.ptx_text import statements
 
 HEADER = ".version 8.5\n.target sm_80\n.address_size 64\n.visible .entry gemm()\n.maxntid 128\n{\n"
 

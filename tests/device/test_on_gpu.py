@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from gemm_lab import catalog, device, hardware
+import gpu_runner as device
+from gemm_lab import catalog
 from gemm_lab.catalog import Problem
-from gemm_lab.compiler import compile as compile_kernel
-from gemm_lab.device.instrument import instrument
-from gemm_lab.errors import LaunchError
 from gemm_lab.measure.benchmark import Entry, benchmark
 from gemm_lab.measure.check import check, make_inputs
+from gpu_runner.postmortem.instrument import instrument
+from gpu_simulator.compiler import compile as compile_kernel
+from gpu_simulator.errors import LaunchError
+from gpu_simulator.hardware import data_sheets as hardware
 
 pytestmark = [
     pytest.mark.gpu,

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gemm_lab import device
-from gemm_lab.device import instrument as checks
-from gemm_lab.device.instrument import Site
-from gemm_lab.device.postmortem import describe_nearest, examine, explain, read_assert, read_sanitizer
-from gemm_lab.device.session import Silence
-from gemm_lab.device.source_lines import text_of
+import gpu_runner as device
+from gpu_runner.postmortem import instrument as checks
+from gpu_runner.postmortem.examination import describe_nearest, examine, explain, read_assert, read_sanitizer
+from gpu_runner.postmortem.instrument import Site
+from gpu_runner.postmortem.source_lines import text_of
+from gpu_runner.session import Silence
 
 SOURCE = '#line 1 "03_swizzled.cu"\n// header\n#line 7 "cell"\n  d[i] = acc;\n#line 9 "03_swizzled.cu"\n}\n'
 KERNEL = SimpleNamespace(
@@ -160,7 +160,7 @@ def test_a_fault_is_raised_with_what_the_examination_found(monkeypatch):
     main = FakeSession(device.KernelFault("CUDA_ERROR_ILLEGAL_ADDRESS", "It was stopped."))
     second = FakeSession(report(address=16384 + 2097152))
     monkeypatch.setattr(device, "session", lambda: main)
-    monkeypatch.setattr("gemm_lab.device.postmortem.Session", lambda: second)
+    monkeypatch.setattr("gpu_runner.postmortem.examination.Session", lambda: second)
     with pytest.raises(device.KernelFault) as caught:
         device.launch(LAUNCHED, grid=(1, 1, 1), args=[np.zeros(4, np.float32), 1, np.zeros(2)], names=("a", "n", "d"))
     fault = caught.value
@@ -171,7 +171,7 @@ def test_a_fault_is_raised_with_what_the_examination_found(monkeypatch):
 
 def test_a_hang_and_a_silence_before_it_are_told_apart(monkeypatch):
     second = FakeSession(report(checks.TOO_LONG))
-    monkeypatch.setattr("gemm_lab.device.postmortem.Session", lambda: second)
+    monkeypatch.setattr("gpu_runner.postmortem.examination.Session", lambda: second)
     monkeypatch.setattr(device, "session", lambda: FakeSession(Silence(6.0, True, "printed")))
     with pytest.raises(device.KernelHang, match="within 6 s") as caught:
         device.launch(LAUNCHED, grid=(1, 1, 1), args=[])

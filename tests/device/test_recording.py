@@ -6,10 +6,12 @@ import json
 import numpy as np
 import pytest
 
-from gemm_lab import catalog, cli, device, hardware
-from gemm_lab.api import here, recording
-from gemm_lab.errors import LabError
+import gpu_runner as device
+from gemm_lab import catalog, cli
+from gemm_lab.lab import here, recording
 from gemm_lab.measure.benchmark import COLUMNS
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import data_sheets as hardware
 
 GPUS = {"t4": ("Tesla T4", "sm_75"), "a100": ("NVIDIA A100-SXM4-40GB", "sm_80"),
         "rtx5090": ("NVIDIA GeForce RTX 5090", "sm_120a"), "b200": ("NVIDIA B200", "sm_100a")}

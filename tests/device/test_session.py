@@ -13,8 +13,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault, WorkerLost
-from gemm_lab.device.session import OUTPUT_LIMIT, Session, Silence
+from gpu_runner.faults import DeviceOutOfMemory, KernelFault, WorkerLost
+from gpu_runner.session import OUTPUT_LIMIT, Session, Silence
 
 HERE = Path(__file__).parent
 
@@ -146,7 +146,7 @@ def test_a_dead_worker_is_replaced_without_an_error(session):
 def test_the_worker_leaves_when_its_parent_dies(tmp_path, how):
     note, script = tmp_path / "pid", tmp_path / "learner.py"  # a script without a main guard
     script.write_text(
-        "from gemm_lab.device.session import Session\n"
+        "from gpu_runner.session import Session\n"
         f"Session('fake_operations').request('answer_slowly', path={str(note)!r})\n"
     )
     root = str(HERE.parents[1])

@@ -11,10 +11,11 @@ import pytest
 from fake_cupy import C_INT, POINTER, FakeGpu, view
 
 from gemm_lab.catalog import MapSpec, Problem
-from gemm_lab.device import bindings, operations, wire
-from gemm_lab.device.driver import Device, Mapped
-from gemm_lab.device.verify import Inputs
-from gemm_lab.model.tensor_map import TensorMap, TensorMapError
+from gpu_runner import bindings, operations
+from gpu_runner.driver import Device, Mapped
+from gpu_runner.timing.verify import Inputs
+from gpu_runner.transport import wire
+from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
 
 MAP = ctypes.c_uint64 * 16
 COMPILED = {

@@ -6,9 +6,12 @@ import boxes as boxes_of_tests
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, device, emulator, hardware
-from gemm_lab.device.faults import KernelFault
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_runner as device
+import gpu_simulator as emulator
+from gpu_runner.faults import KernelFault
+from gpu_simulator import compiler
+from gpu_simulator.hardware import data_sheets as hardware
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 EMULATOR_TESTS = Path(__file__).resolve().parents[1] / "emulator"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from gemm_lab.device import turns
-from gemm_lab.device.faults import GpuBusy
-from gemm_lab.device.session import Session
-from gemm_lab.errors import ConfigError
+from gpu_runner import turns
+from gpu_runner.faults import GpuBusy
+from gpu_runner.session import Session
+from gpu_simulator.errors import ConfigError
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -22,7 +22,7 @@ ROOT = HERE.parents[1]
 # turn begins and ends, with its own number, its ticket, and the tickets that were there when it drew that.
 PROGRAM = """
 import os, sys, time
-from gemm_lab.device import turns
+from gpu_runner import turns
 folder, count, seconds, log = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
 
 class Ticket(turns.Ticket):
@@ -216,7 +216,7 @@ def test_the_gpu_is_taken_until_the_worker_of_a_killed_notebook_is_gone(queue, t
     """The worker holds the lock, too: its kernel may run on after the notebook was killed."""
     note, script = tmp_path / "pid", tmp_path / "learner.py"
     script.write_text(
-        "from gemm_lab.device.session import Session\nfrom gemm_lab.device.turns import Turns\n"
+        "from gpu_runner.session import Session\nfrom gpu_runner.turns import Turns\n"
         f"Session('fake_operations', queue=Turns({str(queue.folder)!r})).request('answer_slowly', path={str(note)!r})\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE)])}

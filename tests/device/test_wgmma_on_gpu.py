@@ -10,10 +10,12 @@ import pytest
 import test_wgmma as of_emulator
 import warpgroup_samples as samples
 
-from gemm_lab import device, emulator, hardware
-from gemm_lab.model.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
-from gemm_lab.model.matrix_descriptor import SharedTile, element_addresses, encode_sm90, problem
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_runner as device
+import gpu_simulator as emulator
+from gpu_simulator.hardware import data_sheets as hardware
+from gpu_simulator.hardware.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
+from gpu_simulator.hardware.matrix_descriptor import SharedTile, element_addresses, encode_sm90, problem
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 PRESENT = hardware.detect()
 ON_GPU = [

@@ -10,15 +10,18 @@ import pytest
 from fake_cupy import C_FLOAT, C_INT, POINTER, FakeGpu, view
 
 from gemm_lab.catalog import Problem
-from gemm_lab.device import bindings, cublas, operations, timing, wire
-from gemm_lab.device import support as support_module
-from gemm_lab.device.driver import NON_PORTABLE_CLUSTER, Device, DriverError
-from gemm_lab.device.faults import DeviceOutOfMemory, KernelFault
-from gemm_lab.device.wire import dtype_of
-from gemm_lab.errors import LabError, LaunchError
 from gemm_lab.measure import check as checking
 from gemm_lab.measure.bounds import bound, element_limits
 from gemm_lab.measure.check import judge, wire_problem
+from gpu_runner import bindings, operations
+from gpu_runner import support as support_module
+from gpu_runner.baselines import cublas
+from gpu_runner.driver import NON_PORTABLE_CLUSTER, Device, DriverError
+from gpu_runner.faults import DeviceOutOfMemory, KernelFault
+from gpu_runner.timing import rounds as timing
+from gpu_runner.transport import wire
+from gpu_runner.transport.wire import dtype_of
+from gpu_simulator.errors import LabError, LaunchError
 
 ARGUMENTS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
 TYPES = (POINTER, POINTER, POINTER, POINTER, C_INT, C_INT, C_INT, C_FLOAT, C_FLOAT)
@@ -300,7 +303,7 @@ def test_a_right_kernel_passes_for_every_layout(worker, layouts, kind):
 
 
 def test_a_wrong_element_is_found_with_its_values_in_any_chunk_of_rows(worker, monkeypatch):
-    monkeypatch.setattr("gemm_lab.device.verify.ROWS_AT_ONCE", 32)
+    monkeypatch.setattr("gpu_runner.timing.verify.ROWS_AT_ONCE", 32)
     what = problem()
 
     def spoil(out):

@@ -3,9 +3,11 @@
 import ml_dtypes
 import numpy as np
 
-from gemm_lab import catalog, compiler, emulator
-from gemm_lab.emulator.faults import EmulatorError
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
+from gemm_lab import catalog
+from gpu_simulator import compiler
+from gpu_simulator.faults import EmulatorError
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 RUNGS = [spec.short for spec in catalog.ladder("b200").kernels]
 PAIRS = ("04_cta_pairs", "05_tma_store")

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import ml_dtypes  # noqa: F401  names bfloat16 to NumPy
 import numpy as np
 
-from gemm_lab import compiler
-from gemm_lab.model.tensor_map import TensorMap
+from gpu_simulator import compiler
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 SOURCE = Path(__file__).with_name("boxes.cu").read_text()
 ROOM = 24576

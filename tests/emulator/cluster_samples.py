@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemm_lab import compiler, emulator
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 HEAD = """
 #include "config.cuh"

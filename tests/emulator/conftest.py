@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
+import gpu_simulator as emulator
+from gpu_simulator import compiler
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from gemm_lab import compiler, emulator
-from gemm_lab.model.instruction_descriptor import KINDS, InstructionDescriptor
-from gemm_lab.model.matrix_descriptor import SharedTile
-from gemm_lab.model.matrix_descriptor_sm100 import encode_sm100
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.hardware.instruction_descriptor import KINDS, InstructionDescriptor
+from gpu_simulator.hardware.matrix_descriptor import SharedTile
+from gpu_simulator.hardware.matrix_descriptor_sm100 import encode_sm100
 
 SOURCE = (Path(__file__).parent / "products.cu").read_text()
 ROOM, MIDDLE = 65536, 16384  # bytes of shared memory; B begins in the middle

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gemm_lab import emulator
-from gemm_lab.emulator.mutate import Mutant
+import gpu_simulator as emulator
+from tools.mutants import Mutant
 
 TIMINGS = ("early", "late")
 

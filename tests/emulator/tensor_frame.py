@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gemm_lab import compiler, emulator
+import gpu_simulator as emulator
+from gpu_simulator import compiler
 
 # One block; `slot` and `barrier` are shared addresses, `base` what was allocated. BODY follows the allocation.
 FRAME = """

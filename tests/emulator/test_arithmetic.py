@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemm_lab.emulator.ops.rounding import round_to_f16
+from gpu_simulator.arithmetic.rounding import round_to_f16
 
 HEAD = 'extern "C" __global__ void kernel'
 

@@ -4,8 +4,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gemm_lab import catalog, compiler, emulator
-from gemm_lab.hardware import B200
+import gpu_simulator as emulator
+from gemm_lab import catalog
+from gpu_simulator import compiler
+from gpu_simulator.hardware.data_sheets import B200
 
 NAME, TURNS, TILES, SEED = "ceilings/tcgen05_m256n256k16_bf16", 5, 2, 7
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from b200_runs import PAIRS, RING, RUNGS, compiled, fails, run, small
 
-from gemm_lab.emulator.mutate import altered_clusters, altered_mbarriers, mutants
-from gemm_lab.emulator.mutate_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS, altered_tcgen05
+from tools.mutants import altered_clusters, altered_mbarriers, mutants
+from tools.mutants_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS, altered_tcgen05
 
 # Without harm in every rung.
 HARMLESS = {

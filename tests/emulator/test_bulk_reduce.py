@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from cluster_samples import copies
 
-from gemm_lab import compiler, emulator
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 # Every block adds its tile of 64 × 8 numbers to the box at (x, y).
 BOX = """

@@ -24,7 +24,7 @@ from cluster_samples import (
     store,
 )
 
-from gemm_lab import emulator
+import gpu_simulator as emulator
 
 
 def copy(issue, mask=3, cluster=2, expect=None, *, hazards=True, timing="early", **options):

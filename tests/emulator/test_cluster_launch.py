@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from cluster_samples import HEAD
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator import launching
+import gpu_simulator as emulator
+from gpu_simulator import compiler, launching
 
 QUERY = """
 __device__ __forceinline__ bool ask(uint32_t answer, uint32_t& x, uint32_t& y) {

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from survivors import survivors
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator.mutate import altered_clusters, altered_mbarriers, mutants
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.hardware.tensor_map import TensorMap
+from tools.mutants import altered_clusters, altered_mbarriers, mutants
 
 RING = (Path(__file__).parent / "cluster_ring.cu").read_text()
 CONFIG = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3, "CLUSTER": 2}

@@ -20,8 +20,9 @@ from cluster_samples import (
     run,
 )
 
-from gemm_lab import compiler, emulator
-from gemm_lab.errors import LaunchError
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.errors import LaunchError
 
 # ---- Who is who ----
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.errors import LaunchError
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.errors import LaunchError
 
 HEAD = 'extern "C" __global__ void kernel'
 PTX = """.version 8.0

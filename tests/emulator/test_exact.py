@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gemm_lab.emulator.ops.arithmetic import add_mode, directed_rcp, directed_sqrt, div_mode, mul_mode
-from gemm_lab.emulator.ops.atomic import touches_subnormals
-from gemm_lab.emulator.ops.exact import rounded
-from gemm_lab.emulator.ops.rounding import fma_f64
+from gpu_simulator.arithmetic.exact import rounded
+from gpu_simulator.arithmetic.rounding import fma_f64
+from gpu_simulator.codegen.ops.memory.atomic import touches_subnormals
+from gpu_simulator.codegen.ops.scalar.arithmetic import add_mode, directed_rcp, directed_sqrt, div_mode, mul_mode
 
 COUNT = 3000
 

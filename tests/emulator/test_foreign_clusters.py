@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from cluster_samples import run
 
-from gemm_lab import compiler, emulator
+import gpu_simulator as emulator
+from gpu_simulator import compiler
 
 PREDICATED = """
   asm volatile("{ .reg .pred p; .reg .b32 there; setp.eq.u32 p, %2, 1; @p mapa.shared::cluster.u32 there, %0, %1; "

@@ -4,8 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gemm_lab import emulator
-from gemm_lab.emulator.ops.fp8 import decoded, from_fp8, to_fp8
+import gpu_simulator as emulator
+from gpu_simulator.arithmetic.fp8 import decoded, from_fp8, to_fp8
 
 HEAD = 'extern "C" __global__ void kernel'
 DTYPES = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}

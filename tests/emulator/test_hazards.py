@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator import hazards
-from gemm_lab.emulator.mutate import mutants
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.observers import hazards
+from tools.mutants import mutants
 
 HEAD = 'extern "C" __global__ void kernel'
 

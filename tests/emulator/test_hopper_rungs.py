@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from survivors import TIMINGS, survivors
 
-from gemm_lab import catalog, compiler, emulator
-from gemm_lab.emulator.mutate import altered_clusters, altered_mbarriers, altered_wgmma, mutants
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
+from gemm_lab import catalog
+from gpu_simulator import compiler
+from gpu_simulator.hardware.tensor_map import TensorMap
+from tools.mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 
 RUNGS = [name for name in catalog.kernels() if name.startswith("hopper/")]
 ANY_SIZE = [name for name in RUNGS if str(catalog.kernel(name).multiples.get("m")) == "1"]

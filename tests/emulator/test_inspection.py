@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemm_lab import emulator
+import gpu_simulator as emulator
 
 SOURCE = """extern "C" __global__ void kernel(const int* in, int* out) {
   __shared__ int tile[64];

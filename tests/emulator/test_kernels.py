@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemm_lab import emulator
+import gpu_simulator as emulator
 
 HEAD = 'extern "C" __global__ void kernel'
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.model.schedule import schedule
 from gemm_lab.model.tile_layout import TileLayout
+from gpu_simulator.hardware.bank_schedule import schedule
 
 N = 256
 

@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator.mutate import altered_mbarriers, mutants
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from tools.mutants import altered_mbarriers, mutants
 
 HEAD = r"""
 #include "ptx/ldmatrix.cuh"

@@ -7,10 +7,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator import chunk, launching, memory_limit
-from gemm_lab.emulator.memory_limit import VARIABLE, free_bytes, in_words
-from gemm_lab.errors import LabError, LaunchError
+import gpu_simulator as emulator
+from gpu_simulator import compiler, launching, memory_limit
+from gpu_simulator.errors import LabError, LaunchError
+from gpu_simulator.machine import resident_blocks as chunk
+from gpu_simulator.memory_limit import VARIABLE, free_bytes, in_words
 
 HEAD = 'extern "C" __global__ void kernel'
 MB = 1 << 20

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemm_lab.emulator.ops.mma_f64 import SHAPES, coordinates
+from gpu_simulator.codegen.ops.matrix.mma_f64 import SHAPES, coordinates
 
 HEAD = 'extern "C" __global__ void kernel'
 

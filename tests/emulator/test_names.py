@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator.names import source_name
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.ptx.demangle import source_name
 
 SOURCE = """
 namespace lab {

@@ -10,24 +10,12 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from gemm_lab import emulator
-from gemm_lab.compiler import CompileError
+import gpu_simulator as emulator
 from gemm_lab.config import data_dir
-from gemm_lab.errors import LabError
-from gemm_lab.measure.opcodes import (
-    COMMAND,
-    FILE,
-    UNTESTED,
-    agree,
-    all_cases,
-    answers,
-    case,
-    compiled,
-    difference,
-    load,
-    record,
-)
-from gemm_lab.measure.opcodes.recording import on_emulator
+from gpu_simulator.compiler import CompileError
+from gpu_simulator.errors import LabError
+from tools.opcodes import COMMAND, FILE, UNTESTED, agree, all_cases, answers, case, compiled, difference, load, record
+from tools.opcodes.recording import on_emulator
 
 HERE = data_dir("results") / "profiles" / "h200" / FILE
 
@@ -272,7 +260,7 @@ def test_neighbours_are_told_apart(right, wrong):
 
 
 def test_the_recorder_says_when_there_is_no_gpu(tmp_path):
-    command = [sys.executable, "-m", "gemm_lab.measure.opcodes", "--record", str(tmp_path)]
+    command = [sys.executable, "-m", "tools.opcodes", "--record", str(tmp_path)]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}, timeout=120
     )

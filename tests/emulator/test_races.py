@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator.mutate import mutants, weakened
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from tools.mutants import mutants, weakened
 
 HEAD = 'extern "C" __global__ void kernel'
 

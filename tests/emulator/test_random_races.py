@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from gemm_lab import emulator
+import gpu_simulator as emulator
 
 BLOCKS, THREADS, WORDS = 2, 64, 64
 HEAD = """.version 8.0

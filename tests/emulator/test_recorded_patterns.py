@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
+import gpu_simulator as emulator
 from gemm_lab.config import data_dir
 from gemm_lab.measure import copy_patterns, patterns
 from gemm_lab.measure.recordings import Recording, recordings
-from gemm_lab.model import banks
+from gpu_simulator import compiler
+from gpu_simulator.hardware import banks
 
 COUNTS = "wavefronts", "ideal_wavefronts", "hardware_wavefronts"
 

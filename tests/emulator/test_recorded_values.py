@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
+import gpu_simulator as emulator
+from gpu_simulator import compiler
 
 FOLDER = Path(__file__).parent / "recorded"
 FILES = ("half_operations.cu", "other_operations.cu")

@@ -1,6 +1,6 @@
 """The emulator beside Nsight Compute on an H200: every rung at 512³. The address patterns: test_recorded_patterns.py.
 
-The recordings are results/profiles/h200/*.csv, made by `gemm_lab.api.profiling`. What ptxas changes between PTX and
+The recordings are results/profiles/h200/*.csv, made by `gemm_lab.lab.profiling`. What ptxas changes between PTX and
 machine code is listed here with its reason; everything else must be equal. A row of a source that has changed since is
 compared too, but may differ until it is recorded again.
 """
@@ -10,11 +10,12 @@ import csv
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.api.kernel import kernel
+import gpu_simulator as emulator
 from gemm_lab.config import data_dir
+from gemm_lab.lab.kernel import kernel
 from gemm_lab.measure.inputs import make_inputs, reference
 from gemm_lab.measure.profile import source_hash
+from gpu_simulator import compiler
 
 PTXAS_CHANGES = {
     # ptxas joins the reads of four neighbouring k of smem_a[thread_m][k] into one LDS.128: fewer, wider requests.

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from gemm_lab import emulator
-from gemm_lab.emulator import frames
+import gpu_simulator as emulator
+from gpu_simulator.ptx import recursion as frames
 
 HEAD = 'extern "C" __global__ void kernel'
 

@@ -6,10 +6,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gemm_lab import catalog, compiler, emulator
-from gemm_lab.emulator.faults import EmulatorError
-from gemm_lab.emulator.mutate import mutants
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
+from gemm_lab import catalog
+from gpu_simulator import compiler
+from gpu_simulator.faults import EmulatorError
+from gpu_simulator.hardware.tensor_map import TensorMap
+from tools.mutants import mutants
 
 RUNGS = [name for name in catalog.kernels() if name.startswith(("simt/", "t4/", "ampere/", "rtx5090/"))]
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}

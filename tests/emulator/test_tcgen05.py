@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tensor_frame import AFTER, END, FRAME, LOAD, MULTIPLY, START, WAIT, WHOLE, launch
 
-from gemm_lab import compiler, emulator
+import gpu_simulator as emulator
+from gpu_simulator import compiler
 
 
 @pytest.mark.parametrize("timing", ["early", "late"])

@@ -6,8 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.hardware.tensor_map import TensorMap
 
 FOREIGN = (Path(__file__).parent / "foreign_tcgen05.cu").read_text()
 

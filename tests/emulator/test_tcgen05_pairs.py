@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from b200_runs import RING, compiled, run, small
 
-from gemm_lab import catalog, emulator
+import gpu_simulator as emulator
+from gemm_lab import catalog
 
 RUNG = "04_cta_pairs"
 FIRST = "  cluster_sync();                                             // both blocks wait for each other: allocating takes two\n"

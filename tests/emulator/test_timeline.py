@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.emulator import BudgetExceeded
-from gemm_lab.emulator.timeline import record
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.model.pipeline_placing import Costs, place
 from gemm_lab.model.pipeline_timeline import broken_laws
+from gpu_simulator import BudgetExceeded
+from gpu_simulator.timeline.recording import record
 
 K_TILES, TILES = 6, 2
 

@@ -9,10 +9,11 @@ import pytest
 from boxes import NAN_BYTES, POISON, ROOM, Box, arguments, boxes, build
 from survivors import survivors
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator.mutate import altered_mbarriers, mutants
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
 from gemm_lab.model.tile_layout import TileLayout
+from gpu_simulator import compiler
+from gpu_simulator.hardware.tensor_map import TensorMap
+from tools.mutants import altered_mbarriers, mutants
 
 RING = (Path(__file__).parent / "ring.cu").read_text()
 CONFIG = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3}

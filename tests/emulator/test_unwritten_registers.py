@@ -3,7 +3,7 @@
 import numpy as np
 
 import gemm_lab as lab
-from gemm_lab.notebook.damage import damage
+from gemm_lab.notebook.fault_injection import damage
 
 
 def test_an_unwritten_float_is_nan_and_a_written_one_is_not(cuda):

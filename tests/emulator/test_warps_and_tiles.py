@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gemm_lab import emulator
-from gemm_lab.model import fragments
+import gpu_simulator as emulator
+from gpu_simulator.hardware import fragments
 
 HEAD = 'extern "C" __global__ void kernel'
 

@@ -8,11 +8,11 @@ import pytest
 from survivors import TIMINGS, survivors
 from warpgroup_samples import BYTES, CONFIG, IMAGE_BYTES, Form, one, place, ring, ring_source, tile_of
 
-from gemm_lab import emulator
-from gemm_lab.emulator.mutate import altered_mbarriers, altered_wgmma, mutants
-from gemm_lab.emulator.ops.fp8 import decoded
-from gemm_lab.model.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
+from gpu_simulator.arithmetic.fp8 import decoded
+from gpu_simulator.hardware.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
+from gpu_simulator.hardware.tensor_map import TensorMap
+from tools.mutants import altered_mbarriers, altered_wgmma, mutants
 
 # ---- One multiplication ----
 

@@ -8,7 +8,8 @@ from survivors import TIMINGS
 from test_wgmma import CONFIG, gemm
 from warpgroup_samples import Form, ring_source, wrapper
 
-from gemm_lab import compiler, emulator
+import gpu_simulator as emulator
+from gpu_simulator import compiler
 
 # ---- One warpgroup ----
 

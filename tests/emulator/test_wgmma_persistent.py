@@ -10,9 +10,10 @@ from survivors import TIMINGS, survivors
 from test_wgmma import raw
 from warpgroup_samples import CONFIG, Form, wrapper
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator.mutate import altered_clusters, altered_mbarriers, altered_wgmma, mutants
-from gemm_lab.model.tensor_map import TensorMap
+import gpu_simulator as emulator
+from gpu_simulator import compiler
+from gpu_simulator.hardware.tensor_map import TensorMap
+from tools.mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 
 SOURCE = Path(__file__).with_name("warpgroup_persistent.cu").read_text().replace(
     "// WRAPPER\n", wrapper(Form(64), "wgmma_n"))

@@ -4,8 +4,8 @@ may be wrong, a wait that is over because it was asked once, copies that arrive 
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.emulator import MemoryFault
+import gpu_simulator as emulator
+from gpu_simulator import MemoryFault, compiler
 
 LDMATRIX = """extern "C" __global__ void kernel(unsigned* out) {
   __shared__ alignas(16) unsigned tile[16][4];

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from gemm_lab import catalog, compiler, emulator
-from gemm_lab.device.wire import dtype_of
-from gemm_lab.emulator.mutate import mutants
-from gemm_lab.errors import SizeError
+import gpu_simulator as emulator
+from gemm_lab import catalog
+from gpu_runner.transport.wire import dtype_of
+from gpu_simulator import compiler
+from gpu_simulator.errors import SizeError
+from tools.mutants import mutants
 
 LADDER = catalog.ladder("wmma").kernels
 ARCH = "sm_90a"

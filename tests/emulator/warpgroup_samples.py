@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gemm_lab import compiler
-from gemm_lab.model.matrix_descriptor import SharedTile, element_addresses, encode_sm90
+from gpu_simulator import compiler
+from gpu_simulator.hardware.matrix_descriptor import SharedTile, element_addresses, encode_sm90
 
 RING = Path(__file__).with_name("warpgroup_ring.cu").read_text()
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}

@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
-from gemm_lab import catalog, compiler
-from gemm_lab.hardware import gpu
+from gemm_lab import catalog
+from gpu_simulator import compiler
+from gpu_simulator.hardware.data_sheets import gpu
 
 LADDER = catalog.ladder("b200")
 RUNGS = [spec.short for spec in LADDER.kernels]

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from gemm_lab import catalog, compiler, emulator
+import gpu_simulator as emulator
+from gemm_lab import catalog
 from gemm_lab.model.block_order import block_order
+from gpu_simulator import compiler
 
 HEADER = """
 #include "config.cuh"

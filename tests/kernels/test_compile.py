@@ -2,11 +2,12 @@
 
 import pytest
 
-from gemm_lab import catalog, compiler
-from gemm_lab.compiler import CompileError
-from gemm_lab.compiler.main_loop import main_loop
-from gemm_lab.hardware import gpu
-from gemm_lab.model.occupancy import occupancy
+from gemm_lab import catalog
+from gpu_simulator import compiler
+from gpu_simulator.compiler import CompileError
+from gpu_simulator.compiler.main_loop import main_loop
+from gpu_simulator.hardware.data_sheets import gpu
+from gpu_simulator.hardware.occupancy import occupancy
 
 EVERYTHING = [spec for ladder in catalog.ladders().values() for spec in ladder.kernels]
 # Rungs that share a source: the first for every target, the other configurations for the GPU they are taught on.

@@ -6,11 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from gemm_lab import catalog, compiler
-from gemm_lab.api.ladder import Bench, Ladder
-from gemm_lab.compiler import CompileError
-from gemm_lab.compiler.main_loop import main_loop
+from gemm_lab import catalog
 from gemm_lab.config import data_dir
+from gemm_lab.lab.ladder import Bench, Ladder
+from gpu_simulator import compiler
+from gpu_simulator.compiler import CompileError
+from gpu_simulator.compiler.main_loop import main_loop
 
 LADDER = catalog.ladder("wmma")
 DOCUMENT = [

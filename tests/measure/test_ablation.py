@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from gemm_lab.errors import LabError
 from gemm_lab.measure import results
 from gemm_lab.measure.ablation import RUN, gain, settings
+from gpu_simulator.errors import LabError
 
 ROWS = {row.kernel: row for row in results.recorded("h200")
         if row.ladder == "t4" and row.n == 4096 and row.regime == "sustained"}

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gemm_lab import device
+import gpu_runner as device
 from gemm_lab.catalog import Problem
-from gemm_lab.errors import ConfigError, LabError
 from gemm_lab.measure import append, results
 from gemm_lab.measure.benchmark import COLUMNS, Entry, benchmark
 from gemm_lab.measure.statistics import rate, ratio
+from gpu_simulator.errors import ConfigError, LabError
 
 PROBLEM = Problem("D = AB", "bf16", "f32", "bf16", "row", "col", ("a", "b", "d", "m", "n", "k"))
 COMPILED = SimpleNamespace(key="k", name="t4/x", arch="sm_90", entry="gemm", cubin=b"", threads=128, dynamic_smem=0)

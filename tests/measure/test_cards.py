@@ -4,11 +4,19 @@ from collections import Counter
 
 import pytest
 
-from gemm_lab.compiler.instruction_classes import CLASSES, FLOAT, INTEGER, OTHER, TENSOR, by_class, instruction_class
 from gemm_lab.measure.cards import CARD_METRICS, ProfileCard, choose, from_launch, read_cards, write_cards
 from gemm_lab.measure.findings import findings
 from gemm_lab.measure.ncu import Launch
 from gemm_lab.measure.stalls import BY_KEY, STALLS
+from gpu_simulator.compiler.instruction_classes import (
+    CLASSES,
+    FLOAT,
+    INTEGER,
+    OTHER,
+    TENSOR,
+    by_class,
+    instruction_class,
+)
 
 CONDITIONS = {"gpu": "NVIDIA H200", "arch": "sm_90a", "driver": "580", "nvrtc": "13.0", "ncu": "2025.3",
               "date": "2026-01-01", "ptx": "a", "source": "b"}

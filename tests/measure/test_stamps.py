@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.api.emulating import launch
+from gemm_lab.lab.emulating import launch
 from gemm_lab.measure import stamps, timeline_files
 from gemm_lab.measure.inputs import make_inputs, reference
 from gemm_lab.model.pipeline_timeline import Timeline, broken_laws
@@ -92,7 +92,7 @@ def test_files_say_what_is_wrong_with_them(tmp_path, persistent):
 
 
 def test_a_recorded_timeline_is_drawn_beside_the_emulators(persistent, tmp_path, monkeypatch):
-    from gemm_lab.api import timeline as api
+    from gemm_lab.cards import timeline as api
 
     monkeypatch.setattr(api, "data_dir", lambda name: tmp_path)
     kernel = lab.kernel("rtx5090/03_persistent")
@@ -111,8 +111,8 @@ def test_recording_from_the_command_line(tmp_path, monkeypatch, capsys):
     """With the emulator in the place of the GPU: files, conditions, and a kernel that cannot be stamped is named."""
     from types import SimpleNamespace
 
-    from gemm_lab.api import stamped
-    from gemm_lab.hardware import H200
+    from gpu_simulator.hardware.data_sheets import H200
+    from tools import stamped
 
     def launched(compiled, *, grid, args, cluster, names):
         assert names[-1] == "stamps" and len(names) == len(args)
@@ -134,7 +134,7 @@ def test_recording_from_the_command_line(tmp_path, monkeypatch, capsys):
 
 
 def test_a_recorded_size_gives_each_block_two_tiles():
-    from gemm_lab.api.stamped import size
+    from tools.stamped import size
 
     for name in ("hopper/05", "b200/02", "b200/05", "rtx5090/03"):
         kernel = lab.kernel(name)

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from gemm_lab.model import banks
+from gpu_simulator.hardware import banks
 
 LANE = np.arange(32)
 

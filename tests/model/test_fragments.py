@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gemm_lab.model import fragments
+from gpu_simulator.hardware import fragments
 
 
 @pytest.mark.parametrize(("k", "bits"), [(8, 16), (16, 16), (4, 32), (8, 32), (16, 8), (32, 8)])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gemm_lab.errors import LabError
 from gemm_lab.model.loop_orders import loop_orders
+from gpu_simulator.errors import LabError
 
 N, PER_LINE = 32, 8
 

@@ -6,7 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gemm_lab.model.matrix_descriptor import (
+from gemm_lab.model.tile_layout import TileLayout
+from gpu_simulator.hardware.matrix_descriptor import (
     DescriptorError,
     SharedTile,
     decode_sm90,
@@ -14,7 +15,6 @@ from gemm_lab.model.matrix_descriptor import (
     encode_sm90,
     problem,
 )
-from gemm_lab.model.tile_layout import TileLayout
 
 WIDTHS = (32, 64, 128)
 BUFFER = 0x3000

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from gemm_lab import compiler, emulator
-from gemm_lab.errors import LabError
+import gpu_simulator as emulator
 from gemm_lab.model.mbarrier_phases import STAGE_BYTES, STORIES, Barrier, play
+from gpu_simulator import compiler
+from gpu_simulator.errors import LabError
 
 # Does what `script` says, (operation, value) at a time, and after each writes whether a wait for either parity returns.
 SOURCE = r"""

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gemm_lab.errors import LabError
-from gemm_lab.model import fragments
-from gemm_lab.model.mma import ACCUMULATORS, BITS, SHAPES, Mma, fragment_load, ldmatrix
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import fragments
+from gpu_simulator.hardware.mma_layouts import ACCUMULATORS, BITS, SHAPES, Mma, fragment_load, ldmatrix
 
 EVERY = [Mma(shape, dtype, acc) for dtype, shapes in SHAPES.items() for shape in shapes for acc in ACCUMULATORS[dtype]]
 NAMES = [f"{m.shape}.{m.dtype}.{m.accumulator}" for m in EVERY]

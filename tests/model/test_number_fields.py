@@ -4,8 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gemm_lab.errors import ConfigError
-from gemm_lab.model.number_fields import fields
+from gpu_simulator.errors import ConfigError
+from gpu_simulator.hardware.number_fields import fields
 
 TYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 

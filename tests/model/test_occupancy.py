@@ -2,9 +2,9 @@
 
 import pytest
 
-from gemm_lab.errors import LaunchError
-from gemm_lab.hardware import GPUS, gpu
-from gemm_lab.model.occupancy import occupancy
+from gpu_simulator.errors import LaunchError
+from gpu_simulator.hardware.data_sheets import GPUS, gpu
+from gpu_simulator.hardware.occupancy import occupancy
 
 
 @pytest.mark.parametrize("registers, by_registers", [(104, 2), (166, 1)])

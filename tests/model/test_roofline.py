@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from gemm_lab.errors import LabError, SizeError
-from gemm_lab.hardware import GPUS, gpu
 from gemm_lab.model.roofline import (
     CUBLAS_HGEMM_T4,
     CUBLAS_SGEMM_T4,
@@ -19,6 +17,8 @@ from gemm_lab.model.roofline import (
     warp_argument,
 )
 from gemm_lab.model.tiled_matmul import closed_form, tiled_matmul
+from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.hardware.data_sheets import GPUS, gpu
 
 
 @pytest.mark.parametrize(

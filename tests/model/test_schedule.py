@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gemm_lab.model import banks
-from gemm_lab.model.schedule import ideal_wavefronts, schedule
+from gpu_simulator.hardware import banks
+from gpu_simulator.hardware.bank_schedule import ideal_wavefronts, schedule
 
 LANE = np.arange(32)
 

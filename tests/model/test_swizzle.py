@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gemm_lab.model import banks
-from gemm_lab.model.swizzle import Swizzle, row_swizzle, tile_addresses
+from gpu_simulator.hardware import banks
+from gpu_simulator.hardware.swizzle import Swizzle, row_swizzle, tile_addresses
 
 ROWS = [32, 64, 128, 256, 512]
 

@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gemm_lab.model.instruction_descriptor import KINDS, InstructionDescriptor, decode, problem
-from gemm_lab.model.matrix_descriptor import DescriptorError, SharedTile, element_addresses
-from gemm_lab.model.matrix_descriptor_sm100 import decode_sm100, encode_sm100
-from gemm_lab.model.tensor_memory import COLUMNS, LANES, QUARTER, SHAPES, fragment, pieces
+from gpu_simulator.hardware.instruction_descriptor import KINDS, InstructionDescriptor, decode, problem
+from gpu_simulator.hardware.matrix_descriptor import DescriptorError, SharedTile, element_addresses
+from gpu_simulator.hardware.matrix_descriptor_sm100 import decode_sm100, encode_sm100
+from gpu_simulator.hardware.tensor_memory_layout import COLUMNS, LANES, QUARTER, SHAPES, fragment, pieces
 
 TILES = [
     SharedTile(start, leading, stride, swizzle, major, base)

@@ -4,8 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gemm_lab.model.tensor_map import TensorMap, TensorMapError
 from gemm_lab.model.tile_layout import TileLayout
+from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
 
 
 def test_of_a_matrix():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gemm_lab.errors import LabError, SizeError
-from gemm_lab.hardware import B200, H200
 from gemm_lab.model.tile_bounds import at_most, tail, tile_bounds
+from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.hardware.data_sheets import B200, H200
 
 
 def table(gpu=B200, size=(4096, 4096, 4096), **options):

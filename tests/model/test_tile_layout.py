@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gemm_lab.model.swizzle import LayoutError, Swizzle, row_swizzle
 from gemm_lab.model.tile_access import ACCESSES, access_problem, steps, tile_access, totals
 from gemm_lab.model.tile_layout import LAYOUTS, TileLayout
+from gpu_simulator.hardware.swizzle import LayoutError, Swizzle, row_swizzle
 
 
 def every_layout():

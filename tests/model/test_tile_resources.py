@@ -3,10 +3,10 @@
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.errors import LabError, SizeError
-from gemm_lab.hardware import gpu
-from gemm_lab.model.occupancy import occupancy
 from gemm_lab.model.tile_resources import shared_gbps, tile_resources
+from gpu_simulator.errors import LabError, SizeError
+from gpu_simulator.hardware.data_sheets import gpu
+from gpu_simulator.hardware.occupancy import occupancy
 
 
 def test_a_t4_tile_by_hand():

@@ -5,8 +5,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from gemm_lab.errors import LabError, SizeError
 from gemm_lab.model.tiled_matmul import Tile, Traffic, closed_form, tiled_matmul, walk
+from gpu_simulator.errors import LabError, SizeError
 
 DOCUMENT = {"block": (8, 32, 6), "warp": (4, 8, 3), "thread": (4, 4)}  # for 48 x 128 x 12
 LEVELS = [(), ("block",), ("block", "warp"), ("block", "warp", "thread")]

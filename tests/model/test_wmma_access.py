@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gemm_lab import compiler
 from gemm_lab.measure import wmma_patterns
-from gemm_lab.model.wmma_access import ELEMENT_BYTES, SHAPES, access
+from gpu_simulator import compiler
+from gpu_simulator.hardware.wmma_access import ELEMENT_BYTES, SHAPES, access
 
 INSTRUCTIONS = [name for name, _ in wmma_patterns.instructions()]
 

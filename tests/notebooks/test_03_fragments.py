@@ -8,9 +8,9 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.model.mma import Mma
 from gemm_lab.notebook.exercises import WrongAnswer
-from gemm_lab.notebook.fragment_check import compare, explain_fragments, fragments_held
+from gemm_lab.notebook.judges.fragment_check import compare, explain_fragments, fragments_held
+from gpu_simulator.hardware.mma_layouts import Mma
 
 PLAIN, LDMATRIX, WMMA = (lab.kernel(f"lessons/0{number}") for number in (1, 2, 3))
 
@@ -168,7 +168,7 @@ def test_what_fp16_loses_and_fp32_keeps():
 def test_formats_are_those_of_numpy():
     from ml_dtypes import finfo
 
-    from gemm_lab.notebook.figures.number_formats import FORMATS
+    from tools.figures.number_formats import FORMATS
 
     for form in FORMATS:
         if form.name != "TF32":  # which NumPy has not
@@ -178,6 +178,6 @@ def test_formats_are_those_of_numpy():
 
 
 def test_one_instruction_counts_multiply_adds():
-    from gemm_lab.notebook.figures.instructions import multiply_adds
+    from tools.figures.instructions import multiply_adds
 
     assert multiply_adds() == {"FFMA": 32, "mma m16n8k8": 1024, "mma m16n8k16": 2048}

@@ -9,10 +9,10 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.model import banks
-from gemm_lab.model.swizzle import TMA_SWIZZLES, Swizzle, row_swizzle
-from gemm_lab.notebook.figures import copy_moves, lines_and_sectors, padding, strides
 from gemm_lab.notebook.kernel_counts import KernelCount, KernelCounts, kernel_counts
+from gpu_simulator.hardware import banks
+from gpu_simulator.hardware.swizzle import TMA_SWIZZLES, Swizzle, row_swizzle
+from tools.figures import copy_moves, lines_and_sectors, padding, strides
 
 LANES, CHUNKS = np.arange(32), np.arange(8)
 

@@ -6,14 +6,14 @@ import nbformat
 import pytest
 
 import gemm_lab as lab
+from classroom import skeletons
 from gemm_lab import plots
-from gemm_lab.compiler.instruction_order import mma_before_use, runs
-from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
 from gemm_lab.model.roofline import l2_argument
-from gemm_lab.notebook import skeletons
 from gemm_lab.notebook.exercises import exercises
-from gemm_lab.notebook.figures import png
+from gpu_simulator.compiler.instruction_order import mma_before_use, runs
+from gpu_simulator.compiler.main_loop import main_loop
+from tools.figures import png
 
 ARCH = "sm_75"
 K = {number: lab.kernel(f"t4/0{number}") for number in range(1, 9)}

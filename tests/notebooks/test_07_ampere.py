@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.compiler.address_reuse import until_overwritten
-from gemm_lab.compiler.instruction_order import mma_before_use, runs
-from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
 from gemm_lab.measure.cards import read_cards
-from gemm_lab.notebook.figures import async_copies, tails
 from gemm_lab.notebook.shared_roofline import cycles_in, cycles_per_mma, shared_roofline
 from gemm_lab.notebook.widgets.block_orders import order_facts
+from gpu_simulator.compiler.address_reuse import until_overwritten
+from gpu_simulator.compiler.instruction_order import mma_before_use, runs
+from gpu_simulator.compiler.main_loop import main_loop
+from tools.figures import async_copies, tails
 
 ARCH = "sm_90a"  # that of the recorded GPU
 K = {number: lab.kernel(f"ampere/{number:02d}") for number in range(1, 12)}

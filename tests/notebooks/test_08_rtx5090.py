@@ -4,15 +4,15 @@
 import pytest
 
 import gemm_lab as lab
-from gemm_lab import compiler
-from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
-from gemm_lab.errors import ConfigError, LaunchError
-from gemm_lab.model.tensor_map import TensorMap, TensorMapError
-from gemm_lab.notebook.damage import damage
-from gemm_lab.notebook.figures import quads, ring
+from gemm_lab.notebook.fault_injection import damage
 from gemm_lab.notebook.shared_roofline import cycles_per_mma, shared_roofline
 from gemm_lab.published import published
+from gpu_simulator import compiler
+from gpu_simulator.compiler.main_loop import main_loop
+from gpu_simulator.errors import ConfigError, LaunchError
+from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
+from tools.figures import quads, ring
 
 AMPERE = lab.kernel("ampere/10")
 K = {int(k.spec.number): k(**k.spec.config) for k in lab.ladder("rtx5090")}  # with a 5090's tiles on every machine

@@ -6,10 +6,10 @@ from functools import lru_cache
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.api.scoreboard import scoreboard
-from gemm_lab.compiler.main_loop import main_loop
-from gemm_lab.notebook.figures import wmma
+from gemm_lab.cards.scoreboard import scoreboard
 from gemm_lab.published import published
+from gpu_simulator.compiler.main_loop import main_loop
+from tools.figures import wmma
 
 ARCH = "sm_90a"
 TOLD = {(row.kernel, row.n): row for row in published() if row.source == "h100_wmma"}

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.compiler.main_loop import main_loop
 from gemm_lab.config import data_dir
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.model.block_order import block_order, waves
-from gemm_lab.model.matrix_descriptor import SharedTile, decode_sm90, encode_sm90
 from gemm_lab.model.tile_bounds import tail
-from gemm_lab.notebook.damage import damage
-from gemm_lab.notebook.figures.warpgroup_operands import wavefronts
+from gemm_lab.notebook.fault_injection import damage
+from gpu_simulator.compiler.main_loop import main_loop
+from gpu_simulator.hardware.matrix_descriptor import SharedTile, decode_sm90, encode_sm90
+from tools.figures.warpgroup_operands import wavefronts
 
 K = {k.name.split("/")[1]: k for k in lab.ladder("hopper")}
 K1, K2, K3, K4, K5, K6, K7, K8, WIDE, NARROW = K.values()

@@ -6,14 +6,14 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab import catalog
-from gemm_lab.api import scoreboard as home
-from gemm_lab.api.generations import generations
-from gemm_lab.api.scoreboard import Board, scoreboard
-from gemm_lab.errors import LabError, SizeError
+from gemm_lab.cards import scoreboard as home
+from gemm_lab.cards.generations import generations
+from gemm_lab.cards.scoreboard import Board, scoreboard
 from gemm_lab.measure import results
 from gemm_lab.measure.ablation import RUN
 from gemm_lab.model.rounds import rounds
 from gemm_lab.notebook.exercises import WrongAnswer
+from gpu_simulator.errors import LabError, SizeError
 
 BOARD = scoreboard(4096, on="h200")
 
@@ -38,7 +38,7 @@ def test_text_page_and_pictures():
 
 
 def test_rows_of_ones_own_gpu_come_first_and_stand_beside(monkeypatch, tmp_path):
-    from gemm_lab.hardware import Present
+    from gpu_simulator.hardware.data_sheets import Present
 
     rows = [replace(row, gpu="Ada X", tflops=row.tflops / 2) for row in BOARD.rows if row.ladder == "t4"]
     results.append(rows, tmp_path / "ada_x.csv")

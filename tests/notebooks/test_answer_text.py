@@ -2,11 +2,11 @@
 
 import pytest
 
+from classroom.skeletons import solution
 from gemm_lab.catalog import find_regions
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.answer_text import refusals
-from gemm_lab.notebook.cuda_tokens import blanked
-from gemm_lab.notebook.skeletons import solution
+from gemm_lab.notebook.judges.answer_text import refusals
+from gemm_lab.notebook.judges.cuda_tokens import blanked
 
 REGIONS = {f"{path.parent.name}/{path.stem}:{name}": region.text for path in sorted(data_dir("kernels").glob("*/*.cu"))
            for name, region in find_regions(path.read_text()).items()}

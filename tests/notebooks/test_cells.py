@@ -8,12 +8,12 @@ import pytest
 from nbclient import NotebookClient
 
 from gemm_lab import catalog
-from gemm_lab.api import Kernel, Run, emulating, kernel
-from gemm_lab.api.entry_form import require_form
-from gemm_lab.compiler import CompileError
-from gemm_lab.compiler.compiler_process import CompilerProcess
-from gemm_lab.errors import ConfigError, LabError, LaunchError, SizeError
+from gemm_lab.lab import Kernel, Run, emulating, kernel
+from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.notebook.cells import WrongResult, error_page, parse_line, run_cell
+from gpu_simulator.compiler import CompileError
+from gpu_simulator.compiler.compiler_process import CompilerProcess
+from gpu_simulator.errors import ConfigError, LabError, LaunchError, SizeError
 
 LAYOUT = """// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks.
 __device__ __forceinline__ int chunk_a(int row, int chunk) { return row * (BLOCK_K / 8) + (chunk ^ row % 8); }

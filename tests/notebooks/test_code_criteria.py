@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import gemm_lab as lab
-from gemm_lab.compiler import SassLine
-from gemm_lab.notebook import code_criteria, kernel_judge
+from gemm_lab.notebook.judges import code_criteria, kernel_judge
+from gpu_simulator.compiler import SassLine
 
 
 def code(*texts):

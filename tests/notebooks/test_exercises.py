@@ -6,11 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.api import Kernel
 from gemm_lab.config import data_dir
-from gemm_lab.errors import ConfigError, LabError
-from gemm_lab.notebook import kernel_judge, speed_beside
+from gemm_lab.lab import Kernel
+from gemm_lab.notebook import speed_beside
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
+from gemm_lab.notebook.judges import kernel_judge
+from gpu_simulator.errors import ConfigError, LabError
 
 SOLUTIONS = data_dir("notebooks") / "solutions"
 

@@ -12,11 +12,14 @@ import pytest
 from PIL import Image
 
 import gemm_lab as lab
-from gemm_lab import config, hardware, plots
-from gemm_lab.errors import LabError
+from gemm_lab import config, plots
 from gemm_lab.model import roofline as model
-from gemm_lab.notebook import figures
-from gemm_lab.notebook.figures import (
+from gemm_lab.plots import style
+from gemm_lab.plots.bench import published_rows
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import data_sheets as hardware
+from tools import figures
+from tools.figures import (
     banks,
     fragments,
     locality,
@@ -30,8 +33,6 @@ from gemm_lab.notebook.figures import (
     warpgroup_operands,
     warpgroups,
 )
-from gemm_lab.plots import style
-from gemm_lab.plots.bench import published_rows
 
 
 # ---- Laws that hold for every picture ----
@@ -81,10 +82,10 @@ def test_picture_reads_well(name):
 @pytest.mark.parametrize("name", figures.names())
 def test_stored_picture_is_the_drawn_one(name):
     path = config.data_dir("images") / f"{name}.png"
-    assert path.is_file(), "run python -m gemm_lab.notebook.figures"
+    assert path.is_file(), "run python -m tools.figures"
     assert path.stat().st_size < 90_000
     fig = figures.draw(name)
-    assert png.read_description(path) == png.description(fig, name), "run python -m gemm_lab.notebook.figures"
+    assert png.read_description(path) == png.description(fig, name), "run python -m tools.figures"
     with Image.open(path) as image:
         assert image.size == tuple(int(inches * style.DPI) for inches in fig.get_size_inches())
 

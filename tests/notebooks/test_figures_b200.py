@@ -4,7 +4,7 @@ import pytest
 from test_figures import problems
 
 import gemm_lab as lab
-from gemm_lab.notebook.figures import cta_pairs, descriptors
+from tools.figures import cta_pairs, descriptors
 
 
 def test_a_k_tile_is_four_steps_of_a_descriptor():

@@ -4,9 +4,9 @@ from base64 import b64decode
 
 import pytest
 
-from gemm_lab.errors import LabError
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.widgets.picture import VIEW
+from gpu_simulator.errors import LabError
 
 
 def test_what_a_lane_holds():

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gemm_lab as lab
-from gemm_lab.compiler import compiled_cache
-from gemm_lab.errors import LabError, NotJudged
-from gemm_lab.notebook import grading
+from classroom import grading
+from classroom.grading import Grade, choice_of, grade, judged
+from classroom.skeletons import skeleton, solution
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
-from gemm_lab.notebook.grading import Grade, choice_of, grade, judged
-from gemm_lab.notebook.skeletons import skeleton, solution
-from gemm_lab.notebook.wrong_answers import kernel_of
+from gpu_simulator.compiler import compiled_cache
+from gpu_simulator.errors import LabError, NotJudged
+from tools.wrong_answers import kernel_of
 
 KERNEL = "02_inner_product"
 RIGHT = solution(KERNEL)
@@ -105,7 +105,7 @@ def test_errors_of_the_machine_are_told_from_those_of_the_answer(error, judged_,
 @pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="the system does not limit processor time")
 def test_processor_time_ends_a_process_that_works_without_end(monkeypatch):
     monkeypatch.setattr(grading, "_CHILD", "import sys; sys.path.insert(0, sys.argv[1])\n"
-                        "from gemm_lab.notebook.grading import _limit_resources; _limit_resources(1)\n"
+                        "from classroom.grading import _limit_resources; _limit_resources(1)\n"
                         "print('begun', flush=True)\nwhile True: pass")
     found = grade(KERNEL, RIGHT, limit_s=1)
     assert found.verdict == "FAIL" and "still running after 1 s of processor time" in found.message

@@ -4,10 +4,10 @@ from base64 import b64decode
 
 import pytest
 
-from gemm_lab.errors import LabError
 from gemm_lab.model.mbarrier_phases import STORIES
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.widgets.picture import VIEW
+from gpu_simulator.errors import LabError
 
 
 def test_it_opens_where_it_is_told_and_starts_a_new_story_at_its_first_step():

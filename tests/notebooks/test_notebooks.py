@@ -8,9 +8,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from gemm_lab.notebook import run
 from gemm_lab.notebook.colab import FOLDED, is_setup
-from gemm_lab.notebook.sync import sync
+from tools import run_notebooks as run
+from tools.sync import sync
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 SERIES = (

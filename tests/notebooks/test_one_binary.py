@@ -2,12 +2,12 @@
 
 import pytest
 
-from gemm_lab import compiler
-from gemm_lab.compiler.main_loop import product_loops
-from gemm_lab.errors import LabError
-from gemm_lab.notebook import kernel_judge
+from classroom.skeletons import solution
 from gemm_lab.notebook.exercises import exercises, kernel_of
-from gemm_lab.notebook.skeletons import solution
+from gemm_lab.notebook.judges import kernel_judge
+from gpu_simulator import compiler
+from gpu_simulator.compiler.main_loop import product_loops
+from gpu_simulator.errors import LabError
 
 COUNTED = sorted(name for name, task in exercises().items() if "arch" in task.criteria)
 

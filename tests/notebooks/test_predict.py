@@ -5,7 +5,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import state_dir
-from gemm_lab.errors import ConfigError
+from gpu_simulator.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)

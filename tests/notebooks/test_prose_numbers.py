@@ -8,12 +8,13 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from gemm_lab.api import scoreboard as home
-from gemm_lab.errors import LabError
+from gemm_lab.cards import scoreboard as home
 from gemm_lab.measure import results
-from gemm_lab.notebook import marked, readme_blocks
-from gemm_lab.notebook.prose_numbers import printed, questions, spoken, support, unbacked
-from gemm_lab.notebook.sync import sync
+from gpu_simulator.errors import LabError
+from tools import generated_text as marked
+from tools import readme_blocks
+from tools.prose_numbers import printed, questions, spoken, support, unbacked
+from tools.sync import sync
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS, DOCUMENTS = sorted((ROOT / "notebooks").glob("*.ipynb")), sorted(ROOT.glob("*.md"))

@@ -4,7 +4,7 @@ from base64 import b64decode
 
 import nbformat
 
-from gemm_lab.notebook.run import WIDGET_VIEW, execute, without_picture
+from tools.run_notebooks import WIDGET_VIEW, execute, without_picture
 
 
 def stored(tmp_path, *cells):

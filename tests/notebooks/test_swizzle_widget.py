@@ -5,10 +5,10 @@ from base64 import b64decode
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.errors import LabError
 from gemm_lab.notebook.widgets import modules
 from gemm_lab.notebook.widgets.picture import VIEW
 from gemm_lab.notebook.widgets.swizzle_explorer import SwizzleExplorer
+from gpu_simulator.errors import LabError
 
 PNG = b"\x89PNG"
 

@@ -4,8 +4,8 @@ import nbformat
 import pytest
 
 from gemm_lab import catalog
-from gemm_lab.errors import LabError
-from gemm_lab.notebook.sync import sync
+from gpu_simulator.errors import LabError
+from tools.sync import sync
 
 HEAD = "%%kernel t4/03_swizzled --region layout --as mine"
 REGION = catalog.kernel("t4/03_swizzled").regions["layout"].text

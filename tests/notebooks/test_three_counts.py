@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from gemm_lab.errors import LabError
 from gemm_lab.notebook import three_counts as module
 from gemm_lab.notebook.three_counts import ThreeCounts, three_counts
+from gpu_simulator.errors import LabError
 
 
 @pytest.mark.sampled(every=3)

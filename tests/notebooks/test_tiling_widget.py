@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemm_lab.errors import LabError
 from gemm_lab.notebook.widgets.tiling import TileExplorer, tile_facts, tile_picture
+from gpu_simulator.errors import LabError
 
 
 def test_facts_are_those_of_the_models():

@@ -6,7 +6,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.measure.inputs import reference
 from gemm_lab.notebook.exercises import exercises
-from gemm_lab.notebook.unusual_values import LARGE, unusual_inputs
+from gemm_lab.notebook.judges.unusual_values import LARGE, unusual_inputs
 
 KERNELS = sorted({task.criteria["kernel"] for task in exercises().values() if task.judge == "kernel"})
 SIZE = (129, 130, 200)

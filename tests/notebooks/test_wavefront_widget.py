@@ -5,10 +5,10 @@ from base64 import b64decode
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.errors import LabError
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.widgets.picture import VIEW
 from gemm_lab.notebook.widgets.shared_accesses import kind_of, shared_lines, totals, traced
+from gpu_simulator.errors import LabError
 
 
 @pytest.fixture(scope="module")

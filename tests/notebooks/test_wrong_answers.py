@@ -1,18 +1,18 @@
 """Every shipped wrong answer is refused, with the reason that helps; every other right one is accepted.
 
-The answers stand in notebooks/wrong_answers. `python -m gemm_lab.notebook.wrong_answers` counts them.
+The answers stand in notebooks/wrong_answers. `python -m tools.wrong_answers` counts them.
 """
 
 import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import data_dir
-from gemm_lab.errors import ConfigError
 from gemm_lab.notebook import exercises as exercises_module
-from gemm_lab.notebook import wrong_answers
 from gemm_lab.notebook.exercises import exercises, kernel_of
-from gemm_lab.notebook.kernel_judge import drawn_sizes
-from gemm_lab.notebook.wrong_answers import Answer, altered, answers, tricks
+from gemm_lab.notebook.judges.kernel_judge import drawn_sizes
+from gpu_simulator.errors import ConfigError
+from tools import wrong_answers
+from tools.wrong_answers import Answer, altered, answers, tricks
 
 TASKS = exercises()
 ANSWERS = {answer.name: answer for name in TASKS for answer in answers(name) if answer.kind != "trick"}

@@ -1,4 +1,4 @@
-// Which lanes are served in which wavefront: gemm_lab/model/schedule.py and banks.py, so that drawing needs no server.
+// Which lanes are served in which wavefront: gpu_simulator/hardware/bank_schedule.py and banks.py, so that drawing needs no server.
 
 export const BANK_BYTES = 4;
 const LINE_BYTES = 128;

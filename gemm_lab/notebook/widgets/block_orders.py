@@ -13,12 +13,12 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
-from gemm_lab.arguments import checked
-from gemm_lab.errors import SizeError
-from gemm_lab.hardware import GPUS, Gpu, gpu
 from gemm_lab.model import block_order as model
 from gemm_lab.notebook.widgets.choices import Choices, with_value
 from gemm_lab.plots import style
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.errors import SizeError
+from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu
 
 SIZES, TILES, GROUPS = (1024, 2048, 4096, 8192), (64, 128, 256), (1, 2, 4, 8, 16, 32)
 ELEMENT_BYTES = 2  # FP16

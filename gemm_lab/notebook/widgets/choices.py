@@ -6,10 +6,10 @@ from base64 import b64encode
 from contextlib import suppress
 from html import escape
 
-from gemm_lab.api import html
-from gemm_lab.errors import LabError
+from gemm_lab.cards import html
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
+from gpu_simulator.errors import LabError
 
 DPI = 110
 

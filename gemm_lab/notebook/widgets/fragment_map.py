@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.arguments import checked
-from gemm_lab.errors import LabError
-from gemm_lab.model.mma import FragmentLoad, Mma, fragment_load
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.mma_layouts import FragmentLoad, Mma, fragment_load
 
 TRAITS = ("shape", "dtype", "accumulator", "stored", "lane")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gemm_lab.notebook.figures.sheet import Sheet
 from gemm_lab.notebook.widgets.colours import bank_colour
 from gemm_lab.notebook.widgets.fragment_text import _places, lanes_of
 from gemm_lab.plots import style
+from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
 
 ROW, GAP, LEFT = 0.2, 0.07, 0.75

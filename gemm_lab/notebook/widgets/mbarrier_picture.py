@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemm_lab.notebook.figures.sheet import Sheet
 from gemm_lab.plots import style
+from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
 
 PARITY = (style.UNLIT, style.tint(style.SKY, 0.5))  # as in the picture of the ring

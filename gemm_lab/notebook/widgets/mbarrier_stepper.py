@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.arguments import checked
-from gemm_lab.errors import LabError
 from gemm_lab.model.mbarrier_phases import STORIES, Moment, play
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.errors import LabError
 
 
 class MbarrierStepper(PicturedWidget):

@@ -1,4 +1,4 @@
-// Which lane and register hold which element of an mma, and which lane names which row: gemm_lab/model/mma.py.
+// Which lane and register hold which element of an mma, and which lane names which row: gpu_simulator/hardware/mma_layouts.py.
 
 export const BITS = { f64: 64, tf32: 32, f16: 16, bf16: 16, s8: 8, u8: 8, e4m3: 8, e5m2: 8, s4: 4, u4: 4, b1: 1 };
 const EIGHT = ["m8n8k16", "m16n8k16", "m16n8k32"], FOUR = ["m8n8k32", "m16n8k32", "m16n8k64"];

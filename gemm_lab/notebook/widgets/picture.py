@@ -7,10 +7,10 @@ from base64 import b64encode
 import anywidget
 import traitlets
 
-from gemm_lab.arguments import as_whole, shown
-from gemm_lab.errors import LabError
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import Card, drawn, png
+from gpu_simulator.argument_checks import as_whole, shown
+from gpu_simulator.errors import LabError
 
 DPI = 100
 # What a choice has to be, beside a whole number, and in words.

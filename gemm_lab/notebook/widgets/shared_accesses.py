@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from gemm_lab.api import Run
-from gemm_lab.api.hot_lines import Line
-from gemm_lab.errors import LabError
-from gemm_lab.model.schedule import Schedule, ideal_wavefronts, schedule
+from gemm_lab.cards.hot_lines import Line
+from gemm_lab.lab import Run
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.bank_schedule import Schedule, ideal_wavefronts, schedule
 
 TOUCHES = "reads or writes shared memory by ld, st, ldmatrix, stmatrix or cp.async"
 

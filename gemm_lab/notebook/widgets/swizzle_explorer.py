@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.arguments import as_whole, checked, shown
-from gemm_lab.model.swizzle import LayoutError
 from gemm_lab.model.tile_access import TileAccess, access_problem, steps, tile_access, totals
 from gemm_lab.model.tile_layout import TileLayout
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
+from gpu_simulator.argument_checks import as_whole, checked, shown
+from gpu_simulator.hardware.swizzle import LayoutError
 
 # Every Jupyter widget has a `layout` of its own, so the trait of the tile's layout is called `scheme`.
 LAYOUT_TRAITS = ("rows", "row_bytes", "element", "scheme", "pad_bytes", "bits", "base", "shift", "banks")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.model.tile_access import TileAccess
-from gemm_lab.notebook.figures.sheet import Sheet
 from gemm_lab.notebook.widgets.colours import bank_colour
 from gemm_lab.notebook.widgets.wavefront_picture import draw_wavefronts, height_of
 from gemm_lab.plots import style
+from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
 
 MOST_ROWS, ROW, PANEL, LEFT, RIGHT = 16, 0.185, 3.1, 0.62, 4.6

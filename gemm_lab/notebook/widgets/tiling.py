@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gemm_lab import plots
-from gemm_lab.arguments import checked
-from gemm_lab.hardware import GPUS, Gpu, gpu
 from gemm_lab.model import roofline as model
 from gemm_lab.model.tile_resources import TileResources, shared_gbps, tile_resources
 from gemm_lab.notebook.widgets.choices import DPI, Choices, with_value
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu
 
 ELEMENT_BYTES = 2  # FP16
 TILES, DEPTHS = (32, 64, 128, 256, 512), (8, 16, 32, 64, 128)

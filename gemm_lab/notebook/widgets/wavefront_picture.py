@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemm_lab.notebook.figures.sheet import Sheet
 from gemm_lab.notebook.widgets.colours import bank_colour
 from gemm_lab.plots import style
+from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
 
 HEAD, PHASE_GAP = 0.12, 0.07

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import traitlets
 
-from gemm_lab.api import Run
-from gemm_lab.arguments import checked
-from gemm_lab.errors import LabError
+from gemm_lab.lab import Run
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab.notebook.widgets.shared_accesses import SharedAccess, line_at, shared_lines, totals, traced
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.errors import LabError
 
 MOST_EXECUTIONS = 256  # of one warp that are handed to the browser
 

@@ -1,0 +1,1 @@
+"""For teachers: grading, assignments for nbgrader, and the gateway before a shared GPU."""

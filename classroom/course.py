@@ -1,0 +1,150 @@
+"""`make course`: the notebooks as assignments for nbgrader, in a folder of their own.
+
+    python -m classroom.course [--into course] [NOTEBOOK ...]
+
+Each notebook with exercises becomes source/NAME/NAME.ipynb. The cell of an exercise holds the solution, its key lines
+between BEGIN and END; the check below it is worth points and locked. nbgrader makes the students' version from that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from classroom.skeletons import marked_solution, solution
+from gemm_lab.catalog import tomllib
+from gemm_lab.config import data_dir
+from gemm_lab.notebook.cells import parse_line
+from gemm_lab.notebook.exercises import exercise
+from gpu_simulator.errors import LabError
+from tools.run_notebooks import KERNEL
+
+POINTS = 10
+CONFIG = '''"""nbgrader for this course. Run nbgrader in this folder; CLASSROOM.md of gemm_lab says how."""
+
+from pathlib import Path
+
+from classroom.nbgrader_steps import configure
+
+c = get_config()  # noqa: F821  (nbgrader defines it)
+c.CourseDirectory.course_id = "gemm_lab"
+c.CourseDirectory.root = str(Path(__file__).resolve().parent)
+c.GradeInFreshProcess.limit_s = 120.0  # seconds of processor time for one answer
+configure(c)
+'''
+_TASK, _CHECK = re.compile(r'lab\.exercise\("(\w+)"\)'), re.compile(r"^\w+\.check\(")
+_IMAGE = re.compile(r"\.\./images/([\w.-]+)")
+
+
+def assignment(notebook: Path) -> nbformat.NotebookNode:
+    """The notebook as an assignment; a `LabError` where an exercise has no cell for its answer or no check."""
+    book = nbformat.read(notebook, as_version=4)
+    cells, open_task, found = [], None, []
+    for cell in book.cells:
+        tags = cell.metadata.get("tags")  # raises-exception: an error there does not stop “Run All”
+        cell = nbformat.from_dict({**cell, "metadata": {"tags": tags} if tags else {}})
+        if cell.cell_type == "markdown":
+            cell.source = _IMAGE.sub(r"images/\1", cell.source)
+            cells.append(cell)
+            continue
+        cell.outputs, cell.execution_count = [], None
+        if named := _TASK.findall(cell.source):
+            if open_task:
+                raise LabError(f"{notebook.name}: {open_task} has no cell that checks it.")
+            open_task = named[-1]
+            found.append(open_task)
+        if open_task and cell.source.startswith("%%kernel ") and "--exercise" in cell.source.split("\n")[0].split():
+            first = cell.source.split("\n")[0]
+            cells.append(_graded(cell, f"answer_{open_task}", solution_text=f"{first}\n{marked_solution(open_task)}"))
+            alias = parse_line(first.removeprefix("%%kernel ")).alias
+            continue
+        if open_task and _CHECK.match(cell.source):
+            if exercise(open_task).judge == "kernel":
+                call = f'lab.exercise("{open_task}").check({alias})'
+            else:
+                cells += _choice_cells(open_task)
+                call = f'lab.exercise("{open_task}").check(**choice)'
+            cells.append(_graded(cell, f"check_{open_task}", check=call))
+            open_task = None
+            continue
+        cells.append(cell)
+    if open_task:
+        raise LabError(f"{notebook.name}: {open_task} has no cell that checks it.")
+    if not found:
+        raise LabError(f"{notebook.name} has no exercise.")
+    book.cells, book.metadata = cells, nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    nbformat.validate(numbered(book))
+    return book
+
+
+def numbered(book: Any) -> Any:
+    """The notebook, whose cells get new ids that differ."""
+    for number, cell in enumerate(book.cells):
+        cell["id"] = f"cell-{number:03}"
+    book.nbformat, book.nbformat_minor = 4, 5
+    return book
+
+
+def _choice_cells(name: str) -> list[Any]:
+    """What asks for the numbers of a choice, and the cell that takes them."""
+    numbers = tomllib.loads(solution(name))
+    right = ", ".join(f"{key}={value}" for key, value in numbers.items())
+    blank = ", ".join(f"{key}=0" for key in numbers)
+    text = f"choice = dict({blank})\n### BEGIN SOLUTION\nchoice = dict({right})\n### END SOLUTION"
+    return [new_markdown_cell("Put your numbers in place of the zeros."),
+            _graded(new_code_cell(), f"answer_{name}", solution_text=text)]
+
+
+def _graded(cell: Any, name: str, solution_text: str = "", check: str = "") -> Any:
+    """The cell with nbgrader's metadata: an answer that students edit, or a locked check that is worth points."""
+    cell.source = solution_text or check
+    data = {"grade_id": name, "schema_version": 3, "solution": bool(solution_text), "grade": bool(check),
+            "locked": bool(check), "task": False, "cell_type": "code"}
+    cell.metadata["nbgrader"] = nbformat.from_dict(data | ({"points": POINTS} if check else {}))
+    return cell
+
+
+def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
+    """Write source/NAME for every notebook with exercises, with the pictures it shows, and nbgrader_config.py.
+
+    Returns a line for each assignment. An existing nbgrader_config.py stays as it is.
+    """
+    into.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for path in notebooks or sorted(data_dir("notebooks").glob("*.ipynb")):
+        if not _TASK.search(path.read_text(encoding="utf-8").replace('\\"', '"')):
+            continue
+        book, folder = assignment(path), into / "source" / path.stem
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "images").mkdir(parents=True)
+        for name in sorted(set(re.findall(r"images/([\w.-]+)", "\n".join(c.source for c in book.cells)))):
+            if (data_dir("images") / name).is_file():
+                shutil.copy(data_dir("images") / name, folder / "images" / name)
+        nbformat.write(book, folder / path.name)
+        checks = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in book.cells)
+        lines.append(f"{path.stem}: {checks} exercises, {checks * POINTS} points")
+    if not (into / "nbgrader_config.py").exists():
+        (into / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
+    return lines
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command line; prints what was built."""
+    parser = argparse.ArgumentParser(description="Build the assignments for nbgrader.")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="which notebooks (default: all with exercises)")
+    parser.add_argument("--into", type=Path, default=Path("course"), help="folder of the course")
+    options = parser.parse_args(argv)
+    lines = build(options.into, options.notebooks or None)
+    print(*lines, sep="\n")
+    print(f"\nNext: cd {options.into} && nbgrader generate_assignment NAME")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

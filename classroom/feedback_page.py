@@ -1,0 +1,111 @@
+"""The page that a student gets back, without anything in it that a browser would run.
+
+A submission is text of strangers. nbgrader writes its Markdown into the page as it stands there, so that a `<script>`
+of one student would run in the browser of whoever opens the page. Here Markdown, attachments, raw cells and outputs go
+through an allow list of tags and attributes, and commands of TeX that make links or styles are taken out.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import re
+from typing import Any
+
+from bleach.css_sanitizer import CSSSanitizer
+from bleach.sanitizer import Cleaner
+from bs4 import BeautifulSoup
+from jinja2 import pass_context
+from nbconvert.exporters import HTMLExporter
+from nbformat.v4 import new_markdown_cell
+
+from classroom.submission import PICTURES
+
+_TAGS = """a abbr b blockquote br code col dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li ol p pre s samp
+small span strong sub summary sup table tbody td tfoot th thead tr u ul"""
+TAGS = frozenset(_TAGS.split())
+_LINK = re.compile(r"(?:https?://|mailto:|#|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I)
+_IMAGE = re.compile(r"(?:data:image/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=]*$|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I)
+_CLASS = re.compile(r"(?:highlight|anchor-link|[a-z]{1,2}\d?)$")
+# What a formula could use to make a link, a style or a command of its own.
+_TEX = re.compile(r"\\(?=(?:href|url|style|class|cssId|html\w*|data|mmlToken|require|unicode|includegraphics|texttip|"
+                  r"mathtip|def|gdef|edef|let|newcommand|renewcommand|newenvironment|renewenvironment|csname|Declare\w*|"
+                  r"toggle|action|begingroup|bbox)(?![a-z]))", re.I)
+STYLES = ["background", "background-color", "border", "border-left", "border-radius", "color", "display", "font-family",
+          "font-size", "line-height", "margin", "max-width", "overflow-x", "padding", "text-align", "white-space"]
+
+
+def _allowed(tag: str, name: str, value: str) -> bool:
+    if name in ("href", "src"):  # browsers leave out characters that are no text, and so does this look
+        value = "".join(letter for letter in value if letter > " ")
+    if tag == "a" and name == "href":
+        return bool(_LINK.match(value))
+    if tag == "img" and name == "src":
+        return bool(_IMAGE.match(value))
+    if name == "class":
+        return all(_CLASS.match(word) for word in value.split())
+    if name == "style":  # colours and lengths; nothing that loads a file, and no other spelling of a word
+        return not set(value) & set("(\\@")
+    return name == "title" or (tag == "img" and name in ("alt", "width", "height")) or (
+        tag in ("td", "th") and name in ("colspan", "rowspan", "align"))
+
+
+def cleaned(page: str, styles: bool = False) -> str:
+    """HTML with what is on the allow list; the text of other elements stays. styles: let some of CSS through."""
+    css = CSSSanitizer(allowed_css_properties=STYLES if styles else [], allowed_svg_properties=[])
+    cleaner = Cleaner(tags=TAGS, attributes=_allowed, protocols={"http", "https", "mailto", "data"}, strip=True,
+                      strip_comments=True, css_sanitizer=css)
+    soup = BeautifulSoup(cleaner.clean(page), "html.parser")
+    for text in soup.find_all(string=_TEX):
+        text.replace_with(_TEX.sub("", text))
+    for link in soup.find_all("a"):
+        link["rel"] = "nofollow noopener noreferrer"
+    return str(soup)
+
+
+class SafeFeedback(HTMLExporter):
+    """nbgrader's page of feedback, made of cleaned cells."""
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **options: Any) -> tuple[str, Any]:
+        nb = copy.deepcopy(nb)
+        nb.metadata = type(nb)({"kernelspec": nb.metadata["kernelspec"]} if "kernelspec" in nb.metadata else {})
+        nb.metadata["language_info"] = type(nb)(name="python")
+        nb.cells = [_plain(cell, number) for number, cell in enumerate(nb.cells)]
+        return super().from_notebook_node(nb, resources, **options)
+
+    @pass_context
+    def markdown2html(self, context: Any, source: str) -> str:
+        """Markdown to HTML that is cleaned; as plain text where it cannot be converted."""
+        try:
+            page = HTMLExporter.markdown2html(self, context, source)
+        except Exception as error:  # a picture that is not attached, lists nested a thousand deep
+            self.log.warning("A Markdown cell is shown as text: %s", error)
+            page = f"<pre>{html.escape(source)}</pre>"
+        return cleaned(page)
+
+
+def _plain(cell: Any, number: int) -> Any:
+    """The cell with nbgrader's metadata alone; a raw cell as text, and outputs and attachments that show something."""
+    if cell.cell_type == "raw":
+        cell = new_markdown_cell("\n".join(f"    {line}" for line in cell.source.split("\n")))
+    marks = cell.metadata.get("nbgrader")
+    cell.metadata = type(cell)({"nbgrader": marks} if marks else {})
+    cell["id"] = f"cell-{number:03}"
+    if "attachments" in cell:
+        cell.attachments = type(cell)({
+            name: type(cell)({kind: data for kind, data in files.items() if kind in PICTURES})
+            for name, files in cell.attachments.items()})
+    if cell.cell_type == "code":
+        shown = cell.outputs if marks and marks.get("grade") else []
+        cell.outputs = [_output(output) for output in shown]
+    return cell
+
+
+def _output(output: Any) -> Any:
+    if "data" in output:
+        kept = {kind: output.data[kind] for kind in ("text/html", "text/plain") if kind in output.data}
+        if "text/html" in kept:
+            kept["text/html"] = cleaned(kept["text/html"], styles=True)
+        output.data = type(output)(kept)
+        output.metadata = type(output)()
+    return output

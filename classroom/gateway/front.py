@@ -1,0 +1,156 @@
+"""The gateway authenticates students, queues their jobs and returns the answers.
+
+Requests and answers pass through as files; nothing in them is interpreted here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import shutil
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from classroom.gateway.engine import Engine, WorkerEnded
+from classroom.gateway.fair_queue import FairQueue, Job, Refused
+from classroom.gateway.requests import EVERY_OPERATION, LONGEST_OTHER_S, LONGEST_S, OPERATIONS
+from classroom.gateway.roster import Roster
+from gemm_lab import config
+from gpu_runner.remote import MOST_BYTES
+from gpu_runner.transport import wire
+from gpu_runner.transport.server_link import readable
+
+MOST_RATE, MOST_AT_ONCE, MOST_OPEN = 100.0, 300.0, 24  # requests of one person: a second, in a burst, at the same time
+MOST_WHAT = 100
+MOST_TOTAL_BYTES = 8 << 30
+TICKET = re.compile(r"[0-9a-f]{32}")
+
+
+class Gateway:
+    """People, their jobs and the workers. The handlers of HTTP requests call its methods, in one event loop."""
+
+    def __init__(self, roster: Roster, folder: Path, environments: list[dict[str, str]]) -> None:
+        self.roster, self.folder = roster, folder / "jobs"
+        self.folder.mkdir(mode=0o700)
+        self.queue = FairQueue(min(MOST_TOTAL_BYTES, shutil.disk_usage(folder).free // 2))
+        self.engine = Engine(folder, environments, self.look)
+        self.most_of_one = max(1, len(environments) // 2) if len(roster.names) > 1 else len(environments)
+        self.open: Counter[str] = Counter()
+        self._allowance: dict[str, tuple[float, float]] = {}
+        self._tasks: set[asyncio.Task] = set()
+
+    # ---- People ----
+
+    def person(self, authorization: str) -> str:
+        """Whose token the header names. `Refused` without a valid one."""
+        scheme, _, token = authorization.partition(" ")
+        name = self.roster.name_of(token.strip()) if scheme.lower() == "bearer" and len(token) <= 200 else None
+        if name is None:
+            raise Refused(401, "The server does not know this token. Set GEMM_LAB_TOKEN to the token that your teacher "
+                               "gave you; a token of somebody who has left the roster no longer holds.")
+        return name
+
+    def limit_rate(self, person: str) -> None:
+        """`Refused` for somebody who asks too often, or too much at the same time."""
+        now = time.monotonic()
+        left, then = self._allowance.get(person, (MOST_AT_ONCE, now))
+        left = min(MOST_AT_ONCE, left + (now - then) * MOST_RATE)
+        if left < 1 or self.open[person] >= MOST_OPEN:
+            raise Refused(429, f"Your programs ask this server more than {MOST_RATE:.0f} times a second, or hold more "
+                               f"than {MOST_OPEN} connections. Stop those that you do not need.")
+        self._allowance[person] = left - 1, now
+
+    # ---- What they ask ----
+
+    def facts(self, person: str) -> dict[str, Any]:
+        """What the server is: versions, the facts of its workers, and how it knows the one who asks."""
+        return {"version": config.version(), "protocol": wire.PROTOCOL, "you": person,
+                "workers": list(self.engine.workers().values())}
+
+    def status(self) -> dict[str, Any]:
+        """How many jobs wait and run, and how many of each person were served."""
+        return {**self.queue.facts(), "workers": len(self.engine.workers())}
+
+    def arriving(self, person: str, ticket: str, facts: dict[str, str], declared: int) -> Job:
+        """A job whose bytes are about to come. `Refused` where it is not taken, before any of them is read."""
+        if not TICKET.fullmatch(ticket):
+            raise Refused(400, "This is no ticket of gemm_lab's.")
+        if facts.get("protocol") != str(wire.PROTOCOL):
+            theirs = readable(facts.get("protocol", "?"), 20)
+            raise Refused(409, f"The server's messages are of form {wire.PROTOCOL} and yours of form {theirs}. "
+                               "Install the same version of gemm_lab on both.")
+        if declared > MOST_BYTES:
+            raise Refused(413, f"This request has {declared / 2**20:,.0f} MB, and {MOST_BYTES >> 20} MB may be sent.")
+        op, backend = facts.get("op", ""), facts.get("backend", "")
+        if backend not in OPERATIONS or op not in EVERY_OPERATION:
+            raise Refused(400, "The server has no such operation.")
+        kind, what = (backend, readable(facts.get("arch", ""), 20)), readable(facts.get("what", ""), MOST_WHAT)
+        job = Job(ticket, person, kind, op, what or "running a kernel", self.folder / ticket, time.monotonic())
+        self.queue.arrive(job)
+        job.folder.mkdir(mode=0o700)
+        return job
+
+    def entered(self, job: Job) -> None:
+        """All bytes of the job are here."""
+        self.queue.enter(job, time.monotonic())
+        self.look()
+
+    def job_of(self, person: str, ticket: str) -> Job:
+        """One's own job. `Refused` for what is not there, or is somebody else's."""
+        job = self.queue.jobs.get(ticket)
+        if job is None or job.owner != person:
+            raise Refused(404, "The server does not have this request.")
+        job.asked = time.monotonic()
+        return job
+
+    def state(self, job: Job) -> dict[str, Any]:
+        """{"state", …}: of a job that waits, how many are served before it and who is served now."""
+        found: dict[str, Any] = {"state": job.state}
+        if job.state == "waiting":
+            found |= {"before": self.queue.before(job), "holder": self.queue.holder(job.kind, time.monotonic())}
+        if job.state == "lost":
+            found["why"] = job.lost
+        return found
+
+    def leave(self, job: Job) -> None:
+        """The client wants no answer, or has it."""
+        if self.queue.leave(job):
+            self._remove(job)
+        self.look()
+
+    # ---- Serving ----
+
+    def look(self) -> None:
+        """Drop what is forgotten, and give free workers to those whose turn it is."""
+        now = time.monotonic()
+        for job in self.queue.forgotten(now):
+            self.queue.jobs.pop(job.ticket, None)
+            self._remove(job)
+        workers = self.engine.ready()
+        busy = {job.worker for job in self.queue.jobs.values() if job.state == "running"}
+        free = {address: (facts["backend"], facts.get("arch") or "")
+                for address, facts in workers.items() if address not in busy}
+        for job in self.queue.begin(free, self.most_of_one, now):
+            task = asyncio.get_running_loop().create_task(self._serve(job))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, job: Job) -> None:
+        request, answer, lost = job.folder / "request", job.folder / "answer", ""
+        try:
+            longest_s = LONGEST_S.get(job.op, LONGEST_OTHER_S)
+            job.size = await self.engine.run(job.ticket, job.worker, request, answer, longest_s)
+        except WorkerEnded as error:
+            lost = str(error)
+        except Exception as error:
+            lost = f"failed ({type(error).__name__})"
+        with contextlib.suppress(OSError):
+            request.unlink()
+        self.queue.finish(job, time.monotonic(), lost)
+        self.look()
+
+    def _remove(self, job: Job) -> None:
+        shutil.rmtree(job.folder, ignore_errors=True)

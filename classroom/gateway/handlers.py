@@ -1,0 +1,255 @@
+"""The server's HTTP: what can be asked, by whom, and how much of it. Every answer is JSON or an answer of a worker.
+
+    GET    /v1/server                what the server is
+    GET    /v1/status                how many jobs wait and run
+    POST   /v1/jobs/TICKET?op=…      a request; TICKET is a random number of the client's
+    GET    /v1/jobs/TICKET           its state, after some seconds at most, or its answer
+    DELETE /v1/jobs/TICKET           it is no longer wanted
+
+All need a token. A refused request is answered after its headers, before its body is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import resource
+import ssl
+from collections import OrderedDict
+from typing import Any
+
+from tornado.httpserver import HTTPServer
+from tornado.iostream import StreamClosedError
+from tornado.web import Application, RequestHandler, stream_request_body
+
+from classroom.gateway.fair_queue import Refused
+from classroom.gateway.front import Gateway
+from gpu_runner.remote import LONG_POLL_S, MOST_BYTES
+from gpu_runner.transport.server_link import ANSWER_TYPE
+
+HEADERS_S, BODY_S, CHUNK_S, LINGER_S = 15.0, 300.0, 30.0, 2.0
+MOST_HEADER_BYTES, CHUNK_BYTES = 16 << 10, 1 << 20
+MOST_STRANGERS = 2000  # connections that have not shown a token
+
+
+class Handler(RequestHandler):
+    """Asks for a token before anything else, and says what is wrong in one sentence."""
+
+    gateway: Gateway
+    person: str | None = None
+
+    def initialize(self, gateway: Gateway) -> None:
+        """Called by Tornado for each request."""
+        self.gateway = gateway
+
+    def prepare(self) -> None:
+        """Know the person, or refuse."""
+        try:
+            person = self.gateway.person(self.request.headers.get("Authorization", ""))
+            self.application.settings["server"].knows(self.request.connection.stream)
+            self.gateway.limit_rate(person)
+            self.person = person
+            self.gateway.open[person] += 1
+            self.admitted()
+        except Refused as refusal:
+            self.refuse(refusal)
+
+    def admitted(self) -> None:
+        """What a handler does before the body comes."""
+
+    def on_finish(self) -> None:
+        """Called by Tornado when the answer has been written."""
+        self._count_down()
+
+    def on_connection_close(self) -> None:
+        """Called by Tornado when the client has gone before its answer."""
+        self._count_down()
+
+    def _count_down(self) -> None:
+        if self.person is not None:
+            self.gateway.open[self.person] -= 1
+            self.person = None
+
+    def refuse(self, refusal: Refused) -> None:
+        """Answer now; a body that is still coming is thrown away, and the connection closed after two seconds."""
+        if self._finished:
+            return
+        self.set_status(refusal.status)
+        if self.request.method == "POST":
+            self.set_header("Connection", "close")
+            connection = self.request.connection
+            connection.set_max_body_size(1 << 62)
+            stream = connection.stream
+            asyncio.get_running_loop().call_later(LINGER_S, stream.close)
+        self.finish({"error": str(refusal)})
+
+    def set_default_headers(self) -> None:
+        """No name and version of the software."""
+        self.clear_header("Server")
+
+    def write_error(self, status_code: int, **facts: Any) -> None:
+        """What Tornado itself refuses, or a mistake of ours, without a traceback."""
+        said = "cannot do this." if status_code < 500 else "made a mistake; its terminal shows it."
+        self.finish({"error": f"The server {said}"})
+
+
+class Facts(Handler):
+    """What the server is."""
+
+    async def get(self) -> None:
+        """The facts, as JSON."""
+        self.write(self.gateway.facts(self.person))
+
+
+class Status(Handler):
+    """How busy the server is."""
+
+    async def get(self) -> None:
+        """The numbers, as JSON."""
+        self.write(self.gateway.status())
+
+
+@stream_request_body
+class Jobs(Handler):
+    """Requests and their answers."""
+
+    job, file = None, None
+
+    def admitted(self) -> None:
+        """Before the body of a request comes, take or refuse it."""
+        if self.request.method != "POST":
+            return
+        declared = self.request.headers.get("Content-Length", "0")
+        facts = {name: self.get_query_argument(name, "") for name in ("op", "backend", "arch", "what", "protocol")}
+        size = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
+        job = self.gateway.arriving(self.person, self.path_args[0], facts, size)
+        self.job, self.file = job, (job.folder / "request").open("wb")
+        self.request.connection.set_max_body_size(2 * MOST_BYTES)  # `data_received` ends it before, with a sentence
+
+    def data_received(self, chunk: bytes) -> None:
+        """Called by Tornado for each part of the body."""
+        if self.job is None:
+            return
+        try:
+            self.gateway.queue.grow(self.job, len(chunk))
+            if self.job.size > MOST_BYTES:
+                raise Refused(413, f"This request has more than the {MOST_BYTES >> 20} MB that may be sent.")
+            self.file.write(chunk)
+        except Refused as refusal:
+            self._drop()
+            self.refuse(refusal)
+        except OSError as error:
+            self._drop()
+            self.refuse(Refused(507, f"The server cannot keep this request ({error.strerror})."))
+
+    async def post(self, ticket: str) -> None:
+        """The whole body is here."""
+        if self.job is None:
+            raise AssertionError("Tornado calls this for requests that were taken")
+        job, self.job = self.job, None
+        self.file.close()
+        self.gateway.entered(job)
+        self.set_status(202)
+        self.write(self.gateway.state(job))
+
+    async def get(self, ticket: str) -> None:
+        """The answer, as soon as it is there; else the state, after some seconds."""
+        try:
+            job = self.gateway.job_of(self.person, ticket)
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(job.ended.wait(), self._patience())
+            job = self.gateway.job_of(self.person, ticket)
+        except Refused as refusal:
+            self.refuse(refusal)
+            return
+        if job.state != "done":
+            self.write(self.gateway.state(job))
+            return
+        self.set_header("Content-Type", ANSWER_TYPE)
+        self.set_header("Content-Length", str(job.size))
+        try:
+            with open(job.folder / "answer", "rb") as file:
+                while chunk := file.read(CHUNK_BYTES):
+                    self.write(chunk)
+                    await asyncio.wait_for(self.flush(), CHUNK_S)
+                    self.gateway.job_of(self.person, ticket)
+        except (StreamClosedError, asyncio.TimeoutError, OSError, Refused):
+            self.request.connection.stream.close()
+
+    def _patience(self) -> float:
+        try:
+            wanted = float(self.get_query_argument("wait", "1"))
+            return wanted if 0.0 <= wanted <= LONG_POLL_S else LONG_POLL_S
+        except ValueError:
+            return 1.0
+
+    async def delete(self, ticket: str) -> None:
+        """The client wants nothing more of it."""
+        try:
+            self.gateway.leave(self.gateway.job_of(self.person, ticket))
+        except Refused as refusal:
+            self.refuse(refusal)
+            return
+        self.write({})
+
+    def on_connection_close(self) -> None:
+        """The client has gone; what it had only begun to send is dropped."""
+        self._drop()
+        super().on_connection_close()
+
+    def _drop(self) -> None:
+        job, self.job = self.job, None
+        if job is not None:
+            self.file.close()
+            self.gateway.leave(job)
+
+
+class Unknown(Handler):
+    """Every other address; strangers learn nothing from it."""
+
+    def admitted(self) -> None:
+        """Nothing is here."""
+        raise Refused(404, "The server has nothing at this address.")
+
+
+class Server(HTTPServer):
+    """Connections that have not shown a token are few, and the oldest of them go first."""
+
+    def initialize(self, *args: Any, **options: Any) -> None:
+        """Called by Tornado's constructor."""
+        super().initialize(*args, **options)
+        self.strangers: OrderedDict[Any, None] = OrderedDict()
+
+    def handle_stream(self, stream: Any, address: Any) -> None:
+        """A new connection."""
+        self.strangers[stream] = None
+        for old in [old for old in self.strangers if old.closed()]:
+            del self.strangers[old]
+        while len(self.strangers) > MOST_STRANGERS:
+            self.strangers.popitem(last=False)[0].close()
+        super().handle_stream(stream, address)
+
+    def knows(self, stream: Any) -> None:
+        """Somebody with a token is at the other end."""
+        self.strangers.pop(stream, None)
+
+
+def server_for(gateway: Gateway, context: ssl.SSLContext | None) -> Server:
+    """The HTTP server, which does not listen yet."""
+    for name in ("tornado.access", "tornado.general"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # whoever sends rubbish does not fill the teacher's terminal
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else max(soft, 65536), hard))
+    kept = {"gateway": gateway}
+    application = Application(
+        [(r"/v1/server", Facts, kept), (r"/v1/status", Status, kept), (r"/v1/jobs/([^/]{1,64})", Jobs, kept)],
+        default_handler_class=Unknown, default_handler_args=kept,
+    )
+    server = Server(
+        application, ssl_options=context, max_header_size=MOST_HEADER_BYTES, idle_connection_timeout=HEADERS_S,
+        body_timeout=BODY_S, max_body_size=MOST_BYTES, chunk_size=CHUNK_BYTES,
+    )
+    application.settings["server"] = server
+    return server

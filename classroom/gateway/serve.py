@@ -1,0 +1,163 @@
+"""`gemm-lab serve`: start the gateway and its workers, and end them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import socket
+import ssl
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import gpu_runner as device
+from classroom.gateway.roster import Roster, tokens_in_words
+from gpu_runner import turns
+from gpu_simulator.errors import ConfigError, LabError, MissingDependency
+from gpu_simulator.hardware import data_sheets as hardware
+
+BACKLOG = 1024
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server listens, to whom, and by which certificate it is known."""
+
+    host: str = "127.0.0.1"
+    port: int = 8786
+    roster: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def addresses(self) -> list[tuple[socket.AddressFamily, tuple]]:
+        """What the host's name stands for. A `ConfigError` for a name that nobody knows."""
+        try:
+            host, kind = self.host or "0.0.0.0", socket.SOCK_STREAM
+            found = socket.getaddrinfo(host, self.port, type=kind, flags=socket.AI_PASSIVE)
+        except (OSError, UnicodeError) as error:
+            raise ConfigError(f"--host {self.host!r} is no address of this machine ({error}).") from None
+        return list(dict.fromkeys((family, address) for family, _, _, _, address in found))
+
+    def reaches_others(self) -> bool:
+        """True if other machines can connect."""
+        return not all(ipaddress.ip_address(address[0].split("%")[0]).is_loopback for _, address in self.addresses())
+
+    def context(self) -> ssl.SSLContext | None:
+        """The certificate for TLS; None without one. A `ConfigError` if it cannot be used."""
+        if self.certificate is None and self.key is None:
+            return None
+        if self.certificate is None or self.key is None:
+            raise ConfigError("TLS needs two files: --certificate and --key.")
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        try:
+            context.load_cert_chain(self.certificate, self.key, password=lambda: "")
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigError(
+                f"The certificate {self.certificate} with the key {self.key} cannot be used ({error})."
+            ) from None
+        return context
+
+    def shown(self, port: int) -> str:
+        """The address for the students."""
+        host = socket.gethostname() if self.host in ("", "0.0.0.0", "::") else self.host
+        return f"{'https' if self.certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def environments(backend: str, count: int | None) -> list[dict[str, str]]:
+    """The environment variables of each worker: one for every visible GPU, or `count` that emulate.
+
+    A worker neither asks another server nor sees another worker's GPU. Raises `LabError` for a GPU that is not there.
+    """
+    for name in ("GEMM_LAB_SERVER", "GEMM_LAB_SCHEDULER"):
+        os.environ.pop(name, None)  # of this machine, not of a server
+    usable = backend != "emulator" and device.available()
+    if backend == "gpu" and not usable:
+        raise LabError(f"The GPU cannot be used: {device.why_not()} `--backend emulator` starts workers that emulate.")
+    if count is not None and count < 1:
+        raise ConfigError(f"--workers is {count}; give the number of workers, 1 or more.")
+    shared = {"GEMM_LAB_SERVER": "", "GEMM_LAB_TOKEN": "", "GEMM_LAB_BACKEND": "gpu" if usable else "emulator"}
+    if not usable:
+        threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+        return [{**shared, **threads} for _ in range(1 if count is None else count)]
+    named = os.environ.get("CUDA_VISIBLE_DEVICES", "").strip()
+    visible = named.split(",") if named else [str(number) for number in range(hardware.count())]
+    return [{**shared, "CUDA_VISIBLE_DEVICES": one.strip()} for one in visible[:count]]
+
+
+async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[str], None]) -> None:
+    """Run a gateway and its workers on this machine until interrupted. `say` gets what the teacher has to know.
+
+    The last line that is said, once all workers are there, has the address for the students.
+    """
+    try:
+        import tornado  # noqa: F401
+    except ImportError:
+        raise MissingDependency("A GPU server needs Tornado; type `pip install 'gemm_lab[classroom]'`.") from None
+    from classroom.gateway.engine import dask
+    dask()
+    from classroom.gateway.front import Gateway
+    from classroom.gateway.handlers import server_for
+
+    others = place.reaches_others()
+    if others and place.roster is None:
+        raise ConfigError(f"--host {place.host or '0.0.0.0'} lets other machines in, and the server would not know who "
+                          "asks. Give it the names of the class: --roster students.csv, one name a line.")
+    context, sockets = place.context(), _listening(place)
+    port = sockets[0].getsockname()[1]
+    roster = Roster.read(place.roster) if place.roster else Roster.of_one(turns.me())
+    with tempfile.TemporaryDirectory(prefix="gemm-lab-") as folder:
+        gateway = Gateway(roster, Path(folder), list(workers))
+        try:
+            await gateway.engine.start()
+            server = server_for(gateway, context)
+            server.add_sockets(sockets)
+            for line in _news(place, roster, others):
+                say(line)
+            kinds = [variables["GEMM_LAB_BACKEND"] for variables in workers]
+            found = ", ".join(f"{kinds.count(kind)} × {kind}" for kind in dict.fromkeys(kinds))
+            say(f"Workers here: {found}. On the students' machines: GEMM_LAB_SERVER={place.shown(port)}")
+            await asyncio.Event().wait()
+        finally:
+            for one in sockets:
+                one.close()
+            with contextlib.suppress(asyncio.CancelledError):
+                await gateway.engine.close()
+
+
+def _listening(place: Place) -> list[socket.socket]:
+    """Sockets that listen at what was asked and nowhere else. A `LabError` if the port is taken."""
+    found: list[socket.socket] = []
+    port = place.port
+    for family, address in place.addresses():
+        one = socket.socket(family, socket.SOCK_STREAM)
+        found.append(one)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        try:
+            one.bind((address[0], port, *address[2:]))
+            one.listen(BACKLOG)
+        except OSError as error:
+            for other in found:
+                other.close()
+            raise LabError(f"Port {port} of {place.host or 'this machine'} cannot be used ({error.strerror}); choose "
+                           "another: --port.") from None
+        one.setblocking(False)
+        port = port or one.getsockname()[1]
+    return found
+
+
+def _news(place: Place, roster: Roster, others: bool) -> list[str]:
+    """What the teacher reads before the address: new tokens, and what is not protected."""
+    lines = []
+    if roster.new and place.roster:
+        lines.append(f"New tokens, shown this once; {place.roster.name}.tokens keeps only their hashes:")
+    lines += tokens_in_words(roster)
+    if others and not place.certificate:
+        lines.append("What travels is not encrypted: whoever can listen to the network can read tokens and kernels. "
+                     "Give the server a certificate (--certificate, --key), or keep it inside a network that you "
+                     "trust.")
+    return lines

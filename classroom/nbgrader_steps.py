@@ -1,0 +1,183 @@
+"""nbgrader for cells of CUDA: stubs in C++, and grades from fresh processes instead of the student's session.
+
+`configure(c)` in nbgrader_config.py puts steps in place of nbgrader's own: in generate_assignment
+`ClearKernelSolutions`; in autograde `ReadAnything` and `SetRight` (`submission`), `GradeInFreshProcess` and
+`SaveVerdicts`; in generate_feedback `SafeFeedback` (`feedback_page`); in export `ExportVerdicts`. No cell of a
+submission is executed.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from nbformat.v4 import new_output
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.plugins import CsvExportPlugin
+from nbgrader.preprocessors import ClearSolutions, Execute, InstantiateTests, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import is_grade
+from traitlets import Float
+
+from classroom import skeletons
+from classroom.feedback_page import SafeFeedback
+from classroom.grading import LIMIT_S, Grade, grade
+from classroom.submission import ANSWER, CHECK, OWN, ReadAnything, SetRight, exercise_in, exercise_of
+from gemm_lab.cards import html
+from gpu_simulator.errors import LabError
+
+CUDA_STUB = "// YOUR CODE HERE"
+NOT_JUDGED = "NotJudged"  # the name of the error that stands for the third verdict
+
+
+class ClearKernelSolutions(ClearSolutions):
+    """nbgrader's own step with the stub of the cell's language: C++ in `%%kernel` cells, Python elsewhere.
+
+    An exercise that begins with a region to be rewritten gets that region back as its stub.
+    """
+
+    def _replace_solution_region(self, cell: Any, language: str) -> bool:
+        name = exercise_of(cell, ANSWER)
+        if not cell.source.startswith("%%kernel "):
+            return super()._replace_solution_region(cell, language)
+        before = self.code_stub
+        stub = skeletons.skeleton(name) if name in skeletons.REWRITTEN else before.get("cuda", CUDA_STUB)
+        try:
+            self.code_stub = {**before, "cuda": stub}
+            return super()._replace_solution_region(cell, "cuda")
+        finally:
+            self.code_stub = before
+
+
+class GradeInFreshProcess(NbGraderPreprocessor):
+    """In place of nbgrader's Execute: every check of an exercise is judged by `grading.grade` from the answer's text.
+
+    A check gets an error (no points), a number (some of them) or a card (all of them) as its output, never none: a
+    check without output would count as passed. An error called `NOT_JUDGED` is no grade at all (`SaveVerdicts`).
+    """
+
+    limit_s = Float(LIMIT_S, help="Processor time in seconds that the process may take that judges one answer."
+                    ).tag(config=True)
+
+    def preprocess(self, nb: Any, resources: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        answers: dict[str, list[str]] = {}
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+                if name := exercise_of(cell, ANSWER):
+                    answers.setdefault(name, []).append(cell.source)
+        for cell in nb.cells:
+            if cell.cell_type == "code" and is_grade(cell):
+                cell.outputs = self._outputs(cell, answers)
+        return nb, resources
+
+    def _outputs(self, cell: Any, answers: dict[str, list[str]]) -> list[Any]:
+        name = exercise_of(cell, CHECK)
+        if name is None:
+            return [_refusal("This cell checks no exercise of gemm_lab; grade it by hand.")]
+        texts = answers.get(name, [])
+        notes = "".join(f"{note}\n" for note in cell.metadata.get(OWN, {}).get("notes", []))
+        if len(texts) != 1:
+            return [_refusal(f"{notes}The submission has {len(texts)} cells with the answer to {name}; it takes one.")]
+        self.log.info("Judging %s in a process of its own", name)
+        try:
+            found = grade(name, body(texts[0]), limit_s=self.limit_s)
+        except (LabError, OSError) as error:
+            return [_refusal(f"Not judged: {error} Run nbgrader autograde again.", NOT_JUDGED)]
+        return outputs_of(found, float(cell.metadata.nbgrader["points"]), notes)
+
+
+def body(source: str) -> str:
+    """What a cell holds below its `%%kernel` line. What that line says does not count: the exercise says it."""
+    first, _, rest = source.partition("\n")
+    return rest if first.lstrip().startswith("%%") else source
+
+
+def outputs_of(found: Grade, points: float, notes: str = "") -> list[Any]:
+    """The outputs from which nbgrader reads a grade: a card for all points, a number for some, an error for none.
+
+    notes: about the submission, which stand before the verdict.
+    """
+    if not found.judged:
+        return [_refusal(notes + found.message, NOT_JUDGED)]
+    said = f"{notes}{found.message}\nJudged with seed {found.seed}."
+    if found.passed:
+        card = html.card(f"<pre style='white-space:pre-wrap;margin:0'>{html.escape(said)}</pre>", html.GOOD)
+        return [new_output("display_data", {"text/html": card, "text/plain": said})]
+    if found.share > 0:
+        return [new_output("display_data", {"text/plain": said}),
+                new_output("execute_result", {"text/plain": f"{found.share * points:g}"}, execution_count=1)]
+    return [_refusal(said)]
+
+
+def _refusal(says: str, name: str = "WrongAnswer") -> Any:
+    return new_output("error", ename=name, evalue=says, traceback=[says])
+
+
+class SaveVerdicts(SaveAutoGrades):
+    """nbgrader's own step; but a check that was not judged gets no score and needs a grade, as nbgrader calls it."""
+
+    def _add_score(self, cell: Any, resources: dict[str, Any]) -> None:
+        super()._add_score(cell, resources)
+        if any(output.output_type == "error" and output.ename == NOT_JUDGED for output in cell.get("outputs", [])):
+            marks = cell.metadata["nbgrader"]
+            found = self.gradebook.find_grade(marks["grade_id"], self.notebook_id, self.assignment_id, self.student_id)
+            found.auto_score, found.needs_manual_grade = None, True
+            self.gradebook.db.commit()
+            self.log.warning("%s of student %s was not judged: run nbgrader autograde %s --force --student %s",
+                             marks["grade_id"], self.student_id, self.assignment_id, self.student_id)
+
+
+def not_judged(gradebook: Any) -> dict[tuple[str, str], list[str]]:
+    """The checks without any score, by assignment and student."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for assignment in gradebook.assignments:
+        for submission in assignment.submissions:
+            for book in submission.notebooks:
+                for one in book.grades:
+                    if exercise_in(one.name, CHECK) and one.auto_score is None and one.manual_score is None:
+                        found.setdefault((assignment.name, submission.student.id), []).append(one.name)
+    return found
+
+
+class ExportVerdicts(CsvExportPlugin):
+    """nbgrader's table of grades, in which a submission that was not judged to the end has an empty score and no 0."""
+
+    def export(self, gradebook: Any) -> None:
+        super().export(gradebook)
+        path, open_ones = Path(self.to or "grades.csv"), not_judged(gradebook)
+        with path.open(newline="", encoding="utf-8") as file:
+            header, *rows = list(csv.reader(file)) or [[]]
+        if not open_ones or "student_id" not in header:
+            return
+        for row in rows:
+            facts = dict(zip(header, row, strict=False))
+            names = open_ones.get((facts.get("assignment", ""), facts.get("student_id", "")))
+            if names:
+                self.log.warning("%s of student %s has no score, because %s was not judged: run nbgrader autograde "
+                                 "again", facts["assignment"], facts["student_id"], ", ".join(names))
+                for column in ("raw_score", "score"):
+                    row[header.index(column)] = ""
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+
+
+def configure(c: Any) -> None:
+    """Set up nbgrader's configuration object `c`; call it from nbgrader_config.py."""
+    # nbgrader starts alembic by name, which an environment that is not activated does not find.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    steps = GenerateAssignment.class_traits()["preprocessors"].default()
+    c.GenerateAssignment.preprocessors = [ClearKernelSolutions if step is ClearSolutions else step for step in steps
+                                          if step is not InstantiateTests]
+    steps = Autograde.class_traits()["autograde_preprocessors"].default()
+    ours = {Execute: GradeInFreshProcess, SaveAutoGrades: SaveVerdicts}
+    c.Autograde.autograde_preprocessors = [ours.get(step, step) for step in steps]
+    steps = Autograde.class_traits()["sanitize_preprocessors"].default()
+    c.Autograde.sanitize_preprocessors = [SetRight, *steps]
+    c.Autograde.exporter_class = ReadAnything
+    c.GenerateFeedback.exporter_class = SafeFeedback
+    c.ExportApp.plugin_class = ExportVerdicts
+    c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE", "cuda": CUDA_STUB}
+    c.OverwriteCells.add_missing_cells = True  # a check that a submission has deleted is put back and judged

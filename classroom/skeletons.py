@@ -1,0 +1,139 @@
+"""The three texts of a kernel exercise: what is handed out, what solves it, and the solution with its key lines marked.
+
+The skeleton stands in the notebook, in the `%%kernel … --exercise` cell that follows `lab.exercise("NAME")`. The
+solution in notebooks/solutions/NAME.cu is the skeleton plus lines: what lies between is found by comparing them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import nbformat
+
+from gemm_lab.config import data_dir
+from gpu_simulator.errors import LabError
+
+BEGIN, END = "// BEGIN SOLUTION", "// END SOLUTION"
+# The exercises that begin with a right and slow region, all of which may be rewritten.
+REWRITTEN = ("00_coalesce", "06_addresses")
+_TASK = re.compile(r'lab\.exercise\("(\w+)"\)')
+
+
+@dataclass(frozen=True)
+class Handout:
+    """A cell of a notebook that hands out an exercise: its place, its `%%kernel` line, and the text below."""
+
+    exercise: str
+    notebook: Path
+    cell: int
+    line: str
+    text: str
+
+
+def handouts(notebook: Path) -> list[Handout]:
+    """The `%%kernel … --exercise` cells of a notebook in order; each belongs to the exercise that was named last."""
+    found, task = [], None
+    for number, cell in enumerate(nbformat.read(notebook, as_version=4).cells):
+        if cell.cell_type != "code":
+            continue
+        task = (_TASK.findall(cell.source) or [task])[-1]
+        first, _, text = cell.source.partition("\n")
+        if task and first.startswith("%%kernel ") and "--exercise" in first.split():
+            found.append(Handout(task, notebook, number, first, text.rstrip("\n")))
+    return found
+
+
+@lru_cache(maxsize=1)
+def all_handouts() -> dict[str, Handout]:
+    """The handout of every exercise of the series, by its name."""
+    paths = sorted(data_dir("notebooks").glob("*.ipynb"))
+    return {handout.exercise: handout for path in paths for handout in handouts(path)}
+
+
+def skeleton(name: str) -> str:
+    """The text that is handed out for an exercise."""
+    if name not in all_handouts():
+        raise LabError(f"No notebook hands out {name}: a cell “%%kernel … --exercise” has to follow "
+                       f"lab.exercise(\"{name}\").")
+    return all_handouts()[name].text
+
+
+def solution(name: str) -> str:
+    """The shipped right answer: CUDA for the region, or TOML with the numbers of a choice."""
+    (path,) = (data_dir("notebooks") / "solutions").glob(f"{name}.*")
+    return path.read_text(encoding="utf-8").rstrip("\n")
+
+
+def code_of(line: str) -> str:
+    """A line without its comment and without the blanks that mean nothing."""
+    return " ".join(re.sub(r"//.*", "", line).split())
+
+
+def code_lines(text: str) -> list[str]:
+    """The lines of a text that hold code."""
+    return [code for line in text.split("\n") if (code := code_of(line))]
+
+
+def only_adds_lines(name: str) -> bool:
+    """Whether the solution is the skeleton plus lines, comments aside."""
+    rest = iter(code_lines(solution(name)))
+    return all(line in rest for line in code_lines(skeleton(name)))
+
+
+def marked_solution(name: str) -> str:
+    """The solution with its own lines between BEGIN and END, below the comments of the skeleton that ask for them.
+
+    Without what is between them it is the skeleton. An exercise of REWRITTEN is one such part.
+    """
+    if name in REWRITTEN:
+        return "\n".join([BEGIN, solution(name), END])
+    if not only_adds_lines(name):
+        raise LabError(f"The solution of {name} is not its skeleton plus lines; rewrite one of the two.")
+    theirs, ours = skeleton(name).split("\n"), solution(name).split("\n")
+    result, own, position = [], [], 0
+
+    def flush(until: int) -> None:
+        result.extend(theirs[position:until])
+        if own:
+            indent = re.match(r"\s*", own[0])[0]
+            result.extend([indent + BEGIN, *own, indent + END])
+        own.clear()
+
+    partner = _partners(theirs, ours)
+    for number, line in enumerate(ours):
+        if number not in partner:
+            own.append(line)
+            continue
+        flush(partner[number])
+        position = partner[number] + 1
+        result.append(theirs[partner[number]])
+    flush(len(theirs))
+    return "\n".join(result)
+
+
+def _partners(theirs: list[str], ours: list[str]) -> dict[int, int]:
+    """Which line of the skeleton each line of the solution is; the solution's own are left out.
+
+    Matched from the end, by indentation too unless the solution has put lines of the skeleton into a new block.
+    """
+    wanted = {number for number, line in enumerate(theirs) if code_of(line)}
+    exact = _matched(theirs, ours, lambda line: line[:len(line) - len(line.lstrip())])
+    return exact if wanted <= set(exact.values()) else _matched(theirs, ours, lambda line: "")
+
+
+def _matched(theirs: list[str], ours: list[str], indent: Callable[[str], str]) -> dict[int, int]:
+    def key(line: str) -> str:
+        return indent(line) + (code_of(line) or line.strip())
+
+    found, position = {}, len(theirs) - 1
+    for number in range(len(ours) - 1, -1, -1):
+        here = position
+        while here >= 0 and key(theirs[here]) != key(ours[number]) and not code_of(theirs[here]):
+            here -= 1  # a comment that only the skeleton has
+        if here >= 0 and key(theirs[here]) == key(ours[number]):
+            found[number], position = here, here - 1
+    return found

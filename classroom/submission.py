@@ -1,0 +1,251 @@
+"""What students hand in, set right before nbgrader reads it: any file becomes a notebook that can be graded.
+
+A notebook comes back from a semester of editors: cells were copied, split, deleted or turned into Markdown, nbgrader's
+marks were edited or came with cells of another notebook, and some files are no JSON at all. `ReadAnything` makes an
+orderly notebook of whatever the file holds. `SetRight` then gives every mark of the assignment to one cell, as the
+gradebook has it. What it had to decide is said in the feedback, and the rest is graded as always.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from classroom.course import numbered
+from classroom.grading import choice_of
+from gemm_lab.notebook.exercises import exercises
+from gpu_simulator.errors import LabError
+from tools.run_notebooks import KERNEL
+
+ANSWER, CHECK = "answer_", "check_"  # what the grade_id of the two cells of an exercise begin with
+OWN = "gemm_lab"  # the key of our own metadata: notes for the feedback
+MOST_BYTES = 200 << 20
+PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}  # attachments of Markdown that are kept
+_MAKERS = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
+_IN_WORDS = {"code": "a code cell", "markdown": "a Markdown cell", "raw": "a raw cell"}
+
+
+# ---- Any file ----
+
+
+class ReadAnything(NotebookExporter):
+    """Writes notebooks as they are, and reads files that are none: these become a notebook that says so."""
+
+    def from_filename(self, filename: str, resources: Any = None, **options: Any) -> tuple[Any, Any]:
+        try:
+            return super().from_filename(filename, resources=resources, **options)
+        except OSError as error:
+            return self.from_notebook_node(unreadable(error.strerror or "it cannot be opened"), resources, **options)
+
+    def from_file(self, file_stream: Any, resources: Any = None, **options: Any) -> tuple[Any, Any]:
+        data = getattr(file_stream, "buffer", file_stream).read(MOST_BYTES + 1)
+        return self.from_notebook_node(notebook_of(data), resources=resources, **options)
+
+
+def unreadable(why: str) -> Any:
+    """A notebook that says why there is none."""
+    says = f"The file that was handed in could not be read as a notebook: {why}. Nothing of it was graded."
+    book = new_notebook(cells=[new_markdown_cell(says, id="cell-000")])
+    book.metadata[OWN] = {"notes": [says]}
+    return book
+
+
+def notebook_of(data: bytes | str) -> Any:
+    """An orderly notebook of the file's bytes: sources and nbgrader's marks, without outputs and other metadata."""
+    if len(data) > MOST_BYTES:
+        return unreadable(f"it has more than {MOST_BYTES >> 20} MB")
+    text = data if isinstance(data, str) else data.decode(json.detect_encoding(data), "replace")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return unreadable("it is not valid JSON" if text.strip() else "it is empty")
+    try:
+        if isinstance(found, dict) and isinstance(found.get("nbformat"), int) and found["nbformat"] < 4:
+            found = json.loads(nbformat.writes(nbformat.reads(text, as_version=4)))
+    except Exception:  # an old format that cannot be converted fails in any way
+        return unreadable("it has an old format that cannot be converted")
+    if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
+        return unreadable("it holds no list of cells")
+    book = new_notebook(cells=[_cell(cell) for cell in found["cells"] if isinstance(cell, dict)])
+    book.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    return numbered(book)
+
+
+def _cell(found: dict[str, Any]) -> Any:
+    source, metadata = found.get("source", ""), found.get("metadata")
+    lines = source if isinstance(source, list) else [source]
+    text = "".join(line for line in lines if isinstance(line, str)).encode("utf-8", "replace").decode()
+    kind = found.get("cell_type")
+    cell = _MAKERS[kind if kind in ("code", "markdown") else "raw"](text)
+    files = found.get("attachments")
+    if kind == "markdown" and isinstance(files, dict):
+        kept = {name: {form: data for form, data in forms.items() if form in PICTURES and isinstance(data, str)}
+                for name, forms in files.items() if isinstance(forms, dict)}
+        cell.attachments = nbformat.from_dict(kept)
+    if isinstance(metadata, dict):
+        cell.metadata = nbformat.from_dict({key: metadata[key] for key in ("nbgrader", OWN)
+                                            if isinstance(metadata.get(key), dict)})
+    return cell
+
+
+# ---- nbgrader's marks ----
+
+
+@dataclass(frozen=True)
+class Part:
+    """A cell of the assignment that nbgrader knows, as the gradebook has it."""
+
+    name: str
+    cell_type: str
+    source: str
+    checksum: str
+    locked: bool
+    grade: bool
+    solution: bool
+    task: bool
+    points: float
+
+    def marks(self) -> dict[str, Any]:
+        """nbgrader's metadata of the cell."""
+        found = {"grade_id": self.name, "schema_version": 3, "solution": self.solution, "grade": self.grade,
+                 "locked": self.locked, "task": self.task, "cell_type": self.cell_type, "checksum": self.checksum}
+        return found | ({"points": self.points} if self.grade or self.task else {})
+
+
+def parts_of(db_url: str, notebook: str, assignment: str) -> dict[str, Part]:
+    """The cells of an assignment's notebook that nbgrader knows, by name, in their order."""
+    with Gradebook(db_url) as book:
+        source = book.find_notebook(notebook, assignment)
+        grades = {cell.name: cell.max_score for cell in source.grade_cells}
+        tasks = {cell.name: cell.max_score for cell in source.task_cells}
+        solutions = {cell.name for cell in source.solution_cells}
+        return {cell.name: Part(cell.name, cell.cell_type, cell.source or "", cell.checksum, cell.locked,
+                                cell.name in grades, cell.name in solutions, cell.name in tasks,
+                                float({**grades, **tasks}.get(cell.name, 0)))
+                for cell in source.source_cells}
+
+
+def exercise_in(grade_id: str, kind: str) -> str | None:
+    """The exercise that a grade_id names the answer (`kind` ANSWER) or the check (CHECK) of, if it does."""
+    name = grade_id.removeprefix(kind)
+    return name if grade_id.startswith(kind) and name in exercises() else None
+
+
+def exercise_of(cell: Any, kind: str) -> str | None:
+    """The exercise that a cell is the answer to (`kind` ANSWER) or the check of (CHECK), if it is one."""
+    return exercise_in(cell.metadata.get("nbgrader", {}).get("grade_id", ""), kind)
+
+
+class SetRight(NbGraderPreprocessor):
+    """Gives every mark of the assignment to one cell, puts missing checks back, and notes what it decided.
+
+    Of several cells with the same answer, the last one counts that was changed and stands above its check: that is the
+    one that the check judges when the notebook is run from top to bottom.
+    """
+
+    def preprocess(self, nb: Any, resources: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        own = resources["nbgrader"]
+        set_right(nb, parts_of(own["db_url"], own["notebook"], own["assignment"]))
+        return nb, resources
+
+
+def set_right(nb: Any, parts: dict[str, Part]) -> None:
+    """What `SetRight` does, in place."""
+    notes: dict[str, list[str]] = defaultdict(list)  # by exercise
+    everywhere = list(nb.metadata.pop(OWN, {}).get("notes", []))
+    before: dict[int, str] = {}  # a note above a cell
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, cell in enumerate(nb.cells):
+        marks = cell.metadata.get("nbgrader", {})
+        cell.metadata = nbformat.from_dict({})
+        name = marks.get("grade_id")
+        if isinstance(name, str) and name in parts:
+            places[name].append(number)
+        elif isinstance(name, str) and name:
+            before[number] = (f"This cell is marked as “{name[:80]}”, which is no part of this assignment. It was not "
+                              "judged.")
+    chosen = {name: found[-1] for name, found in places.items()}
+    for name, found in places.items():
+        exercise = exercise_in(name, ANSWER)
+        if exercise and len(found) > 1:
+            chosen[name] = _counts(nb, exercise, found, chosen.get(CHECK + exercise), parts[name].source)
+    for name, number in chosen.items():
+        part, cell = parts[name], nb.cells[number]
+        exercise = exercise_in(name, ANSWER) or exercise_in(name, CHECK)
+        if len(places[name]) > 1:
+            said = _about_copies(name, exercise, places[name].index(number), len(places[name]))
+            notes[exercise or name].append(said)
+            for other in places[name]:
+                if other != number:
+                    before[other] = f"Set aside, and not judged. {said}"
+        if cell.cell_type != part.cell_type:
+            if not part.locked:
+                notes[exercise or name].append(
+                    f"The cell marked “{name}” was handed in as {_IN_WORDS[cell.cell_type]}; its text was taken as "
+                    f"that of {_IN_WORDS[part.cell_type]}.")
+            nb.cells[number] = cell = _MAKERS[part.cell_type](cell.source)
+        cell.metadata = nbformat.from_dict({"nbgrader": part.marks()})
+    back = _missing(parts, chosen, len(nb.cells), notes)
+    cells: list[Any] = []
+    for number, cell in enumerate(nb.cells):
+        cells += [new_markdown_cell(f"**{before[number]}**")] if number in before else []
+        cells += [cell, *back.get(number, [])]
+    nb.cells = [*back.get(-1, []), *cells]
+    for cell in nb.cells:
+        exercise = exercise_of(cell, CHECK)
+        if exercise and (said := everywhere + notes[exercise]):
+            cell.metadata[OWN] = nbformat.from_dict({"notes": said})
+    numbered(nb)
+
+
+def _counts(nb: Any, exercise: str, found: list[int], check: int | None, handed_out: str) -> int:
+    """The number of the cell that counts as the answer."""
+    usable = [number for number in found if _is_answer(nb.cells[number].source, exercise, handed_out)] or found
+    above = [number for number in usable if check is None or number < check] or usable
+    return above[-1]
+
+
+def _is_answer(source: str, exercise: str, handed_out: str) -> bool:
+    """Whether a cell was changed, and can be an answer at all: half of a cell that was split in two cannot."""
+    if source.strip() == handed_out.strip():
+        return False
+    if exercises()[exercise].judge == "kernel":
+        return source.lstrip().startswith("%%")
+    try:
+        return bool(choice_of(source))
+    except LabError:
+        return False
+
+
+def _about_copies(name: str, exercise: str | None, place: int, count: int) -> str:
+    """A sentence about cells that are marked alike."""
+    which = f"number {place + 1} of them from the top" if count > 2 else ("the upper one", "the lower one")[place]
+    if exercise is None or name.startswith(CHECK):
+        return f"The submission has {count} cells marked “{name}”; only {which} counts."
+    return (f"The submission has {count} cells with the answer to {exercise}. Only {which} was judged: of those that "
+            "were changed, the last one above the check. Delete the others, or copy their text into it.")
+
+
+def _missing(parts: dict[str, Part], chosen: dict[str, int], count: int,
+             notes: dict[str, list[str]]) -> dict[int, list[Any]]:
+    """Cells with points that the submission lacks, by the number of the cell that they are put behind, -1 for none."""
+    back: dict[int, list[Any]] = defaultdict(list)
+    behind = -1
+    for name, part in parts.items():
+        if name in chosen:
+            behind = chosen[name]
+        elif part.grade or part.task:
+            cell = _MAKERS[part.cell_type](part.source)
+            cell.metadata = nbformat.from_dict({"nbgrader": part.marks()})
+            back[min(behind, count - 1)].append(cell)
+            exercise = exercise_in(name, CHECK)
+            notes[exercise or name].append(f"The cell marked “{name}” was missing; it was put back.")
+    return back

@@ -1,0 +1,1 @@
+"""Tables and cards that a notebook shows."""

@@ -1,0 +1,270 @@
+"""`scoreboard()`: every measured kernel of every ladder at one size, what each idea gained, what others published.
+
+    from gemm_lab.cards.scoreboard import scoreboard
+    board = scoreboard(4096)
+    board                      the fastest rung of each ladder
+    board.plot()               all of them, over the speed of cuBLAS and the ceiling in the same run
+    board.gains("hopper")      each rung over the one that it extends; rows of different runs are refused
+    board.published("t4")      a document's share of cuBLAS beside the share measured here
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from gemm_lab import catalog
+from gemm_lab.cards import html
+from gemm_lab.lab.here import RECORDED_ON, here
+from gemm_lab.lab.recording import measured_ladders
+from gemm_lab.measure import results
+from gemm_lab.measure.ablation import Gain, gain, settings
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import Gpu, gpu
+
+REGIME, SIZE = "sustained", 4096
+
+
+@dataclass(frozen=True)
+class Board:
+    """Rows of one GPU, size and regime, ladder by ladder in reading order."""
+
+    name: str  # of the GPU, as its driver gives it
+    n: int
+    regime: str
+    rows: tuple[Any, ...] = field(repr=False)
+    missing: tuple[str, ...] = ()  # ladders that have kernels and no rows
+    path: Path | None = field(default=None, repr=False)  # the file of the rows
+
+    @property
+    def gpu(self) -> Gpu:
+        return gpu(self.name)
+
+    @property
+    def ladders(self) -> dict[str, list[Any]]:
+        """{ladder: its rungs, in teaching order}."""
+        found: dict[str, list[Any]] = {}
+        for row in self.rows:
+            if row.kernel in catalog.kernels():
+                found.setdefault(row.ladder, []).append(row)
+        return found
+
+    @checked
+    def row(self, name: str) -> Any:
+        """The row of one kernel, by its name or the beginning of it."""
+        spec = catalog.kernel(name)
+        for row in self.rows:
+            if row.kernel == spec.name:
+                return row
+        raise LabError(f"{spec.name} was not measured on {self.name} at {self.n}, {self.regime}; "
+                       f"there are rows of {', '.join(self.ladders)}.")
+
+    @checked
+    def best(self, ladder: str) -> Any:
+        """The fastest rung of a ladder."""
+        if ladder not in self.ladders:
+            raise LabError(f"The ladder {ladder} was not measured on {self.name} at {self.n}, {self.regime}; "
+                           f"there are {', '.join(self.ladders)}.")
+        return max(self.ladders[ladder], key=lambda row: row.tflops)
+
+    # ---- What an idea gained ----
+
+    @checked
+    def gain(self, after: str, before: str | None = None) -> Gain:
+        """`after` over the rung that it extends (or over `before`); a `LabError` if they are of different runs."""
+        base = before or catalog.kernel(after).extends
+        if base is None:
+            raise LabError(f"{after} extends no rung; name the kernel to compare it with.")
+        return gain(self.row(base), self.row(after), self._samples)
+
+    @checked
+    def gains(self, ladder: str) -> Gains:
+        """Every rung of a ladder over the one that it extends."""
+        done, refused = [], []
+        for row in self.ladders.get(ladder) or [self.best(ladder)]:
+            base = catalog.kernel(row.kernel).extends
+            if base is None or not base.startswith(f"{ladder}/"):
+                continue
+            try:
+                done.append(self.gain(row.kernel))
+            except LabError as error:
+                refused.append(str(error))
+        return Gains(ladder, tuple(done), tuple(refused))
+
+    @cached_property
+    def _samples(self) -> dict[Any, Sequence[float]]:
+        if self.path is None:
+            return {}
+        return {row: row.samples_ms for row in results.with_samples(self.rows, self.path) if row.samples_ms}
+
+    # ---- Beside others ----
+
+    @checked
+    def published(self, ladder: str) -> Published:
+        """Rungs that follow a published kernel: its share of cuBLAS on its own GPU beside the share measured here."""
+        from gemm_lab.plots.bench import published_rows
+
+        spec = catalog.ladder(ladder)
+        lines = [(row.kernel, figure.percent_of_cublas, 100 * self.row(row.kernel).ratio_cublas)
+                 for figure in published_rows(spec, self.n) for row in self.ladders.get(ladder, [])
+                 if row.kernel == figure.kernel and figure.percent_of_cublas and row.ratio_cublas]
+        if not lines:
+            raise LabError(f"No document gives a share of cuBLAS at {self.n} for a rung of the ladder {ladder}.")
+        return Published(gpu(spec.gpu).name, self.name, self.n, tuple(sorted(set(lines))))
+
+    # ---- On the roofline ----
+
+    @checked
+    def intensity(self, name: str) -> float:
+        """FLOP per byte that a block reads for its tile, if nothing of it were read by another block's request."""
+        from gemm_lab.model.roofline import intensity
+
+        row = self.row(name)
+        config = settings(row)
+        return intensity(config["BLOCK_M"], config["BLOCK_N"], catalog.DTYPE_BYTES[row.dtype.split("/")[0]])
+
+    @checked
+    def shared_reads(self, name: str) -> float:
+        """The least share of a kernel's reads that L2 must have served: DRAM at its data-sheet rate gives no more."""
+        return max(0.0, 1 - self.intensity(name) * self.gpu.dram_gbps / 1000 / self.row(name).tflops)
+
+    # ---- Display ----
+
+    @checked
+    def plot(self, lit: str | None = None, beside: Board | None = None):
+        """Every rung as a dot, ladder beside ladder, log scale; `beside` adds the dots of another GPU."""
+        from gemm_lab.plots.scoreboard import scoreboard as draw
+
+        return draw(self, lit=lit, beside=beside)
+
+    def roofline(self):
+        """The fastest rung of each ladder under the GPU's roofline."""
+        from gemm_lab.plots.rooflines import roofline
+
+        points: list[tuple[str, float, float]] = []
+        for ladder in sorted(self.ladders, key=lambda name: self.best(name).tflops):
+            x, y = self.intensity(self.best(ladder).kernel), self.best(ladder).tflops
+            if points and points[-1][1] == x and y < 1.1 * points[-1][2]:  # their labels would lie on each other
+                points[-1] = (f"{points[-1][0]}, {ladder}", x, y)
+            else:
+                points.append((ladder, x, y))
+        peaks = {"BF16 tensor": self.gpu.peak("bf16", "f32"), "FP32": self.gpu.fp32_tflops}
+        return roofline({"DRAM": self.gpu.dram_gbps}, points, ceilings=peaks, height=5.0)
+
+    def caption(self) -> str:
+        from gemm_lab.plots.rows import conditions
+
+        rungs = [row for rows in self.ladders.values() for row in rows]
+        commits = sorted({row.commit for row in rungs})
+        return conditions(rungs).replace("\n", " · ") + (
+            f" · commits {', '.join(commits)}" if len(commits) > 2 else "")
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        header = ["ladder", "rungs", "fastest", "types", "TFLOPS", "% of cuBLAS", "% of its ceiling"]
+        body = []
+        for name, rows in self.ladders.items():
+            best = self.best(name)
+            body.append([name, str(len(rows)), best.kernel.split("/")[1], best.dtype, f"{best.tflops:.1f}",
+                         f"{100 * best.ratio_cublas:.1f}" if best.ratio_cublas else "",
+                         f"{100 * best.ratio_ceiling:.1f}" if best.ratio_ceiling else ""])
+        body += [[name, "", "not measured", "", "", "", ""] for name in self.missing]
+        return header, body
+
+    def __repr__(self) -> str:
+        return "\n".join([*columns(*self._table()), self.caption()])
+
+    def _repr_html_(self) -> str:
+        return html.card(html.table(*self._table(), self.caption(), text_columns=4))
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Each rung of a ladder over the one that it extends, and the sentences of those that were refused."""
+
+    ladder: str
+    rows: tuple[Gain, ...]
+    refused: tuple[str, ...] = ()
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    def plot(self):
+        """The ratios with their quartiles, on a log scale, where 2 and ½ are equally far from 1."""
+        from gemm_lab.plots.scoreboard import gains as draw
+
+        return draw(self)
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        body = []
+        for row in self.rows:
+            moved = ", ".join(f"{name} {old} → {new}" for name, (old, new) in row.moved.items())
+            body.append([row.after.kernel.split("/")[1], catalog.kernel(row.after.kernel).title,
+                         moved or "nothing", f"{row.ratio:.3f}",
+                         f"{row.low:.3f} – {row.high:.3f}{'' if row.paired else ' *'}"])
+        return ["rung", "idea", "settings that moved with it", "times as fast", "quartiles"], body
+
+    def _notes(self) -> list[str]:
+        unpaired = ["* no samples were kept: the ratio of the medians, and what the quartiles of both rows leave open"]
+        return unpaired * any(not row.paired for row in self.rows) + [f"refused: {text}" for text in self.refused]
+
+    def __repr__(self) -> str:
+        return "\n".join([*columns(*self._table()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f'<div style="color:{html.WARN}">{escape(text)}</div>' for text in self._notes())
+        return html.card(html.table(*self._table(), text_columns=3) + notes)
+
+
+@dataclass(frozen=True)
+class Published:
+    """(kernel, published % of cuBLAS, measured % of cuBLAS) of one ladder and size."""
+
+    there: str
+    measured_on: str
+    n: int
+    rows: tuple[tuple[str, float, float], ...]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        header = ["rung", f"published: {self.there}", f"measured: {self.measured_on}"]
+        return header, [[name, f"{there:.1f}", f"{here_:.1f}"] for name, there, here_ in self.rows]
+
+    def __repr__(self) -> str:
+        return "\n".join([*columns(*self._table()), f"percent of cuBLAS, each on its own GPU; ours at {self.n}"])
+
+    def _repr_html_(self) -> str:
+        return html.card(html.table(*self._table(), f"Percent of cuBLAS, each on its own GPU; ours at {self.n}."))
+
+
+@checked
+def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Board:
+    """The rows of GPU `on` at n × n × n: by default of the GPU here, where it was recorded, else of the H200."""
+    present = here().present if on is None else None
+    name = present.name if present is not None and results.read(results.path_for(present)) else on or RECORDED_ON
+    path = results.path_for(present) if present is not None and name == present.name else results.path_of(name)
+    rows = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
+    if not rows:
+        raise LabError(f"Nothing was recorded at {n}, {regime}, on {name}; `gemm-lab record` on that GPU does it.")
+    order = {spec.name: place for place, spec in enumerate(catalog.kernels().values())}
+    ladders = reading_order()
+    rank = {name: place for place, name in enumerate(ladders)}
+    rows.sort(key=lambda row: (rank.get(row.ladder, len(rank)), order.get(row.kernel, len(order)), row.kernel))
+    measured = {row.ladder for row in rows}
+    return Board(rows[0].gpu, n, regime, tuple(rows), tuple(name for name in ladders if name not in measured),
+                 path)
+
+
+def reading_order() -> list[str]:
+    """The ladders with something to time, in the order of the notebooks that teach them."""
+    return sorted(measured_ladders(), key=lambda name: catalog.ladder(name).notebook)
+
+
+def columns(header: list[str], body: list[list[str]]) -> list[str]:
+    """A table as lines of text."""
+    widths = [max(len(row[i]) for row in [header, *body]) for i in range(len(header))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in [header, *body]]

@@ -1,0 +1,8 @@
+"""The nouns that a learner types: Kernel, Run, Ladder, and where am I. Floor 5."""
+
+from gemm_lab.lab.here import Here, here
+from gemm_lab.lab.kernel import Kernel, kernel
+from gemm_lab.lab.ladder import Bench, Ladder, ladder
+from gemm_lab.lab.run import Run
+
+__all__ = ["Bench", "Here", "Kernel", "Ladder", "Run", "here", "kernel", "ladder"]

@@ -1,0 +1,148 @@
+"""`gemm-lab doctor`: what works on this machine, what does not, and what to type."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import gpu_runner as device
+from gemm_lab import config
+from gemm_lab.measure import ncu
+from gpu_runner.baselines import cutlass
+from gpu_simulator import compiler
+from gpu_simulator.compiler import nvcc, sandbox
+from gpu_simulator.errors import LabError, MissingDependency
+from gpu_simulator.hardware.data_sheets import detect
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. `needed` is False where the lab works without it; `remedy` is what to type."""
+
+    what: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+    needed: bool = True
+
+
+_PROBE = 'extern "C" __global__ void __launch_bounds__(32) gemm(float* d, int n) { d[threadIdx.x] = n; }'
+
+
+def examine() -> list[Finding]:
+    """Every finding, in the order in which things depend on each other."""
+    return [_python(), *_packages(), _compile(), _confined(), _disassemble(), *_gpu(), *_server(), _torch(), _nvcc(),
+            _cutlass(), _ncu()]
+
+
+def _python() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    new_enough = sys.version_info >= (3, 10)
+    return Finding("Python", new_enough, found, "" if new_enough else "Use Python 3.10 or newer.")
+
+
+def _packages() -> list[Finding]:
+    findings = []
+    for name in ("numpy", "ml_dtypes", "matplotlib", "ipywidgets", "jupyterlab"):
+        try:
+            findings.append(Finding(name, True, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            needed = name in ("numpy", "ml_dtypes")
+            findings.append(Finding(name, False, "not installed", f"pip install {name}", needed))
+    return findings
+
+
+def _compile() -> Finding:
+    try:
+        made = compiler.compile(_PROBE, arch="sm_75", name="probe")
+    except LabError as error:
+        return Finding("compiler", False, str(error), "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'")
+    version = ".".join(map(str, compiler.version()))
+    return Finding("compiler", True, f"NVRTC {version} compiles ({len(made.cubin):,} bytes for sm_75)")
+
+
+def _confined() -> Finding:
+    able, why = sandbox.available()
+    if able:
+        return Finding("sandbox", True, f"{why}: the compiler's process reads the headers and no other file",
+                       needed=False)
+    return Finding("sandbox", False, f"{why}: what an answer may include is decided by reading its text alone",
+                   "Grade on Linux 5.13 or newer.", needed=False)
+
+
+def _disassemble() -> Finding:
+    try:
+        count = len(compiler.disassemble(compiler.compile(_PROBE, arch="sm_75", name="probe")))
+    except LabError as error:
+        return Finding("disassembler", False, str(error), "pip install 'cuda-toolkit[nvdisasm]'", needed=False)
+    return Finding("disassembler", count > 0, f"nvdisasm reads the kernel ({count} instructions)", needed=False)
+
+
+def _gpu() -> list[Finding]:
+    present = detect()
+    if present is None:
+        return [Finding("GPU", False, "none found (no NVIDIA driver, or no device): kernels run on the emulator",
+                        needed=False)]
+    driver = ".".join(map(str, present.driver))
+    detail = f"{present.name}, {present.arch}, {present.sms} SMs, driver for CUDA {driver}"
+    gpu = Finding("GPU", True, detail, needed=False)
+    if compiler.version()[0] > present.driver[0]:
+        return [gpu, Finding("driver", False, f"the driver supports CUDA {driver}, the compiler is "
+                             f"{compiler.version()[0]}.x: its kernels will not load",
+                             f"pip install 'gemm_lab[cuda{present.driver[0]}]'  (or update the driver)")]
+    if config.server():
+        return [gpu]
+    usable = device.available()
+    detail = "kernels can be launched" if usable else device.why_not()
+    remedy = "" if usable else f"pip install 'gemm_lab[cuda{present.driver[0]}]'"
+    return [gpu, Finding("launching", usable, detail, remedy)]
+
+
+def _server() -> list[Finding]:
+    address = config.server()
+    if not address:
+        return []
+    try:
+        here = device.present()
+    except LabError as error:
+        return [Finding("GPU server", False, str(error), "gemm-lab serve  (on the server)")]
+    found = f"{here.name}, {here.arch}" if here else "its workers emulate"
+    return [Finding("GPU server", True, f"{found}, at {address}: kernels run there")]
+
+
+def _torch() -> Finding:
+    try:
+        return Finding("torch", True, importlib.metadata.version("torch"), needed=False)
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("torch", False, "not installed: no Inductor baseline, no torch tensors",
+                       "pip install 'gemm_lab[torch]'", needed=False)
+
+
+def _nvcc() -> Finding:
+    try:
+        path = nvcc.find()
+        return Finding("nvcc", True, f"{nvcc.version(path)} at {path}", needed=False)
+    except MissingDependency:
+        return Finding("nvcc", False, "not found on PATH, in CUDA_HOME or in /usr/local/cuda: no CUTLASS baselines",
+                       "install the CUDA Toolkit (only the baselines cutlass_sm75 and cutlass_sm80 need it)",
+                       needed=False)
+
+
+def _cutlass() -> Finding:
+    try:
+        return Finding("CUTLASS", True, f"headers {cutlass.headers()[1]}", needed=False)
+    except MissingDependency:
+        return Finding("CUTLASS", False, "not installed: no baselines cutlass_sm75 and cutlass_sm80",
+                       "pip install 'gemm_lab[cutlass]'", needed=False)
+
+
+def _ncu() -> Finding:
+    try:
+        return Finding("ncu", True, f"Nsight Compute {ncu.version() or 'of an unknown version'} at {ncu.find()}",
+                       needed=False)
+    except (MissingDependency, OSError, subprocess.TimeoutExpired):
+        return Finding("ncu", False, "not found on PATH or in /usr/local/cuda: recorded profiles are shown, none "
+                       "can be recorded", "install the CUDA Toolkit or Nsight Compute (only to record profiles)",
+                       needed=False)

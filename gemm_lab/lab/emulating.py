@@ -1,0 +1,191 @@
+"""A Kernel on the emulator: checked like on a GPU, with what every line of its source cost."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import gpu_runner as device
+import gpu_simulator as emulator
+from gemm_lab.config import sms
+from gemm_lab.lab import known_types  # noqa: F401  so that a server's reports are understood
+from gemm_lab.lab.measuring import check_twice
+from gemm_lab.measure.check import Verdict
+from gemm_lab.measure.inputs import make_inputs
+from gpu_runner.transport.server_results import arrays_of
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.tensor_map import TensorMap
+from gpu_simulator.memory_limit import in_words, limit_bytes
+
+if TYPE_CHECKING:
+    from gemm_lab.lab.kernel import Kernel
+    from gpu_simulator import Report
+    from gpu_simulator.compiler import Compiled
+
+SECONDS_WITHOUT_ASKING, WORD_S = 60.0, 15.0
+# Warp instructions that a kernel may execute: at least 20 times what any kernel of the catalogue and any right answer
+# needs, of which simt/01 to 03 need most, one for five or six products. Few enough to notice a spin soon.
+FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 4.0
+WHOLE_TILE = 128  # a kernel for any size works on whole tiles, also where D has fewer rows or columns
+# Steps of the emulator (`emulator.effort`), for a spin of few lanes, which executes little: `MARGIN` times a bound that
+# no kernel of the catalogue and no right answer passes, at any size. It has a part for each launch, a part for each k
+# (the longest loop over k is that of simt/04), and a part that grows with the number of blocks. Neither limit is a
+# time, so that a verdict is the same on a machine that is slow, busy, or suspended in the middle of a run.
+MARGIN, STEPS_OF_A_LAUNCH, STEPS_FOR_EACH_K, PRODUCTS_A_STEP = 20, 25_000, 110, 4096
+# Bytes of a checked run at its peak, for each element of A and B, and of C and D: inputs, copies, what the emulator
+# keeps and the exact result. Measured as the growth of the process, from 1024³ to 8192 × 2048 × 32, FP16 and FP32.
+BYTES_OF_INPUTS, BYTES_OF_RESULTS = 20, 35
+
+
+def budget(m: int, n: int, k: int) -> int:
+    """Warp instructions allowed for an m × n × k product; the naive kernel needs about a twentieth of it."""
+    return FREE_INSTRUCTIONS + int(INSTRUCTIONS_PER_PRODUCT * max(m, WHOLE_TILE) * max(n, WHOLE_TILE) * k)
+
+
+def step_budget(m: int, n: int, k: int) -> int:
+    """Steps of the emulator allowed for an m × n × k product: `MARGIN` times what the longest honest kernel needs."""
+    return MARGIN * (STEPS_OF_A_LAUNCH + STEPS_FOR_EACH_K * k + m * n * k // PRODUCTS_A_STEP)
+
+
+def limits(m: int, n: int, k: int) -> dict[str, int]:
+    """What bounds the launch of an m × n × k product, as options of `launch`."""
+    return {"max_instructions": budget(m, n, k), "max_steps": step_budget(m, n, k)}
+
+
+def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1),
+           **options: Any) -> tuple[list[np.ndarray], Report]:
+    """Run once; returns the arrays of `args` as they are afterwards, and the report.
+
+    Where GEMM_LAB_SERVER names a server that emulates, it runs there. options: the limits that `emulator.launch`
+    takes; without any, only the stop button ends a launch.
+    """
+    server = device.emulating_server()
+    if server is not None:
+        facts = {name: getattr(compiled, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
+        answer = server.request("emulate", compiled=facts | {"files": dict(compiled.files)}, grid=tuple(grid),
+                                args=list(args), cluster=tuple(cluster), **options)
+        return answer["arrays"], answer["report"]
+    copies, arrays = copied(args)
+    report = emulator.launch(compiled, compiled.entry, tuple(grid), (compiled.threads, 1, 1), copies, cluster=cluster,
+                             **options)
+    return arrays, report
+
+
+def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
+    """Arguments with copies of their arrays, and the copies in the order of `arrays_of`."""
+    arrays = arrays_of(args)
+    made = {id(array): array.copy() for array in arrays}
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, TensorMap):
+            return replace(value, array=made[id(value.array)])
+        return made[id(value)] if isinstance(value, np.ndarray) else value
+
+    return [copy(value) for value in args], [made[id(array)] for array in arrays]
+
+
+def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int,
+                      seed: int = 0) -> tuple[list[Verdict], Report]:
+    """The two checks of `measure.check` with the emulator as the machine, and the report of the first."""
+    reports: list[Report] = []
+
+    def machine(compiled, *, grid, args, cluster):
+        arrays, report = launch(compiled, grid, args, cluster, **limits(m, n, k))
+        reports.append(report)
+        return arrays
+
+    with still_at_work(f"{kernel.label} at {m} × {n} × {k}"):
+        verdicts = check_twice(kernel, compiled, m, n, k, seed, machine)
+    return verdicts, reports[0]
+
+
+_told: list[str] = []  # what a word may be said of now; several, where one piece of work is part of another
+
+
+@contextmanager
+def still_at_work(what: str, after_s: float | None = None) -> Iterator[None]:
+    """Say on stderr that `what` is still at work if it takes longer than `after_s`; the outermost `what` speaks."""
+    word = threading.Timer(WORD_S if after_s is None else after_s, _say, [what])
+    word.daemon = True
+    _told.append(what)
+    try:
+        if len(_told) == 1:
+            word.start()
+        yield
+    finally:
+        word.cancel()
+        _told.remove(what)
+
+
+def _say(what: str) -> None:
+    print(f"Still at work: {what}. The stop button stops it; in a terminal Ctrl-C.", file=sys.stderr, flush=True)
+
+
+def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
+    """Races, uninitialised reads and missing waits: two block tiles along N, each stage filled twice, both timings."""
+    m, n, k = smallest_size(kernel)
+    n *= 2 if sms() is None else 4  # a race between blocks takes two; told how few run, each gets several tiles
+    k *= kernel.config.get("NUM_STAGES", 1)
+    problem, found = kernel.problem, []
+
+    for timing in ("early", "late"):
+        inputs = make_inputs(problem, m, n, k, "integers", 0)
+        _, report = launch(compiled, kernel.grid(m, n, k), inputs.arguments(), kernel.spec.cluster,
+                           hazards=True, timing=timing, **limits(m, n, k))
+        found += [hazard for hazard in report.hazards if str(hazard) not in {str(other) for other in found}]
+    return emulator.widest_first(found)
+
+
+def smallest_size(kernel: Kernel) -> tuple[int, int, int]:
+    """One block tile in m and n, two block tiles in k, of a kernel of any size, too (32 where it has no tiles)."""
+    steps, config = kernel.spec.size_multiples(kernel.config), kernel.config
+    m, n, k = (max(steps[axis], config.get(f"BLOCK_{axis.upper()}", 32 if steps[axis] == 1 else 1)) for axis in "mnk")
+    return m, n, 2 * k
+
+
+def estimate_s(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> float:
+    """Seconds that one launch will take here: a line through two timed launches of about 128³ and 256³."""
+    points = []
+    for edge in (128, 128, 256):  # the first launch also parses the PTX and is timed again
+        size = tuple(-(-edge // step) * step for step in kernel.spec.size_multiples(kernel.config).values())
+        inputs = make_inputs(kernel.problem, *size, "integers", 0)
+        begun = time.perf_counter()
+        launch(compiled, kernel.grid(*size), inputs.arguments(), kernel.spec.cluster, **limits(*size))
+        points.append((size[0] * size[1] * size[2], time.perf_counter() - begun))
+    (small, quick), (large, slow) = points[1:]
+    slope = max(slow - quick, 0.2 * slow) / max(large - small, large / 2)
+    return quick + slope * (m * n * k)
+
+
+def require_memory(kernel: Kernel, m: int, n: int, k: int) -> None:
+    """A `LabError` if a checked run needs more memory than a launch may take here."""
+    needed, limit = BYTES_OF_INPUTS * (m + n) * k + 2 * BYTES_OF_RESULTS * m * n, limit_bytes(None)
+    if needed > limit:
+        edge = int((limit / 2 / (BYTES_OF_INPUTS + BYTES_OF_RESULTS)) ** 0.5) // 128 * 128
+        raise LabError(f"{kernel.name} at {m} × {n} × {k} would need about {in_words(needed)} of memory on the "
+                       f"emulator with its copies and the exact result, and {in_words(limit)} may be used. "
+                       + (f"Choose a smaller size; {edge} × {edge} × {edge} would fit." if edge else
+                          "Close what takes the memory, or raise GEMM_LAB_MEMORY_MB if that is set."))
+
+
+def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, sure: bool) -> None:
+    """A `LabError` if a run needs more memory than there is, or more than a minute and is not `sure`."""
+    require_memory(kernel, m, n, k)
+    if m * n * k <= 640**3:
+        return
+    seconds = 2 * estimate_s(kernel, compiled, m, n, k)
+    if seconds > SECONDS_WITHOUT_ASKING and not sure:
+        raise LabError(f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the emulator. "
+                       "Choose a smaller size, or say that you mean it: run(…, sure=True), or --yes.")
+
+
+def _minutes(seconds: float) -> str:
+    count = max(round(seconds / 60), 1)
+    return "1 minute" if count == 1 else f"{count} minutes"

@@ -1,0 +1,124 @@
+"""`gemm-lab export NAME`: one standalone .cu file for nvcc and ncu, with a small main that checks and times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from gemm_lab.catalog import KernelSpec
+from gemm_lab.config import data_dir
+from gemm_lab.lab import export_launch
+from gpu_simulator.compiler.nvrtc_library import config_header
+from gpu_simulator.errors import LabError
+
+_INCLUDE = re.compile(r'^#include "([^"]+)".*$', re.M)
+_C_TYPES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float"}
+
+
+def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None = None, arch: str = "sm_75") -> str:
+    """The text of one .cu file: headers inlined, constants fixed, main appended.
+
+    Build with `nvcc -O3 -std=c++17 -arch=… file.cu`, run with `./a.out [m n k]`. Raises `LabError` for kernels
+    that need arguments which this main cannot make.
+    """
+    if spec.ceiling:
+        raise LabError(f"{spec.name} cannot be exported: it is a loop that measures a peak and multiplies no matrices.")
+    spec = spec.clustered(config)
+    arch = arch if arch in spec.targets else spec.targets[0]
+    # Given -arch=sm_90a, nvcc 13.0 also builds for compute_90, where there is no wgmma.
+    target = f"-gencode arch={arch.replace('sm', 'compute')},code={arch}" if arch[-1] in "af" else f"-arch={arch}"
+    seen: set[str] = set()
+
+    def inline(text: str) -> str:
+        def replace(match: re.Match) -> str:
+            name = match[1]
+            if name in seen:
+                return f"// {name}: above"
+            seen.add(name)
+            if name == "config.cuh":
+                return config_header(config).replace("#pragma once\n", "").rstrip()
+            body = (data_dir("kernels") / "include" / name).read_text(encoding="utf-8")
+            return inline(body.replace("#pragma once\n", "")).rstrip()
+
+        return _INCLUDE.sub(replace, text)
+
+    return (f"// {spec.name}, exported by gemm-lab.\n"
+            f"// Build: nvcc -O3 -std=c++17 {target} FILE.cu   Run: ./a.out [m n k]\n"
+            f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source or spec.source)}\n{_main(spec, config)}")
+
+
+def _main(spec: KernelSpec, config: Mapping[str, int]) -> str:
+    problem = spec.problem
+    t_in, t_out = _C_TYPES[problem.dtype_in], _C_TYPES[problem.dtype_out]
+    values = {"a": "a", "b": "b", "c": "c", "d": "d", "m": "M", "n": "N", "k": "K", "alpha": "alpha", "beta": "beta"}
+    arguments = ", ".join(values.get(name, name) for name in problem.arguments)  # a tensor map has its own name
+    grid = ", ".join(_c_expression(expression) for expression in spec.grid)
+    at_a = "row * (size_t)K + i" if problem.layout_a == "row" else "i * (size_t)M + row"
+    at_b = "i * (size_t)N + col" if problem.layout_b == "row" else "col * (size_t)K + i"
+    multiples = " || ".join(f"{axis.upper()} % ({_c_expression(str(expression))})"
+                            for axis, expression in spec.multiples.items())
+    smem = "SMEM_BYTES" if re.search(r"constexpr\s+int\s+SMEM_BYTES", spec.source) else "0"
+    alpha, beta = ("2.0f", "-1.0f") if problem.uses_c else ("1.0f", "0.0f")
+    return f"""
+// ---- Host: integers in, exact result out, then the clock ----
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+
+static void require(cudaError_t status, const char* what) {{
+  if (status != cudaSuccess) {{ std::printf("%s: %s\\n", what, cudaGetErrorString(status)); std::exit(1); }}
+}}
+static int host_cdiv(int a, int b) {{ return (a + b - 1) / b; }}{export_launch.encoder(spec)}
+
+template <class T> __global__ void fill(T* array, size_t count, unsigned seed) {{   // -1, 0 or 1
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {{
+    unsigned h = (unsigned)i * 2654435761u ^ seed; h ^= h >> 15; h *= 2246822519u; h ^= h >> 13;
+    array[i] = T((float)((int)(h % 3) - 1));
+  }}
+}}
+__global__ void compare(const {t_in}* a, const {t_in}* b, const {t_out}* c, const {t_out}* d, int M, int N, int K,
+                        float alpha, float beta, int* wrong) {{
+  const size_t row = blockIdx.y, col = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (col >= N) return;
+  float sum = 0.0f;
+  for (size_t i = 0; i < K; i++) sum += (float)a[{at_a}] * (float)b[{at_b}];
+  const float want = (float){t_out}(alpha * sum + (beta != 0.0f ? beta * (float)c[row * N + col] : 0.0f));
+  if (!((float)d[row * N + col] == want)) atomicAdd(wrong, 1);
+}}
+
+int main(int argc, char** argv) {{
+  const int M = argc > 1 ? std::atoi(argv[1]) : 1024, N = argc > 2 ? std::atoi(argv[2]) : M;
+  const int K = argc > 3 ? std::atoi(argv[3]) : M;
+  if (M < 1 || N < 1 || K < 1{" || " + multiples if multiples else ""}) {{
+    std::printf("this kernel cannot do M %d, N %d, K %d\\n", M, N, K);
+    return 1;
+  }}
+  const float alpha = {alpha}, beta = {beta};
+  {t_in} *a, *b; {t_out} *c, *d; int* wrong;
+  require(cudaMalloc(&a, (size_t)M * K * sizeof *a), "A"); require(cudaMalloc(&b, (size_t)K * N * sizeof *b), "B");
+  require(cudaMalloc(&c, (size_t)M * N * sizeof *c), "C"); require(cudaMalloc(&d, (size_t)M * N * sizeof *d), "D");
+  require(cudaMalloc(&wrong, sizeof *wrong), "counter"); cudaMemset(wrong, 0, sizeof *wrong);
+  fill<<<1024, 256>>>(a, (size_t)M * K, 1u); fill<<<1024, 256>>>(b, (size_t)K * N, 2u);
+  fill<<<1024, 256>>>(c, (size_t)M * N, 3u); cudaMemset(d, 0xff, (size_t)M * N * sizeof *d);   // NaN in every type
+{export_launch.maps(spec, config)}{export_launch.multiprocessors(spec)}  const dim3 grid({grid});
+  require(cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, {smem}), "shared memory");
+{export_launch.start(spec, smem, arguments)}  start();
+  require(cudaGetLastError(), "launch"); require(cudaDeviceSynchronize(), "kernel");
+  compare<<<dim3(host_cdiv(N, 256), M), 256>>>(a, b, c, d, M, N, K, alpha, beta, wrong);
+  int count; require(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDeviceToHost), "check");
+  std::printf("%s: %d of %zu elements wrong\\n", count ? "FAIL" : "PASS", count, (size_t)M * N);
+  cudaEvent_t begin, end; cudaEventCreate(&begin); cudaEventCreate(&end);
+  const int turns = 20;
+  cudaEventRecord(begin);
+  for (int i = 0; i < turns; i++) start();
+  cudaEventRecord(end); require(cudaEventSynchronize(end), "timing");
+  float ms; cudaEventElapsedTime(&ms, begin, end);
+  std::printf("%.3f ms, %.1f TFLOPS (mean of %d launches)\\n", ms / turns, 2e-9 * M * N * K * turns / ms, turns);
+  return count != 0;
+}}
+"""
+
+
+def _c_expression(expression: str) -> str:
+    """A ladder.toml expression in C on the host: `//` becomes `/`; a kernel may have a cdiv of its own."""
+    return re.sub(r"\bcdiv\(", "host_cdiv(", expression.replace("//", "/"))

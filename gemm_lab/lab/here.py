@@ -1,0 +1,56 @@
+"""What is on this machine, in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import gpu_runner as device
+from gemm_lab import config
+from gpu_simulator.hardware.data_sheets import Gpu, Present, gpu
+
+RECORDED_ON = "h200"  # the GPU whose recorded runs are shown where there is none
+
+
+@dataclass(frozen=True)
+class Here:
+    """The GPU that kernels run on, or the sentence that says why none does.
+
+    `arch` is what kernels are compiled for; without a GPU it is the taught GPU's, chosen by each ladder.
+    """
+
+    present: Present | None
+    usable: bool
+    reason: str
+    server: str = ""  # the address of the GPU's machine, where it is another
+
+    @property
+    def arch(self) -> str | None:
+        return self.present.arch if self.usable else None
+
+    @property
+    def gpu(self) -> Gpu | None:
+        return self.present.gpu if self.usable else None
+
+    def __str__(self) -> str:
+        if self.usable:
+            p = self.present
+            return (f"{p.name} ({p.arch}, {p.sms} SMs, {p.memory_gb:.0f} GB), driver for CUDA "
+                    f"{p.driver[0]}.{p.driver[1]}: kernels run and are timed "
+                    f"{f'there, on the server at {self.server}' if self.server else 'here'}.")
+        recorded = gpu(RECORDED_ON).name
+        where = f"there, at {self.server}" if self.server else "here"
+        return (f"{self.reason} Kernels run on the emulator {where}, which checks and counts; "
+                f"speeds shown were recorded on one {recorded}.")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        colour = "#009E73" if self.usable else "#0072B2"
+        return f'<div style="border-left:4px solid {colour};padding:4px 10px">{escape(str(self))}</div>'
+
+
+def here() -> Here:
+    """The machine that kernels run on, this one or the server's: its GPU, or why kernels are not launched."""
+    usable = device.available()
+    return Here(device.present(), usable, "" if usable else device.why_not(), config.server())

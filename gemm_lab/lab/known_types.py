@@ -1,0 +1,39 @@
+"""What the emulator's answers are made of, made known to the codec on both sides.
+
+The codec (`device.codec`) stands on a floor that may not know the emulator, so this module, which may, registers the
+types. Import it wherever answers of a server are written or read.
+"""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import fields
+from typing import Any
+
+from gpu_runner.transport import codec, told_errors
+from gpu_runner.transport.server_results import RESULTS
+from gpu_simulator import Report, Site, Totals
+from gpu_simulator import faults as emulated
+from gpu_simulator.observers.hazards import Hazard
+
+REPORT = {
+    "instructions": int, "steps": float, "sites": list[Site], "hazards": list[Hazard], "output": str, "totals": Totals,
+    "asked_by_rank": dict[int, int], "most_on_the_way": int,
+}
+
+
+def _report(**found: Any) -> Report:
+    """A report as it arrives from another machine: counts and findings, without the launch that a replay needs."""
+    report = Report.__new__(Report)
+    vars(report).update(found, _launch=None)
+    return report
+
+
+for _kind in (Site, Totals, Hazard):
+    _hints = typing.get_type_hints(_kind)
+    codec.register(_kind, {field.name: _hints[field.name] for field in fields(_kind)})
+codec.register(Report, REPORT, _report)
+RESULTS["emulate"]["report"] = Report
+
+for _name in emulated.__all__:
+    told_errors.register(getattr(emulated, _name))

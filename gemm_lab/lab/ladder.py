@@ -1,0 +1,220 @@
+"""`lab.ladder("t4")`: all rungs of a ladder together, timed side by side."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any
+
+import gpu_runner as device
+from gemm_lab import catalog
+from gemm_lab.cards import html
+from gemm_lab.catalog import LadderSpec
+from gemm_lab.lab.here import RECORDED_ON, here
+from gemm_lab.lab.kernel import Kernel, kernel, resolve_backend
+from gemm_lab.measure.statistics import times_as_fast
+from gpu_simulator.argument_checks import as_whole, checked, shown
+from gpu_simulator.errors import LabError, SizeError
+
+SIZES = (2048, 4096, 8192)
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The rungs of one ladder, in teaching order."""
+
+    spec: LadderSpec = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [kernel(k.name) for k in self.spec.kernels]
+
+    def __iter__(self):
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self.spec.kernels)
+
+    def __getitem__(self, index: int) -> Kernel:
+        return self.kernels[index]
+
+    @checked
+    def bench(self, sizes: int | Iterable[int] = SIZES, *, regime: str = "sustained", rounds: int | None = None,
+              baselines: Iterable[str] | None = None, progress: bool | Callable = True,
+              also: Iterable[Kernel] = ()) -> Bench:
+        """Time every rung, its baselines and its ceiling, interleaved, at each size.
+
+        Returns the recorded run, saying so, where there is no GPU. `also` adds the learner's own kernels. `rounds`:
+        by default 30, and 10 in bursts.
+        """
+        if not isinstance(also, (list, tuple)) or not all(isinstance(other, Kernel) for other in also):
+            raise LabError(f"also takes a list of kernels, such as [lab.kernel(…)], not {shown(also)}.")
+        sizes, rungs = _sizes(sizes), [*self.kernels, *also]
+        for rung in rungs:
+            for n in sizes:
+                rung.spec.require_size(rung.config, n, n, n)
+        if rounds is not None and rounds < 1:
+            raise LabError(f"A bench takes at least 1 round, not {rounds}.")
+        if resolve_backend(None, timing=True) != "gpu":
+            return self.recorded(sizes, regime)
+        from gemm_lab.lab.measuring import benchmark_kernels
+
+        wanted = tuple(self.spec.baselines) if baselines is None else tuple(baselines)
+        ceiling = kernel(self.spec.ceiling) if self.spec.ceiling else None
+        rows = benchmark_kernels(rungs, sizes, baselines=wanted, ceiling=ceiling, regime=regime, rounds=rounds,
+                                 progress=progress)
+        for what, why in rows.skipped.items():
+            print(f"not timed: {what}: {why}", file=sys.stderr)
+        if not rows:
+            raise LabError("Nothing could be timed: " + "; ".join(rows.skipped.values()))
+        return Bench(self, rows, recorded=False)
+
+    @checked
+    def recorded(self, sizes: int | Iterable[int] = SIZES, regime: str = "sustained") -> Bench:
+        """The rows of this ladder recorded on the H200."""
+        from gemm_lab.measure.results import path_of, recorded, with_samples
+
+        sizes, names = _sizes(sizes), {self.spec.ceiling}
+        rows = [r for r in recorded(RECORDED_ON)
+                if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
+        if not rows:
+            raise LabError(f"No {regime} run of the ladder {self.name} has been recorded. To measure one a GPU is "
+                           f"needed: {device.why_not() or 'this one will do'}")
+        if not {r.kernel for r in rows} & {k.name for k in self.spec.kernels}:
+            also = ", ".join(sorted({r.kernel for r in rows}))
+            raise LabError(f"No rung of the ladder {self.name} has been recorded in the {regime} regime, only {also}. "
+                           f"To measure the rungs a GPU is needed: {device.why_not() or 'this one will do'}")
+        kept = with_samples((r for r in rows if r.n in sizes), path_of(RECORDED_ON))
+        if not kept:
+            known = ", ".join(str(n) for n in sorted({r.n for r in rows}))
+            raise LabError(f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
+                           f"To measure others a GPU is needed: {device.why_not() or 'this one will do'}")
+        return Bench(self, [self._of_this_run(r, kept) if r.kernel in names else r for r in kept], recorded=True)
+
+    def _of_this_run(self, ceiling: Any, rows: list[Any]) -> Any:
+        """The row of a ceiling that several ladders share with the speed that it had in turns with these rungs."""
+        rungs = [r for r in rows if r.ladder == self.name and r.n == ceiling.n and r.ceiling_tflops]
+        if not rungs or any(r.commit == ceiling.commit and r.ceiling_tflops == ceiling.tflops for r in rungs):
+            return ceiling
+        speed, like = statistics.median(r.ceiling_tflops for r in rungs), rungs[-1]
+        return replace(like, kernel=ceiling.kernel, ladder=ceiling.ladder, config=ceiling.config, dtype=ceiling.dtype,
+                       tflops=speed, tflops_low=speed, tflops_high=speed, ceiling_tflops=speed, ratio_ceiling=1.0,
+                       ratio_cublas=speed / like.cublas_tflops if like.cublas_tflops else None, samples_ms=())
+
+    def __repr__(self) -> str:
+        lines = [f"{self.name}: {self.spec.title}. {self.spec.problem.formula}"]
+        return "\n".join(lines + [f"  {k.name:32} {k.summary}" for k in self.spec.kernels])
+
+    def _repr_html_(self) -> str:
+        rows = [[k.name, k.summary] for k in self.spec.kernels]
+        head = f"<b>{escape(self.spec.title)}</b> &nbsp;{escape(self.spec.problem.formula)}"
+        return html.card(head + html.table(["kernel", "what it adds"], rows, text_columns=2))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measured or recorded rows of one ladder; shows itself as a table, `.plot()` as a picture."""
+
+    ladder: Ladder
+    rows: list[Any] = field(repr=False)
+    recorded: bool = False
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({r.n for r in self.rows})
+
+    @checked
+    def tflops(self, name: str, n: int) -> float:
+        """Median TFLOPS of a kernel, a baseline ("cublas") or a ceiling at size n."""
+        return self._row(name, n).tflops
+
+    def _row(self, name: str, n: int) -> Any:
+        rows = [row for row in self.rows if row.n == n]
+        exact = [row for row in rows if name in (row.kernel, row.kernel.split("/")[-1])]
+        for row in exact or [row for row in rows if row.kernel.startswith(f"{name}_")]:
+            return row
+        known = sorted({row.kernel for row in self.rows})
+        raise LabError(f"There is no row for “{name}” at {n}; there are {', '.join(known)} at {self.sizes}.")
+
+    @checked
+    def ratio(self, name: str, over: str, n: int) -> float:
+        """How many times faster `name` is than `over` at size n: the median over the rounds of this run."""
+        row, base = self._row(name, n), self._row(over, n)
+        if row.ratio_ceiling and base.kernel == self.ladder.spec.ceiling:
+            return row.ratio_ceiling
+        return times_as_fast(row, base)
+
+    @checked
+    def plot(self, lit: str | None = None, n: int | None = None, published: bool = True):
+        """The ladder as a picture: rungs against cuBLAS and the ceiling at size n (default: the largest)."""
+        from gemm_lab import plots
+
+        return plots.bench(self, lit=lit, n=n or self.sizes[-1], published=published)
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """One plain dict per row, for `--json`."""
+        from dataclasses import asdict
+
+        return [asdict(row) for row in self.rows]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        order = {spec.name: index for index, spec in enumerate(self.ladder.spec.kernels)}
+        names = sorted(dict.fromkeys(r.kernel for r in self.rows), key=lambda name: order.get(name, len(order)))
+        header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in self.sizes)]
+        by_key = {(r.kernel, r.n): r for r in self.rows}
+        rivals = [r for r in self.rows if r.kernel.startswith("cutlass_")]
+        cutlass = {r.n: r for r in sorted(rivals, key=lambda r: r.tflops)}
+        header += [f"÷ CUTLASS at {n}" for n in self.sizes if n in cutlass]
+        body = []
+        for name in names:
+            cells = [by_key.get((name, n)) for n in self.sizes]
+            body.append([name, *(f"{r.tflops:.1f}" if r else "" for r in cells),
+                         *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells),
+                         *(f"{times_as_fast(r, cutlass[n]):.3f}" if r else ""
+                           for n, r in zip(self.sizes, cells, strict=True) if n in cutlass)])
+        return header, body
+
+    def _caption(self) -> str:
+        rungs = [row for row in self.rows if row.ladder == self.ladder.name] or list(self.rows)
+        r, clock = rungs[-1], statistics.median(row.sm_clock_mhz for row in rungs)
+        power = statistics.median(row.power_w for row in rungs)
+        source = "recorded" if self.recorded else "measured now"
+        return (f"TFLOPS, median of {r.rounds} rounds, {r.regime}, {source} on {r.gpu}, driver {r.driver}, "
+                f"CUDA {r.cuda}, about {clock:,.0f} MHz, {power:.0f} W, commit {r.commit}, {r.date}")
+
+    def __repr__(self) -> str:
+        header, body = self._table()
+        widths = [max(len(row[i]) for row in [header, *body]) for i in range(len(header))]
+        lines = []
+        for first, *others in [header, *body]:
+            cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+            lines.append("  ".join([first.ljust(widths[0]), *cells]))
+        return "\n".join([*lines, self._caption()])
+
+    def _repr_html_(self) -> str:
+        header, body = self._table()
+        return html.card(html.table(header, body, self._caption()))
+
+
+def _sizes(sizes: int | Iterable[int]) -> list[int]:
+    """One size or several as a list; a `SizeError` where one is no whole number."""
+    several = isinstance(sizes, Iterable) and not isinstance(sizes, (str, bytes)) and as_whole(sizes) is None
+    whole = [as_whole(n) for n in (sizes if several else [sizes])]
+    if None in whole or not whole:
+        raise SizeError(f"Sizes are whole numbers, such as [2048, 4096], not {shown(sizes)}.")
+    return whole
+
+
+def ladder(name: str) -> Ladder:
+    """A ladder by name: simt, t4, …"""
+    return Ladder(catalog.ladder(name))
+
+
+__all__ = ["SIZES", "Bench", "Ladder", "here", "ladder"]

@@ -1,0 +1,81 @@
+"""Arrays in, whatever library they come from; NumPy out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gemm_lab.catalog import Problem
+from gemm_lab.measure import inputs
+from gpu_simulator.errors import ConfigError, SizeError
+
+NUMPY_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+
+
+def numpy_dtype(name: str) -> np.dtype:
+    """The NumPy type for "f16", "bf16" (of ml_dtypes) or "f32"."""
+    if name == "bf16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(NUMPY_NAMES[name])
+
+
+def as_numpy(array: Any, label: str) -> np.ndarray:
+    """A NumPy array of a NumPy, CuPy or torch one; anything else is a `ConfigError`."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise ConfigError(f"{label} is a masked array, and a kernel knows no masks; fill it first: {label}.filled(0).")
+    if isinstance(array, np.ndarray):
+        return array
+    module = type(array).__module__.split(".")[0]
+    if module == "torch":
+        try:
+            return _of_torch(array)
+        except (AttributeError, NotImplementedError, RuntimeError, TypeError) as error:
+            raise ConfigError(f"{label} cannot become a NumPy array: {str(error).rstrip('.')}.") from None
+    if module == "cupy":
+        return array.get()
+    raise ConfigError(f"{label} is a {type(array).__name__}; pass a NumPy, CuPy or torch array.")
+
+
+def _of_torch(array: Any) -> np.ndarray:
+    array = array.detach().cpu().resolve_conj().resolve_neg()
+    if str(array.dtype) == "torch.bfloat16":
+        import torch
+
+        return array.contiguous().view(torch.int16).numpy().view(numpy_dtype("bf16"))
+    return array.numpy()
+
+
+def operand(array: Any, label: str, dtype: str) -> np.ndarray:
+    """`array` as a two-dimensional NumPy array of exactly `dtype`; a `ConfigError` says how to convert."""
+    values = as_numpy(array, label)
+    if values.ndim != 2:
+        raise SizeError(f"{label} has {values.ndim} dimensions; a matrix has two.")
+    if values.dtype != numpy_dtype(dtype):
+        name = NUMPY_NAMES[dtype]
+        raise ConfigError(f"{label} is {values.dtype}; this kernel takes {name}. Convert it first, so that rounding is "
+                          f"your decision: {label}.astype({name!r}).")
+    return values
+
+
+def check_shapes(a: np.ndarray, b: np.ndarray, c: np.ndarray | None) -> tuple[int, int, int]:
+    """(m, n, k) of A (m, k), B (k, n) and C (m, n); a `SizeError` names the shapes that do not fit."""
+    (m, k), (rows, n) = a.shape, b.shape
+    if k != rows:
+        raise SizeError(f"A is {m} × {k} and B is {rows} × {n}: A's columns must equal B's rows.")
+    if c is not None and c.shape != (m, n):
+        raise SizeError(f"C is {c.shape[0]} × {c.shape[1]}; for these A and B it must be {m} × {n}.")
+    return m, n, k
+
+
+def stored(array: np.ndarray, layout: str) -> np.ndarray:
+    """A logical matrix as the kernel reads it: contiguous rows, or contiguous columns."""
+    return np.ascontiguousarray(array if layout == "row" else array.T)
+
+
+def arguments(problem: Problem, arrays: dict[str, np.ndarray], m: int, n: int, k: int, alpha: float, beta: float):
+    """The kernel's arguments in its parameter order."""
+    values: dict[str, Any] = {**arrays, "m": m, "n": n, "k": k, "alpha": float(alpha), "beta": float(beta)}
+    return inputs.arguments(problem, values)

@@ -1,0 +1,95 @@
+"""`gemm-lab profile`: record hardware counters of rungs, profile cards of rungs, and the one-instruction kernels.
+
+Every file is written whole: what was recorded before, with the rows recorded now in their place.
+"""
+
+from __future__ import annotations
+
+import datetime
+import tempfile
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gemm_lab import catalog
+from gemm_lab.lab.card_recording import driver_version, record_cards, variants
+from gemm_lab.lab.here import Here
+from gemm_lab.lab.kernel import kernel
+from gemm_lab.measure import ncu
+from gemm_lab.measure.cards import CARD_N, write_cards
+from gemm_lab.measure.inputs import make_inputs
+from gemm_lab.measure.profile import profile, ptx_hash, read_rows, replaced, source_hash, step, write_rows
+from gemm_lab.measure.recordings import recordings
+from gpu_simulator import compiler
+
+PROFILED_N = 512  # of rungs.csv: small enough for the emulator to count the same launch
+PARTS = ("rungs", "cards", "patterns")
+
+
+def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[dict[str, Any]]:
+    """One row of counters for each rung at n × n × n, in its default configuration."""
+    plan, rows = [], []
+    for name in names:
+        made = kernel(name)
+        made = replace(made, config=made.spec.configure())
+        compiled = made.compile(arch)
+        inputs = make_inputs(made.problem, n, n, n, "integers", 0)
+        plan.append(step(compiled, made.grid(n, n, n), inputs.arguments(), made.spec.cluster))
+        rows.append({"kernel": made.name, "n": n, "arch": arch, "ptx": ptx_hash(compiled.ptx),
+                     "source": source_hash(compiled)})
+    return [row | counts for row, counts in zip(rows, profile(plan), strict=True)]
+
+
+def pattern_plan(arch: str, skip: Container[tuple[str, str, str]] = ()) -> tuple[list[dict], list[dict[str, Any]]]:
+    """(plan, rows) for every recording of `measure.recordings` whose key is not in `skip`."""
+    plan, rows = [], []
+    for recording in recordings():
+        if recording.key in skip:
+            continue
+        compiled = compiler.compile(recording.source, arch=arch, name="pattern")
+        plan.append(step(compiled, (1, 1, 1), recording.arguments()))
+        rows.append({"instruction": recording.instruction, "pattern": recording.pattern.name, "seed": recording.seed,
+                     "arch": arch, "ptx": ptx_hash(compiled.ptx)})
+    return plan, rows
+
+
+def profile_patterns(arch: str, skip: Container[tuple[str, str, str]] = ()) -> list[dict[str, Any]]:
+    """One row of shared-memory counters for each instruction and pattern."""
+    plan, rows = pattern_plan(arch, skip)
+    kept = ("wavefronts", "ideal_wavefronts", "hardware_wavefronts")
+    return [row | {key: counts[key] for key in kept} for row, counts in zip(rows, profile(plan, 500.0), strict=True)]
+
+
+def record_profiles(folder: Path, names: Sequence[str], where: Here, parts: Sequence[str] = PARTS, n: int = CARD_N,
+                    onto: Path | None = None, raw: Path | None = None,
+                    settings: Mapping[str, int] | None = None) -> list[Path]:
+    """Record `parts` for the GPU in `where` and write their files into `folder`, over the rows in `onto`.
+
+    Kernels that do not exist for this GPU are left out. `raw` keeps what ncu wrote for the cards, one folder a ladder;
+    each ladder's cards are written when they are read. `settings` are those of the cards, where not the rungs' own.
+    """
+    onto, arch, written = onto or folder, where.arch, []
+    names = [name for name in names if catalog.kernel(name).written_for(arch)]
+    if "cards" in parts:
+        base = onto
+        for ladder in dict.fromkeys(name.split("/")[0] for name in names):
+            mine = [made for name in names if name.startswith(f"{ladder}/") for made in variants(name, where, settings)]
+            with tempfile.TemporaryDirectory() as scratch:
+                found = record_cards(mine, where, raw / ladder if raw else Path(scratch), n)
+            written, base = write_cards(folder, found, base), folder
+    if "rungs" in parts:
+        rows = replaced(read_rows(onto / "rungs.csv"), profile_rungs(names, arch), ("kernel", "n"))
+        written.append(_written(folder / "rungs.csv", rows))
+    if "patterns" in parts:
+        written.append(_written(folder / "patterns.csv", profile_patterns(arch)))
+        about = {"gpu": where.present.name, "arch": arch, "driver": driver_version(where),
+                 "nvrtc": ".".join(map(str, compiler.version())), "ncu": ncu.version(),
+                 "date": datetime.date.today().isoformat()}
+        written.append(_written(folder / "about.csv", [about]))
+    return written
+
+
+def _written(path: Path, rows: list[dict[str, Any]]) -> Path:
+    write_rows(path, rows)
+    return path

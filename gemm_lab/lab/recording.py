@@ -1,0 +1,156 @@
+"""`gemm-lab record`: every ladder that this GPU runs, checked, then measured, as one file with all conditions.
+
+Floor 5. A rung whose result is wrong is named and not timed. The file is written after each size, so that a run that is
+stopped keeps what it has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gemm_lab import catalog
+from gemm_lab.lab.here import Here
+from gemm_lab.lab.kernel import Kernel, kernel
+from gemm_lab.lab.ladder import SIZES, Bench, Ladder
+from gemm_lab.lab.measuring import benchmark_kernels, check_twice
+from gemm_lab.measure.results import append, append_raw, path_for, raw_path
+from gpu_simulator.errors import LabError
+
+CHECK_N = 1024  # M, N and K of the check before any timing, rounded up to what a rung needs
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One ladder on one architecture: the rungs and the ceiling that exist for it, and why others are left out."""
+
+    ladder: Ladder
+    kernels: tuple[Kernel, ...]
+    ceiling: Kernel | None
+    left_out: dict[str, str]
+
+
+@dataclass
+class Recorded:
+    """What a recording came to. `wrong`: rungs that failed their check; `skipped`: what was not timed. Both say why."""
+
+    path: Path
+    rows: int = 0
+    wrong: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        return self.rows > 0 and not self.wrong
+
+    def __str__(self) -> str:
+        lines = [f"wrong, not timed: {name}: {why}" for name, why in self.wrong.items()]
+        lines += [f"not timed: {what}: {why}" for what, why in self.skipped.items()]
+        if not self.rows:
+            return "\n".join([*lines, "Nothing was recorded."])
+        return "\n".join([*lines, f"{self.rows} rows → {self.path}, samples → {raw_path(self.path)}. To share them: "
+                                  "CONTRIBUTING.md, “Record your GPU”."])
+
+
+def measured_ladders() -> list[str]:
+    """The ladders that are recorded unless others are named: those with a baseline; lessons and ceilings have none."""
+    return [name for name, spec in catalog.ladders().items() if spec.baselines]
+
+
+def plans(names: Iterable[str], arch: str, gpu: str = "this GPU") -> list[Plan]:
+    """What to measure on an architecture such as "sm_75", a ladder each.
+
+    Without names: all measured ladders of which at least one rung exists for it. A named ladder of which none does is a
+    `LabError` that lists those that do.
+    """
+    names = list(names)
+    found = [_plan(name, arch) for name in names or measured_ladders()]
+    without = [plan for plan in found if not plan.kernels]
+    if names and without:
+        able = [name for name in measured_ladders() if _plan(name, arch).kernels]
+        raise LabError(f"{without[0].ladder.name} has no kernel for {gpu} ({arch}). "
+                       + (f"Ladders that run here: {', '.join(able)}." if able else "No ladder runs here."))
+    found = [plan for plan in found if plan.kernels]
+    if not found:
+        raise LabError(f"No ladder has a kernel for {gpu} ({arch}).")
+    return found
+
+
+def _plan(name: str, arch: str) -> Plan:
+    spec = catalog.ladder(name)
+    exists = {k.name: k.written_for(arch) for k in spec.kernels}
+    left_out = {k.name: f"it {k.not_for(arch)}" for k in spec.kernels if not exists[k.name]}
+    ceiling = kernel(spec.ceiling) if spec.ceiling else None
+    if ceiling is not None and not ceiling.spec.written_for(arch):
+        left_out[ceiling.name] = f"it {ceiling.spec.not_for(arch)}"
+        ceiling = None
+    return Plan(Ladder(spec), tuple(kernel(key) for key, there in exists.items() if there), ceiling, left_out)
+
+
+def record(where: Here, names: Iterable[str] = (), *, sizes: Iterable[int] | None = None,
+           regimes: Iterable[str] = ("sustained", "burst"), rounds: int | None = None,
+           baselines: Iterable[str] | None = None, into: Path | None = None,
+           say: Callable[[str], None] = print) -> Recorded:
+    """Check and measure on the GPU of `where`; the rows go to `into`/<gpu>.csv (default: results/measured).
+
+    A row names its GPU, driver, CUDA version, clock, power, commit and date. `say` is told what was found as it comes.
+    Raises `LabError` where there is no GPU or no ladder for it.
+    """
+    if not where.usable:
+        raise LabError(f"Nothing can be recorded here: {where.reason}")
+    chosen = plans(names, where.arch, where.present.name)
+    sizes, done = list(sizes or SIZES), Recorded(path_for(where.present, into))
+    for plan in chosen:
+        done.skipped |= plan.left_out
+        right = [rung for rung in plan.kernels if _passes(rung, done.wrong, say)]
+        for rows, skipped in _benches(plan, right, sizes, regimes, rounds, baselines):
+            done.skipped |= skipped
+            if rows:
+                append(rows, done.path)
+                append_raw(rows, raw_path(done.path))
+                done.rows += len(rows)
+                say(f"{Bench(plan.ladder, rows)}\n{len(rows)} rows → {done.path}")
+    return done
+
+
+def _passes(rung: Kernel, wrong: dict[str, str], say: Callable[[str], None]) -> bool:
+    """Whether small integers come out exact and normal numbers within their bound; if not, `wrong` gets the reason."""
+    size = [math.ceil(CHECK_N / step) * step for step in rung.spec.size_multiples(rung.config).values()]
+    try:
+        verdict = check_twice(rung, rung.compile(), *size)[-1]
+        why = "" if verdict else verdict.message
+    except LabError as error:  # it does not compile here, or it faults or hangs
+        why = str(error)
+    if why:
+        wrong[rung.name] = why
+    say(f"{'FAIL' if why else 'PASS'}  {rung.name}  {'×'.join(map(str, size))}" + (f"  {why}" if why else ""))
+    return not why
+
+
+def _benches(plan: Plan, rungs: list[Kernel], sizes: list[int], regimes: Iterable[str], rounds: int | None,
+             baselines: Iterable[str] | None) -> Iterator[tuple[list, dict[str, str]]]:
+    """(rows, what was not timed and why) for each regime and size."""
+    wanted = tuple(plan.ladder.spec.baselines if baselines is None else baselines)
+    for regime in regimes if rungs else ():
+        for n in sizes:
+            fit, skipped = [], {}
+            for rung in rungs:
+                try:
+                    rung.spec.require_size(rung.config, n, n, n)
+                    fit.append(rung)
+                except LabError as error:
+                    skipped[f"{rung.name} at {n}"] = str(error)
+            if not fit:
+                yield [], skipped
+                continue
+            try:
+                rows = benchmark_kernels(fit, [n], baselines=wanted, ceiling=plan.ceiling, regime=regime, rounds=rounds,
+                                         progress=True)
+                yield rows, skipped | rows.skipped
+            except LabError as error:  # of this size alone: the next one may fit the memory
+                yield [], skipped | {f"{plan.ladder.name} at {n}, {regime}": str(error)}
+
+
+__all__ = ["Plan", "Recorded", "measured_ladders", "plans", "record"]

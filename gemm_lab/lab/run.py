@@ -1,0 +1,272 @@
+"""The outcome of one run: right or wrong, how fast, and what it was compiled to."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from gemm_lab.cards import html
+from gemm_lab.cards.hot_lines import HotLines
+from gemm_lab.catalog import listed
+from gpu_simulator.argument_checks import as_whole, shown
+from gpu_simulator.errors import ConfigError, LabError
+
+SHOWN_OUTPUT = 4000  # characters of printf
+SHOWN_WARNINGS = 3  # of the compiler
+
+if TYPE_CHECKING:
+    from gemm_lab.cards.timeline import Pipeline
+    from gemm_lab.lab.kernel import Kernel
+    from gpu_simulator.compiler import Compiled
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a kernel did on `backend`, "gpu" or "emulator".
+
+    `tflops` and `cublas_tflops` come from one interleaved run on this GPU at `timed_at`: the size of the run, but at
+    least 2048 in each direction; `untimed` says why there is no speed. `report` holds the emulator's counts of this
+    launch; after a right run on a GPU the emulator counts what each line costs at a small size, when it is shown.
+    `recorded` is a row of the recorded results, shown where no GPU ran.
+    """
+
+    kernel: Kernel
+    backend: str
+    m: int
+    n: int
+    k: int
+    compiled: Compiled
+    passed: bool = False
+    message: str = ""
+    tflops: float | None = None
+    cublas_tflops: float | None = None
+    timed_at: tuple[int, int, int] | None = None
+    untimed: str = ""
+    report: Any = None
+    recorded: Any = None
+    output: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """TFLOPS as a share of cuBLAS in the same run."""
+        if self.tflops is None or not self.cublas_tflops:
+            return None
+        return self.tflops / self.cublas_tflops
+
+    @property
+    def verdict(self) -> str:
+        return "PASS" if self.passed else "FAIL"
+
+    # ---- What the emulator counted ----
+
+    @property
+    def wavefronts(self) -> int | None:
+        """Shared-memory wavefronts of the launch; None on a GPU, where they are not counted."""
+        return self.report.totals.wavefronts if self.report else None
+
+    @property
+    def ideal_wavefronts(self) -> int | None:
+        """Wavefronts if no banks collided."""
+        return self.report.totals.ideal_wavefronts if self.report else None
+
+    @property
+    def conflict_degree(self) -> float | None:
+        """Wavefronts ÷ ideal wavefronts; None on a GPU."""
+        return self.report.totals.conflict_degree if self.report else None
+
+    @property
+    def sectors_per_request(self) -> float | None:
+        """32-byte sectors of global memory that one warp instruction touches, on average; None on a GPU."""
+        return _sectors_per_request(self.report) if self.report else None
+
+    @property
+    def hazards(self) -> list:
+        """Races, uninitialised shared reads and missing waits, looked for on the emulator at a small size."""
+        from gemm_lab.lab.emulating import find_hazards
+
+        return find_hazards(self.kernel, self.compiled)
+
+    def hot_lines(self) -> HotLines:
+        """The source with what every line cost: executions, wavefronts, conflict degree, sectors a request."""
+        where = "" if self.report else f"on the emulator at {_in_words(self._small)}"
+        return HotLines(self._counted, self.kernel, where)
+
+    def inspect(self, where: int | str, block: int = 0, warp: int = 0) -> Any:
+        """Registers and shared memory after one warp last executed a line: `where` is a line of the learner's text
+        (of the cell, where the kernel is edited) or the name of a region, whose last executed line is meant.
+        """
+        return self._counted.inspect(self._place(where), *_block_and_warp(block, warp))
+
+    def trace(self, where: int | str, block: int = 0, warp: int = 0) -> list:
+        """The addresses of every execution of a line's memory instructions by one warp."""
+        return self._counted.trace(self._place(where), *_block_and_warp(block, warp))
+
+    def timeline(self, **costs: float) -> Pipeline:
+        """The pipeline of one block at this run's size, in logical time; see `Kernel.timeline`."""
+        return self.kernel.timeline(self.m, self.n, self.k, sms=self.kernel.taught_gpu().sms, **costs)
+
+    def _place(self, where: int | str) -> tuple[str, int]:
+        spec, file = self.kernel.spec, "cell" if self.kernel.edited else self.kernel.spec.file
+        if not isinstance(where, str):
+            number = as_whole(where)
+            if number is None:
+                raise ConfigError(f"A place is the number of a line or the name of a region, not {shown(where)}.")
+            where = number
+        wanted = {(file, where)}
+        if isinstance(where, str):
+            if where not in spec.regions:
+                raise ConfigError(f"{spec.name} has no region “{where}”; it has {listed(spec.regions)}.")
+            edit, region = self.kernel.edits.get(where), spec.regions[where]
+            first, text, file = ((edit.first_line, edit.text, edit.file) if edit
+                                 else (region.first_line, region.text, spec.file))
+            wanted = {(file, first + offset) for offset in range(text.count("\n") + 1)}
+        places = [site.outermost for site in self._counted.sites if site.executions and site.outermost[0]]
+        ran = {(name.rsplit("/", 1)[-1], number) for name, number in places}
+        found = ran & wanted
+        if not found:
+            lines = sorted(number for name, number in ran if name == file and number > 0)
+            near = min(lines, key=lambda number: abs(number - where)) if lines and isinstance(where, int) else None
+            raise ConfigError(f"No instruction of {file} ran for {where!r}."
+                              + (f" The nearest line that did is {near}." if near else ""))
+        return max(found, key=lambda place: place[1])
+
+    @cached_property
+    def _counted(self) -> Any:
+        """The emulator's report of this launch; of one that a GPU ran, at a small size."""
+        if self.report is not None:
+            return self.report
+        from gemm_lab.lab.emulating import check_on_emulator
+
+        return check_on_emulator(self.kernel, self.compiled, *self._small)[1]
+
+    @cached_property
+    def _small(self) -> tuple[int, int, int]:
+        from gemm_lab.lab.emulating import smallest_size
+
+        return min(smallest_size(self.kernel), (self.m, self.n, self.k), key=math.prod)
+
+    def _beside(self) -> Any:
+        """What the emulator counts beside a right run on a GPU; None where it stops."""
+        if self.report is not None or not self.passed or self._stopped:
+            return None
+        return self._counted
+
+    @cached_property
+    def _stopped(self) -> str:
+        """Why the emulator does not come to the end of a kernel that a GPU ran rightly: a fault that did no harm, or
+        something that it does not know.
+        """
+        if self.report is not None or not self.passed:
+            return ""
+        try:
+            self._counted  # noqa: B018
+        except LabError as error:
+            return f"The emulator, at {_in_words(self._small)}, stops: {error}"
+        return ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `gemm-lab run --json` prints."""
+        return {"kernel": self.kernel.name, "backend": self.backend, "m": self.m, "n": self.n, "k": self.k,
+                "passed": self.passed, "error": None if self.passed else self.message, "tflops": self.tflops,
+                "timed_at": list(self.timed_at) if self.timed_at else None, "wavefronts": self.wavefronts,
+                "ideal_wavefronts": self.ideal_wavefronts}
+
+    def _lines(self) -> list[tuple[str, str]]:
+        pairs = [("size", _in_words((self.m, self.n, self.k))), ("compiled for", self.compiled.arch),
+                 ("registers", str(self.compiled.registers)), ("shared memory", f"{self.compiled.smem:,} B"),
+                 ("spilled", f"{self.compiled.spill_stores + self.compiled.spill_loads} B"),
+                 ("blocks on an SM", self._occupancy())]
+        if self.report is not None and self.ideal_wavefronts:
+            pairs.append(("wavefronts", f"{self.wavefronts:,} ({self.conflict_degree:.2f} × ideal)"))
+        if self.report is not None:
+            pairs.append(("sectors a request", f"{self.sectors_per_request:.1f}"))
+        if self.tflops is not None:
+            pairs.append(("speed", f"{self.tflops:.1f} TFLOPS{self._elsewhere()}"))
+        if self.ratio is not None:
+            pairs.append(("of cuBLAS", f"{self.ratio:.0%}"))
+        if beside := self._beside():
+            if beside.totals.ideal_wavefronts:
+                pairs.append(("wavefronts", f"{beside.totals.conflict_degree:.2f} × ideal"))
+            pairs += [("sectors a request", f"{_sectors_per_request(beside):.1f}"),
+                      ("counted", f"by the emulator at {_in_words(self._small)}")]
+        return pairs
+
+    def _elsewhere(self) -> str:
+        """The size of the timing, where it is not the size of the run."""
+        return "" if self.timed_at in (None, (self.m, self.n, self.k)) else f" at {_in_words(self.timed_at)}"
+
+    def _untimed(self) -> str:
+        return f"The result is right at this size;{self._elsewhere()} it was {self.untimed}." if self.untimed else ""
+
+    def _where(self) -> str:
+        return " on the emulator" if self.backend == "emulator" else ""
+
+    def _occupancy(self) -> str:
+        found = self.kernel.occupancy(self.compiled)
+        return f"{found.blocks} (limit: {found.binding})"
+
+    def _recorded(self) -> str:
+        if self.recorded is None:
+            return ""
+        r = self.recorded
+        return (f"Recorded on {r.gpu} at {r.m} × {r.n} × {r.k} ({r.regime}): {r.tflops:.1f} TFLOPS, "
+                f"{r.ratio_cublas:.0%} of cuBLAS in the same run; driver {r.driver}, CUDA {r.cuda}, commit {r.commit}.")
+
+    def _warned(self) -> list[str]:
+        """What the compiler found odd in a source that compiles; the first few of it."""
+        found = [f"{warning.where}: the compiler warns: {warning.message}" for warning in self.compiled.warnings]
+        more = len(found) - SHOWN_WARNINGS
+        return found[:SHOWN_WARNINGS] + ([f"… {more} more, in .compiled.warnings"] if more > 0 else [])
+
+    def _printed(self) -> str:
+        """What the kernel printed, cut to a screen or two; `output` has the rest."""
+        text = self.output.strip()
+        more = f"\n… {len(text) - SHOWN_OUTPUT:,} more characters, in .output" if len(text) > SHOWN_OUTPUT else ""
+        return text[:SHOWN_OUTPUT] + more
+
+    def __repr__(self) -> str:
+        lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
+        lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
+        below = (self._untimed(), self._stopped, *self._warned(), self._recorded(), self._printed())
+        lines += [f"      {text}" for text in below if text]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        colour = html.GOOD if self.passed else html.BAD
+        body = (f'<div><b style="color:{colour}">{self.verdict}</b> &nbsp;<b>{escape(self.kernel.label)}</b> '
+                f"{self._where()} &nbsp;{escape(self.message)}</div>{html.facts(self._lines())}")
+        if self.report is not None or self._beside():
+            lines = self.hot_lines()
+            body += html.folded(lines.title, lines.body())
+        for warning in filter(None, (self._untimed(), self._stopped)):
+            body += f'<div style="color:{html.BAD}">{escape(warning)}</div>'
+        for warning in self._warned():
+            body += f'<div style="color:{html.MUTED}">{escape(warning)}</div>'
+        if self._recorded():
+            body += f'<div style="color:{html.MUTED};font-size:11px">{escape(self._recorded())}</div>'
+        if self.output.strip():
+            body += html.folded("printed by the kernel", f"<pre>{escape(self._printed())}</pre>")
+        return html.card(body, colour)
+
+
+def _in_words(size: tuple[int, int, int]) -> str:
+    return " × ".join(map(str, size))
+
+
+def _sectors_per_request(report: Any) -> float:
+    sites = [site for site in report.sites if site.sectors]
+    requests = sum(site.requests for site in sites)
+    return sum(site.sectors for site in sites) / requests if requests else 0.0
+
+
+def _block_and_warp(block: Any, warp: Any) -> tuple[Any, int]:
+    """A block's number, or its (x, y) or (x, y, z), and a warp's number; a `ConfigError` for anything else."""
+    several = isinstance(block, (tuple, list)) and 2 <= len(block) <= 3
+    numbers = [as_whole(part) for part in (*(block if several else [block]), warp)]
+    if None in numbers:
+        raise ConfigError(f"A block is a number or its (x, y), and a warp is a number, not {shown(block)} and "
+                          f"{shown(warp)}.")
+    return (tuple(numbers[:-1]) if several else numbers[0]), numbers[-1]

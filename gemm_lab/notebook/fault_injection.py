@@ -1,0 +1,82 @@
+"""A kernel broken on purpose, and what becomes of it: a deadlock, a fault, a wrong result, a hazard, or nothing.
+
+    from gemm_lab.notebook.fault_injection import damage
+    damage("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from html import escape
+
+from gemm_lab.cards import html
+from gemm_lab.lab import Kernel, kernel
+from gemm_lab.lab.emulating import launch, limits
+from gemm_lab.lab.measuring import check_twice
+from gpu_simulator import Deadlock, EmulatorError, widest_first
+from gpu_simulator.argument_checks import checked, shown
+from gpu_simulator.errors import ConfigError
+
+TILES_N, ROUNDS = 2, 2  # block tiles of D side by side, and how often each stage is filled for one of them
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What the emulator found. kind: "a deadlock", "a fault", "a wrong result", "a hazard" or "nothing"."""
+
+    kind: str
+    says: str
+
+    def __repr__(self) -> str:
+        return f"{self.kind}. {self.says}"
+
+    def _repr_html_(self) -> str:
+        colour = html.GOOD if self.kind == "nothing" else html.BAD
+        return html.card(f"<b>{escape(self.kind.capitalize())}.</b> {escape(self.says)}", colour)
+
+
+@checked
+def damage(target: Kernel | str, changes: dict[str, str], blocks: int | None = None) -> Damage:
+    """Replace some words of a kernel's source by others and run it on the emulator, in both timings, hazards searched.
+
+    As the ladder is taught, whichever GPU is here: for its architecture, and with its tiles unless settings were given.
+    blocks: how many blocks are launched, for kernels that share out the tiles themselves; by default the ladder's grid.
+    Raises `ConfigError` for words that the source does not hold, and a `CompileError` as usual.
+    """
+    base = kernel(target) if isinstance(target, str) else target
+    if base.config == kernel(base.name).config:
+        base = replace(base, config=base.spec.configure())
+    source = base.source
+    if not isinstance(changes, dict) or not all(isinstance(text, str) for item in changes.items() for text in item):
+        raise ConfigError(f"changes is a dictionary, {{words: other words}}, and not {shown(changes)}.")
+    for old, new in changes.items():
+        if not old or old not in source:
+            raise ConfigError(f"The source of {base.label} does not hold “{old}”; copy the words from base.source.")
+        source = source.replace(old, new)
+    return _run(base.rewrite(source), blocks)
+
+
+def _run(broken: Kernel, blocks: int | None) -> Damage:
+    steps, config = broken.spec.size_multiples(broken.config), broken.config
+    m, n, k = steps["m"], TILES_N * steps["n"], (ROUNDS * config.get("NUM_STAGES", 1) + 1) * steps["k"]
+    compiled, hazards = broken.compile_as_taught(), []
+    for timing in ("early", "late"):
+
+        def machine(compiled, *, grid, args, cluster, timing=timing):
+            arrays, report = launch(compiled, (blocks, 1, 1) if blocks else grid, args, cluster, hazards=True,
+                                    timing=timing, **limits(m, n, k))
+            hazards[:] = widest_first(hazards + report.hazards)
+            return arrays
+
+        try:
+            verdicts = check_twice(broken, compiled, m, n, k, launch=machine)
+        except EmulatorError as error:
+            kind = "a deadlock" if isinstance(error, Deadlock) else "a fault"
+            says = str(error).removeprefix("Deadlock: ")
+            return Damage(kind, says[:1].upper() + says[1:] if kind == "a deadlock" else says)
+        if not all(verdicts):
+            found = f" Found on the way: {hazards[0]}" if hazards else ""
+            return Damage("a wrong result", verdicts[-1].message + found)
+    if hazards:
+        return Damage("a hazard", f"The result is right on the emulator, by luck. {hazards[0]}")
+    return Damage("nothing", "The result is right in both timings, and no hazard was found.")

@@ -1,0 +1,1 @@
+"""What decides whether an answer to an exercise is right."""

@@ -1,0 +1,178 @@
+"""What the text of an answer may not do: leave its region, or change how it is compiled and counted.
+
+An answer is CUDA that stands in one region of a kernel. Everything in it is compiled and run on the emulator, so it
+cannot reach the checker; what it could do is to bring in other files, to alter the rest of the kernel's file, or to be
+one kernel for one architecture and another for the next. The rules read the text as a compiler does (`cuda_tokens`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from gemm_lab.notebook.judges.cuda_tokens import SPLICE, TRIGRAPH, Token, normalised, tokens, unmatched_brace
+from gemm_lab.notebook.judges.inline_ptx import asm_refusals
+
+_MARKER = re.compile(r"//[ \t]*(?:region:|end region)")
+# Of control and format characters these two join letters in some scripts and in emoji; comments may hold them.
+_JOINERS = "\u200c\u200d"
+_UNROLL = re.compile(r"[\w \t+*/%()<>=!&|-]*")
+# What a preprocessor answers with facts of the compilation, of files or of places.
+_ARCHITECTURE = re.compile(r"__CUDA_ARCH\w*|__CUDA_\w*ARCH\w*|_*NV_\w+|__nv_target\w*|__CUDACC\w*|__NVCC\w*|"
+                           r"__nv(?!_bfloat|_fp\d)\w*|CUDA_VERSION|CUDART_VERSION|_*CCCL_\w*|_LIBCUDACXX\w*|__CUDA\w*__")
+_OF_FILES = re.compile(r"__has_\w+|__include\w*|__embed\w*|__FILE\w*|__BASE_FILE__|__LINE__|__COUNTER__|__DATE__|"
+                       r"__TIME\w*|__builtin_(?:FILE|LINE|COLUMN|FUNCTION|source_location)|__INCLUDE_LEVEL__")
+# Names that begin like this belong to the compiler ([lex.name]); its headers define macros by them. Of those with a
+# capital letter kernels need only the formats of FP8 and FP4.
+_RESERVED = re.compile(r"__?[A-Z]\w*")
+_FORMATS = re.compile(r"__NV_(?:E\dM\d|SATFINITE|NOSAT)")
+_COMPILER_WORDS = {"__location__", "__annotate__", "__declspec", "__device_builtin__", "__cudart_builtin__",
+                   "__host__", "__managed__", "__device_builtin_texture_type__", "__builtin_constant_p",
+                   "__extension__", "__label__"}
+_ATTRIBUTES = {"noinline", "always_inline", "aligned", "unused"}
+_BRACKETED = {"maybe_unused", "likely", "unlikely", "fallthrough", "nodiscard"}
+
+DIRECTIVES = "Of the directives only #pragma unroll may stand in an answer."
+
+
+def refusals(text: str, first_line: int = 1) -> list[str]:
+    """Why a text cannot be an answer, one sentence a reason with its line; none if it may be tried.
+
+    first_line: of the cell, where the text begins.
+    """
+    text = normalised(text)
+    found = sorted(_found(text), key=lambda item: item[0])
+    return [f"Line {first_line + text.count(chr(10), 0, offset)}: {says}" for offset, says in found][:3]
+
+
+def _found(text: str) -> Iterator[tuple[int, str]]:
+    """(offset, reason) of everything that is refused."""
+    if splice := SPLICE.search(text):  # nothing behind it can be read line by line
+        yield splice.start(), "a backslash joins this line to the next; write it as one line."
+        return
+    cut = tokens(text)
+    rules = (_characters, _literals, _directives, _names, _attributes, _linkage, asm_refusals)
+    for rule in rules:
+        yield from rule(cut)
+    if found := unmatched_brace(cut):
+        offset, count = found
+        yield offset, (f"{count} {{ stay open at the end of the answer." if count else
+                       "this } closes a block that the answer did not open, and so leaves the region.")
+
+
+def _characters(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    """The first control character anywhere, or character outside of comments and literals that is none of C++."""
+    for token in cut:
+        quoted = token.kind in ("comment", "string", "char", "open")
+        for place, character in enumerate(token.text):
+            if not _may_stand(character, quoted, token.kind):
+                yield token.offset + place, f"{_named(character)} stands here; {_instead(character)}"
+                return
+    quoted = ("comment", "string", "char")
+    plain = "".join(" " * len(token.text) if token.kind in quoted else token.text for token in cut)
+    if found := TRIGRAPH.search(plain):
+        yield found.start(), f"“{found[0]}” is a trigraph; write the character that it stands for."
+
+
+def _may_stand(character: str, quoted: bool, kind: str) -> bool:
+    """Whether a character may stand in a token of this kind; `quoted`: a comment or a literal."""
+    if character.isascii():
+        return character in "\n\t" or (character.isprintable() and kind != "other")
+    category = unicodedata.category(character)  # C…: control, format and private ones; Z…: separators, Zs blanks
+    return quoted and (category[0] not in "CZ" or category == "Zs" or character in _JOINERS)
+
+
+def _named(character: str) -> str:
+    sign = f"“{character}” " if character.isprintable() and not character.isspace() else ""
+    return f"the character {sign}U+{ord(character):04X} ({unicodedata.name(character, 'a control character')})"
+
+
+def _instead(character: str) -> str:
+    if character in "\\$@`":
+        return "CUDA code needs none; leave it out."
+    if character.isspace() or unicodedata.category(character) in ("Zs", "Cf"):
+        return "use plain spaces, tabs and line ends."
+    return "outside of comments and strings code is written with the characters of a US keyboard."
+
+
+def _literals(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    for token in cut:
+        if token.kind == "raw":
+            yield token.offset, "a raw string has no place in a kernel; leave it out."
+        if token.kind == "open":
+            yield token.offset, "a comment or a string begins here and does not end."
+        if token.kind == "comment" and (found := _MARKER.search(token.text)):
+            yield token.offset + found.start(), (f"“{found[0]}” marks the regions of the kernel's file; an answer "
+                                                 "stays inside its own. Leave the comment out.")
+
+
+def _directives(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    for number, token in enumerate(cut):
+        if token.mark not in ("#", "##"):
+            continue
+        rest = "".join(" " if other.blank else other.text for other in _line(cut, number + 1))
+        words = rest.split()
+        if token.first and token.text == "#" and words[:2] == ["pragma", "unroll"] and _UNROLL.fullmatch(rest):
+            continue
+        yield token.offset, (f"“#{words[0] if words else ''}” is refused: it could change the rest of the kernel's "
+                             f"file. {DIRECTIVES}")
+
+
+def _line(cut: list[Token], start: int) -> Iterator[Token]:
+    """The tokens from `start` to the end of their logical line."""
+    for token in cut[start:]:
+        if token.kind == "newline":
+            return
+        yield token
+
+
+def _names(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    for token in cut:
+        if token.kind != "word":
+            continue
+        name = token.text
+        if name in ("_Pragma", "__pragma"):
+            yield token.offset, f"“{name}” is refused; #pragma unroll may stand in an answer."
+        elif name in ("__global__", "__cluster_dims__", "__launch_bounds__", "__maxnreg__"):
+            yield token.offset, "a second __global__ function is never launched; leave it out."
+        elif _OF_FILES.fullmatch(name):
+            yield token.offset, f"“{name}” asks about files or places in them, which an answer does not depend on."
+        elif _ARCHITECTURE.fullmatch(name) and not _FORMATS.match(name):
+            yield token.offset, (f"“{name}” tells compilers and architectures apart; an answer is one kernel for all "
+                                 "of them.")
+        elif name in _COMPILER_WORDS or _RESERVED.fullmatch(name) and not _FORMATS.match(name):
+            yield token.offset, f"“{name}” is a name of the compiler's own headers; leave it out."
+
+
+def _attributes(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    """Attributes that change what a name is or where it lies; those about inlining and alignment may stand."""
+    code = [token for token in cut if not token.blank]
+    for number, token in enumerate(code):
+        inside = []
+        if token.text in ("__attribute__", "__attribute"):
+            inside, known = _inside(code, number + 1, "(", ")"), _ATTRIBUTES
+        elif token.mark == "[" and code[number + 1:number + 2] and code[number + 1].mark == "[":
+            inside, known = _inside(code, number, "[", "]"), _BRACKETED
+        for other in inside:
+            if other.kind == "word" and other.text.strip("_") not in known:
+                yield other.offset, (f"the attribute “{other.text}” is refused; an answer may use "
+                                     f"{', '.join(sorted(known))}.")
+                break
+
+
+def _inside(code: list[Token], start: int, opening: str, closing: str) -> list[Token]:
+    """The tokens from `start` to where its bracket closes."""
+    depth = 0
+    for number in range(start, len(code)):
+        depth += (code[number].mark == opening) - (code[number].mark == closing)
+        if depth == 0:
+            return code[start:number]
+    return code[start:]
+
+
+def _linkage(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    code = [token for token in cut if not token.blank]
+    for token, behind in zip(code, code[1:], strict=False):
+        if token.text == "extern" and behind.kind in ("string", "open"):
+            yield token.offset, "a kernel of your own is never launched; the one around your region is."

@@ -1,0 +1,85 @@
+"""Instructions by which an answer would meet other threads, or look at the machine, in ways that its rung does not.
+
+An exercise counts barriers, waits, loads and hazards. A volatile store, an atomic operation, or a clock that is read
+until it has moved on would do a barrier's or a load's work where none of these is counted, and a kernel that asks how
+many multiprocessors there are could be right on one machine alone. So of such instructions an answer may use those
+families that the rung's own text has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+
+from gpu_runner.postmortem.ptx_text import without_comments
+
+# They compute, move, compare, convert, branch, exchange within a warp, multiply, or say in which order others see
+# things; none of them lets one warp wait for another. PTX ISA, "Instructions".
+_HARMLESS = {
+    "abs", "activemask", "add", "addc", "and", "bar.warp", "bfe", "bfi", "bfind", "bmsk", "bra", "brev", "brx",
+    "call", "clz", "cnot", "copysign", "cos", "cvt", "cvta", "div", "dp2a", "dp4a", "elect", "ex2", "exit",
+    "fence", "fma", "fns", "isspacep", "ld", "ldmatrix", "ldu", "lg2", "lop3", "mad", "mad24", "madc", "match",
+    "max", "membar", "min", "mma", "mov", "movmatrix", "mul", "mul24", "nanosleep", "neg", "not", "or", "popc",
+    "prmt", "rcp", "redux", "rem", "ret", "rsqrt", "sad", "selp", "set", "setp", "shf",
+    "shfl", "shl", "shr", "sin", "slct", "sqrt", "st", "stmatrix", "sub", "subc", "szext", "tanh", "testp",
+    "vote", "wmma", "xor",
+}
+# How a load or a store may be ordered with those of other threads; a plain one has none of these.
+_ORDERS = {"volatile", "relaxed", "acquire", "release", "mmio", "async"}
+# Special registers that say something of the machine, of time, or of chance (PTX ISA, "Special Registers").
+_OF_THE_MACHINE = re.compile(r"%(n?warpid|n?smid|gridid|clock\w*|pm\d\w*|envreg\d+|globaltimer\w*|\w+_smem_\w+|"
+                             r"current_graph_exec)\b")
+_SHARES = re.compile(r"\bsetmaxnreg\.(inc|dec)[\w.]*\s+(\d+)")
+
+
+def family(opcode: str) -> str:
+    """What an opcode is by its purpose: "atom", "bar", "ld.volatile"; "" for one that any answer may use."""
+    name, *rest = opcode.replace("::", ".").split(".")
+    if name in ("bar", "barrier"):
+        name = "bar.warp" if "warp" in rest else "barrier.cluster" if "cluster" in rest else "bar"
+    if name in ("prefetch", "prefetchu") or name == "cp" and "prefetch" in rest:
+        return "prefetch"
+    order = sorted(_ORDERS & set(rest)) if name in ("ld", "st") else []
+    return f"{name}.{order[0]}" if order else "" if name in _HARMLESS else name
+
+
+def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) -> str:
+    """A sentence about an instruction, or a special register, of an answer that its rung does not have; "" without.
+
+    opcodes, ptx: of the answer.   own_opcodes, own_ptx: of the rung's own text.
+    """
+    known = {family(opcode) for opcode in own_opcodes}
+    for opcode in sorted(opcodes):
+        if family(opcode) not in known | {""}:
+            return (f"It uses {opcode}, and the rung has no instruction of that kind ({family(opcode)}). In this "
+                    "exercise threads meet and move data by the means of the rung, which are counted and checked.")
+    own_barriers = barriers(own_ptx)
+    for form, threads in sorted(barriers(ptx) - own_barriers):
+        who = f"{threads} threads" if threads else "all threads of the block"
+        return (f"It has a barrier “{form}” of {who}, and the rung has none of that kind: a barrier with another "
+                "number of threads, or a mask of lanes, orders others than those who share the data.")
+    for form in sorted(set(_SHARES.findall(ptx)) - set(_SHARES.findall(own_ptx))):
+        return (f"It has setmaxnreg.{form[0]} to {form[1]} registers, and the rung does not: the registers that some "
+                "warps give back are those that others wait for.")
+    for name in sorted(set(_OF_THE_MACHINE.findall(ptx)) - set(_OF_THE_MACHINE.findall(own_ptx))):
+        return (f"It reads the special register %{name}, which tells of the machine or of time. A kernel whose result "
+                "depends on them is right in one place and wrong in another.")
+    return ""
+
+
+def barriers(ptx: str) -> set[tuple[str, str]]:
+    """(kind, how many threads, or which lanes) of every barrier of blocks and warps in a PTX text."""
+    body, found = without_comments(ptx), set()
+    for opcode, operands in re.findall(r"\b(bar(?:rier)?\.[\w.:]+)\s+([^;]*);", body):
+        parts = opcode.split(".")
+        if "cluster" in parts:
+            continue
+        given = [operand.strip() for operand in operands.split(",")]
+        if "warp" in parts:
+            found.add(("bar.warp.sync", "" if given[0] in ("-1", "0xffffffff", "4294967295") else given[0]))
+        else:
+            kind = next((part for part in parts[1:] if part in ("sync", "arrive", "red")), parts[-1])
+            # bar.red result, barrier{, threads}, predicate: it waits as bar.sync does, and tells all threads something.
+            threads = given[2:-1] if kind == "red" else given[1:]
+            found.add((f"bar.{'sync' if kind == 'red' else kind}", threads[0] if threads else ""))
+    return found | {("bar.warp.sync", "")}

@@ -1,0 +1,124 @@
+"""Why a one-warp kernel is wrong: what every lane's registers hold at its mma, beside what mma.sync wants there.
+
+The kernel runs on the emulator with a number in every element of A and B that names its place, and the registers are
+read at each mma. It explains a wrong result; a right one may use any layout.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from gemm_lab.lab.emulating import launch
+from gpu_simulator.hardware.mma_layouts import Mma
+
+SHAPE = re.compile(r"mma\.sync\.aligned\.(m\d+n\d+k\d+)\.")
+NOTHING = (-1, -1, -1)
+
+
+def coded_inputs(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """FP16 A (m, k) of 1, 2, 3 … and B (k, n) of -1, -2, -3 …: a value tells its matrix and place; 0 tells nothing."""
+    a = 1 + np.arange(m * k).reshape(m, k)
+    b = -1 - np.arange(k * n).reshape(k, n)
+    return a.astype(np.float16), b.astype(np.float16)
+
+
+def decoded(registers: np.ndarray, k: int, n: int) -> np.ndarray:
+    """uint32 registers of any shape to (matrix, row, column) of their two halves, matrix 0 A, 1 B, -1 neither.
+
+    k and n are the row lengths of A and B.
+    """
+    value = registers[..., None].copy().view(np.float16).astype(np.float64)
+    whole = np.where(np.isfinite(value) & (value == np.round(value)), value, 0).astype(int)
+    place, width = np.abs(whole) - 1, np.where(whole > 0, k, n)
+    found = np.stack([np.where(whole > 0, 0, 1), place // width, place % width], axis=-1)
+    return np.where((whole == 0)[..., None], NOTHING, found)
+
+
+def fragments_held(kernel: Any) -> tuple[str, np.ndarray, np.ndarray]:
+    """(shape, A, B) of all mma that the first warp executes for one k tile, in program order.
+
+    A has shape (mma, 32 lanes, registers, 2 halves, 3), B likewise; see `decoded` for the last axis. If it executes
+    none, the shape is "" and the arrays are empty.
+    """
+    m, n, k = kernel.spec.size_multiples(kernel.config).values()
+    a, b = coded_inputs(m, n, k)
+    compiled = kernel.compile_as_taught()
+    _, report = launch(compiled, (1, 1, 1), [a, b, np.zeros((m, n), np.float32), m, n, k], max_instructions=100_000)
+    sites = [site for site in report.sites if site.executions and SHAPE.match(site.opcode)]
+    text, found = compiled.ptx.split("\n"), {"A": [], "B": []}
+    for site in sites:
+        state = report.inspect(site)
+        groups = re.findall(r"\{([^}]*)\}", text[site.ptx_line - 1])
+        for operand, names in zip("AB", groups[1:3], strict=True):
+            registers = [state.registers[name.strip()] for name in names.split(",")]
+            found[operand].append(decoded(np.stack(registers, axis=1).astype(np.uint32), k, n))
+    return (SHAPE.match(sites[0].opcode)[1] if sites else ""), np.array(found["A"]), np.array(found["B"])
+
+
+def explain_fragments(kernel: Any) -> list[str]:
+    """Sentences that say what is wrong with a kernel's fragments, the first of its kind for A and for B."""
+    shape, a, b = fragments_held(kernel)
+    k_tile = kernel.config["BLOCK_K"]
+    if not shape:
+        return ["No mma was executed."]
+    mma = Mma(shape, "f16")
+    each = mma.mnk[2]
+    if len(a) * each != k_tile:
+        return [f"The warp executes {len(a)} mma of k = {each} for a tile of k = {k_tile}; it takes {k_tile // each}."]
+    reasons = [reason for operand, held in (("A", a), ("B", b)) if (reason := compare(operand, held, mma))]
+    return reasons or ["Every register holds what mma wants. Look at what is added: C goes in, D comes out."]
+
+
+def compare(operand: str, held: np.ndarray, mma: Mma) -> str:
+    """One sentence about the first fault of an operand's fragments; "" if there is none. `held` as `fragments_held`."""
+    wanted = np.stack([_wanted(operand, mma, number) for number in range(len(held))])
+    held, wanted = (np.concatenate(list(part), axis=1) for part in (held, wanted))  # registers of all mma in a row
+    wrong = (held != wanted).any(axis=(2, 3))
+    if not wrong.any():
+        return ""
+    name = f"frag_{operand.lower()}"
+    lane, register = np.argwhere(wrong)[0]
+    place = (f"Lane {lane} holds {_places(held[lane, register])} in {name}[{register}], and mma wants "
+             f"{_places(wanted[lane, register])} there")
+    count = f"{int(wrong.sum())} of {wrong.size} registers of {operand} are wrong"
+    return f"{place}; {count}. {_pattern(operand, name, held, wanted)}".rstrip()
+
+
+def _wanted(operand: str, mma: Mma, number: int) -> np.ndarray:
+    """(32, registers, 2, 3) that the mma of this number wants: each goes on along k where the one before ended."""
+    places = mma.coordinates(operand).copy()
+    places[..., 1 if operand == "A" else 0] += number * mma.mnk[2]
+    return np.concatenate([np.full((*places.shape[:3], 1), "AB".index(operand)), places], axis=-1)
+
+
+def _pattern(operand: str, name: str, held: np.ndarray, wanted: np.ndarray) -> str:
+    """The mistake behind it, where it is one of the usual ones."""
+    if (_transposed(wanted) == held).all():
+        return f"Every 8 × 8 matrix of {operand} arrives transposed: rows were handed out where mma wants columns."
+    if (wanted[:, :, ::-1] == held).all():
+        return "The two halves of each register are exchanged: the one with the lower k goes into the lower 16 bits."
+    count = held.shape[1]
+    for order in permutations(range(count)):
+        if order != tuple(range(count)) and (wanted[:, order] == held).all():
+            moved = [register for register in range(count) if order[register] != register]
+            return f"The right elements lie in the wrong registers: {', '.join(f'{name}[{r}]' for r in moved)}."
+    if (held == wanted[:, :1]).all() and count > 1:
+        return f"All registers of {name} hold the same elements."
+    if (held == NOTHING).all(axis=(2, 3)).any():
+        return "A register that holds nothing of the tile was never loaded."
+    return ""
+
+
+def _transposed(wanted: np.ndarray) -> np.ndarray:
+    """The same places with row and column exchanged within each 8 × 8 matrix."""
+    matrix, row, column = np.moveaxis(wanted, -1, 0)
+    return np.stack([matrix, row // 8 * 8 + column % 8, column // 8 * 8 + row % 8], axis=-1)
+
+
+def _places(halves: np.ndarray) -> str:
+    said = ["nothing of A or B" if matrix < 0 else f"{'AB'[matrix]}[{row}, {column}]" for matrix, row, column in halves]
+    return " and ".join(dict.fromkeys(said))

@@ -1,0 +1,93 @@
+"""The rules for inline PTX in an answer: instructions and registers, inside the braces that it opens itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gemm_lab.notebook.judges.cuda_tokens import Token
+from gpu_runner.postmortem.ptx_text import without_comments
+
+_ASM = ("asm", "__asm__", "__asm")
+_QUALIFIERS = ("volatile", "__volatile__", "__volatile", "inline", "__inline__")
+_STRING = re.compile(r'"((?:\\.|[^"\\])*)"', re.S)
+# The constraints of CUDA's inline PTX ("Inline PTX Assembly in CUDA") but "C", which puts an array of characters, and
+# so PTX that nobody sees, in place of an operand.
+_CONSTRAINT = re.compile(r"[=+]?&?[hrlqfdn]|\d+")
+_SPACES = re.compile(r"\b(?:ld|st|ldu|cvta|isspacep|prefetchu?|mapa)\b[\w.:]*\.(?:param|const)\b[\w.:]*")
+# In PTX a statement that begins with a dot is a directive (PTX ISA, "Directives"); `.reg` only names registers.
+_DIRECTIVE = re.compile(r"(?:^|[;{}:\n])\s*(\.(?!reg\b)\w+)")
+
+
+def asm_refusals(cut: list[Token]) -> Iterator[tuple[int, str]]:
+    """(offset, reason) of every asm statement that is refused; `cut` are the tokens of an answer."""
+    code = [token for token in cut if not token.blank]
+    for number, token in enumerate(code):
+        if token.text in _ASM:
+            yield from ((token.offset, says) for says in _statement(code, number + 1))
+
+
+def _statement(code: list[Token], start: int) -> Iterator[str]:
+    """Reasons against the statement whose qualifiers begin at `start`."""
+    while start < len(code) and code[start].text in _QUALIFIERS:
+        start += 1
+    if start >= len(code) or code[start].mark != "(":
+        yield "asm takes its text in parentheses: asm volatile(\"…\" : … );"
+        return
+    start += 1
+    template: list[str] = []
+    while start < len(code) and code[start].kind == "string":
+        template.append(code[start].text)
+        start += 1
+    if not template or start >= len(code) or code[start].mark not in (":", ")"):
+        yield "the text of asm has to be written out, as strings between quotation marks."
+        return
+    yield from _constraints(code, start)
+    yield from _template(template)
+
+
+def _constraints(code: list[Token], start: int) -> Iterator[str]:
+    """Reasons against the operands and clobbers, which begin at `start` and end with the statement's parenthesis."""
+    depth, parts = 0, 0
+    for token in code[start:]:
+        depth += (token.mark in ("(", "[")) - (token.mark in (")", "]"))
+        if depth < 0:
+            return
+        parts += depth == 0 and token.mark == ":"
+        if token.kind != "string" or depth:
+            continue
+        inside = token.text[token.text.index('"') + 1:-1]
+        clobber = parts >= 3 and re.fullmatch(r"\w+", inside)
+        if not clobber and not _CONSTRAINT.fullmatch(inside):
+            yield (f"“{inside}” is refused as a constraint of asm; operands are h, r, l, q, f, d or n, with = or + "
+                   "before them if they are written.")
+
+
+def _template(strings: list[str]) -> Iterator[str]:
+    """Reasons against the text: what leaves its function, and what is no instruction."""
+    if any(not text.startswith('"') for text in strings):
+        yield "the text of asm has to be plain strings, with no prefix."
+        return
+    quoted = "".join(_STRING.fullmatch(text)[1] for text in strings)
+    if escape := re.search(r'\\[^nt"]', quoted):
+        yield f"“{escape[0]}” in inline PTX: only \\n and \\t may stand for other characters."
+        return
+    if not quoted.isascii():
+        yield "inline PTX is written in ASCII."
+        return
+    ptx = without_comments(quoted.replace("\\n", "\n").replace("\\t", "\t"))
+    if "/*" in ptx or "*/" in ptx:
+        yield "a comment in this inline PTX does not end."
+    depth = 0
+    for brace in re.findall(r"[{}]", ptx):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            break
+    if depth:
+        yield "the braces of this inline PTX do not match: it would leave its function."
+    if directive := _DIRECTIVE.search(ptx):
+        yield f"inline PTX may hold instructions and registers, but no “{directive[1]}”."
+    if space := _SPACES.search(ptx):
+        yield f"“{space[0]}” in inline PTX: parameters and constant memory are read by the kernel's own text alone."
+    if sign := re.search(r"[#\"'`\\?]", ptx):
+        yield f"“{sign[0]}” has no place in inline PTX."

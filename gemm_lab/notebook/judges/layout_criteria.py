@@ -1,0 +1,33 @@
+"""What an exercise may ask of a tile in shared memory: that it exists, is free of conflicts, and is small."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gemm_lab.model.tile_access import access_problem, totals
+from gemm_lab.model.tile_layout import TileLayout
+from gpu_simulator.hardware.swizzle import LayoutError
+
+
+def judge_layout(wanted: Mapping[str, Any], choices: Mapping[str, int]) -> tuple[list[tuple[str, str]], list[str]]:
+    """(facts, reasons to refuse) of the tile `wanted["tile"]` with the learner's choices.
+
+    accesses: names of `model.tile_access` that have to take their ideal number of wavefronts over the whole tile
+    least_bytes: the smallest size in shared memory that does so
+    """
+    try:
+        tile = TileLayout(**wanted["tile"], **choices)
+    except LayoutError as error:
+        return [], [str(error)]
+    facts, reasons = [("shared memory", f"{tile.size_bytes:,} B")], []
+    for access in wanted["accesses"]:
+        if problem := access_problem(tile, access):
+            return [], [problem]
+        found, ideal = totals(tile, access)
+        facts.append((f"{access}: wavefronts for each ideal one", f"{found / ideal:.2f}"))
+        if found > ideal:
+            reasons.append(f"{access} needs {found:,} wavefronts for the tile; {ideal:,} is possible.")
+    if not reasons and tile.size_bytes > wanted.get("least_bytes", tile.size_bytes):
+        reasons.append(f"Free of conflicts, in {tile.size_bytes:,} bytes; {wanted['least_bytes']:,} is possible.")
+    return facts, reasons

@@ -1,0 +1,1 @@
+"""Libraries to compare with: cuBLAS, CUTLASS, torch.compile."""

@@ -1,0 +1,105 @@
+"""cuBLAS as a baseline and as the reference of large checks: `cublasGemmEx` as CuPy offers it.
+
+cuBLAS sees column-major matrices, so the row-major D = A·B is asked for as Dᵀ = Bᵀ·Aᵀ. Constants are those of
+`cublas_api.h` and `library_types.h`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpu_runner.driver import Buffer, Device
+from gpu_simulator.errors import LabError, MissingDependency
+
+REAL = {"f32": 0, "f16": 2, "bf16": 14}  # cudaDataType_t
+COMPUTE_16F, COMPUTE_32F, COMPUTE_32F_PEDANTIC = 64, 68, 69
+PLAIN, TRANSPOSED = 0, 1
+DEFAULT_ALGORITHM = -1
+
+
+def library(cuda: Any) -> Any:
+    """CuPy's cuBLAS module. CuPy 13 finds the library only if it is loaded already, so it is loaded first."""
+    with contextlib.suppress(Exception):  # pathfinder has an error class per way of searching
+        from cuda.pathfinder import load_nvidia_dynamic_lib
+
+        load_nvidia_dynamic_lib("cublas")
+    try:
+        return cuda.cublas
+    except ImportError:
+        raise MissingDependency(
+            "cuBLAS is not installed; install it with `pip install 'cuda-toolkit[cublas]'`."
+        ) from None
+
+
+class Blas:
+    """A cuBLAS handle on the device's context."""
+
+    def __init__(self, device: Device) -> None:
+        self.lib = library(device.cuda)
+        self.handle = self.lib.create()
+
+    def gemm(
+        self,
+        m: int,
+        n: int,
+        k: int,
+        a: Buffer,
+        b: Buffer,
+        d: Buffer,
+        *,
+        dtype_in: str,
+        dtype_out: str,
+        dtype_acc: str,
+        layout_a: str = "row",
+        layout_b: str = "row",
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        rows: tuple[int, int] | None = None,
+        pedantic: bool = False,
+    ) -> Callable[[], None]:
+        """A callable that computes D = alpha·A·B + beta·D, with D row-major (M, N).
+
+        f16 accumulation is COMPUTE_16F, f32 is COMPUTE_32F, which uses no TF32 in the default math mode; `pedantic`
+        asks for COMPUTE_32F_PEDANTIC, which a reference wants. `rows` computes only these rows of A, into the
+        first rows of `d`.
+        """
+        first, last = rows or (0, m)
+        size = {"f16": 2, "bf16": 2, "f32": 4}[dtype_in]
+        offset = first * (k if layout_a == "row" else 1) * size
+        half = dtype_acc == "f16"
+        scales = np.array([alpha, beta], np.float16 if half else np.float32)
+        arguments = (
+            self.handle,
+            PLAIN if layout_b == "row" else TRANSPOSED,
+            PLAIN if layout_a == "row" else TRANSPOSED,
+            n,
+            last - first,
+            k,
+            scales[:1].ctypes.data,
+            b.address,
+            REAL[dtype_in],
+            n if layout_b == "row" else k,
+            a.address + offset,
+            REAL[dtype_in],
+            k if layout_a == "row" else m,
+            scales[1:].ctypes.data,
+            d.address,
+            REAL[dtype_out],
+            n,
+            COMPUTE_16F if half else COMPUTE_32F_PEDANTIC if pedantic else COMPUTE_32F,
+            DEFAULT_ALGORITHM,
+        )
+        gemm_ex, refused = self.lib.gemmEx, self.lib.CUBLASError
+
+        def start() -> None:
+            try:
+                gemm_ex(*arguments)
+            except refused as error:
+                raise LabError(f"cuBLAS refused a product: {error}.") from None
+
+        start.keep = scales
+        return start

@@ -1,0 +1,227 @@
+"""CUTLASS as a baseline: its `mma.sync` GEMMs of two generations, several tiles each, built here with nvcc.
+
+`cutlass_sm75` are the two-stage kernels that CUTLASS has for Turing (mma.m16n8k8), `cutlass_sm80` the cp.async
+pipelines it has for Ampere (mma.m16n8k16). Both are built for the architecture of this GPU. Which tile and which
+threadblock swizzle are fastest depends on the size, so all are timed and the fastest stands for CUTLASS
+(`timing.fastest`). The headers come from the package nvidia-cutlass, the code that uses them is
+`kernels/baselines/cutlass_gemm.cu`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from gemm_lab.config import data_dir
+from gpu_runner.driver import Device
+from gpu_runner.timing.verify import Inputs
+from gpu_simulator.compiler import nvcc
+from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
+from gpu_simulator.hardware.data_sheets import arch_of
+
+ELEMENTS = {"f16": "cutlass::half_t", "bf16": "cutlass::bfloat16_t", "f32": "float"}
+LAYOUTS = {"row": "RowMajor", "col": "ColumnMajor"}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+THREADBLOCK_SWIZZLES = (1, 4, 8)  # widths of GemmIdentityThreadblockSwizzle
+WARP_M, WARP_N = 64, 64
+ACCESS_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Family:
+    """One generation of CUTLASS's tensor-core GEMMs. `dtypes` are (input, accumulator), `tiles` BLOCK_M, N, K."""
+
+    name: str
+    generation: str
+    capability: tuple[int, int]
+    mma: tuple[int, int, int]
+    dtypes: tuple[tuple[str, str], ...]
+    tiles: tuple[tuple[int, int, int], ...]
+    stages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A block tile and the number of shared-memory stages: what one build fixes."""
+
+    m: int
+    n: int
+    k: int
+    stages: int
+
+    def __str__(self) -> str:
+        return f"{self.m}x{self.n}x{self.k} stages={self.stages}"
+
+    @property
+    def smem_bytes(self) -> int:
+        """Shared memory of the stages, for 2-byte inputs."""
+        return 2 * self.stages * (self.m + self.n) * self.k
+
+
+_TILES = ((128, 128, 32), (128, 256, 32), (256, 128, 32))
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("cutlass_sm75", "Sm75", (7, 5), (16, 8, 8), (("f16", "f16"), ("f16", "f32")), _TILES, (2,)),
+        Family("cutlass_sm80", "Sm80", (8, 0), (16, 8, 16), (("bf16", "f32"), ("f16", "f16"), ("f16", "f32")),
+               (*_TILES, (128, 128, 64)), (3, 4, 5)),
+    )
+}
+
+
+# ---- What can be built and run ----
+
+
+def headers() -> tuple[Path, str]:
+    """CUTLASS's include folder and version, from the package nvidia-cutlass; MissingDependency without it."""
+    try:
+        package = importlib.metadata.distribution("nvidia-cutlass")
+    except importlib.metadata.PackageNotFoundError:
+        raise MissingDependency(
+            "The package nvidia-cutlass is not installed, so there is no CUTLASS baseline; "
+            "type `pip install 'gemm_lab[cutlass]'`."
+        ) from None
+    for file in package.files or ():
+        if file.as_posix().endswith("include/cutlass/cutlass.h"):
+            return Path(package.locate_file(file)).resolve().parents[1], package.version
+    raise MissingDependency(
+        f"The package nvidia-cutlass {package.version} holds no cutlass/cutlass.h; "
+        "install it again with `pip install --force-reinstall nvidia-cutlass`."
+    )
+
+
+def require(family: Family, problem: Mapping[str, Any], m: int, n: int, k: int, capability: tuple[int, int]) -> None:
+    """Raise the sentence that says why this family has no kernel for the problem, the GPU or the size."""
+    if tuple(capability) < family.capability:
+        raise LaunchError(
+            f"The {family.generation} kernels of CUTLASS need a GPU of compute capability "
+            f"{family.capability[0]}.{family.capability[1]} or newer; this one has {capability[0]}.{capability[1]}."
+        )
+    asked = (problem["dtype_in"], problem["dtype_acc"])
+    if asked not in family.dtypes or problem["dtype_out"] not in ELEMENTS:
+        known = ", ".join(f"{given} with {acc} accumulation" for given, acc in family.dtypes)
+        raise ConfigError(f"{family.name} multiplies {known}; not {asked[0]} with {asked[1]} accumulation.")
+    inner = {
+        "A": ("K", k, "dtype_in") if problem["layout_a"] == "row" else ("M", m, "dtype_in"),
+        "B": ("N", n, "dtype_in") if problem["layout_b"] == "row" else ("K", k, "dtype_in"),
+        "D": ("N", n, "dtype_out"),
+    }
+    for operand, (axis, extent, dtype) in inner.items():
+        multiple = ACCESS_BYTES // BYTES[problem[dtype]]
+        if extent % multiple:
+            raise SizeError(
+                f"{family.name} reads and writes 16 bytes at a time, so {axis}, along which {operand} is contiguous, "
+                f"has to be a multiple of {multiple}; {extent} is not, {extent // multiple * multiple + multiple} is."
+            )
+
+
+def builds(family: Family, problem: Mapping[str, Any], arch: str) -> dict[Tile, nvcc.Build]:
+    """Every tile of the family as something for nvcc to build, for this problem's types and layouts."""
+    include, version = headers()
+    fixed = {
+        "ARCH": family.generation,
+        "ELEMENT": ELEMENTS[problem["dtype_in"]],
+        "ELEMENT_ACC": ELEMENTS[problem["dtype_acc"]],
+        "ELEMENT_OUT": ELEMENTS[problem["dtype_out"]],
+        "LAYOUT_A": LAYOUTS[problem["layout_a"]],
+        "LAYOUT_B": LAYOUTS[problem["layout_b"]],
+        "WARP_M": WARP_M,
+        "WARP_N": WARP_N,
+        **dict(zip(("MMA_M", "MMA_N", "MMA_K"), family.mma, strict=True)),
+    }
+    source = data_dir("kernels") / "baselines" / "cutlass_gemm.cu"
+    tiles = [Tile(*shape, stages) for shape in family.tiles for stages in family.stages]
+    return {
+        tile: nvcc.Build(
+            source,
+            fixed | {"BLOCK_M": tile.m, "BLOCK_N": tile.n, "BLOCK_K": tile.k, "WARP_K": tile.k,
+                     "NUM_STAGES": tile.stages},
+            (include,),
+            arch,
+            f"CUTLASS {version}",
+        )
+        for tile in tiles
+    }
+
+
+# ---- The launches ----
+
+
+@lru_cache(maxsize=64)
+def load(path: Path) -> ctypes.CDLL:
+    """A built library. Its own CUDA runtime works in the primary context of GPU 0, which CuPy's uses too."""
+    library = ctypes.CDLL(str(path))
+    pointer, number = ctypes.c_void_p, ctypes.c_int
+    library.run.argtypes = [number, *[pointer] * 4, *[number] * 3, ctypes.c_float, ctypes.c_float, pointer]
+    library.run.restype = number
+    library.reason.argtypes, library.reason.restype = [number], ctypes.c_char_p
+    return library
+
+
+def call(library: Any, width: int, inputs: Inputs, alpha: float, beta: float) -> Callable[[], None]:
+    """A callable that computes D = alpha·A·B + beta·C once; without C in the problem, beta is 0 and C is not read.
+
+    `width` is that of the threadblock swizzle.
+    """
+    uses_c = inputs.problem["uses_c"]
+    c = inputs.c if uses_c else inputs.d
+    addresses = (inputs.a.address, inputs.b.address, c.address, inputs.d.address)
+    arguments = (width, *addresses, inputs.m, inputs.n, inputs.k, alpha, beta if uses_c else 0.0, None)
+    run = library.run
+
+    def start() -> None:
+        code = run(*arguments)
+        if code:
+            raise LaunchError(f"CUTLASS refused the product: {library.reason(code).decode()}.")
+
+    return start
+
+
+def candidates(
+    device: Device,
+    context: Any,
+    family: Family,
+    problem: Mapping[str, Any],
+    copies: Sequence[Inputs],
+    alpha: float,
+    beta: float,
+) -> tuple[dict[str, list[Callable[[], None]]], dict[str, str]]:
+    """Everything of the family that can run here: {configuration: a call for each copy of the inputs}.
+
+    Also {tile: why it is left out}. The first use on a machine builds the libraries, which takes some seconds of
+    processor time for each tile and is reported to `context`. Raises a LabError where there is nothing to run.
+    """
+    require(family, problem, copies[0].m, copies[0].n, copies[0].k, device.capability)
+    most = device.attribute(device.runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin)
+    wanted = builds(family, problem, arch_of(*device.capability))
+    left_out = {
+        str(tile): f"its stages take {tile.smem_bytes:,} bytes of shared memory; a block here has at most {most:,}."
+        for tile in wanted
+        if tile.smem_bytes > most
+    }
+    libraries = nvcc.shared_libraries(
+        {str(tile): build for tile, build in wanted.items() if str(tile) not in left_out},
+        nvcc.find(),
+        lambda name, done, total: context.progress(
+            stage=f"building {family.name} {name}".rstrip(), done=done, total=total
+        ),
+    )
+    found = {}
+    for tile, library in libraries.items():
+        try:
+            if isinstance(library, str):
+                raise LabError(library)
+            loaded = load(library)
+        except (LabError, OSError) as error:
+            left_out[tile] = str(error)
+            continue
+        for width in THREADBLOCK_SWIZZLES:
+            found[f"{tile} threadblock_swizzle={width}"] = [call(loaded, width, each, alpha, beta) for each in copies]
+    if not found:
+        raise LabError(f"No tile of {family.name} can run here; {'; '.join(f'{t}: {w}' for t, w in left_out.items())}")
+    return found, left_out

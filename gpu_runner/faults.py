@@ -1,0 +1,118 @@
+"""What can go wrong on the GPU, as errors that name the learner's line, thread and block."""
+
+from __future__ import annotations
+
+from gpu_simulator.errors import LabError
+
+# What stops a kernel and loses its context: CUDA's number, its name, the sentence.
+FAULTS = {
+    700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "it accessed an address outside every array"),
+    710: ("CUDA_ERROR_ASSERT", "a device-side assert failed"),
+    714: ("CUDA_ERROR_HARDWARE_STACK_ERROR", "the hardware stack failed"),
+    715: ("CUDA_ERROR_ILLEGAL_INSTRUCTION", "it met an illegal instruction"),
+    716: ("CUDA_ERROR_MISALIGNED_ADDRESS", "it accessed a misaligned address"),
+    717: ("CUDA_ERROR_INVALID_ADDRESS_SPACE", "it used an address of the wrong memory space"),
+    718: ("CUDA_ERROR_INVALID_PC", "it jumped to an invalid instruction"),
+    719: (
+        "CUDA_ERROR_LAUNCH_FAILED",
+        "it was stopped by a trap or by an access to shared or local memory that is not its own",
+    ),
+    721: ("CUDA_ERROR_TENSOR_MEMORY_LEAK", "it left tensor memory allocated"),
+}
+
+
+class WorkerLost(LabError):
+    """The process that owns the GPU died or fell silent; the next request starts a fresh one.
+
+    `output` is what it printed, device printf included (at most 64 KB).
+    """
+
+    def __init__(self, message: str, output: str = ""):
+        super().__init__(message)
+        self.output = output
+
+
+class DeviceOutOfMemory(LabError):
+    """More device memory was asked for than is free; both numbers are in bytes, `asked` is 0 where it is unknown."""
+
+    def __init__(self, asked: int, free: int):
+        super().__init__(
+            f"The GPU has {free / 2**20:,.0f} MB free and {asked / 2**20:,.0f} MB were asked for; "
+            "use a smaller size, or close other programs that hold GPU memory."
+            if asked
+            else f"The GPU has {free / 2**20:,.0f} MB free, which is too little for this launch: its local arrays take "
+            "their bytes once for every thread that can be resident. Use smaller arrays, or a smaller size."
+        )
+        self.asked, self.free = asked, free
+
+
+class GpuBusy(LabError):
+    """Others had the GPU for as long as this program may wait: `seconds`; `holder` is who does what.
+
+    `before` is how many wait before it.
+    """
+
+    def __init__(self, seconds: float, holder: str, before: int = 0):
+        others = f" {before} more wait before you." if before else ""
+        super().__init__(
+            f"The GPU was in use for the {seconds:.0f} s that this run may wait: {holder}.{others} Try again, wait "
+            'longer (GEMM_LAB_WAIT_S), or run on the emulator: run(…, backend="emulator"), or GEMM_LAB_BUSY=emulator.'
+        )
+        self.seconds, self.holder, self.before = seconds, holder, before
+
+
+class KernelFault(LabError):
+    """A kernel was stopped by the GPU: an address outside its arrays, a misaligned access, a trap.
+
+    `kind` is the CUDA error's name, `detail` a sentence. `file`, `line`, `text` name the learner's source
+    line, `thread` and `block` are (x, y, z), `address` is the byte address; each is None where unknown.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        detail: str,
+        file: str | None = None,
+        line: int | None = None,
+        thread: tuple[int, int, int] | None = None,
+        block: tuple[int, int, int] | None = None,
+        address: int | None = None,
+        nearest: str | None = None,
+        text: str | None = None,
+        output: str = "",
+    ):
+        where = f"{file}:{line}: " if line is not None else ""
+        who = f" (thread {thread}, block {block})" if thread is not None else ""
+        shown = f"\n    {text.strip()}" if text and text.strip() else ""
+        super().__init__(f"{where}{detail}{who}{shown}")
+        self.kind, self.detail, self.file, self.line, self.text = kind, detail, file, line, text
+        self.thread, self.block, self.address, self.nearest, self.output = (
+            thread,
+            block,
+            address,
+            nearest,
+            output,
+        )
+
+
+class KernelHang(LabError):
+    """A kernel did not finish within `seconds`; `file` and `line` say where it was found waiting."""
+
+    def __init__(
+        self,
+        seconds: float,
+        detail: str = "",
+        file: str | None = None,
+        line: int | None = None,
+        thread: tuple[int, int, int] | None = None,
+        block: tuple[int, int, int] | None = None,
+        text: str | None = None,
+        output: str = "",
+    ):
+        where = f"{file}:{line}: " if line is not None else ""
+        shown = f"\n    {text.strip()}" if text and text.strip() else ""
+        super().__init__(
+            f"{where}The kernel did not finish within {seconds:g} s and was stopped. {detail}".rstrip() + shown
+        )
+        self.seconds, self.detail, self.file, self.line, self.text = seconds, detail, file, line, text
+        self.thread, self.block, self.output = thread, block, output

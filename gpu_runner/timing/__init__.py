@@ -1,0 +1,1 @@
+"""Device events, clocks and power: interleaved rounds of kernels and baselines."""

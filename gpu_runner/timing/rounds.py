@@ -1,0 +1,353 @@
+"""The benchmark: kernels, baselines and ceilings take turns in one run, timed by device events.
+
+Two regimes. *burst*: each sample follows 0.15 s of rest and lasts some milliseconds; the chip is cool and its
+clock high. *sustained*: the entries alternate, in another order every round so that none always follows the same
+other, without a pause for at least 1.5 s before and then during the sampling; a large chip then runs at its power
+limit. Inputs are N(0, 1), in as many copies as it takes to exceed twice the L2, and every launch uses the next copy.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpu_runner.baselines import cutlass, inductor
+from gpu_runner.baselines.cublas import Blas
+from gpu_runner.driver import Buffer, Device
+from gpu_runner.support import Support
+from gpu_runner.timing.nvml import Gauge
+from gpu_runner.timing.verify import Inputs, compare, summary
+from gpu_simulator.errors import LabError
+
+BURST_REST_S, BURST_SAMPLE_MS = 0.15, 3.0
+SUSTAINED_WARMUP_S, SUSTAINED_SAMPLE_MS = 1.5, 4.0
+TRIAL_ROUNDS, TRIAL_SAMPLE_MS = 5, 3.0
+MOST_COPIES = 64
+ORDER_SEED = 1
+
+
+@dataclass
+class Entry:
+    """One thing to time: a launch per copy of the inputs, how often a sample repeats it, what it gave."""
+
+    label: str
+    calls: list[Callable[[], None]]
+    flops: float
+    repeats: int = 1
+    samples_ms: list[float] = field(default_factory=list)
+    turn: int = 0
+
+    def run(self, times: int) -> None:
+        for _ in range(times):
+            self.calls[self.turn % len(self.calls)]()
+            self.turn += 1
+
+
+Pending = tuple[Entry, Any, Any]  # an entry that is queued, and the CuPy events before and after it
+
+
+def benchmark(
+    device: Device,
+    support: Support,
+    blas: Blas,
+    context: Any,
+    *,
+    problem: dict[str, Any],
+    m: int,
+    n: int,
+    k: int,
+    entries: list[dict[str, Any]],
+    regime: str,
+    rounds: int,
+    limits: tuple[float, float],
+    error_bounds: dict[str, float],
+    alpha: float,
+    beta: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Check, then time `entries` at one size.
+
+    An entry is {"label", "kind": kernel | cublas | inductor | cutlass_sm75 | cutlass_sm80 | ceiling, "flops"};
+    kernels and ceilings add {"compiled", "grid", "cluster", "arguments"}, kernels also {"block", "multiplied"}; an
+    argument ("buffer", bytes) is scratch memory. Returns {"entries": [{"label", "samples_ms", "repeats", "check",
+    "skipped"}], "readings": one dict a round, "sizes"…}; samples are milliseconds per launch, one a round, in the same
+    order for all entries. CUTLASS's entries add {"config": the fastest tile, "left_out": {tile: why it was not tried}}.
+    """
+    copies = make_copies(device, support, problem, m, n, k, seed)
+    scratch: list[Buffer] = []
+    gauge, timed, reports = Gauge(device.bus_id()), [], []
+    try:
+        for spec in entries:
+            context.progress(stage="checking", label=spec["label"], m=m, n=n, k=k)
+            report = {"label": spec["label"], "check": None, "skipped": None, "samples_ms": [], "repeats": 0}
+            reports.append(report)
+            try:
+                entry = Entry(
+                    spec["label"],
+                    _calls(device, blas, context, problem, copies, spec, alpha, beta, scratch, report),
+                    spec["flops"],
+                )
+            except LabError as error:
+                report["skipped"] = str(error)
+                continue
+            if spec["kind"] != "ceiling":
+                context.running()
+                report["check"] = _check(entry, copies[0], blas, spec, alpha, beta, limits)
+                report["skipped"] = _rejected(report["check"], error_bounds[spec["label"]])
+                if report["skipped"]:
+                    continue
+            context.running()
+            _choose_repeats(device, entry, BURST_SAMPLE_MS if regime == "burst" else SUSTAINED_SAMPLE_MS)
+            timed.append((entry, report))
+        for inputs in copies if problem["uses_c"] else []:
+            inputs.d.copy_from(inputs.c)  # no poison may be left where cuBLAS adds in place
+        measure = _burst if regime == "burst" else _sustained
+        readings = measure(device, [entry for entry, _ in timed], rounds, gauge, context) if timed else []
+        for entry, report in timed:
+            report["samples_ms"], report["repeats"] = entry.samples_ms, entry.repeats
+        return {
+            "entries": reports,
+            "readings": readings,
+            "copies": len(copies),
+            "regime": regime,
+            "m": m,
+            "n": n,
+            "k": k,
+            **gauge.describe(),
+            "cuda": "{}.{}".format(*device.driver_version()),
+        }
+    finally:
+        for inputs in copies:
+            inputs.free()
+        for buffer in scratch:
+            buffer.free()
+
+
+def make_copies(
+    device: Device, support: Support, problem: dict[str, Any], m: int, n: int, k: int, seed: int
+) -> list[Inputs]:
+    """Sets of N(0, 1) inputs that together exceed twice the L2: at least two, fewer if memory is short."""
+    copies = [Inputs(device, support, problem, m, n, k, kind="normal", seed=seed)]
+    size = copies[0].nbytes
+    wanted = min(MOST_COPIES, max(2, -(-2 * device.l2_bytes // size) + 1))
+    while len(copies) < wanted and device.memory()[0] > 2 * size + 8 * m * k + 8 * k * n + 2**28:
+        copies.append(Inputs(device, support, problem, m, n, k, kind="normal", seed=seed + len(copies)))
+    return copies
+
+
+def _calls(
+    device: Device,
+    blas: Blas,
+    context: Any,
+    problem: dict[str, Any],
+    copies: list[Inputs],
+    spec: dict[str, Any],
+    alpha: float,
+    beta: float,
+    scratch: list[Buffer],
+    report: dict[str, Any],
+) -> list[Callable[[], None]]:
+    if spec["kind"] == "cublas":
+        return [_cublas(blas, problem, inputs, alpha, beta, scratch) for inputs in copies]
+    if spec["kind"] in cutlass.FAMILIES:
+        tiles, report["left_out"] = cutlass.candidates(
+            device, context, cutlass.FAMILIES[spec["kind"]], problem, copies, alpha, beta
+        )
+        report["config"] = fastest(device, context, tiles, report["left_out"])
+        return tiles[report["config"]]
+    if spec["kind"] == "inductor":
+        if problem["uses_c"]:
+            raise LabError("Inductor is timed on D = A·B only; this problem adds beta·C.")
+        m, n, k = copies[0].m, copies[0].n, copies[0].k
+        shapes = (
+            (m, k) if problem["layout_a"] == "row" else (k, m),
+            (k, n) if problem["layout_b"] == "row" else (n, k),
+            (m, n),
+        )
+        try:
+            return inductor.product(
+                [(c.a, c.b, c.d) for c in copies[:4]],
+                shapes,
+                problem["dtype_in"],
+                (problem["layout_a"], problem["layout_b"]),
+            )
+        except LabError:
+            raise
+        except Exception as error:  # PyTorch has many ways to fail; the other entries go on
+            raise LabError(f"Inductor did not compile this product: {type(error).__name__}: {error}") from error
+    function = device.kernel(spec["compiled"])
+    calls = []
+    for inputs in copies:
+        arguments = []
+        for token in spec["arguments"]:
+            if isinstance(token, (tuple, list)) and token[0] == "buffer":
+                scratch.append(Buffer(device, int(token[1])))
+                scratch[-1].fill(0)
+                arguments.append(scratch[-1])
+            else:
+                arguments.append(inputs.argument(token, alpha, beta))
+        calls.append(device.launcher(function, spec["grid"], arguments, spec["cluster"]))
+        if spec["kind"] == "ceiling":
+            break
+    return calls
+
+
+def fastest(
+    device: Device, context: Any, candidates: dict[str, list[Callable[[], None]]], left_out: dict[str, str]
+) -> str:
+    """The name of the fastest candidate: each gives one sample of some milliseconds in each of five rounds.
+
+    The candidates take turns, so that a falling clock favours none, and medians are compared. One that cannot be
+    launched joins `left_out`; a LabError if none can.
+    """
+    trials = []
+    for name, calls in candidates.items():
+        context.running()
+        trial = Entry(name, calls, 0.0)
+        try:
+            _choose_repeats(device, trial, TRIAL_SAMPLE_MS)
+        except LabError as error:
+            left_out[name] = str(error)
+            continue
+        trials.append(trial)
+    if not trials:
+        raise LabError("None of the candidates can be launched: " + "; ".join(f"{n}: {w}" for n, w in left_out.items()))
+    for _ in range(TRIAL_ROUNDS):
+        context.running()
+        _collect(device, [_enqueue(device, trial) for trial in trials], keep=True)
+    return min(trials, key=lambda trial: statistics.median(trial.samples_ms)).label
+
+
+def _cublas(
+    blas: Blas, problem: dict[str, Any], inputs: Inputs, alpha: float, beta: float, scratch: list[Buffer]
+) -> Callable[[], None]:
+    """cuBLAS adds C in place; with beta = -1 D then alternates between two values and never grows.
+
+    Where kernels round f32 inputs before they multiply, cuBLAS gets them rounded: its time holds no conversion.
+    """
+    a, b, given = inputs.a, inputs.b, problem["dtype_in"]
+    if problem["multiplied"] != given:
+        given = problem["multiplied"]
+        a, b = inputs.rounded(a, inputs.m * inputs.k, given), inputs.rounded(b, inputs.k * inputs.n, given)
+        scratch += [a, b]
+    call = blas.gemm(
+        inputs.m,
+        inputs.n,
+        inputs.k,
+        a,
+        b,
+        inputs.d,
+        dtype_in=given,
+        dtype_out=problem["dtype_out"],
+        dtype_acc=problem["dtype_acc"],
+        layout_a=problem["layout_a"],
+        layout_b=problem["layout_b"],
+        alpha=alpha,
+        beta=beta if problem["uses_c"] else 0.0,
+    )
+    if problem["uses_c"]:
+        call.prepare = lambda: inputs.d.copy_from(inputs.c)
+    return call
+
+
+def _check(
+    entry: Entry,
+    inputs: Inputs,
+    blas: Blas,
+    spec: dict[str, Any],
+    alpha: float,
+    beta: float,
+    limits: tuple[float, float],
+) -> dict[str, Any]:
+    inputs.d.fill(0xFF)
+    call = entry.calls[0]
+    getattr(call, "prepare", lambda: None)()
+    call()
+    getattr(call, "deliver", lambda: None)()
+    inputs.device.wait()
+    block = tuple(spec.get("block") or (128, 128))
+    uses_c = inputs.problem["uses_c"]
+    found = compare(
+        inputs,
+        blas,
+        alpha=alpha if uses_c else 1.0,
+        beta=beta if uses_c else 0.0,
+        exact=False,
+        limits=limits,
+        block=block,
+        multiplied=spec.get("multiplied"),
+    )
+    return summary(found, inputs.n, block)
+
+
+def _rejected(check: dict[str, Any], bound: float) -> str | None:
+    if check["nonfinite"]:
+        return f"not timed: {check['nonfinite']:,} elements of D are NaN or infinite"
+    if check["wrong"]:
+        return f"not timed: {check['wrong']:,} elements of D are wrong, the first at {tuple(check['first_bad'])}"
+    if not check["relative_error"] <= bound:
+        return f"not timed: the relative error {check['relative_error']:.2e} exceeds {bound:.2e}"
+    return None
+
+
+def _choose_repeats(device: Device, entry: Entry, sample_ms: float) -> None:
+    entry.run(2)
+    start = device.mark()
+    entry.run(3)
+    stop = device.mark()
+    stop.synchronize()
+    entry.repeats = max(1, min(1000, round(sample_ms / max(device.milliseconds(start, stop) / 3, 1e-3))))
+
+
+def _enqueue(device: Device, entry: Entry) -> Pending:
+    start = device.mark()
+    entry.run(entry.repeats)
+    return entry, start, device.mark()
+
+
+def _collect(device: Device, pending: list[Pending], keep: bool) -> None:
+    for entry, start, stop in pending:
+        stop.synchronize()
+        if keep:
+            entry.samples_ms.append(device.milliseconds(start, stop) / entry.repeats)
+
+
+def _burst(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, context: Any) -> list[dict[str, float]]:
+    readings = []
+    for number in range(rounds):
+        context.running(done=number, total=rounds)
+        for position in range(len(entries)):
+            entry = entries[(number + position) % len(entries)]
+            time.sleep(BURST_REST_S)
+            entry.run(1)  # so that the first timed launch waits for no loading
+            pending = [_enqueue(device, entry)]
+            readings.append({"round": number, **gauge.read()})
+            _collect(device, pending, keep=True)
+    return readings
+
+
+def _sustained(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, context: Any) -> list[dict[str, float]]:
+    """The next round is queued before the last one is collected, so that the GPU never waits for Python."""
+    readings, begun, number = [], time.monotonic(), 0
+    pending: list[Pending] = []
+    warm, pending_counts = True, False
+    order = random.Random(ORDER_SEED)
+    while number < rounds or pending:
+        following = []
+        if number < rounds:
+            following = [_enqueue(device, entry) for entry in order.sample(entries, len(entries))]
+        if not warm and following:
+            readings.append({"round": number, **gauge.read()})
+        _collect(device, pending, keep=pending_counts)
+        pending, pending_counts = following, not warm
+        if warm:
+            warm = time.monotonic() - begun < SUSTAINED_WARMUP_S
+            context.running(done=0, total=rounds)
+        elif following:
+            number += 1
+            context.running(done=number, total=rounds)
+    return readings

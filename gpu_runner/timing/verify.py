@@ -1,0 +1,264 @@
+"""The check of large sizes on the device: inputs, poison, launch, cuBLAS reference, comparison.
+
+The reference multiplies the inputs widened to f32, with FP32 accumulation and no TF32. Products of f16 and bf16
+values are exact in f32, so for whole numbers of a small range it is the exact result. Where a kernel rounds its f32
+inputs before it multiplies, the reference multiplies the rounded ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpu_runner.baselines.cublas import Blas
+from gpu_runner.driver import Buffer, Device, Mapped
+from gpu_runner.support import BYTES, Comparison, Support
+from gpu_simulator.hardware.tensor_map import TensorMap
+
+ROWS_AT_ONCE = 4096
+
+
+class Inputs:
+    """A, B, C and D of one problem on the device. `problem` has dtype_in, dtype_acc, dtype_out, layout_a, layout_b."""
+
+    def __init__(
+        self,
+        device: Device,
+        support: Support,
+        problem: Mapping[str, Any],
+        m: int,
+        n: int,
+        k: int,
+        *,
+        kind: str,
+        seed: int,
+        limit: int = 0,
+    ):
+        self.device, self.support, self.problem = device, support, problem
+        self.m, self.n, self.k = m, n, k
+        self.held: list[Buffer] = []
+        try:
+            self.a, self.b, self.c, self.d = (
+                self._make(name, kind, seed * 4 + i, limit) for i, name in enumerate("abcd")
+            )
+        except Exception:
+            self.free()
+            raise
+
+    def _make(self, name: str, kind: str, seed: int, limit: int) -> Buffer | None:
+        if name == "c" and not self.problem["uses_c"]:
+            return None
+        count = {"a": self.m * self.k, "b": self.k * self.n}.get(name, self.m * self.n)
+        dtype = self.problem["dtype_in" if name in "ab" else "dtype_out"]
+        buffer = Buffer(self.device, count * BYTES[dtype])
+        self.held.append(buffer)
+        if name == "d":
+            buffer.fill(0xFF)
+        elif kind == "integers":
+            self.support.integers(buffer, count, dtype, seed, limit)
+        else:
+            self.support.normal(buffer, count, dtype, seed)
+        return buffer
+
+    @property
+    def nbytes(self) -> int:
+        return sum(buffer.nbytes for buffer in self.held)
+
+    def argument(self, token: Any, alpha: float, beta: float) -> Any:
+        """The kernel argument that `token` names: a b c d m n k alpha beta, or ("map", operand, box, swizzle)."""
+        if isinstance(token, (tuple, list)) and token[0] == "map":
+            return self.tensor_map(*token[1:])
+        if not isinstance(token, str):
+            return token
+        return {
+            "a": self.a,
+            "b": self.b,
+            "c": self.c,
+            "d": self.d,
+            "m": self.m,
+            "n": self.n,
+            "k": self.k,
+            "alpha": float(alpha),
+            "beta": float(beta),
+        }[token]
+
+    def tensor_map(self, operand: str, box: tuple[int, ...], swizzle: int) -> Mapped:
+        """The tensor map of a, b, c or d, innermost dimension first."""
+        rows, columns = {"a": (self.m, self.k), "b": (self.k, self.n)}.get(operand, (self.m, self.n))
+        if self.problem.get(f"layout_{operand}") == "col":
+            rows, columns = columns, rows
+        element = self.problem["dtype_in" if operand in "ab" else "dtype_out"]
+        return Mapped(TensorMap.of_shape(element, (rows, columns), box, swizzle), getattr(self, operand))
+
+    def rounded(self, operand: Buffer, count: int, dtype: str) -> Buffer:
+        """`count` elements of an f32 operand in `dtype`; the caller frees the buffer."""
+        out = Buffer(self.device, count * BYTES[dtype])
+        self.support.narrow(out, operand, count, dtype)
+        return out
+
+    def free(self) -> None:
+        for buffer in self.held:
+            buffer.free()
+
+
+def compare(
+    inputs: Inputs,
+    blas: Blas,
+    *,
+    alpha: float,
+    beta: float,
+    exact: bool,
+    limits: tuple[float, float],
+    block: tuple[int, int],
+    multiplied: str | None = None,
+) -> Comparison:
+    """Compare D with the reference; `limits` are the absolute and relative allowance per element.
+
+    `multiplied`: the type to which the kernel rounds A and B first (default: as the problem says).
+    """
+    device, support, problem = inputs.device, inputs.support, inputs.problem
+    m, n, k = inputs.m, inputs.n, inputs.k
+    given, multiplied = problem["dtype_in"], multiplied or problem["multiplied"]
+    wide: list[Buffer] = []
+    try:
+        for source, count in ((inputs.a, m * k), (inputs.b, k * n)):
+            wide.append(Buffer(device, 4 * count))
+            if multiplied == given:
+                support.widen(wide[-1], source, count, given)
+                continue
+            rounded = inputs.rounded(source, count, multiplied)
+            support.widen(wide[-1], rounded, count, multiplied)
+            device.wait()
+            rounded.free()
+        reference = Buffer(device, 4 * min(m, ROWS_AT_ONCE) * n)
+        report, tiles, count = support.comparison(m, n, block)
+        wide += [reference, report, tiles]
+        for first in range(0, m, ROWS_AT_ONCE):
+            rows = (first, min(m, first + ROWS_AT_ONCE))
+            blas.gemm(
+                m,
+                n,
+                k,
+                wide[0],
+                wide[1],
+                reference,
+                dtype_in="f32",
+                dtype_out="f32",
+                dtype_acc="f32",
+                layout_a=problem["layout_a"],
+                layout_b=problem["layout_b"],
+                alpha=alpha,
+                rows=rows,
+                pedantic=True,
+            )()
+            support.compare(
+                inputs.d,
+                problem["dtype_out"],
+                reference,
+                inputs.c,
+                beta,
+                rows,
+                n,
+                exact,
+                limits,
+                block,
+                report,
+                tiles,
+            )
+        found = support.result(report, tiles, count)
+        if found.first is not None:
+            found.got, found.expected = _values(inputs, blas, wide, divmod(found.first, n), alpha, beta)
+        return found
+    finally:
+        device.wait()
+        for buffer in wide:
+            buffer.free()
+
+
+def _values(
+    inputs: Inputs, blas: Blas, wide: list[Buffer], at: tuple[int, int], alpha: float, beta: float
+) -> tuple[float, float]:
+    """What stands in D at (row, column), and the reference there before rounding."""
+    (row, column), n, problem = at, inputs.n, inputs.problem
+
+    def element(buffer: Buffer, dtype: str) -> float:
+        return float(buffer.read(dtype, (), (row * n + column) * BYTES[dtype]))
+
+    blas.gemm(
+        inputs.m,
+        n,
+        inputs.k,
+        *wide[:3],
+        dtype_in="f32",
+        dtype_out="f32",
+        dtype_acc="f32",
+        layout_a=problem["layout_a"],
+        layout_b=problem["layout_b"],
+        alpha=alpha,
+        rows=(row, row + 1),
+        pedantic=True,
+    )()
+    inputs.device.wait()
+    expected = float(wide[2].read("f32", (), 4 * column))
+    if inputs.c is not None:
+        expected += beta * element(inputs.c, problem["dtype_out"])
+    return element(inputs.d, problem["dtype_out"]), expected
+
+
+def summary(found: Comparison, n: int, block: tuple[int, int]) -> dict[str, Any]:
+    """A comparison as a message: index pairs, and the first eight bad tiles as (row, column) of tiles."""
+    across = -(-n // block[1])
+    bad = [int(tile) for tile in found.tiles.nonzero()[0]]
+    first = None if found.first is None else divmod(found.first, n)
+    return {
+        "wrong": found.wrong,
+        "nonfinite": found.nonfinite,
+        "first_bad": first,
+        "largest": found.largest,
+        "relative_error": found.relative_error,
+        "bad_tile_count": len(bad),
+        "bad_tiles": [divmod(tile, across) for tile in bad[:8]],
+        "got": found.got,
+        "expected": found.expected,
+        "wrong_in_tiles": [int(found.tiles[tile]) for tile in bad[:8]],
+    }
+
+
+def verify(
+    device: Device,
+    support: Support,
+    blas: Blas,
+    context: Any,
+    *,
+    compiled: dict[str, Any],
+    grid: tuple[int, int, int],
+    cluster: tuple[int, int, int],
+    arguments: list[Any],
+    problem: dict[str, Any],
+    m: int,
+    n: int,
+    k: int,
+    kind: str,
+    limit: int,
+    alpha: float,
+    beta: float,
+    limits: tuple[float, float],
+    block: tuple[int, int],
+    seed: int,
+) -> dict[str, Any]:
+    """The whole check; returns `summary` with `kernel_ms`, the time of that one cold launch."""
+    function = device.kernel(compiled)
+    inputs = Inputs(device, support, problem, m, n, k, kind=kind, seed=seed, limit=limit)
+    try:
+        start = device.launcher(function, grid, [inputs.argument(token, alpha, beta) for token in arguments], cluster)
+        device.wait()
+        context.running()
+        first = device.mark()
+        start()
+        last = device.mark()
+        device.wait()
+        context.progress(stage="comparing")
+        found = compare(inputs, blas, alpha=alpha, beta=beta, exact=kind == "integers", limits=limits, block=block)
+        return {**summary(found, n, block), "kernel_ms": device.milliseconds(first, last), "m": m, "n": n, "k": k}
+    finally:
+        inputs.free()

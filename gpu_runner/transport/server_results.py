@@ -1,0 +1,63 @@
+"""What a server may answer to each operation: the form of its result, and arrays like those that were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpu_runner.transport.field_types import fitted
+from gpu_simulator.hardware.tensor_map import TensorMap
+
+NUMBER, PAIR = float | None, tuple[int, int]
+TIMED = {"label": str, "samples_ms": list[float], "repeats": int, "check": dict | None, "skipped": str | None,
+         "?config": str, "?left_out": dict[str, str]}  # fmt: skip
+RESULTS: dict[str, Any] = {
+    "hello": dict,
+    "emulate": {"arrays": list[np.ndarray], "report": Any},  # the report's type is set by those who know the emulator
+    "launch": {"arrays": dict[int, np.ndarray], "milliseconds": float},
+    "verify": {"wrong": int, "nonfinite": int, "first_bad": PAIR | None, "largest": float, "relative_error": float,
+               "bad_tile_count": int, "bad_tiles": list[PAIR], "got": NUMBER, "expected": NUMBER,
+               "wrong_in_tiles": list[int], "kernel_ms": float, "m": int, "n": int, "k": int},
+    "benchmark": {"entries": list[TIMED], "readings": list[dict], "m": int, "n": int, "k": int, "regime": str,
+                  "*": Any},
+    "autopsy": {"report": list[int], "waiting": list[int], "arrays": dict[int, PAIR], "finished": bool,
+                "fault": str | None},
+}  # fmt: skip
+
+
+def understood(op: str, result: Any, payload: Mapping[str, Any]) -> Any:
+    """The result of operation `op` with this payload. A `ValueError` if it has another form."""
+    found = fitted(result, RESULTS[op], f"the result of “{op}”")
+    if op == "emulate":
+        sent = [_form(array) for array in arrays_of(payload["args"])]
+        if [_form(array) for array in found["arrays"]] != sent:
+            raise ValueError("the arrays that came back are not those that were sent")
+    if op == "launch":
+        args = dict(enumerate(payload["args"]))
+        for place, array in found["arrays"].items():
+            given = getattr(args.get(place), "array", args.get(place))
+            if not isinstance(given, np.ndarray) or _form(given) != _form(array):
+                raise ValueError("the arrays that came back are not those that were sent")
+    return found
+
+
+def arrays_of(args: Sequence[Any]) -> list[np.ndarray]:
+    """The arrays among arguments, in the order of `device.launch`: each place of an array counts, also a repeated one.
+
+    An array that only tensor maps name counts once, where the first of them stands.
+    """
+    named = {id(value) for value in args if isinstance(value, np.ndarray)}
+    found: list[np.ndarray] = []
+    for value in args:
+        if isinstance(value, np.ndarray):
+            found.append(value)
+        elif isinstance(value, TensorMap) and id(value.array) not in named:
+            named.add(id(value.array))
+            found.append(value.array)
+    return found
+
+
+def _form(array: np.ndarray) -> tuple[np.dtype, tuple[int, ...]]:
+    return array.dtype, array.shape

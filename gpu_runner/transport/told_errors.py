@@ -1,0 +1,64 @@
+"""Errors on their way from a GPU server: a name from a list, a sentence, and fields whose types are checked.
+
+The receiver never imports what a message names. An error that is not on the list arrives as its name and sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpu_runner.driver import DriverError
+from gpu_runner.faults import DeviceOutOfMemory, GpuBusy, KernelFault, KernelHang, WorkerLost
+from gpu_runner.session import Silence
+from gpu_runner.transport.field_types import fitted
+from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError, UnknownKernel
+from gpu_simulator.hardware.matrix_descriptor import DescriptorError
+from gpu_simulator.hardware.swizzle import LayoutError
+from gpu_simulator.hardware.tensor_map import TensorMapError
+
+MOST_TEXT = 64 * 1024
+TRIPLE = tuple[int, int, int] | None
+PLACE = {"detail": str, "file": str | None, "line": int | None, "thread": TRIPLE, "block": TRIPLE, "text": str | None,
+         "output": str}  # fmt: skip
+_known: dict[str, tuple[type[LabError], dict[str, Any]]] = {}
+
+
+def register(kind: type[LabError], fields: dict[str, Any] | None = None) -> None:
+    """Let errors of `kind` travel with these fields, which are attributes with type hints."""
+    _known[kind.__name__] = kind, fields or {}
+
+
+for _kind in (LabError, ConfigError, LaunchError, MissingDependency, SizeError, UnknownKernel, DescriptorError,
+              LayoutError, TensorMapError):  # fmt: skip
+    register(_kind)
+register(WorkerLost, {"output": str})
+register(DeviceOutOfMemory, {"asked": int, "free": int})
+register(GpuBusy, {"seconds": float, "holder": str, "before": int})
+register(DriverError, {"code": int, "name": str})
+register(Silence, {"seconds": float, "running": bool, "output": str})
+register(KernelFault, {"kind": str, "address": int | None, "nearest": str | None, **PLACE})
+register(KernelHang, {"seconds": float, **PLACE})
+
+
+def told(error: BaseException) -> dict[str, Any]:
+    """An exception as data: {"type", "message", "fields"}. Of an error that is not on the list, no fields."""
+    name = type(error).__name__
+    kind, fields = _known.get(name, (None, {}))
+    if kind is not type(error):
+        fields = {}
+    found = {field: getattr(error, field) for field in fields}
+    return {"type": name, "message": str(error)[:MOST_TEXT], "fields": found}
+
+
+def retold(facts: Any) -> LabError | None:
+    """The error that was told; None where its type is not on the list. `ValueError` for anything else."""
+    facts = fitted(facts, {"type": str, "message": str, "fields": dict}, "error")
+    kind, fields = _known.get(facts["type"], (None, {}))
+    if kind is None:
+        return None
+    found = fitted(facts["fields"], fields, facts["type"])
+    error = kind.__new__(kind)
+    LabError.__init__(error, facts["message"][:MOST_TEXT])
+    for name, value in found.items():
+        setattr(error, name, value)
+    return error

@@ -1,0 +1,136 @@
+"""Messages between a notebook and whoever has the GPU: a pickled frame, then the arrays as raw bytes.
+
+Arrays are taken out of the message and replaced by their dtype name and shape, so that the element types
+NumPy does not know by itself (bfloat16) travel like any other. An array that stands in a message several times, as
+an argument and in a tensor map, travels once and arrives as one array.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.tensor_map import TensorMap
+
+PROTOCOL = 2  # raised when messages or what they ask for change
+IDLE_STATUS = 77  # exit status of a worker of which nothing was asked for a while
+_NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
+
+
+def dtype_of(name: str) -> np.dtype:
+    """The NumPy dtype of "f16", "bf16" or "f32", or of any name that NumPy itself knows."""
+    if name in ("bf16", "bfloat16"):
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype({"f16": "float16", "f32": "float32"}.get(name, name))
+
+
+def name_of(dtype: np.dtype) -> str:
+    """The lab's name of a dtype: f16, bf16, f32, or NumPy's own name for others."""
+    return _NAMES.get(np.dtype(dtype).name, np.dtype(dtype).name)
+
+
+@dataclass(frozen=True)
+class _Slot:
+    index: int
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def packed(message: Any) -> list[bytes | memoryview]:
+    """A message (dicts, lists, tuples, scalars, bytes, NumPy arrays, tensor maps) as a frame and arrays of bytes."""
+    arrays: list[np.ndarray] = []
+    slots: dict[int, _Slot] = {}
+
+    def take(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            if id(value) not in slots:
+                array = np.asarray(value, order="C")
+                arrays.append(array)
+                slots[id(value)] = _Slot(len(arrays) - 1, name_of(array.dtype), array.shape)
+            return slots[id(value)]
+        if isinstance(value, TensorMap):
+            return replace(value, array=take(value.array))
+        if isinstance(value, dict):
+            return {key: take(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(take(item) for item in value)
+        return value
+
+    frame = take(message)
+    parts: list[bytes | memoryview] = [pickle.dumps((len(arrays), frame))]
+    return parts + [memoryview(array.reshape(-1).view(np.uint8)) for array in arrays]
+
+
+def unpacked(parts: Sequence[bytes | bytearray]) -> Any:
+    """The message of what `packed` returned; its arrays lie in the given parts."""
+    _, frame = pickle.loads(parts[0])
+    arrays: dict[int, np.ndarray] = {}
+
+    def give(value: Any) -> Any:
+        if isinstance(value, _Slot):
+            if value.index not in arrays:
+                flat = np.frombuffer(parts[1 + value.index], dtype=np.uint8)
+                arrays[value.index] = flat.view(dtype_of(value.dtype)).reshape(value.shape)
+            return arrays[value.index]
+        if isinstance(value, TensorMap):
+            return replace(value, array=give(value.array))
+        if isinstance(value, dict):
+            return {key: give(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(give(item) for item in value)
+        return value
+
+    return give(frame)
+
+
+def send(conn: Connection, message: Any) -> None:
+    """Send a message (see `packed`). Raises OSError if the pipe broke."""
+    for part in packed(message):
+        conn.send_bytes(part)
+
+
+def receive(conn: Connection) -> Any:
+    """The next message; raises EOFError when the other end is gone."""
+    first = conn.recv_bytes()
+    count, _ = pickle.loads(first)
+    return unpacked([first, *(bytearray(conn.recv_bytes()) for _ in range(count))])
+
+
+# ---- Errors ----
+
+
+def described(error: BaseException) -> dict[str, Any]:
+    """An exception as plain data; errors of the lab keep their type and fields."""
+    facts = {"type": type(error).__name__, "message": str(error), "module": type(error).__module__}
+    if isinstance(error, LabError):
+        facts["fields"] = {key: value for key, value in vars(error).items() if key != "message"}
+    else:
+        facts["traceback"] = traceback.format_exc()
+    return facts
+
+
+def rebuilt(facts: dict[str, Any]) -> LabError | None:
+    """The error of the lab that was described, or None for any other exception."""
+    if not facts["module"].startswith("gemm_lab."):
+        return None
+    try:
+        kind = getattr(importlib.import_module(facts["module"]), facts["type"], None)
+    except ImportError:
+        return None
+    if not (isinstance(kind, type) and issubclass(kind, LabError)):
+        return None
+    error = kind.__new__(kind)
+    LabError.__init__(error, facts["message"])
+    for key, value in facts.get("fields", {}).items():
+        setattr(error, key, value)
+    return error

@@ -1,0 +1,241 @@
+"""Whose turn it is on a GPU: the programs of one machine that share it go first come, first served.
+
+A GPU has a folder, named by its UUID, in `config.lock_dir()`. Who wants the GPU leaves a ticket there, a file named by
+the time and locked by its owner. The owner of the oldest ticket takes the lock of the file `turn`, writes into it what
+it does, and keeps it for one request. The locks are flock's (Linux, flock(2)): they end with the processes that hold
+them, so that a program that was killed blocks nobody, and its ticket is passed over and removed. A worker inherits the
+lock of `turn`: until a kernel of a killed notebook has stopped, the GPU is not free.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import json
+import os
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from gemm_lab import config
+from gpu_runner.faults import GpuBusy
+from gpu_simulator.errors import ConfigError
+from gpu_simulator.hardware import data_sheets as hardware
+
+try:
+    import fcntl
+except ImportError:  # Windows, where no GPU is used
+    fcntl = None
+
+FIRST_POLL_S, LAST_POLL_S, QUIET_S = 0.002, 0.05, 1.0
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+
+
+class Turns:
+    """The queue of one GPU, seen from one session. `show` gets the line to display while waiting, "" at the end."""
+
+    def __init__(self, folder: Path, show: Callable[[str], None] | None = None):
+        self.folder, self._show = Path(folder), show or Waiting()
+        self._fd, self._pid = -1, 0
+
+    # ---- Taking turns ----
+
+    @contextlib.contextmanager
+    def turn(self, what: str, wait_s: float | None = None) -> Iterator[None]:
+        """Wait for the GPU and keep it; `what` is what others are shown, such as "measuring 4 kernels".
+
+        Raises `GpuBusy` after `wait_s` (default: GEMM_LAB_WAIT_S).
+        """
+        limit, fd = config.wait_s() if wait_s is None else wait_s, self.fd
+        ticket = Ticket(self.folder)
+        try:
+            self._wait(ticket, limit)
+            note = {"who": me(), "what": what, "since": time.time()}
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, json.dumps(note).encode(), 0)
+            with contextlib.suppress(OSError):
+                os.unlink(ticket.path)
+            try:
+                yield
+            finally:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(fd, 0)
+                fcntl.flock(fd, fcntl.LOCK_UN)
+        finally:
+            ticket.close()
+
+    def holder(self) -> str:
+        """Who has the GPU and for how long, such as "ada is measuring 4 kernels, 12 s"; empty if it is free."""
+        probe = self._open()
+        try:
+            fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return in_words(os.pread(probe, 4096, 0))
+        finally:
+            os.close(probe)
+        return ""
+
+    def _wait(self, ticket: Ticket, limit: float) -> None:
+        begun, pause, shown = time.monotonic(), FIRST_POLL_S, False
+        try:
+            while True:
+                before = self._before(ticket)
+                if not before and _locked(self.fd):
+                    return
+                waited = time.monotonic() - begun
+                if waited >= limit:
+                    raise GpuBusy(waited, self.holder() or "another program has it", before)
+                if waited >= QUIET_S:
+                    shown = True
+                    others = f"; {before} before you" if before else ""
+                    self._show(f"waiting for the GPU: {self.holder() or 'its turn is passing on'}{others}")
+                time.sleep(min(pause, max(limit - waited, 0.0)))
+                pause = min(2 * pause, LAST_POLL_S)
+        finally:
+            if shown:
+                self._show("")
+
+    def _before(self, mine: Ticket) -> int:
+        """Tickets of living owners that are older than `mine`."""
+        count = 0
+        for name in sorted(os.listdir(self.folder)):
+            if not name.startswith("t"):
+                continue
+            if name >= mine.path.name:
+                break
+            path = self.folder / name
+            try:
+                fd = os.open(path, os.O_RDONLY)
+            except OSError:  # its owner has come to its turn or given up
+                continue
+            try:
+                if _locked(fd):
+                    with contextlib.suppress(OSError):
+                        os.unlink(path)
+                else:
+                    count += 1
+            finally:
+                os.close(fd)
+        return count
+
+    # ---- Files ----
+
+    @property
+    def fd(self) -> int:
+        """The descriptor of `turn`, for the worker to inherit; one for each process, because a fork would share it."""
+        if self._pid != os.getpid():
+            self._fd, self._pid = self._open(), os.getpid()
+        return self._fd
+
+    def _open(self) -> int:
+        path = self.folder / "turn"
+        try:
+            if not path.exists():
+                _shared_folder(self.folder.parent)
+                _shared_folder(self.folder)
+                with contextlib.suppress(FileExistsError):
+                    fd = os.open(path, _NEW)
+                    os.fchmod(fd, 0o666)
+                    os.close(fd)
+            return os.open(path, os.O_RDWR)
+        except OSError as error:
+            raise ConfigError(
+                f"The programs on this GPU take turns by files in {self.folder}, which cannot be used "
+                f"({error.strerror}); set GEMM_LAB_LOCKS to a folder that everyone here can write to."
+            ) from error
+
+
+class Ticket:
+    """A place in the queue; the file is locked before it gets the name that counts."""
+
+    def __init__(self, folder: Path):
+        name = secrets.token_hex(4)
+        draft = folder / f"draft-{name}"
+        self._fd = os.open(draft, _NEW, 0o644)
+        fcntl.flock(self._fd, fcntl.LOCK_EX)
+        self.path = folder / f"t{time.time_ns():020d}-{name}"
+        os.rename(draft, self.path)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
+        os.close(self._fd)
+
+
+class Waiting:
+    """Shows a line that renews itself, in a terminal and in a notebook; in a log only its first state."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, text: str) -> None:
+        live = sys.stderr.isatty() or "ipykernel" in sys.modules
+        if text == self._last or (not live and (self._last or not text)):
+            self._last = text
+            return
+        width, self._last = len(self._last), text
+        print(f"\r{text:<{width}}" + ("\r" if not text else ""), end="" if live else "\n", file=sys.stderr, flush=True)
+
+
+def of_gpu() -> Turns | None:
+    """The queue of the GPU that this process uses; None where there is none."""
+    present = hardware.detect()
+    if present is None or fcntl is None:
+        return None
+    name = present.uuid or f"{present.name}-{os.environ.get('CUDA_VISIBLE_DEVICES', '0')}"
+    return Turns(config.lock_dir() / "".join(c if c.isalnum() or c == "-" else "_" for c in name))
+
+
+def gpu_for(what: str) -> contextlib.AbstractContextManager[None]:
+    """This machine's GPU for a program that is no `Session`, such as a profiler; where there is none, nothing."""
+    queue = of_gpu()
+    return contextlib.nullcontext() if queue is None else queue.turn(what)
+
+
+def me() -> str:
+    """The user, and the notebook where Jupyter tells it."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        user = "someone"
+    notebook = Path(os.environ.get("JPY_SESSION_NAME", "")).stem
+    return f"{user} ({notebook})" if notebook else user
+
+
+def in_words(note: bytes) -> str:
+    """The contents of `turn` as words; they may just be changing."""
+    try:
+        facts = json.loads(note)
+        return f"{facts['who']} is {facts['what']}, {max(0.0, time.time() - facts['since']):.0f} s"
+    except (ValueError, KeyError, TypeError):
+        return "another program has it"
+
+
+def activity(op: str, payload: dict[str, Any]) -> str:
+    """What a request does, for those who wait."""
+    if op == "benchmark":
+        size = "×".join(str(payload.get(axis, "?")) for axis in "mnk")
+        return f"measuring {len(payload.get('entries', ()))} kernels at {size}"
+    name = (payload.get("compiled") or {}).get("name", "a kernel")
+    doing = {"launch": "running", "verify": "checking", "autopsy": "looking for the faulty line of"}
+    return f"{doing[op]} {name}" if op in doing else "looking at the GPU"
+
+
+def _locked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _shared_folder(folder: Path) -> None:
+    """Make a folder in which every user can leave files and remove their own."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return
+    folder.chmod(0o1777)

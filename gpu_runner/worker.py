@@ -1,0 +1,85 @@
+"""The process that owns the GPU: it reads requests from a pipe and answers them, one at a time.
+
+Started as `python -m gpu_runner.worker READ_FD WRITE_FD [OPS_MODULE]`. A kernel that faults leaves its
+CUDA context unusable, and one that hangs can only be killed with its process; so the notebook never holds a
+context itself. After `config.idle_s()` without a request it ends, which gives the GPU's memory back; the next request
+starts another. Messages to the notebook: ("progress", dict), ("ok", result), ("error", dict).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import os
+import sys
+import threading
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+from gemm_lab import config
+from gpu_runner.transport import wire
+
+
+class Context:
+    """What an operation may use besides its payload: progress reports to the notebook."""
+
+    def __init__(self, answers: Connection):
+        self._answers = answers
+
+    def progress(self, **facts: Any) -> None:
+        """Report `facts`; the notebook's patience starts again at each report."""
+        wire.send(self._answers, ("progress", facts))
+
+    def running(self, **facts: Any) -> None:
+        """Say that a kernel is about to run: until the next report, silence counts as a hang."""
+        self.progress(stage="running", **facts)
+
+
+def _leave_with_parent(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(0)
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ctypes.CDLL(None).fflush(None)
+
+
+def serve(requests: Connection, answers: Connection, operations: dict[str, Any]) -> None:
+    """Answer requests until the notebook closes the pipe, or asks nothing for a while."""
+    context = Context(answers)
+    while True:
+        try:
+            if not requests.poll(config.idle_s()):
+                os._exit(wire.IDLE_STATUS)
+            name, payload = wire.receive(requests)
+        except (EOFError, OSError):
+            return
+        try:
+            reply = ("ok", operations[name](context, **payload))
+        except Exception as error:
+            reply = ("error", wire.described(error))
+        _flush()
+        wire.send(answers, reply)
+
+
+def main() -> None:
+    """Serve requests from the pipe whose handles are argv[1:3] until the parent process leaves."""
+    parent = int(sys.argv[4]) if len(sys.argv) > 4 else os.getppid()
+    threading.Thread(target=_leave_with_parent, args=(parent,), daemon=True).start()
+    requests, answers = (
+        Connection(int(sys.argv[1]), writable=False),
+        Connection(int(sys.argv[2]), readable=False),
+    )
+    operations = importlib.import_module(sys.argv[3] if len(sys.argv) > 3 else "gpu_runner.operations")
+    with contextlib.suppress(OSError):  # the notebook has gone
+        serve(requests, answers, operations.OPERATIONS)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

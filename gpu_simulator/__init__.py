@@ -1,0 +1,46 @@
+"""PTX executed in NumPy: results, counts per instruction and line, hazards. Needs no GPU.
+
+`launch` runs a kernel and returns a `Report`; `supported` tells the opcodes.
+"""
+
+from gpu_simulator.codegen.ops import supported
+from gpu_simulator.faults import (
+    AssertionFailed,
+    BudgetExceeded,
+    ClusterFault,
+    Deadlock,
+    EmulatorError,
+    HazardFound,
+    MalformedPtx,
+    MbarrierFault,
+    MemoryFault,
+    TensorMemoryFault,
+    Trap,
+    UnsupportedInstruction,
+    WarpgroupFault,
+)
+from gpu_simulator.launching import launch
+from gpu_simulator.observers.hazards import widest_first
+from gpu_simulator.report import Report, Site, Totals
+
+__all__ = [
+    "AssertionFailed",
+    "BudgetExceeded",
+    "ClusterFault",
+    "Deadlock",
+    "EmulatorError",
+    "HazardFound",
+    "MalformedPtx",
+    "MbarrierFault",
+    "MemoryFault",
+    "Report",
+    "Site",
+    "TensorMemoryFault",
+    "Totals",
+    "Trap",
+    "UnsupportedInstruction",
+    "WarpgroupFault",
+    "launch",
+    "supported",
+    "widest_first",
+]

@@ -1,0 +1,1 @@
+"""Floating-point arithmetic that is rounded exactly once, in NumPy."""

@@ -1,0 +1,80 @@
+"""Registers of a warp to the matrices that they are fragments of, their product, and back to registers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.arithmetic.rounding import bf16_to_f32, round_to_f16
+from gpu_simulator.hardware.fragments import gather_a, gather_b, gather_c, scatter_c
+from gpu_simulator.runtime import runtime
+
+
+def stacked(L, registers) -> np.ndarray:
+    """(registers, lanes) as 32-bit patterns, a copy."""
+    out = np.empty((len(registers), L.n), np.uint32)
+    for row, value in zip(out, registers, strict=True):
+        row[...] = value if value.dtype == np.uint32 else value.view(np.uint32)
+    return out
+
+
+def float_elements(bits: np.ndarray, kind: str) -> np.ndarray:
+    """Elements of (…, 32 lanes) registers as float32: (…, 32, elements)."""
+    wide = bits[..., None]
+    if kind == "f16":
+        return wide.view(np.float16)
+    if kind == "bf16":
+        return bf16_to_f32(wide.view(np.uint16))
+    if kind == "tf32":
+        return (wide & np.uint32(0xFFFFE000)).view(np.float32)
+    return wide.view(np.int8 if kind == "s8" else np.uint8)
+
+
+@runtime
+def fragment_a(L, registers, tiles: int, form):
+    """(warps, tiles · m, k) float32."""
+    bits = stacked(L, registers).reshape(tiles, -1, L.n // 32, 32)
+    return np.ascontiguousarray(gather_a(float_elements(bits, form[3]), 32 // form[6]).astype(np.float32, copy=False))
+
+
+@runtime
+def fragment_b(L, registers, tiles: int, form):
+    """(warps, k, tiles · 8) float32, a transposed view."""
+    bits = stacked(L, registers).reshape(tiles, -1, L.n // 32, 32)
+    return gather_b(float_elements(bits, form[4]), 32 // form[6]).astype(np.float32, copy=False).swapaxes(1, 2)
+
+
+@runtime
+def accumulators(L, registers, rows: int, columns: int, form):
+    """(warps, rows · m, columns · 8), float32 or int32."""
+    warps, halves = L.n // 32, form[0] // 8
+    if form[5] == "f16":
+        bits = stacked(L, registers).reshape(rows, columns, halves, warps, 32, 1)
+        return gather_c(bits.view(np.float16)).astype(np.float32)
+    dtype = np.float32 if form[5] == "f32" else np.int32
+    bits = stacked(L, registers).view(dtype).reshape(rows, columns, halves, 2, warps, 32)
+    return gather_c(bits.transpose(0, 1, 2, 4, 5, 3))
+
+
+@runtime
+def multiply(a, b, c, form):
+    """a · b + c in float32; FP16 accumulators are rounded to FP16 after the step, integers are exact."""
+    out = np.matmul(a, b)
+    if form[5] == "s32":
+        return c + out.astype(np.int32)
+    out += c
+    return round_to_f16(out) if form[5] == "f16" else out
+
+
+@runtime
+def results(L, tile, rows: int, columns: int, form, dtype=np.uint32):
+    """Registers of the accumulators, in grid order: FP16 pairs as 32-bit patterns, else one element each.
+
+    dtype: of the registers, of 4 bytes.
+    """
+    if form[5] == "f16":
+        pairs = tile.astype(np.float16).view(np.uint32)  # (warps, rows·m, columns·4)
+        warps, halves = tile.shape[0], form[0] // 8
+        parts = pairs.reshape(warps, rows, halves, 8, columns, 4).transpose(1, 4, 2, 0, 3, 5)
+        return list(np.ascontiguousarray(parts).reshape(-1, L.n))
+    parts = np.ascontiguousarray(scatter_c(tile, rows, columns)).reshape(-1, L.n)
+    return list(parts if parts.dtype == dtype else parts.view(dtype))

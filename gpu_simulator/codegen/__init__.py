@@ -1,0 +1,1 @@
+"""PTX to Python: one generated NumPy function for each basic block."""

@@ -1,0 +1,72 @@
+"""Check generated Python token by token before it is executed: every token has to stand on a list.
+
+The emulator writes Python out of PTX, and PTX may come from somebody who wants that Python to do something else. The
+emitters write nothing of the PTX but numbers and words of their own tables. Should one of them ever let a word of the
+PTX through, it ends here: a name is a register, a temporary, a constant or a function of the emulator, an attribute is
+one of a few, and only names and items of R are assigned to, so that no text that passes can do more than compute.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpu_simulator.faults import MalformedPtx
+from gpu_simulator.machine.special_registers import NAMES
+
+_TOKEN = re.compile(r"\.?[A-Za-z_]\w*|\d\w*|'[^'\n]*'|[=!<>]=|<<|>>|//|\.\.\.|[ \n]+|.", re.ASCII | re.DOTALL)
+# Names that a block gives itself, numbers, words of the emulator's tables, indentation.
+_OWN = re.compile(r"r\d{1,7}|t\d{1,7}b?|acc\d{1,7}|\d{1,20}|'[A-Za-z0-9_ ]{0,32}'| |\n(?: {4}){0,2}", re.ASCII)
+_ASSIGNMENT = re.compile(r"^ {4,8}(?:R\[\d+\]|\(?[A-Za-z]\w*(?:, [A-Za-z]\w*)*(?:,\))?) = ", re.ASCII | re.MULTILINE)
+_HEAD = "def block(S, L):\n"
+
+_SYMBOLS = "+ - * / // % & | ^ ~ << >> < > <= >= == != ( ) [ ] , : = ..."
+_WORDS = "return if pass None True False S L R m get put one x"
+# Of a chunk S and its parts, of lanes L, of arrays, and of NumPy.
+_ATTRIBUTES = """
+R mask get put_masked branch switch exit trap probe calls enter leave barriers sync arrive reduce cluster_barrier wait
+groups commit transfers mbarriers tensor_memory dealloc dealloc_in_pair relinquish relinquish_in_pair warpgroups fence
+take landed flights moved hazards warps_met touched proxies proxy_fence tensor window4 window8
+view astype sum dtype tiny
+abs clip maximum minimum copysign sqrt sin cos log2 exp2 tanh rint trunc floor ceil finfo isfinite isinf isnan where
+"""
+SYMBOLS, WORDS, ATTRIBUTES = (frozenset(text.split()) for text in (_SYMBOLS, _WORDS, _ATTRIBUTES))
+REGISTERS = frozenset(name.replace(".", "_") for name in NAMES)  # special ones: attributes of L, and clocks of S
+KNOWN = SYMBOLS | WORDS | {f".{name}" for name in ATTRIBUTES | REGISTERS}
+
+
+class Refused(MalformedPtx):
+    """Generated text with a token that is on no list. `line` counts from 0 in the text."""
+
+    def __init__(self, token: str, line: int):
+        super().__init__(f"The code for this PTX would contain {token[:40]!r}, which is no part of the emulator's.")
+        self.line = line
+
+
+def check(source: str, namespace: dict) -> None:
+    """Raises `Refused` unless every token of `source` is known. namespace: what the text finds beside its own names."""
+    if not source.startswith(_HEAD) or "'''" in source:
+        raise Refused(source, 0)
+    tokens = _TOKEN.findall(source, len(_HEAD) - 1)
+    for token in set(tokens):
+        if token not in KNOWN and not _OWN.fullmatch(token) and not _named(token, namespace):
+            raise Refused(token, source[: source.find(token, len(_HEAD))].count("\n"))
+    if tokens.count("=") != len(_ASSIGNMENT.findall(source)):  # an assignment to an attribute, or inside an expression
+        for number, line in enumerate(source.split("\n")):
+            if _TOKEN.findall(line).count("=") != len(_ASSIGNMENT.findall(line)):
+                raise Refused(line.strip(), number)
+
+
+def _named(token: str, namespace: dict) -> bool:
+    """Whether a token is a function or a constant of the program's namespace."""
+    return token in namespace and token.isidentifier() and not token.startswith("_")
+
+
+def function_of(source: str, name: str, namespace: dict):
+    """The function `block` that a text defines. name: of the text, for tracebacks. Raises `Refused`."""
+    check(source, namespace)
+    try:
+        code = compile(source, name, "exec")
+    except SyntaxError as error:
+        raise Refused(error.msg, (error.lineno or 1) - 1) from error
+    exec(code, namespace)  # noqa: S102
+    return namespace.pop("block")

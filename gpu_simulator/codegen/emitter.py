@@ -1,0 +1,366 @@
+"""Basic blocks to Python: one generated function a block, in a variant for all lanes and one for some of them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import numpy as np
+
+from gpu_simulator.codegen import allow_list as generated
+from gpu_simulator.codegen.fusion import fused_code
+from gpu_simulator.codegen.registry import EMITTERS
+from gpu_simulator.codegen.warpgroup_code import warpgroup_code
+from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
+from gpu_simulator.machine.special_registers import CLOCKS
+from gpu_simulator.machine.special_registers import NAMES as SPECIALS
+from gpu_simulator.ptx.basic_blocks import ACCESSES, Block, bits, is_collective
+from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
+from gpu_simulator.ptx.types import CODES, NUMPY, SIZE, immediate, register_code
+from gpu_simulator.runtime import RUNTIME
+
+NAMESPACE = {code.replace("?", "b1"): dtype.type for code, dtype in NUMPY.items()}
+TYPE_NAME = {code: code.replace("?", "b1") for code in NUMPY}
+
+
+class Emitter:
+    """Writes the Python of one block. Expressions are strings; a register number 5 is the local variable r5."""
+
+    def __init__(self, program, registers: list[Register], full: bool, hazards: bool = False, clustered: bool = False):
+        self.program, self.registers, self.full, self.hazards = program, registers, full, hazards
+        self.clustered = clustered
+        self.lines: list[str] = []
+        self.guard: str | None = None
+        self.instruction: Instruction | None = None
+        self.temporaries = 0
+        self.marks: list[tuple[int, Instruction]] = []  # (lines before its own, instruction)
+
+    # ---- Pieces of code ----
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def temporary(self) -> str:
+        self.temporaries += 1
+        return f"t{self.temporaries}"
+
+    def constant(self, value) -> str:
+        return self.program.constant(value)
+
+    def unsupported(self, why: str = "") -> UnsupportedInstruction:
+        i = self.instruction
+        if i is None:
+            return UnsupportedInstruction(f"An instruction of this PTX cannot be emulated: {why}.")
+        where = f" ({i.location.file}:{i.location.line})" if i.location else ""
+        reason = f": {why}" if why else "; emulator.supported() lists what can"
+        return UnsupportedInstruction(f"PTX line {i.line}{where}: {i.opcode} cannot be emulated{reason}.")
+
+    def allow(self, *modifiers: str) -> None:
+        """Refuse the instruction if it has a modifier that is neither a type nor one of these."""
+        for part in self.instruction.parts[1:]:
+            if part not in CODES and part not in modifiers:
+                raise self.unsupported(f"the modifier .{part} is not known here")
+
+    @property
+    def mask(self) -> str:
+        """The expression for the lanes that execute: the block's mask and the guard."""
+        return "m" if self.guard is None else f"both(m, {self.guard}, L)"
+
+    @property
+    def site(self) -> int:
+        return self.instruction.site
+
+    # ---- Operands ----
+
+    def read(self, operand, kind: str) -> str:
+        """An expression for the operand as PTX type `kind`, in that type's own NumPy code."""
+        want = CODES[kind]
+        form = type(operand)
+        if form is Register:
+            return self.convert(f"r{operand.index}", register_code(operand.type), want)
+        if form is Immediate:
+            return self.constant(immediate(operand.text, kind))
+        if form is Symbol:
+            return self.in_window(self.constant(self.address_constant(operand, kind)), operand, want)
+        if form is Special:
+            return self.convert(*self.special(operand.name), want)
+        if form is Negated and want == "?":
+            return f"(~{self.read(operand.register, 'pred')})"
+        if form is Vector:
+            return self.packed(operand, want)
+        raise self.unsupported("one of its operands has a form that is not known here")
+
+    def address_constant(self, operand: Symbol, kind: str):
+        if operand.variable is None:
+            if operand.name not in self.program.module.functions:
+                raise self.unsupported(f"the address of {operand.name} is not known")
+            value = self.program.function_address(operand.name)
+        else:
+            value = self.program.address(operand.variable) + operand.offset
+        return NUMPY[CODES[kind]].type(value & ((1 << 8 * SIZE[CODES[kind]]) - 1))
+
+    def in_window(self, address: str, symbol: Symbol, code: str) -> str:
+        """An address of NumPy type `code`: of a shared variable in a cluster, its block's rank is part of it."""
+        if not self.clustered or symbol.variable is None or symbol.variable.space != "shared" or SIZE[code] < 4:
+            return address
+        return f"({address} + {self.convert(f'L.window{SIZE[code]}', f'u{SIZE[code]}', code)})"
+
+    def special(self, name: str) -> tuple[str, str]:
+        """The expression and NumPy code of a special register."""
+        base = name.lstrip("%")
+        wide = base in ("clock64", "globaltimer", "gridid")
+        if name == "WARP_SZ":
+            return self.constant(np.uint32(32)), "u4"
+        if base not in SPECIALS:
+            raise self.unsupported(f"the special register {name} is not known here")
+        if base in CLOCKS:
+            return f"S.{base}()", "u8" if wide else "u4"
+        return f"L.{base.replace('.', '_')}", "u8" if wide else "u4"
+
+    def convert(self, expression: str, have: str, want: str) -> str:
+        """Bits reinterpreted; narrowed by dropping high bits, widened with zeros."""
+        if have == want:
+            return expression
+        if SIZE[have] == SIZE[want]:
+            return f"{expression}.view({TYPE_NAME[want]})"
+        if have in ("f4", "f8"):
+            expression = f"{expression}.view(u{SIZE[have]})"
+        expression = f"{expression}.astype(u{SIZE[want]})"
+        return expression if want[0] == "u" else f"{expression}.view({TYPE_NAME[want]})"
+
+    def packed(self, vector: Vector, want: str) -> str:
+        """{a, b}: the parts side by side in one wider value, first part lowest."""
+        part = self.part(vector, SIZE[want])
+        terms = []
+        for number, item in enumerate(vector.items):
+            term = f"{self.read(item, f'u{8 * part}')}.astype(u{SIZE[want]})"
+            if number:
+                term = f"({term} << {self.constant(NUMPY[f'u{SIZE[want]}'].type(8 * part * number))})"
+            terms.append(term)
+        expression = "(" + " | ".join(terms) + ")"
+        return expression if want[0] == "u" else f"{expression}.view({TYPE_NAME[want]})"
+
+    def written_later(self, operand, *codes: str) -> int:
+        """The number of a destination that is written where the lanes meet; codes: NumPy codes that it may have."""
+        if type(operand) is not Register or register_code(operand.type) not in codes:
+            raise self.unsupported("its destination is not a register of the right type")
+        return operand.index
+
+    def part(self, vector: Vector, whole: int) -> int:
+        """Bytes of each item of a vector that fills `whole` bytes."""
+        count = len(vector.items)
+        if not count or whole % count or whole // count not in (1, 2, 4, 8):
+            raise self.unsupported(f"{count} registers side by side do not make {whole} bytes")
+        return whole // count
+
+    def write(self, operand, expression: str, kind: str) -> None:
+        """Assign a value of PTX type `kind` (in its own NumPy code) to a destination register or vector."""
+        if operand is None or (type(operand) is Symbol and operand.name == "_"):
+            self.line(expression)
+            return
+        if type(operand) is Vector:
+            self.unpack(operand, expression, kind)
+            return
+        if type(operand) is not Register:
+            raise self.unsupported("its destination is not a register")
+        have, want = CODES[kind], register_code(operand.type)
+        if have != want:
+            if SIZE[have] == SIZE[want]:
+                expression = f"({expression}).view({TYPE_NAME[want]})"
+            else:
+                wide = f"{have[0] if have[0] == 'i' else 'u'}{SIZE[want]}"
+                source = f"({expression})" if have[0] != "f" else f"({expression}).view(u{SIZE[have]})"
+                expression = f"{source}.astype({wide})"
+                if wide != want:
+                    expression = f"{expression}.view({TYPE_NAME[want]})"
+        name = f"r{operand.index}"
+        if self.guard is not None:
+            expression = f"sel({self.guard}, {expression}, {name})"
+        self.line(f"{name} = {expression}")
+
+    def unpack(self, vector: Vector, expression: str, kind: str) -> None:
+        whole = SIZE[CODES[kind]]
+        part = self.part(vector, whole)
+        name = self.temporary()
+        self.line(f"{name} = {self.convert(f'({expression})', CODES[kind], f'u{whole}')}")
+        for number, item in enumerate(vector.items):
+            if item is None or (type(item) is Symbol and item.name == "_"):
+                continue
+            shifted = name
+            if number:
+                shifted = f"({name} >> {self.constant(NUMPY[f'u{whole}'].type(8 * part * number))})"
+            self.write(item, f"{shifted}.astype(u{part})", f"u{8 * part}")
+
+    def address(self, operand: Memory, kind: str = "") -> str:
+        """The address expression of [base + offset], 32 or 64 bits wide as the base register is."""
+        base = operand.base
+        if type(base) is Register:
+            code = register_code(base.type)
+            if code not in ("u4", "u8"):
+                raise self.unsupported(f"the register {base.name} of type .{base.type} cannot hold an address")
+            wide = code == "u8"
+            name = f"r{base.index}"
+            if operand.offset == 0:
+                return name
+            dtype = np.uint64 if wide else np.uint32
+            return f"({name} + {self.constant(dtype(operand.offset & (2**64 - 1 if wide else 2**32 - 1)))})"
+        if type(base) is Symbol:
+            constant = self.constant(np.uint64(int(self.address_constant(base, "u64")) + operand.offset & 2**64 - 1))
+            return self.in_window(constant, base, "u8")
+        if type(base) is Immediate:
+            return self.constant(np.uint64(int(immediate(base.text, "u64")) + operand.offset & 2**64 - 1))
+        raise self.unsupported("its address has a form that is not known here")
+
+    # ---- A whole instruction ----
+
+    def begin(self, instruction: Instruction) -> None:
+        """The lines that follow are those of an instruction, without its guard."""
+        self.instruction, self.guard = instruction, None
+        self.marks.append((len(self.lines), instruction))
+
+    def emit(self, instruction: Instruction) -> None:
+        self.begin(instruction)
+        if instruction.guard is not None:
+            self.guard = self.temporary()
+            self.line(f"{self.guard} = {self.read(instruction.guard, 'pred')}")
+        emitter = EMITTERS.get(instruction.family)
+        if emitter is None:
+            raise self.unsupported()
+        with self.decoding():
+            emitter(self, instruction)
+
+    @contextmanager
+    def decoding(self):
+        """Errors while the code of one instruction is written are errors in its operands; their cause stays known."""
+        try:
+            yield
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, StopIteration) as error:
+            why = f"({error})" if str(error) else "(a modifier is missing)"
+            raise self.unsupported(f"its form is not known here {why}") from error
+
+
+def block_source(
+    program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False, clustered: bool = False
+) -> tuple[str, list[tuple[int, Instruction]]]:
+    """The Python text of one block's function, called `block(S, L)`; it returns the next block's number.
+
+    With it come the places where instructions begin: (line of the text, from 0; instruction).
+    """
+    emitter = Emitter(program, program.registers, full, hazards, clustered)
+    for register in bits(block.uses):
+        emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
+    live_out = block.code_defines & block.live_out
+    if probes & {i.site for i in block.code}:
+        for instruction in block.code:
+            if instruction.site in probes:
+                emitter.line(f"S.probe(L, {instruction.site}, locals(), False)")
+            _emit_alone(emitter, instruction)
+            if instruction.site in probes:
+                emitter.line(f"S.probe(L, {instruction.site}, locals(), True)")
+    else:
+        meetings = warp_meetings(block) if hazards else ()
+        for step in _steps(program, block.code, live_out, hazards):
+            if isinstance(step, Instruction):
+                if step.site in meetings:
+                    emitter.line("S.hazards.warps_met(L)")
+                emitter.emit(step)
+            else:
+                emit_step(emitter, step)
+        if -1 in meetings:
+            emitter.line("S.hazards.warps_met(L)")
+    for register in bits(live_out):
+        emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
+    with emitter.decoding():
+        emitter.line(_ending(emitter, block))
+    head = ["R = S.R", "m = L.mask"] if full else ["R = S.R", "m = L.mask", "get = L.get", "put = S.put_masked(L)"]
+    text = "".join(f"    {line}\n" for line in [*head, *emitter.lines])
+    return f"def block(S, L):\n{text}", [(1 + len(head) + at, item) for at, item in emitter.marks]
+
+
+def _steps(program, code: list[Instruction], live_out: int, hazards: bool):
+    if program.warpgroup_registers is None:
+        return fused_code(code, live_out)
+    return warpgroup_code(program, code, live_out, hazards)
+
+
+def warp_meetings(block: Block) -> set[int]:
+    """Sites of the accesses before which the lanes of a warp came together; -1 for the end of the block.
+
+    By the order in the text: fusing moves an mma past accesses that it would otherwise stand before.
+    """
+    found, met = set(), False
+    for item in block.code:
+        together = is_collective(item)
+        if (met or together) and item.family in ACCESSES:
+            found.add(item.site)
+        met = together or (met and item.family not in ACCESSES)
+    return found | {-1} if met else found
+
+
+def _emit_alone(emitter: Emitter, instruction: Instruction) -> None:
+    """One instruction, with nothing fused to it."""
+    for step in _steps(emitter.program, [instruction], -1, False):
+        if isinstance(step, Instruction):
+            emitter.emit(step)
+        else:
+            emit_step(emitter, step)
+
+
+def emit_step(emitter: Emitter, step) -> None:
+    """The code of several instructions in one."""
+    with emitter.decoding():
+        step.emit(emitter)
+
+
+def _ending(emitter: Emitter, block: Block) -> str:
+    item = block.terminator
+    if item is not None:
+        emitter.begin(item)
+    if block.end == "goto":
+        return f"return {block.targets[0]}"
+    if block.end == "branch":
+        condition = emitter.read(item.guard, "pred")
+        return f"return S.branch(L, {condition}, {block.targets[0]}, {block.targets[1]})"
+    if block.end == "switch":
+        index = emitter.read(item.operands[0], "u32")
+        return f"return S.switch(L, {index}, {block.targets!r})"
+    if block.end in ("enter", "leave"):
+        return _frame_change(emitter.program, block)
+    if block.end == "exit":
+        return "return S.exit(L)"
+    if block.end == "trap":
+        return f"return S.trap(L, {item.site})"
+    return EMITTERS[item.family](emitter, item, block.targets[0] if block.targets else -1)
+
+
+def _frame_change(program, block: Block) -> str:
+    """A call of a recursive function from within it, or its return."""
+
+    def moves(sources, destinations) -> tuple:
+        return tuple(
+            (program.address(a), a.size, program.address(b)) for a, b in zip(sources, destinations, strict=True)
+        )
+
+    number = block.terminator.operands[0]
+    frame = program.frames[number]
+    if block.end == "enter":
+        given = moves(block.terminator.operands[1], frame.parameters)
+        return f"return S.calls.enter(L, {number}, {given!r}, {block.targets[0]}, {block.targets[1]})"
+    calls = [b for b in program.blocks if b.end == "enter" and b.terminator.operands[0] == number]
+    taken = tuple((b.targets[1], moves(frame.results, b.terminator.operands[2])) for b in calls)
+    return f"return S.calls.leave(L, {number}, {block.targets[0]}, {taken!r})"
+
+
+def compile_block(program, block: Block, *variant):
+    """The function of one block; variant as for `block_source`. Raises `UnsupportedInstruction`, `MalformedPtx`."""
+    source, marks = block_source(program, block, *variant)
+    try:
+        return generated.function_of(source, f"<block {block.index}>", program.namespace)
+    except generated.Refused as error:
+        item = next((item for at, item in reversed(marks) if at <= error.line), None)
+        where = f"PTX line {item.line}, {item.opcode[:60]}" if item is not None else f"PTX line {block.line}"
+        raise MalformedPtx(f"{where}: {error}") from error
+
+
+def base_namespace() -> dict:
+    """The names that every generated function may use; Python's own functions are not among them."""
+    return {**NAMESPACE, **RUNTIME, "np": np, "locals": locals, "__builtins__": {}}

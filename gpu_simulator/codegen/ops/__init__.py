@@ -1,0 +1,23 @@
+"""One file per instruction family; importing this registers them all. `supported` lists them."""
+
+from gpu_simulator.codegen.ops.matrix import (  # noqa: F401
+    ldmatrix,  # noqa: F401
+    mma,
+    tcgen05,
+    wgmma,
+    wmma,
+)
+from gpu_simulator.codegen.ops.memory import (  # noqa: F401
+    async_copy,
+    atomic,
+    bulk,
+    load_store,  # noqa: F401
+)
+from gpu_simulator.codegen.ops.scalar import arithmetic, compare, convert, half, integer, logic, move, video  # noqa: F401
+from gpu_simulator.codegen.ops.threads import calls, cluster_launch, mbarrier, sync, warp  # noqa: F401
+from gpu_simulator.codegen.registry import FORMS
+
+
+def supported() -> dict[str, str]:
+    """The first part of each opcode that is executed, such as "mma", and the forms of it."""
+    return dict(sorted(FORMS.items()))

@@ -1,0 +1,1 @@
+"""Instructions of the tensor cores and those that load their fragments."""

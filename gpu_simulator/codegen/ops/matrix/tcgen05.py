@@ -1,0 +1,263 @@
+"""tcgen05: the tensor cores of sm_100 and their memory, as code; what they do is in tensor_cores and tensor_memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.codegen.ops.memory.bulk import located
+from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
+from gpu_simulator.codegen.registry import op
+from gpu_simulator.faults import MemoryFault
+from gpu_simulator.hardware.instruction_descriptor import KINDS
+from gpu_simulator.hardware.tensor_memory_layout import SHAPES, fragment
+from gpu_simulator.ptx.ir import Memory, Register, Vector
+from gpu_simulator.runtime import runtime
+
+_FORMS = (
+    "alloc, dealloc, relinquish_alloc_permit; mma and mma.ws (kind::f16, tf32, f8f6f4 with 8-bit types, i8; cta_group "
+    "1 and 2; collector hints); commit (multicast); ld and st (32x32b, 16x64b, 16x128b, 16x256b, 16x32bx2; pack, "
+    "unpack); wait::ld, wait::st; fences"
+)
+_GROUPS = ("cta_group__1", "cta_group__2")
+
+
+@op("tcgen05", forms=_FORMS)
+def tcgen05(e, i, following=None):
+    """Tensor memory and its instructions; `following` is the code block after what may wait."""
+    return _WRITERS.get(i.parts[1], _other)(e, i, following)
+
+
+def _group(e, i) -> int:
+    for number, part in enumerate(_GROUPS, 1):
+        if part in i.parts:
+            return number
+    raise e.unsupported("it names no .cta_group")
+
+
+def _other(e, i, _):
+    words = {
+        "cp": "copies from shared to tensor memory are not known here; tcgen05.st writes there from registers",
+        "shift": "shifts of the rows of tensor memory are not known here",
+    }
+    raise e.unsupported(words.get(i.parts[1], ""))
+
+
+def _alloc(e, i, following):
+    e.allow("alloc", "sync", "aligned", "shared__cta", *_GROUPS)
+    address, columns = shared_address(e, i, i.operands[0]), e.read(i.operands[1], "u32")
+    return f"return tensor_alloc(S, L, {i.site}, {address}, {columns}, {_group(e, i)}, {following})"
+
+
+def _dealloc(e, i, following):
+    e.allow("dealloc", "sync", "aligned", *_GROUPS)
+    address, columns = (e.read(operand, "u32") for operand in i.operands)
+    if _group(e, i) == 2:
+        return f"return S.tensor_memory.dealloc_in_pair(L, {i.site}, {address}, {columns}, {following})"
+    e.line(f"S.tensor_memory.dealloc(L, {i.site}, {address}, {columns}, 1)")
+
+
+def _relinquish(e, i, following):
+    e.allow("relinquish_alloc_permit", "sync", "aligned", *_GROUPS)
+    if _group(e, i) == 2:
+        return f"return S.tensor_memory.relinquish_in_pair(L, {i.site}, {following})"
+    e.line(f"S.tensor_memory.relinquish(L, {i.site})")
+
+
+def _mma(e, i, _):
+    if {"sp", "block_scale", "ashift"} & set(i.parts) or not any(f"kind__{kind}" in i.parts for kind in KINDS):
+        raise e.unsupported("sparse, block-scaled and shifted products are not known here; .kind::f16, tf32, f8f6f4 "
+                            "and i8 without modifiers are")
+    kind, ws = next(kind for kind in KINDS if f"kind__{kind}" in i.parts), "ws" in i.parts
+    e.allow("mma", "ws", f"kind__{kind}", *_GROUPS, *(p for p in i.parts if p.startswith("collector__")))
+    d, a, b, word, *rest = i.operands
+    inside = type(a) is Memory
+    disable = scale = "None"
+    if type(rest[0]) is Vector:
+        lanes = rest.pop(0).items
+        if len(lanes) != 4 * _group(e, i):
+            raise e.unsupported(f"{len(lanes)} registers of lanes that keep their values; cta_group::{_group(e, i)} "
+                                f"takes {4 * _group(e, i)}")
+        disable = f"({', '.join(e.read(item, 'b32') for item in lanes)})"
+    accumulate = e.read(rest[0], "pred")
+    if len(rest) > 1:
+        scale = e.read(rest[1], "b64" if ws else "u32")
+    first = e.address(a) if inside else e.read(a, "b64")
+    form = (kind, _group(e, i), ws, inside)
+    e.line(f"tensor_mma(S, L, {i.site}, {e.mask}, ({e.address(d)}, {first}, {e.read(b, 'b64')}, "
+           f"{e.read(word, 'b32')}, {accumulate}), {disable}, {scale}, {form!r})")
+
+
+def _commit(e, i, _):
+    e.allow("commit", "mbarrier__arrive__one", "shared__cluster", "multicast__cluster", *_GROUPS)
+    mask = e.read(i.operands[1], "u16") if "multicast__cluster" in i.parts else "None"
+    address = shared_address(e, i, i.operands[0])
+    e.line(f"tensor_commit(S, L, {i.site}, {e.mask}, {address}, {mask}, {_group(e, i)})")
+
+
+def _shape(e, i):
+    """(shape, times, columns to the second half, whether two 16-bit values share a register)."""
+    e.allow("ld", "st", "sync", "aligned", "pack__16b", "unpack__16b", *SHAPES,
+            *(p for p in i.parts if p[0] == "x" and p[1:].isdigit()))
+    shape = next((part for part in i.parts if part in SHAPES), None)
+    if shape is None:
+        raise e.unsupported(f"its shape is none of {', '.join(SHAPES)}")
+    times = int(next(p for p in i.parts if p[0] == "x" and p[1:].isdigit())[1:])
+    split = int(i.operands[2 if "ld" in i.parts else 1].text, 0) if shape == "16x32bx2" else 0
+    fragment(shape, times, split)
+    return shape, times, split, bool({"pack__16b", "unpack__16b"} & set(i.parts))
+
+
+def _items(e, i, operand) -> tuple:
+    items = operand.items if type(operand) is Vector else (operand,)
+    shape, times, *_ = _shape(e, i)
+    if len(items) != SHAPES[shape] * times:
+        raise e.unsupported(f"{len(items)} registers; .{shape}.x{times} takes {SHAPES[shape] * times}")
+    return items
+
+
+def _ld(e, i, _):
+    form, items, t = _shape(e, i), _items(e, i, i.operands[0]), e.temporary()
+    e.line(f"{t} = tensor_ld(S, L, {i.site}, {e.address(i.operands[1])}, {form!r})")
+    for number, item in enumerate(items):
+        if type(item) is Register:
+            e.write(item, f"{t}[{number}]", "b32")
+
+
+def _st(e, i, _):
+    form = _shape(e, i)
+    values = ", ".join(e.read(item, "b32") for item in _items(e, i, i.operands[-1]))
+    e.line(f"tensor_st(S, L, {i.site}, {e.address(i.operands[0])}, ({values},), {form!r})")
+
+
+def _wait(e, i, _):
+    e.allow("wait__ld", "wait__st", "sync", "aligned")
+    e.line(f"tensor_wait(S, L, {i.site}, {i.parts[1][-2:]!r})")
+
+
+def _fence(e, i, _):
+    e.allow("fence__before_thread_sync", "fence__after_thread_sync")
+    e.line(f"S.hazards.tensor.fence(L, {i.site}, {e.mask}, {'before' in i.parts[1]})" if e.hazards else "pass")
+
+
+_WRITERS = {
+    "alloc": _alloc, "dealloc": _dealloc, "relinquish_alloc_permit": _relinquish, "mma": _mma, "commit": _commit,
+    "ld": _ld, "st": _st, "wait__ld": _wait, "wait__st": _wait, "fence__before_thread_sync": _fence,
+    "fence__after_thread_sync": _fence,
+}  # fmt: skip
+
+
+# ---- Called by generated code ----
+
+
+@runtime
+def tensor_alloc(S, L, k, address, columns, group, following):
+    """Each executing warp allocates; returns the next code block, or -1."""
+    places = []
+    addresses = S.tensor_memory.uniform(L, k, address, "places for the address")
+    for warp, at in zip(S.tensor_memory.warps(L), addresses, strict=True):
+        block, offset = located(S, k, warp * 32, at)
+        if offset % 4 or offset + 4 > S.shared.size:
+            raise MemoryFault(f"{S.tensor_memory.site(k)}: {S.name_lane(warp * 32)} has the address written to shared "
+                              f"address {offset:,}, which is no place for 4 bytes in its {S.shared.size:,}.")
+        places.append((block * S.shared_stride + offset) >> 2)
+    return S.tensor_memory.alloc(L, k, places, columns, group, following)
+
+
+def _executing(L, mask):
+    """(position, lane number in the chunk) of each executing lane."""
+    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
+    return zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True)
+
+
+def _own(value, at: int) -> int:
+    return int(value if value.ndim == 0 else value[at])
+
+
+@runtime
+def tensor_mma(S, L, k, mask, operands, disable, scale, form):
+    """One product for each executing lane. operands: D, A, B, instruction descriptor, whether to accumulate."""
+    executing = list(_executing(L, mask))
+    if S.hazards is not None and len(executing) > len({lane >> 5 for _, lane in executing}):
+        S.hazards.tensor.repeated(k, [lane for _, lane in executing if lane >> 5 == executing[0][1] >> 5])
+    for at, lane in executing:
+        own = [_own(value, at) for value in operands]
+        lanes = None
+        if disable is not None:
+            words = np.array([_own(word, at) for word in disable], np.uint32)
+            if words.any():
+                lanes = (words[:, None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)).astype(bool).reshape(-1)
+        extra = 0 if scale is None else _own(scale, at)
+        if form[2] and extra:
+            raise S.tensor_memory.fault(k, lane, "masks columns of B (the last operand of .ws), which is not known "
+                                        "here.")
+        S.tensor_cores.multiply(k, lane, *own[:4], lanes, bool(own[4]), extra, form)
+
+
+@runtime
+def tensor_commit(S, L, k, mask, address, blocks, group):
+    """Arrive at an mbarrier, in one block or several, when the products issued so far are done."""
+    for at, lane in _executing(L, mask):
+        block, offset = located(S, k, lane, _own(address, at))
+        keys = [(block, offset)]
+        if group == 2:
+            S.tensor_memory.pair(k, lane, int(S.block_of_lane[lane]))
+        if blocks is not None:
+            bits, first = _own(blocks, at), block - block % S.cluster_size
+            if not bits or bits >> S.cluster_size:
+                raise S.tensor_memory.fault(k, lane, f"reports to the blocks {bits:#x} of a cluster of "
+                                            f"{S.cluster_size}: one bit for each rank, and at least one.")
+            keys = [(first + rank, offset) for rank in range(S.cluster_size) if bits >> rank & 1]
+        S.tensor_cores.commit(k, lane, keys)
+
+
+@runtime
+def tensor_ld(S, L, k, address, form):
+    """(registers, lanes) of 32 bits. What uses them waits by itself ("Register dependencies, same thread")."""
+    shape, times, split, packed = form
+    cut = fragment(shape, times, split)
+    wide = cut.wide * (2 if packed else 1)
+    memory, out = S.tensor_memory, np.empty((len(cut.lanes), L.n), np.uint32)
+    for n, warp, block, lane, column in memory.quarters(L, k, address, shape, wide):
+        if S.hazards is not None:
+            S.hazards.tensor.loaded(k, warp, block, lane, column, shape, wide)
+        cells = memory.cells[block]
+        if packed:
+            low, high = (cells[lane + cut.lanes, column + 2 * cut.columns + more] for more in (0, 1))
+            got = low & np.uint32(0xFFFF) | high << np.uint32(16)
+        elif shape == "32x32b":
+            got = cells[lane : lane + 32, column : column + times].T
+        else:
+            got = cells[lane + cut.lanes, column + cut.columns]
+        out[:, 32 * n : 32 * n + 32] = got
+    return list(out)
+
+
+@runtime
+def tensor_st(S, L, k, address, values, form):
+    """Registers of a warp into its quarter of tensor memory."""
+    shape, times, split, packed = form
+    cut = fragment(shape, times, split)
+    wide = cut.wide * (2 if packed else 1)
+    memory = S.tensor_memory
+    rows = np.stack([np.broadcast_to(value, L.n) for value in values])
+    for n, warp, block, lane, column in memory.quarters(L, k, address, shape, wide):
+        if S.hazards is not None:
+            S.hazards.tensor.stored(k, warp, block, lane, column, shape, wide)
+
+        def run(cells=memory.cells[block], lane=lane, column=column, now=rows[:, 32 * n : 32 * n + 32]):
+            if packed:
+                cells[lane + cut.lanes, column + 2 * cut.columns] = now & np.uint32(0xFFFF)
+                cells[lane + cut.lanes, column + 2 * cut.columns + 1] = now >> np.uint32(16)
+            else:
+                cells[lane + cut.lanes, column + cut.columns] = now
+
+        S.tensor_cores.store(warp, run)
+
+
+@runtime
+def tensor_wait(S, L, k, what):
+    """Wait for this warp's loads or stores of tensor memory."""
+    if what == "st":
+        S.tensor_cores.wait_stores(S.tensor_memory.warps(L))
+    if S.hazards is not None:
+        S.hazards.tensor.waited(L, k, what)

@@ -1,0 +1,212 @@
+"""The wmma instructions of mma.h: whole tiles between memory and fragments, and their products.
+
+How a tile is spread over the lanes is not documented. For m16n16k16 the emulator uses the layout of mma.m16n8k16
+(two of them side by side), for the other shapes a plain one; elementwise code on fragments works with any layout.
+Wavefronts and sectors are those of the machine instructions of `model.wmma_access`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from gpu_simulator.arithmetic.fragment_products import float_elements, stacked
+from gpu_simulator.arithmetic.rounding import round_to_f16
+from gpu_simulator.codegen.ops.memory.addresses import resolve, space_of, split_generic, wide_address
+from gpu_simulator.codegen.registry import op, types_of
+from gpu_simulator.hardware.banks import ideal_wavefronts
+from gpu_simulator.hardware.fragments import a_coordinates, b_coordinates, c_coordinates
+from gpu_simulator.hardware.wmma_access import ELEMENT_BYTES, SHAPES, access
+from gpu_simulator.machine.counting import based
+from gpu_simulator.runtime import runtime
+
+_WORDS = (
+    "load",
+    "store",
+    "mma",
+    "a",
+    "b",
+    "c",
+    "d",
+    "sync",
+    "aligned",
+    "row",
+    "col",
+    "satfinite",
+    "global",
+    "shared",
+    "shared__cta",
+    *SHAPES,
+)
+
+
+@lru_cache(maxsize=64)
+def coordinates(matrix: str, shape: str, registers: int, each: int) -> np.ndarray:
+    """(row, column) by register, lane and element: shape (registers, 32, each, 2). Tiles may be held more than once."""
+    m, n, k = SHAPES[shape]
+    rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
+    if shape == "m16n16k16" and matrix == "a" and each == 2:
+        return np.concatenate([a_coordinates(16).swapaxes(0, 1)] * (registers // 4))
+    if shape == "m16n16k16" and matrix == "b" and each == 2:
+        half = b_coordinates(16).swapaxes(0, 1)
+        return np.concatenate([half, half + [0, 8]] * (registers // 4))
+    if shape == "m16n16k16" and matrix in "cd":
+        half = c_coordinates().swapaxes(0, 1)  # (4, 32, 2)
+        both = np.concatenate([half, half + [0, 8]])
+        return both[:, :, None] if each == 1 else both.reshape(4, 2, 32, 2).swapaxes(1, 2)
+    number = np.arange(registers * each * 32) % (rows * columns)
+    number = number.reshape(registers, 32, each)
+    return np.stack([number // columns, number % columns], -1)
+
+
+def _element(kind: str) -> tuple[int, int]:
+    return ELEMENT_BYTES[kind], max(4 // ELEMENT_BYTES[kind], 1)
+
+
+@op("wmma", forms="load.a/b/c, store.d, mma; m16n16k16, m32n8k16, m8n32k16 (f16, bf16, s8, u8), m16n16k8 (tf32)")
+def wmma(e, i):
+    """Warp-wide tiles."""
+    e.allow(*_WORDS)
+    shape = next((p for p in i.parts if p in SHAPES), None)
+    if shape is None:
+        raise e.unsupported("this shape")
+    if i.parts[1] == "mma":
+        _multiply(e, i, shape)
+        return
+    kind = types_of(i.parts)[-1]
+    loading = i.parts[1] == "load"
+    matrix = i.parts[2]
+    layout = "row" if "row" in i.parts else "col"
+    vector, memory = (i.operands[0], i.operands[1]) if loading else (i.operands[1], i.operands[0])
+    items = vector.items
+    rows = SHAPES[shape]
+    m, n, k = rows
+    extents = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
+    stride = (
+        e.read(i.operands[2], "u32")
+        if len(i.operands) > 2
+        else e.constant(np.uint32(extents[1 if layout == "row" else 0]))
+    )
+    space = space_of(e, i, memory)
+    address = e.address(memory) if space == "shared" else wide_address(e, memory)
+    detail = repr((matrix, shape, layout, kind))
+    if loading:
+        t = e.temporary()
+        e.line(f"{t} = load_tile(S, L, {i.site}, {space!r}, {address}, {stride}, {len(items)}, {detail})")
+        for number, item in enumerate(items):
+            e.write(item, f"{t}[{number}]", "b32")
+    else:
+        values = ", ".join(e.read(item, "b32") for item in items)
+        e.line(f"store_tile(S, L, {i.site}, {space!r}, {address}, {stride}, ({values},), {detail})")
+
+
+def _elements(S, L, k, space, address, stride, registers, detail):
+    """Yields (register, element, memory, index) of every element, and counts the request."""
+    matrix, shape, layout, kind = detail
+    size, each = _element(kind)
+    where = coordinates(matrix, shape, registers, each)
+    named = space == "shared"
+    if space == "generic":
+        parts = split_generic(S, L, address, None)
+        space, address, _ = parts[0]
+    wide = np.uint64 if space == "global" else address.dtype.type
+    address = np.broadcast_to(address, L.n)
+    first = np.repeat(address.reshape(L.warps, 32)[:, 0], 32).astype(wide)
+    stride = np.repeat(np.broadcast_to(stride, L.n).reshape(L.warps, 32)[:, 0], 32).astype(wide)
+    site = S.sites[k]
+    before = site.wavefronts, site.ideal, site.sectors, site.requests, site.bytes
+    for register in range(registers):
+        for element in range(each):
+            row, column = (np.tile(where[register, :, element, axis], L.warps).astype(wide) for axis in (0, 1))
+            major, minor = (row, column) if layout == "row" else (column, row)
+            at = first + (major * stride + minor) * wide(size)
+            memory, index, picked = resolve(S, L, k, space, at, L.mask, size)
+            if S.hazards is not None:
+                (S.hazards.write if matrix == "d" else S.hazards.read)(L, k, memory, index, picked, size)
+            yield register, element, memory, index
+    site.wavefronts, site.ideal, site.sectors, site.requests, site.bytes = before
+    _count(S, site, L, space, named, *(x.astype(np.int64)[::32, None] for x in (first, stride)), detail)
+
+
+def _count(S, site, L, space, named, first, stride, detail):
+    """Requests, wavefronts and sectors of each machine instruction that ptxas makes of the load or store."""
+    width, line, byte, instructions = access(*detail, named)
+    step = stride * ELEMENT_BYTES[detail[3]]
+    for lines, bytes_ in zip(line, byte, strict=True):
+        at = first + lines * step + bytes_
+        if space == "shared":
+            site.wavefronts += S.launch.patterns.total("shared", width, based(at, None, 4), None)
+            site.ideal += L.warps * int(ideal_wavefronts(at.shape[1], width))
+        elif space == "global":
+            site.sectors += S.launch.patterns.total("sectors", width, based(at, None, 32), None)
+    site.requests += L.warps * instructions
+    site.bytes += L.warps * line.size * width
+
+
+@runtime
+def load_tile(S, L, k, space, address, stride, registers, detail):
+    """The registers of a wmma fragment, from a base and a stride."""
+    size, each = _element(detail[3])
+    out = np.zeros((registers, L.n, each), f"u{size}")
+    for register, element, memory, index in _elements(S, L, k, space, address, stride, registers, detail):
+        out[register, :, element] = memory.views[size][index]
+    return list(out.view(np.uint32)[:, :, 0])
+
+
+@runtime
+def store_tile(S, L, k, space, address, stride, values, detail):
+    """A wmma fragment into memory, at a base and a stride."""
+    size, each = _element(detail[3])
+    bits = np.stack([np.broadcast_to(v, L.n) for v in values])
+    parts = bits[..., None].view(f"u{size}")
+    for register, element, memory, index in _elements(S, L, k, space, address, stride, len(values), detail):
+        memory.views[size][index] = parts[register, :, element]
+
+
+def _multiply(e, i, shape):
+    if "satfinite" in i.parts:
+        raise e.unsupported()
+    kinds = types_of(i.parts)
+    if len(kinds) == 2:
+        d, c, a, b = kinds[0], kinds[1], "f16", "f16"
+    else:
+        d, a, b, c = kinds
+    vectors = [o.items for o in i.operands]
+    reads = ["(" + ", ".join(e.read(x, "b32") for x in v) + ",)" for v in vectors[1:]]
+    t = e.temporary()
+    e.line(f"{t} = multiply_tiles(L, {reads[0]}, {reads[1]}, {reads[2]}, {len(vectors[0])}, {(shape, a, b, c, d)!r})")
+    for number, item in enumerate(vectors[0]):
+        e.write(item, f"{t}[{number}]", "b32")
+
+
+def _tile(L, registers, matrix, shape, kind):
+    each = _element(kind)[1]
+    where = coordinates(matrix, shape, len(registers), each)
+    m, n, k = SHAPES[shape]
+    rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
+    bits = stacked(L, registers)
+    values = (
+        bits[..., None] if kind == "s32" else bits.view(np.float32)[..., None] if kind == "f32" else float_elements(bits, kind)
+    )
+    dtype = np.int32 if kind == "s32" else np.float32
+    out = np.empty((L.warps, rows, columns), dtype)
+    values = values.reshape(len(registers), L.warps, 32, each).swapaxes(0, 1)
+    out[:, where[..., 0], where[..., 1]] = values.view(np.int32) if kind == "s32" else values
+    return out
+
+
+@runtime
+def multiply_tiles(L, a, b, c, count, detail):
+    """a · b + c of whole tiles; returns registers as 32-bit patterns."""
+    shape, kind_a, kind_b, kind_c, kind_d = detail
+    left, right = _tile(L, a, "a", shape, kind_a), _tile(L, b, "b", shape, kind_b)
+    total = _tile(L, c, "c", shape, kind_c)
+    product = np.matmul(left, right)
+    total = total + (product.astype(np.int32) if kind_c == "s32" else product)
+    each = _element(kind_d)[1]
+    where = coordinates("d", shape, count, each)
+    picked = np.ascontiguousarray(total[:, where[..., 0], where[..., 1]].swapaxes(0, 1))
+    if kind_d == "f16":
+        picked = round_to_f16(picked).astype(np.float16)
+    return list(picked.reshape(count, L.n, each).view(np.uint32)[:, :, 0])

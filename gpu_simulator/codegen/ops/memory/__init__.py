@@ -1,0 +1,1 @@
+"""Instructions that read, write and copy memory."""

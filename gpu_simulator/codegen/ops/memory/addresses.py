@@ -1,0 +1,76 @@
+"""What accesses of every family share: state space, address, and the memory that a generic address lies in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.machine.address_space import LOCAL_WINDOW, SHARED_WINDOW
+
+SPACES = {"global": "global", "const": "global", "shared": "shared", "shared__cta": "shared",
+          "shared__cluster": "shared", "local": "local"}  # fmt: skip
+
+
+def space_of(e, i, memory) -> str:
+    """The state space of an access: named, or "generic".
+
+    Parameters of the kernel lie in global memory, those of functions in local memory; where the address is in a
+    register, "param" leaves it to the value.
+    """
+    for part in i.parts[1:]:
+        if part in SPACES:
+            return SPACES[part]
+        if part.startswith("param"):
+            variable = getattr(memory.base, "variable", None)
+            if variable is None:
+                return "param"
+            return "global" if any(variable is p for p in e.program.parameters) else "local"
+    return "generic"
+
+
+def wide_address(e, memory) -> str:
+    """The address, widened to 64 bits for global and generic accesses."""
+    base = memory.base
+    if getattr(base, "type", "b64") in ("b32", "u32", "s32"):
+        return f"{e.address(memory)}.astype(u8)"
+    return e.address(memory)
+
+
+def resolve(S, L, k, space, address, mask, width, kind="shared"):
+    """(memory, index, picked) of an access in a named space; None if no lane executes."""
+    memory = S.memory if space == "global" else S.shared if space == "shared" else S.local
+    found = (
+        S.memory.resolve(S, L, k, address, mask, width)
+        if space == "global"
+        else memory.resolve(L, k, address, mask, width, kind)
+    )
+    return None if found is None else (memory, *found)
+
+
+def split_generic(S, L, address, mask):
+    """(space, addresses within it, mask) for each state space that generic addresses fall in."""
+    if address.ndim == 0:
+        at = int(address)
+        space = "global" if at < LOCAL_WINDOW else "local" if at < SHARED_WINDOW else "shared"
+        return [(space, _within(address, space), mask)]
+    used = address if mask is None else address[np.flatnonzero(mask)]
+    if not used.size:
+        return []
+    low, high = int(used.min()), int(used.max())
+    if high < LOCAL_WINDOW:
+        return [("global", address, mask)]
+    if low >= SHARED_WINDOW:
+        return [("shared", _within(address, "shared"), mask)]
+    if low >= LOCAL_WINDOW and high < SHARED_WINDOW:
+        return [("local", _within(address, "local"), mask)]
+    active = np.ones(L.n, bool) if mask is None else mask
+    tests = (
+        ("global", address < LOCAL_WINDOW),
+        ("local", (address >= LOCAL_WINDOW) & (address < SHARED_WINDOW)),
+        ("shared", address >= SHARED_WINDOW),
+    )
+    return [(space, _within(address, space), active & test) for space, test in tests if (active & test).any()]
+
+
+def _within(address, space):
+    base = {"global": 0, "local": LOCAL_WINDOW, "shared": SHARED_WINDOW}[space]
+    return address - np.uint64(base) if base else address

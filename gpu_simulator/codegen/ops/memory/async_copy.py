@@ -1,0 +1,158 @@
+"""cp.async: copies from global to shared memory that land when their group is waited for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.codegen.ops.memory.addresses import wide_address
+from gpu_simulator.codegen.ops.memory.bulk import bulk
+from gpu_simulator.codegen.registry import op
+from gpu_simulator.faults import MemoryFault
+from gpu_simulator.machine.address_space import SHARED_WINDOW
+from gpu_simulator.machine.counting import based
+from gpu_simulator.machine.memory import picked_lanes
+from gpu_simulator.ptx.ir import Immediate
+from gpu_simulator.runtime import runtime
+
+
+@op("cp", forms="async.ca, async.cg (4, 8, 16 bytes, source size, zero fill); commit_group, wait_group, wait_all; "
+    "bulk and bulk.tensor (tile, 1d … 5d) with mbarrier or bulk groups, multicast, block to block, reduce; "
+    "mbarrier.arrive")
+def cp(e, i):
+    """Asynchronous copies and their groups."""
+    if "async" not in i.parts:
+        raise e.unsupported()
+    if "bulk" in i.parts or "mbarrier" in i.parts:
+        bulk(e, i)
+        return
+    if "commit_group" in i.parts:
+        e.line(f"S.groups.commit(L, {i.site}, {e.mask})")
+        return
+    if "wait_group" in i.parts or "wait_all" in i.parts:
+        left = e.read(i.operands[0], "u32") if "wait_group" in i.parts else None
+        e.line(f"S.groups.wait(L, {i.site}, {e.mask}, {left})")
+        return
+    e.allow(
+        "async",
+        "ca",
+        "cg",
+        "shared",
+        "shared__cta",
+        "global",
+        "L2__64B",
+        "L2__128B",
+        "L2__256B",
+        "L2__cache_hint",
+        "ignore-src",
+    )
+    size = int(i.operands[2].text, 0)
+    if size not in (4, 8, 16) or ("cg" in i.parts and size != 16):
+        raise e.unsupported(f"{size} bytes")
+    destination, source = i.operands[0], i.operands[1]
+    rest = list(i.operands[3:])
+    if "L2__cache_hint" in i.parts:
+        rest = rest[:-1]
+    length = "None"
+    kind = "cg" if "cg" in i.parts else "ca"
+    if rest:
+        operand = rest[0]
+        if kind == "cg":
+            kind += _suffix(e, operand, size)
+        if getattr(operand, "type", "") == "pred" or "ignore-src" in i.parts:
+            length = f"sel({e.read(operand, 'pred')}, {e.constant(np.uint32(0))}, {e.constant(np.uint32(size))})"
+        else:
+            length = e.read(operand, "u32")
+    to = e.address(destination)
+    if not any(p.startswith("shared") for p in i.parts):
+        to = f"({to} - {e.constant(np.uint64(SHARED_WINDOW))})"
+    e.line(f"copy_async(S, L, {i.site}, {to}, {wide_address(e, source)}, {e.mask}, {size}, {length}, {kind!r})")
+
+
+INVERTED = {"eq", "lt", "le", "equ", "ltu", "leu"}  # comparisons of which ptxas keeps the opposite in the register
+
+
+def _suffix(e, length, size: int) -> str:
+    """What ptxas makes of a copy of `length` bytes: each form is counted in a way of its own.
+
+    "" a plain copy; " if" one that copies where a predicate register is set, " unless" where it is not; " zfill" one
+    with the flag ZFILL. A predicate serves where the length is ignore-src, a constant 0, or chosen by selp between 0
+    and `size`. ptxas sees through more arithmetic than this: a bool shifted to the left by 4 is taken for ZFILL here.
+    """
+    if type(length) is Immediate:
+        return {size: "", 0: " unless"}.get(int(length.text, 0), " zfill")
+    predicate, where_set = length, False  # ignore-src: nothing is copied where it is set
+    if length.type != "pred":
+        writers = _writers(e, length)
+        choices = [[getattr(o, "text", "") for o in i.operands[1:3]] for i in writers if i.family == "selp"]
+        if len(choices) < len(writers) or not choices or any(set(c) - {"0", str(size)} for c in choices):
+            return " zfill"
+        predicate, where_set = writers[0].operands[3], choices[0][0] != "0"
+    inverted = any(i.family == "setp" and len(i.parts) == 3 and i.parts[1] in INVERTED for i in _writers(e, predicate))
+    return " if" if where_set != inverted else " unless"
+
+
+def _writers(e, register) -> list:
+    return [i for i in e.program.sites if i.operands and i.operands[0] == register]
+
+
+@runtime
+def copy_async(S, L, k, to, source, mask, size, length, kind):
+    """One cp.async: checked and counted now; the bytes move now (timing early) or when the group is waited for."""
+    picked = picked_lanes(L, mask)
+    if picked is not None and not picked.size:
+        return
+    to = np.broadcast_to(to, L.n) if to.ndim == 0 else to
+    source = np.broadcast_to(source, L.n) if source.ndim == 0 else source
+    if length is not None and length.ndim == 0 and int(length) == size:
+        length = None
+    reading = mask
+    if length is not None:
+        reading = np.broadcast_to(length, L.n) > 0
+        reading = reading if mask is None else reading & mask
+    site = S.sites[k]
+    sectors = site.sectors
+    found = S.memory.resolve(S, L, k, source, reading, size) if length is None or reading.any() else None
+    if kind.startswith("cg"):
+        site.sectors = sectors                                  # counted below: they depend on where they go, too
+    global_counts = site.requests
+    before = site.bytes
+    index_to, _ = S.shared.resolve(L, k, to, mask, size, "uncounted")
+    count_copy(S, site, L, to, source, mask, size, kind, None if length is None else reading)
+    site.requests, site.bytes = global_counts, before
+    lanes = np.arange(L.n) if picked is None else picked
+    index_from = np.full(L.n, -1, np.int64)
+    if found is not None:
+        index_from[np.arange(L.n) if found[1] is None else found[1]] = found[0]
+    index_from = index_from[lanes]
+    kept = None if length is None else np.broadcast_to(length, L.n)[lanes]
+    if kept is not None and int(kept.max()) > size:  # PTX ISA, "cp.async": undefined behaviour
+        most = int(np.argmax(kept))
+        raise MemoryFault(f"{S.launch.describe(S.program.sites[k])}: {S.name_lane(int(L.lane_numbers()[lanes[most]]))} "
+                          f"copies {size} bytes and names {int(kept[most])} of them to be read; that must be {size} at "
+                          "most, and what is less becomes zeros.")
+    if S.hazards is not None:
+        S.hazards.copy(L, k, index_to, picked, size)
+    S.groups.copy(L, lanes, index_to, index_from, size, kept)
+
+
+def count_copy(S, site, L, to, source, mask, size, kind, reading):
+    """Wavefronts of one cp.async a warp: they depend on where the data come from, too.
+
+    kind: "ca", "cg", "cg if", "cg unless" or "cg zfill".   reading: lanes that do not fill with zeros, or None for all.
+    """
+    use = None if mask is None else mask.reshape(L.warps, 32)
+    parts = [based(a.astype(np.int64).reshape(L.warps, 32), use, 128) for a in (source, to)]
+    if reading is not None:
+        parts.append(np.broadcast_to(reading, L.n).astype(np.int64).reshape(L.warps, 32))
+    rows, every = np.concatenate(parts, axis=1), None if use is None else np.concatenate([use] * len(parts), axis=1)
+    total = S.launch.patterns.total
+    site.wavefronts += total(kind, size, rows, every)
+    if kind.startswith("cg"):
+        site.sectors += total("copy sectors", size, rows, every)
+    if kind in ("cg", "cg zfill"):
+        site.ideal += total("ideal cg", size, rows, every)
+    if kind != "cg":
+        per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
+        site.ideal += int((-(-per_warp * size // 128)).sum())
+
+

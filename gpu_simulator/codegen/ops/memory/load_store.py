@@ -1,0 +1,236 @@
+"""ld and st of every width and state space, ldu, prefetch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.codegen.ops.memory import async_store
+from gpu_simulator.codegen.ops.memory.addresses import SPACES, resolve, space_of, split_generic, wide_address
+from gpu_simulator.codegen.registry import op
+from gpu_simulator.machine.address_space import GLOBAL_BASE
+from gpu_simulator.machine.memory import ELEMENT
+from gpu_simulator.ptx.declarations import BYTES
+from gpu_simulator.ptx.ir import Vector
+from gpu_simulator.ptx.types import CODES
+from gpu_simulator.runtime import runtime
+
+_QUALIFIERS = (
+    "weak",
+    "relaxed",
+    "acquire",
+    "release",
+    "volatile",
+    "gpu",
+    "cta",
+    "sys",
+    "cluster",
+    "nc",
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "v2",
+    "v4",
+    "v8",
+    "param",
+    "unified",
+    "mmio",
+    "L1__evict_last",
+    "L1__evict_first",
+    "L1__no_allocate",
+    "L1__evict_normal",
+    "L1__evict_unchanged",
+    "L2__evict_last",
+    "L2__evict_first",
+    "L2__evict_normal",
+    "L2__64B",
+    "L2__128B",
+    "L2__256B",
+    "L2__cache_hint",
+    "b128",
+    "entry",
+    "func",
+    "param__entry",
+    "param__func",
+    *SPACES,
+)
+
+
+
+
+def vector_length(e, i, operand) -> int:
+    """How many registers an access moves, by its .v2, .v4 or .v8; other numbers are refused."""
+    wanted = next((int(part[1]) for part in i.parts if part in ("v2", "v4", "v8")), 1)
+    count = len(operand.items) if type(operand) is Vector else 1
+    if count != wanted or BYTES[i.parts[-1]] * count > 32:
+        raise e.unsupported(f"{count} registers stand where {wanted} of this type belong")
+    return count
+
+
+
+
+@op("ld", "ldu", forms="global shared local const param generic; b8 … b64, f32, f64, f16; v2 v4; all qualifiers")
+def ld(e, i):
+    """Loads."""
+    kind = i.parts[-1]
+    e.allow(*_QUALIFIERS)
+    memory = i.operands[1]
+    destination = i.operands[0]
+    count = vector_length(e, i, destination)
+    code = CODES[kind]
+    raw = f"u{BYTES[kind]}" if kind != "b128" else code
+    space = space_of(e, i, memory)
+    address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
+    t = e.temporary()
+    e.line(f"{t} = load(S, L, {i.site}, {space!r}, {address}, {e.mask}, {raw}, {count})")
+    items = (
+        destination.items if count > 1 else (destination if type(destination) is not Vector else destination.items[0],)
+    )
+    for number, item in enumerate(items):
+        if item is None or getattr(item, "name", "") == "_":
+            continue
+        value = f"{t}[{number}]" if count > 1 else t
+        if code != raw:
+            value = f"{value}.view({code})"
+        write_extended(e, item, value, kind)
+
+
+def write_extended(e, destination, value: str, kind: str) -> None:
+    """A loaded value into a register that may be wider than it."""
+    e.write(destination, value, kind)
+
+
+@op(
+    "st",
+    forms="global shared local param generic; b8 … b64, f32, f64, f16; v2 v4; all qualifiers; async to shared::cluster",
+)
+def st(e, i):
+    """Stores."""
+    kind = i.parts[-1]
+    if "async" in i.parts:
+        e.allow(*async_store.KNOWN)
+        async_store.emit(e, i)
+        return
+    e.allow(*_QUALIFIERS)
+    memory, source = i.operands[0], i.operands[1]
+    items = source.items if type(source) is Vector else (source,)
+    vector_length(e, i, source)
+    raw = f"b{8 * BYTES[kind]}"
+    values = ", ".join(e.read(item, raw if kind not in ("f32", "f64") else kind) for item in items)
+    space = space_of(e, i, memory)
+    address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
+    e.line(f"store(S, L, {i.site}, {space!r}, {address}, {e.mask}, {CODES[raw]}, ({values},))")
+
+
+@op("prefetch", "prefetchu", "discard", "applypriority", forms="no effect on results; nothing is counted")
+def prefetch(e, i):
+    """Cache hints: they change no value."""
+    e.line("pass")
+
+
+
+
+
+
+def split_param(L, address, mask):
+    """As `split_generic`, for addresses of parameters."""
+    of_kernel = address >= np.uint64(GLOBAL_BASE)
+    if of_kernel.all() or not of_kernel.any():
+        return [("global" if of_kernel.any() else "local", address, mask)]
+    active = np.ones(L.n, bool) if mask is None else mask
+    tests = (("global", of_kernel), ("local", ~of_kernel))
+    return [(space, address, active & test) for space, test in tests if (active & test).any()]
+
+
+
+
+@runtime
+def load(S, L, k, space, address, mask, dtype, count):
+    """Values of one load: an array or scalar of unsigned `dtype`, or a tuple of them for vectors."""
+    if space in ("generic", "param"):
+        parts = split_generic(S, L, address, mask) if space == "generic" else split_param(L, address, mask)
+        if len(parts) == 1:
+            space, address, mask = parts[0]
+        else:
+            results = [(m, load(S, L, k, s, a, m, dtype, count)) for s, a, m in parts]
+            if not results:
+                zero = np.zeros(L.n, dtype)
+                return zero if count == 1 else (zero,) * count
+            pick = lambda values: _merged(results, values, L, dtype)  # noqa: E731
+            return pick(None) if count == 1 else tuple(pick(n) for n in range(count))
+    width = np.dtype(dtype).itemsize * count
+    if width > 16:
+        return _wide_load(S, L, k, space, address, mask, dtype, count)
+    found = resolve(S, L, k, space, address, mask, width, "load")
+    if found is None:
+        zero = np.zeros(L.n, dtype)
+        return zero if count == 1 else (zero,) * count
+    memory, index, picked = found
+    if S.hazards is not None and space != "local":
+        S.hazards.read(L, k, memory, index, picked, width)
+    raw = memory.views[width][index]
+    if picked is not None and raw.ndim:
+        spread = np.zeros(L.n, raw.dtype)
+        spread[picked] = raw
+        raw = spread
+    if count == 1:
+        return raw
+    if raw.ndim == 0:
+        return tuple(np.array([raw]).view(dtype))
+    return tuple(np.ascontiguousarray(raw.view(dtype).reshape(-1, count).T))
+
+
+def _merged(results, number, L, dtype):
+    out = np.zeros(L.n, dtype)
+    for mask, values in results:
+        value = values if number is None else values[number]
+        out = np.where(mask, value, out)
+    return out
+
+
+def _wide_load(S, L, k, space, address, mask, dtype, count):
+    half, step = count // 2, np.dtype(dtype).itemsize * count // 2
+    first = load(S, L, k, space, address, mask, dtype, half)
+    return (*first, *load(S, L, k, space, address + address.dtype.type(step), mask, dtype, half))
+
+
+@runtime
+def store(S, L, k, space, address, mask, dtype, values):
+    """Write one value (or the items of a vector) a lane; where lanes collide the highest wins."""
+    if space in ("generic", "param"):
+        parts = split_generic(S, L, address, mask) if space == "generic" else split_param(L, address, mask)
+        for part_space, part_address, part_mask in parts:
+            store(S, L, k, part_space, part_address, part_mask, dtype, values)
+        return
+    count = len(values)
+    width = np.dtype(dtype).itemsize * count
+    if width > 16:
+        half = count // 2
+        store(S, L, k, space, address, mask, dtype, values[:half])
+        store(S, L, k, space, address + address.dtype.type(width // 2), mask, dtype, values[half:])
+        return
+    found = resolve(S, L, k, space, address, mask, width)
+    if found is None:
+        return
+    memory, index, picked = found
+    if count == 1:
+        raw = values[0]
+        if raw.dtype != ELEMENT[width]:
+            raw = raw.view(ELEMENT[width])
+    else:
+        rows = np.empty((L.n, count), dtype)
+        for column, value in enumerate(values):
+            rows[:, column] = value if value.dtype == rows.dtype else value.view(rows.dtype)
+        raw = rows.view(ELEMENT[width])[:, 0]
+    if S.hazards is not None and space != "local":
+        S.hazards.write(L, k, memory, index, picked, width, raw)
+    if raw.ndim:
+        if picked is not None:
+            raw = raw[picked]
+        if index.ndim == 0:  # one address for all lanes: the last lane wins
+            lanes = L.active() if mask is None else mask
+            raw = raw[-1] if picked is not None or mask is None else raw[np.flatnonzero(lanes)[-1]]
+    memory.views[width][index] = raw

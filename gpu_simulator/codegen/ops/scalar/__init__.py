@@ -1,0 +1,1 @@
+"""Instructions of single lanes: arithmetic, comparisons, conversions, bits."""

@@ -1,0 +1,50 @@
+"""Scalar and SIMD video instructions that compilers still emit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.codegen.registry import op
+from gpu_simulator.runtime import runtime
+
+
+@op("vabsdiff4", "vadd4", "vsub4", "vmin4", "vmax4", "vavrg4", forms="u32 or s32 bytes; .add accumulates")
+def bytes_of_four(e, i):
+    """Byte-wise arithmetic on 32-bit registers."""
+    e.allow("add", "sat")
+    if "sat" in i.parts:
+        raise e.unsupported("the saturating form")
+    code = "i1" if "s32" in i.parts[1:] else "u1"
+    a, b = (f"parts({e.read(o, 'b32')}, {code}).astype(i4)" for o in i.operands[1:3])
+    which = i.family[1:-1]
+    value = {
+        "absdiff": f"np.abs({a} - {b})",
+        "add": f"({a} + {b})",
+        "sub": f"({a} - {b})",
+        "min": f"np.minimum({a}, {b})",
+        "max": f"np.maximum({a}, {b})",
+        "avrg": f"average({a} + {b})",
+    }[which]
+    if "add" in i.parts[1:]:
+        e.write(i.operands[0], f"({value}.sum(-1).astype(u4) + {e.read(i.operands[3], 'u32')})", "u32")
+    else:
+        e.write(i.operands[0], f"whole({value}.astype(u1), u4)", "b32")
+
+
+@runtime
+def average(total):
+    """Half of a sum; halves are rounded away from zero."""
+    return np.sign(total) * ((np.abs(total) + total.dtype.type(1)) >> total.dtype.type(1))
+
+
+@runtime
+def parts(x, dtype):
+    """The smaller elements inside each value: shape (…, n)."""
+    return np.ascontiguousarray(np.asarray(x)[..., None]).view(dtype)
+
+
+@runtime
+def whole(x, dtype):
+    """The inverse of `parts`."""
+    out = np.ascontiguousarray(x).view(dtype)[..., 0]
+    return out if out.ndim else out[()]

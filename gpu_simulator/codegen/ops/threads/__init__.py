@@ -1,0 +1,1 @@
+"""Instructions between threads: barriers, mbarriers, shuffles, clusters, calls."""

@@ -1,0 +1,154 @@
+"""Calls that the emulator answers itself: printf and assert. Other device functions are expanded in place."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from fractions import Fraction
+
+import numpy as np
+
+from gpu_simulator.codegen.registry import op
+from gpu_simulator.faults import AssertionFailed, LaunchError, MemoryFault
+from gpu_simulator.machine.address_space import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
+from gpu_simulator.runtime import runtime
+
+_CONVERSION = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcsp%])")
+
+
+@op("call", forms="vprintf, __assertfail; every function with a body is expanded in place, recursive ones with a stack")
+def call(e, i):
+    """Calls of vprintf and __assertfail."""
+    results, callee, arguments = i.operands
+    offsets = [e.program.address(symbol.variable) for symbol in arguments.items]
+    if callee.name == "vprintf":
+        result = e.constant(np.uint64(e.program.address(results.items[0].variable)))
+        e.line(f"print_text(S, L, {offsets[0]}, {offsets[1]})")
+        e.line(f"store(S, L, {i.site}, 'local', {result}, m, u4, ({e.constant(np.uint32(0))},))")
+    elif callee.name == "__assertfail":
+        e.line(f"fail_assertion(S, L, {offsets!r})")
+    elif callee.name in ("malloc", "free"):
+        raise e.unsupported(
+            f"{callee.name} in device code needs a heap, which is not emulated; pass an array from the host, or use "
+            "shared memory"
+        )
+    else:
+        raise e.unsupported(f"{callee.name} is not known")
+
+
+def _slot(S, lane: int, offset: int, width: int) -> int:
+    at = lane * S.local_stride + offset
+    return int.from_bytes(S.local.data[at : at + width].tobytes(), "little")
+
+
+def _bytes_at(S, lane: int, address: int, length: int) -> bytes:
+    if address >= SHARED_WINDOW:
+        block, at = S.shared.place(lane, address - SHARED_WINDOW)
+        at += block * S.shared_stride
+        return S.shared.data[at : at + length].tobytes()
+    if address >= LOCAL_WINDOW:
+        at = lane * S.local_stride + address - LOCAL_WINDOW
+        return S.local.data[at : at + length].tobytes()
+    at = address - GLOBAL_BASE
+    return S.memory.data[at : at + length].tobytes() if 0 <= at < len(S.memory.data) else b""
+
+
+def _string(S, lane: int, address: int) -> str:
+    return _bytes_at(S, lane, address, 4096).partition(b"\0")[0].decode("utf-8", "replace")
+
+
+@runtime
+def print_text(S, L, format_slot, values_slot):
+    """The text of printf for each executing lane, in lane order."""
+    lanes = L.lane_numbers()[L.active()].tolist()
+    if S.launch.output_room <= 0:
+        S.launch.unprinted += len(lanes)
+        return
+    for lane in lanes:
+        pattern = _string(S, lane, _slot(S, lane, format_slot, 8))
+        S.launch.printed(formatted(S, lane, pattern, _slot(S, lane, values_slot, 8)))
+
+
+def formatted(S, lane: int, pattern: str, values: int) -> str:
+    """C formatting of the packed arguments at a generic address."""
+    at = 0
+
+    def take(width: int) -> bytes:
+        nonlocal at
+        at = -(-at // width) * width
+        data = _bytes_at(S, lane, values + at, width)
+        at += width
+        if len(data) < width:
+            raise MemoryFault(f"{S.name_lane(lane)} calls printf with values that lie outside of its memory.")
+        return data
+
+    def one(m):
+        flags, width, precision, length, kind = m.groups()
+        if kind == "%":
+            return "%"
+        if width == "*":
+            width = str(int.from_bytes(take(4), "little", signed=True))
+        if precision == "*":
+            precision = str(int.from_bytes(take(4), "little", signed=True))
+        if (precision or "").startswith("-"):  # as if there were none
+            precision = None
+        precision = "0" if precision == "" else precision
+        if max(len(width or ""), len(precision or "")) > 5:
+            raise LaunchError(f"{S.name_lane(lane)} prints with {m[0][:40]}: a field has 99,999 characters at most.")
+        size = (width or "") + (f".{precision}" if precision is not None else "")
+        style, unfilled = f"%{flags}{size}", f"%{flags.replace('0', '')}{size}"
+        if kind in "eEfFgGaA":
+            value = struct.unpack("<d", take(8))[0]
+            style = style if math.isfinite(value) else unfilled
+            return _hexadecimal(value, flags, width, precision, kind) if kind in "aA" else (style + kind) % value
+        if kind == "s":
+            return (style + "s") % _string(S, lane, int.from_bytes(take(8), "little"))
+        if kind == "p":
+            return f"%{flags}{width or ''}s" % hex(int.from_bytes(take(8), "little"))
+        value = int.from_bytes(take(8 if length in ("l", "ll", "j", "z", "t") else 4), "little", signed=kind in "di")
+        if length in ("h", "hh"):
+            bits = 16 if length == "h" else 8
+            value &= (1 << bits) - 1
+            if kind in "di" and value >> (bits - 1):
+                value -= 1 << bits
+        style = style if precision is None else unfilled  # zeros come from the precision alone
+        return (style + {"u": "d", "i": "d"}.get(kind, kind)) % (value & 255 if kind == "c" else value)
+
+    return _CONVERSION.sub(one, pattern)
+
+
+def _hexadecimal(value: float, flags: str, width: str | None, precision: str | None, kind: str) -> str:
+    """%a as C writes it: as many digits as the value has, or `precision` of them, rounded to even."""
+    if not math.isfinite(value):
+        text = str(value)
+    else:
+        sign, lead, digits, exponent = re.fullmatch(r"(-?)0x(.)\.(\w*)p(.*)", value.hex()).groups()
+        digits = digits.ljust(13, "0")
+        if precision is None:
+            digits = digits.rstrip("0")
+        elif int(precision) < 13:
+            cut = 16 ** (13 - int(precision))
+            whole = round(Fraction(int(lead + digits, 16), cut))
+            places = int(precision)
+            lead, digits = f"{whole >> 4 * places:x}", f"{whole:x}".zfill(places)[-places:] if places else ""
+        else:
+            digits = digits.ljust(int(precision), "0")
+        text = f"{sign}0x{lead}{'.' if digits else ''}{digits}p{exponent}"
+    text = text if text.startswith("-") or not set(flags) & {"+", " "} else ("+" if "+" in flags else " ") + text
+    size = abs(int(width or 0))
+    text = text.ljust(size) if "-" in flags or (width or "").startswith("-") else text.rjust(size)
+    return text.upper() if kind == "A" else text
+
+
+@runtime
+def fail_assertion(S, L, slots):
+    """Raise `AssertionFailed` for the first executing lane."""
+    lanes = L.lane_numbers()[L.active()]
+    if not len(lanes):
+        return
+    lane = int(lanes[0])
+    text, file = (_string(S, lane, _slot(S, lane, slot, 8)) for slot in slots[:2])
+    line = _slot(S, lane, slots[2], 4)
+    function = _string(S, lane, _slot(S, lane, slots[3], 8))
+    raise AssertionFailed(f"{file}:{line}: {function}: {S.name_lane(lane)} assertion `{text}` failed.")

@@ -1,0 +1,72 @@
+"""clusterlaunchcontrol: a block takes over the work of a cluster that has not started. PTX ISA, "clusterlaunchcontrol".
+
+How many clusters have started is the emulator's choice, as it is the hardware's: as many as run together here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.codegen.ops.memory.bulk import located, site
+from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
+from gpu_simulator.codegen.registry import op
+from gpu_simulator.faults import MemoryFault
+from gpu_simulator.machine.asynchronous.transfers import Load
+from gpu_simulator.runtime import runtime
+
+RESPONSE = 16  # bytes: x, y, z of the first block, then 1 if it was cancelled
+
+
+@op("clusterlaunchcontrol", forms="try_cancel (of the block, multicast to its cluster), query_cancel")
+def clusterlaunchcontrol(e, i):
+    """The request, and what its answer says."""
+    e.allow("try_cancel", "async", "shared__cta", "mbarrier__complete_tx__bytes", "multicast__cluster__all",
+            "query_cancel", "is_canceled", "get_first_ctaid", "get_first_ctaid__x", "get_first_ctaid__y",
+            "get_first_ctaid__z", "v4")  # fmt: skip
+    if "try_cancel" in i.parts:
+        where, barrier = (shared_address(e, i, operand) for operand in i.operands)
+        e.line(f"try_cancel(S, L, {i.site}, {e.mask}, {where}, {barrier}, {'multicast__cluster__all' in i.parts})")
+        return
+    destination, answer = i.operands
+    answer = e.read(answer, "b128")
+    if "is_canceled" in i.parts:
+        e.write(destination, f"(answer_word({answer}, 3) != u4(0))", "pred")
+        return
+    axis = next((part[-1] for part in i.parts if part.startswith("get_first_ctaid__")), None)
+    items = [("xyz".index(axis), destination)] if axis else enumerate(destination.items[:3])
+    for number, item in items:
+        if item is not None and getattr(item, "name", "") != "_":
+            e.write(item, f"answer_word({answer}, {number})", "u32")
+
+
+@runtime
+def answer_word(answer, number):
+    """Word `number` of the 16-byte answers of a cluster-launch query."""
+    words = np.atleast_1d(answer).view(np.uint32)
+    return words[number] if answer.ndim == 0 else words[number::4].copy()
+
+
+@runtime
+def try_cancel(S, L, k, mask, address, barrier, everyone):
+    """One request for each executing lane."""
+    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
+    for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
+        where, home = (int(value if value.ndim == 0 else value[at]) for value in (address, barrier))
+        (block, offset), (_, mbarrier) = located(S, k, lane, where), located(S, k, lane, home)
+        if offset % RESPONSE or offset + RESPONSE > S.shared.size:
+            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} asks for an answer at shared address {offset:,}; it "
+                              "takes 16 bytes of shared memory at a multiple of 16.")
+        taken = S.launch.cancel()
+        answer = np.array([*taken, 1] if taken else [0, 0, 0, 0], np.uint32).view(np.complex128)
+        first = block - block % S.cluster_size
+        for to in range(first, first + S.cluster_size) if everyone else (block,):
+            index = np.array([to * S.shared_stride + offset >> 4])
+
+            def move(index=index, answer=answer):
+                S.shared.views[16][index] = answer
+
+            target = S.mbarriers.find(k, lane, (to, mbarrier))
+            load = Load(k, lane, (to, mbarrier), RESPONSE, move, index, target.phase)
+            if S.hazards is not None:
+                S.hazards.proxies.load(load, target)
+            S.transfers.load(load)

@@ -1,0 +1,131 @@
+"""mbarrier: arrivals, announced bytes, and waits that end a basic block so that lanes can be parked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.codegen.registry import op
+from gpu_simulator.machine.address_space import SHARED_WINDOW
+from gpu_simulator.runtime import runtime
+
+_SPACES = ("shared", "shared__cta", "shared__cluster")
+_ORDER = ("release", "acquire", "relaxed", "cta", "cluster")
+_FORMS = (
+    "init, inval, arrive, arrive_drop (counts, expect_tx, noComplete), expect_tx, complete_tx, test_wait, try_wait "
+    "(state, parity, time hint), pending_count; this block's shared memory"
+)
+
+
+def shared_address(e, i, memory) -> str:
+    """An address in the shared window; one without a named space is generic."""
+    address = e.address(memory)
+    if any(part in _SPACES for part in i.parts):
+        return address
+    return f"({address} - {e.constant(np.uint64(SHARED_WINDOW))})"
+
+
+@op("mbarrier", forms=_FORMS)
+def mbarrier(e, i, following=None):
+    """Barriers in shared memory; `following` is the code block after a wait."""
+    e.allow(
+        "init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_tx", "test_wait", "try_wait", "parity",
+        "noComplete", "pending_count", *_SPACES, *_ORDER,
+    )  # fmt: skip
+    what, operands = i.parts[1], i.operands
+    if what == "pending_count":
+        e.write(operands[0], f"pending_arrivals({e.read(operands[1], 'b64')})", "u32")
+        return None
+    if what in ("test_wait", "try_wait"):
+        parity = "parity" in i.parts
+        ready = e.written_later(operands[0], "?")
+        address, phase = shared_address(e, i, operands[1]), e.read(operands[2], "u32" if parity else "b64")
+        return f"return S.mbarriers.wait(L, {i.site}, {address}, {phase}, {parity}, {ready}, {following})"
+    if what in ("init", "inval"):
+        count = e.read(operands[1], "u32") if what == "init" else "None"
+        e.line(f"mbarrier_{what}(S, L, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, {count})")
+        return None
+    if what in ("expect_tx", "complete_tx"):
+        sign = 1 if what == "expect_tx" else -1
+        e.line(f"mbarrier_bytes(S, L, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, "
+               f"{e.read(operands[1], 'u32')}, {sign})")
+        return None
+    _arrive(e, i)
+    return None
+
+
+def _arrive(e, i) -> None:
+    destination, memory, *rest = i.operands
+    given = e.read(rest[0], "u32") if rest else "None"
+    announced = "expect_tx" in i.parts
+    size, count = (given, "None") if announced else ("None", given)
+    sunk = destination is None or getattr(destination, "name", "") == "_"
+    call = (f"mbarrier_arrive(S, L, {i.site}, {shared_address(e, i, memory)}, {e.mask}, {count}, {size}, "
+            f"{'noComplete' not in i.parts}, {i.parts[1] == 'arrive_drop'}, {not sunk})")
+    if sunk:
+        e.line(call)
+    else:
+        e.write(destination, call, "b64")
+
+
+@runtime
+def mbarrier_init(S, L, k, address, mask, count):
+    """Begin phase 0 with `count` arrivals missing."""
+    for key, positions, lanes in S.mbarriers.groups(L, k, address, mask):
+        S.mbarriers.check_address(k, int(lanes[0]), key[1])
+        for lane, number in zip(lanes.tolist(), np.broadcast_to(count, L.n)[positions].tolist(), strict=True):
+            S.mbarriers.init(k, lane, key, number)
+            if S.hazards is not None:
+                S.hazards.proxies.initialised(k, lane, S.mbarriers.known[key])
+
+
+@runtime
+def mbarrier_inval(S, L, k, address, mask, _):
+    """Give the 8 bytes back to ordinary use."""
+    for key, _positions, lanes in S.mbarriers.groups(L, k, address, mask):
+        for lane in lanes.tolist():
+            S.mbarriers.invalidate(k, lane, key)
+
+
+@runtime
+def mbarrier_bytes(S, L, k, address, mask, size, sign):
+    """Expect bytes (sign 1) or report them (sign -1)."""
+    for key, positions, lanes in S.mbarriers.groups(L, k, address, mask):
+        barrier = S.mbarriers.find(k, int(lanes[0]), key)
+        if S.hazards is not None:
+            S.hazards.proxies.used(k, barrier, lanes)
+        for lane, number in zip(lanes.tolist(), np.broadcast_to(size, L.n)[positions].tolist(), strict=True):
+            S.mbarriers.expect(k, lane, key, sign * number)
+
+
+@runtime
+def mbarrier_arrive(S, L, k, address, mask, count, size, complete, drop, wanted):
+    """The states before the arrivals if `wanted`; lanes that meet at one barrier arrive in their order."""
+    barriers, states = S.mbarriers, np.zeros(L.n, np.uint64) if wanted else None
+    for key, positions, lanes in barriers.groups(L, k, address, mask):
+        barrier = barriers.find(k, int(lanes[0]), key)
+        if S.hazards is not None:
+            S.hazards.proxies.used(k, barrier, lanes)
+        if count is None and size is None and not drop and not wanted and complete and len(lanes) <= barrier.pending:
+            if S.hazards is not None:
+                S.hazards.proxies.arrived(k, barrier, lanes)
+            barriers.arrive(k, int(lanes[0]), key, len(lanes))
+            continue
+        counts = [1] * len(lanes) if count is None else np.broadcast_to(count, L.n)[positions].tolist()
+        sizes = [0] * len(lanes) if size is None else np.broadcast_to(size, L.n)[positions].tolist()
+        for at, lane, number, more in zip(positions.tolist(), lanes.tolist(), counts, sizes, strict=True):
+            if more:
+                barriers.expect(k, lane, key, more)
+            if drop:
+                barriers.drop(k, lane, key, number)
+            if S.hazards is not None:  # one by one: the next may belong to the next phase
+                S.hazards.proxies.arrived(k, barrier, np.array([lane]))
+            state = barriers.arrive(k, lane, key, number, complete)
+            if wanted:
+                states[at] = state
+    return states
+
+
+@runtime
+def pending_arrivals(state):
+    """The arrivals still missing in a state that an arrival returned."""
+    return (state & np.uint64((1 << 20) - 1)).astype(np.uint32)

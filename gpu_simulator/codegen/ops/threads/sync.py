@@ -1,0 +1,116 @@
+"""Barriers, fences and the small instructions that order or delay."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.codegen.registry import op
+from gpu_simulator.faults import ClusterFault
+from gpu_simulator.machine.address_space import SHARED_WINDOW
+from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_SHIFT
+from gpu_simulator.runtime import runtime
+
+
+@op("bar", "barrier", forms="sync, arrive, red.popc, red.and, red.or, warp.sync; named, with a thread count; "
+    "cluster.arrive, cluster.wait")
+def barrier(e, i, following=None):
+    """Barriers of a block; `following` is the next code block."""
+    if "warp" in i.parts:
+        e.allow("warp", "sync")
+        e.line("pass")  # the scheduler has brought the lanes together
+        return None
+    if "cluster" in i.parts:
+        e.allow("cluster", "arrive", "wait", "release", "relaxed", "acquire", "aligned")
+        if "wait" in i.parts:
+            return f"return S.cluster_barrier.wait(L, {i.site}, {following})"
+        e.line(f"S.cluster_barrier.arrive(L, {i.site}, {e.mask})")
+        return None
+    e.allow("sync", "arrive", "red", "popc", "and", "or", "cta", "aligned")
+    operands = list(i.operands)
+    if "red" in i.parts:
+        destination = operands.pop(0)
+        predicate = e.read(operands.pop(), "pred")
+        how = next(p for p in i.parts if p in ("popc", "and", "or"))
+        register = e.written_later(destination, "u4" if how == "popc" else "?")
+        number = e.read(operands[0], "u32")
+        count = e.read(operands[1], "u32") if len(operands) > 1 else "None"
+        return (
+            f"return S.barriers.reduce(L, {i.site}, {number}, {count}, {how!r}, {predicate}, {register}, "
+            f"{following})"
+        )
+    kind = "arrive" if "arrive" in i.parts else "sync"
+    number = e.read(operands[0], "u32")
+    count = e.read(operands[1], "u32") if len(operands) > 1 else "None"
+    return f"return S.barriers.{kind}(L, {i.site}, {number}, {count}, {following})"
+
+
+@op("membar", "fence", forms="every level and scope: memory here is always in order")
+def fence(e, i):
+    """Memory fences: the emulator's memory is sequentially consistent; only the search for races heeds them."""
+    wide = bool({"gl", "gpu", "sys", *(["cluster"] if e.clustered else [])} & set(i.parts))
+    elsewhere = "proxy" in i.parts and {"tensormap__generic", "alias", "global"} & set(i.parts)  # not of shared memory
+    if not e.hazards or elsewhere:
+        e.line("pass")
+    elif "proxy" in i.parts or "mbarrier_init" in i.parts:
+        e.line(f"S.hazards.proxies.proxy_fence(L, {i.site}, {e.mask}, {'mbarrier_init' in i.parts})")
+    else:
+        e.line(f"S.hazards.fence(L, {wide})")
+
+
+@op("nanosleep", "pmevent", "griddepcontrol", forms="no effect on results")
+def delay(e, i):
+    """Delays and hints: they change no value."""
+    e.line("pass")
+
+
+@op("setmaxnreg", forms="inc, dec; 24 to 256 registers in steps of 8; no effect on results")
+def setmaxnreg(e, i):
+    """Registers that warps give back or take: no value changes."""
+    e.allow("inc", "dec", "sync", "aligned")
+    count = int(i.operands[0].text, 0)
+    if not 24 <= count <= 256 or count % 8:
+        raise e.unsupported(f"{count} registers; 24 to 256 in steps of 8 are possible")
+    e.line("pass")
+
+
+@op("createpolicy", forms="a cache policy: it changes no value, and is 0")
+def createpolicy(e, i):
+    """Policies for the operand of L2::cache_hint."""
+    e.write(i.operands[0], e.constant(np.uint64(0)), "b64")
+
+
+@op("mapa", forms="u32 and u64; shared::cluster and generic addresses")
+def mapa(e, i):
+    """The address that a shared variable has in the block of a rank."""
+    e.allow("shared__cluster")
+    kind = i.parts[-1]
+    rank = e.read(i.operands[2], "u32")
+    generic = "shared__cluster" not in i.parts
+    e.write(i.operands[0], f"mapped(S, L, {i.site}, {e.mask}, {e.read(i.operands[1], kind)}, {rank}, {generic})", kind)
+
+
+@runtime
+def mapped(S, L, k, mask, address, rank, generic):
+    """Addresses with other ranks. generic: they have to lie in the shared window."""
+    kin, active = address.dtype.type, L.active() if mask is None else mask
+    ranks, at = np.broadcast_to(rank, L.n), np.broadcast_to(address, L.n)
+    bad = active & (ranks >= S.cluster_size)
+    if bad.any():
+        raise ClusterFault(f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} asks for the block of rank "
+                           f"{int(ranks[bad][0])}; its cluster has {S.cluster_size} block"
+                           f"{'s' if S.cluster_size > 1 else ''}.")
+    if generic and (active & (at < SHARED_WINDOW)).any():
+        raise ClusterFault(f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} maps the address "
+                           f"{int(at[active & (at < SHARED_WINDOW)][0]):#x}, which is not in shared memory.")
+    inside = kin(SHARED_WINDOW if generic else 0)
+    return inside | (address & kin(OFFSET_MASK)) | rank.astype(kin) << kin(RANK_SHIFT)
+
+
+@op("getctarank", forms="u32 and u64; shared::cluster and generic addresses")
+def getctarank(e, i):
+    """The rank of the block in whose shared memory an address lies."""
+    e.allow("shared__cluster")
+    kind = i.parts[-1]
+    address = e.read(i.operands[1], kind)
+    shift, ranks = (e.constant(np.uint32(v) if kind.endswith("32") else np.uint64(v)) for v in (RANK_SHIFT, 255))
+    e.write(i.operands[0], f"(({address} >> {shift}) & {ranks}).astype(u4)", "u32")

@@ -1,0 +1,180 @@
+"""A kernel ready to run: parsed, flattened, laid out in memory; block functions are generated when first reached."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+
+import numpy as np
+
+import gpu_simulator.codegen.ops  # noqa: F401  registers the opcodes
+from gpu_simulator.codegen.emitter import base_namespace, compile_block
+from gpu_simulator.faults import LaunchError, MalformedPtx
+from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, align_up
+from gpu_simulator.ptx.basic_blocks import blocks_of
+from gpu_simulator.ptx.demangle import source_name
+from gpu_simulator.ptx.inlining import flatten
+from gpu_simulator.ptx.ir import Instruction, Module, Variable
+from gpu_simulator.ptx.parser import parse
+from gpu_simulator.ptx.types import NUMPY, register_code
+from gpu_simulator.ptx.wgmma_forms import registers_of
+
+_PROGRAMS: dict = {}
+_KEEP = 32
+
+
+def program_of(ptx: str, entry: str) -> Program:
+    """The program of one kernel of a PTX text; the last few are kept in memory by the hash of the text."""
+    key = (hashlib.sha256(ptx.encode()).digest(), entry)
+    found = _PROGRAMS.get(key)
+    if found is None:
+        try:
+            found = Program(parse(ptx), entry)
+        except (AttributeError, LookupError, TypeError, ValueError, struct.error) as error:
+            why = f"{type(error).__name__}, {error}"
+            raise MalformedPtx(f"This PTX is none that ptxas takes, or has a form unknown here ({why}).") from error
+        while len(_PROGRAMS) >= _KEEP:
+            _PROGRAMS.pop(next(iter(_PROGRAMS)))
+        _PROGRAMS[key] = found
+    return found
+
+
+class Program:
+    """Blocks, registers, sites and the fixed addresses of one kernel.
+
+    `shared_static`: bytes of static shared memory; dynamic shared memory begins at `dynamic_offset`.
+    `local_size`: bytes of local memory a thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
+    `data`: (offset, initial bytes) of those that do not begin as zeros. Nothing here is as large as what a text
+    declares: a launch knows the limit, and looks at the sizes before it takes memory.
+    """
+
+    def __init__(self, module: Module, entry: str):
+        self.module, self.entry = module, entry
+        flat = flatten(module, entry)
+        self.parameters, self.registers, self.max_threads = flat.parameters, flat.registers, flat.max_threads
+        self.blocks, self.frames = blocks_of(flat), flat.frames
+        # "For .target sm_75 or below, all threads must contain valid addresses": PTX ISA, ldmatrix.
+        self.all_lanes_name_rows = module.target.startswith(("sm_7", "sm_6", "sm_5"))
+        self.namespace = base_namespace()
+        self._constants: dict = {}
+        self.sites: list[Instruction] = []
+        for block in self.blocks:
+            code = block.code if block.terminator is None else [*block.code, block.terminator]
+            for instruction in code:
+                instruction.site = len(self.sites)
+                self.sites.append(instruction)
+        self._lay_out(flat)
+        self._functions: dict = {}
+        uses = any(item.family == "wgmma" for item in self.sites)
+        self.warpgroup_registers = registers_of(self.sites) if uses else None
+        self.warpgroup_kinds: dict = {}  # site -> form of a wgmma whose code has been written
+        self.register_bytes = sum(NUMPY[register_code(register.type)].itemsize for register in self.registers)
+        self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
+
+    def initial_registers(self) -> list:
+        """What each register holds before it is written, and the carry: NaN in one for floats, so that its use shows.
+
+        On a GPU it is anything. Accumulators that nobody set to 0 are a mistake that zeros would hide.
+        """
+        first = {}
+        for register in self.registers:
+            if register.type not in first:
+                kind = NUMPY[register_code(register.type)].type
+                first[register.type] = kind(np.nan if issubclass(kind, np.floating) else 0)
+        return [*(first[register.type] for register in self.registers), np.bool_(False)]
+
+    # ---- Memory layout ----
+
+    def _lay_out(self, flat) -> None:
+        self._addresses: dict[int, int] = {}
+        self.named_variables: list[Variable] = []
+        shared, local, dynamic = 0, 0, []
+        own = {id(parameter) for parameter in self.parameters}
+        for variable in flat.variables.values():
+            if variable.space == "shared":
+                self.named_variables.append(variable)
+                if variable.size == 0:
+                    dynamic.append(variable)
+                    continue
+                shared = align_up(shared, variable.align)
+                self._addresses[id(variable)] = shared
+                shared += variable.size
+            elif variable.space == "local" or (variable.space == "param" and id(variable) not in own):
+                local = align_up(local, max(variable.align, 1))
+                self._addresses[id(variable)] = local
+                local += variable.size
+        self.shared_static, self.local_size = shared, align_up(local, 16)
+        self.dynamic_offset = align_up(shared, max([16, *(v.align for v in dynamic)])) if dynamic else shared
+        for variable in dynamic:
+            self._addresses[id(variable)] = self.dynamic_offset
+        self.uses_dynamic = bool(dynamic)
+        self._lay_out_globals()
+        offset = 0
+        self.parameter_offsets = []
+        for parameter in self.parameters:
+            offset = align_up(offset, parameter.align)
+            self.parameter_offsets.append(offset)
+            self._addresses[id(parameter)] = self.parameter_base + offset
+            offset += parameter.size
+        self.parameter_size = offset
+
+    def _lay_out_globals(self) -> None:
+        end, placed = 0, []
+        self.global_variables: list[tuple[int, int, str]] = []
+        for variable in self.module.variables.values():
+            if variable.space in ("global", "const"):
+                end = align_up(end + 16, max(variable.align, 16))
+                self._addresses[id(variable)] = GLOBAL_BASE + end
+                self.global_variables.append((GLOBAL_BASE + end, variable.size, variable.name))
+                placed.append((end, variable))
+                end += variable.size
+        self.data: list[tuple[int, bytes]] = []
+        for offset, variable in placed:
+            if variable.initial is None:
+                continue
+            data = bytearray(variable.initial)
+            for at, name, addend, shift, width in variable.links:
+                target = self.module.variables.get(name)
+                if target is not None:
+                    value = self._addresses.get(id(target), 0) + addend
+                else:
+                    value = self.function_address(name) if name in self.module.functions else 0
+                data[at : at + width] = (value >> 8 * shift & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+            self.data.append((offset, bytes(data)))
+        self.global_size = align_up(end + 64, 256)
+        self.parameter_base = GLOBAL_BASE + self.global_size
+
+    def address(self, variable: Variable) -> int:
+        """The address of a variable within its own state space."""
+        try:
+            return self._addresses[id(variable)]
+        except KeyError:
+            raise LaunchError(
+                f"The variable {source_name(variable.name)} has no address: it is declared but never defined."
+            ) from None
+
+    def function_address(self, name: str) -> int:
+        """A number that stands for a function where its address is taken."""
+        return FUNCTION_BASE + 16 * list(self.module.functions).index(name)
+
+    # ---- Code ----
+
+    def constant(self, value) -> str:
+        """The global name of a typed constant in the generated code."""
+        key = (value.dtype.char, value.tobytes())
+        name = self._constants.get(key)
+        if name is None:
+            name = self._constants[key] = f"k{len(self._constants)}"
+            self.namespace[name] = value
+        return name
+
+    def function(self, index: int, full: bool, probes: frozenset, hazards: bool, clustered: bool):
+        """The generated function of a block; with `hazards` it also tells when warps meet and fence.
+
+        clustered: in a launch with clusters of several blocks.
+        """
+        key = (index, full, probes, hazards, clustered)
+        found = self._functions.get(key)
+        if found is None:
+            found = self._functions[key] = compile_block(self, self.blocks[index], *key[1:])
+        return found

@@ -1,0 +1,27 @@
+"""The table of opcodes: each family file registers the functions that write code for its instructions."""
+
+from __future__ import annotations
+
+from gpu_simulator.ptx.types import CODES
+
+EMITTERS: dict = {}
+FORMS: dict[str, str] = {}
+
+
+def op(*families: str, forms: str = ""):
+    """Register a code writer for PTX opcodes whose first part is one of `families`; `forms` describes the variants."""
+
+    def register(function):
+        for family in families:
+            EMITTERS[family] = function
+            FORMS[family] = forms or (function.__doc__ or "").strip().splitlines()[0]
+        return function
+
+    return register
+
+
+
+
+def types_of(parts: tuple) -> list[str]:
+    """The PTX types among the parts of an opcode, in order."""
+    return [part for part in parts if part in CODES]

@@ -1,0 +1,212 @@
+"""What NVRTC and ptxas say, at the line the learner wrote.
+
+NVRTC names the learner's lines itself, because the source carries `#line` directives. ptxas names
+lines of the PTX; they are mapped back through the `.loc` directives above them.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import GPUS
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message of the compiler. `line` is 1-based in `file`; 0 where the compiler named none."""
+
+    file: str
+    line: int
+    severity: str
+    message: str
+    text: str = ""
+    caret: int | None = None
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}, line {self.line}" if self.line else self.file
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.severity}: {self.message}"]
+        if self.text:
+            lines.append(f"    {self.text}")
+            if self.caret is not None:
+                lines.append("    " + " " * self.caret + "^")
+        return "\n".join(lines)
+
+
+class CompileError(LabError):
+    """The source does not compile; `diagnostics` lists why, the learner's own lines first."""
+
+    def __init__(self, name: str, diagnostics: list[Diagnostic]):
+        self.name = name
+        self.diagnostics = diagnostics
+        super().__init__("\n".join([f"{name} does not compile."] + [str(d) for d in diagnostics]))
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for d in self.diagnostics:
+            colour = "#b3261e" if d.severity == "error" else "#8a6100"
+            code = f"{html.escape(d.text)}"
+            if d.caret is not None:
+                code += "\n" + " " * d.caret + "^"
+            rows.append(
+                f'<div style="margin:4px 0"><b>{html.escape(d.where)}</b>: '
+                f'<span style="color:{colour}">{html.escape(d.message)}</span>'
+                + (f'<pre style="margin:2px 0 2px 12px">{code}</pre>' if d.text else "") + "</div>"
+            )
+        return (
+            '<div style="border-left:4px solid #b3261e;padding:4px 10px">'
+            f"<b>{html.escape(self.name)} does not compile.</b>{''.join(rows)}</div>"
+        )
+
+
+_NVRTC = re.compile(r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): (?P<catastrophic>catastrophic )?(?P<severity>error|warning)"
+                    r"(?: #[\w-]+)?: (?P<message>[^\n]*)$")
+_END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?: (?P<message>.*)$")
+_MISSING = re.compile(r'cannot open source file "[\w/.]+"$')
+_PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<message>.*)$")
+_PTXAS_BARE = re.compile(r"^ptxas (?P<severity>error|fatal|warning)\s*: (?P<message>.*)$")
+# What it only mentions by the way: setmaxnreg is ignored, wgmma wait for each other.
+_PTXAS_LOSS = re.compile(r"^ptxas info\s*: (?P<message>\(C\d+\) Potential Performance Loss: .*)$")
+_ABOVE = re.compile(r"requires \.target sm_\d+\w* or higher")
+
+
+def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> list[Diagnostic]:
+    """Diagnostics of an NVRTC log, those in the files named in `own` first, each with its source line."""
+    found, lines = [], log.split("\n")
+    for index, line in enumerate(lines):
+        match = _NVRTC.match(line)
+        if not match:
+            if end := _END.match(line):
+                found.append(Diagnostic("end of the file", 0, end["severity"], end["message"]))
+            continue
+        message, cursor = match["message"], index + 1
+        while cursor < len(lines) and lines[cursor].startswith("          ") and "^" not in lines[cursor]:
+            message += " " + lines[cursor].strip()
+            cursor += 1
+        file, number = short_name(match["file"]), int(match["line"])
+        text, caret = source_line(files, file, number), None
+        for position in (cursor + 1, cursor):
+            shown = lines[position] if position < len(lines) else ""
+            if shown.strip() == "^" and text:
+                quoted = lines[position - 1]
+                caret = shown.index("^") - (len(quoted) - len(quoted.lstrip()))
+                break
+        note = Diagnostic(file, number, match["severity"], explained(message, text, caret), *cropped(text, caret))
+        if note.message == message or not any(note.message == other.message and note.where == other.where
+                                              for other in found):
+            found.append(note)
+    found.sort(key=lambda d: (d.severity != "error", d.file not in own))
+    return found
+
+
+def explained(message: str, text: str, caret: int | None) -> str:
+    """The compiler's message; where it leaves open what is wrong, with the reason."""
+    if message == "unrecognized token":
+        at = text[caret: caret + 1] if caret is not None else ""
+        strange = at if at and not " " <= at <= "~" else next((c for c in text if not " " <= c <= "~"), "")
+        if strange:
+            told = unicodedata.name(strange, "a control character")
+            sign = f"“{strange}” " if strange.isprintable() and not strange.isspace() else ""
+            return f"{message}: {sign}U+{ord(strange):04X}, {told}, may stand in comments and strings only"
+    if _MISSING.search(message):
+        return (f"{message}; there are the headers of CUDA, and none of the C and C++ libraries (printf needs no "
+                "header)")
+    return message
+
+
+def cropped(text: str, caret: int | None, most: int = 240) -> tuple[str, int | None]:
+    """A line of source and its caret; of a very long line the part around the caret."""
+    if len(text) <= most:
+        return text, caret
+    start = max(min((caret or 0) - most // 2, len(text) - most), 0)
+    before, after = "…" if start else "", "…" if start + most < len(text) else ""
+    return (before + text[start: start + most] + after, None if caret is None else caret - start + len(before))
+
+
+def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list[Diagnostic]:
+    """Diagnostics of a ptxas log; each PTX line is mapped to the source line that it came from.
+
+    arch: what the kernel is compiled for.
+    """
+    found, seen = [], set()
+    for line in log.split("\n"):
+        match = _PTXAS.match(line)
+        if match:
+            number = int(match["line"])
+            file, source = ptx_line_origin(ptx, number)
+            shown = ptx.split("\n")[number - 1].strip() if 0 < number <= ptx.count("\n") + 1 else ""
+            if (file, source, match["message"]) in seen:
+                continue  # an unrolled loop repeats the same complaint
+            seen.add((file, source, match["message"]))
+            message = f"ptxas refuses the PTX “{shown}”: {match['message']}" + _too_low(match["message"], arch)
+            found.append(Diagnostic(file, source, "error", message, *cropped(source_line(files, file, source), None)))
+            continue
+        match = _PTXAS_BARE.match(line)
+        if match and "aborted" not in match["message"]:
+            severity = "warning" if match["severity"] == "warning" else "error"
+            message = re.sub(r"\b0x[0-9a-f]+\b", lambda number: f"{int(number[0], 16):,}", match["message"])
+            found.append(Diagnostic("ptxas", 0, severity, message))
+    return found
+
+
+def _too_low(message: str, arch: str) -> str:
+    """Names the architecture, behind a message that asks for a higher one; the learner may have named none."""
+    if not _ABOVE.search(message):
+        return ""
+    names = ", ".join(gpu.name for gpu in GPUS.values() if gpu.arch == arch)
+    return f". This kernel is compiled for {arch}{f' ({names})' if names else ''} here."
+
+
+def ptxas_warnings(log: str) -> list[Diagnostic]:
+    """The warnings in the log of a ptxas that succeeded, and what it tells of lost performance."""
+    found = (_PTXAS_LOSS.match(line) or _PTXAS_BARE.match(line) for line in log.split("\n"))
+    return [Diagnostic("ptxas", 0, "warning", told) for told in dict.fromkeys(m["message"] for m in found if m)]
+
+
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.M)
+_LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+\d+(.*)$")
+_INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)")
+
+
+def ptx_files(ptx: str) -> dict[int, str]:
+    """The `.file` table of a PTX module: index → short file name."""
+    return {int(index): short_name(name) for index, name in _FILE.findall(ptx)}
+
+
+def ptx_line_origin(ptx: str, line: int) -> tuple[str, int]:
+    """(file, line) of the source that PTX line `line` (1-based) came from.
+
+    Code of a wrapper in a header is charged to the outermost call in the learner's file; where a frame of the
+    inline chain lies in the learner's cell, to that frame.
+    """
+    table = ptx_files(ptx)
+    for text in reversed(ptx.split("\n")[:line]):
+        match = _LOC.match(text)
+        if match:
+            frames = [(match[1], match[2]), *_INLINED.findall(match[3])]
+            own = [frame for frame in frames if table.get(int(frame[0])) == "cell"]
+            index, number = (own or frames)[-1]
+            return table.get(int(index), "PTX"), int(number)
+    return "PTX", line
+
+
+def short_name(path: str) -> str:
+    """A file's name as the learner knows it: headers keep their folder (`ptx/ldmatrix.cuh`)."""
+    path = path.replace("\\", "/")
+    for folder in ("/ptx/", "/tile/"):
+        if folder in path:
+            return folder[1:] + path.rsplit(folder, 1)[1]
+    return path.rsplit("/", 1)[-1]
+
+
+def source_line(files: Mapping[str, str], file: str, line: int) -> str:
+    """Text of a 1-based line of one of our files, stripped on the left; empty where unknown."""
+    lines = files.get(file, "").split("\n")
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""

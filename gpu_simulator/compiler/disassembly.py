@@ -1,0 +1,134 @@
+"""SASS, line by line: what the machine executes for one line of the learner's source.
+
+nvdisasm reads the line table that `-lineinfo` put into the CUBIN, so this works for every
+architecture without a GPU.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import site
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from gpu_simulator.compiler.diagnostics import short_name
+from gpu_simulator.errors import LabError, MissingDependency
+
+INDIRECT = -1  # the callee of a call through a pointer
+
+
+@dataclass(frozen=True)
+class SassLine:
+    """One machine instruction. `file` and `line` are the outermost source line that it serves.
+
+    `inner` names the wrapper's own (file, line) where the instruction was inlined from a header. `target` is the
+    address that a branch jumps to, of a jump table the lowest. `callee` is the address of the function that a call
+    enters, `INDIRECT` where a register names it; None for everything else. `function` is the address at which the
+    function begins that the instruction belongs to; 0 for the kernel's own code.
+    """
+
+    address: int
+    text: str
+    file: str
+    line: int
+    inner: tuple[str, int] | None = None
+    target: int | None = None
+    callee: int | None = None
+    function: int = 0
+
+    @property
+    def opcode(self) -> str:
+        """The mnemonic with its modifiers: "LDSM.16.M88.4", "HMMA.1688.F16"."""
+        words = self.text.split()
+        return (words[1] if words[0].startswith("@") else words[0]).rstrip(";")
+
+
+_ADDRESS = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?;)")
+_LABEL = re.compile(r"^(\.L\w+|\$\S+):")
+_JUMP = re.compile(r"\bBRA\S*.*`\((\.L\w+)\)")
+_TABLE = re.compile(r'"BRANCH_TARGETS ([^"]*)"')
+_CALL = re.compile(r"\bCALL\S*( R\d+)? `?\(?([^\s)]*)")
+_FILE = re.compile(r'//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", line (\d+))?')
+
+
+def disassemble(compiled) -> tuple[SassLine, ...]:
+    """All instructions of `compiled.entry`, in address order."""
+    return _disassemble(compiled.cubin, compiled.entry)
+
+
+@lru_cache(maxsize=32)
+def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        done = subprocess.run([nvdisasm(), "-gi", "-c", file.name], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        raise LabError(f"nvdisasm could not read the kernel: {done.stderr.strip().splitlines()[-1:]}.")
+    lines, inside, function = [], False, 0
+    labels: dict[str, int] = {}
+    waiting: list[str] = []  # labels whose instruction comes next
+    origin: tuple[str, int] = ("", 0)
+    inner: tuple[str, int] | None = None
+    fresh = True
+    for text in done.stdout.split("\n"):
+        if text.lstrip().startswith(".section\t"):
+            inside = f".text.{entry}," in text
+        if not inside:
+            continue
+        label = _LABEL.match(text)
+        if label:
+            waiting.append(label[1])
+            continue
+        note = _FILE.search(text)
+        if note:
+            # A chain of notes runs from the innermost frame outwards; the last one names the learner's line.
+            if fresh:
+                inner = (short_name(note[1]), int(note[2])) if note[3] else None
+                origin = (short_name(note[1]), int(note[2]))
+                fresh = False
+            if note[3]:
+                origin = (short_name(note[3]), int(note[4]))
+            continue
+        instruction = _ADDRESS.match(text)
+        if instruction:
+            address = int(instruction[1], 16)
+            function = address if any(name.startswith("$") for name in waiting) else function
+            labels.update(dict.fromkeys(waiting, address))
+            waiting, fresh = [], True
+            lines.append(SassLine(address, " ".join(instruction[2].split()), *origin, inner, function=function))
+    return tuple(_with_target(line, labels) for line in lines)
+
+
+def _with_target(line: SassLine, labels: dict[str, int]) -> SassLine:
+    if jump := _JUMP.search(line.text):
+        return replace(line, target=labels.get(jump[1]))
+    if table := _TABLE.search(line.text):
+        known = [labels[name] for name in table[1].split(",") if name in labels]
+        return replace(line, target=min(known, default=None))
+    if call := _CALL.search(line.text):
+        return replace(line, callee=INDIRECT if call[1] else labels.get(call[2], INDIRECT))
+    return line
+
+
+def instruction_mix(lines) -> Counter:
+    """How many instructions of each opcode (first part of the mnemonic: HMMA, LDSM, LDG, …) stand in `lines`."""
+    return Counter(line.opcode.split(".")[0] for line in lines)
+
+
+@lru_cache(maxsize=1)
+def nvdisasm() -> str:
+    """Path of nvdisasm: the pip package, else the PATH, else an installed CUDA toolkit."""
+    bases = [Path(p) for p in (*sys.path, *site.getsitepackages()) if p]
+    for folder in [base / "nvidia" / cu / "bin" for base in bases for cu in ("cu13", "cuda_nvdisasm", "cu12")]:
+        if (folder / "nvdisasm").is_file():
+            return str(folder / "nvdisasm")
+    found = shutil.which("nvdisasm") or shutil.which("nvdisasm", path="/usr/local/cuda/bin")
+    if not found:
+        raise MissingDependency("nvdisasm was not found. Install it with: pip install 'cuda-toolkit[nvdisasm]'")
+    return found

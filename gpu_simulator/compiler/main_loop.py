@@ -1,0 +1,172 @@
+"""The main loop of a kernel in its machine code, and how much of K one turn of it covers.
+
+A loop is what a backward branch jumps over. Works for every architecture without a GPU.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gpu_simulator.compiler.disassembly import INDIRECT, SassLine
+from gpu_simulator.errors import LabError
+
+MOST_LINES = 50_000
+_SHAPE = re.compile(r"^[A-Z]+MMA\.(?:(\d+)x(\d+)x(\d+)|(16|8)(8)(\d+)\b)")
+_FMA = {"FFMA": 32, "FFMA2": 64, "HFMA2": 64, "DFMA": 32}  # multiply-adds of a warp
+_LEAVES = ("STG", "UTMASTG", "UBLKCP.G", "RED", "REDG")  # writes of the result: not part of a loop over K
+
+
+@dataclass(frozen=True)
+class MainLoop:
+    """The loop over K: `lines` of one turn, and the bodies of `inner` loops among them, each without the loops in it.
+
+    `macs` are multiply-adds that a warp does in one turn if every instruction runs once; `macs_elsewhere` those
+    outside the loop. `repeats` says whether an inner loop has multiply-adds itself.
+    """
+
+    lines: tuple[SassLine, ...]
+    inner: tuple[tuple[SassLine, ...], ...]
+    macs: int
+    macs_elsewhere: int
+    repeats: bool
+
+
+def macs(opcode: str) -> int:
+    """Multiply-adds of one warp in a tensor instruction ("HMMA.1688.F16": 1024); 0 where the name has no shape.
+
+    A warpgroup's instruction (HGMMA) is shared by its four warps.
+    """
+    shape = _SHAPE.match(opcode)
+    if not shape:
+        return 0
+    m, n, k = (int(part) for part in shape.groups() if part)
+    return m * n * k // (4 if opcode.startswith(("HGMMA", "QGMMA", "IGMMA", "BGMMA")) else 1)
+
+
+def _fma(line: SassLine) -> int:
+    # "HFMA2.MMA R1, -RZ, RZ, 0, 0" only puts a constant into a register.
+    return 0 if "RZ, RZ" in line.text else _FMA.get(line.opcode.split(".")[0], 0)
+
+
+def main_loop(lines: Sequence[SassLine]) -> MainLoop | None:
+    """The outermost loop that holds the most multiply-adds and stores no results; None without such a loop."""
+    tensor = {line.address: macs(line.opcode) for line in lines}
+    work = tensor if any(tensor.values()) else {line.address: _fma(line) for line in lines}
+
+    def amount(part: Sequence[SassLine]) -> int:
+        return sum(work[line.address] for line in part)
+
+    bodies = _loops(lines)
+    most = max((amount(body) for body in bodies), default=0)
+    full = [body for body in bodies if most and amount(body) == most]
+    if not full:
+        return None
+    over_k = [body for body in full if not any(line.opcode.startswith(_LEAVES) for line in body)]
+    body = max(over_k, key=len) if over_k else min(full, key=len)
+    nested = sorted((part for part in bodies if len(part) < len(body) and part[0] in body), key=len)
+    inner, taken = [], set()
+    for part in nested:  # innermost first
+        own = tuple(line for line in part if line.address not in taken)
+        taken |= {line.address for line in part}
+        inner.append(own)
+    return MainLoop(body, tuple(inner), most, amount(lines) - most, any(amount(part) for part in inner))
+
+
+def _loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
+    """The bodies of all loops. A branch to itself is the trap behind the last instruction, not a loop."""
+    return [tuple(line for line in lines if end.target <= line.address <= end.address)
+            for end in lines if end.target is not None and end.target < end.address]
+
+
+def product_loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
+    """Every loop that multiplies, with the functions that it calls in place of the calls; the main loop is one of them.
+
+    A loop multiplies if a multiply-add stands in it or in a function that it calls. Of nested loops the outermost
+    counts that stores no results, and the innermost where all of them do. A loop over tiles of D, in which a few turns
+    of its loop over k stand written out before or behind it, is none. Empty for code without such a loop.
+    """
+    tensor = any(macs(line.opcode) for line in lines)
+    work = {line.address: macs(line.opcode) if tensor else _fma(line) for line in lines}
+    functions = by_function(lines)
+    bodies = sorted((with_callees(body, functions) for body in _loops(lines)), key=len)
+    places = [{line.address for line in body} for body in bodies]
+    stores = [any(line.opcode.startswith(_LEAVES) for line in body) for body in bodies]
+    chosen: set[int] = set()
+    for address in (address for address, amount in work.items() if amount):
+        around = [number for number, place in enumerate(places) if address in place]
+        free = [number for number in around if not stores[number]]
+        if free:
+            chosen.add(free[-1])
+        elif around and not _over_tiles(around[0], places, work):
+            chosen.add(around[0])
+    return [bodies[number] for number in sorted(chosen)]
+
+
+def _over_tiles(number: int, places: Sequence[set[int]], work: Mapping[int, int]) -> bool:
+    """Whether of the products of a loop at most two turns of a loop inside it stand in it directly."""
+    inside = [place for place in places[:number] if place < places[number]]
+    amounts = [sum(work[address] for address in place) for place in inside]
+    direct = sum(work[address] for address in places[number].difference(*inside))
+    return direct <= 2 * max(amounts, default=0)
+
+
+def by_function(lines: Sequence[SassLine]) -> dict[int, list[SassLine]]:
+    """The lines of each function, by the address at which it begins; 0 for the kernel's own code."""
+    functions: dict[int, list[SassLine]] = {}
+    for line in lines:
+        functions.setdefault(line.function, []).append(line)
+    return functions
+
+
+def with_callees(body: Sequence[SassLine], functions: Mapping[int, Sequence[SassLine]]) -> tuple[SassLine, ...]:
+    """`body` and behind it, for every call in it, what that executes: the function's lines and those that it calls.
+
+    functions: of the whole code, as `by_function` gives them. Calls through a pointer, and of a function by itself, are
+    left out; `odd_calls` finds them. Raises `LabError` where functions call functions so often that one turn has more
+    than `MOST_LINES` instructions.
+    """
+
+    def called(part: Sequence[SassLine], inside: tuple[int, ...]) -> list[SassLine]:
+        more: list[SassLine] = []
+        for line in part:
+            if line.callee in functions and line.callee not in inside:
+                function = functions[line.callee]
+                more += [*function, *called(function, (*inside, line.callee))]
+                if len(more) > MOST_LINES:
+                    raise LabError(f"Its functions call each other so often that one turn of a loop executes more than "
+                                   f"{MOST_LINES:,} machine instructions; write them in line.")
+        return more
+
+    return (*body, *called(body, ()))
+
+
+def odd_calls(lines: Sequence[SassLine]) -> list[SassLine]:
+    """Calls of which the code does not show what they execute: through a pointer, and to a function that comes back
+    to itself.
+    """
+    calls: dict[int, set[int]] = {}
+    for line in lines:
+        if line.callee is not None:
+            calls.setdefault(line.function, set()).add(line.callee)
+
+    def reaches(start: int, goal: int) -> bool:
+        seen, waiting = set(), [start]
+        while waiting:
+            here = waiting.pop()
+            if here == goal:
+                return True
+            if here not in seen:
+                seen.add(here)
+                waiting += calls.get(here, ())
+        return False
+
+    return [line for line in lines if line.callee == INDIRECT
+            or line.callee is not None and reaches(line.callee, line.function)]
+
+
+def opcodes(lines: Sequence[SassLine]) -> Counter:
+    """How often each opcode with its modifiers stands in `lines`."""
+    return Counter(line.opcode for line in lines)

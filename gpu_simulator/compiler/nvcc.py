@@ -1,0 +1,126 @@
+"""CUDA C++ to shared libraries with nvcc, cached on disk: for baselines whose host code NVRTC cannot compile.
+
+Nothing that a learner writes goes this way; nvcc is part of the CUDA toolkit and may be missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from gemm_lab.config import cache_dir
+from gpu_simulator.errors import LabError, MissingDependency
+
+FLAGS = ("-shared", "-O3", "-std=c++17", "--expt-relaxed-constexpr", "-Xcompiler=-fPIC", "-cudart=static", "-DNDEBUG")
+BUILD_LIMIT_S = 500.0
+USUAL_FOLDERS = ("/usr/local/cuda/bin", "/opt/cuda/bin")
+
+
+class BuildError(LabError):
+    """nvcc refused a source; the message has its first error."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """One shared library: a source, its macros, header folders, and the exact architecture ("sm_90a").
+
+    `headers` says which version of the headers the folders hold; the cache tells builds apart by it.
+    """
+
+    source: Path
+    defines: Mapping[str, str | int]
+    includes: tuple[Path, ...]
+    arch: str
+    headers: str
+
+    def target(self, nvcc: Path) -> Path:
+        """Where in the cache the library belongs: the name changes with whatever changes the machine code."""
+        text = self.source.read_text(encoding="utf-8")
+        parts = (version(nvcc), FLAGS, text, sorted(self.defines.items()), self.arch, self.headers)
+        return cache_dir() / "libraries" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}.so"
+
+
+def find() -> Path:
+    """nvcc: on PATH, in CUDA_HOME or CUDA_PATH, or where the toolkit is usually installed; or MissingDependency."""
+    homes = [f"{os.environ[name]}/bin" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    for folder in (None, *homes, *USUAL_FOLDERS):
+        found = shutil.which("nvcc", path=folder)
+        if found:
+            return Path(found)
+    raise MissingDependency(
+        "nvcc was not found on PATH, in CUDA_HOME or in /usr/local/cuda; it is part of the CUDA toolkit, "
+        "which has to be installed for this."
+    )
+
+
+@lru_cache(maxsize=4)
+def version(nvcc: Path) -> str:
+    """The exact version, such as "13.0.88"."""
+    try:
+        said = subprocess.run([nvcc, "--version"], capture_output=True, text=True, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MissingDependency(f"{nvcc} does not run ({error}); install the CUDA toolkit again.") from None
+    match = re.search(r"\bV(\d+\.\d+\.\d+)", said)
+    if not match:
+        raise MissingDependency(f"{nvcc} does not say its version; is it NVIDIA's compiler?")
+    return match[1]
+
+
+def shared_library(build: Build, nvcc: Path) -> Path:
+    """The library of `build`, from the cache or built there. Raises BuildError."""
+    target = build.target(nvcc)
+    if target.is_file():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        made = Path(folder) / "made.so"
+        command = [nvcc, *FLAGS, f"-arch={build.arch}", *(f"-I{path}" for path in build.includes)]
+        command += [f"-D{name}={value}" for name, value in build.defines.items()]
+        try:
+            done = subprocess.run([*command, build.source, "-o", made], capture_output=True, text=True,
+                                  timeout=BUILD_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            raise BuildError(f"nvcc had not finished after {BUILD_LIMIT_S:g} s.") from None
+        if done.returncode != 0 or not made.is_file():
+            raise BuildError(f"nvcc did not build it: {first_error(done.stderr + done.stdout)}")
+        made.replace(target)
+    return target
+
+
+def shared_libraries(builds: Mapping[str, Build], nvcc: Path,
+                     report: Callable[[str, int, int], None] = lambda name, done, total: None) -> dict[str, Path | str]:
+    """Several at once, in as many processes as there are processors: name -> the library, or why there is none.
+
+    `report` is called with (name, done, total) as each one ends; what is in the cache already is not reported.
+    """
+    targets = {name: build.target(nvcc) for name, build in builds.items()}
+    found: dict[str, Path | str] = {name: path for name, path in targets.items() if path.is_file()}
+    missing = [name for name in builds if name not in found]
+    with ThreadPoolExecutor(min(len(missing), os.cpu_count() or 1) or 1) as pool:
+        if missing:
+            report("", 0, len(missing))
+        running = {pool.submit(shared_library, builds[name], nvcc): name for name in missing}
+        for done, future in enumerate(as_completed(running), 1):
+            name = running[future]
+            try:
+                found[name] = future.result()
+            except (LabError, OSError) as error:
+                found[name] = str(error)
+            report(name, done, len(missing))
+    return {name: found[name] for name in builds}
+
+
+def first_error(text: str) -> str:
+    """The first line of nvcc's output that is an error, without the path before it; else the last line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = next((line for line in lines if re.search(r"\b(error|fatal)\b", line)), lines[-1] if lines else "no reason")
+    return re.sub(r"^\S*/([^/\s]+)", r"\1", line)[:300]

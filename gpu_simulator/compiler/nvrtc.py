@@ -1,0 +1,198 @@
+"""CUDA source to PTX and CUBIN with NVRTC, cached on disk.
+
+`#include "config.cuh"` becomes a header generated from the configuration, so a kernel has no
+templates over tile sizes and every constant has its name in the learner's error messages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gemm_lab.config import data_dir
+from gpu_simulator.compiler import compiled_cache, compiler_process
+from gpu_simulator.compiler.diagnostics import (
+    CompileError,
+    Diagnostic,
+    parse_nvrtc,
+    parse_ptxas,
+    ptxas_warnings,
+    short_name,
+)
+from gpu_simulator.compiler.nvrtc_library import config_header, file_name, version
+
+_EXPORTED = ("SMEM_BYTES",)
+_FORMAT = 3
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel for one architecture. Sizes are bytes; `threads` is the block size of `__launch_bounds__`."""
+
+    name: str
+    arch: str
+    entry: str
+    ptx: str
+    cubin: bytes = field(repr=False)
+    registers: int
+    static_smem: int
+    dynamic_smem: int
+    spill_stores: int
+    spill_loads: int
+    stack: int
+    threads: int
+    source: str = field(repr=False)
+    files: Mapping[str, str] = field(repr=False)
+    config: Mapping[str, int]
+    warnings: tuple[Diagnostic, ...]
+    key: str
+
+    @property
+    def smem(self) -> int:
+        """Shared memory of a block in bytes, static and dynamic together."""
+        return self.static_smem + self.dynamic_smem
+
+    def __repr__(self) -> str:
+        return (f"Compiled({self.name} for {self.arch}: {self.registers} registers, {self.smem:,} bytes shared, "
+                f"{self.spill_stores} bytes spilled, {self.threads} threads)")
+
+
+def compile(source: str, *, config: Mapping[str, int] | None = None, arch: str, name: str = "kernel",
+            entry: str = "gemm", cell: tuple[str, int] | None = None) -> Compiled:
+    """Compile CUDA source for one architecture.
+
+    source: text of a .cu file; `#line` directives in it are honoured.
+    config: constants for config.cuh.   arch: exact, such as "sm_75" or "sm_90a".
+    cell: the learner's text and the line of the cell at which it starts, for error messages.
+    Raises `CompileError` with one diagnostic per message, `LabError` for an unknown architecture.
+    """
+    config = dict(config or {})
+    _require_text(source, name, cell)
+    files = _own_files(name, source, config, cell)
+    key = _cache_key(source, config, arch, name, entry, files)
+    cached = compiled_cache.read(key, Compiled)
+    if cached is not None:
+        return cached
+    compiled = _compile(source, config, arch, name, entry, files, key)
+    compiled_cache.write(key, compiled)
+    return compiled
+
+
+def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
+    """Refuse what the compiler would not read to its end: a NUL, and characters that are none."""
+    for text, first_line, file in ((*cell, "cell") if cell else ("", 1, ""), (source, 1, file_name(name))):
+        if stray := re.search("[\\0\ud800-\udfff]", text):
+            line = first_line + text.count("\n", 0, stray.start())
+            raise CompileError(name, [Diagnostic(file, line, "error", (
+                f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; type the line anew"))])
+
+
+def _compile(source, config, arch, name, entry, files, key) -> Compiled:
+    own = ("cell", file_name(name))
+    exports = [n for n in _EXPORTED if re.search(rf"^\s*constexpr\s+int\s+{n}\s*=", source, re.M)]
+    text = source + "".join(f'\nextern "C" __constant__ int exported_{n} = {n};' for n in exports) + "\n"
+    log, ptx, cubin = _nvrtc(text, config, arch, name, ["-Xptxas=-v"])
+    if cubin is None and "ptxas" in log:
+        _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, [])
+        told = parse_ptxas(log, ptx or "", files, arch)
+        raise CompileError(name, told or [Diagnostic("ptxas", 0, "error", log.strip())])
+    diagnostics = parse_nvrtc(log, files, own)
+    if cubin is None:
+        if not diagnostics:
+            diagnostics = [Diagnostic(own[1], 0, "error", log.strip() or "NVRTC gave no reason")]
+        raise CompileError(name, [d for d in diagnostics if d.severity == "error"] or diagnostics)
+    if not re.search(rf"\.entry\s+{re.escape(entry)}\b", ptx):
+        found = re.findall(r"\.entry\s+(\w+)", ptx)
+        raise CompileError(name, [Diagnostic(own[1], 0, "error", (
+            f'there is no kernel called {entry}; write `extern "C" __global__ void {entry}(…)`'
+            + (f" (found {', '.join(found)})" if found else "")))])
+    return Compiled(
+        name=name, arch=arch, entry=entry, ptx=_relative_files(ptx), cubin=cubin, source=source, files=files,
+        config=config, key=key,
+        warnings=(*(d for d in diagnostics if d.severity == "warning"), *ptxas_warnings(log)),
+        dynamic_smem=_exported(ptx, "SMEM_BYTES"), threads=_threads(ptx, entry), **_resources(log, entry))
+
+
+def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra: list[str]):
+    """What `run_nvrtc` gives, from a process of its own: the compiler crashes on some texts."""
+    try:
+        return compiler_process.COMPILER.ask(text, dict(config), arch, name, extra)
+    except compiler_process.Lost as lost:
+        raise CompileError(name, [Diagnostic(file_name(name), 0, "error", (
+            f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. Your session is "
+            "unharmed. Undo the last change or write it differently."))]) from None
+
+
+# ---- Reading what came out --------------------------------------------------
+
+
+def _resources(log: str, entry: str) -> dict[str, int]:
+    """Registers, static shared memory, stack and spills from ptxas's report on `entry`."""
+    block = re.search(rf"entry function '{re.escape(entry)}' for(.*?)(?=Compiling entry|\Z)", log, re.S)
+    text = block[1] if block else log
+
+    def number(pattern: str) -> int:
+        match = re.search(pattern, text)
+        return int(match[1]) if match else 0
+
+    return {"registers": number(r"Used (\d+) registers"), "static_smem": number(r"(\d+) bytes smem"),
+            "stack": number(r"(\d+) bytes stack frame"), "spill_stores": number(r"(\d+) bytes spill stores"),
+            "spill_loads": number(r"(\d+) bytes spill loads")}
+
+
+def _exported(ptx: str, name: str) -> int:
+    match = re.search(rf"exported_{name}\s*=\s*(\d+)", ptx)
+    return int(match[1]) if match else 0
+
+
+def _threads(ptx: str, entry: str) -> int:
+    match = re.search(rf"\.entry\s+{re.escape(entry)}\b.*?\)\s*(.*?)\{{", ptx, re.S)
+    bounds = re.search(r"\.(?:maxntid|reqntid)\s+(\d+)", match[1]) if match else None
+    return int(bounds[1]) if bounds else 0
+
+
+def _relative_files(ptx: str) -> str:
+    """The PTX without the folders of this machine, so that it is the same wherever it is made."""
+    return re.sub(r'(\.file\s+\d+\s+")([^"]*)"', lambda m: f'{m[1]}{short_name(m[2])}"', ptx)
+
+
+# ---- Cache ------------------------------------------------------------------
+
+
+def _own_files(name: str, source: str, config: Mapping[str, int], cell) -> dict[str, str]:
+    """Texts by the names that diagnostics use: the kernel's file, our headers, config.cuh, the cell."""
+    files = {file_name(name): _unspliced(source, file_name(name)), "config.cuh": config_header(config)}
+    include = data_dir("kernels") / "include"
+    for header in sorted(include.rglob("*.cuh")):
+        files[header.relative_to(include).as_posix()] = header.read_text(encoding="utf-8")
+    if cell is not None:
+        text, first_line = cell
+        files["cell"] = "\n" * (first_line - 1) + text
+    return files
+
+
+def _unspliced(source: str, file: str) -> str:
+    """The original lines of `file` in a spliced source, at their original line numbers."""
+    if not source.startswith("#line"):
+        return source
+    lines: list[str] = []
+    current, number = "", 0
+    for line in source.split("\n"):
+        match = re.match(r'#line (\d+) "([^"]+)"', line)
+        if match:
+            number, current = int(match[1]), match[2]
+            continue
+        if current == file:
+            lines += [""] * (number - len(lines))
+            lines[number - 1] = line
+        number += 1
+    return "\n".join(lines)
+
+
+def _cache_key(source, config, arch, name, entry, files) -> str:
+    digest = hashlib.sha256()
+    for part in (_FORMAT, version(), arch, name, entry, source, sorted(config.items()), sorted(files.items())):
+        digest.update(repr(part).encode())
+    return digest.hexdigest()[:32]

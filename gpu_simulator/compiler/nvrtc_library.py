@@ -1,0 +1,124 @@
+"""NVRTC as a library of this process: a text in, log, PTX and CUBIN out. `compiler_process` runs it beside us."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from gemm_lab.config import data_dir
+from gpu_simulator.errors import LabError, MissingDependency
+
+
+def config_header(config: Mapping[str, int]) -> str:
+    """The text of config.cuh: fixed-width integers and one constant per setting."""
+    lines = [
+        "#pragma once",
+        "#ifdef __CUDACC_RTC__",
+        "using uint8_t = unsigned char; using uint16_t = unsigned short; using uint32_t = unsigned int;",
+        "using int32_t = int; using uint64_t = unsigned long long; using int64_t = long long;",
+        "#else",
+        "#include <cstdint>",
+        "#endif",
+        *(f"constexpr int {name} = {value};" for name, value in config.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def file_name(name: str) -> str:
+    """The name of a kernel's file as diagnostics have it: "t4/03_swizzled" is 03_swizzled.cu."""
+    return name.rsplit("/", 1)[-1].removesuffix(".cu") + ".cu"
+
+
+def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra: list[str]):
+    """(log, ptx, cubin); ptx and cubin are None where the compilation failed."""
+    nvrtc = _library()
+    include = data_dir("kernels") / "include"
+    options = [f"-arch={arch}", "-std=c++17", "-lineinfo", f"-I{include}",
+               *(f"-I{path}" for path in toolkit_includes()), "-default-device", *extra]
+    header = config_header(config).encode()
+    status, program = nvrtc.nvrtcCreateProgram(
+        text.encode(), file_name(name).encode(), 1, [header], [b"config.cuh"])
+    _require(nvrtc, status)
+    try:
+        encoded = [option.encode() for option in options]
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
+        log = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode(errors="replace")
+        log = log.replace("\0", "")  # one stands before what ptxas says last
+        if status == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
+            raise LabError(f"NVRTC {'.'.join(map(str, version()))} cannot compile for {arch}; it knows "
+                           f"{', '.join(supported())}.")
+        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            return log, None, None
+        ptx = _fetch(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program).decode()
+        cubin = b""
+        if arch.startswith("sm_"):
+            cubin = _fetch(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program, keep_nul=True)
+        return log, ptx, cubin
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _fetch(size_of, read, program, keep_nul: bool = False) -> bytes:
+    _, size = size_of(program)
+    buffer = bytes(size)
+    read(program, buffer)
+    return buffer if keep_nul else buffer.rstrip(b"\0")
+
+
+def _require(nvrtc, status) -> None:
+    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        raise LabError(f"NVRTC failed: {status.name}.")
+
+
+@lru_cache(maxsize=1)
+def _library():
+    try:
+        from cuda.bindings import nvrtc
+        nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError, OSError) as error:
+        raise MissingDependency(
+            f"The CUDA compiler library NVRTC is not usable here ({error}). "
+            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'"
+        ) from None
+    return nvrtc
+
+
+def version() -> tuple[int, int]:
+    """NVRTC's version, such as (13, 0)."""
+    _, major, minor = _library().nvrtcVersion()
+    return major, minor
+
+
+def supported() -> list[str]:
+    """The plain architectures that this NVRTC compiles for; sm_90, sm_100 and sm_120 also exist with an “a”."""
+    nvrtc = _library()
+    status, numbers = nvrtc.nvrtcGetSupportedArchs()
+    _require(nvrtc, status)
+    return [f"sm_{number}" for number in numbers]
+
+
+@lru_cache(maxsize=1)
+def toolkit_includes() -> tuple[str, ...]:
+    """Folders with cuda_fp16.h, with crt/mma.h, which mma.h needs, and with libcu++, which cooperative groups need.
+
+    The pip packages beside NVRTC come first, then an installed CUDA toolkit. CUDA 13's packages share one folder, with
+    libcu++ in its folder cccl; those of CUDA 12 have a folder each, and crt is part of nvcc's. Raises
+    `MissingDependency` where cuda_fp16.h is nowhere.
+    """
+    import site
+    import sys
+
+    packages = f"cu{version()[0]}", "cuda_runtime", "cuda_nvcc", "cuda_cccl"
+    folders = [Path(p) / "nvidia" / name / "include" for p in (*sys.path, *site.getsitepackages()) if p
+               for name in packages]
+    folders += [Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"]
+    folders = [path for folder in folders for path in (folder, folder / "cccl")]
+    needed = "cuda_fp16.h", "crt/mma.h", "cuda/std/type_traits"
+    found = [next((folder for folder in folders if (folder / header).is_file()), None) for header in needed]
+    if found[0] is None:
+        extras = "cudart,crt,cccl" if version() >= (13, 0) else "cudart,nvcc,cccl"
+        raise MissingDependency("The CUDA headers (cuda_fp16.h) were not found. Install them with: "
+                                f"pip install 'cuda-toolkit[{extras}]=={version()[0]}.*'")
+    return tuple(dict.fromkeys(str(folder) for folder in found if folder))

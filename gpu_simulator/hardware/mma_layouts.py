@@ -1,0 +1,196 @@
+"""Every dense `mma.sync`: which lane and register hold which element, and the `ldmatrix` that puts it there.
+
+    Mma("m16n8k16", "bf16").holder("A", 9, 3)      (lane 5, register 1, element 1)
+
+Source: PTX ISA, "Matrix Fragments for mma.m…" and "ldmatrix". One rule covers all shapes but Volta's m8n8k4 of FP16,
+where four groups of eight lanes (a quad of the lower and one of the upper half-warp) make a product each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.fragments import LANES
+
+BITS = {"f64": 64, "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4, "b1": 1}
+_8BIT, _4BIT = ("m8n8k16", "m16n8k16", "m16n8k32"), ("m8n8k32", "m16n8k32", "m16n8k64")
+SHAPES = {
+    "f16": ("m8n8k4", "m16n8k8", "m16n8k16"),
+    "bf16": ("m16n8k8", "m16n8k16"),
+    "tf32": ("m16n8k4", "m16n8k8"),
+    "f64": ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"),
+    "s8": _8BIT, "u8": _8BIT, "e4m3": _8BIT[1:], "e5m2": _8BIT[1:],
+    "s4": _4BIT, "u4": _4BIT,
+    "b1": ("m8n8k128", "m16n8k128", "m16n8k256"),
+}
+ACCUMULATORS = {"f16": ("f32", "f16"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",), "e4m3": ("f32", "f16"),
+                "e5m2": ("f32", "f16"), **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
+OPERANDS = ("A", "B", "C")  # D lies like C
+
+
+@dataclass(frozen=True)
+class Mma:
+    """One shape with one element type. `accumulator` None takes the first of `ACCUMULATORS`.
+
+    `coordinates(operand)` has shape (32 lanes, registers, elements of a register, 2): row and column. For FP16's m8n8k4
+    the rows (columns for B) count through the four products: row 8 · product + row of the product.
+    """
+
+    shape: str
+    dtype: str
+    accumulator: str | None = None
+
+    def __post_init__(self):
+        if self.dtype not in SHAPES:
+            raise LabError(f"mma.sync has no element type “{self.dtype}”; it has {', '.join(SHAPES)}.")
+        if self.shape not in SHAPES[self.dtype]:
+            raise LabError(f"mma.sync has no {self.shape} of {self.dtype}; it has {', '.join(SHAPES[self.dtype])}.")
+        known = ACCUMULATORS[self.dtype]
+        if self.accumulator is None:
+            object.__setattr__(self, "accumulator", known[0])
+        elif self.accumulator not in known:
+            raise LabError(f"mma.sync of {self.dtype} adds up in {' or '.join(known)}, not in {self.accumulator}.")
+
+    @property
+    def mnk(self) -> tuple[int, int, int]:
+        m, rest = self.shape[1:].split("n")
+        return int(m), *map(int, rest.split("k"))
+
+    @property
+    def quads(self) -> bool:
+        """Four 8 × 8 × 4 products, one for each quad pair."""
+        return self.dtype == "f16" and self.shape == "m8n8k4"
+
+    def extent(self, operand: str) -> tuple[int, int]:
+        """Rows and columns of A (m, k), B (k, n) or C (m, n)."""
+        m, n, k = self.mnk
+        found = {"A": (m, k), "B": (k, n), "C": (m, n), "D": (m, n)}.get(operand)
+        if found is None:
+            raise LabError(f"An mma has the operands A, B, C and D, not “{operand}”.")
+        return found
+
+    def element_bits(self, operand: str) -> int:
+        if operand in ("A", "B"):
+            return BITS[self.dtype]
+        return {"f16": 16, "f32": 32, "s32": 32, "f64": 64}[self.accumulator]
+
+    def per_register(self, operand: str) -> int:
+        """Elements in one register: 32 bits' worth, or one FP64 in its 64-bit register."""
+        return max(32 // self.element_bits(operand), 1)
+
+    def coordinates(self, operand: str) -> np.ndarray:
+        """(row, column) by lane, register and element: shape (32, registers, per_register, 2)."""
+        return self._coordinates["C" if operand == "D" else operand]
+
+    @checked
+    def holder(self, operand: str, row: int, column: int) -> tuple[int, int, int]:
+        """(lane, register, element) that holds an element."""
+        rows, columns = self.extent(operand)
+        if not (0 <= row < rows and 0 <= column < columns):
+            raise LabError(f"{operand} of {self.shape} is {rows} × {columns}; it has no element ({row}, {column}).")
+        held = self.coordinates(operand)
+        found = np.argwhere((held[..., 0] == row) & (held[..., 1] == column))
+        return tuple(int(n) for n in found[0])
+
+    @cached_property
+    def _coordinates(self) -> dict[str, np.ndarray]:
+        for operand in OPERANDS:
+            self.extent(operand)
+        if self.quads:
+            return _quad_pairs(self.accumulator)
+        each_a, each_c = self.per_register("A"), self.per_register("C")
+        (m, n, k) = self.mnk
+        halves = m // 8
+        lane, register, element = np.ix_(range(LANES), range(m * k // LANES // each_a), range(each_a))
+        along_k = register // halves * 4 * each_a + lane % 4 * each_a + element
+        a = _stack(lane // 4 + 8 * (register % halves), along_k)
+        lane, register, element = np.ix_(range(LANES), range(k * n // LANES // each_a), range(each_a))
+        b = _stack(register * 4 * each_a + lane % 4 * each_a + element, lane // 4)
+        lane, register, element = np.ix_(range(LANES), range(m * n // LANES // each_c), range(each_c))
+        number = register * each_c + element  # c0, c1, …
+        c = _stack(lane // 4 + 8 * (number // 2), lane % 4 * 2 + number % 2)
+        return {"A": a, "B": b, "C": c}
+
+
+def _stack(row, column) -> np.ndarray:
+    return np.stack(np.broadcast_arrays(row, column), axis=-1)
+
+
+def _quad_pairs(accumulator: str) -> dict[str, np.ndarray]:
+    """FP16's m8n8k4 with A row-major and B column-major; product q belongs to lanes 4q … 4q+3 and 16 above."""
+    lane, register, element = np.ix_(range(LANES), range(2), range(2))
+    within, product, upper = lane % 4 + 4 * (lane // 16), lane // 4 % 4, lane // 16
+    number = register * 2 + element
+    a, b = _stack(8 * product + within, number), _stack(number, 8 * product + within)
+    if accumulator == "f16":
+        lane, register, element = np.ix_(range(LANES), range(4), range(2))
+        c = _stack(8 * product + within + 0 * register, register * 2 + element)
+    else:
+        lane, i, _ = np.ix_(range(LANES), range(8), range(1))
+        c = _stack(8 * product + (lane & 1) + (i & 2) + 4 * upper[:, :1, :1], (i & 4) + (lane & 2) + (i & 1))
+    return {"A": a, "B": b, "C": c}
+
+
+# ---- ldmatrix and stmatrix ----
+
+
+@lru_cache(maxsize=64)
+@checked
+def ldmatrix(count: int, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Who names which row, and who receives which element, of `ldmatrix.x{count}` (or `stmatrix`, the way back).
+
+    Returns (lane -> matrix, row): int (8 · count, 2), and (lane, register, half -> matrix, row, column): int
+    (32, count, 2, 3). Elements have 16 bits; each row of a matrix is 16 contiguous bytes.
+    """
+    if count not in (1, 2, 4):
+        raise LabError(f"ldmatrix and stmatrix move 1, 2 or 4 matrices, not {count}.")
+    names = np.stack(np.divmod(np.arange(8 * count), 8), axis=-1)
+    lane, register, half = np.ix_(range(LANES), range(count), range(2))
+    row, column = lane // 4, lane % 4 * 2 + half
+    row, column = (column, row) if transposed else (row, column)
+    return names, np.stack(np.broadcast_arrays(register, row, column), axis=-1)
+
+
+@dataclass(frozen=True)
+class FragmentLoad:
+    """The `ldmatrix` that fills one fragment from a tile in shared memory.
+
+    `rows[lane]`, `chunks[lane]`: the row of the stored tile and the 16-byte chunk in it whose address the lane gives;
+    8 · count lanes. The stored tile is A (m, k) row-major; B as (n, k), "column-major"; or B as (k, n), "row-major",
+    which takes `.trans`.
+    """
+
+    count: int
+    transposed: bool
+    rows: tuple[int, ...]
+    chunks: tuple[int, ...]
+
+    @property
+    def opcode(self) -> str:
+        return f"ldmatrix.sync.aligned.m8n8.x{self.count}{'.trans' if self.transposed else ''}.shared.b16"
+
+
+@checked
+def fragment_load(mma: Mma, operand: str, stored: str = "") -> FragmentLoad:
+    """How `ldmatrix` loads A, or B stored "column-major" (n rows of k, the default) or "row-major" (k rows of n)."""
+    stored = stored or ("row-major" if operand == "A" else "column-major")
+    if operand not in ("A", "B") or mma.quads or BITS[mma.dtype] > 32:
+        raise LabError(f"ldmatrix does not load {operand} of {mma.shape} {mma.dtype}: it fills 32-bit registers "
+                       "with A or B of the m16n8 and integer shapes.")
+    transposed = stored != ("row-major" if operand == "A" else "column-major")
+    if transposed and (BITS[mma.dtype] != 16 or operand == "A"):
+        raise LabError(f"ldmatrix.trans exchanges 16-bit elements; {operand} of {mma.dtype} stored {stored} needs "
+                       "another way." if operand == "B" else "Store A row-major; its fragment then needs no .trans.")
+    halves = mma.mnk[0] // 8 if operand == "A" else 1
+    count = mma.coordinates(operand).shape[1]
+    matrix, row = np.divmod(np.arange(8 * count), 8)
+    if transposed:
+        rows, chunks = matrix * 8 + row, 0 * row
+    else:
+        rows, chunks = matrix % halves * 8 + row, matrix // halves
+    return FragmentLoad(count, transposed, tuple(rows.tolist()), tuple(chunks.tolist()))

@@ -1,0 +1,98 @@
+"""XOR swizzles of shared-memory addresses: chunks of 16 bytes change places within a line, by a few bits of the row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_simulator.errors import LabError
+
+CHUNK_BYTES = 16
+LINE_BYTES = 128
+
+
+class LayoutError(LabError, ValueError):
+    """A shared-memory layout that cannot exist, or that an access cannot use."""
+
+
+@dataclass(frozen=True)
+class Swizzle:
+    """The `Swizzle<bits, base, shift>` of CUTLASS on byte addresses.
+
+    With a positive shift: address ^ ((address >> shift) & mask), so `bits` address bits from `base` on are XORed with
+    those `shift` above. With a negative shift the bits from `base` on are XORed into those |shift| above. The
+    hardware's 128-, 64- and 32-byte swizzles of TMA and wgmma are `Swizzle(3)`, `Swizzle(2)` and `Swizzle(1)`.
+    """
+
+    bits: int
+    base: int = 4
+    shift: int = 3
+
+    def __post_init__(self):
+        if self.bits < 0 or self.base < 0 or abs(self.shift) < self.bits:
+            raise LayoutError(
+                f"A swizzle of {self.bits} bits shifted by {self.shift} would XOR bits with themselves; "
+                "shift must be at least bits, and neither bits nor base below 0."
+            )
+
+    @classmethod
+    def of_elements(cls, bits: int, base: int, shift: int, element_bytes: int) -> Swizzle:
+        """The same swizzle written for element offsets, as in CuTe: Swizzle<3,3,3> of FP16 is Swizzle(3, 4, 3)."""
+        return cls(bits, base + element_bytes.bit_length() - 1, shift)
+
+    @property
+    def mask(self) -> int:
+        """The address bits that change."""
+        return ((1 << self.bits) - 1) << (self.base + max(-self.shift, 0))
+
+    @property
+    def source(self) -> int:
+        """The address bits that are XORed into those of `mask`."""
+        return ((1 << self.bits) - 1) << (self.base + max(self.shift, 0))
+
+    def __call__(self, address):
+        """The swizzled byte address; its own inverse."""
+        address = np.asarray(address)
+        moved = address & self.source
+        return address ^ (moved >> self.shift if self.shift >= 0 else moved << -self.shift)
+
+    def step(self, swizzled, address, offset_bytes: int):
+        """The swizzled address `offset_bytes` further on, from the swizzled address alone: one XOR.
+
+        `address` is the plain address that `swizzled` came from. Right where the addition carries nowhere
+        (address + offset = address ^ offset) and leaves the source bits alone; else a `LayoutError`.
+        """
+        if offset_bytes & self.source or np.any(np.asarray(address) & offset_bytes):
+            raise LayoutError(
+                f"A step of {offset_bytes} bytes is no single XOR here: it carries, or it changes the bits that the "
+                "swizzle reads. Step within a row, from an address whose bits of the step are 0."
+            )
+        return swizzled ^ offset_bytes
+
+
+TMA_SWIZZLES = {128: Swizzle(3), 64: Swizzle(2), 32: Swizzle(1)}
+
+
+def row_swizzle(row_bytes: int, chunk_bytes: int = CHUNK_BYTES, line_bytes: int = LINE_BYTES) -> Swizzle:
+    """The XOR that frees a column of chunks of conflicts in rows of `row_bytes` (a power of two, two chunks or more).
+
+    Rows of a line or more XOR the chunk with row mod 8; shorter rows share a line and XOR with fewer bits. Another
+    chunk and line describe a machine with other banks: 4 and 16 give the toy of four banks.
+    """
+    if row_bytes < 2 * chunk_bytes or row_bytes & (row_bytes - 1):
+        raise LayoutError(
+            f"Rows of {row_bytes} bytes have no XOR swizzle; use a power of two from {2 * chunk_bytes} on, "
+            "or pad the rows."
+        )
+    base = chunk_bytes.bit_length() - 1
+    across = (line_bytes // chunk_bytes).bit_length() - 1
+    if row_bytes >= line_bytes:
+        return Swizzle(across, base, row_bytes.bit_length() - 1 - base)
+    return Swizzle((row_bytes // chunk_bytes).bit_length() - 1, base, across)
+
+
+def tile_addresses(rows: int, row_bytes: int, swizzle: Swizzle | None = None, pad_bytes: int = 0) -> np.ndarray:
+    """Byte address of every 16-byte chunk of a row-major tile: shape (rows, row_bytes // 16)."""
+    plain = np.arange(rows)[:, None] * (row_bytes + pad_bytes) + np.arange(row_bytes // CHUNK_BYTES) * CHUNK_BYTES
+    return plain if swizzle is None else swizzle(plain)

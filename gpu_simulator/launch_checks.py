@@ -1,0 +1,71 @@
+"""What no GPU could launch: too many threads, too large a grid, too much shared memory."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_simulator.faults import LaunchError
+
+# Shared memory a block may have, in bytes.
+# Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
+SHARED_LIMIT = {
+    50: 49152,
+    52: 49152,
+    53: 49152,
+    60: 49152,
+    61: 49152,
+    62: 49152,
+    70: 98304,
+    72: 98304,
+    75: 65536,
+    80: 166912,
+    86: 101376,
+    87: 166912,
+    88: 101376,
+    89: 101376,
+    90: 232448,
+    100: 232448,
+    101: 232448,
+    103: 232448,
+    110: 232448,
+    120: 101376,
+    121: 101376,
+}
+MAX_THREADS = 1024
+
+
+def check(launch) -> None:
+    """Raises `LaunchError`."""
+    program = launch.program
+    if launch.timing not in ("early", "late"):
+        raise LaunchError(f'timing must be "early" or "late", not {launch.timing!r}.')
+    if launch.dynamic_smem < 0:
+        raise LaunchError(f"{launch.dynamic_smem:,} bytes of dynamic shared memory cannot be; give 0 or more.")
+    if launch.threads > MAX_THREADS:
+        raise LaunchError(
+            f"A block of {launch.threads:,} threads is more than the {MAX_THREADS:,} that a block may have."
+        )
+    if program.max_threads and launch.threads > program.max_threads:
+        raise LaunchError(
+            f"A block of {launch.threads} threads is more than the {program.max_threads} that "
+            f"{program.entry} was compiled for (__launch_bounds__)."
+        )
+    if launch.block[2] > 64 or launch.grid[1] > 65535 or launch.grid[2] > 65535 or launch.grid[0] >= 2**31:
+        raise LaunchError(
+            f"Grid {launch.grid} or block {launch.block} is larger than a GPU takes: grid y and z at most "
+            "65,535, block z at most 64."
+        )
+    number = re.search(r"sm_(\d+)", program.module.target)
+    limit = SHARED_LIMIT.get(int(number[1])) if number else None
+    if limit is not None and launch.smem_bytes > limit:
+        raise LaunchError(
+            f"A block with {launch.smem_bytes:,} bytes of shared memory is more than the {limit:,} of "
+            f"{program.module.target.split(',')[0]} (PTX line {program.module.functions[program.entry].line})."
+        )
+    if launch.threads % 32:
+        for item in program.sites:
+            if item.family in ("ldmatrix", "stmatrix", "mma", "wmma", "wgmma", "movmatrix"):
+                raise LaunchError(
+                    f"A block of {launch.threads} threads ends in a partial warp, but {item.opcode} "
+                    f"({launch.describe(item)}) needs all 32 lanes; use a multiple of 32 threads."
+                )

@@ -1,0 +1,281 @@
+"""The public entry: check the arguments, lay out memory, run the blocks chunk by chunk, report."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+
+from gpu_simulator.codegen.program import Program, program_of
+from gpu_simulator.effort import Effort
+from gpu_simulator.faults import BudgetExceeded, EmulatorError, LaunchError
+from gpu_simulator.launch_checks import check
+from gpu_simulator.machine.address_space import align_up
+from gpu_simulator.machine.clusters import clusters_of
+from gpu_simulator.machine.counting import Patterns, SiteCounts
+from gpu_simulator.machine.memory import GlobalMemory
+from gpu_simulator.machine.parameters import read_arguments, with_addresses
+from gpu_simulator.machine.resident_blocks import Chunk
+from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
+from gpu_simulator.observers.happens_before import Published
+from gpu_simulator.observers.hazards import Hazards, widest_first
+from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
+from gpu_simulator.report import Report
+
+LANES_AT_ONCE = 16384
+QUANTUM = 200_000
+OUTPUT_LIMIT = 1 << 20  # characters of printf that are kept: the size of a GPU's buffer unless it is set
+TEXT_OVERHEAD = 64  # bytes of a Python string beside its text
+
+
+def launch(
+    compiled_or_ptx,
+    entry=None,
+    grid=(1, 1, 1),
+    block=(1, 1, 1),
+    args=(),
+    dynamic_smem_bytes=0,
+    cluster=(1, 1, 1),
+    hazards=False,
+    timing="early",
+    max_instructions=None,
+    max_seconds=None,
+    max_bytes=None,
+    max_steps=None,
+) -> Report:
+    """Run a kernel.
+
+    compiled_or_ptx: PTX text, or an object with `.ptx` (and `.entry`, `.dynamic_smem`, `.files`).
+    grid, block: int or up to three ints.   args: in parameter order; NumPy arrays are global buffers, updated in place;
+    numbers take the parameter's PTX type; `bytes` fill struct parameters; a `model.tensor_map.TensorMap` becomes the
+    descriptor of its array, which is a buffer like any other.
+    dynamic_smem_bytes: of `extern __shared__` arrays; a compiled object brings its own.
+    hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
+    reads and for missing waits and fences (`Report.hazards`).
+    timing: "early" lets asynchronous copies land at once, "late" at the last legal moment.
+    max_instructions: warp instructions after which `BudgetExceeded` names the line that spins.
+    max_steps: steps of the emulator after which it does so; for kernels in which few lanes spin. See `emulator.effort`.
+    max_seconds: processor time of this thread after which it does so. It depends on the machine; the other two do not.
+    max_bytes: memory that the launch may take besides `args`; by default GEMM_LAB_MEMORY_MB, or three quarters of what
+    is free. Fewer blocks are resident together if that helps.
+
+    Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
+    `BudgetExceeded`, `AssertionFailed`.
+    """
+    ptx = compiled_or_ptx if isinstance(compiled_or_ptx, str) else compiled_or_ptx.ptx
+    files = getattr(compiled_or_ptx, "files", None)
+    if entry is None:
+        entry = getattr(compiled_or_ptx, "entry", None) or _only_entry(ptx)
+    dynamic = dynamic_smem_bytes or getattr(compiled_or_ptx, "dynamic_smem", 0)
+    program = program_of(ptx, entry)
+    try:
+        run = Launch(
+            program,
+            _extent(grid, "grid"),
+            _extent(block, "block"),
+            args,
+            int(dynamic),
+            _extent(cluster, "cluster"),
+            bool(hazards),
+            timing,
+            files,
+            max_bytes=max_bytes,
+            effort=Effort(max_instructions, max_steps, max_seconds),
+        )
+        return run.execute()
+    except MemoryError:
+        raise BudgetExceeded(
+            "This machine has no more memory for the launch, though its limit would have allowed it. "
+            "Take a smaller problem, or a lower limit: max_bytes=."
+        ) from None
+
+
+def _only_entry(ptx: str) -> str:
+    names = re.findall(r"\.entry\s+([\w$]+)", ptx)
+    if len(names) != 1:
+        raise LaunchError(f"Say which kernel to run: entry= one of {', '.join(names) or '(the PTX has none)'}.")
+    return names[0]
+
+
+def _counts(value) -> bool:
+    """True for a whole number from 1 on, of whichever type."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and value >= 1 and value == value // 1
+
+
+def _extent(value, what: str) -> tuple[int, int, int]:
+    values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
+    if not 1 <= len(values) <= 3 or not all(map(_counts, values)):
+        raise LaunchError(f"The {what} must be one to three positive whole numbers, not {value!r}.")
+    return tuple(int(v) for v in values) + (1,) * (3 - len(values))
+
+
+class Launch:
+    """One run of a program. Chunks read it; the report is made from it."""
+
+    def __init__(
+        self,
+        program: Program,
+        grid,
+        block,
+        args,
+        dynamic: int,
+        cluster,
+        hazards: bool,
+        timing: str,
+        files,
+        only_block: int | None = None,
+        probes: frozenset = frozenset(),
+        max_bytes: int | None = None,
+        effort: Effort | None = None,
+    ):
+        self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
+        self.timing, self.dynamic_smem = timing, dynamic
+        self.args, self.only_block, self.probes = list(args), only_block, probes
+        self.threads = block[0] * block[1] * block[2]
+        self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
+        self.clusters = clusters_of(program.module.functions[program.entry], program.module.target, grid, cluster)
+        check(self)
+        pieces, self.buffers = read_arguments(program, self.args)
+        self._reserve(max_bytes, hazards)
+        parameters = with_addresses(program, pieces, self.buffers)
+        self.memory = GlobalMemory(program, parameters, self.buffers)
+        for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
+            self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
+        self.sites = [SiteCounts() for _ in program.sites]
+        self.runs = [0] * len(program.blocks)
+        self.patterns, self.options, self.clock_start = Patterns(), {}, 1000
+        self.initial_registers = program.initial_registers()
+        self.hazards = Hazards(self) if hazards else None
+        self.output: list[str] = []
+        self.output_room, self.unprinted = OUTPUT_LIMIT, 0
+        self.initial = self.memory.data.copy()
+        self.probe = self.trace = None
+        self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies were asked to bring, by rank in a cluster
+        self.most_on_the_way = 0  # bytes of copies that an mbarrier counts, of the blocks that ran together
+        self.started = 0  # places of blocks that run, have run, or were cancelled
+        self.effort = effort or Effort()
+        self.effort.begin(self.fewer)  # where fewer blocks fit into memory together, they take as many more steps
+
+    # ---- Memory ----
+
+    def _reserve(self, max_bytes: int | None, hazards: bool) -> None:
+        """Refuse what does not fit; find how many blocks can be resident together."""
+        program, lanes = self.program, 32 * -(-self.threads // 32)
+        self.shared_stride = align_up(self.smem_bytes, 16) + 16
+        self.blocks = self.grid[0] * self.grid[1] * self.grid[2]
+        buffers = sum(buffer.nbytes for _, buffer in self.buffers)
+        arrays = program.global_size + buffers
+        block = {
+            f"local memory of {program.local_size:,} bytes a thread": lanes * program.local_size,
+            "registers": lanes * (program.register_bytes + Chunk.BYTES_A_LANE),
+            "shared memory": self.shared_stride,
+        }
+        fixed = {
+            "the global arrays, which are kept twice": 2 * buffers,
+            "the variables of the module, which are kept twice": 2 * program.global_size,
+        }
+        if hazards:  # with cells of 4 bytes
+            a_cell = SharedShadow.bytes_a_cell(lanes // 32 * self.clusters.size)
+            block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4
+            fixed["the hazards' record of every warp"] = Published.BYTES * self.blocks * lanes // 32
+            fixed["the hazards' record of global memory"] = GlobalShadow.BYTES_A_CELL * arrays // 4
+        self.account = Account(limit_bytes(max_bytes))
+        size = self.clusters.size  # the blocks of a cluster are resident together
+        wanted = max(1, min(LANES_AT_ONCE // (lanes * size), self.blocks // size))
+        block = {name: size * needed for name, needed in block.items()}
+        self.at_once = size * blocks_at_once(wanted, block, fixed, self.account.limit, program, size)
+        self.fewer = wanted * size / self.at_once  # how many times fewer blocks are together than without a limit
+        self.account.take(2 * arrays, "the global arrays")
+
+    # ---- Running ----
+
+    def execute(self) -> Report:
+        waiting: list[Chunk] = []
+        with np.errstate(all="ignore"):
+            try:
+                for places in self._parts():
+                    chunk = Chunk(self, places)
+                    if chunk.run(QUANTUM):
+                        chunk.close()
+                    else:
+                        chunk.rest()
+                        waiting.append(chunk)
+                while waiting:
+                    waiting = [chunk for chunk in waiting if not chunk.finished(QUANTUM)]
+            except EmulatorError as error:
+                if self.hazards is not None and self.hazards.found:  # often the reason
+                    error.message += f" Found before that: {widest_first(self.hazards.found)[0]}"
+                raise
+            finally:
+                self._copy_back()
+        if self.hazards is not None:
+            self.hazards.close()
+        return Report(self)
+
+    def _parts(self):
+        """The places of the blocks that run together; where one block is looked at, those of its cluster."""
+        if self.only_block is not None:
+            size, place = self.clusters.size, self.clusters.place(self.only_block)
+            yield np.arange(place // size * size, place // size * size + size)
+            return
+        while self.started < self.blocks:
+            begin, self.started = self.started, min(self.started + self.at_once, self.blocks)
+            yield np.arange(begin, self.started)
+
+    def cancel(self) -> tuple[int, int, int] | None:
+        """The first block of the next cluster that has not started, which then never does; None if all have."""
+        if self.started >= self.blocks or self.only_block is not None:
+            return None
+        block, (x, y, _) = int(self.clusters.block(self.started)), self.grid
+        self.started += self.clusters.size
+        return block % x, block // x % y, block // (x * y)
+
+    def _copy_back(self) -> None:
+        if self.only_block is not None:
+            return
+        for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
+            result = self.memory.data[place : place + buffer.nbytes]
+            if buffer.flags.writeable:
+                if buffer.nbytes:
+                    buffer.reshape(-1).view(np.uint8)[:] = result
+            elif not np.array_equal(result, np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)):
+                raise LaunchError("The kernel wrote to an array that is read-only; pass a copy of it.")
+
+    def describe(self, item) -> str:
+        """Where an instruction stands, in words."""
+        if item is None:
+            return "an empty block"
+        if item.location is None:
+            return f"PTX line {item.line}, {item.opcode}"
+        where = f"{item.location.file}:{item.location.line}"
+        if item.location.inlined_at:
+            file, line = item.location.inlined_at[-1]
+            where = f"{file}:{line} (inlined from {where})"
+        return f"{where}, {item.opcode}, PTX line {item.line}"
+
+    def again(self, block: int, probes: frozenset, probe) -> Launch:
+        """The same launch from its first memory contents, for one block, with stops, and within the same limits."""
+        other = Launch(
+            self.program,
+            self.grid,
+            self.block,
+            self.args,
+            self.dynamic_smem,
+            self.cluster,
+            False,
+            self.timing,
+            self.files,
+            block,
+            probes,
+            effort=self.effort.unspent(),
+        )
+        other.effort.scale = self.effort.scale  # the same steps, also where this launch fits into memory as a whole
+        other.memory.data[:] = self.initial
+        other.probe = probe
+        return other
+
+    def printed(self, text: str) -> None:
+        self.account.take(len(text) + TEXT_OVERHEAD, "the text of printf")
+        self.output.append(text)
+        self.output_room -= len(text)

@@ -1,0 +1,1 @@
+"""The simulated machine: resident blocks, their memories, barriers and asynchronous units."""

@@ -1,0 +1,66 @@
+"""The groups of cp.async: copies that a thread has committed and not yet waited for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Groups:
+    """The cp.async groups of each thread. With timing "late" a copy moves its bytes when it is waited for."""
+
+    def __init__(self, chunk):
+        self.chunk = chunk
+        self.late = chunk.launch.timing == "late"
+        self.committed = np.zeros(chunk.lanes, np.int64)
+        self.pending: list = []
+
+    def copy(self, L, positions, index_to, index_from, size, kept) -> None:
+        entry = [L.lane_numbers()[positions], index_to, index_from, size, kept]
+        if not self.late:
+            self.land(entry)
+        else:
+            self.pending.append([*entry, self.committed[entry[0]].copy()])
+
+    def land(self, entry) -> None:
+        _, index_to, index_from, size, kept = entry[:5]
+        view = self.chunk.memory.views[size]
+        data = view[np.maximum(index_from, 0)]
+        if kept is not None:
+            raw = np.ascontiguousarray(data).view(np.uint8).reshape(-1, size).copy()
+            raw[np.arange(size) >= kept[:, None]] = 0
+            data = raw.view(view.dtype)[:, 0]
+        self.chunk.shared.views[size][index_to] = data
+
+    def taken(self, lane: int):
+        """A function that lands what a lane has copied so far; others wait for it no longer."""
+        mine = []
+        for number, entry in enumerate(self.pending):
+            own = entry[0] == lane
+            if own.any():
+                mine.append([x[own] if isinstance(x, np.ndarray) else x for x in entry])
+                self.pending[number] = [x[~own] if isinstance(x, np.ndarray) else x for x in entry]
+        return lambda: [self.land(entry) for entry in mine]
+
+    def commit(self, L, site, mask) -> None:
+        active = L.active() if mask is None else mask
+        self.committed[L.lane_numbers()[active]] += 1
+
+    def wait(self, L, site, mask, left) -> None:
+        """wait_group `left` (None: wait_all): copies older than the newest `left` groups land."""
+        active = L.active() if mask is None else mask
+        lanes = L.lane_numbers()[active]
+        bound = np.full(self.chunk.lanes, -1, np.int64)
+        if left is None:
+            bound[lanes] = self.committed[lanes] + 1
+        else:
+            bound[lanes] = self.committed[lanes] - np.broadcast_to(left, L.n)[active].astype(np.int64)
+        if self.chunk.hazards is not None:
+            self.chunk.hazards.wait(bound)
+        remaining = []
+        for entry in self.pending:
+            done = entry[5] < bound[entry[0]]
+            if done.any():
+                self.land([x[done] if isinstance(x, np.ndarray) else x for x in entry[:5]])
+            if not done.all():
+                remaining.append([x[~done] if isinstance(x, np.ndarray) else x for x in entry])
+        self.pending = remaining

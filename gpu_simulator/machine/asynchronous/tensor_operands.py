@@ -1,0 +1,85 @@
+"""The operands of tcgen05.mma: descriptors decoded once, elements gathered from shared or tensor memory as numbers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from gpu_simulator.arithmetic.fp8 import decoded as fp8_values
+from gpu_simulator.arithmetic.rounding import bf16_to_f32
+from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor, decode, problem
+from gpu_simulator.hardware.matrix_descriptor import DescriptorError, chunk_addresses
+from gpu_simulator.hardware.matrix_descriptor import problem as tile_problem
+from gpu_simulator.hardware.matrix_descriptor_sm100 import decode_sm100
+from gpu_simulator.hardware.tensor_memory_layout import Piece, pieces
+
+_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
+
+
+@lru_cache(maxsize=256)
+def instruction(word: int, kind: str, group: int, ws: bool, inside: bool = False) -> InstructionDescriptor:
+    """Raises `DescriptorError` for what the instruction does not take. inside: A lies in tensor memory."""
+    found = decode(word, kind)
+    if why := problem(found, group, ws, inside):
+        raise DescriptorError(f"The instruction descriptor {word:#010x} is refused: {why}.")
+    known = ("f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "u8", "s8", "s32")
+    if strange := next((name for name in (found.a, found.b, found.d) if name not in known), None):
+        raise DescriptorError(f"Elements of type {strange} are not known here; {', '.join(known)} are.")
+    return found
+
+
+@lru_cache(maxsize=4096)
+def chunks(word: int, major: str, rows: int, columns: int, size: int, shared_bytes: int) -> np.ndarray:
+    """Where the 16-byte chunks of an operand in shared memory lie, in units of 16 bytes: as `chunk_addresses`.
+
+    Raises `DescriptorError` where it cannot be read as it is meant.
+    """
+    tile = decode_sm100(word, major)
+    if why := tile_problem(tile, rows, columns, size, shared_bytes):
+        raise DescriptorError(f"The descriptor {word:#018x} is refused: {why}.")
+    return chunk_addresses(tile, rows, columns, size) >> 4
+
+
+@lru_cache(maxsize=256)
+def places(m: int, n: int, group: int, ws: bool, first: int) -> tuple[tuple[Piece, object, np.ndarray], ...]:
+    """(piece, its lanes as an index, groups of 16 lanes) of the part of D in one block. first: lane of the address."""
+    found = []
+    for piece in pieces(m, n, group, ws):
+        lanes = np.array(piece.lanes) + first
+        dense = len(lanes) == lanes[-1] - lanes[0] + 1
+        index = slice(int(lanes[0]), int(lanes[-1]) + 1) if dense else lanes[:, None]
+        found.append((piece, index, np.unique(lanes >> 4)))
+    return tuple(found)
+
+
+def fits(m: int, group: int, ws: bool, first: int) -> bool:
+    """Whether D may begin at that lane: elsewhere than at 0 only where it takes half of each quarter."""
+    return first == 0 or (first == 16 and m == 64 and group == 1 and not ws)
+
+
+def numbers(bits: np.ndarray, kind: str) -> np.ndarray:
+    """Elements, as bits of their own width, as float32 (int32 for 8-bit integers)."""
+    if kind == "bf16":
+        return bf16_to_f32(bits)
+    if kind == "f16":
+        return bits.view(np.float16).astype(np.float32)
+    if kind == "tf32":
+        return (bits & np.uint32(0xFFFFE000)).view(np.float32)
+    if kind in ("e4m3", "e5m2"):
+        return fp8_values(kind).astype(np.float32)[bits]
+    return bits.view(np.int8 if kind == "s8" else np.uint8).astype(np.int32)
+
+
+def from_shared(view16: np.ndarray, index: np.ndarray, major: str, size: int, kind: str) -> np.ndarray:
+    """(rows, k) numbers. view16: shared memory in units of 16 bytes."""
+    found = numbers(view16[index].view(_BITS[size]), kind)
+    return found if major == "k" else found.T
+
+
+def from_tensor_memory(cells: np.ndarray, lanes, column: int, k: int, size: int, kind: str) -> np.ndarray:
+    """(rows, k) numbers of A: elements side by side along k, several to a cell of 32 bits."""
+    wide = k * size // 4
+    block = cells[lanes, column : column + wide] if isinstance(lanes, slice) else (
+        cells[lanes, np.arange(column, column + wide)])
+    return numbers(np.ascontiguousarray(block).view(_BITS[size]), kind)

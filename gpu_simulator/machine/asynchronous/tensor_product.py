@@ -1,0 +1,124 @@
+"""One tcgen05.mma: what it reads and writes, and its arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_simulator.arithmetic.rounding import round_to_f16
+from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor
+from gpu_simulator.machine.asynchronous import tensor_operands as operands
+
+ALONE = 1 << 18  # multiplications up to which OpenBLAS starts no second thread, which would cost more than it brings
+
+
+@dataclass(eq=False)
+class Product:
+    """One tcgen05.mma. what: its instruction descriptor.   blocks: of the chunk that multiply, the even one first.
+
+    d, a: addresses in tensor memory; a is None where A lies in shared memory.   index_a, index_b: 16-byte chunks of an
+    operand, in a block's shared memory.   pieces: `tensor_operands.places` of D in a block.
+    disabled: lanes that keep their values, 128 for each block, or None.   scale: D counts 2^-scale times.
+    number: of the products of its thread.   touch: its number in the search for hazards.
+    """
+
+    k: int
+    lane: int
+    what: InstructionDescriptor
+    form: tuple
+    blocks: tuple[int, ...]
+    d: int
+    a: int | None
+    index_a: np.ndarray | None
+    index_b: np.ndarray
+    pieces: tuple
+    accumulates: bool
+    scale: int
+    disabled: np.ndarray | None
+    number: int = 0
+    touch: int = 0
+    done: bool = False
+
+    @property
+    def key(self) -> tuple:
+        """What has to be the same for products to be done in order without a wait: accumulator, shape, kind."""
+        return self.d, self.what.m, self.what.n, self.form
+
+    @property
+    def columns_of_a(self) -> int:
+        return self.what.k * self.what.element_bytes // 4
+
+    def tensor(self):
+        """(block, groups of 16 lanes, first column, columns, whether it writes) of the tensor memory it touches."""
+        for block in self.blocks:
+            for piece, _, groups in self.pieces:
+                yield block, groups, self.d & 0xFFFF, piece.count, True
+                if self.a is not None:
+                    yield block, groups, self.a & 0xFFFF, self.columns_of_a, False
+
+    def shared(self, stride: int) -> np.ndarray:
+        """16-byte chunks of the chunk's shared memory that it reads. stride: of a block, in such chunks."""
+        parts = [index for index in (self.index_a, self.index_b) if index is not None]
+        return np.concatenate([(part + block * stride).reshape(-1) for block in self.blocks for part in parts])
+
+    def only_reads(self, other: Product) -> bool:
+        """Whether what it writes is nothing that the other, issued by the same thread, reads or writes."""
+        return self.lane == other.lane and not any(
+            mine[0] == its[0] and mine[2] < its[2] + its[3] and its[2] < mine[2] + mine[3]
+            and not set(mine[1]).isdisjoint(its[1])
+            for mine in self.tensor() if mine[4] for its in other.tensor()
+        )
+
+    def run(self, chunk) -> None:
+        """Do it."""
+        what, view, stride = self.what, chunk.shared.views[16], chunk.shared_stride >> 4
+        size, group = what.element_bytes, len(self.blocks)
+        right = [operands.from_shared(view, self.index_b + block * stride, what.b_major, size, what.b)
+                 for block in self.blocks]
+        right = (right[0] if group == 1 else np.concatenate(right)).T
+        if what.negate_b != what.negate_a:
+            right = -right
+        for rank, block in enumerate(self.blocks):
+            cells, left = chunk.tensor_memory.cells[block], None
+            if self.a is None:
+                left = operands.from_shared(view, self.index_a + block * stride, what.a_major, size, what.a)
+            kept = None if self.disabled is None else self.disabled[128 * rank : 128 * rank + 128]
+            for piece, lanes, _ in self.pieces:
+                if self.a is not None:
+                    left = operands.from_tensor_memory(cells, lanes, self.a & 0xFFFF, what.k, size, what.a)
+                step = max(1, ALONE // left.size)
+                for at in range(0, piece.count, step):
+                    part = right[:, piece.first + at : piece.first + min(at + step, piece.count)]
+                    self.put(cells, lanes, (self.d & 0xFFFF) + at, left @ part, kept)
+        self.done = True
+
+    def put(self, cells, lanes, column: int, product, kept) -> None:
+        """D = product, or D · 2^-scale + product, in cells of 32 bits. kept: (128) lanes that keep theirs, or None."""
+        kind, accumulate, scale = self.what.d, self.accumulates, self.scale
+        columns = slice(column, column + product.shape[1])
+        view = cells.view({"f32": np.float32, "s32": np.int32}.get(kind, np.uint32))
+        if isinstance(lanes, slice) and kind != "f16" and kept is None:
+            target = view[lanes, columns]
+            if accumulate and not scale:
+                target += product
+            elif accumulate:
+                target *= np.float32(2.0**-scale)
+                target += product
+            else:
+                target[...] = product
+            return
+        index = lanes if isinstance(lanes, slice) else lanes[:, 0]
+        old = view[index, columns]
+        new = product
+        if accumulate:
+            before = old
+            if kind == "f16":
+                before = (old & np.uint32(0xFFFF)).astype(np.uint16).view(np.float16).astype(np.float32)
+            new = before * np.float32(2.0**-scale) + product if scale else before + product
+        if kind == "f16":
+            new = round_to_f16(np.ascontiguousarray(new)).astype(np.float16).view(np.uint16).astype(np.uint32)
+        new = new.astype(view.dtype, copy=False)
+        if kept is not None:
+            new = np.where(kept[np.arange(128)[index]][:, None], old, new)
+        view[index, columns] = new

@@ -1,0 +1,257 @@
+"""Warpgroups of a chunk: which lanes make one, and the wgmma that are in flight.
+
+With timing "early" a product is there when it is issued. With "late" it is done, and shared memory read, when a
+wait_group covers it; until then the accumulators keep what they held before. PTX ISA, "wgmma.wait_group".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpu_simulator.arithmetic.fragment_products import results
+from gpu_simulator.arithmetic.rounding import round_to_f16
+from gpu_simulator.faults import WarpgroupFault
+from gpu_simulator.machine.branching import DONE
+from gpu_simulator.machine.thread_ranges import spans
+from gpu_simulator.ptx.wgmma_forms import THREADS, WARPS, Kind
+
+
+@dataclass(eq=False)
+class Flight:
+    """One wgmma of some warpgroups. multiply(where): the product for those of `groups` that the mask picks.
+
+    number: (groups,) wgmma-groups that each warpgroup had committed when it was issued.   left: Boolean (groups,), for
+    whom nobody has waited yet.   scale: (groups,) whether the accumulator is added.   key: of its matrix.
+    copies: registers to which accumulators were moved meanwhile -> number of the accumulator.
+    reads: of the search for hazards.
+    """
+
+    k: int
+    kind: Kind
+    groups: np.ndarray
+    number: np.ndarray
+    left: np.ndarray
+    scale: np.ndarray
+    multiply: Callable[[np.ndarray], np.ndarray] | None
+    key: tuple
+    copies: dict[int, int] = field(default_factory=dict)
+    reads: object = None
+
+
+class Warpgroups:
+    """Four warps in a row, the first a multiple of 4 in its block; numbered block by block."""
+
+    def __init__(self, chunk):
+        self.chunk, self.late = chunk, chunk.launch.timing == "late"
+        warps = chunk.warps_per_block
+        self.each = -(-warps // WARPS)  # warpgroups of a block, the last perhaps a part of one
+        number = np.arange(chunk.warps)
+        self.of_warp = number // warps * self.each + number % warps // WARPS
+        self.count = chunk.blocks * self.each
+        self.committed = np.zeros(self.count, np.int64)
+        self.flights: list[Flight] = []
+        self.matrices: dict[tuple, np.ndarray] = {}  # accumulators in flight, by their registers: (count, 64, n)
+        self.flying: dict[tuple, np.ndarray] = {}  # (count,) how many wgmma of the matrix are in flight
+        self.landed: dict[tuple, list] = {}
+
+    # ---- Who executes ----
+
+    def ready(self, here: np.ndarray) -> np.ndarray | None:
+        """Of the lanes at an instruction of warpgroups, those whose whole warpgroup is there; None for none."""
+
+        away = (~here & (self.chunk.pc != DONE)).reshape(-1, 32).any(1)
+        waiting = np.zeros(self.count, bool)
+        waiting[self.of_warp[away]] = True
+        here = (here.reshape(-1, 32) & ~waiting[self.of_warp][:, None]).reshape(-1)
+        return here if here.any() else None
+
+    def groups(self, L, k: int) -> np.ndarray:
+        """Numbers of the executing warpgroups. Raises `WarpgroupFault` where one is incomplete."""
+        found = L.__dict__.get("_warpgroups")
+        if found is None:
+            warps = np.arange(self.chunk.warps) if L.chosen is None else L.chosen
+            of = self.of_warp[warps]
+            number, count = np.unique(of, return_counts=True)
+            whole = count == WARPS
+            if L.mask is not None:
+                active = L.mask.reshape(-1, 32).all(1)
+                whole &= np.array([active[of == n].all() for n in number])
+            if not whole.all():
+                self.incomplete(int(number[np.argmin(whole)]), k)
+            found = L.__dict__["_warpgroups"] = number
+        return found
+
+    def some(self, L, mask) -> np.ndarray:
+        """Numbers of the warpgroups of which any lane executes."""
+        warps = np.arange(self.chunk.warps) if L.chosen is None else L.chosen
+        return np.unique(self.of_warp[warps if mask is None else warps[mask.reshape(-1, 32).any(1)]])
+
+    def incomplete(self, group: int, k: int):
+        block, local = divmod(group, self.each)
+        chunk, threads = self.chunk, self.chunk.threads
+        first = local * THREADS
+        lanes = slice(block * 32 * chunk.warps_per_block + first, None)
+        if first + THREADS > threads:
+            why = f"has {threads - first} threads, as the block ends with thread {threads - 1}"
+        else:
+            why = "is not complete: some of its threads have ended, or the condition differs between them"
+        name = chunk.name_lane(int(chunk.all_lanes[lanes][0])).split(", thread")[0]
+        item, last = chunk.program.sites[k], first + THREADS - 1
+        raise WarpgroupFault(
+            f"{chunk.launch.describe(item)}: warpgroup {local} of {name} (threads {first}-{last}) {why}. "
+            f"All 128 threads of a warpgroup execute {'.'.join(item.parts[:2])} together.")
+
+    def name(self, group: int) -> str:
+        """Block and warpgroup, in words."""
+        block, local = divmod(group, self.each)
+        lane = block * 32 * self.chunk.warps_per_block
+        return f"{self.chunk.name_lane(lane).split(', thread')[0]}, warpgroup {local}"
+
+    def stuck(self, index: int) -> str:
+        """Why nobody can execute a block of code that needs whole warpgroups."""
+
+        chunk = self.chunk
+        block = chunk.program.blocks[index]
+        here = np.flatnonzero(chunk.pc == index)
+        group = int(self.of_warp[here[0] // 32])
+        mine = np.flatnonzero(np.repeat(self.of_warp, 32) == group)
+        away = mine[(chunk.pc[mine] != index) & (chunk.pc[mine] != DONE)]
+        item = next(item for item in block.code if item.family == "wgmma")
+        return (f"{chunk.launch.describe(item)}: {self.name(group)} cannot execute {'.'.join(item.parts[:2])}, as its "
+                f"threads {spans(chunk.thread_of_lane[away])} are elsewhere: all 128 threads of a warpgroup have to "
+                f"come to it. {chunk.barriers.explain()}")
+
+    # ---- Instructions ----
+
+    def fence(self, L, k: int) -> None:
+        groups = self.groups(L, k)
+        if self.chunk.hazards is not None:
+            self.chunk.hazards.warpgroups.fence(groups)
+
+    def issue(self, L, k: int, kind: Kind, c, scale, multiply, operands):
+        """A wgmma: returns the accumulators (warps, 16, n) as the registers hold them from now on.
+
+        multiply(where): A · B of the executing warpgroups that `where` picks, (picked, 64, n).
+        operands: of the search for hazards, (groups, …) what each reads in shared memory.
+        """
+        groups = self.groups(L, k)
+        watch = self.chunk.hazards
+        if self.late or watch is not None:
+            flight = Flight(k, kind, groups, self.committed[groups], np.ones(len(groups), bool), scale,
+                            multiply if self.late else None, self._key(groups, kind))
+            if watch is not None:
+                flight.reads = watch.warpgroups.issued(flight, operands())
+            self.flights.append(flight)
+        if not self.late:
+            everyone = np.ones(len(groups), bool)
+            return added(c.reshape(len(groups), 64, -1), multiply(everyone), scale, kind).reshape(c.shape)
+        self._hold(groups, kind, flight.key, c)
+        return c
+
+    def _key(self, groups, kind: Kind) -> tuple:
+        """The matrix of the accumulators: that of a wgmma in flight if they are its own, or were moved from there."""
+        for flight in reversed(self.flights):
+            same = flight.kind.d == kind.d or [flight.copies.get(r) for r in kind.d] == list(range(len(kind.d)))
+            if same and flight.kind.n == kind.n and np.isin(groups, flight.groups[flight.left]).any():
+                return flight.key
+        return kind.d
+
+    def _hold(self, groups, kind: Kind, key: tuple, c) -> None:
+        flying = self.flying.setdefault(key, np.zeros(self.count, np.int64))
+        matrix = self.matrices.get(key)
+        if matrix is None:
+            matrix = self.matrices[key] = np.zeros((self.count, 64, kind.n), c.dtype)
+            self.chunk.take(matrix.nbytes, "accumulators in flight")
+        new = flying[groups] == 0
+        matrix[groups[new]] = c.reshape(len(groups), 64, -1)[new]
+        flying[groups] += 1
+
+    def moved(self, L, to: int, source: int) -> None:
+        """A register was copied to another: if it is an accumulator in flight, so is the copy."""
+        groups = self.some(L, L.mask)
+        for flight in self.flights:
+            number = flight.kind.d.index(source) if source in flight.kind.d else flight.copies.get(source)
+            if number is not None and np.isin(groups, flight.groups[flight.left]).any():
+                flight.copies[to] = number
+            else:
+                flight.copies.pop(to, None)
+
+    def commit(self, L, k: int) -> None:
+        self.committed[self.groups(L, k)] += 1
+
+    def wait(self, L, k: int, newest: int) -> None:
+        """All but the `newest` wgmma-groups of each executing warpgroup are complete."""
+        groups = self.groups(L, k)
+        if not self.flights:
+            return
+        bound = np.full(self.count, -1, np.int64)
+        bound[groups] = self.committed[groups] - newest
+        for flight in self.flights:
+            done = flight.left & (flight.number < bound[flight.groups])
+            if done.any():
+                self.land(flight, done)
+        self.flights = [flight for flight in self.flights if flight.left.any()]
+
+    def land(self, flight: Flight, done: np.ndarray) -> None:
+        flight.left = flight.left & ~done
+        groups, key = flight.groups[done], flight.key
+        if self.late:
+            matrix = self.matrices[key]
+            matrix[groups] = added(matrix[groups], flight.multiply(done), flight.scale[done], flight.kind)
+            self.flying[key][groups] -= 1
+            mask = self.landed.setdefault(flight.kind.d, [flight, np.zeros(self.count, bool)])[1]
+            mask[groups], self.landed[flight.kind.d] = True, [flight, mask]
+        if self.chunk.hazards is not None:
+            self.chunk.hazards.warpgroups.landed(flight, done)
+
+    def take(self, L, k: int, numbers: tuple, values: tuple) -> tuple:
+        """The registers `numbers` after a wait: those whose accumulators have landed get their values."""
+        groups, out = self.groups(L, k), dict(zip(numbers, values, strict=True))
+        for flight, mask in self.landed.values():
+            positions, kind = np.flatnonzero(mask[groups]), flight.kind
+            tiles = self.matrices[flight.key][groups[positions]].reshape(-1, 16, kind.n)
+            dtype = np.uint32 if kind.form[5] == "f16" else tiles.dtype
+            lanes = (positions[:, None] * THREADS + np.arange(THREADS)).reshape(-1)
+            whole = len(lanes) == L.n
+            landed = results(_Count(len(lanes)), tiles, 1, kind.n // 8, kind.form, dtype)
+            copies = [(register, landed[number]) for register, number in flight.copies.items()]
+            for number, value in (*zip(kind.d, landed, strict=True), *copies):
+                old = out[number]
+                value = value if value.dtype == old.dtype else value.view(old.dtype)
+                if not whole:
+                    new = np.full(L.n, old) if old.ndim == 0 else old.copy()
+                    new[lanes] = value
+                    value = new
+                out[number] = value
+        self.landed = {}
+        return tuple(out.values())
+
+    def finish(self) -> None:
+        """The blocks have ended."""
+        if self.chunk.hazards is not None:
+            self.chunk.hazards.warpgroups.ended(self.flights)
+
+
+class _Count:
+    """As much of `Lanes` as `results` looks at."""
+
+    def __init__(self, n: int):
+        self.n = n
+
+
+def added(c, product, scale, kind: Kind):
+    """The accumulators after one instruction; `scale` (groups,) tells where the old ones are added."""
+
+    if kind.form[5] == "s32":
+        product = product.astype(np.int32)
+    if scale.all():
+        product += c
+    elif scale.any():
+        product[scale] += c[scale]
+    return round_to_f16(product) if kind.form[5] == "f16" else product
+
+
+__all__ = ["Flight", "Warpgroups"]

@@ -1,0 +1,116 @@
+"""barrier.cluster: all threads of all blocks of a cluster arrive, and wait when they please.
+
+"Each thread must arrive at the barrier only once before the barrier completes"; threads that have ended are not waited
+for. PTX ISA, "barrier.cluster". Where a launch names no cluster, every block is its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.faults import ClusterFault
+from gpu_simulator.machine.barriers import Waiting
+from gpu_simulator.machine.branching import DONE, PARKED
+from gpu_simulator.machine.thread_ranges import spans, threads_wait
+
+
+class ClusterBarrier:
+    """rounds: how often each lane has arrived; one that waits needs all others of its cluster to have come as often.
+
+    waited: the last round for which each lane has waited.
+    """
+
+    def __init__(self, chunk):
+        self.chunk = chunk
+        self.rounds, self.waited = np.zeros(chunk.lanes, np.int64), np.zeros(chunk.lanes, np.int64)
+        self.cluster_of_lane = chunk.block_of_lane // chunk.cluster_size
+        self.lanes_of_cluster = chunk.cluster_size * 32 * chunk.warps_per_block
+        self.parked: list[Waiting] = []
+
+    def arrive(self, L, site: int, mask) -> None:
+        chunk, lanes = self.chunk, L.lane_numbers()[L.active() if mask is None else mask]
+        if not len(lanes):
+            return
+        over = self.complete()[self.cluster_of_lane[lanes]]
+        if (self.rounds[lanes] > over).any():
+            first = int(lanes[self.rounds[lanes] > over][0])
+            raise ClusterFault(
+                f"{chunk.launch.describe(chunk.program.sites[site])}: {chunk.name_lane(first)} arrives again at "
+                "barrier.cluster before the others have arrived; each thread arrives once, then waits with "
+                "barrier.cluster.wait."
+            )
+        blind = lanes[self.waited[lanes] < self.rounds[lanes]]
+        self.rounds[lanes] += 1
+        if chunk.launch.trace is not None:
+            chunk.launch.trace.cluster(chunk, lanes, self.rounds[lanes], False)
+        if chunk.hazards is not None:
+            if len(blind):
+                chunk.hazards.clusters.arrived_blindly(site, int(blind[0]))
+            relaxed = "relaxed" in chunk.program.sites[site].parts
+            places = np.stack([self.cluster_of_lane[lanes], self.rounds[lanes]])
+            for cluster, turn in np.unique(places, axis=1).T.tolist():
+                some = lanes[(places[0] == cluster) & (places[1] == turn)]
+                chunk.hazards.clusters.arrived(some, cluster, turn, relaxed)
+        self.recheck()
+
+    def complete(self) -> np.ndarray:
+        """By cluster: the rounds that all threads which have not ended have arrived for."""
+        rounds = np.where(self.chunk.pc == DONE, np.iinfo(np.int64).max, self.rounds)
+        return rounds.reshape(-1, self.lanes_of_cluster).min(1)
+
+    def wait(self, L, site: int, following: int) -> int:
+        chunk = self.chunk
+        lanes = L.lane_numbers()[L.active()]
+        chunk.goto(L, PARKED)
+        chunk.at = None
+        turns = np.maximum(self.rounds[lanes], self.waited[lanes] + 1)  # one that has not arrived waits for itself
+        self.waited[lanes] = turns
+        if chunk.launch.trace is not None:
+            chunk.launch.trace.cluster(chunk, lanes, turns, True)
+        clusters = self.cluster_of_lane[lanes]
+        for cluster, turn in np.unique(np.stack([clusters, turns]), axis=1).T.tolist():
+            some = lanes[(clusters == cluster) & (turns == turn)]
+            self.parked.append(Waiting(some, turn, following, site, None, 0))
+        self.recheck()
+        return -1
+
+    def recheck(self) -> None:
+        """Let those go on for whom all have arrived."""
+        if not self.parked:
+            return
+        left, chunk, complete = [], self.chunk, self.complete()
+        for entry in self.parked:
+            cluster = int(self.cluster_of_lane[entry.lanes[0]])
+            if complete[cluster] < entry.expected:
+                left.append(entry)
+                continue
+            chunk.pc[entry.lanes] = entry.following
+            if chunk.hazards is not None:
+                chunk.hazards.clusters.passed(entry.lanes, cluster, entry.expected)
+        self.parked = left
+
+    def explain(self, block: int) -> list[str]:
+        """One clause for each group of lanes of a block that waits, with those who have not come."""
+        chunk, words = self.chunk, []
+        for entry in self.parked:
+            inside = entry.lanes[chunk.block_of_lane[entry.lanes] == block]
+            if len(inside):
+                words.append(
+                    f"{threads_wait(chunk.thread_of_lane[inside])} at barrier.cluster for all threads "
+                    f"({chunk.launch.describe(chunk.program.sites[entry.site])}){self.missing(entry, block)}"
+                )
+        return words
+
+    def missing(self, entry: Waiting, block: int) -> str:
+        """Whose arrival is missing, block by block."""
+        chunk, parts = self.chunk, []
+        same = self.cluster_of_lane == self.cluster_of_lane[entry.lanes[0]]
+        late = np.flatnonzero(same & (self.rounds < entry.expected) & (chunk.pc != DONE))
+        for other in np.unique(chunk.block_of_lane[late]).tolist():
+            threads = spans(chunk.thread_of_lane[late[chunk.block_of_lane[late] == other]])
+            parts.append(f"threads {threads} of {'this block' if other == block else chunk.name_block(other)}")
+        return f"; {', '.join(parts)} {'has' if len(late) == 1 else 'have'} not arrived" if parts else ""
+
+    def blocks(self) -> set[int]:
+        """Those in which somebody waits."""
+        return {int(block) for entry in self.parked for block in np.unique(self.chunk.block_of_lane[entry.lanes])}

@@ -1,0 +1,40 @@
+"""What a deadlock at an mbarrier says: who waits for which phase, and what that phase still misses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.machine.mbarriers import Mbarrier, Mbarriers
+from gpu_simulator.machine.thread_ranges import threads_wait
+
+
+def waiting_clauses(mbarriers: Mbarriers, block: int) -> list[str]:
+    """One clause for each group of threads of a block that waits."""
+    chunk, words = mbarriers.chunk, []
+    for (number, address), entries in sorted(mbarriers.waiting.items()):
+        if number != block:
+            continue
+        barrier, by_wait = mbarriers.known[number, address], {}
+        for entry in entries:
+            by_wait.setdefault((entry.phase, entry.site), []).append(entry.lanes)
+        for (phase, site), lanes in by_wait.items():
+            waiting = threads_wait(chunk.thread_of_lane[np.concatenate(lanes)])
+            words.append(
+                f"{waiting} at the mbarrier at shared address {address} for the end of phase {phase} "
+                f"(parity {phase & 1}), which {missing(barrier)} ({chunk.launch.describe(chunk.program.sites[site])})"
+            )
+    return words
+
+
+def missing(barrier: Mbarrier) -> str:
+    """What has to come before the phase ends, and whether the wait may have missed its phase."""
+    parts = []
+    if barrier.pending:
+        parts.append(f"expects {barrier.pending:,} more of its {barrier.expected:,} arrivals")
+    if barrier.bytes > 0:
+        parts.append(f"expects {barrier.bytes:,} bytes more than have been copied")
+    elif barrier.bytes < 0:
+        parts.append(f"has got {-barrier.bytes:,} bytes more than were announced by expect_tx")
+    untouched = barrier.phase and barrier.pending == barrier.expected and not barrier.bytes
+    remark = f" (phase {barrier.phase - 1} is over, and nothing has come since)" if untouched else ""
+    return " and ".join(parts) + remark

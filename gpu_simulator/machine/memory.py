@@ -1,0 +1,308 @@
+"""The memories: addresses checked, turned into indices, counted. Data are bytes seen through views of each width."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import numpy as np
+
+from gpu_simulator.faults import MemoryFault
+from gpu_simulator.machine.address_space import GLOBAL_BASE, align_up
+from gpu_simulator.machine.counting import count_shared, sectors_of
+from gpu_simulator.ptx.demangle import source_name
+
+# One element of each width; 16 bytes travel as a complex number, which NumPy copies bit by bit.
+ELEMENT = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+SHIFT = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
+
+
+def views_of(data: np.ndarray) -> dict:
+    """The same bytes as elements of each width."""
+    return {width: data.view(dtype) for width, dtype in ELEMENT.items()}
+
+
+def picked_lanes(L, mask):
+    """Positions of the executing lanes, or None for all of them."""
+    if mask is None:
+        return None
+    return L.picked if mask is L.mask else np.flatnonzero(mask)
+
+
+class BlockMemory:
+    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts of a chunk."""
+
+    space = "shared"
+
+    def __init__(self, chunk, parts: int, stride: int, size: int):
+        self.chunk, self.stride, self.size = chunk, stride, size
+        self.data = np.zeros(align_up(parts * stride + 16, 16), np.uint8)
+        self.views = views_of(self.data)
+
+    def resolve(self, L, k: int, address, mask, width: int, kind: str = "shared"):
+        """(index, picked): elements of `width` bytes for the executing lanes; None if there are none."""
+        chunk = self.chunk
+        site = chunk.sites[k]
+        whole = mask is L.mask
+        scalar = address.ndim == 0
+        if whole:
+            key = (id(L), int(address) if scalar else int(address[0]))
+            entry = site.cache.get(key)
+            if entry is not None and entry[0] is L and (entry[1] is address or (entry[1] == address).all()):
+                site.wavefronts += entry[4]
+                site.ideal += entry[5]
+                site.requests += entry[6]
+                site.bytes += entry[7]
+                return entry[2], entry[3]
+        picked = picked_lanes(L, mask)
+        if picked is not None and not picked.size:
+            return None
+        used = address if picked is None or scalar else address[picked]
+        low = int(used) if scalar else int(used.min())
+        self.check_used(L, k, address, picked, used, width)
+        offsets = L.offsets(self.space)
+        if picked is not None:
+            offsets = offsets[picked]
+        if scalar and chunk.blocks == 1 and self.space == "shared":
+            index = np.int64(low >> SHIFT[width])
+        else:
+            index = (used.astype(np.int64) + offsets) >> SHIFT[width]
+        before = site.wavefronts, site.ideal, site.requests, site.bytes
+        self.count(site, L, address, mask, width, kind)
+        if whole:
+            if len(site.cache) >= 64:
+                site.cache.clear()
+            site.cache[key] = (
+                L,
+                address,
+                index,
+                picked,
+                site.wavefronts - before[0],
+                site.ideal - before[1],
+                site.requests - before[2],
+                site.bytes - before[3],
+            )
+        return index, picked
+
+    def check(self, L, k: int, address, mask, width: int) -> None:
+        """Raise `MemoryFault` where the executing lanes name addresses at which `width` bytes cannot be accessed."""
+        picked = picked_lanes(L, mask)
+        used = address if picked is None or address.ndim == 0 else address[picked]
+        self.check_used(L, k, address, picked, used, width)
+
+    def check_used(self, L, k: int, address, picked, used, width: int) -> None:
+        if int(used.max()) + width > self.size:
+            self.out_of_bounds(L, k, address, picked, width)
+        if width > 1 and int(np.bitwise_or.reduce(used, axis=None)) & (width - 1):
+            misaligned(self.chunk, L, k, self.space, address, picked, width)
+
+    def count(self, site, L, address, mask, width: int, kind: str) -> None:
+        if kind != "uncounted":
+            count_shared(self.chunk, site, L, address, mask, width, kind)
+
+    def out_of_bounds(self, L, k, address, picked, width):
+        chunk = self.chunk
+        lanes = np.broadcast_to(address, L.n).astype(np.uint64)
+        positions = np.arange(L.n) if picked is None else picked
+        bad = positions[(lanes[positions] >= self.size) | (lanes[positions] + np.uint64(width) > self.size)][0]
+        at = int(lanes[bad])
+        nearest = nearest_variable(chunk, self.space, at)
+        raise MemoryFault(
+            f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
+            f"but its {self.space} memory has {self.size:,} bytes{nearest}; "
+            f"{chunk.launch.describe(chunk.program.sites[k])}."
+        )
+
+
+class SharedMemory(BlockMemory):
+    """Shared memory of the blocks of a chunk. It begins as NaN in every format; on a GPU it may hold anything."""
+
+    def __init__(self, chunk):
+        super().__init__(chunk, chunk.blocks, chunk.shared_stride, chunk.launch.smem_bytes)
+        self.data.fill(0xFF)
+
+    def split(self, k: int, lanes: np.ndarray, at: np.ndarray):
+        """(blocks of the chunk, offsets) of the shared addresses that some lanes use."""
+        return self.chunk.block_of_lane[lanes], at.astype(np.int64)
+
+    def check_there(self, k: int, lanes, blocks) -> None:
+        """Blocks whose memory is used are there: here, those of the lanes themselves."""
+
+    def used(self, k: int, lanes, blocks) -> None:
+        """Lanes use the shared memory of blocks: here, of their own."""
+
+    def place(self, lane: int, address: int) -> tuple[int, int]:
+        """(block of the chunk, offset) of one address that is known to be good."""
+        return int(self.chunk.block_of_lane[lane]), address
+
+
+class LocalMemory(BlockMemory):
+    """Local memory, one part for each thread."""
+
+    space = "local"
+
+    def __init__(self, chunk):
+        super().__init__(chunk, chunk.lanes if chunk.local_stride else 0, chunk.local_stride, chunk.program.local_size)
+
+    def count(self, site, L, address, mask, width, kind):
+        active = L.n if mask is None else int(mask.sum())
+        site.bytes += active * width
+
+
+class GlobalMemory:
+    """Module variables, kernel parameters and the buffers of a launch, at addresses from GLOBAL_BASE on."""
+
+    GAP = 512
+
+    def __init__(self, program, parameters: bytes, buffers: list[tuple[str, np.ndarray]]):
+        self.names: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        first = program.global_size
+        end = align_up(first + len(parameters) + self.GAP, 256)
+        places = []
+        for start, size, name in program.global_variables:
+            self.add(start, size, source_name(name))
+        if parameters:
+            self.add(GLOBAL_BASE + first, len(parameters), "the kernel's parameters")
+        for name, buffer in buffers:
+            places.append(end)
+            self.add(GLOBAL_BASE + end, buffer.nbytes, name)
+            end = align_up(end + buffer.nbytes + self.GAP, 256)
+        self.data = np.zeros(align_up(end, 16), np.uint8)
+        for offset, initial in [*program.data, (first, parameters)]:
+            self.data[offset : offset + len(initial)] = np.frombuffer(initial, np.uint8)
+        self.views = views_of(self.data)
+        self.places = places
+
+    def add(self, start: int, size: int, name: str) -> None:
+        self.starts.append(start)
+        self.ends.append(start + size)
+        self.names.append(name)
+
+    def inside(self, low: int, high: int) -> bool:
+        """True if bytes low … high - 1 lie in one allocation."""
+        found = bisect_right(self.starts, low) - 1
+        return found >= 0 and high <= self.ends[found]
+
+    def resolve(self, chunk, L, k: int, address, mask, width: int):
+        """(index, picked) as in `BlockMemory.resolve`; counts sectors."""
+        site = chunk.sites[k]
+        if address.ndim == 0:
+            return self.resolve_uniform(chunk, site, L, k, address, mask, width)
+        picked = picked_lanes(L, mask)
+        if picked is not None:
+            if not picked.size:
+                return None
+            used = address[picked]
+        else:
+            used = address
+        origin = used[0]
+        relative = used - origin
+        origin = int(origin)
+        whole = mask is L.mask
+        entry = site.cache.get(id(L)) if whole else None
+        if entry is not None and entry[0] is L and entry[2] == origin & 31 and (entry[1] == relative).all():
+            index = entry[3] + ((origin - entry[4]) >> SHIFT[width])
+            low, high = origin + entry[5], origin + entry[6]
+            counts = entry[7]
+            if not self.inside(low, high):
+                self.check(chunk, L, k, address, picked, width)
+        else:
+            low, high = int(used.min()), int(used.max()) + width
+            if not self.inside(low, high):
+                self.check(chunk, L, k, address, picked, width)
+            if width > 1 and int(np.bitwise_or.reduce(used)) & (width - 1):
+                misaligned(chunk, L, k, "global", address, picked, width)
+            index = (used - np.uint64(GLOBAL_BASE)).view(np.int64) >> SHIFT[width]
+            counts = sectors_of(chunk, L, address, mask, width)
+            if whole:
+                if len(site.cache) >= 64:
+                    site.cache.clear()
+                site.cache[id(L)] = (L, relative, origin & 31, index, origin, low - origin, high - origin, counts)
+        site.sectors += counts[0]
+        site.requests += counts[1]
+        site.bytes += counts[2]
+        if chunk.hazards is not None and chunk.hazards.report.copying[k]:  # others tell it of themselves
+            chunk.hazards.read(L, k, self, index, picked, width)
+        return index, picked
+
+    def resolve_uniform(self, chunk, site, L, k, address, mask, width):
+        active = L.active() if mask is None else mask
+        if mask is not None and not mask.any():
+            return None
+        at = int(address)
+        if not self.inside(at, at + width):
+            self.check(chunk, L, k, address, None if mask is None else np.flatnonzero(mask), width)
+        if at & (width - 1):
+            misaligned(chunk, L, k, "global", address, None if mask is None else np.flatnonzero(mask), width)
+        warps = L.warps if mask is None else int(active.reshape(-1, 32).any(1).sum())
+        site.sectors += warps * -(-width // 32)
+        site.requests += warps
+        site.bytes += width * (L.n if mask is None else int(active.sum()))
+        return np.int64((at - GLOBAL_BASE) >> SHIFT[width]), picked_lanes(L, mask)
+
+    def check(self, chunk, L, k, address, picked, width: int) -> None:
+        """Every lane's access against the allocations; raises `MemoryFault` for the first that is outside."""
+        lanes = np.broadcast_to(address, L.n).astype(np.uint64)
+        positions = np.arange(L.n) if picked is None else picked
+        at = lanes[positions]
+        starts, ends = np.array(self.starts or [0], np.uint64), np.array(self.ends or [0], np.uint64)
+        found = np.searchsorted(starts, at, side="right").astype(np.int64) - 1
+        behind = at + np.uint64(width)  # wraps at the end of the address space
+        bad = (found < 0) | (behind > ends[np.maximum(found, 0)]) | (behind < at)
+        if not bad.any():
+            return
+        first = int(np.flatnonzero(bad)[0])
+        where = int(at[first])
+        lane = int(L.lane_numbers()[positions[first]])
+        raise MemoryFault(
+            f"{chunk.name_lane(lane)} accessed {width} bytes at global address {where:#x}, "
+            f"{self.nearest(where, width)}; {chunk.launch.describe(chunk.program.sites[k])}."
+        )
+
+    def nearest(self, where: int, width: int) -> str:
+        """In words, where an address lies from the nearest allocation."""
+        if where < 4096:
+            return "a null pointer"
+        best = min(
+            range(len(self.starts)),
+            default=None,
+            key=lambda n: max(self.starts[n] - where, where + width - self.ends[n], 0),
+        )
+        if best is None:
+            return "where nothing is allocated"
+        size = self.ends[best] - self.starts[best]
+        if where < self.starts[best]:
+            return f"{self.starts[best] - where:,} bytes before {self.names[best]} ({size:,} bytes)"
+        return (
+            f"{where - self.ends[best]:,} bytes past the end of {self.names[best]} ({size:,} bytes)"
+            if where >= self.ends[best]
+            else f"across the end of {self.names[best]} ({size:,} bytes)"
+        )
+
+
+def misaligned(chunk, L, k, space: str, address, picked, width: int):
+    """Raise `MemoryFault` for the first misaligned lane."""
+    lanes = np.broadcast_to(address, L.n).astype(np.uint64)
+    positions = np.arange(L.n) if picked is None else picked
+    bad = positions[(lanes[positions] & np.uint64(width - 1)) != 0][0]
+    raise MemoryFault(
+        f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {space} address "
+        f"{int(lanes[bad]):#x}, which is not a multiple of {width}; "
+        f"{chunk.launch.describe(chunk.program.sites[k])}."
+    )
+
+
+def nearest_variable(chunk, space: str, at: int) -> str:
+    """In words, the variable of a block that ends closest below an address."""
+    best = None
+    for variable in chunk.program.named_variables:
+        if variable.space == space:
+            start = chunk.program.address(variable)
+            if start <= at and (best is None or start > best[0]):
+                best = start, variable
+    if best is None:
+        return ""
+    return f" (nearest: {source_name(best[1].name)}, which begins at {best[0]:,}" + (
+        f" and has {best[1].size:,} bytes)" if best[1].size else ")"
+    )

@@ -1,0 +1,128 @@
+"""Python values to the parameters of a kernel: arrays become buffers, numbers take the parameter's type."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.faults import LaunchError
+from gpu_simulator.hardware.tensor_map import TensorMap
+from gpu_simulator.machine.address_space import GLOBAL_BASE, align_up
+from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, encode
+from gpu_simulator.machine.memory import GlobalMemory
+from gpu_simulator.ptx.types import CODES, NUMPY
+
+
+def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
+    """(pieces, buffers): a piece is the bytes of a parameter, the number of its buffer, or (tensor map, number).
+
+    Raises `LaunchError` for arguments that do not fit the parameters.
+    """
+    expected = program.parameters
+    if len(args) != len(expected):
+        raise LaunchError(f"{program.entry} takes {len(expected)} arguments, not {len(args)}.")
+    pieces, buffers = [], []
+    for number, (argument, parameter) in enumerate(zip(args, expected, strict=True)):
+        name = f"argument {number}"
+        if isinstance(argument, np.ndarray):
+            if parameter.size != 8:
+                raise LaunchError(
+                    f"{name} of {program.entry} is a {parameter.size}-byte .{parameter.type}, not a pointer; "
+                    "pass a number instead of an array."
+                )
+            if argument.dtype.hasobject:
+                raise LaunchError(f"{name} holds Python objects; pass an array of numbers.")
+            if not argument.flags.c_contiguous:
+                raise LaunchError(f"{name} must be a contiguous array; pass np.ascontiguousarray(…).")
+            pieces.append(_buffer(argument, name, buffers))
+        elif isinstance(argument, TensorMap):
+            pieces.append((argument, _tensor(argument, parameter, program.entry, name, buffers)))
+        elif isinstance(argument, (bytes, bytearray)):
+            if len(argument) != parameter.size:
+                raise LaunchError(
+                    f"{name} of {program.entry} has {parameter.size} bytes, but {len(argument)} were given."
+                )
+            pieces.append(bytes(argument))
+        elif argument is None and parameter.size == 8:
+            pieces.append(bytes(8))
+        elif isinstance(argument, np.generic) and argument.nbytes == parameter.size and parameter.type == "b8":
+            pieces.append(argument.tobytes())  # __half and __nv_bfloat16 are structs of two bytes
+        elif isinstance(argument, (int, float, np.number, np.bool_)):
+            pieces.append(_number(argument, parameter, name))
+        else:
+            raise LaunchError(
+                f"{name} is a {type(argument).__name__}; pass a NumPy array, a TensorMap, a number, or bytes for a "
+                "struct."
+            )
+    return pieces, buffers
+
+
+def with_addresses(program, pieces, buffers) -> bytes:
+    """The parameter block, with the addresses that the buffers get in `GlobalMemory`."""
+    block = bytearray(program.parameter_size)
+    base = align_up(program.global_size + program.parameter_size + GlobalMemory.GAP, 256)
+    places, end = [], base
+    for _, buffer in buffers:
+        places.append(end)
+        end = align_up(end + buffer.nbytes + GlobalMemory.GAP, 256)
+    for piece, parameter, offset in zip(pieces, program.parameters, program.parameter_offsets, strict=True):
+        if isinstance(piece, tuple):
+            piece = encode(piece[0], GLOBAL_BASE + places[piece[1]])
+        elif isinstance(piece, int):
+            piece = (GLOBAL_BASE + places[piece]).to_bytes(8, "little")
+        block[offset : offset + parameter.size] = piece
+    return bytes(block)
+
+
+def _buffer(array: np.ndarray, name: str, buffers: list) -> int:
+    """The number of the buffer of an array; a new one unless another argument is the same memory."""
+    same = next((n for n, (_, other) in enumerate(buffers) if _overlap(array, other, name)), None)
+    if same is None:
+        buffers.append((name, array))
+        return len(buffers) - 1
+    return same
+
+
+def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list) -> int:
+    """The buffer of a tensor map's array."""
+    if parameter.size != BYTES or parameter.align < 64:
+        raise LaunchError(
+            f"{name} of {entry} is a {parameter.size}-byte .{parameter.type}, not a tensor map: declare the parameter "
+            "`const __grid_constant__ CUtensorMap`, a struct of 128 bytes aligned to 64."
+        )
+    if argument.array is None:
+        raise LaunchError(f"{name} is a tensor map without an array; make it with TensorMap.of(array, box).")
+    if argument.array.nbytes < argument.span_bytes:
+        raise LaunchError(
+            f"{name} describes a tensor of {argument.span_bytes:,} bytes, but its array has {argument.array.nbytes:,}."
+        )
+    return _buffer(argument.array, name, buffers)
+
+
+def _overlap(one: np.ndarray, other: np.ndarray, name: str) -> bool:
+    """True if two arguments are the same memory. Raises `LaunchError` if they share a part of it."""
+    begin, start = (a.__array_interface__["data"][0] for a in (one, other))
+    if begin == start and one.nbytes == other.nbytes:
+        return one.nbytes > 0
+    if begin < start + other.nbytes and start < begin + one.nbytes:
+        raise LaunchError(f"{name} overlaps another argument in part; pass the whole array, or copies.")
+    return False
+
+
+def _number(value, parameter, name: str) -> bytes:
+    kind = parameter.type
+    if parameter.size != NUMPY[CODES[kind]].itemsize:
+        raise LaunchError(f"{name} is a struct of {parameter.size} bytes; pass bytes.")
+    if kind in ("f32", "f64"):
+        try:
+            return np.array(value, NUMPY[CODES[kind]]).tobytes()
+        except OverflowError:
+            raise LaunchError(f"{name} is a .{kind} parameter, and a number this large does not fit in it.") from None
+    if kind in ("f16", "bf16") or (isinstance(value, (float, np.floating)) and not float(value).is_integer()):
+        if kind == "f16" or isinstance(value, np.float16):
+            return np.float16(value).tobytes()
+        raise LaunchError(f"{name} is a .{kind} parameter, but {value!r} is not a whole number.")
+    size = parameter.size
+    whole = int(value)
+    if not -(1 << 8 * size - 1) <= whole < 1 << 8 * size:
+        raise LaunchError(f"{name} is a .{kind} parameter of {size} bytes, and {whole:,} does not fit in it.")
+    return (whole & ((1 << 8 * size) - 1)).to_bytes(size, "little")

@@ -1,0 +1,264 @@
+"""Resident blocks run together: registers, memories, program counters and the scheduler."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.machine.asynchronous.copy_groups import Groups
+from gpu_simulator.machine.asynchronous.tensor_cores import TensorCores
+from gpu_simulator.machine.asynchronous.tensor_memory import TensorMemory
+from gpu_simulator.machine.asynchronous.transfers import Transfers
+from gpu_simulator.machine.asynchronous.warpgroups import Warpgroups
+from gpu_simulator.machine.barriers import Barriers
+from gpu_simulator.machine.branching import DONE, PARKED, ControlFlow
+from gpu_simulator.machine.cluster_barrier import ClusterBarrier
+from gpu_simulator.machine.cluster_memory import ClusterMemory
+from gpu_simulator.machine.lanes import Lanes
+from gpu_simulator.machine.mbarriers import Mbarriers
+from gpu_simulator.machine.memory import LocalMemory, SharedMemory
+from gpu_simulator.machine.special_registers import SpecialRegisters
+from gpu_simulator.ptx.recursion import CallStack
+
+PATTERNS = 1_000_000  # costs of address patterns that are remembered from chunk to chunk, of about 150 bytes each
+FAIR = 256  # scheduling steps after which the furthest lanes get a turn
+
+
+class Chunk(ControlFlow, SpecialRegisters):
+    """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp, the last warp filled up.
+
+    places: of the blocks, in a row, by which `Clusters` counts them; the blocks of a cluster are together.
+    """
+
+    BYTES_A_LANE = 128  # numbers, masks and addresses beside the registers
+
+    def __init__(self, launch, places: np.ndarray):
+        self.launch, self.program, self.block_ids = launch, launch.program, launch.clusters.block(places)
+        self.first_place, self.cluster_size = int(places[0]), launch.clusters.size
+        self.blocks = len(places)
+        self.threads = launch.threads
+        self.warps_per_block = -(-self.threads // 32)
+        self.warps = self.blocks * self.warps_per_block
+        self.lanes = 32 * self.warps
+        self.sites, self.memory, self.options = launch.sites, launch.memory, launch.options
+        self.all_lanes = np.arange(self.lanes, dtype=np.int64)
+        self.block_of_lane = self.all_lanes // (32 * self.warps_per_block)
+        self.thread_of_lane = self.all_lanes % (32 * self.warps_per_block)
+        self.shared_stride, self.local_stride = launch.shared_stride, self.program.local_size
+        self.account, self.taken = launch.account, 0
+        self.take(self.blocks * self.shared_stride + self.lanes * (self.local_stride + self.BYTES_A_LANE))
+        self.shared = SharedMemory(self) if self.cluster_size == 1 else ClusterMemory(self)
+        self.local = LocalMemory(self)
+        self.R = list(launch.initial_registers)
+        self.all = Lanes(self, None, None)
+        self.barriers = Barriers(self)
+        self.at: int | None = 0  # the block that every lane is at, or None
+        self.pc = np.zeros(self.lanes, np.int64)
+        self.alive = self.thread_of_lane < self.threads
+        self.whole_warps = self.threads % 32 == 0
+        if not self.whole_warps:
+            self.pc[~self.alive] = DONE
+            self.at = None
+        self.runs = launch.runs
+        self.contexts: dict[bytes, Lanes] = {}
+        self.steps = 0
+        self.warpgroups = Warpgroups(self) if launch.program.warpgroup_registers is not None else None
+        self.hazards = launch.hazards.chunk(self) if launch.hazards else None
+        self.groups = Groups(self)
+        self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
+        self.tensor_memory, self.tensor_cores = TensorMemory(self), TensorCores(self)
+        self.cluster_barrier = ClusterBarrier(self)
+        self.calls = CallStack(self) if self.program.frames else None
+        self._naming: dict = {}
+        self.clock_ticks = launch.clock_start
+
+    # ---- Memory ----
+
+    def take(self, size: int, what: str = "one more group of resident blocks") -> None:
+        self.taken += size
+        self.account.take(size, what)
+
+    def rest(self) -> None:
+        """The blocks wait for others: their registers stay."""
+        self.take(sum(register.nbytes for register in self.R))
+
+    def close(self) -> None:
+        """The blocks have ended. Their arrays go at once: chunks and lanes name each other, and would stay a while.
+
+        A launch that is looked into keeps them for the look.
+        """
+        self.transfers.finish()
+        self.tensor_cores.finish()
+        self.tensor_memory.finish()
+        if self.warpgroups is not None:
+            self.warpgroups.finish()
+        for site in self.sites:
+            site.cache.clear()
+        known = self.launch.patterns.known
+        if sum(map(len, known.values())) > PATTERNS:
+            known.clear()
+        if self.hazards is not None:
+            self.hazards.close()
+        self.account.give(self.taken)
+        if self.launch.probe is not None:
+            return
+        for lanes in (self.all, *self.contexts.values()):
+            lanes.__dict__.clear()
+        self.__dict__.clear()
+
+    # ---- Scheduling ----
+
+    def finished(self, quantum: int) -> bool:
+        """One more turn of a chunk that waits for others; True when it has ended."""
+        ended = self.run(quantum)
+        if ended:
+            self.close()
+        return ended
+
+    def run(self, quantum: int) -> bool:
+        """Execute up to `quantum` blocks of code; True when every lane has ended."""
+        functions, program, probes = {}, self.program, self.launch.probes
+        hazards, clustered = self.hazards is not None, self.cluster_size > 1
+        count = self.launch.effort.count
+        for _ in range(quantum):
+            if self.at is not None:
+                index = self.at
+                if index >= PARKED:
+                    return True
+                lanes = self.all
+            else:
+                picked = self.pick()
+                if picked is None:
+                    return True
+                index, lanes = picked
+            key = (index, lanes.full)
+            function = functions.get(key)
+            if function is None:
+                function = functions[key] = program.function(index, lanes.full, probes, hazards, clustered)
+            self.runs[index] += lanes.warps
+            count(self.launch, index, lanes)
+            following = function(self, lanes)
+            if following >= 0:
+                if lanes.full:
+                    self.at = following
+                else:
+                    self.goto(lanes, following)
+        return False
+
+    def pick(self):
+        """The lanes at the lowest program counter, with their block; None when all have ended."""
+        pc = self.pc
+        self.steps += 1
+        lowest = int(pc.min())
+        if self.steps % FAIR > FAIR - 32:  # lanes that spin must not starve those they wait for
+            highest = int(np.where(pc < PARKED, pc, -1).max())
+            lowest = highest if highest >= 0 else lowest
+        if lowest >= PARKED:
+            if lowest >= DONE:
+                return None
+            return self.pick() if self.unblock() else self.barriers.nobody_left()
+        chosen = self.ready(lowest)
+        if chosen is None:
+            for other in np.unique(pc[pc < PARKED]):
+                chosen = self.ready(int(other))
+                if chosen is not None:
+                    lowest = int(other)
+                    break
+            else:
+                return self.pick() if self.unblock() else self.barriers.stuck_collective(lowest)
+        return lowest, self.context(chosen)
+
+    def unblock(self) -> bool:
+        """Nobody can go on: land what is waited for, or say "not yet" to those who ask; True if that helps."""
+        return self.transfers.land_wanted(self.mbarriers.wanted()) or self.mbarriers.say_not_yet()
+
+    def ready(self, index: int) -> np.ndarray | None:
+        """The lanes at a block that may run it; a block of collectives waits for the lanes that its mask names."""
+        here = self.pc == index
+        mask = self.program.blocks[index].warp_mask
+        if mask is None:
+            return here
+        if mask == "warpgroup":
+            return self.warpgroups.ready(here)
+        rows = here.reshape(-1, 32)
+        needed = (self.pc != DONE).reshape(-1, 32)
+        if mask != "full":
+            named = self.collective_mask(mask, here)
+            needed = needed & named
+        complete = ~(needed & ~rows).any(1)
+        here = (rows & complete[:, None]).reshape(-1)
+        return here if here.any() else None
+
+    def collective_mask(self, operand, here) -> np.ndarray:
+        """(warps, 32) lanes that a membermask names; lanes of one warp that name different masks run apart."""
+        from gpu_simulator.ptx.ir import Register
+        from gpu_simulator.ptx.types import immediate
+
+        value = self.R[operand.index] if type(operand) is Register else immediate(operand.text, "u32")
+        if value.ndim:
+            first = here.reshape(-1, 32).argmax(1)
+            value = value.reshape(-1, 32)[np.arange(self.warps), first][:, None]
+        return ((value >> np.arange(32, dtype=np.uint32)) & np.uint32(1)).astype(bool) | np.zeros((self.warps, 1), bool)
+
+    def context(self, here: np.ndarray) -> Lanes:
+        """The `Lanes` of a set of lanes; contexts that come back are kept."""
+        if here.all():
+            self.at = None
+            return self.all
+        key = here.tobytes()
+        found = self.contexts.get(key)
+        if found is None:
+            rows = here.reshape(-1, 32)
+            some = rows.any(1)
+            chosen = None if some.all() else np.flatnonzero(some)
+            mask = (rows if chosen is None else rows[chosen]).reshape(-1)
+            found = Lanes(self, chosen, None if mask.all() else np.ascontiguousarray(mask))
+            if len(self.contexts) >= 64:
+                self.contexts.pop(next(iter(self.contexts)))
+            self.contexts[key] = found
+        return found
+
+    def goto(self, lanes: Lanes, target, where: np.ndarray | None = None) -> None:
+        """Set the program counter of the executing lanes, or of those of them in `where`."""
+        self.at = None
+        numbers = lanes.lane_numbers()
+        if lanes.mask is not None:
+            where = lanes.mask if where is None else where & lanes.mask
+        self.pc[numbers if where is None else numbers[where]] = target
+        if lanes.full and where is None:
+            self.at = int(target)
+
+    def naming_lanes(self, L: Lanes, count: int) -> np.ndarray:
+        """The lanes that name the rows of `count` matrices."""
+        key = (L.warps, count)
+        if key not in self._naming:
+            self._naming[key] = np.tile(np.arange(32) < 8 * count, L.warps)
+        return self._naming[key]
+
+    # ---- Names ----
+
+    def who(self, lanes: Lanes, position: int) -> str:
+        """Block and thread of an executing lane, in words. position: among the executing lanes."""
+        active = np.flatnonzero(lanes.active())
+        lane = int(lanes.lane_numbers()[active[position] if position < len(active) else 0])
+        return self.name_lane(lane)
+
+    def name_block(self, block: int) -> str:
+        """A block of the chunk, in words."""
+        x, y, _ = self.launch.grid
+        number = int(self.block_ids[block])
+        return f"block ({number % x}, {number // x % y}, {number // (x * y)})"
+
+    def has_ended(self, block: int) -> bool:
+        """Whether all threads of a block of the chunk have ended."""
+        lanes = 32 * self.warps_per_block
+        return bool((self.pc[block * lanes : (block + 1) * lanes] == DONE).all())
+
+    def name_lane(self, lane: int) -> str:
+        thread, (a, b, _) = int(self.thread_of_lane[lane]), self.launch.block
+        return (
+            f"{self.name_block(int(self.block_of_lane[lane]))}, "
+            f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)})"
+        )
+
+    def probe(self, lanes: Lanes, site: int, values: dict, after: bool) -> None:
+        self.launch.probe(self, lanes, site, dict(values), after)

@@ -1,0 +1,1 @@
+"""What watches a launch: the race detector with its checkers, and inspection of registers."""

@@ -1,0 +1,120 @@
+"""Hazards between the blocks of a cluster: what barrier.cluster orders, and blocks that end too early.
+
+An arrival publishes what its warp did before (.release, the default); one that is .relaxed publishes only what a fence
+of cluster scope, or for the inits of mbarriers fence.mbarrier_init, came after. A wait takes over what was published.
+PTX ISA, "barrier.cluster" and "membar/fence".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.machine.branching import DONE
+from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
+
+
+class Meeting:
+    """What the arrivals of one round publish, by warp of the cluster: everything, and the inits of mbarriers."""
+
+    def __init__(self, span: int):
+        self.clock, self.inits, self.met = (np.full(span, ALWAYS, np.int64) for _ in range(3))
+        self.acquired = ALWAYS
+
+
+class ClusterWatch:
+    """Of one chunk; part of its `Watch`.
+
+    inits[w, u]: the last mbarrier.init of warp u of the same cluster that warp w may rely on.
+    used[b, u]: the last event at which warp u of another block of the cluster used the shared memory of block b.
+    """
+
+    def __init__(self, watch):
+        self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
+        order, chunk = watch.order, watch.chunk
+        self.meetings: dict[tuple[int, int], Meeting] = {}
+        self.inits = np.full(order.known.shape, ALWAYS, np.int64)
+        self.used = np.zeros((chunk.blocks, order.span), np.int64)
+        self.users: dict[tuple[int, int], tuple[int, int]] = {}  # (block, warp of the cluster) -> (site, lane)
+        self.ended = np.zeros(chunk.blocks, bool)
+
+    # ---- barrier.cluster ----
+
+    def arrived(self, lanes, cluster: int, turn: int, relaxed: bool) -> None:
+        meeting = self.meetings.setdefault((cluster, turn), Meeting(self.order.span))
+        order, rows = self.order, np.unique(lanes >> 5)
+        known = order.known_to(rows, self.report.event).max(0)
+        np.maximum(meeting.inits, np.minimum(known, self.watch.proxies.init_fenced[cluster]), out=meeting.inits)
+        np.maximum(meeting.met, self.watch.tensor.between.reach(lanes), out=meeting.met)
+        if relaxed:
+            known = np.minimum(known, order.fenced_wide[cluster])
+        else:
+            meeting.acquired = max(meeting.acquired, int(order.acquired[rows].max()))
+        np.maximum(meeting.clock, known, out=meeting.clock)
+
+    def arrived_blindly(self, site: int, lane: int) -> None:
+        """A thread arrives again that has not waited since it last did."""
+        chunk = self.chunk
+        self.report.add("missing wait", site, -1, lambda: (
+            f"{chunk.launch.describe(chunk.program.sites[site])}: {chunk.name_lane(lane)} arrives again at "
+            "barrier.cluster and has not waited since its last arrival: the others may not have come yet, and each "
+            "thread arrives once before all have. It needs barrier.cluster.wait in between."))
+
+    def passed(self, lanes, cluster: int, turn: int) -> None:
+        """Threads have waited for a round to which all came."""
+        meeting, order, rows = self.meetings.get((cluster, turn)), self.order, np.unique(lanes >> 5)
+        if meeting is None:
+            return
+        self.watch.tensor.between.take(rows, meeting.met)
+        own = order.known[rows, order.local[rows]]
+        order.known[rows] = np.maximum(order.known[rows], meeting.clock)
+        order.known[rows, order.local[rows]] = own
+        order.acquired[rows] = np.maximum(order.acquired[rows], meeting.acquired)
+        self.inits[rows] = np.maximum(self.inits[rows], meeting.inits)
+        order.synced[lanes] = np.maximum(order.synced[lanes], meeting.clock[order.local[lanes >> 5]])
+
+    def knows_init(self, lanes, init: int) -> np.ndarray:
+        """Which lanes may rely on an init (event and lane) through fence.mbarrier_init and a relaxed arrival."""
+        column = ((init & LANE_MASK) >> 5) % self.order.span
+        return self.inits[lanes >> 5, column] >= init >> LANE_BITS
+
+    # ---- Shared memory of blocks that end ----
+
+    def uses(self, k: int, lanes, blocks) -> None:
+        """Threads use the shared memory of other blocks of their cluster."""
+        event = self.report.next_event(k)
+        columns = (lanes >> 5) % self.order.span
+        self.used[blocks, columns] = event
+        for block, column, lane in zip(blocks.tolist(), columns.tolist(), lanes.tolist(), strict=True):
+            self.users[block, column] = k, lane
+
+    def left(self) -> None:
+        """Threads have ended. What others did with the memory of a block has to come before its last thread's end."""
+        gone = (self.chunk.pc.reshape(self.chunk.blocks, -1) == DONE).all(1)
+        for block in np.flatnonzero(gone & ~self.ended).tolist():
+            self.ended[block] = True
+            self.watch.tensor.left(block)
+            for column in np.flatnonzero(self.used[block]).tolist():
+                self._left(block, column)
+            for load in self.watch.proxies.flying:
+                if load.source is not None and int(load.source[0]) * 16 // self.chunk.shared_stride == block:
+                    self._leaves_copy(block, load)
+
+    def _leaves_copy(self, block: int, load) -> None:
+        describe, site = self.chunk.launch.describe, self.chunk.program.sites[load.k]
+        self.report.add("missing wait", load.k, -1, lambda: (
+            f"{describe(site)}: {self.chunk.name_block(block)} ends while this copy may still be reading its shared "
+            "memory; it has to stay until the other block has waited for the mbarrier of the copy."))
+
+    def _left(self, block: int, column: int) -> None:
+        chunk, order = self.chunk, self.order
+        warps = np.arange(block * order.own, (block + 1) * order.own) + order.first
+        source = (warps[0] - order.first) // order.span * order.span + column + order.first
+        before = np.full((len(warps), 1), int(self.used[block, column]) << LANE_BITS | int(source) * 32)
+        bad = order.unordered(32 * warps[:, None], before, False)
+        if bad is None or not bad.all():
+            return
+        k, lane = self.users[block, column]
+        self.report.add("missing wait", k, -1, lambda: (
+            f"{chunk.launch.describe(chunk.program.sites[k])}: {chunk.name_lane(lane)} uses the shared memory of "
+            f"{chunk.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
+            "cluster meet at barrier.cluster before they end."))

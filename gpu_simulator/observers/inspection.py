@@ -1,0 +1,186 @@
+"""Looking inside: a block is run again, and stops are made at the instructions of a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpu_simulator.faults import EmulatorError
+from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_SHIFT
+from gpu_simulator.ptx.declarations import BYTES
+from gpu_simulator.ptx.demangle import source_name
+from gpu_simulator.ptx.ir import Immediate, Memory, Register, Symbol, Vector
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state after the last execution of a line.
+
+    opcode, ptx_line: the instruction.   registers: PTX name -> 32 values, one a lane.   active: bool (32,).
+    shared: the block's shared memory as bytes; `shared_as` sees it as other elements.
+    tensor_memory: (128 lanes, 512 columns) of 32 bits, of the block; None where none was allocated.
+    """
+
+    opcode: str
+    ptx_line: int
+    registers: dict[str, np.ndarray]
+    active: np.ndarray
+    shared: np.ndarray = field(repr=False)
+    variables: dict[str, tuple[int, int]]
+    tensor_memory: np.ndarray | None = field(default=None, repr=False)
+
+    def shared_as(self, dtype, variable: str | None = None) -> np.ndarray:
+        """Shared memory as elements of `dtype`; of one variable, if its name or a part of it is given."""
+        data = self.shared
+        if variable is not None:
+            called = [name for name in self.variables if source_name(name) == variable]
+            called = called or [name for name in self.variables if variable in name]
+            if not called:
+                raise EmulatorError(
+                    f"There is no shared variable {variable}; there is "
+                    f"{', '.join(map(source_name, self.variables)) or 'none'}."
+                )
+            start, size = self.variables[called[0]]
+            data = data[start : start + size] if size else data[start:]
+        size = np.dtype(dtype).itemsize
+        return data[: len(data) // size * size].view(dtype)
+
+
+@dataclass(frozen=True)
+class Access:
+    """One execution of a memory instruction by one warp. addresses: int64 (32,), -1 where a lane did not take part."""
+
+    opcode: str
+    ptx_line: int
+    addresses: np.ndarray
+    width: int
+
+
+def sites_at(report, where) -> list[int]:
+    """Site numbers of a `Site`, of a (file, line), or of a line: that of the outermost frame first, then of any."""
+    if isinstance(where, tuple):
+        return [
+            n
+            for n, s in enumerate(report.sites)
+            if s.outermost[1] == where[1] and (s.outermost[0] or "").rsplit("/", 1)[-1] == where[0]
+        ]
+    if not isinstance(where, (int, np.integer)):
+        return [n for n, s in enumerate(report.sites) if s.ptx_line == where.ptx_line]
+    found = [n for n, s in enumerate(report.sites) if s.outermost[1] == where]
+    found = found or [n for n, s in enumerate(report.sites) if where == s.line or where in [f[1] for f in s.inlined_at]]
+    if not found:
+        lines = sorted({s.outermost[1] for s in report.sites if s.executions})
+        nearest = min(lines, key=lambda line: abs(line - where), default=None)
+        raise EmulatorError(f"No instruction belongs to line {where}; the nearest line that has some is {nearest}.")
+    return found
+
+
+class Probe:
+    """Collects what one warp of one block did at some sites.
+
+    rank: of the block among those that run again with it, its cluster.   warp: within the block.
+    """
+
+    def __init__(self, warp: int, rank: int, warps_per_block: int):
+        self.warp, self.rank, self.last, self.accesses = rank * warps_per_block + warp, rank, None, []
+
+    def __call__(self, chunk, L, site: int, values: dict, after: bool) -> None:
+        rows = np.arange(chunk.warps) if L.chosen is None else L.chosen
+        position = np.flatnonzero(rows == self.warp)
+        if not len(position):
+            return
+        lanes = slice(32 * int(position[0]), 32 * int(position[0]) + 32)
+        active = L.active()[lanes].copy()
+        item = chunk.program.sites[site]
+        if item.guard is not None:
+            register = getattr(item.guard, "register", item.guard)
+            said = np.broadcast_to(values[f"r{register.index}"], L.n)[lanes]
+            active &= said if item.guard is register else ~said
+        if not active.any():
+            return
+        if after:
+            cells = chunk.tensor_memory.cells.get(self.rank)
+            memories = chunk.shared.data.copy(), None if cells is None else cells.copy()
+            self.last = (chunk, site, values, L, lanes, active, *memories)
+            return
+        for operand in item.operands:
+            if type(operand) is Memory:
+                self.accesses.append(
+                    Access(
+                        item.opcode,
+                        item.line,
+                        self.within(chunk, self.address(chunk, L, operand, values, lanes, active)),
+                        width_of(item),
+                    )
+                )
+
+    def within(self, chunk, addresses) -> np.ndarray:
+        """Shared addresses of the block itself without its rank."""
+        if chunk.cluster_size == 1:
+            return addresses
+        own = addresses >> RANK_SHIFT == self.rank
+        return np.where(own & (addresses >= 0), addresses & OFFSET_MASK, addresses)
+
+    @staticmethod
+    def address(chunk, L, operand, values, lanes, active) -> np.ndarray:
+        base = operand.base
+        if type(base) is Register:
+            at = np.broadcast_to(values[f"r{base.index}"], L.n)[lanes].astype(np.int64)
+        elif type(base) is Symbol:
+            at = np.full(32, chunk.program.address(base.variable) + base.offset, np.int64)
+        else:
+            at = np.full(32, int(base.text, 0) if type(base) is Immediate else 0, np.int64)
+        return np.where(active, at + operand.offset, -1)
+
+    def snapshot(self) -> Snapshot:
+        chunk, site, values, L, lanes, active, shared, cells = self.last
+        item, warp = chunk.program.sites[site], slice(32 * self.warp, 32 * self.warp + 32)
+        registers = {}
+        for register, held in zip(chunk.program.registers, chunk.R, strict=False):
+            local = values.get(f"r{register.index}")
+            value, where = (held, warp) if local is None else (local, lanes)
+            registers[register.name] = np.full(32, value) if value.ndim == 0 else value[where].copy()
+        variables = {v.name: (chunk.program.address(v), v.size) for v in chunk.program.named_variables}
+        begin = self.rank * chunk.shared_stride
+        shared = shared[begin : begin + chunk.launch.smem_bytes]
+        return Snapshot(item.opcode, item.line, registers, active, shared, variables, cells)
+
+
+def width_of(item) -> int:
+    """Bytes that a lane accesses (16 for the rows of ldmatrix); 0 where the addresses are those of a bulk copy."""
+    if item.family in ("ldmatrix", "stmatrix"):
+        return 16
+    if item.family == "cp" and {"bulk", "mbarrier"} & set(item.parts):
+        return 0
+    if item.family == "cp":
+        return int(item.operands[2].text, 0) if len(item.operands) > 2 else 0
+    count = max([len(o.items) for o in item.operands if type(o) is Vector] or [1])
+    return BYTES.get(item.parts[-1], 0) * (count if item.family in ("ld", "st") else 1)
+
+
+def replay(report, where, block, warp: int) -> Probe:
+    """Run one block again, with the others of its cluster, with stops at `where`.
+
+    Blocks that depend on other clusters through memory may differ.
+    """
+    launch = report._launch
+    if launch is None:
+        raise EmulatorError(
+            "This launch ran on a server, which sends back counts and results alone. To look inside, run it here: "
+            "unset GEMM_LAB_SERVER."
+        )
+    x, y, _ = launch.grid
+    number = (
+        block
+        if isinstance(block, (int, np.integer))
+        else block[0] + x * (block[1] + y * (block[2] if len(block) > 2 else 0))
+    )
+    if not 0 <= number < launch.grid[0] * launch.grid[1] * launch.grid[2]:
+        raise EmulatorError(f"There is no block {block}; the grid is {launch.grid}.")
+    if not 0 <= warp < -(-launch.threads // 32):
+        raise EmulatorError(f"There is no warp {warp}; a block has {-(-launch.threads // 32)}.")
+    rank = launch.clusters.place(int(number)) % launch.clusters.size
+    probe = Probe(warp, rank, -(-launch.threads // 32))
+    launch.again(int(number), frozenset(sites_at(report, where)), probe).execute()
+    return probe

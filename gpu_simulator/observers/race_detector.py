@@ -1,0 +1,275 @@
+"""Watches the accesses of one chunk of blocks: each against the last write and the last reads of the same cells.
+
+If nothing orders the two (`ordering`), it is a race, whichever way it came out here. A cp.async is an agent of its own:
+what it writes may be touched by nobody until the thread that issued it has waited, and then by that thread and by those
+that are ordered after the wait.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.observers.access import Access, by_array, bytes_of
+from gpu_simulator.observers.async_proxy_checker import AsyncWatch
+from gpu_simulator.observers.cluster_checker import ClusterWatch
+from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
+from gpu_simulator.observers.race_messages import Words, explain, in_flight, reach_of
+from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, SharedShadow
+from gpu_simulator.observers.tcgen05_checker import TensorWatch
+from gpu_simulator.observers.wgmma_checker import WarpgroupWatch
+
+
+class Watch:
+    """memory: the chunk's shared memory or the launch's global memory.
+
+    index: in elements of `width` bytes, one a lane or one for all.   picked: positions of the executing lanes, or None.
+    """
+
+    def __init__(self, chunk, report):
+        self.chunk, self.report = chunk, report
+        self.order = Ordering(chunk, report.published)
+        self.first_lane = 32 * self.order.first
+        size, account = len(chunk.shared.data), chunk.account
+        self.shared = SharedShadow(
+            size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
+        )
+        self.copies: list = []
+        self.proxies = AsyncWatch(self)
+        self.clusters, self.tensor = ClusterWatch(self), TensorWatch(self)
+        self.warpgroups = None if chunk.warpgroups is None else WarpgroupWatch(self)
+
+    def close(self) -> None:
+        """The chunk has ended."""
+        self.chunk.account.give(self.shared.taken)
+
+    # ---- Accesses ----
+
+    def _lanes(self, L, picked) -> np.ndarray:
+        lanes = L.lane_numbers() if picked is None else L.lane_numbers()[picked]
+        return lanes[:, None] + self.first_lane
+
+    def _rows(self, lanes) -> np.ndarray:
+        """Warps of the chunk, each once."""
+        return np.unique((lanes >> 5) - self.order.first)
+
+    def _accesses(self, k, verb: str, lanes, memory, index, width: int, values=None):
+        """An `Access` for each allocation that the lanes touch."""
+        count, now, old = len(lanes), None, None
+        if values is not None:
+            now = bytes_of(values, count, width)
+            old = bytes_of(memory.views[width][index], count, width)
+        if memory is self.chunk.shared:
+            yield Access(k, verb, self.shared, None, lanes, self.shared.cells(index, width, count), now, old)
+            return
+        for number, positions, inside in by_array(memory, index, width):
+            shadow, some = self.report.array(number), slice(None) if positions is None else positions
+            here = lanes[some]
+            contents = (None, None) if now is None else (now[some], old[some])
+            cells = shadow.cells(inside, width, len(here))
+            yield Access(k, verb, shadow, memory.names[number], here, cells, *contents)
+
+    def read(self, L, k: int, memory, index, picked, width: int) -> None:
+        report = self.report
+        if report.constant[k]:
+            return
+        lanes, event, strong = self._lanes(L, picked), report.next_event(k), report.strong[k]
+        for access in self._accesses(k, "reads", lanes, memory, index, width):
+            last = access.shadow.written[access.cells]
+            flying = self.check_shared(access, last)
+            if not strong:
+                if not flying:
+                    self.check(access, last, "wrote")
+                access.shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
+        if strong:
+            self.order.acquire(self._rows(lanes), event)
+
+    def write(self, L, k: int, memory, index, picked, width: int, values=None) -> None:
+        """values: what is stored, for all lanes of `L`; None if it is not known."""
+        report = self.report
+        lanes, event, strong = self._lanes(L, picked), report.next_event(k), report.strong[k]
+        if values is not None and values.ndim and picked is not None:
+            values = values[picked]
+        for access in self._accesses(k, "writes", lanes, memory, index, width, values):
+            flying = self.check_shared(access, None)
+            written, stamp = access.shadow.written, np.int64(ALWAYS if strong else event) << LANE_BITS | access.lanes
+            if not strong:
+                if not flying:
+                    self.check(access, written[access.cells], "wrote")
+                self.check_readers(access)
+            written[access.cells] = stamp
+            if not strong:
+                self._check_together(access, stamp)
+        if strong:
+            self.order.publish(self._rows(lanes), event - 1, *report.publishes[k])
+
+    def atomic(self, L, k: int, memory, index, picked, width: int) -> None:
+        """Atomics are ordered among themselves, and race with plain accesses."""
+        report = self.report
+        lanes, event = self._lanes(L, picked), report.next_event(k)
+        for access in self._accesses(k, "updates", lanes, memory, index, width):
+            last = access.shadow.written[access.cells]
+            self.check_shared(access, last)
+            self.check(access, np.where(report.atomic[report.site_of[last >> LANE_BITS]], 0, last), "wrote")
+            self.check_readers(access)
+            access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
+        rows = self._rows(lanes)
+        if self.chunk.program.sites[k].family == "atom":
+            self.order.acquire(rows, event)
+        self.order.publish(rows, event - 1, *report.publishes[k])
+
+    # ---- Checks ----
+
+    def check(self, access: Access, before, past: str) -> None:
+        """Report a race with those of the accesses `before` (as `access.cells`) that do not happen before this one."""
+        bad = self.order.unordered(access.lanes, before, access.shadow is self.shared)
+        if bad is None:
+            return
+        equal = access.unchanged() & (past == "wrote")
+        bad &= ~(equal & (access.lanes >> 5 == (before & LANE_MASK) >> 5))  # harmless within a warp
+        if bad.any():
+            row, column = np.argwhere(bad & ~equal if (bad & ~equal).any() else bad)[0]
+            self._race(access, row, column, int(before[row, column]), past, bool(equal[row, 0]), False)
+
+    def check_readers(self, access: Access) -> None:
+        for before in access.shadow.readers(access.cells, access.lanes):
+            self.check(access, before, "read")
+
+    def _check_together(self, access: Access, stamp) -> None:
+        """Lanes that store to one place in one instruction: nobody can tell which of them is last."""
+        last = access.shadow.written[access.cells[:, :1]]
+        lost = np.flatnonzero(last != stamp)
+        if not len(lost):
+            return
+        lanes = access.lanes[:, 0]
+        winner = np.searchsorted(lanes, last[lost, 0] & LANE_MASK)
+        equal = access.equal(lost, winner)
+        bad = np.flatnonzero(~equal | (lanes[lost] >> 5 != lanes[winner] >> 5))
+        if len(bad):
+            at = bad[np.argmin(equal[bad])]
+            self._race(access, lost[at], 0, int(last[lost[at], 0]), "wrote", bool(equal[at]), True)
+
+    def _race(self, access: Access, row, column, before: int, past: str, equal: bool, together: bool) -> None:
+        other = int(self.report.site_of[before >> LANE_BITS])
+        words = self.words(access, row, column)
+        self.report.add(
+            "race",
+            access.k,
+            other,
+            lambda: explain(words, access.k, access.verb, before & LANE_MASK, past, other, equal, together),
+            reach_of(words.launch, words.lane, before & LANE_MASK),
+        )
+
+    def check_shared(self, access: Access, last) -> bool:
+        """What concerns shared memory alone. last: the last writes, None if their absence does no harm.
+
+        True where a copy that an mbarrier counts is in flight: of a race with it nothing more need be said.
+        """
+        if access.shadow is not self.shared:
+            return False
+        flying = False
+        if self.copies or self.report.uses_bulk:
+            bad = self.shared.pending[access.cells]
+            if access.verb == "reads":
+                bad = bad == FILLED
+            if bad.any():
+                flying = self._in_flight(access, *np.argwhere(bad)[0])
+        if access.verb != "reads" and self.warpgroups is not None and self.warpgroups.busy:
+            flying |= self.warpgroups.overwritten(access)
+        if access.verb != "reads":
+            flying |= self.tensor.overwritten(access)
+        if last is not None and not last.all():
+            row, column = np.argwhere(last == 0)[0]
+            words = self.words(access, row, column)
+            self.report.add(
+                "uninitialised read",
+                access.k,
+                -1,
+                lambda: f"{words.here(access.k)} {access.verb} {words.place}, which nothing has written.",
+            )
+        return flying
+
+    def _in_flight(self, access: Access, row, column) -> bool:
+        cell = int(access.cells[row, column])
+        other = int(self.report.site_of[self.shared.written[cell] >> LANE_BITS])
+        words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
+        barrier = None if load is None else load.key[1]
+        other = other if load is None else load.k
+        self.report.add("missing wait", access.k, other,
+                        lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase))
+        return load is not None
+
+    def words(self, access: Access, row, column) -> Words:
+        at = int(access.cells[row, column]) * access.shadow.cell
+        chunk, lane = self.chunk, int(access.lanes[row, 0])
+        if access.name:
+            return Words(chunk.launch, lane, f"byte {at:,} of {access.name}", False)
+        block, at = divmod(at, chunk.shared_stride)
+        foreign = block != chunk.block_of_lane[lane - self.first_lane]
+        return Words(chunk.launch, lane, f"shared address {at}{f' of {chunk.name_block(block)}' if foreign else ''}")
+
+    # ---- cp.async ----
+
+    def copy(self, L, k: int, index, picked, width: int) -> None:
+        """A cp.async was issued; `index` in shared memory."""
+        shadow, event, lanes = self.shared, self.report.next_event(k), self._lanes(L, picked)
+        access = Access(k, "writes", shadow, None, lanes, shadow.cells(index, width, len(lanes)))
+        self.check_shared(access, None)
+        self.check(access, shadow.written[access.cells], "wrote")
+        self.check_readers(access)
+        shadow.written[access.cells] = np.int64(event) << LANE_BITS | lanes
+        shadow.pending[access.cells] = FILLED
+        own = lanes[:, 0] - self.first_lane
+        self.copies.append((own, np.broadcast_to(index, len(own)), width, self.chunk.groups.committed[own].copy(), k))
+
+    def wait(self, bound: np.ndarray) -> None:
+        """Copies of groups before `bound` (by lane) have landed: as if their threads had written only now."""
+        left, shadow = [], self.shared
+        for lanes, index, width, group, k in self.copies:
+            done = group < bound[lanes]
+            if done.any():
+                landed = shadow.cells(index[done], width, int(done.sum()))
+                shadow.pending[landed] = FREE
+                event = self.report.next_event(k)
+                shadow.written[landed] = np.int64(event) << LANE_BITS | (lanes[done] + self.first_lane)[:, None]
+            if not done.all():
+                left.append((lanes[~done], index[~done], width, group[~done], k))
+        self.copies = left
+
+    # ---- What orders ----
+
+    def fence(self, L, wide: bool) -> None:
+        """membar or fence; wide: of the device or the system."""
+        self.order.fence(self._rows(self._lanes(L, L.picked)), self.report.event, wide)
+
+    def warps_met(self, L) -> None:
+        """The executing lanes of each warp came together."""
+        self.order.warp_met(L, self.report.event)
+
+    def everyone(self) -> None:
+        """All threads of all blocks of the chunk met."""
+        self.order.everyone(self.report.event)
+
+    def met(self, entries: list, counted: bool) -> None:
+        """Some threads of a block met.   entries: `barriers.Waiting`.   counted: the barrier named how many."""
+        events: dict[int, int] = {}
+        for entry in entries:
+            for warp in np.unique(entry.lanes >> 5).tolist():
+                events[warp] = max(events.get(warp, 0), entry.event)
+        arrived = np.array(sorted(events))
+        waiting = [entry.lanes for entry in entries if entry.following is not None]
+        lanes = np.concatenate(waiting) if waiting else np.zeros(0, np.int64)
+        self.order.met(arrived, np.array([events[warp] for warp in arrived.tolist()]), np.unique(lanes >> 5))
+        self.order.synced[lanes] = self.report.event
+        sites = sorted({e.site for e in entries})
+        if not counted and len(sites) > 1:
+            describe, code = self.chunk.launch.describe, self.chunk.program.sites
+            self.report.add(
+                "divergent barrier",
+                sites[1],
+                sites[0],
+                lambda: (
+                    f"{describe(code[sites[1]])}: threads of one block met at different __syncthreads(); "
+                    f"the others stood at "
+                    f"{describe(code[sites[0]])}. Every thread of the block must reach the same one."
+                ),
+            )

@@ -1,0 +1,130 @@
+"""What was last done to each cell of a memory: who wrote it and who read it, by event and lane."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.observers.happens_before import LANE_BITS, LANE_MASK
+
+WIDEST = 16
+# What an asynchronous copy may still do to a cell of shared memory.
+FREE, FILLED, READ = 0, 1, 2
+
+
+class Shadow:
+    """Cells of 16 bytes that split when a narrower access comes, so that every access covers whole cells.
+
+    written, read: (cells,) `event << 32 | lane` of the last write and read; 0 for none.
+    other_read: of a read by another lane than that of the last one.
+    """
+
+    ROWS: tuple[str, ...] = ("written", "read", "other_read")
+    BYTES_A_CELL = 24
+
+    def __init__(self, size: int, account, warps_per_block: int):
+        self.cell, self.account, self.taken, self.own = WIDEST, account, 0, warps_per_block
+        self.count = -(-size // WIDEST)
+        self._take()
+        self.written, self.read, self.other_read = (np.zeros(self.count, np.int64) for _ in range(3))
+
+    def _take(self) -> None:
+        """Tell the account of the launch before the memory is used."""
+        needed = self.count * self.BYTES_A_CELL
+        self.account(needed - self.taken)
+        self.taken = needed
+
+    def cells(self, index, width: int, lanes: int) -> np.ndarray:
+        """(lanes, cells of the access). index: in elements of `width` bytes, one a lane or one for all."""
+        while self.cell > width:
+            self.cell //= 2
+            self.count *= 2
+            self._take()
+            for name in self.ROWS:
+                setattr(self, name, np.repeat(getattr(self, name), 2, axis=0))
+        parts = width // self.cell
+        cells = np.broadcast_to(index, lanes)[:, None]
+        return cells * parts + np.arange(parts) if parts > 1 else cells
+
+    def note_read(self, cells, lanes, stamp) -> None:
+        last = self.read[cells]
+        self.read[cells] = stamp
+        self._keep(cells, lanes, last)
+        left = self.read[cells]  # of lanes that read one cell together only one is left
+        if (left != stamp).any():
+            self._keep(cells, left & LANE_MASK, np.broadcast_to(stamp, cells.shape))
+
+    def _keep(self, cells, lanes, before) -> None:
+        """Reads `before` go to other_read where other lanes made them than those that are in `read` now."""
+        moved = (before & LANE_MASK != lanes) & (before != 0)
+        if moved.any():
+            moved &= self._matters(cells, lanes, before, moved)
+            self.other_read[cells[moved]] = before[moved]
+
+    def _matters(self, cells, lanes, before, moved):
+        """Which of the `moved` reads other_read should name."""
+        raise NotImplementedError
+
+    def readers(self, cells, lanes):
+        """The reads that a write by these lanes has to come after, in arrays shaped like `cells`."""
+        yield self.read[cells]
+        yield self.other_read[cells]
+
+
+class SharedShadow(Shadow):
+    """Of the shared memory of a chunk: also the last read of every warp, and what an asynchronous copy may still do.
+
+    mixed: (cells,) the last read that one of another warp followed; only then does `by_warp` tell more than `read`.
+    """
+
+    ROWS = (*Shadow.ROWS, "by_warp", "mixed", "pending")
+
+    def __init__(self, size: int, account, ordering):
+        self.ordering = ordering
+        self.BYTES_A_CELL = self.bytes_a_cell(ordering.span)
+        super().__init__(size, account, ordering.span)
+        self.by_warp = np.zeros((self.count, self.own), np.int32)  # events
+        self.mixed = np.zeros(self.count, np.int32)
+        self.pending = np.zeros(self.count, np.uint8)
+
+    @staticmethod
+    def bytes_a_cell(warps_per_cluster: int) -> int:
+        return Shadow.BYTES_A_CELL + 5 + 4 * warps_per_cluster
+
+    def _matters(self, cells, lanes, before, moved):
+        one_warp = (before & LANE_MASK) >> 5 == lanes >> 5
+        mixed = moved & ~one_warp
+        if mixed.any():
+            mixed &= before >> LANE_BITS > self.ordering.floor
+            self.mixed[cells[mixed]] = before[mixed] >> LANE_BITS
+        return one_warp  # for other warps there is `by_warp`
+
+    def note_read(self, cells, lanes, stamp) -> None:
+        super().note_read(cells, lanes, stamp)
+        self.by_warp[cells, (lanes >> 5) % self.own] = stamp >> LANE_BITS
+
+    def readers(self, cells, lanes):
+        order, last = self.ordering, self.read[cells]
+        if int(last.max(initial=0)) >> LANE_BITS <= order.floor:
+            return
+        yield last
+        yield self.other_read[cells]
+        several = np.flatnonzero((self.mixed[cells] > order.floor).any(1))
+        if not len(several):
+            return
+        warps, events = lanes[several] >> 5, self.by_warp[cells[several]]
+        late = events > order.known[warps - order.first]
+        if late.any():
+            which = late.argmax(2)
+            event = np.where(late.any(2), np.take_along_axis(events, which[..., None], 2)[..., 0], 0)
+            out = np.zeros(cells.shape, np.int64)
+            out[several] = event.astype(np.int64) << LANE_BITS | (warps // self.own * self.own + which) * 32
+            yield out
+
+
+class GlobalShadow(Shadow):
+    """Of one array in global memory: `other_read` is of another block, if one read the cell."""
+
+    def _matters(self, cells, lanes, before, moved):
+        kept, block = self.other_read[cells], lanes // (32 * self.own)
+        foreign = (kept != 0) & ((kept & LANE_MASK) // (32 * self.own) != block)
+        return ~foreign | ((before & LANE_MASK) // (32 * self.own) != block)

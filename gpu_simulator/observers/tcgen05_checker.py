@@ -1,0 +1,294 @@
+"""Hazards of tensor memory and of tcgen05.mma: what is used before it is known to be done, and fences between threads.
+
+Every tcgen05 access to tensor memory is asynchronous. A load or a store is done when its warp has waited (wait::ld,
+wait::st), a product when some thread has waited for the mbarrier of a tcgen05.commit behind it. Another thread may then
+touch the same cells if it was told (a barrier) and has executed tcgen05.fence::after_thread_sync since, for what it
+does is asynchronous as well. Where the barrier is relaxed, who tells has to execute tcgen05.fence::before_thread_sync
+first; a commit contains that fence, and a release orders what has been waited for in any case ("The standard memory
+consistency model synchronization mechanisms also apply"). Products with the same accumulator, shape and kind that one
+thread issues follow each other without any of this; those of different warps never do.
+
+The operands in shared memory belong to a product until it is known to be done. What threads stored there it reads
+through the async proxy. PTX ISA, "tcgen05: Memory Consistency Model".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.observers.access import Access
+from gpu_simulator.observers.happens_before import LANE_BITS
+from gpu_simulator.observers.tcgen05_accesses import Cells, Progress, Touch
+from gpu_simulator.observers.tcgen05_messages import TensorWords
+from gpu_simulator.observers.tcgen05_order import TensorOrder
+
+CHUNK_SHIFT = 4
+
+
+class TensorWatch:
+    """Of one chunk; part of its `Watch`."""
+
+    def __init__(self, watch):
+        self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
+        self.words = TensorWords(self)
+        self.cells: dict[int, Cells] = {}
+        self.touches: list[Touch] = [Touch("none", -1, 0, 0)]
+        self.open: dict[int, list[Touch]] = {}  # warp -> loads and stores that it has not waited for
+        self.unfenced: dict[int, list[Touch]] = {}  # warp -> touches since its last fence before
+        self.between = TensorOrder(watch)
+        self.said: set = set()  # places of pairs of which something was reported
+        self.reading = np.zeros(0, np.int32)  # by 16 bytes of shared memory: the last product that reads them
+        self.stamps = np.zeros(64, np.int64)  # by touch: event << 32 | lane that first knew that a product was done
+        self.progress: dict[int, Progress] = {}  # by lane that issues
+        self.arriving: list = []  # commits to mbarriers of other blocks, for which nobody has waited
+
+    # ---- Allocation ----
+
+    def allocates_in_pair(self, k: int, lane: int, block: int) -> None:
+        """Allocating reaches into the other block, which has to run: some thread here has met it at barrier.cluster."""
+        barrier, size = self.chunk.cluster_barrier, 32 * self.chunk.warps_per_block
+        over = barrier.complete()[int(barrier.cluster_of_lane[lane])]
+        if not over or not barrier.waited[block * size : (block + 1) * size].any():
+            self.words.not_begun(k, lane, block ^ 1)
+
+    def allocated(self, k: int, lane: int, block: int, start: int, columns: int, place: int) -> None:
+        """A warp gets columns, and their address is written to shared memory (`place`, in words)."""
+        cells = self.cells.setdefault(block, Cells())
+        for rows in (cells.writer, cells.reader, cells.other):
+            rows[:, start : start + columns] = 0
+        watch, shadow = self.watch, self.watch.shared
+        event, lanes = self.report.next_event(k), np.full((1, 1), lane + watch.first_lane)
+        access = Access(k, "writes", shadow, None, lanes, shadow.cells(np.array([place]), 4, 1))
+        if not watch.check_shared(access, None):
+            watch.check(access, shadow.written[access.cells], "wrote")
+        watch.check_readers(access)
+        shadow.written[access.cells] = np.int64(event) << LANE_BITS | lanes
+        self.order.synced[lane : lane + 32] = event
+
+    def given_back(self, k: int, lane: int, block: int, start: int, columns: int) -> None:
+        new = Touch("dealloc", k, lane, self.report.next_event(k))
+        cells, span = self.cells[block], slice(start, start + columns)
+        for table in (cells.writer, cells.reader, cells.other):
+            self._against(new, table[:, span], True)
+            table[:, span] = 0
+
+    # ---- Loads and stores ----
+
+    def loaded(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
+        new = self._touch("ld", k, warp * 32)
+        cells, where = self.cells[block], self._where(lane, column, shape, wide)
+        self._against(new, cells.writer[where], True)
+        before, number = cells.reader[where], len(self.touches) - 1
+        foreign = (before != 0) & (before != number)
+        if foreign.any():
+            cells.other[where] = np.where(foreign, before, cells.other[where])
+        cells.reader[where] = number
+
+    def stored(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
+        new = self._touch("st", k, warp * 32)
+        cells, where = self.cells[block], self._where(lane, column, shape, wide)
+        for table in (cells.writer, cells.reader, cells.other):
+            self._against(new, table[where], False)
+        cells.writer[where], cells.reader[where], cells.other[where] = len(self.touches) - 1, 0, 0
+
+    def waited(self, L, k: int, what: str) -> None:
+        event = self.report.next_event(k)
+        for warp in self.chunk.tensor_memory.warps(L):
+            left = []
+            for touch in self.open.get(warp, ()):
+                if touch.kind == what:
+                    touch.done = event
+                else:
+                    left.append(touch)
+            self.open[warp] = left
+
+    # ---- Fences ----
+
+    def fence(self, L, k: int, mask, before: bool) -> None:
+        lanes = L.lane_numbers()[L.active() if mask is None else mask]
+        if not len(lanes):
+            return
+        event, rows = self.report.next_event(k), np.unique(lanes >> 5)
+        if before:
+            for warp in rows.tolist():
+                for touch in self.unfenced.pop(warp, ()):
+                    touch.fenced = event
+        else:
+            self.between.fence_after(rows, event)
+
+    # ---- Products ----
+
+    def issued(self, product) -> None:
+        k, lane = product.k, product.lane
+        new = self._touch("mma", k, lane)
+        new.product, number = product, len(self.touches) - 1
+        progress = self.progress.setdefault(lane, Progress())
+        progress.waiting.append(number)
+        progress.uncommitted.append(new)
+        product.touch = number
+        self._operands(product)
+        for block, groups, column, columns, writes in product.tensor():
+            cells, span = self.cells[block], slice(column, column + columns)
+            where = (slice(int(groups[0]), int(groups[-1]) + 1), span) if len(groups) in (1, groups[-1] - groups[0] + 1
+                                                                                          ) else (groups, span)
+            self._against(new, cells.writer[where], product.accumulates or not writes)
+            if writes:
+                self._against(new, cells.reader[where], False)
+                self._against(new, cells.other[where], False)
+                cells.writer[where], cells.reader[where], cells.other[where] = number, 0, 0
+            else:
+                cells.reader[where] = number
+
+    def repeated(self, k: int, lanes: list[int]) -> None:
+        """Several threads of one warp issue the same product."""
+        self.report.add("repeated issue", k, -1, lambda: (
+            f"{self.words.site(k)}: {len(lanes)} threads of the warp of {self.chunk.name_lane(lanes[0])} issue this "
+            "tcgen05.mma, and each of them is one product: let one thread do it (elect.sync)."))
+
+    def _operands(self, product) -> None:
+        """A product reads shared memory."""
+        watch, shadow, index = self.watch, self.watch.shared, product.shared(self.chunk.shared_stride >> 4)
+        cells = shadow.cells(index, 16, len(index))
+        lanes = np.full((len(index), 1), product.lane + watch.first_lane)
+        access, last = Access(product.k, "reads", shadow, None, lanes, cells), shadow.written[cells]
+        if not watch.check_shared(access, last):
+            stamps = np.unique(last)
+            stamps = stamps[stamps >> LANE_BITS > self.order.floor]
+            if len(stamps) and self.order.unordered(np.full((len(stamps), 1), lanes[0, 0]), stamps[:, None], True
+                                                    ) is not None:
+                watch.check(access, last, "wrote")
+            bad = watch.proxies.unfenced(access, last)
+            if bad.any():
+                at, column = np.argwhere(bad)[0]
+                other, words = int(self.report.site_of[last[at, column] >> LANE_BITS]), watch.words(access, at, column)
+                self.report.add("missing fence", product.k, other, lambda: self.words.proxy(words, product.k, other))
+        if len(self.reading) == 0:
+            self.reading = np.zeros((len(self.chunk.shared.data) >> CHUNK_SHIFT) + 1, np.int32)
+        self.reading[index] = product.touch
+
+    def overwritten(self, access: Access) -> bool:
+        """A write to shared memory; True where a product that may be in flight reads there."""
+        if len(self.reading) == 0:
+            return False
+        chunks = access.cells * access.shadow.cell >> CHUNK_SHIFT
+        found = self.reading[chunks]
+        if not found.any():
+            return False
+        stamps = self.stamps[found]
+        flying = (found > 0) & (stamps == 0)
+        if flying.any():
+            row, column = np.argwhere(flying)[0]
+            touch, words = self.touches[found[row, column]], self.watch.words(access, row, column)
+            self.report.add("missing wait", access.k, touch.k, lambda: self.words.overwrites(words, access, touch))
+            return True
+        bad = self.order.unordered(access.lanes, stamps, True)
+        for number in [] if bad is None else np.unique(found[bad]).tolist():
+            row, column = np.argwhere(bad & (found == number))[0]
+            touch = self.touches[number]
+            lane = int(access.lanes[row, 0]) - self.watch.first_lane
+            if not any(self.between.told(lane, *one) for one in self._witnesses(touch)):
+                self.words.untold(self.watch.words(access, row, column), access, touch)
+                break
+        return False
+
+    # ---- Commits ----
+
+    def commits(self, load, barrier) -> None:
+        """A commit will arrive at a barrier; it publishes what its thread did before."""
+        self.watch.proxies.used(load.k, barrier, np.array([load.lane]))
+        load.clock = self.order.known_to(np.array([load.lane >> 5]), self.report.event)[0]
+        if load.key[0] != self.chunk.block_of_lane[load.lane]:
+            self.arriving.append(load)
+        progress = self.progress.get(load.lane)
+        if progress is not None:
+            for touch in progress.uncommitted:
+                touch.commit = load
+            progress.uncommitted = []
+
+    def observed(self, load, lane: int) -> None:
+        """A thread has seen the end of the phase that a commit was counted in."""
+        progress, event = self.progress.setdefault(load.lane, Progress()), self.report.next_event(load.k)
+        self.arriving = [other for other in self.arriving if other is not load]
+        counts, events = progress.counts.setdefault(lane, []), progress.events.setdefault(lane, [])
+        if not counts or counts[-1] < load.products:
+            counts.append(load.products)
+            events.append(event)
+        while progress.waiting and self.touches[progress.waiting[0]].product.number <= load.products:
+            number = progress.waiting.popleft()
+            self.touches[number].done = event
+            self.stamps[number] = event << LANE_BITS | (lane + self.watch.first_lane)
+
+    def left(self, block: int) -> None:
+        """A block has ended: what arrives at its mbarriers from another block has to have come."""
+        for load in self.arriving:
+            if load.key[0] == block:
+                self.words.arrives_late(load, block)
+
+    def _witnesses(self, touch: Touch):
+        """(event, lane) at which threads knew that an access was done."""
+        if touch.product is None:
+            return [(touch.done, touch.lane)]
+        return list(self.progress[touch.lane].witnesses(touch.product.number))
+
+    # ---- The question ----
+
+    def _against(self, new: Touch, table: np.ndarray, reads: bool) -> None:
+        """A touch against the last ones of its cells. reads: whether it matters that somebody has written there."""
+        low, high = int(table.min()), int(table.max())
+        if reads and low == 0 and new.kind != "dealloc":
+            self.words.never_written(new)
+        for number in [low] if low == high else np.unique(table).tolist():
+            old = self.touches[number]
+            places = self.report.where[new.k], self.report.where[old.k]
+            if number == 0 or old is new or places in self.said:
+                continue
+            missing = self._missing(old, new)
+            if missing is not None:
+                self.said.add(places)
+                missing(old, new)
+
+    def _missing(self, old: Touch, new: Touch):
+        """The function of `TensorWords` that says what is missing between two touches of a cell; None if nothing is."""
+        between, words = self.between, self.words
+        if old.product is None:
+            if old.warp == new.warp and (old.done or old.kind == new.kind == "ld"):
+                return None
+        elif new.kind == "mma" and (old.lane == new.lane or not old.done):
+            alike = old.product.key == new.product.key and old.warp == new.warp
+            if not old.done and not alike and not old.product.only_reads(new.product):
+                return words.not_pipelined
+            return None if between.told(new.lane, old.issued, old.lane) or old.lane == new.lane else words.race
+        if not old.done:
+            return words.not_waited
+        told = None
+        for one in self._witnesses(old):
+            if between.told(new.lane, *one) or between.met(new.lane, *one):
+                told = one
+                if new.kind == "dealloc" or between.fenced(new.lane, *one):
+                    break
+        else:
+            if told is None:
+                return words.race
+        if new.kind == "dealloc":
+            return None
+        if old.product is None and not between.told(new.lane, *told) and not (
+                old.fenced and between.met(new.lane, old.fenced, old.lane)):
+            return words.unfenced_before
+        return None if between.fenced(new.lane, *told) else words.unfenced_after
+
+    # ---- Pieces ----
+
+    def _touch(self, kind: str, k: int, lane: int) -> Touch:
+        touch = Touch(kind, k, lane, self.report.next_event(k))
+        self.touches.append(touch)
+        if len(self.touches) > len(self.stamps):
+            self.stamps = np.concatenate([self.stamps, np.zeros_like(self.stamps)])
+        if kind != "mma":
+            self.open.setdefault(lane >> 5, []).append(touch)
+        self.unfenced.setdefault(lane >> 5, []).append(touch)
+        return touch
+
+    @staticmethod
+    def _where(lane: int, column: int, shape: str, wide: int):
+        first = lane >> 4
+        return slice(first, first + (2 if shape == "32x32b" else 1)), slice(column, column + wide)

@@ -1,0 +1,234 @@
+"""Hazards of wgmma: registers and shared memory that one in flight still uses, fences that are missing before it.
+
+Registers: those of the accumulators and of A belong to a wgmma until a wait_group covers it; and what threads did with
+them before, it sees only behind a wgmma.fence. ptxas mends some of this by waiting at once (its warning C7510); the
+rules here are those of the PTX ISA, "wgmma.fence" and "wgmma.wait_group".
+
+Shared memory is read through the async proxy: what threads wrote needs fence.proxy.async, what copies fill has to have
+been waited for by every warp of the warpgroup. Until the wait_group nobody may write there. From then on all its four
+warps may say that the operands have been read, whichever of them tells.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_simulator.observers.access import Access
+from gpu_simulator.observers.happens_before import LANE_BITS, LANE_MASK
+from gpu_simulator.observers.race_messages import Words
+from gpu_simulator.ptx.wgmma_forms import WARPS
+
+CHUNK_SHIFT = 4
+
+
+class WarpgroupWatch:
+    """Of one chunk; part of its `Watch`. Groups are numbered as in `Warpgroups`."""
+
+    def __init__(self, watch):
+        self.watch, self.chunk, self.report = watch, watch.chunk, watch.report
+        chunk, self.time = watch.chunk, 0
+        self.groups = chunk.warpgroups
+        self.fenced = np.zeros(self.groups.count, np.int64)  # time of the last wgmma.fence; 0 for none
+        self.used: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # register -> time and site of the last use by threads
+        self.matrices: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}  # accumulators -> of the last wgmma on them
+        self.reading = np.zeros((len(chunk.shared.data) >> CHUNK_SHIFT) + 1, np.int32)  # wgmma that read each 16 bytes
+        chunk.take(self.reading.nbytes, "the hazards' record of wgmma")
+        self.busy = 0
+
+    # ---- Registers ----
+
+    def fence(self, groups) -> None:
+        self.time += 1
+        self.fenced[groups] = self.time
+
+    def touched(self, L, k: int, registers: tuple, verb: str, mask) -> None:
+        """Threads use registers of accumulators or of A. verb: "reads", "writes" or, to a constant, "sets"."""
+        groups = self.groups.some(L, mask)
+        for flight in self.groups.flights:
+            self._in_flight(k, flight, groups, registers, verb)
+        if verb == "sets":
+            return
+        self.time += 1
+        for register in registers:
+            time, site = self._used(register)
+            time[groups], site[groups] = self.time, k
+
+    def moved(self, L, to: int, source: int, mask) -> None:
+        """A plain move: what holds for the source holds for the copy."""
+        groups = self.groups.some(L, mask)
+        for mine, other in zip(self._used(to), self._used(source), strict=True):
+            mine[groups] = other[groups]
+
+    def _used(self, register: int):
+        found = self.used.get(register)
+        if found is None:
+            found = self.used[register] = np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int)
+        return found
+
+    def _in_flight(self, k: int, flight, groups, registers, verb: str) -> None:
+        kind = flight.kind
+        common = [r for r in registers if r in kind.d or r in kind.a or r in flight.copies]
+        if not common:
+            return
+        mine = flight.groups[flight.left]
+        both = mine[np.isin(mine, groups)]
+        if len(both):
+            what = "a register of A" if common[0] in kind.a else "an accumulator"
+            self.report.add("missing wait", k, flight.k, lambda: (
+                f"{self._site(k)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
+                f"{self._site(flight.k)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
+                "covers it have to come before."))
+
+    def _registers_of(self, flight) -> None:
+        """The registers of a wgmma that is being issued."""
+        kind, k, groups = flight.kind, flight.k, flight.groups
+        fenced = self.fenced[groups]
+        if not fenced.all():
+            group = int(groups[np.argmin(fenced)])
+            self.report.add("missing fence", k, -1, lambda: (
+                f"{self._site(k)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
+                "takes the registers of the warpgroup only behind one."))
+        for register in (*kind.d, *kind.a):
+            found = self.used.get(register)
+            if found is None:
+                continue
+            bad = found[0][groups] > fenced
+            if bad.any() and fenced[np.argmax(bad)]:
+                group = int(groups[np.argmax(bad)])
+                self._unfenced(k, group, int(found[1][group]), f"{self._register(register)},")
+                break
+        for key, (time, site) in self.matrices.items():
+            if key == kind.d or not set(key).intersection((*kind.d, *kind.a)):
+                continue
+            bad = time[groups] > fenced
+            if bad.any():
+                group = int(groups[np.argmax(bad)])
+                self._unfenced(k, group, int(site[group]), "accumulators, as those of another shape,")
+        for earlier in self.groups.flights:
+            crossed = {*kind.a}.intersection(earlier.kind.d) | {*kind.d}.intersection(earlier.kind.a)
+            if earlier.key != flight.key:
+                crossed |= {*kind.a, *kind.d}.intersection(earlier.copies)
+            if crossed:
+                self._in_flight(k, earlier, groups, sorted(crossed), "takes")
+        self.time += 1
+        time, site = self.matrices.setdefault(
+            kind.d, (np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int)))
+        time[groups], site[groups] = self.time, k
+
+    def _unfenced(self, k: int, group: int, other: int, what: str) -> None:
+        self.report.add("missing fence", k, other, lambda: (
+            f"{self._site(k)}: {self.groups.name(group)} takes {what} which it used at {self._site(other)}, and no "
+            "wgmma.fence stands between the two."))
+
+    # ---- Shared memory ----
+
+    def issued(self, flight, sources) -> list:
+        """A wgmma is issued.   sources: of A (unless in registers) and B, (groups, lines, chunks) of shared memory.
+
+        Returns what it reads, the chunks of each group.
+        """
+        self._registers_of(flight)
+        self.report.next_event(flight.k)
+        count = len(flight.groups)
+        index = np.concatenate([source.reshape(count, -1) for source in sources], axis=1)
+        reads = []
+        for group, own in zip(flight.groups.tolist(), index, strict=True):
+            own = np.unique(own)
+            self._operands(flight.k, group, own)
+            self.reading[own] += 1
+            self.busy += 1
+            reads.append(own)
+        return reads
+
+    def _operands(self, k: int, group: int, index) -> None:
+        """One warpgroup reads its operands."""
+        watch, shadow = self.watch, self.watch.shared
+        cells = shadow.cells(index, 16, len(index))
+        lane = self._first_warp(group) * 32 + watch.first_lane
+
+        def access(warp: int) -> Access:
+            return Access(k, "reads", shadow, None, np.full((len(cells), 1), lane + 32 * warp), cells)
+
+        last, first = shadow.written[cells], access(0)
+        if watch.check_shared(first, last):
+            return
+        stamps = np.unique(last)
+        stamps = stamps[stamps >> LANE_BITS > watch.order.floor]
+        for warp in range(WARPS if len(stamps) else 0):
+            bad = watch.order.unordered(np.full((len(stamps), 1), lane + 32 * warp), stamps[:, None], True)
+            if bad is not None:
+                watch.check(access(warp), np.where(np.isin(last, stamps[bad[:, 0]]), last, 0), "wrote")
+                break
+        self._generic_writes(first, last)
+
+    def _generic_writes(self, access: Access, last) -> None:
+        """Writes of threads from which no fence.proxy.async leads to the four warps. access: by the first of them."""
+        bad = self.watch.proxies.unfenced(access, last, access.lanes[0, 0] + 32 * np.arange(WARPS))
+        if bad.any():
+            at, column = np.argwhere(bad)[0]
+            stamp = int(last[at, column])
+            other, words = int(self.report.site_of[stamp >> LANE_BITS]), self.watch.words(access, at, column)
+            writer = self.chunk.name_lane((stamp & LANE_MASK) - self.watch.first_lane).split("), ", 1)[1]
+            self.report.add("missing fence", access.k, other, lambda: (
+                f"{words.here(access.k)} reads {words.place} through the async proxy, which {writer} wrote at "
+                f"{words.site(other)}: the threads that wrote need fence.proxy.async after their stores and before the "
+                "barrier."))
+
+    def overwritten(self, access: Access) -> bool:
+        """A write to shared memory; True where a wgmma in flight reads there."""
+        chunks = access.cells * access.shadow.cell >> CHUNK_SHIFT
+        bad = self.reading[chunks] > 0
+        if not bad.any():
+            return False
+        row, column = np.argwhere(bad)[0]
+        chunk, words = int(chunks[row, column]), self.watch.words(access, row, column)
+        for flight in self.groups.flights:
+            for at, own in enumerate(flight.reads or ()):
+                if flight.left[at] and (own == chunk).any():
+                    self._overwrites(words, access, flight, int(flight.groups[at]))
+                    return True
+        return False
+
+    def _overwrites(self, words: Words, access: Access, flight, group: int) -> None:
+        who = self.groups.name(group).rsplit(", ", 1)[1]
+        self.report.add("missing wait", access.k, flight.k, lambda: (
+            f"{words.here(access.k)} {access.verb} {words.place} while {self._site(flight.k)} of {who} may still be "
+            f"reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write there."))
+
+    def landed(self, flight, done) -> None:
+        """Some of its groups have waited for a wgmma."""
+        watch, order, shadow = self.watch, self.watch.order, self.watch.shared
+        event = self.report.next_event(flight.k)
+        for at in np.flatnonzero(done).tolist():
+            index, warp = flight.reads[at], self._first_warp(int(flight.groups[at]))
+            self.reading[index] -= 1
+            self.busy -= 1
+            cells = shadow.cells(index, 16, len(index))
+            lane = np.full((len(cells), 1), 32 * warp + watch.first_lane)
+            shadow.note_read(cells, lane, np.int64(event) << LANE_BITS | lane)
+            rows, own = np.arange(warp, warp + WARPS), order.local[warp]
+            order.known[rows, own] = np.maximum(order.known[rows, own], event)
+
+    def ended(self, flights) -> None:
+        """The blocks have ended."""
+        for flight in flights:
+            group = int(flight.groups[np.argmax(flight.left)])
+            self.report.add("missing wait", flight.k, -1, lambda flight=flight, group=group: (
+                f"{self._site(flight.k)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
+                "wgmma.wait_group covers it."))
+
+    # ---- Pieces ----
+
+    def _first_warp(self, group: int) -> int:
+        """Number of the first warp of a group in the chunk."""
+        block, local = divmod(group, self.groups.each)
+        return block * self.chunk.warps_per_block + local * WARPS
+
+    def _site(self, k: int) -> str:
+        return self.chunk.launch.describe(self.chunk.program.sites[k])
+
+    def _register(self, number: int) -> str:
+        return f"register {self.chunk.program.registers[number].name}"
+
+
+__all__ = ["WarpgroupWatch"]

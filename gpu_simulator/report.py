@@ -1,0 +1,157 @@
+"""What a launch did: counts per instruction and per source line, hazards, text that was printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from gpu_simulator.faults import EmulatorError, HazardFound
+from gpu_simulator.machine.counting import SiteCounts
+from gpu_simulator.observers.inspection import replay
+
+
+@dataclass(frozen=True)
+class Site:
+    """One PTX instruction and what it cost. Counts that do not apply are zero.
+
+    file, line: of the instruction itself; `inlined_at`: the call sites, ((file, line), …), outermost last.
+    """
+
+    opcode: str
+    ptx_line: int
+    file: str | None
+    line: int
+    inlined_at: tuple[tuple[str, int], ...]
+    executions: int
+    wavefronts: int
+    ideal_wavefronts: int
+    sectors: int
+    requests: int
+    bytes: int
+
+    @property
+    def outermost(self) -> tuple[str | None, int]:
+        """The source position in the function that was not inlined."""
+        return self.inlined_at[-1] if self.inlined_at else (self.file, self.line)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over all sites."""
+
+    executions: int
+    wavefronts: int
+    ideal_wavefronts: int
+    sectors: int
+    requests: int
+    bytes: int
+
+    @property
+    def conflict_degree(self) -> float:
+        """Wavefronts over the ideal; 1.0 without shared accesses."""
+        return self.wavefronts / self.ideal_wavefronts if self.ideal_wavefronts else 1.0
+
+
+_COUNTS = tuple(field.name for field in fields(Totals))
+
+
+class Report:
+    """The result of `emulator.launch`.
+
+    instructions: warp instructions executed.   steps: what the emulator did for them, as `emulator.effort` counts.
+    sites: one `Site` a PTX instruction.   totals: their sums.
+    hazards: findings, empty unless asked for.   output: the text of printf.
+    most_on_the_way: with timing "late", the most bytes of copies that were asked for and had not yet come, in the
+    blocks that ran together; each copy takes as long there as it can.
+    asked_by_rank: bytes that the blocks of each rank of a cluster asked bulk copies for; a multicast counts once.
+    """
+
+    def __init__(self, launch):
+        self._launch = launch
+        program = launch.program
+        executed = [0] * len(program.sites)
+        for block, runs in zip(program.blocks, launch.runs, strict=True):
+            for item in block.code:
+                executed[item.site] = runs
+            if block.terminator is not None:
+                executed[block.terminator.site] = runs
+        self.instructions = sum(executed)
+        self.steps = launch.effort.steps
+        self.most_on_the_way = launch.most_on_the_way
+        self.asked_by_rank = dict(launch.asked_by_rank)
+        self.sites = [
+            _site(item, runs, counts) for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)
+        ]
+        self.hazards = launch.hazards.found if launch.hazards else []
+        self.output = "".join(launch.output)
+        if launch.unprinted:
+            self.output += f"\n… {launch.unprinted:,} more calls of printf are not shown"
+        self.totals = _sum(self.sites)
+
+    def __getstate__(self) -> dict:
+        """Counts and findings travel to another process; the launch itself, which a replay needs, does not."""
+        return {**vars(self), "_launch": None}
+
+    def raise_hazards(self) -> None:
+        """Raise `HazardFound` if there are hazards."""
+        if self.hazards:
+            raise HazardFound("; ".join(str(h) for h in self.hazards))
+
+    def lines(self, file: str) -> dict[int, Totals]:
+        """Totals per line of a source file: unrolled copies summed, inlined code counted where it was called from."""
+        groups: dict[int, list[Site]] = {}
+        for site in self.sites:
+            frames = ((site.file, site.line), *site.inlined_at)
+            line = next((number for name, number in reversed(frames) if name and _same_file(name, file)), None)
+            if line is not None:
+                groups.setdefault(line, []).append(site)
+        return {line: _sum(sites) for line, sites in sorted(groups.items())}
+
+    def inspect(self, where, block=0, warp: int = 0):
+        """Registers and shared memory after the last execution of a line by one warp, as a `Snapshot`.
+
+        where: a source line or a `Site`.   block: number, or coordinates.   The block is run again.
+        Raises `EmulatorError` if the line has no instruction or the warp did not execute it.
+        """
+        probe = replay(self, where, block, warp)
+        if probe.last is None:
+            raise EmulatorError(f"Warp {warp} of block {block} executed nothing of {where}.")
+        return probe.snapshot()
+
+    def trace(self, where, block=0, warp: int = 0) -> list:
+        """The addresses of every execution of a line's memory instructions by one warp, as `Access` items."""
+        return replay(self, where, block, warp).accesses
+
+    def __repr__(self) -> str:
+        t = self.totals
+        return (
+            f"Report({self.instructions:,} warp instructions, {t.wavefronts:,} shared wavefronts "
+            f"({t.ideal_wavefronts:,} ideal), "
+            f"{t.sectors:,} sectors, {len(self.hazards)} hazards)"
+        )
+
+
+def _same_file(name: str, file: str) -> bool:
+    return name == file or name.endswith("/" + file) or file.endswith("/" + name)
+
+
+def _site(item, runs: int, counts) -> Site:
+    location = item.location
+    if {"param", "const"} & set(item.parts):  # served by the constant cache, not by global memory
+        counts = SiteCounts()
+    return Site(
+        item.opcode,
+        item.line,
+        location.file if location else None,
+        location.line if location else 0,
+        location.inlined_at if location else (),
+        runs,
+        counts.wavefronts,
+        counts.ideal,
+        counts.sectors,
+        counts.requests,
+        counts.bytes,
+    )
+
+
+def _sum(sites) -> Totals:
+    return Totals(*(sum(getattr(site, name) for site in sites) for name in _COUNTS))

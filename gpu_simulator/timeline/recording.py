@@ -1,0 +1,291 @@
+"""The schedule of a launch as a `Trace`: which warp asks for what, and who waits for whom, without any time.
+
+    trace = record(compiled, grid, block, args)          block 0 alone
+    place(trace, Costs.of(gpu("b200")))                  in logical time (`model.pipeline_placing`)
+
+Stops are made at the instructions that matter, as `inspect` does; a launch that is not recorded pays nothing. The
+phases of mbarriers are those that the emulator really counted: what a copy or a commit completes and what a wait saw.
+"""
+
+from __future__ import annotations
+
+import re
+from math import prod
+
+import numpy as np
+
+from gpu_simulator.codegen.ops.memory.bulk import descriptor, destinations
+from gpu_simulator.codegen.program import program_of
+from gpu_simulator.effort import Effort
+from gpu_simulator.launching import Launch, _extent, _only_entry
+from gpu_simulator.ptx.ir import Memory, Negated, Register
+from gpu_simulator.ptx.types import CODES, SIZE
+from gpu_simulator.timeline.stops import Stop
+from gpu_simulator.timeline.trace import (
+    ARRIVE,
+    ASYNC,
+    COMMIT,
+    COPIES,
+    DRAIN,
+    EPILOGUE,
+    LOAD,
+    MMA,
+    STORES,
+    TCGEN05,
+    WAIT,
+    WGMMA,
+    Step,
+    Trace,
+    with_stages,
+    with_tiles,
+)
+
+FAMILIES = {"mma", "wmma", "wgmma", "tcgen05", "cp", "mbarrier", "st"}
+SUBCORES = 4
+K_OF_KIND = {"f16": 16, "tf32": 8}  # PTX ISA, tcgen05.mma: of one instruction; 32 for bytes and what is narrower
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
+
+
+def record(compiled, grid, block, args, *, cluster=(1, 1, 1), first_block: int = 0, name: str = "",
+           max_instructions: int | None = None, max_seconds: float | None = None,
+           max_steps: float | None = None) -> Trace:
+    """Run one block (with a cluster, its whole cluster) and keep what its warps asked for. Arrays of `args` are read.
+
+    compiled, grid, block, args, cluster and the limits: as for `launch`. Raises what `launch` raises.
+    """
+    entry = getattr(compiled, "entry", None) or _only_entry(compiled.ptx)
+    program = program_of(compiled.ptx, entry)
+    probes = frozenset(site for site, item in enumerate(program.sites) if item.family in FAMILIES)
+    run = Launch(program, _extent(grid, "grid"), _extent(block, "block"), args, compiled.dynamic_smem,
+                 _extent(cluster, "cluster"), False, "early", compiled.files, first_block, probes,
+                 effort=Effort(max_instructions, max_steps, max_seconds))
+    recorder = Recorder(program, name or entry)
+    run.probe, run.trace = recorder.stop, recorder
+    run.execute()
+    return recorder.trace()
+
+
+class Recorder:
+    """Hears of every stop and wait of a launch. A key is (block of the grid, shared address)."""
+
+    def __init__(self, program, name: str):
+        self.program, self.name = program, name
+        self.steps: dict[tuple[int, int], list[Step]] = {}
+        self.who: dict[tuple[int, int], list[int]] = {}  # a bit for each lane that took part in a step
+        self.rounds: dict[tuple, int] = {}  # of the barriers of a block, by (block, number)
+        self.boxes: list[tuple] = []  # (block, first byte, behind the last, barrier, phase) of every load
+        self.tiles: dict[tuple[int, int], int] = {}
+        self.ended: dict[tuple[int, int], bool] = {}
+
+    # ---- What the scheduler says ----
+
+    def waits(self, chunk, lanes, key, phase: int) -> None:
+        signal = (self.block(chunk, key[0]), key[1], phase)
+        for _, some, warp in self.warps(chunk, lanes):
+            self.add(warp, some, Step(WAIT, signal=signal))
+
+    def meets(self, chunk, lanes, key, stays: bool) -> None:
+        """Threads come to barrier `key` of their block; those of bar.arrive go on."""
+        block = self.block(chunk, key[0])
+        signal = (block, f"barrier {key[1]}", self.rounds.get((block, key[1]), 0))
+        for _, some, warp in self.warps(chunk, lanes):
+            self.add(warp, some, Step(ARRIVE, signal=signal))
+            if stays:
+                self.add(warp, some, Step(WAIT, signal=signal))
+
+    def met(self, chunk, key) -> None:
+        place = (self.block(chunk, key[0]), key[1])
+        self.rounds[place] = self.rounds.get(place, 0) + 1
+
+    def everyone(self, chunk, number: int) -> None:
+        for block in range(chunk.blocks):
+            self.meets(chunk, chunk.all_lanes[chunk.block_of_lane == block], (block, number), True)
+            self.met(chunk, (block, number))
+
+    def cluster(self, chunk, lanes, rounds, waits: bool) -> None:
+        """Threads arrive at, or wait for, a round of barrier.cluster."""
+        for first, some, warp in self.warps(chunk, lanes):
+            home = int(chunk.block_of_lane[lanes[first]])
+            signal = (self.block(chunk, home - home % chunk.cluster_size), "cluster", int(rounds[first]))
+            self.add(warp, some, Step(WAIT if waits else ARRIVE, signal=signal))
+
+    # ---- What instructions do ----
+
+    def stop(self, chunk, L, site: int, values: dict, after: bool) -> None:
+        """Before an instruction; nothing is kept from after it."""
+        if after:
+            return
+        item = self.program.sites[site]
+        active = L.active()
+        if item.guard is not None:
+            register = item.guard.register if type(item.guard) is Negated else item.guard
+            holds = np.broadcast_to(values[f"r{register.index}"], L.n)
+            active = active & (~holds if type(item.guard) is Negated else holds)
+        if active.any():
+            stop = Stop(self, chunk, L, item, values)
+            getattr(self, f"on_{item.family}")(stop, np.flatnonzero(active))
+
+    def on_mma(self, stop, positions) -> None:
+        self.multiplied(stop, positions, MMA, "", 1)
+
+    on_wmma = on_mma
+
+    def on_wgmma(self, stop, positions) -> None:
+        parts = stop.item.parts
+        if "mma_async" in parts:
+            reads = [operand for operand in stop.item.operands if type(operand) is Register and operand.type == "b64"]
+            filling = stop.filling(positions[0], reads[-1]) if reads else (None, None)
+            self.multiplied(stop, positions, ASYNC, WGMMA, SUBCORES, filling)
+        elif "commit_group" in parts:
+            self.each(stop, positions, Step(COMMIT, unit=WGMMA))
+        elif "wait_group" in parts:
+            self.each(stop, positions, Step(DRAIN, unit=WGMMA, newest=stop.number(positions[0], 0)))
+
+    def multiplied(self, stop, positions, what: str, unit: str, share: int, filling=(None, None)) -> None:
+        """An mma of warps, or of a warpgroup of which each warp has a share."""
+        found = next((match for part in stop.item.parts if (match := _SHAPE.match(part))), None)
+        if found is None:
+            return
+        flop = 2 * prod(map(int, found.groups())) / share
+        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+            if self.ended.pop(warp, False):
+                self.tiles[warp] = self.tiles.get(warp, 0) + 1
+            step = Step(what, flop, unit, stage=filling[0], turn=filling[1], tile=self.tiles.get(warp, 0))
+            self.add(warp, lanes, step)
+
+    def on_tcgen05(self, stop, positions) -> None:
+        parts, item = stop.item.parts, stop.item
+        if parts[1] == "mma":
+            for position in positions.tolist():
+                self.issued(stop, position)
+        elif parts[1] == "commit":
+            for position, lanes, warp in self.warps(stop.chunk, stop.lanes[positions], positions):
+                ranks = stop.number(position, 1) if "multicast__cluster" in parts else None
+                for signal in stop.signals(position, item.operands[0], ranks):
+                    self.add(warp, lanes, Step(COMMIT, unit=TCGEN05, signal=signal))
+        elif parts[1] == "ld":
+            count = int(next(part[1:] for part in parts if re.fullmatch(r"x\d+", part)))
+            self.each(stop, positions, Step(EPILOGUE, 128.0 * count, "tensor memory"))
+
+    def issued(self, stop, position: int) -> None:
+        """One tcgen05.mma: D, A, B, instruction descriptor, …, whether it adds to D."""
+        operands, parts = stop.item.operands, stop.item.parts
+        instruction = stop.number(position, 3)
+        n, m = (instruction >> 17 & 0x3F) * 8, (instruction >> 24 & 0x1F) * 16
+        k = next((k for kind, k in K_OF_KIND.items() if f"kind__{kind}" in parts), 32)
+        pair = "cta_group__2" in parts
+        warp = stop.warp(position)
+        adds = next((operand for operand in reversed(operands) if getattr(operand, "type", "") == "pred"), None)
+        if adds is not None and not bool(stop.value(position, adds)):
+            self.tiles[warp] = self.tiles.get(warp, -1) + 1
+        stage, turn = stop.filling(position, operands[2])
+        own = int(stop.chunk.block_of_lane[stop.lanes[position]])
+        blocks = tuple(sorted(self.block(stop.chunk, block) for block in (own, own ^ 1))) if pair else ()
+        self.add(warp, stop.bit(position), Step(ASYNC, 2.0 * m * n * k / (2 if pair else 1), TCGEN05, stage=stage,
+                                                turn=turn, tile=self.tiles.get(warp, 0), blocks=blocks))
+
+    def on_cp(self, stop, positions) -> None:
+        parts = stop.item.parts
+        if "prefetch" in parts or "mbarrier" in parts or "reduce" in parts:
+            return
+        unit = STORES if "bulk" in parts else COPIES
+        if "commit_group" in parts:
+            self.each(stop, positions, Step(COMMIT, unit=unit))
+        elif "wait_group" in parts or "wait_all" in parts:
+            newest = stop.number(positions[0], 0) if stop.item.operands else 0
+            self.each(stop, positions, Step(DRAIN, unit=unit, newest=newest))
+        elif "bulk" in parts:
+            for position in positions.tolist():
+                self.copied(stop, position)
+        else:
+            width = stop.number(positions[0], 2)
+            for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+                self.add(warp, lanes, Step(ASYNC, float(width * lanes.bit_count()), COPIES))
+
+    def copied(self, stop, position: int) -> None:
+        """One copy by TMA, into shared memory or out of it."""
+        parts, operands, warp = stop.item.parts, stop.item.operands, stop.warp(position)
+        out = "bulk_group" in parts
+        inside, outside = (operands[1], operands[0]) if out else operands[:2]
+        if "tensor" in parts:
+            rank = int(next(part for part in parts if re.fullmatch(r"\dd", part))[0])
+            address = int(stop.value(position, outside))
+            size = descriptor(stop.chunk, stop.item.site, int(stop.lanes[position]), address, rank).size
+        else:
+            size = stop.number(position, 2)
+        if out:
+            self.ended[warp] = True
+            self.add(warp, stop.bit(position), Step(ASYNC, float(size), STORES))
+            return
+        at, chunk = 2 if "tensor" in parts else 3, stop.chunk
+        block, first = stop.shared(position, inside)
+        ranks = stop.number(position, at + 1) if "multicast__cluster" in parts else None
+        made = destinations(chunk, stop.item.site, int(stop.lanes[position]), block,
+                            stop.shared(position, operands[at]), ranks, "cta_group__2" in parts)
+        for number, (to, key) in enumerate(made):
+            for signal in stop.signal(key):
+                home = self.block(chunk, to)
+                self.boxes.append((home, first, first + size, signal[1], signal[2]))
+                self.add(warp, stop.bit(position), Step(LOAD, float(size), signal=signal, stage=signal[1],
+                                                        turn=signal[2], blocks=(home,), more=number > 0))
+
+    def on_mbarrier(self, stop, positions) -> None:
+        if stop.item.parts[1] not in ("arrive", "arrive_drop"):
+            return
+        memory = next(operand for operand in stop.item.operands if type(operand) is Memory)
+        for position in positions.tolist():
+            for signal in stop.signals(position, memory):
+                self.add(stop.warp(position), stop.bit(position), Step(ARRIVE, signal=signal))
+
+    def on_st(self, stop, positions) -> None:
+        parts = stop.item.parts
+        if "global" not in parts:
+            return
+        kind = next(part for part in reversed(parts) if part in CODES)
+        width = SIZE[CODES[kind]] * next((int(part[1:]) for part in parts if re.fullmatch(r"v[248]", part)), 1)
+        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+            self.ended[warp] = True
+            self.add(warp, lanes, Step(EPILOGUE, float(width * lanes.bit_count()), "registers"))
+
+    # ---- Pieces ----
+
+    def block(self, chunk, number: int) -> int:
+        return int(chunk.block_ids[number])
+
+    def warps(self, chunk, lanes, positions=None):
+        """(first of `positions`, a bit for each lane, (block, warp)) of each warp among lane numbers."""
+        numbers, first = np.unique(lanes >> 5, return_index=True)
+        for number, at in zip(numbers.tolist(), first.tolist(), strict=True):
+            block, warp = divmod(number, chunk.warps_per_block)
+            bits = int(np.bitwise_or.reduce(1 << (lanes[lanes >> 5 == number] & 31)))
+            yield (at if positions is None else int(positions[at])), bits, (self.block(chunk, block), warp)
+
+    def each(self, stop, positions, step: Step) -> None:
+        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+            self.add(warp, lanes, step)
+
+    def add(self, warp, lanes: int, step: Step) -> None:
+        """Runs of the same work become one step; what other lanes do comes before the waits in which these stand."""
+        steps, who = self.steps.setdefault(warp, []), self.who.setdefault(warp, [])
+        at = len(steps)
+        while at and steps[at - 1].what == WAIT and not who[at - 1] & lanes:
+            if steps[at - 1] == step:
+                who[at - 1] |= lanes
+                return
+            at -= 1
+        joins = step.what in (MMA, EPILOGUE, ASYNC) and step.unit != TCGEN05
+        if joins and at and steps[at - 1]._replace(amount=0.0) == step._replace(amount=0.0):
+            steps[at - 1] = step._replace(amount=steps[at - 1].amount + step.amount)
+            who[at - 1] |= lanes
+        else:
+            steps.insert(at, step)
+            who.insert(at, lanes)
+
+    def trace(self) -> Trace:
+        """What was heard, with the barriers of loads numbered as stages."""
+        fulls = sorted({box[3] for box in self.boxes})
+        stage_of = {barrier: stage for stage, barrier in enumerate(fulls)}
+        named = {None: None, **stage_of}
+        steps = {warp: with_stages([step._replace(stage=named[step.stage]) for step in steps], stage_of)
+                 for warp, steps in sorted(self.steps.items())}
+        return with_tiles(Trace(steps, len(fulls), self.name))

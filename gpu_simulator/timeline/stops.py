@@ -1,0 +1,67 @@
+"""An instruction at which a recording stops: the operands of its lanes, and the barriers and buffers that they name."""
+
+from __future__ import annotations
+
+from gpu_simulator.codegen.ops.memory.bulk import located
+from gpu_simulator.machine.address_space import SHARED_WINDOW
+from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Register, Symbol
+
+
+class Stop:
+    """An instruction that is about to execute, and the values of its operands."""
+
+    def __init__(self, recorder, chunk, L, item: Instruction, values: dict):
+        self.recorder, self.chunk, self.item, self.values = recorder, chunk, item, values
+        self.lanes = L.lane_numbers()
+
+    def value(self, position: int, operand):
+        """An operand at one lane; of a memory operand, its address."""
+        if type(operand) is Register:
+            value = self.values[f"r{operand.index}"]
+            return value[position] if value.ndim else value
+        if type(operand) is Immediate:
+            return int(operand.text, 0)
+        if type(operand) is Memory:
+            return int(self.value(position, operand.base)) + operand.offset
+        if type(operand) is Symbol:
+            return self.recorder.program.address(operand.variable) + operand.offset
+        raise TypeError(f"no value is known of {operand}")
+
+    def number(self, position: int, operand: int) -> int:
+        return int(self.value(position, self.item.operands[operand]))
+
+    def bit(self, position: int) -> int:
+        """Of the lane in its warp."""
+        return 1 << (int(self.lanes[position]) & 31)
+
+    def warp(self, position: int) -> tuple[int, int]:
+        return next(self.recorder.warps(self.chunk, self.lanes[position : position + 1]))[2]
+
+    def shared(self, position: int, memory) -> tuple[int, int]:
+        """(block of the chunk, address within its shared memory) that an operand names."""
+        address = int(self.value(position, memory))
+        address -= SHARED_WINDOW if address >= SHARED_WINDOW else 0
+        return located(self.chunk, self.item.site, int(self.lanes[position]), address)
+
+    def signal(self, key: tuple[int, int]) -> list[tuple]:
+        """What counts for the phase that an mbarrier is in: (block of the grid, address, phase); [] without one."""
+        barrier = self.chunk.mbarriers.known.get(key)
+        return [] if barrier is None else [(self.recorder.block(self.chunk, key[0]), key[1], barrier.phase)]
+
+    def signals(self, position: int, memory, ranks: int | None = None) -> list[tuple]:
+        """Of one mbarrier, or of that at its place in each block of the cluster whose bit is set in `ranks`."""
+        block, address = self.shared(position, memory)
+        if ranks is None:
+            return self.signal((block, address))
+        first = block - block % self.chunk.cluster_size
+        blocks = [first + rank for rank in range(self.chunk.cluster_size) if ranks >> rank & 1]
+        return [signal for each in blocks for signal in self.signal((each, address))]
+
+    def filling(self, position: int, operand) -> tuple:
+        """The barrier and phase of the load that filled what a matrix descriptor points to; its bits 0-13, × 16."""
+        address = (int(self.value(position, operand)) & 0x3FFF) << 4
+        block = self.warp(position)[0]
+        for owner, first, behind, barrier, phase in reversed(self.recorder.boxes):
+            if owner == block and first <= address < behind:
+                return barrier, phase
+        return None, None

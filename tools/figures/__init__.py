@@ -1,0 +1,140 @@
+"""The pictures of the notebooks: one function each, drawn from numbers that the package computes.
+
+`draw("banks_and_wavefronts")` gives the Figure, `names()` lists them, `save_all(folder)` writes the PNG files
+that the notebooks show. `python -m tools.figures` rewrites `images/`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from gemm_lab.plots import style
+from gpu_simulator.errors import LabError
+from tools.figures import (
+    ampere_code,
+    async_copies,
+    banks,
+    board,
+    copy_moves,
+    cta_pairs,
+    data_movement,
+    descriptors,
+    epilogue,
+    fragments,
+    house,
+    inline_ptx,
+    instructions,
+    journey,
+    latency,
+    ldmatrix,
+    lines_and_sectors,
+    locality,
+    machine,
+    machine_code,
+    multicast,
+    number_formats,
+    overlap,
+    padding,
+    persistent,
+    phases,
+    quads,
+    ring,
+    rooflines,
+    strides,
+    swizzle,
+    swizzle_bits,
+    tails,
+    tensor_memory,
+    tiling,
+    tma,
+    turns,
+    warpgroup_operands,
+    warpgroups,
+    wmma,
+    xor_steps,
+)
+from tools.figures.png import write_png
+
+_FIGURES = {
+    function.__name__: style.drawn(function)
+    for function in (
+        journey.journey,
+        machine.simple_computer,
+        machine.memory_hierarchy,
+        data_movement.naive_best_tiled,
+        data_movement.loop_orders,
+        rooflines.roofline_idea,
+        rooflines.t4_roofline_units,
+        rooflines.t4_roofline_memories,
+        rooflines.multiplication_vs_addition,
+        tiling.tiling_levels,
+        tiling.tile_intensity,
+        tiling.warp_reload,
+        instructions.one_instruction,
+        inline_ptx.inline_ptx,
+        ldmatrix.ldmatrix_x4,
+        ldmatrix.ldmatrix_trans,
+        number_formats.number_formats,
+        ldmatrix.one_stride,
+        strides.stride_wavefronts,
+        phases.access_phases,
+        lines_and_sectors.lines_and_sectors,
+        padding.padding,
+        copy_moves.copy_moves,
+        swizzle_bits.swizzle_bits,
+        latency.memory_latency_hidden,
+        banks.banks_and_wavefronts,
+        banks.ldmatrix_conflict,
+        swizzle.swizzle_xor,
+        fragments.mma_fragments,
+        overlap.prefetch_overlap,
+        machine_code.main_loops_03_04,
+        xor_steps.xor_steps,
+        overlap.barriers_and_buffers,
+        epilogue.staged_epilogue,
+        machine_code.main_loops_04_08,
+        async_copies.copy_paths,
+        ampere_code.ampere_loops_04_05,
+        async_copies.copy_groups,
+        ampere_code.ampere_loops_06_10,
+        async_copies.late_addresses,
+        tails.tail_tile,
+        wmma.wmma_fragment_load,
+        wmma.wmma_loops,
+        locality.block_order_locality,
+        persistent.persistent_blocks,
+        quads.quad_exchange,
+        ring.stage_ring,
+        tma.tma_box,
+        warpgroup_operands.wgmma_operands,
+        warpgroups.warpgroup_ring,
+        multicast.cluster_multicast,
+        turns.ping_pong,
+        tensor_memory.tensor_memory,
+        descriptors.matrix_descriptor,
+        cta_pairs.cta_pairs,
+        board.scoreboard,
+        house.house_floors,
+    )
+}
+
+
+def names() -> list[str]:
+    """The names that `draw` knows, in the order of the notebooks."""
+    return list(_FIGURES)
+
+
+def draw(name: str) -> Figure:
+    """A fresh Figure of the picture called `name`; raises `LabError` naming the pictures there are."""
+    if name not in _FIGURES:
+        raise LabError(f"There is no picture called {name!r}; there are {', '.join(names())}.")
+    return _FIGURES[name]()
+
+
+def save_all(folder: str | Path) -> list[Path]:
+    """Write every picture as `<name>.png` into `folder`, made if needed; returns the paths."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return [write_png(draw(name), name, folder / f"{name}.png") for name in names()]

@@ -1,0 +1,10 @@
+"""The picture of README.md: every kernel that was recorded on the H200, from results/measured."""
+
+from gemm_lab.cards.scoreboard import scoreboard as recorded
+
+
+def scoreboard():
+    """All ladders side by side at 4096, the fastest kernel lit."""
+    board = recorded(4096, on="h200")
+    best = max((row for rungs in board.ladders.values() for row in rungs), key=lambda row: row.tflops)
+    return board.plot(lit=best.kernel)

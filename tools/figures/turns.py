@@ -1,0 +1,67 @@
+"""Two consumers that work together against two that take turns: when the tensor cores have nothing to do."""
+
+from __future__ import annotations
+
+from gemm_lab.plots import style
+from gemm_lab.plots.sheet import Sheet
+
+TILES, LOOP, STORE = 4, 1.15, 0.68  # of D; inches for the products and the epilogue of one consumer's part of a tile
+_LOOPS = (style.tint(style.GREEN, 0.55), style.tint(style.SKY, 0.6))
+_STORE = style.tint(style.ORANGE, 0.6)
+
+
+def together(tiles: int = TILES) -> list[list[tuple[int, float, float, float]]]:
+    """(tile, start, end of its products, end of its epilogue) for each consumer: half of every tile, side by side."""
+    one, at = [], 0.0
+    for tile in range(tiles // 2):  # their tile is twice as large, and each product takes its half of the tensor cores
+        one.append((tile, at, at + 2 * LOOP, at + 2 * LOOP + STORE))
+        at += 2 * LOOP + STORE
+    return [one, list(one)]
+
+
+def in_turn(tiles: int = TILES) -> list[list[tuple[int, float, float, float]]]:
+    """The same for consumers that take tiles in turn, the tensor cores to themselves meanwhile."""
+    rows, free, ready = [[], []], 0.0, [0.0, 0.0]
+    for tile in range(tiles):
+        who = tile % 2
+        start = max(free, ready[who])
+        free, ready[who] = start + LOOP, start + LOOP + STORE
+        rows[who].append((tile, start, free, ready[who]))
+    return rows
+
+
+def idle(rows: list[list[tuple[int, float, float, float]]]) -> float:
+    """Inches between the first product and the last in which no product runs."""
+    spans = sorted({(start, end) for row in rows for _, start, end, _ in row})
+    return sum(max(0.0, after[0] - before[1]) for before, after in zip(spans, spans[1:], strict=False))
+
+
+def ping_pong():
+    """Rows of two consumers and of the tensor cores, working together and in turn, on one time axis."""
+    page = Sheet(4.95)
+    left, high, step = 1.55, 0.36, 0.45
+    for y, title, words, rows in ((0.36, "together: 07", "each has 64 rows of a tile of 128 × 256", together()),
+                                  (2.3, "in turn: 08", "each has tiles of 128 × 128 of its own", in_turn())):
+        page.text(0.35, y, title, ha="left", bold=True, size=style.BODY)
+        page.text(page.width - 0.35, y, words, ha="right", colour=style.MUTED)
+        for who, row in enumerate(rows):
+            top = y + 0.26 + who * step
+            page.text(0.35, top + high / 2, f"consumer {who}", ha="left")
+            for tile, start, end, stored in row:
+                page.labelled(left + start, top, end - start, high, f"tile {tile}", fill=_LOOPS[who], edge=style.PAPER,
+                              radius=0)
+                page.labelled(left + end, top, stored - end, high, "store", fill=_STORE, edge=style.PAPER, radius=0)
+        top = y + 0.26 + 2 * step
+        page.text(0.35, top + high / 2, "tensor cores", ha="left", bold=True)
+        last = max(end for row in rows for _, _, end, _ in row)
+        page.box(left, top, last, high, fill=style.tint(style.CONFLICT, 0.35), edge="none", radius=0)
+        for who, row in enumerate(rows):
+            half = high / 2 if idle(rows) else high
+            for _, start, end, _ in row:
+                page.box(left + start, top + (who * half if idle(rows) else 0), end - start, half, fill=_LOOPS[who],
+                         edge=style.PAPER, radius=0, lw=0.8, z=3)
+    page.box(0.35, 4.12, 0.2, 0.2, fill=style.tint(style.CONFLICT, 0.35), edge="none", radius=0)
+    page.text(0.65, 4.22, "the tensor cores idle: both consumers store at the same time", ha="left", colour=style.MUTED)
+    page.text(0.35, 4.55, "In turn, a consumer stores while the other multiplies. The price: smaller tiles of D.",
+              ha="left", colour=style.MUTED)
+    return page.fig

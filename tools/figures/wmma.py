@@ -1,0 +1,50 @@
+"""What wmma becomes in the machine: the load of one fragment, and whole main loops as stripes."""
+
+from __future__ import annotations
+
+from gemm_lab.lab import kernel
+from gemm_lab.plots import code_strip, style
+from gemm_lab.plots.sheet import Sheet
+from gpu_simulator.compiler.main_loop import main_loop
+from gpu_simulator.hardware.wmma_access import access
+
+ARCH = "sm_90a"
+WAYS = (  # what is called, the type, whether the instruction names shared memory, what is known of the address
+    ("load_matrix_sync, BF16", "bf16", False, "generic pointer"),
+    ("load_matrix_sync, FP16", "f16", True, "shared address"),
+    ("wmma.load … .shared.bf16", "bf16", True, "shared address"),
+)
+_SHARED, _TURN = style.tint(style.MEMORY["shared memory"], 0.4), style.tint(style.VERMILION, 0.4)
+
+
+def instructions(kind: str, shared: bool) -> list[tuple[str, int]]:
+    """[("LD", 4), ("MOVM", 4)]: the machine instructions that fetch one crosswise fragment of B (16 × 16)."""
+    loads = access("b", "m16n16k16", "row", kind, shared).instructions
+    return [("LDSM", loads)] if shared else [("LD", loads), ("MOVM", loads)]  # MOVM turns one register
+
+
+def wmma_fragment_load():
+    """One fragment of B, stored by rows: three ways to ask for it, and the instructions of each."""
+    page = Sheet(3.45)
+    width, gap, high = 0.64, 0.08, 0.4
+    title = "one fragment of B for a warp, machine code of an H100"
+    page.text(0.35, 0.38, title, ha="left", bold=True, size=style.BODY)
+    for y, (call, kind, shared, address) in zip((0.85, 1.6, 2.35), WAYS, strict=True):
+        page.text(0.35, y + 0.1, call, ha="left", mono=True)
+        page.text(0.35, y + 0.36, address, ha="left", colour=style.MUTED)
+        x = 2.9
+        for name, count in instructions(kind, shared):
+            for _ in range(count):
+                fill = _TURN if name == "MOVM" else _SHARED
+                page.labelled(x, y, width - gap, high, name, fill=fill, mono=True, radius=0.04)
+                x += width * 0.94
+    page.text(0.35, 3.1, "The same values arrive. LDSM is ldmatrix; MOVM transposes 8 × 8 values over the lanes.",
+              ha="left", colour=style.MUTED)
+    return page.fig
+
+
+def wmma_loops():
+    """From a loop that is mostly loads, turns and addresses to one that is mostly products."""
+    rungs = [kernel("wmma_opt_bf16_v3"), kernel("hybrid_bf16"), kernel("mma_bf16"), kernel("best_wmma")]
+    rows = [(made.spec.short, main_loop(made.sass(arch=ARCH).lines).lines) for made in rungs]
+    return code_strip(rows, "one turn of the main loop, machine code of an H100", counts=False)

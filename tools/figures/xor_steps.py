@@ -1,0 +1,44 @@
+"""Walking along a row of a swizzled tile: the step of c chunks is an XOR with c, wherever the row begins."""
+
+from __future__ import annotations
+
+from gemm_lab.plots import style
+from gemm_lab.plots.sheet import Sheet
+
+CHUNKS, ROW = 8, 5  # chunks in a row, and the row at hand
+
+
+def places(row: int, chunks: int = CHUNKS) -> list[int]:
+    """Where the chunks 0, 1, 2 … of a row lie."""
+    return [chunk ^ row % chunks for chunk in range(chunks)]
+
+
+def xor_steps():
+    """The places of row 5 in the order in which a lane visits them, and the one operation between them."""
+    page = Sheet(4.25)
+    w, h, left, top = 0.72, 0.46, 1.62, 1.25
+    visits = places(ROW)
+    page.text(0.35, 0.38, f"a lane in row {ROW} reads chunks 0 to 7", ha="left", bold=True, size=style.BODY)
+    page.text(left - 0.2, top - 0.2, "place", ha="right", colour=style.MUTED)
+    page.text(left - 0.2, top + h / 2, "holds", ha="right", colour=style.MUTED)
+    for place in range(CHUNKS):
+        page.text(left + (place + 0.5) * w, top - 0.2, str(place), colour=style.MUTED)
+    page.grid(left, top, 1, CHUNKS, w, h, fill=lambda i, j: style.LIT if visits[0] == j else style.UNLIT,
+              words=lambda i, j: f"chunk {visits.index(j)}", edge=style.PAPER, lw=1.5)
+    y = top + h + 0.55
+    rows = (("chunk c", [str(c) for c in range(CHUNKS)]),
+            (f"place c ^ {ROW}", [str(place) for place in visits]),
+            ("difference", ["", *(f"{after - before:+d}".replace("-", "−")
+                                  for before, after in zip(visits, visits[1:], strict=False))]),
+            ("address", ["base", *(f"^ {16 * c}" for c in range(1, CHUNKS))]))
+    for number, (title, cells) in enumerate(rows):
+        last = number == len(rows) - 1
+        if last:
+            page.box(left - 0.05, y - 0.19, CHUNKS * w + 0.1, 0.38, fill=style.tint(style.LIT, 0.5), edge="none")
+        page.text(left - 0.2, y, title, ha="right", colour=style.INK if last else style.MUTED, bold=last)
+        for c, words in enumerate(cells):
+            page.text(left + (c + 0.5) * w, y, words, mono=True, bold=last)
+        y += 0.42
+    page.text(0.35, y + 0.1, "The differences depend on the row, the XOR does not: all 32 lanes step alike.",
+              ha="left", colour=style.MUTED)
+    return page.fig

@@ -1,0 +1,55 @@
+"""Text that is written from the results: numbers in prose between markers, and whole blocks of README.md.
+
+    <!-- = hopper/08_ping_pong 4096 tflops -->692.5<!-- / -->     a number of a recorded row; also `of cublas` in %
+    <!-- begin: results --> … <!-- end: results -->               a block, written by tools.readme_blocks
+
+Markdown shows none of the markers. `gemm-lab sync` writes what stands between them; a test fails where it is stale.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from gemm_lab.cards.scoreboard import scoreboard
+from gpu_simulator.errors import LabError
+
+NUMBER = re.compile(r"<!-- = (?P<key>[^>]*?) -->(?P<text>[^<]*)<!-- / -->")
+BLOCK = re.compile(r"(?P<head><!-- begin: (?P<name>[\w-]+) -->\n)(?P<text>.*?)(?P<tail><!-- end: (?P=name) -->)", re.S)
+WHAT = {
+    "tflops": lambda board, name: f"{board.row(name).tflops:.1f}",
+    "of cublas": lambda board, name: f"{100 * board.row(name).ratio_cublas:.1f}",
+    "of ceiling": lambda board, name: f"{100 * board.row(name).ratio_ceiling:.1f}",
+    "gain": lambda board, name: f"{board.gain(name).ratio:.2f}",
+}
+
+
+def number(key: str) -> str:
+    """The text for a key "KERNEL SIZE [burst] WHAT", of the rows recorded on the H200.
+
+    Raises `LabError` for a key that names no row or nothing of `WHAT`.
+    """
+    found = re.fullmatch(rf"(\S+) (\d+) (?:(burst|sustained) )?({'|'.join(WHAT)})", key)
+    if found is None:
+        raise LabError(f"A marker says “{key}”; it has to be KERNEL SIZE WHAT, such as “t4/08 4096 tflops”. WHAT is "
+                       f"one of {', '.join(WHAT)}.")
+    name, n, regime, what = found.groups()
+    return WHAT[what](scoreboard(int(n), regime or "sustained", on="h200"), name)
+
+
+def written(text: str, blocks: Mapping[str, Callable[[], str]] | None = None) -> str:
+    """The text with every marked number and block as the results give it; an unknown block is a `LabError`."""
+    blocks = blocks or {}
+
+    def block(match: re.Match) -> str:
+        if match["name"] not in blocks:
+            raise LabError(f"A marker asks for the block “{match['name']}”; there are {', '.join(blocks) or 'none'}.")
+        return f"{match['head']}{blocks[match['name']]().rstrip()}\n{match['tail']}"
+
+    text = BLOCK.sub(block, text)
+    return NUMBER.sub(lambda match: f"<!-- = {match['key']} -->{number(match['key'])}<!-- / -->", text)
+
+
+def unmarked(text: str) -> str:
+    """The text without what stands between markers, which `written` keeps right."""
+    return NUMBER.sub("", BLOCK.sub("", text))

@@ -1,0 +1,39 @@
+"""`python -m tools.opcodes --record FOLDER [--emulator]`: run every case and write opcodes.npz."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+import gpu_runner as device
+from gpu_simulator.errors import LabError
+from tools.opcodes.cases import all_cases
+from tools.opcodes.recording import on_emulator, on_gpu, record
+
+
+def main() -> int:
+    """Record the cases on the GPU (or try them on the emulator); returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tools.opcodes", description=__doc__)
+    parser.add_argument("--record", metavar="FOLDER", required=True, help="where opcodes.npz is written")
+    parser.add_argument("--emulator", action="store_true", help="use the emulator, to try the recorder without a GPU")
+    parser.add_argument("names", nargs="*", help="only these cases")
+    chosen = parser.parse_args()
+    if not chosen.emulator and not device.available():
+        print(device.why_not(), file=sys.stderr)
+        return 1
+    begun = time.monotonic()
+    try:
+        path, failed = record(chosen.record, on_emulator if chosen.emulator else on_gpu, chosen.names or None)
+    except LabError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for name, why in failed.items():
+        print(f"Not recorded: {name}: {why}", file=sys.stderr)
+    count = len(chosen.names or all_cases()) - len(failed)
+    print(f"{count} cases in {time.monotonic() - begun:.0f} s: {path}, {path.stat().st_size:,} bytes")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""Every case, by name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from gpu_simulator.errors import LabError
+from tools.opcodes import arithmetic, bits, conversions, memory, tiles, warp
+from tools.opcodes.case import Case
+
+
+@lru_cache(maxsize=1)
+def all_cases() -> dict[str, Case]:
+    """Name → case, in the order in which they are recorded."""
+    found = {}
+    for module in (arithmetic, bits, conversions, warp, memory, tiles):
+        for one in module.cases():
+            if one.name in found:
+                raise LabError(f"Two cases are called {one.name}; give them different names.")
+            found[one.name] = one
+    return found
+
+
+def case(name: str) -> Case:
+    """The case of that name; raises `LabError` for an unknown one."""
+    if name not in all_cases():
+        raise LabError(f"There is no case called {name}; `tools.opcodes.all_cases()` lists them.")
+    return all_cases()[name]

@@ -1,0 +1,104 @@
+"""The generated blocks of README.md: the results, and which notebook runs on which GPU."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+from gemm_lab import catalog
+from gemm_lab.cards.scoreboard import Board, scoreboard
+from gemm_lab.config import data_dir
+from gemm_lab.lab.here import RECORDED_ON
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import GPUS, gpu
+
+SIZES = (4096, 8192)
+COLUMNS = {"T4": "t4", "A100": "a100", "RTX 5090": "rtx5090", "H100, H200": "h200", "B200": "b200"}
+RUNS, SOME, EMULATES = "●", "◐", "○"
+CONDITIONS = ("Sustained, in turns with cuBLAS in the same run; clocks not locked. `simt` multiplies in FP32, `t4` in "
+              "FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums.")
+
+
+def results() -> str:
+    """A table for each GPU that has recorded rows, and the GPUs of the series that have none."""
+    measured = [key for key in GPUS if (data_dir("results") / "measured" / f"{key}.csv").is_file()]
+    measured.sort(key=lambda key: key != RECORDED_ON)
+    names = {key: gpu(key).name.removeprefix("Tesla ").removeprefix("GeForce ").split("-")[0].split(" SXM")[0]
+             for key in GPUS}
+    without = [name for key, name in names.items() if key not in measured]
+    text = "\n\n".join([*map(_table, measured), CONDITIONS])
+    if not without:
+        return text
+    them = f"{', '.join(without[:-1])} and {without[-1]}" if without[1:] else without[0]
+    return (f"{text}\n\n**Not measured:** {them}. Kernels are compiled for them and emulated, and those that an H200 "
+            "can run were timed there. What others have published is marked as published, in `results/published.csv` "
+            "and wherever it is shown.")
+
+
+def _table(key: str) -> str:
+    """The fastest rung of each ladder at each size on one GPU, and under which conditions it was recorded."""
+    boards = [board for n in SIZES if (board := _board(n, key))]
+    if not boards:
+        return f"*{gpu(key).name}: rows, but none at {' or '.join(map(str, SIZES))}, sustained.*"
+    head = ["ladder", *(f"fastest at {board.n} | TFLOPS | of cuBLAS" for board in boards)]
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---|--:|--:|" * len(boards)]
+    for name in dict.fromkeys(name for board in boards for name in board.ladders):
+        lines.append(f"| {name} | {' | '.join(_fastest(board, name) for board in boards)} |")
+    rows = [row for board in boards for rungs in board.ladders.values() for row in rungs]
+    said = {column: ", ".join(sorted({str(getattr(row, column)) for row in rows}))
+            for column in ("gpu", "driver", "cuda", "date", "commit")}
+    rounds = sorted({row.rounds for row in rows})
+    told = f"{rounds[0]} to {rounds[-1]}" if rounds[1:] else rounds[0]
+    return "\n".join([*lines, "", (
+        f"Recorded on {said['gpu']}: driver {said['driver']}, CUDA {said['cuda']}, {said['date']}, "
+        f"commit{'s' * (',' in said['commit'])} {said['commit']}; median of {told} rounds.")])
+
+
+def _board(n: int, key: str) -> Board | None:
+    try:
+        return scoreboard(n, on=key)
+    except LabError:
+        return None
+
+
+def _fastest(board: Board, ladder: str) -> str:
+    if ladder not in board.ladders:
+        return " |  | "
+    best = board.best(ladder)
+    share = f"{100 * best.ratio_cublas:.1f} %" if best.ratio_cublas else ""
+    return f"`{best.kernel.split('/')[1]}` | {best.tflops:.1f} | {share}"
+
+
+def matrix() -> str:
+    """A row a notebook, a column a GPU: its kernels run there, some of them do, or the emulator runs them."""
+    lines = [f"| | notebook | {' | '.join(COLUMNS)} | no GPU |", "|---|---|" + ":-:|" * (len(COLUMNS) + 1)]
+    for path in sorted(data_dir("notebooks").glob("*.ipynb")):
+        kernels = [kernel for name in ladders_of(path) for kernel in catalog.ladder(name).kernels]
+        cells = [_runs(kernels, gpu(key).arch) for key in COLUMNS.values()]
+        first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]
+        number, title = re.match(r"# (\d\d) · (.+)", "".join(first["source"])).groups()
+        lines.append(f"| {number} | [{title}](notebooks/{path.name}) | {' | '.join(cells)} | "
+                     f"{EMULATES if kernels else RUNS} |")
+    return "\n".join(lines)
+
+
+@cache
+def ladders_of(path: Path) -> tuple[str, ...]:
+    """The ladders that a notebook teaches, or, where it teaches none, whose kernels its cells name."""
+    own = tuple(name for name, spec in catalog.ladders().items() if spec.notebook == path.stem and spec.kernels)
+    if own:
+        return own
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    return tuple(name for name in catalog.ladders()
+                 if re.search(rf'(?:"|%%kernel ){name}/|ladder\("{name}"\)', code))
+
+
+def _runs(kernels: list[catalog.KernelSpec], arch: str) -> str:
+    there = [kernel.written_for(arch) for kernel in kernels]
+    return RUNS if all(there) else SOME if any(there) else EMULATES
+
+
+BLOCKS = {"results": results, "matrix": matrix}

@@ -1,0 +1,221 @@
+"""`make run`: every notebook headless, top to bottom; the executed copies land in a build folder.
+
+    python -m tools.run_notebooks [NOTEBOOK ...] [--into build/notebooks | --store] [--limit 600]
+
+A notebook that fails is reported with its cell and its error, the others still run, and the exit code is 1.
+`--store` writes the executed notebooks back in place, as they are committed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from tqdm import tqdm
+
+from gemm_lab.config import data_dir
+from gemm_lab.notebook.colab import FOLDED, is_setup
+from gpu_simulator.errors import LabError
+from tools.figures.png import smaller
+
+LIMIT_S = 600.0
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why one notebook stopped.
+
+    `cell` counts the code cells from 1, as the [n] beside a cell does; 0 is before the first.
+    """
+
+    notebook: Path
+    cell: int
+    line: str
+    error: str
+
+    def __str__(self) -> str:
+        where = f"cell [{self.cell}] `{self.line}`" if self.cell else "before the first cell"
+        return f"{self.notebook.name}, {where}: {self.error}"
+
+
+def find(folder: Path) -> list[Path]:
+    """The notebooks under `folder` in reading order, Jupyter's own checkpoints left out."""
+    return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+
+
+def code_cells(path: Path) -> int:
+    """How many cells of a notebook will run; an empty cell does not."""
+    return sum(_runs(cell) for cell in _read(path).cells)
+
+
+def execute(
+    path: Path, target: Path, *, limit_s: float = LIMIT_S, advance: Callable[[], object] = lambda: None,
+    store: bool = False,
+) -> Failure | None:
+    """Runs one notebook in its own folder and writes the executed copy to `target`, also when a cell fails.
+
+    `limit_s` bounds the whole notebook, in seconds. `advance` is called after each code cell. Returns what
+    went wrong, or None. A cell tagged `raises-exception` may raise, as in Jupyter. With `store` the copy is
+    the committed form (see `committed`), nobody's predictions are read, and a notebook that fails is not written.
+    """
+    notebook = _read(path)
+    end = time.monotonic() + limit_s
+    current = [0, ""]  # the code cell at hand and its first line
+
+    def started(cell, cell_index):
+        if _runs(cell):
+            current[:] = current[0] + 1, cell.source.strip().splitlines()[0]
+
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],  # its sockets stay on this machine, unencrypted: no warning
+        timeout_func=lambda cell: max(end - time.monotonic(), 0.1),
+        resources={"metadata": {"path": str(path.parent)}},
+        record_timing=not store,
+        coalesce_streams=True,
+        on_cell_start=started,
+        on_cell_executed=lambda **_: advance(),
+    )
+    try:
+        with tempfile.TemporaryDirectory() as nobody:
+            client.execute(**({"env": {**os.environ, "XDG_STATE_HOME": nobody}} if store else {}))
+        error = None
+    except CellExecutionError as raised:
+        error = f"{raised.ename}: {raised.evalue}"
+    except CellTimeoutError:
+        error = f"still running when the notebook's limit of {limit_s:g} s was reached."
+    except (DeadKernelError, RuntimeError) as raised:
+        error = f"the kernel died ({raised})."
+    if store and error is None and (bare := without_picture(notebook)):
+        current[:] = bare
+        error = "shows a live widget that has no picture (image/png or text/html), so nothing would be stored."
+    if not store or error is None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(committed(notebook) if store else notebook, target)
+    return None if error is None else Failure(path, current[0], current[1], error)
+
+
+def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook without what only lives while a kernel does: widget views and state, times of execution.
+
+    A stored widget view shows as an error when no kernel runs; the picture that the widget drew of itself and the text
+    beside it stay (see `widgets.picture`). Progress bars go too, and pictures get a palette, which makes them small.
+    """
+    bars = progress_bars(notebook)
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags")
+        folded = cell.cell_type == "code" and is_setup(cell)
+        cell.metadata = nbformat.from_dict(FOLDED if folded else {"tags": tags} if tags else {})
+        if cell.cell_type != "code":
+            continue
+        cell.outputs = [output for output in cell.outputs
+                        if output.get("name") != "stderr" and _view(output) not in bars]
+        for output in cell.outputs:
+            data = output.get("data", {})
+            data.pop(WIDGET_VIEW, None)
+            if "image/png" in data and not _has_palette(picture := b64decode(data["image/png"])):
+                data["image/png"] = b64encode(smaller(picture)).decode()
+    return notebook
+
+
+def _has_palette(picture: bytes) -> bool:
+    """Whether a PNG is small already, as those of the widgets are; its colour type stands at byte 25."""
+    return picture[25:26] == b"\x03"
+
+
+def _view(output: nbformat.NotebookNode) -> str | None:
+    """The model that a widget's view shows; None where the output is no view."""
+    return output.get("data", {}).get(WIDGET_VIEW, {}).get("model_id")
+
+
+def progress_bars(notebook: nbformat.NotebookNode) -> set[str]:
+    """The models of tqdm's bars in an executed notebook, by its widget state: a box with a progress widget in it."""
+    saved = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    moving = {f"IPY_MODEL_{name}" for name, model in saved.items() if model.get("model_name") == "FloatProgressModel"}
+    return {name for name, model in saved.items() if moving & set(model.get("state", {}).get("children", ()))}
+
+
+def without_picture(notebook: nbformat.NotebookNode) -> tuple[int, str] | None:
+    """The first code cell (its number and first line) with a widget view and nothing to show in its place.
+
+    A progress bar has had its time: it needs no picture.
+    """
+    bars = progress_bars(notebook)
+    cells = [cell for cell in notebook.cells if _runs(cell)]
+    for number, cell in enumerate(cells, 1):
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if WIDGET_VIEW in data and _view(output) not in bars and not {"image/png", "text/html"} & set(data):
+                return number, cell.source.strip().splitlines()[0]
+    return None
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command line; returns 0 only when every notebook ran to its end."""
+    parser = argparse.ArgumentParser(description="Run notebooks headless and keep the executed copies.")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="what to run (default: the whole series)")
+    parser.add_argument("--into", type=Path, default=Path("build/notebooks"), help="folder of the copies")
+    parser.add_argument("--store", action="store_true", help="write the executed notebooks back in place")
+    parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="S", help="seconds for one notebook")
+    options = parser.parse_args(argv)
+    try:
+        folder = None if options.notebooks else data_dir("notebooks")
+        paths = find(folder) if folder else [path.resolve() for path in options.notebooks]
+        if not paths:
+            raise LabError(f"There is no notebook in {folder}.")
+        for path in paths:
+            if not path.is_file():
+                raise LabError(f"There is no notebook {path}; give the path of an .ipynb file.")
+    except LabError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.store:
+        copies = {path: path for path in paths}
+    else:
+        copies = {path: options.into / (path.relative_to(folder) if folder else path.name) for path in paths}
+    failures = _run_all(copies, options.limit, options.store)
+    for failure in failures:
+        print(failure)
+    where = "stored in place" if options.store else f"copies in {options.into}"
+    print(f"{len(paths) - len(failures)} of {len(paths)} notebooks ran to the end; {where}")
+    return 1 if failures else 0
+
+
+def _run_all(copies: dict[Path, Path], limit_s: float, store: bool) -> list[Failure]:
+    failures = []
+    with tqdm(total=sum(map(code_cells, copies)), unit="cell", disable=None) as bar:
+        for path, copy in copies.items():
+            bar.set_description(path.stem)
+            start = time.monotonic()
+            failure = execute(path, copy, limit_s=limit_s, advance=bar.update, store=store)
+            failures += [failure] if failure else []
+            verdict = "FAILED" if failure else "ok"
+            bar.write(f"{verdict:6} {path.stem} ({time.monotonic() - start:.1f} s)", file=sys.stdout)
+    return failures
+
+
+def _read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def _runs(cell: nbformat.NotebookNode) -> bool:
+    return cell.cell_type == "code" and bool(cell.source.strip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""`gemm-lab sync`: every `%%kernel … --region` cell holds exactly that region of its kernel file.
+
+It also writes the two cells of `colab` behind each title: the badge, and the installation where the lab is missing.
+Cells of exercises (`--exercise`) and cells tagged `edited`, which change the region on purpose, are left alone.
+Numbers and blocks between markers, in prose cells and in README.md, are those of the recorded results (see `marked`),
+and release.sha256 lists the notebooks as they are then (see `trust`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+from gemm_lab import catalog
+from gemm_lab.config import data_dir
+from gemm_lab.notebook import colab, trust
+from gemm_lab.notebook.cells import parse_line
+from gpu_simulator.errors import LabError
+from tools.generated_text import NUMBER, written
+from tools.readme_blocks import BLOCKS
+
+
+def wanted_text(cell) -> str | None:
+    """What a cell should hold, or None where it is free."""
+    if cell.cell_type == "markdown" and NUMBER.search(cell.source):
+        return written(cell.source)
+    if cell.cell_type != "code" or not cell.source.startswith("%%kernel ") or "edited" in cell.metadata.get("tags", []):
+        return None
+    first = cell.source.split("\n", 1)[0]
+    line = parse_line(first.removeprefix("%%kernel "))
+    if line.region is None or line.exercise:
+        return None
+    regions = catalog.kernel(line.name).regions
+    if line.region not in regions:
+        raise LabError(f"A cell edits region “{line.region}” of {line.name}, which has {catalog.listed(regions)}.")
+    return f"{first}\n{regions[line.region].text}"
+
+
+def sync(check: bool = False, folder: Path | None = None) -> list[str]:
+    """Rewrite the cells that differ from their files (or, with `check`, only find them).
+
+    Returns one sentence per cell that differed.
+    """
+    found = []
+    for path in sorted((folder or data_dir("notebooks")).glob("*.ipynb")):
+        book = nbformat.read(path, as_version=4)
+        if changed := colab.open_book(book, path.stem):
+            found.append(f"{path.name}: the badge or the installation cell behind the title is missing or differs.")
+        for index, cell in enumerate(book.cells):
+            try:
+                text = wanted_text(cell)
+            except LabError as error:
+                raise LabError(f"{path.name}, cell {index}: {error}") from None
+            if text is None or cell.source.rstrip("\n") == text.rstrip("\n"):
+                continue
+            first = cell.source.split("\n", 1)[0]
+            source = "recorded results" if cell.cell_type == "markdown" else "kernel file"
+            found.append(f"{path.name}, cell {index}: “{first}” differs from the {source}.")
+            cell.source, changed = text, True
+        if changed and not check:
+            nbformat.write(book, path)
+    if folder is None:
+        found += _sync_file(data_dir("notebooks") / trust.LIST, trust.release_list(data_dir("notebooks")), check,
+                            "does not list the hashes of these notebooks.")
+    readme = data_dir("notebooks").parent / "README.md" if folder is None else folder / "README.md"
+    if readme.is_file():  # which only a checkout has
+        found += _sync_file(readme, written(readme.read_text(encoding="utf-8"), BLOCKS), check,
+                            "a number or a block between markers differs from the recorded results.")
+    return found
+
+
+def _sync_file(path: Path, wanted: str, check: bool, says: str) -> list[str]:
+    """Write `wanted` into a file that holds something else (or, with `check`, only say so)."""
+    if path.is_file() and path.read_text(encoding="utf-8") == wanted:
+        return []
+    if not check:
+        path.write_text(wanted, encoding="utf-8")
+    return [f"{path.name}: {says}"]
