@@ -17,8 +17,12 @@ from gemm_lab.lab import emulating
 from gemm_lab.lab.kernel import kernel
 from gemm_lab.measure.inputs import make_inputs
 
-CASES = (("simt/01_naive", (128, 256)), ("t4/01_hierarchical_tiling", (512, 1024)),
-         ("t4/02_vectorized_copy", (512, 1024)), ("t4/03_swizzled", (256, 512, 1024)))
+CASES = (
+    ("simt/01_naive", (128, 256)),
+    ("t4/01_hierarchical_tiling", (512, 1024)),
+    ("t4/02_vectorized_copy", (512, 1024)),
+    ("t4/03_swizzled", (256, 512, 1024)),
+)
 NUMBA_N = 32
 NUMBA = f"""
 import time, numpy as np
@@ -57,8 +61,13 @@ def numba_seconds() -> float | None:
     """Seconds of the naive product on Numba's simulator; None where Numba is not installed."""
     if importlib.util.find_spec("numba") is None:
         return None
-    done = subprocess.run([sys.executable, "-c", NUMBA], capture_output=True, text=True, timeout=120,
-                          env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"})
+    done = subprocess.run(
+        [sys.executable, "-c", NUMBA],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+    )
     return float(done.stdout) if done.returncode == 0 else None
 
 

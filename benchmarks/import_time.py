@@ -13,6 +13,7 @@ IMPORTS = {"import gemm_lab": "import gemm_lab", "and a kernel": "import gemm_la
 
 def main() -> None:
     """Measure and print."""
+
     def fresh(code):
         return lambda: subprocess.run([sys.executable, "-c", code], check=True)
 

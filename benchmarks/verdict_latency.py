@@ -12,9 +12,8 @@ import tempfile
 from interleaved import ratios
 
 import gemm_lab as lab
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gemm_lab.notebook.cells import WrongResult, run_cell
-from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
 
 LINE = "t4/03_swizzled --region layout --as mine"
@@ -34,7 +33,7 @@ def main() -> None:
     right = lab.kernel("t4/03").regions["layout"]
 
     def compile_alone():
-        compiler.compile(f"{spec.source}// {next(NUMBER)}\n", config=spec.configure(), arch="sm_75", name=spec.name)
+        compiling.compile(f"{spec.source}// {next(NUMBER)}\n", config=spec.configure(), arch="sm_75", name=spec.name)
 
     works = {
         "does not compile": lambda: verdict(right.replace("row % 8", "rwo % 8", 1)),

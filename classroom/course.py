@@ -97,15 +97,24 @@ def _choice_cells(name: str) -> list[Any]:
     right = ", ".join(f"{key}={value}" for key, value in numbers.items())
     blank = ", ".join(f"{key}=0" for key in numbers)
     text = f"choice = dict({blank})\n### BEGIN SOLUTION\nchoice = dict({right})\n### END SOLUTION"
-    return [new_markdown_cell("Put your numbers in place of the zeros."),
-            _graded(new_code_cell(), f"answer_{name}", solution_text=text)]
+    return [
+        new_markdown_cell("Put your numbers in place of the zeros."),
+        _graded(new_code_cell(), f"answer_{name}", solution_text=text),
+    ]
 
 
 def _graded(cell: Any, name: str, solution_text: str = "", check: str = "") -> Any:
     """The cell with nbgrader's metadata: an answer that students edit, or a locked check that is worth points."""
     cell.source = solution_text or check
-    data = {"grade_id": name, "schema_version": 3, "solution": bool(solution_text), "grade": bool(check),
-            "locked": bool(check), "task": False, "cell_type": "code"}
+    data = {
+        "grade_id": name,
+        "schema_version": 3,
+        "solution": bool(solution_text),
+        "grade": bool(check),
+        "locked": bool(check),
+        "task": False,
+        "cell_type": "code",
+    }
     cell.metadata["nbgrader"] = nbformat.from_dict(data | ({"points": POINTS} if check else {}))
     return cell
 

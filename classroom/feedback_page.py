@@ -28,11 +28,30 @@ _LINK = re.compile(r"(?:https?://|mailto:|#|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I
 _IMAGE = re.compile(r"(?:data:image/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=]*$|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I)
 _CLASS = re.compile(r"(?:highlight|anchor-link|[a-z]{1,2}\d?)$")
 # What a formula could use to make a link, a style or a command of its own.
-_TEX = re.compile(r"\\(?=(?:href|url|style|class|cssId|html\w*|data|mmlToken|require|unicode|includegraphics|texttip|"
-                  r"mathtip|def|gdef|edef|let|newcommand|renewcommand|newenvironment|renewenvironment|csname|Declare\w*|"
-                  r"toggle|action|begingroup|bbox)(?![a-z]))", re.I)
-STYLES = ["background", "background-color", "border", "border-left", "border-radius", "color", "display", "font-family",
-          "font-size", "line-height", "margin", "max-width", "overflow-x", "padding", "text-align", "white-space"]
+_TEX = re.compile(
+    r"\\(?=(?:href|url|style|class|cssId|html\w*|data|mmlToken|require|unicode|includegraphics|texttip|"
+    r"mathtip|def|gdef|edef|let|newcommand|renewcommand|newenvironment|renewenvironment|csname|Declare\w*|"
+    r"toggle|action|begingroup|bbox)(?![a-z]))",
+    re.I,
+)
+STYLES = [
+    "background",
+    "background-color",
+    "border",
+    "border-left",
+    "border-radius",
+    "color",
+    "display",
+    "font-family",
+    "font-size",
+    "line-height",
+    "margin",
+    "max-width",
+    "overflow-x",
+    "padding",
+    "text-align",
+    "white-space",
+]
 
 
 def _allowed(tag: str, name: str, value: str) -> bool:
@@ -46,15 +65,24 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         return all(_CLASS.match(word) for word in value.split())
     if name == "style":  # colours and lengths; nothing that loads a file, and no other spelling of a word
         return not set(value) & set("(\\@")
-    return name == "title" or (tag == "img" and name in ("alt", "width", "height")) or (
-        tag in ("td", "th") and name in ("colspan", "rowspan", "align"))
+    return (
+        name == "title"
+        or (tag == "img" and name in ("alt", "width", "height"))
+        or (tag in ("td", "th") and name in ("colspan", "rowspan", "align"))
+    )
 
 
 def cleaned(page: str, styles: bool = False) -> str:
     """HTML with what is on the allow list; the text of other elements stays. styles: let some of CSS through."""
     css = CSSSanitizer(allowed_css_properties=STYLES if styles else [], allowed_svg_properties=[])
-    cleaner = Cleaner(tags=TAGS, attributes=_allowed, protocols={"http", "https", "mailto", "data"}, strip=True,
-                      strip_comments=True, css_sanitizer=css)
+    cleaner = Cleaner(
+        tags=TAGS,
+        attributes=_allowed,
+        protocols={"http", "https", "mailto", "data"},
+        strip=True,
+        strip_comments=True,
+        css_sanitizer=css,
+    )
     soup = BeautifulSoup(cleaner.clean(page), "html.parser")
     for text in soup.find_all(string=_TEX):
         text.replace_with(_TEX.sub("", text))
@@ -92,9 +120,12 @@ def _plain(cell: Any, number: int) -> Any:
     cell.metadata = type(cell)({"nbgrader": marks} if marks else {})
     cell["id"] = f"cell-{number:03}"
     if "attachments" in cell:
-        cell.attachments = type(cell)({
-            name: type(cell)({kind: data for kind, data in files.items() if kind in PICTURES})
-            for name, files in cell.attachments.items()})
+        cell.attachments = type(cell)(
+            {
+                name: type(cell)({kind: data for kind, data in files.items() if kind in PICTURES})
+                for name, files in cell.attachments.items()
+            }
+        )
     if cell.cell_type == "code":
         shown = cell.outputs if marks and marks.get("grade") else []
         cell.outputs = [_output(output) for output in shown]

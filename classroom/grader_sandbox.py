@@ -16,8 +16,20 @@ from gemm_lab.config import PACKAGE, data_dir
 from gpu_simulator.compiler import compiler_process, sandbox
 
 # Libraries and programs of the system; what the C library, Python and a look at a process's time need of it.
-_SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/etc/ld.so.cache", "/etc/ld.so.conf",
-           "/etc/ld.so.conf.d", "/etc/localtime", "/etc/alternatives")
+_SYSTEM = (
+    "/usr",
+    "/bin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/opt",
+    "/nix",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/alternatives",
+)
 _READ = ("/proc", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero")
 
 
@@ -28,8 +40,15 @@ def confine_grader(folder: Path) -> bool:
     but the headers.
     """
     compiler_process.COMPILER.readable = ()
-    python = {sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent),
-              os.environ.get("CUDA_HOME", "/usr/local/cuda"), *site.getsitepackages(), *filter(None, sys.path)}
+    python = {
+        sys.prefix,
+        sys.base_prefix,
+        sys.exec_prefix,
+        str(Path(sys.executable).resolve().parent.parent),
+        os.environ.get("CUDA_HOME", "/usr/local/cuda"),
+        *site.getsitepackages(),
+        *filter(None, sys.path),
+    }
     notebooks = data_dir("notebooks")
     if PACKAGE not in notebooks.parents:  # a checkout: the folder around the package holds the solutions
         python -= {str(PACKAGE.parent)}

@@ -72,8 +72,15 @@ class Grade:
         return "NOT JUDGED" if not self.judged else "PASS" if self.passed else "FAIL"
 
 
-def grade(name: str, text: str, *, seed: int | None = None, limit_s: float = LIMIT_S, patience_s: float | None = None,
-          attempts: int = ATTEMPTS) -> Grade:
+def grade(
+    name: str,
+    text: str,
+    *,
+    seed: int | None = None,
+    limit_s: float = LIMIT_S,
+    patience_s: float | None = None,
+    attempts: int = ATTEMPTS,
+) -> Grade:
     """Judge the text of a cell for an exercise in a process of its own.
 
     text: the cell without its `%%kernel` line, or for a choice Python that says `choice = dict(block_m=128, …)`.
@@ -99,8 +106,15 @@ def grade(name: str, text: str, *, seed: int | None = None, limit_s: float = LIM
             crash = error
     if crash is not None:
         return Grade(name, False, 0.0, str(crash), seed)
-    return Grade(name, False, 0.0, f"Not judged: {reasons[-1]} This says nothing about the answer. Repeat the grading; "
-                                   "in a course, run nbgrader autograde again.", seed, judged=False)
+    return Grade(
+        name,
+        False,
+        0.0,
+        f"Not judged: {reasons[-1]} This says nothing about the answer. Repeat the grading; "
+        "in a course, run nbgrader autograde again.",
+        seed,
+        judged=False,
+    )
 
 
 class Crash(Exception):
@@ -115,17 +129,33 @@ def _in_fresh_process(name: str, text: str, seed: int, limit_s: float, patience_
         raise NotJudged(f"No folder for temporary files could be made ({error.strerror}).") from None
     with folder as path:
         environment = {key: os.environ[key] for key in KEPT if key in os.environ}
-        environment |= {"HOME": path, "TMPDIR": path, "XDG_STATE_HOME": path, "XDG_CACHE_HOME": path,
-                        "GEMM_LAB_CACHE": str(Path(path) / "cache"), "GEMM_LAB_BACKEND": "emulator",
-                        "GEMM_LAB_MEMORY_MB": str(MEMORY_MB), "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+        environment |= {
+            "HOME": path,
+            "TMPDIR": path,
+            "XDG_STATE_HOME": path,
+            "XDG_CACHE_HOME": path,
+            "GEMM_LAB_CACHE": str(Path(path) / "cache"),
+            "GEMM_LAB_BACKEND": "emulator",
+            "GEMM_LAB_MEMORY_MB": str(MEMORY_MB),
+            "OPENBLAS_NUM_THREADS": "1",
+            "PYTHONHASHSEED": "0",
+        }
         asked = json.dumps({"name": name, "text": text, "seed": seed, "limit_s": limit_s})
         try:  # the request is a file: `communicate` forgets the rest of a long input once it has timed out
             (Path(path) / "request").write_text(asked, encoding="utf-8")
             with (Path(path) / "request").open("rb") as request:
                 process = subprocess.Popen(
-                    [sys.executable, "-I", "-c", _CHILD, str(PACKAGE.parent)], cwd=path, env=environment, text=True,
-                    stdin=request, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                    errors="replace", start_new_session=True)
+                    [sys.executable, "-I", "-c", _CHILD, str(PACKAGE.parent)],
+                    cwd=path,
+                    env=environment,
+                    text=True,
+                    stdin=request,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    encoding="utf-8",
+                    errors="replace",
+                    start_new_session=True,
+                )
         except OSError as error:
             raise NotJudged(f"No process could be started ({error.strerror}).") from None
         try:
@@ -147,8 +177,9 @@ def _answer_of(process: subprocess.Popen, patience_s: float) -> tuple[str, str]:
         except subprocess.TimeoutExpired:
             waited += TICK_S
             if waited >= patience_s:
-                raise NotJudged("The process that ran it stood still: it was stopped after "
-                                f"{patience_s:,.0f} s of waiting.") from None
+                raise NotJudged(
+                    f"The process that ran it stood still: it was stopped after {patience_s:,.0f} s of waiting."
+                ) from None
 
 
 def _verdict(code: int, out: str, err: str, name: str, seed: int, limit_s: float) -> Grade:
@@ -158,8 +189,9 @@ def _verdict(code: int, out: str, err: str, name: str, seed: int, limit_s: float
         said = f"It was still running after {limit_s:g} s of processor time and was stopped."
         return Grade(name, False, 0.0, said, seed)
     if code < 0 and -code not in _numbers(*OWN_SIGNALS):
-        raise NotJudged(f"The process that ran it was ended from outside ({_died(code)}); perhaps the machine had no "
-                        "memory left.")
+        raise NotJudged(
+            f"The process that ran it was ended from outside ({_died(code)}); perhaps the machine had no memory left."
+        )
     begun, _, said = out.partition("\n")
     if begun != BEGUN:
         raise NotJudged(f"The process that was to run it did not start ({_died(code)}). {last}".rstrip())
@@ -258,8 +290,12 @@ def choice_of(text: str) -> dict[str, int]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         said = error.msg if isinstance(error, SyntaxError) else str(error) or "it is nested too deeply"
         raise LabError(f"This is not Python: {said}.") from None
-    found = [node.value for node in tree.body if isinstance(node, ast.Assign)
-             and any(isinstance(target, ast.Name) and target.id == "choice" for target in node.targets)]
+    found = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == "choice" for target in node.targets)
+    ]
     if not found:
         raise LabError("The cell does not say choice = dict(…).")
     call = found[-1]

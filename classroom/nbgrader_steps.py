@@ -58,8 +58,9 @@ class GradeInFreshProcess(NbGraderPreprocessor):
     check without output would count as passed. An error called `NOT_JUDGED` is no grade at all (`SaveVerdicts`).
     """
 
-    limit_s = Float(LIMIT_S, help="Processor time in seconds that the process may take that judges one answer."
-                    ).tag(config=True)
+    limit_s = Float(LIMIT_S, help="Processor time in seconds that the process may take that judges one answer.").tag(
+        config=True
+    )
 
     def preprocess(self, nb: Any, resources: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         answers: dict[str, list[str]] = {}
@@ -107,8 +108,10 @@ def outputs_of(found: Grade, points: float, notes: str = "") -> list[Any]:
         card = html.card(f"<pre style='white-space:pre-wrap;margin:0'>{html.escape(said)}</pre>", html.GOOD)
         return [new_output("display_data", {"text/html": card, "text/plain": said})]
     if found.share > 0:
-        return [new_output("display_data", {"text/plain": said}),
-                new_output("execute_result", {"text/plain": f"{found.share * points:g}"}, execution_count=1)]
+        return [
+            new_output("display_data", {"text/plain": said}),
+            new_output("execute_result", {"text/plain": f"{found.share * points:g}"}, execution_count=1),
+        ]
     return [_refusal(said)]
 
 
@@ -126,8 +129,13 @@ class SaveVerdicts(SaveAutoGrades):
             found = self.gradebook.find_grade(marks["grade_id"], self.notebook_id, self.assignment_id, self.student_id)
             found.auto_score, found.needs_manual_grade = None, True
             self.gradebook.db.commit()
-            self.log.warning("%s of student %s was not judged: run nbgrader autograde %s --force --student %s",
-                             marks["grade_id"], self.student_id, self.assignment_id, self.student_id)
+            self.log.warning(
+                "%s of student %s was not judged: run nbgrader autograde %s --force --student %s",
+                marks["grade_id"],
+                self.student_id,
+                self.assignment_id,
+                self.student_id,
+            )
 
 
 def not_judged(gradebook: Any) -> dict[tuple[str, str], list[str]]:
@@ -156,8 +164,12 @@ class ExportVerdicts(CsvExportPlugin):
             facts = dict(zip(header, row, strict=False))
             names = open_ones.get((facts.get("assignment", ""), facts.get("student_id", "")))
             if names:
-                self.log.warning("%s of student %s has no score, because %s was not judged: run nbgrader autograde "
-                                 "again", facts["assignment"], facts["student_id"], ", ".join(names))
+                self.log.warning(
+                    "%s of student %s has no score, because %s was not judged: run nbgrader autograde again",
+                    facts["assignment"],
+                    facts["student_id"],
+                    ", ".join(names),
+                )
                 for column in ("raw_score", "score"):
                     row[header.index(column)] = ""
         with path.open("w", newline="", encoding="utf-8") as file:
@@ -169,8 +181,9 @@ def configure(c: Any) -> None:
     # nbgrader starts alembic by name, which an environment that is not activated does not find.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     steps = GenerateAssignment.class_traits()["preprocessors"].default()
-    c.GenerateAssignment.preprocessors = [ClearKernelSolutions if step is ClearSolutions else step for step in steps
-                                          if step is not InstantiateTests]
+    c.GenerateAssignment.preprocessors = [
+        ClearKernelSolutions if step is ClearSolutions else step for step in steps if step is not InstantiateTests
+    ]
     steps = Autograde.class_traits()["autograde_preprocessors"].default()
     ours = {Execute: GradeInFreshProcess, SaveAutoGrades: SaveVerdicts}
     c.Autograde.autograde_preprocessors = [ours.get(step, step) for step in steps]

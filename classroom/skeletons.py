@@ -57,8 +57,9 @@ def all_handouts() -> dict[str, Handout]:
 def skeleton(name: str) -> str:
     """The text that is handed out for an exercise."""
     if name not in all_handouts():
-        raise LabError(f"No notebook hands out {name}: a cell “%%kernel … --exercise” has to follow "
-                       f"lab.exercise(\"{name}\").")
+        raise LabError(
+            f'No notebook hands out {name}: a cell “%%kernel … --exercise” has to follow lab.exercise("{name}").'
+        )
     return all_handouts()[name].text
 
 
@@ -121,7 +122,7 @@ def _partners(theirs: list[str], ours: list[str]) -> dict[int, int]:
     Matched from the end, by indentation too unless the solution has put lines of the skeleton into a new block.
     """
     wanted = {number for number, line in enumerate(theirs) if code_of(line)}
-    exact = _matched(theirs, ours, lambda line: line[:len(line) - len(line.lstrip())])
+    exact = _matched(theirs, ours, lambda line: line[: len(line) - len(line.lstrip())])
     return exact if wanted <= set(exact.values()) else _matched(theirs, ours, lambda line: "")
 
 

@@ -87,12 +87,16 @@ def _cell(found: dict[str, Any]) -> Any:
     cell = _MAKERS[kind if kind in ("code", "markdown") else "raw"](text)
     files = found.get("attachments")
     if kind == "markdown" and isinstance(files, dict):
-        kept = {name: {form: data for form, data in forms.items() if form in PICTURES and isinstance(data, str)}
-                for name, forms in files.items() if isinstance(forms, dict)}
+        kept = {
+            name: {form: data for form, data in forms.items() if form in PICTURES and isinstance(data, str)}
+            for name, forms in files.items()
+            if isinstance(forms, dict)
+        }
         cell.attachments = nbformat.from_dict(kept)
     if isinstance(metadata, dict):
-        cell.metadata = nbformat.from_dict({key: metadata[key] for key in ("nbgrader", OWN)
-                                            if isinstance(metadata.get(key), dict)})
+        cell.metadata = nbformat.from_dict(
+            {key: metadata[key] for key in ("nbgrader", OWN) if isinstance(metadata.get(key), dict)}
+        )
     return cell
 
 
@@ -115,8 +119,16 @@ class Part:
 
     def marks(self) -> dict[str, Any]:
         """nbgrader's metadata of the cell."""
-        found = {"grade_id": self.name, "schema_version": 3, "solution": self.solution, "grade": self.grade,
-                 "locked": self.locked, "task": self.task, "cell_type": self.cell_type, "checksum": self.checksum}
+        found = {
+            "grade_id": self.name,
+            "schema_version": 3,
+            "solution": self.solution,
+            "grade": self.grade,
+            "locked": self.locked,
+            "task": self.task,
+            "cell_type": self.cell_type,
+            "checksum": self.checksum,
+        }
         return found | ({"points": self.points} if self.grade or self.task else {})
 
 
@@ -127,10 +139,20 @@ def parts_of(db_url: str, notebook: str, assignment: str) -> dict[str, Part]:
         grades = {cell.name: cell.max_score for cell in source.grade_cells}
         tasks = {cell.name: cell.max_score for cell in source.task_cells}
         solutions = {cell.name for cell in source.solution_cells}
-        return {cell.name: Part(cell.name, cell.cell_type, cell.source or "", cell.checksum, cell.locked,
-                                cell.name in grades, cell.name in solutions, cell.name in tasks,
-                                float({**grades, **tasks}.get(cell.name, 0)))
-                for cell in source.source_cells}
+        return {
+            cell.name: Part(
+                cell.name,
+                cell.cell_type,
+                cell.source or "",
+                cell.checksum,
+                cell.locked,
+                cell.name in grades,
+                cell.name in solutions,
+                cell.name in tasks,
+                float({**grades, **tasks}.get(cell.name, 0)),
+            )
+            for cell in source.source_cells
+        }
 
 
 def exercise_in(grade_id: str, kind: str) -> str | None:
@@ -170,8 +192,9 @@ def set_right(nb: Any, parts: dict[str, Part]) -> None:
         if isinstance(name, str) and name in parts:
             places[name].append(number)
         elif isinstance(name, str) and name:
-            before[number] = (f"This cell is marked as “{name[:80]}”, which is no part of this assignment. It was not "
-                              "judged.")
+            before[number] = (
+                f"This cell is marked as “{name[:80]}”, which is no part of this assignment. It was not judged."
+            )
     chosen = {name: found[-1] for name, found in places.items()}
     for name, found in places.items():
         exercise = exercise_in(name, ANSWER)
@@ -190,7 +213,8 @@ def set_right(nb: Any, parts: dict[str, Part]) -> None:
             if not part.locked:
                 notes[exercise or name].append(
                     f"The cell marked “{name}” was handed in as {_IN_WORDS[cell.cell_type]}; its text was taken as "
-                    f"that of {_IN_WORDS[part.cell_type]}.")
+                    f"that of {_IN_WORDS[part.cell_type]}."
+                )
             nb.cells[number] = cell = _MAKERS[part.cell_type](cell.source)
         cell.metadata = nbformat.from_dict({"nbgrader": part.marks()})
     back = _missing(parts, chosen, len(nb.cells), notes)
@@ -230,12 +254,15 @@ def _about_copies(name: str, exercise: str | None, place: int, count: int) -> st
     which = f"number {place + 1} of them from the top" if count > 2 else ("the upper one", "the lower one")[place]
     if exercise is None or name.startswith(CHECK):
         return f"The submission has {count} cells marked “{name}”; only {which} counts."
-    return (f"The submission has {count} cells with the answer to {exercise}. Only {which} was judged: of those that "
-            "were changed, the last one above the check. Delete the others, or copy their text into it.")
+    return (
+        f"The submission has {count} cells with the answer to {exercise}. Only {which} was judged: of those that "
+        "were changed, the last one above the check. Delete the others, or copy their text into it."
+    )
 
 
-def _missing(parts: dict[str, Part], chosen: dict[str, int], count: int,
-             notes: dict[str, list[str]]) -> dict[int, list[Any]]:
+def _missing(
+    parts: dict[str, Part], chosen: dict[str, int], count: int, notes: dict[str, list[str]]
+) -> dict[int, list[Any]]:
     """Cells with points that the submission lacks, by the number of the cell that they are put behind, -1 for none."""
     back: dict[int, list[Any]] = defaultdict(list)
     behind = -1

@@ -1,10 +1,10 @@
 """gemm_lab: how a matrix multiplication becomes fast on NVIDIA tensor cores, kernel by kernel.
 
-    import gemm_lab as lab
-    lab.here()                              what this machine can do
-    lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
-    lab.ladder("t4").bench([4096]).plot()   all rungs beside cuBLAS
-    lab.swizzle(rows=64, row_bytes=128)     see the banks that an access meets
+import gemm_lab as lab
+lab.here()                              what this machine can do
+lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
+lab.ladder("t4").bench([4096]).plot()   all rungs beside cuBLAS
+lab.swizzle(rows=64, row_bytes=128)     see the banks that an access meets
 """
 
 from __future__ import annotations
@@ -12,16 +12,39 @@ from __future__ import annotations
 import importlib
 
 _HOMES = {
-    "here": "gemm_lab.lab", "kernel": "gemm_lab.lab", "ladder": "gemm_lab.lab",
-    "Kernel": "gemm_lab.lab", "Run": "gemm_lab.lab", "Ladder": "gemm_lab.lab",
-    "gpu": "gpu_simulator.hardware.data_sheets", "LabError": "gpu_simulator.errors",
-    "tiled_matmul": "gemm_lab.model.tiled_matmul", "roofline": "gemm_lab.model.roofline",
+    "here": "gemm_lab.lab",
+    "kernel": "gemm_lab.lab",
+    "ladder": "gemm_lab.lab",
+    "Kernel": "gemm_lab.lab",
+    "Run": "gemm_lab.lab",
+    "Ladder": "gemm_lab.lab",
+    "gpu": "gpu_simulator.hardware.data_sheets",
+    "LabError": "gpu_simulator.errors",
+    "tiled_matmul": "gemm_lab.model.tiled_matmul",
+    "roofline": "gemm_lab.model.roofline",
     "occupancy": "gpu_simulator.hardware.occupancy",
-    "figure": "gemm_lab.notebook.show", "predict": "gemm_lab.notebook.predict",
-    "exercise": "gemm_lab.notebook.exercises", "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
+    "figure": "gemm_lab.notebook.show",
+    "predict": "gemm_lab.notebook.predict",
+    "exercise": "gemm_lab.notebook.exercises",
+    "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
 }
-__all__ = ["Kernel", "LabError", "Ladder", "Run", "exercise", "figure", "gpu", "here", "kernel", "ladder",
-           "occupancy", "predict", "roofline", "swizzle", "tiled_matmul"]
+__all__ = [
+    "Kernel",
+    "LabError",
+    "Ladder",
+    "Run",
+    "exercise",
+    "figure",
+    "gpu",
+    "here",
+    "kernel",
+    "ladder",
+    "occupancy",
+    "predict",
+    "roofline",
+    "swizzle",
+    "tiled_matmul",
+]
 __version__ = "0.1.0"
 
 

@@ -78,8 +78,10 @@ class Problem:
     def tokens(self) -> list[Any]:
         """The arguments; a tensor map as ("map", operand, box, swizzle)."""
         maps = dict(self.tensor_maps)
-        return [("map", maps[name].array, maps[name].box, maps[name].swizzle) if name in maps else name
-                for name in self.arguments]
+        return [
+            ("map", maps[name].array, maps[name].box, maps[name].swizzle) if name in maps else name
+            for name in self.arguments
+        ]
 
     @property
     def arrays(self) -> list[str]:
@@ -115,8 +117,12 @@ class Problem:
 # ---- Expressions of ladder.toml ---------------------------------------------
 
 _OPERATORS = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.USub: operator.neg,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.USub: operator.neg,
 }
 _FUNCTIONS = {"min": min, "max": max, "cdiv": lambda a, b: -(-a // b)}
 
@@ -253,10 +259,15 @@ class KernelSpec:
         near = [(m + i * steps["m"], n + j * steps["n"]) for i, j in _around(2 * blocks)]
         nearest = next((size for size in near if min(size) > 0 and works(*size)), None)
         needs = " × ".join(map(str, cluster))
-        raise SizeError(f"{self.name} runs in clusters of {needs} blocks, and M = {m}, N = {n} makes a grid of "
-                        f"{' × '.join(map(str, found))}. "
-                        + (f"Nearest size that works: M = {nearest[0]}, N = {nearest[1]}, K = {k}." if nearest else
-                           "No size near it works; the grid has to be a multiple of the cluster."))
+        raise SizeError(
+            f"{self.name} runs in clusters of {needs} blocks, and M = {m}, N = {n} makes a grid of "
+            f"{' × '.join(map(str, found))}. "
+            + (
+                f"Nearest size that works: M = {nearest[0]}, N = {nearest[1]}, K = {k}."
+                if nearest
+                else "No size near it works; the grid has to be a multiple of the cluster."
+            )
+        )
 
     def clustered(self, config: Mapping[str, int]) -> KernelSpec:
         """The rung with the cluster of a configuration."""
@@ -302,11 +313,41 @@ class LadderSpec:
         return self.kernels[0].problem
 
 
-_RUNG_KEYS = {"file", "name", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",
-              "flops_per_thread", "published", "compute", "spills",
-              "tensor_maps", "arguments"}
-_LADDER_KEYS = {"title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid", "cluster",
-                "multiples", "kind", "rung", "tensor_maps"}
+_RUNG_KEYS = {
+    "file",
+    "name",
+    "title",
+    "summary",
+    "extends",
+    "targets",
+    "grid",
+    "cluster",
+    "config",
+    "on",
+    "multiples",
+    "flops_per_thread",
+    "published",
+    "compute",
+    "spills",
+    "tensor_maps",
+    "arguments",
+}
+_LADDER_KEYS = {
+    "title",
+    "gpu",
+    "notebook",
+    "ceiling",
+    "baselines",
+    "targets",
+    "problem",
+    "config",
+    "grid",
+    "cluster",
+    "multiples",
+    "kind",
+    "rung",
+    "tensor_maps",
+}
 _MAP_KEYS = {"array", "box", "swizzle"}
 
 
@@ -323,8 +364,15 @@ def read_ladder(folder: Path) -> LadderSpec:
     twice = {k.name for k in kernels if sum(other.name == k.name for other in kernels) > 1}
     if twice:
         raise ConfigError(f"{folder.name}/ladder.toml has two rungs {listed(sorted(twice))}; give each its own name.")
-    return LadderSpec(folder.name, data["title"], data.get("gpu", ""), data.get("notebook", ""),
-                      data.get("ceiling"), tuple(data.get("baselines", ())), kernels)
+    return LadderSpec(
+        folder.name,
+        data["title"],
+        data.get("gpu", ""),
+        data.get("notebook", ""),
+        data.get("ceiling"),
+        tuple(data.get("baselines", ())),
+        kernels,
+    )
 
 
 def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
@@ -389,8 +437,10 @@ def _tensor_maps(table: dict, where: str) -> dict[str, MapSpec]:
     for name, entry in table.items():
         _known(entry, _MAP_KEYS, f"{where}, tensor map {name}")
         if entry.get("array") not in MATRICES or name in OPERANDS or not entry.get("box"):
-            raise ConfigError(f"{where}: the tensor map “{name}” needs a name of its own, an array (a, b, c or d) and "
-                              'a box, such as { array = "a", box = ["BLOCK_K", "BLOCK_M"], swizzle = 128 }.')
+            raise ConfigError(
+                f"{where}: the tensor map “{name}” needs a name of its own, an array (a, b, c or d) and "
+                'a box, such as { array = "a", box = ["BLOCK_K", "BLOCK_M"], swizzle = 128 }.'
+            )
         found[name] = MapSpec(entry["array"], tuple(entry["box"]), entry.get("swizzle", 0))
     return found
 
@@ -435,12 +485,33 @@ def kernel(name: str) -> KernelSpec:
     if len(close) == 1:
         return everything[close[0]]
     near = close or difflib.get_close_matches(name, everything, n=3, cutoff=0.4)
-    hint = f"Did you mean {listed(near)}?" if near else (f"A name is a ladder and a rung, such as “t4/03_swizzled”; "
-                                                         f"lab.ladder(…) lists the rungs of {listed(ladders())}.")
+    hint = (
+        f"Did you mean {listed(near)}?"
+        if near
+        else (
+            f"A name is a ladder and a rung, such as “t4/03_swizzled”; "
+            f"lab.ladder(…) lists the rungs of {listed(ladders())}."
+        )
+    )
     raise UnknownKernel(f"There is no kernel {shown(name)}. {hint}")
 
 
 __all__ = [
-    "DTYPE_BYTES", "Edit", "KernelSpec", "LabError", "LadderSpec", "MapSpec", "Problem", "Region", "evaluate",
-    "find_regions", "kernel", "kernels", "ladder", "ladders", "listed", "read_ladder", "splice",
+    "DTYPE_BYTES",
+    "Edit",
+    "KernelSpec",
+    "LabError",
+    "LadderSpec",
+    "MapSpec",
+    "Problem",
+    "Region",
+    "evaluate",
+    "find_regions",
+    "kernel",
+    "kernels",
+    "ladder",
+    "ladders",
+    "listed",
+    "read_ladder",
+    "splice",
 ]

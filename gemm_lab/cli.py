@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gemm_lab import __version__
+from gemm_lab.lab import export
 from gpu_simulator.errors import LabError
 
 
@@ -40,7 +41,8 @@ def _parser() -> argparse.ArgumentParser:
         return command
 
     add("doctor", doctor, "say what works on this machine, what does not, and what to type").add_argument(
-        "--json", action="store_true")
+        "--json", action="store_true"
+    )
     add("list", list_kernels, "list the kernels").add_argument("--json", action="store_true")
 
     run = add("run", run_kernels, "compile, launch, check and time kernels")
@@ -59,24 +61,34 @@ def _parser() -> argparse.ArgumentParser:
     emulate.add_argument("--entry", help="default: the only kernel of the file")
     emulate.add_argument("--grid", type=_sizes, default=[1], metavar="X[,Y[,Z]]")
     emulate.add_argument("--block", type=_sizes, default=[32], metavar="X[,Y[,Z]]")
-    emulate.add_argument("--arg", dest="arguments", action="append", default=[], metavar="f32[1024]=random",
-                         help="one kernel argument: 5, 1.5, f32[1024], f32[1024]=random or data.npy; repeat in order")
+    emulate.add_argument(
+        "--arg",
+        dest="arguments",
+        action="append",
+        default=[],
+        metavar="f32[1024]=random",
+        help="one kernel argument: 5, 1.5, f32[1024], f32[1024]=random or data.npy; repeat in order",
+    )
     emulate.add_argument("--smem", type=int, default=0, help="dynamic shared memory in bytes")
     emulate.add_argument("--arch", default="sm_80")
     emulate.add_argument("--hazards", action="store_true", help="look for races and missing waits")
     emulate.add_argument("--timing", choices=("early", "late"), default="early")
     emulate.add_argument("--max-instructions", type=int, default=None)
-    emulate.add_argument("--max-seconds", type=float, default=None,
-                         help="of processor time after which it is stopped; default: none")
+    emulate.add_argument(
+        "--max-seconds", type=float, default=None, help="of processor time after which it is stopped; default: none"
+    )
     emulate.add_argument("--save", type=Path, help="folder for the arrays after the launch")
 
-    baselines = ("what the rungs are timed beside: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
-                 "nvcc and the extra cutlass); default: those that the ladder names")
+    baselines = (
+        "what the rungs are timed beside: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
+        "nvcc and the extra cutlass); default: those that the ladder names"
+    )
     bench = add("bench", bench_ladder, "time a ladder beside its baselines, interleaved")
     bench.add_argument("ladder")
     bench.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
-    bench.add_argument("--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor",
-                       help=baselines)
+    bench.add_argument(
+        "--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor", help=baselines
+    )
     bench.add_argument("--regime", choices=("sustained", "burst"), default="sustained")
     bench.add_argument("--rounds", type=int, default=None, help="default: 30, in bursts 10")
     bench.add_argument("--json", action="store_true")
@@ -84,19 +96,31 @@ def _parser() -> argparse.ArgumentParser:
     record = add("record", record_results, "check and measure ladders; the rows go to results/measured/<gpu>.csv")
     record.add_argument("ladders", nargs="*", help="default: all that this GPU runs")
     record.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
-    record.add_argument("--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor",
-                        help=baselines)
+    record.add_argument(
+        "--baselines", type=lambda text: text.split(","), default=None, metavar="cublas,inductor", help=baselines
+    )
     record.add_argument("--regimes", type=lambda text: text.split(","), default=["sustained", "burst"])
     record.add_argument("--rounds", type=int, default=None, help="default: 30, in bursts 10")
     record.add_argument("--into", type=Path, default=None, help="folder for the CSV file")
 
     profile = add("profile", profile_kernels, "record hardware counters with ncu")
     profile.add_argument("names", nargs="*", help="ladders or kernels; default: all ladders")
-    profile.add_argument("--what", type=lambda text: text.split(","), default=["rungs", "cards", "patterns"],
-                         metavar="rungs,cards,patterns", help="default: all three")
+    profile.add_argument(
+        "--what",
+        type=lambda text: text.split(","),
+        default=["rungs", "cards", "patterns"],
+        metavar="rungs,cards,patterns",
+        help="default: all three",
+    )
     profile.add_argument("-n", type=int, default=None, help="size of the cards; default: 4096")
-    profile.add_argument("--set", dest="settings", action="append", default=[], metavar="GROUP_M=1",
-                         help="a setting of the cards' kernels")
+    profile.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="GROUP_M=1",
+        help="a setting of the cards' kernels",
+    )
     profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
     profile.add_argument("--raw", type=Path, default=None, help="folder that keeps what ncu wrote for the cards")
 
@@ -112,11 +136,17 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
 
     serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: a queue and a worker a GPU")
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen at; default: 127.0.0.1, this machine "
-                       "alone; 0.0.0.0: all of its addresses, which needs a roster")
+    serve.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen at; default: 127.0.0.1, this machine "
+        "alone; 0.0.0.0: all of its addresses, which needs a roster",
+    )
     serve.add_argument("--port", type=_port, default=8786)
     serve.add_argument("--roster", type=Path, metavar="students.csv", help="a name a line; each gets a token")
-    serve.add_argument("--certificate", type=Path, metavar="FILE", help="of this server, in PEM; the address is then https://")
+    serve.add_argument(
+        "--certificate", type=Path, metavar="FILE", help="of this server, in PEM; the address is then https://"
+    )
     serve.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
     serve.add_argument("--backend", choices=("auto", "gpu", "emulator"), default="auto")
     serve.add_argument("--workers", type=int, default=None, help="default: one a GPU; without a GPU one")
@@ -160,9 +190,16 @@ def list_kernels(options) -> int:
     from gemm_lab.lab import here
 
     arch = here().arch
-    rows = [{"name": k.name, "ladder": k.ladder, "targets": list(k.targets),
-             "runs_here": arch is not None and k.written_for(arch), "summary": k.summary}
-            for k in catalog.kernels().values()]
+    rows = [
+        {
+            "name": k.name,
+            "ladder": k.ladder,
+            "targets": list(k.targets),
+            "runs_here": arch is not None and k.written_for(arch),
+            "summary": k.summary,
+        }
+        for k in catalog.kernels().values()
+    ]
     if options.json:
         print(json.dumps(rows, indent=2))
     else:
@@ -194,15 +231,28 @@ def run_kernels(options) -> int:
             if name in PROBLEMS:
                 run = run_library(name, n, m, k, backend=options.backend, timed=not options.verify)
             else:
-                run = kernel(name, **settings).run(n, m, k, backend=options.backend, timed=not options.verify,
-                                                   sure=options.yes)
+                run = kernel(name, **settings).run(
+                    n, m, k, backend=options.backend, timed=not options.verify, sure=options.yes
+                )
             results.append(run.as_dict())
             if not options.json:
                 print(run)
         except LabError as error:
-            results.append({"kernel": name, "backend": None, "m": m, "n": n, "k": k, "passed": False,
-                            "error": str(error), "tflops": None, "timed_at": None, "wavefronts": None,
-                            "ideal_wavefronts": None})
+            results.append(
+                {
+                    "kernel": name,
+                    "backend": None,
+                    "m": m,
+                    "n": n,
+                    "k": k,
+                    "passed": False,
+                    "error": str(error),
+                    "tflops": None,
+                    "timed_at": None,
+                    "wavefronts": None,
+                    "ideal_wavefronts": None,
+                }
+            )
             if not options.json:
                 print(f"FAIL  {name}  {error}")
     if options.json:
@@ -218,9 +268,18 @@ def emulate_kernel(options) -> int:
     most = options.max_seconds
     with still_at_work(f"{options.file}" + (f", for {most:g} seconds at most" if most is not None else "")):
         report, arrays, text = emulate_file(
-            options.file, options.arguments, options.grid, options.block, entry=options.entry, arch=options.arch,
-            smem=options.smem, hazards=options.hazards, timing=options.timing,
-            max_instructions=options.max_instructions, max_seconds=most)
+            options.file,
+            options.arguments,
+            options.grid,
+            options.block,
+            entry=options.entry,
+            arch=options.arch,
+            smem=options.smem,
+            hazards=options.hazards,
+            timing=options.timing,
+            max_instructions=options.max_instructions,
+            max_seconds=most,
+        )
     if options.file.suffix != ".ptx":
         print(margin(report, f"{options.file.stem}.cu", text))
     print(report)
@@ -245,8 +304,13 @@ def bench_ladder(options) -> int:
     from gemm_lab.lab import ladder
     from gemm_lab.lab.ladder import SIZES
 
-    bench = ladder(options.ladder).bench(options.sizes or SIZES, regime=options.regime, rounds=options.rounds,
-                                         baselines=options.baselines, progress=not options.json)
+    bench = ladder(options.ladder).bench(
+        options.sizes or SIZES,
+        regime=options.regime,
+        rounds=options.rounds,
+        baselines=options.baselines,
+        progress=not options.json,
+    )
     print(json.dumps(bench.as_dicts(), indent=2) if options.json else bench)
     return 0
 
@@ -256,8 +320,16 @@ def record_results(options) -> int:
     from gemm_lab.lab import here
     from gemm_lab.lab.recording import record
 
-    done = record(here(), options.ladders, sizes=options.sizes, regimes=options.regimes, rounds=options.rounds,
-                  baselines=options.baselines, into=options.into, say=lambda text: print(text, file=sys.stderr))
+    done = record(
+        here(),
+        options.ladders,
+        sizes=options.sizes,
+        regimes=options.regimes,
+        rounds=options.rounds,
+        baselines=options.baselines,
+        into=options.into,
+        say=lambda text: print(text, file=sys.stderr),
+    )
     print(done)
     return 0 if done.passed else 1
 
@@ -280,11 +352,22 @@ def profile_kernels(options) -> int:
     if not where.usable:
         raise LabError(f"Nothing can be profiled here: {where.reason}")
     asked = options.names or measured_ladders()
-    names = [kernel.name for name in asked
-             for kernel in (catalog.ladder(name).kernels if name in catalog.ladders() else [catalog.kernel(name)])]
+    names = [
+        kernel.name
+        for name in asked
+        for kernel in (catalog.ladder(name).kernels if name in catalog.ladders() else [catalog.kernel(name)])
+    ]
     recorded = data_dir("results") / "profiles" / path_for(where.present).stem
-    for path in record_profiles(options.into or recorded, names, where, options.what, options.n or CARD_N, recorded,
-                                options.raw, parse_settings(options.settings)):
+    for path in record_profiles(
+        options.into or recorded,
+        names,
+        where,
+        options.what,
+        options.n or CARD_N,
+        recorded,
+        options.raw,
+        parse_settings(options.settings),
+    ):
         print(path)
     return 0
 
@@ -315,11 +398,10 @@ def export_kernel(options) -> int:
     """One standalone .cu file, to a file or to standard output."""
     from gemm_lab.lab import here, kernel
     from gemm_lab.notebook.cells import parse_settings
-    from gpu_simulator import compiler
     from gpu_simulator.hardware.data_sheets import gpu
 
     made = kernel(options.name, **parse_settings(options.settings))
-    text = compiler.standalone(made.spec, made.config, made.source, here().arch or gpu("t4").arch)
+    text = export.standalone(made.spec, made.config, made.source, here().arch or gpu("t4").arch)
     if options.output is None:
         print(text)
     else:

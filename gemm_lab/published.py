@@ -53,7 +53,16 @@ def published() -> tuple[Published, ...]:
 
     with (data_dir("results") / "published.csv").open(newline="", encoding="utf-8") as lines:
         return tuple(
-            Published(row["kernel"], row["gpu"], int(row["n"]) if row["n"] else None, row["dtype"],
-                      number(row["tflops"]), number(row["percent_of_peak"]), number(row["percent_of_cublas"]),
-                      row["source"], row["note"])
-            for row in csv.DictReader(lines))
+            Published(
+                row["kernel"],
+                row["gpu"],
+                int(row["n"]) if row["n"] else None,
+                row["dtype"],
+                number(row["tflops"]),
+                number(row["percent_of_peak"]),
+                number(row["percent_of_cublas"]),
+                row["source"],
+                row["note"],
+            )
+            for row in csv.DictReader(lines)
+        )

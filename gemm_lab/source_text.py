@@ -97,4 +97,4 @@ def state(source: str, config: Mapping[str, int]) -> str:
         lines.append(", ".join(rest[:count]))
         rest = rest[count:]
     comment = (",\n" + " " * 29 + "// ").join([*lines[:-1], ", ".join(filter(None, [lines[-1], *rest]))])
-    return source[: found.start("settings")] + comment + source[found.end("settings"):]
+    return source[: found.start("settings")] + comment + source[found.end("settings") :]

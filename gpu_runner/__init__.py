@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab import config
-from gpu_runner import remote
+from gpu_runner import remote, settings
 from gpu_runner.faults import DeviceOutOfMemory, GpuBusy, KernelFault, KernelHang, WorkerLost
 from gpu_runner.postmortem.examination import Finding, examine, payload, read_assert
 from gpu_runner.session import Session, Silence
@@ -50,7 +49,7 @@ def available() -> bool:
 
 def why_not() -> str:
     """One sentence on why there is no GPU here and what would help; empty if there is one."""
-    if config.server():
+    if settings.server():
         return "" if remote.present() else "The server has no GPU."
     if not sys.platform.startswith("linux"):
         return "The GPU is used on Linux only (on Windows, inside WSL 2); here the emulator runs the kernels."
@@ -77,7 +76,7 @@ def _own_session() -> Session:
 
 def present() -> hardware.Present | None:
     """The GPU that `launch` uses, on this machine or on the server; None without one."""
-    return remote.present() if config.server() else hardware.detect()
+    return remote.present() if settings.server() else hardware.detect()
 
 
 def emulating_server() -> remote.RemoteSession | None:
@@ -142,7 +141,7 @@ def run_guarded(
     its own. `names` are the parameters' names. Without `timeout_s` and GEMM_LAB_TIMEOUT_S, the kernel has 6 s and
     what its `flops` take at 0.1 TFLOPS: an allowance for slow kernels, not a measurement.
     """
-    chosen = config.timeout_s(LAUNCH_TIMEOUT_S + flops / SLOWEST_FLOPS)
+    chosen = settings.timeout_s(LAUNCH_TIMEOUT_S + flops / SLOWEST_FLOPS)
     if not callable(args):
         fields["args"] = args
 

@@ -21,8 +21,10 @@ def held(value: Any, size: int | None = None) -> np.ndarray:
         return np.array(value)
     if isinstance(value, (bool, int, np.integer)):
         if not -(2**31) <= int(value) < 2**31:
-            raise LaunchError(f"The argument {value} does not fit a C int; where the parameter has 8 bytes, pass "
-                              f"np.{'uint64' if value > 0 else 'int64'}({value}).")
+            raise LaunchError(
+                f"The argument {value} does not fit a C int; where the parameter has 8 bytes, pass "
+                f"np.{'uint64' if value > 0 else 'int64'}({value})."
+            )
         return np.array(int(value), np.int32)
     if isinstance(value, (float, np.floating)):
         return np.array(float(value), np.float32)

@@ -110,6 +110,5 @@ def not_started(
         else "the grid must be a multiple of the cluster, and every part must fit one SM"
     )
     return LaunchError(
-        f"The GPU cannot start {name} with {shape}: {why}. "
-        "Use fewer threads, smaller tiles or __launch_bounds__."
+        f"The GPU cannot start {name} with {shape}: {why}. Use fewer threads, smaller tiles or __launch_bounds__."
     )

@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from gemm_lab import config
-from gpu_runner import turns
+from gpu_runner import settings, turns
 from gpu_runner.faults import GpuBusy, WorkerLost
 from gpu_runner.session import START_PATIENCE_S
 from gpu_runner.transport import codec, told_errors, wire
@@ -53,7 +52,7 @@ class RemoteSession:
         self, address: str, show: Callable[[str], None] | None = None, fresh: bool = False, token: str | None = None
     ):
         self.address, self.output, self.fresh = address, "", fresh
-        self.token = config.token() if token is None else token
+        self.token = settings.token() if token is None else token
         self._show, self._lock = show or turns.Waiting(), threading.RLock()
         self._link: Link | None = None
         self._pid, self._facts = os.getpid(), None
@@ -123,7 +122,9 @@ class RemoteSession:
                 f"This run would send {size / 2**20:,.0f} MB to the server, and {MOST_BYTES >> 20} MB may be sent. "
                 "Choose a smaller size; run(n) of a large n sends no matrices."
             )
-        longest = 2 * patience + 2 * (timeout_s or patience) + config.wait_s()  # notebooks there may have the GPU, too
+        longest = (
+            2 * patience + 2 * (timeout_s or patience) + settings.wait_s()
+        )  # notebooks there may have the GPU, too
         longest = BENCHMARK_S if op == "benchmark" else longest
         path, notice = f"/v1/jobs/{uuid.uuid4().hex}", turns.activity(op, payload)
         try:
@@ -150,7 +151,7 @@ class RemoteSession:
 
     def _answer(self, path: str, longest_s: float, op: str) -> bytearray:
         """Wait for the worker's answer: for a turn GEMM_LAB_WAIT_S, then `longest_s`. Says whom it waits for."""
-        begun, limit, shown, running = time.monotonic(), config.wait_s(), False, 0.0
+        begun, limit, shown, running = time.monotonic(), settings.wait_s(), False, 0.0
         heard = begun
         try:
             while True:
@@ -258,7 +259,7 @@ class RemoteSession:
 
 def session_at(address: str) -> RemoteSession:
     """The one connection of this process to a server, as the person whom GEMM_LAB_TOKEN names."""
-    return _session(address, config.token())
+    return _session(address, settings.token())
 
 
 @lru_cache(maxsize=4)
@@ -268,7 +269,7 @@ def _session(address: str, token: str) -> RemoteSession:
 
 def server() -> RemoteSession | None:
     """The server that GEMM_LAB_SERVER names; None to work on this machine."""
-    address = config.server()
+    address = settings.server()
     return session_at(address) if address else None
 
 

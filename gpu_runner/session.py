@@ -178,7 +178,7 @@ class Session:
         self._pid = os.getpid()
         child_in, parent_out = os.pipe()
         parent_in, child_out = os.pipe()
-        root = str(Path(__file__).resolve().parents[2])
+        root = str(Path(__file__).resolve().parents[1])
         path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
         command = [
             *self._command,

@@ -1,6 +1,6 @@
 """Whose turn it is on a GPU: the programs of one machine that share it go first come, first served.
 
-A GPU has a folder, named by its UUID, in `config.lock_dir()`. Who wants the GPU leaves a ticket there, a file named by
+A GPU has a folder, named by its UUID, in `settings.lock_dir()`. Who wants the GPU leaves a ticket there, a file named by
 the time and locked by its owner. The owner of the oldest ticket takes the lock of the file `turn`, writes into it what
 it does, and keeps it for one request. The locks are flock's (Linux, flock(2)): they end with the processes that hold
 them, so that a program that was killed blocks nobody, and its ticket is passed over and removed. A worker inherits the
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from gemm_lab import config
+from gpu_runner import settings
 from gpu_runner.faults import GpuBusy
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import data_sheets as hardware
@@ -49,7 +49,7 @@ class Turns:
 
         Raises `GpuBusy` after `wait_s` (default: GEMM_LAB_WAIT_S).
         """
-        limit, fd = config.wait_s() if wait_s is None else wait_s, self.fd
+        limit, fd = settings.wait_s() if wait_s is None else wait_s, self.fd
         ticket = Ticket(self.folder)
         try:
             self._wait(ticket, limit)
@@ -186,7 +186,7 @@ def of_gpu() -> Turns | None:
     if present is None or fcntl is None:
         return None
     name = present.uuid or f"{present.name}-{os.environ.get('CUDA_VISIBLE_DEVICES', '0')}"
-    return Turns(config.lock_dir() / "".join(c if c.isalnum() or c == "-" else "_" for c in name))
+    return Turns(settings.lock_dir() / "".join(c if c.isalnum() or c == "-" else "_" for c in name))
 
 
 def gpu_for(what: str) -> contextlib.AbstractContextManager[None]:

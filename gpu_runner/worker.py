@@ -2,7 +2,7 @@
 
 Started as `python -m gpu_runner.worker READ_FD WRITE_FD [OPS_MODULE]`. A kernel that faults leaves its
 CUDA context unusable, and one that hangs can only be killed with its process; so the notebook never holds a
-context itself. After `config.idle_s()` without a request it ends, which gives the GPU's memory back; the next request
+context itself. After `settings.idle_s()` without a request it ends, which gives the GPU's memory back; the next request
 starts another. Messages to the notebook: ("progress", dict), ("ok", result), ("error", dict).
 """
 
@@ -18,7 +18,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
-from gemm_lab import config
+from gpu_runner import settings
 from gpu_runner.transport import wire
 
 
@@ -54,7 +54,7 @@ def serve(requests: Connection, answers: Connection, operations: dict[str, Any])
     context = Context(answers)
     while True:
         try:
-            if not requests.poll(config.idle_s()):
+            if not requests.poll(settings.idle_s()):
                 os._exit(wire.IDLE_STATUS)
             name, payload = wire.receive(requests)
         except (EOFError, OSError):

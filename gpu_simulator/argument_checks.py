@@ -46,8 +46,11 @@ def checked(function: F) -> F:
     """
     signature = inspect.signature(function)
     kinds = {name: _kinds(parameter.annotation) for name, parameter in signature.parameters.items()}
-    several = {name: parameter.kind for name, parameter in signature.parameters.items()
-               if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)}
+    several = {
+        name: parameter.kind
+        for name, parameter in signature.parameters.items()
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
@@ -93,6 +96,9 @@ def _fitting(value: Any, kinds: tuple[str, ...], name: str) -> Any:
         several = tuple(as_whole(item) for item in value)
         if None not in several:
             return several
-    words = " or ".join(f"{counts[kind]} whole numbers in brackets" if kind in counts else _WORDS.get(kind, f"a {kind}")
-                        for kind in kinds if kind != "None")
+    words = " or ".join(
+        f"{counts[kind]} whole numbers in brackets" if kind in counts else _WORDS.get(kind, f"a {kind}")
+        for kind in kinds
+        if kind != "None"
+    )
     raise ConfigError(f"{name} must be {words}{' or None' * ('None' in kinds)}, not {shown(value)}.")

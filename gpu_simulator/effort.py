@@ -18,9 +18,20 @@ TURN, APART = 1.0, 8.0
 # Steps of an instruction for each warp that executes it, beside the one that every instruction counts. By the beginning
 # of its opcode; measured as time, relative to an ordinary instruction of few lanes. The first match counts.
 LONG = {
-    "tcgen05.mma": 40.0, "tcgen05": 4.0, "wgmma.mma_async": 4.0, "wmma": 0.1, "mma": 0.1, "mbarrier": 1.0,
-    "cp.async.bulk": 20.0, "cp.reduce": 20.0, "clusterlaunchcontrol": 4.0, "atom": 10.0, "red": 10.0,
-    "call": 10.0, "enter": 4.0, "leave": 4.0,
+    "tcgen05.mma": 40.0,
+    "tcgen05": 4.0,
+    "wgmma.mma_async": 4.0,
+    "wmma": 0.1,
+    "mma": 0.1,
+    "mbarrier": 1.0,
+    "cp.async.bulk": 20.0,
+    "cp.reduce": 20.0,
+    "clusterlaunchcontrol": 4.0,
+    "atom": 10.0,
+    "red": 10.0,
+    "call": 10.0,
+    "enter": 4.0,
+    "leave": 4.0,
 }
 
 

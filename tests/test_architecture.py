@@ -33,9 +33,23 @@ FLOORS = {
 }
 # gemm_lab/__init__.py may import every floor, and counts as floor 5 for those who import it.
 FACE = "gemm_lab"
-FORBIDDEN = {("emulator", "device"), ("device", "emulator"), ("model", "catalog"), ("notebook", "cli"), ("plots", "measure"), ("measure", "plots")}
+FORBIDDEN = {
+    ("emulator", "device"),
+    ("device", "emulator"),
+    ("model", "catalog"),
+    ("notebook", "cli"),
+    ("plots", "measure"),
+    ("measure", "plots"),
+}
 EMULATOR_MAY_IMPORT = {"model", "errors"}
-THIRD_PARTY = {"errors": set(), "arguments": set(), "hardware": set(), "config": set(), "model": {"numpy"}, "emulator": {"numpy"}}
+THIRD_PARTY = {
+    "errors": set(),
+    "arguments": set(),
+    "hardware": set(),
+    "config": set(),
+    "model": {"numpy"},
+    "emulator": {"numpy"},
+}
 
 MAX_LINES = 450
 MAX_PUBLIC_NAMES = 15
@@ -159,9 +173,13 @@ def test_public_names_are_few_and_there():
 
 def test_import_needs_little():
     """It loads nothing but itself: what a name needs is loaded when the name is asked for."""
-    code = "import sys, warnings, importlib; before = set(sys.modules); import gemm_lab; print(*set(sys.modules) - before)"
+    code = (
+        "import sys, warnings, importlib; before = set(sys.modules); import gemm_lab; print(*set(sys.modules) - before)"
+    )
     loaded = set(in_a_fresh_interpreter(code).split())
-    assert {name for name in loaded if not name.startswith("gemm_lab")} <= {"__future__"}, "import gemm_lab must not load these"
+    assert {name for name in loaded if not name.startswith("gemm_lab")} <= {"__future__"}, (
+        "import gemm_lab must not load these"
+    )
     assert len(loaded) <= MAX_MODULES
 
 
@@ -211,9 +229,7 @@ def lines_with(pattern: re.Pattern, files=TEXT_FILES) -> list[str]:
 
 
 def test_files_stay_small():
-    sizes = {
-        str(p.relative_to(ROOT)): len(p.read_text("utf-8").splitlines()) for p in FILES if p.suffix in CODE
-    }
+    sizes = {str(p.relative_to(ROOT)): len(p.read_text("utf-8").splitlines()) for p in FILES if p.suffix in CODE}
     assert {name: size for name, size in sizes.items() if size > MAX_LINES} == {}
 
 
@@ -222,8 +238,11 @@ def undocumented(source: str) -> list[str]:
     module = ast.parse(source)
     bare = [] if not source.strip() or ast.get_docstring(module) else ["the module"]
     public = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return bare + [node.name for node in module.body
-                   if isinstance(node, public) and not node.name.startswith("_") and not ast.get_docstring(node)]
+    return bare + [
+        node.name
+        for node in module.body
+        if isinstance(node, public) and not node.name.startswith("_") and not ast.get_docstring(node)
+    ]
 
 
 def test_public_names_say_what_they_are():

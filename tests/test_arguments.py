@@ -19,18 +19,21 @@ def example(n: int, scale: float = 1.0, name: str | None = None, *rest: int, any
     return n, scale, name, rest, anything, more
 
 
-@pytest.mark.parametrize(("given", "named", "says"), [
-    (("8",), {}, "n must be a whole number, not '8'"),
-    ((8.0,), {}, "n must be a whole number, not 8.0"),
-    ((True,), {}, "n must be a whole number, not True"),
-    ((None,), {}, "n must be a whole number, not None"),
-    ((8, "2"), {}, "scale must be a number, not '2'"),
-    ((8, 1j), {}, "scale must be a number, not 1j"),
-    ((8, 1, 5), {}, "name must be a text in quotes or None, not 5"),
-    ((8, 1, None, 3, [4]), {}, "rest must be a whole number, not [4]"),
-    ((8,), {"loud": 1}, "loud must be True or False, not 1"),
-    ((np.zeros((50, 50)),), {}, "…"),
-])
+@pytest.mark.parametrize(
+    ("given", "named", "says"),
+    [
+        (("8",), {}, "n must be a whole number, not '8'"),
+        ((8.0,), {}, "n must be a whole number, not 8.0"),
+        ((True,), {}, "n must be a whole number, not True"),
+        ((None,), {}, "n must be a whole number, not None"),
+        ((8, "2"), {}, "scale must be a number, not '2'"),
+        ((8, 1j), {}, "scale must be a number, not 1j"),
+        ((8, 1, 5), {}, "name must be a text in quotes or None, not 5"),
+        ((8, 1, None, 3, [4]), {}, "rest must be a whole number, not [4]"),
+        ((8,), {"loud": 1}, "loud must be True or False, not 1"),
+        ((np.zeros((50, 50)),), {}, "…"),
+    ],
+)
 def test_a_wrong_type_is_named(given, named, says):
     with pytest.raises(ConfigError) as caught:
         example(*given, **named)
@@ -63,8 +66,20 @@ def test_a_missing_or_unknown_argument_is_said_by_python():
     assert example.__doc__ == "An example." and "scale: float" in inspect.getsource(example)
 
 
-@pytest.mark.parametrize(("value", "whole"), [(3, 3), (np.int32(-3), -3), (np.array(3), 3), (3.0, None), (True, None),
-                                              (np.bool_(True), None), ("3", None), (None, None), ([3], None)])
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [
+        (3, 3),
+        (np.int32(-3), -3),
+        (np.array(3), 3),
+        (3.0, None),
+        (True, None),
+        (np.bool_(True), None),
+        ("3", None),
+        (None, None),
+        ([3], None),
+    ],
+)
 def test_whole_numbers(value, whole):
     assert as_whole(value) == whole and type(as_whole(value)) in (int, type(None))
 
@@ -77,23 +92,39 @@ def test_what_is_shown_is_one_short_line():
 
 ODD = [None, True, -1, 0, 2**31, 10**30, 1.5, float("nan"), "", "x", "128", b"t4", [], (1, 2), {}, np.zeros((2, 2)), 1j]
 FUNCTIONS = {
-    "kernel": lab.kernel, "ladder": lab.ladder, "gpu": lab.gpu, "exercise": lab.exercise, "figure": lab.figure,
-    "predict": lab.predict, "roofline": lab.roofline, "three_counts": three_counts,
+    "kernel": lab.kernel,
+    "ladder": lab.ladder,
+    "gpu": lab.gpu,
+    "exercise": lab.exercise,
+    "figure": lab.figure,
+    "predict": lab.predict,
+    "roofline": lab.roofline,
+    "three_counts": three_counts,
     "choices": lambda value: lab.predict("Which?", choices=value),
-    "occupancy": lambda value: lab.occupancy("t4", value, 64, 0), "swizzle": lab.swizzle,
-    "bits": lambda value: lab.swizzle(64, 64, "swizzle", bits=value), "tile": widgets.TileExplorer,
-    "selected": lambda value: lab.swizzle(selected=value), "predicted": lambda value: lab.swizzle(predict=value),
-    "lane": lambda value: widgets.fragments("m16n8k8", "f16", value), "shape": widgets.fragments,
-    "story": widgets.mbarrier, "step": lambda value: widgets.mbarrier("parity never flipped", value),
-    "warp": lambda value: widgets.TileExplorer(warp=value), "tiles": lambda value: widgets.block_order(block=value),
+    "occupancy": lambda value: lab.occupancy("t4", value, 64, 0),
+    "swizzle": lab.swizzle,
+    "bits": lambda value: lab.swizzle(64, 64, "swizzle", bits=value),
+    "tile": widgets.TileExplorer,
+    "selected": lambda value: lab.swizzle(selected=value),
+    "predicted": lambda value: lab.swizzle(predict=value),
+    "lane": lambda value: widgets.fragments("m16n8k8", "f16", value),
+    "shape": widgets.fragments,
+    "story": widgets.mbarrier,
+    "step": lambda value: widgets.mbarrier("parity never flipped", value),
+    "warp": lambda value: widgets.TileExplorer(warp=value),
+    "tiles": lambda value: widgets.block_order(block=value),
     "tail": lambda value: tail(4096, 4096, value, 132),
-    "order": lambda value: widgets.block_order(order=value), "rows": widgets.block_order,
+    "order": lambda value: widgets.block_order(order=value),
+    "rows": widgets.block_order,
     "matrix": lambda value: lab.tiled_matmul(value, np.ones((2, 2))),
     "block": lambda value: lab.tiled_matmul(np.ones((2, 2)), np.ones((2, 2)), block=value),
-    "setting": lambda value: lab.kernel("t4/03")(BLOCK_K=value), "run": lambda value: lab.kernel("t4/03").run(value),
+    "setting": lambda value: lab.kernel("t4/03")(BLOCK_K=value),
+    "run": lambda value: lab.kernel("t4/03").run(value),
     "seed": lambda value: lab.kernel("t4/03").run(256, m=256, k=64, seed=value),
-    "arch": lambda value: lab.kernel("t4/03").compile(value), "diff": lab.kernel("t4/03").diff,
-    "edit": lambda value: lab.kernel("t4/03").edit(layout=value), "bench": lab.ladder("t4").bench,
+    "arch": lambda value: lab.kernel("t4/03").compile(value),
+    "diff": lab.kernel("t4/03").diff,
+    "edit": lambda value: lab.kernel("t4/03").edit(layout=value),
+    "bench": lab.ladder("t4").bench,
     "regime": lambda value: lab.ladder("t4").bench([4096], regime=value),
     "ratio": lambda value: lab.ladder("t4").bench([4096]).ratio("t4/03", value, 4096),
     "warps": lambda value: lab.exercise("02_warp_tile").check(warps_m=value, warps_n=1),

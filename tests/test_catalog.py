@@ -9,9 +9,16 @@ from gemm_lab.catalog import Edit, evaluate, find_regions, splice
 from gpu_simulator.errors import ConfigError, SizeError, UnknownKernel
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("cdiv(N, BLOCK_N)", 4), ("N // BLOCK_N * 2", 6), ("min(SMS, 7)", 7), ("-3 + N % 7", -2), ("12", 12),
-])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("cdiv(N, BLOCK_N)", 4),
+        ("N // BLOCK_N * 2", 6),
+        ("min(SMS, 7)", 7),
+        ("-3 + N % 7", -2),
+        ("12", 12),
+    ],
+)
 def test_expressions(text, value):
     assert evaluate(text, {"N": 495 // 5 * 5 - 95, "BLOCK_N": 128, "SMS": 40}) == value
 
@@ -26,13 +33,18 @@ def test_regions_know_their_lines():
     source = "one\n// region: a\n  x\n  y\n// end region\n\n// region: b why\nz\n// end region\n"
     regions = find_regions(source)
     assert {name: (r.first_line, r.last_line, r.text) for name, r in regions.items()} == {
-        "a": (3, 4, "  x\n  y"), "b": (8, 8, "z")}
+        "a": (3, 4, "  x\n  y"),
+        "b": (8, 8, "z"),
+    }
 
 
-@pytest.mark.parametrize("source", [
-    "// region: a\nx\n// end region\n// region: a\ny\n// end region\n",
-    "// region: a\nx\n// region: b\ny\n// end region\n",
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "// region: a\nx\n// end region\n// region: a\ny\n// end region\n",
+        "// region: a\nx\n// region: b\ny\n// end region\n",
+    ],
+)
 def test_regions_that_overlap_are_refused(source):
     with pytest.raises(ConfigError):
         find_regions(source)
@@ -192,7 +204,7 @@ def test_a_ladder_file_with_a_wrong_key_is_refused(tmp_path):
     folder.mkdir()
     (folder / "01_a.cu").write_text("")
     text = (catalog.ladder("simt").kernels[0].path.parent / "ladder.toml").read_text()
-    (folder / "ladder.toml").write_text(text.replace("01_naive.cu", "01_a.cu").split("[[rung]]\nfile    = \"02")[0])
+    (folder / "ladder.toml").write_text(text.replace("01_naive.cu", "01_a.cu").split('[[rung]]\nfile    = "02')[0])
     assert catalog.read_ladder(folder).kernels[0].name == "x/01_a"
     (folder / "ladder.toml").write_text((folder / "ladder.toml").read_text() + 'sumary = "typo"\n')
     with pytest.raises(ConfigError, match="sumary"):

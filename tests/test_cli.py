@@ -36,7 +36,19 @@ def test_list_for_people(capsys):
     assert code == 0 and "t4/03_swizzled" in out
 
 
-RUN_KEYS = {"kernel", "backend", "m", "n", "k", "passed", "error", "tflops", "timed_at", "wavefronts", "ideal_wavefronts"}
+RUN_KEYS = {
+    "kernel",
+    "backend",
+    "m",
+    "n",
+    "k",
+    "passed",
+    "error",
+    "tflops",
+    "timed_at",
+    "wavefronts",
+    "ideal_wavefronts",
+}
 
 
 def test_run_json_has_one_object_per_kernel_and_the_exit_code_follows(capsys):
@@ -61,10 +73,14 @@ def test_a_launch_of_the_emulator_ends_and_says_in_time_that_it_will(capsys, tmp
     assert code == 1 and f"Still at work: {file}, for 1.5 seconds at most" in err and "longer than its time" in err
 
 
-@pytest.mark.parametrize(("words", "says"), [
-    (("/dev/zero",), "a kernel has fewer"), (("/dev/null", "--arg", "f32[99999999999999]"), "may be used"),
-    (("/dev/null", "--arg", "nothing.npy"), "cannot be read"),
-])
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("/dev/zero",), "a kernel has fewer"),
+        (("/dev/null", "--arg", "f32[99999999999999]"), "may be used"),
+        (("/dev/null", "--arg", "nothing.npy"), "cannot be read"),
+    ],
+)
 def test_files_and_arguments_without_end_are_refused(capsys, words, says):
     code, _, err = run(capsys, "emulate", *words)
     assert code == 1 and says in err
@@ -94,10 +110,16 @@ def test_a_ceiling_is_no_product(capsys):
 @pytest.mark.parametrize("words", [("run", "simt/01", "-n", "32"), ("list",), ("run", "simt/01", "-n", "0")])
 def test_a_terminal_and_a_system_without_utf8_will_do(words, tmp_path):
     """Files of ours are UTF-8 whatever the locale says; what a terminal cannot show is a question mark."""
-    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "GEMM_LAB_CACHE": str(tmp_path),
-             "GEMM_LAB_BACKEND": "emulator"}
-    done = subprocess.run([sys.executable, "-m", "gemm_lab.cli", *words], env={**os.environ, **plain},
-                          capture_output=True, timeout=120)
+    plain = {
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "GEMM_LAB_CACHE": str(tmp_path),
+        "GEMM_LAB_BACKEND": "emulator",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "gemm_lab.cli", *words], env={**os.environ, **plain}, capture_output=True, timeout=120
+    )
     assert b"Traceback" not in done.stderr and done.stdout.isascii()
     assert done.returncode == ("0" in words)
 
@@ -108,14 +130,17 @@ def test_a_bad_size_fails_with_the_size_that_works(capsys):
     assert code == 1 and row["passed"] is False and "M = 512, N = 512, K = 512" in row["error"]
 
 
-@pytest.mark.parametrize(("words", "sentence"), [
-    (("run", "t4/03_swizled"), "Did you mean “t4/03_swizzled”"),
-    (("run", "t4/03", "--set", "BLOCKK=1"), "Did you mean BLOCK_K"),
-    (("run", "t4/03", "--set", "BLOCK_K"), "BLOCK_K=32"),
-    (("bench", "t5"), "“t4”"),
-    (("bench", "t4", "--sizes", "1000"), "M = 1024"),
-    (("export", "nothing"), "There is no kernel"),
-])
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("run", "t4/03_swizled"), "Did you mean “t4/03_swizzled”"),
+        (("run", "t4/03", "--set", "BLOCKK=1"), "Did you mean BLOCK_K"),
+        (("run", "t4/03", "--set", "BLOCK_K"), "BLOCK_K=32"),
+        (("bench", "t5"), "“t4”"),
+        (("bench", "t4", "--sizes", "1000"), "M = 1024"),
+        (("export", "nothing"), "There is no kernel"),
+    ],
+)
 def test_mistakes_get_a_sentence_and_no_traceback(capsys, words, sentence):
     code, out, err = run(capsys, *words)
     assert code == 1 and sentence in out + err and "Traceback" not in out + err
@@ -135,12 +160,20 @@ def test_doctor_names_what_works(capsys):
     code, out, _ = run(capsys, "doctor")
     assert code == 0 and "NVRTC" in out and "GPU" in out
     _, out, _ = run(capsys, "doctor", "--json")
-    assert {f["what"] for f in json.loads(out)} >= {"Python", "compiler", "disassembler", "GPU", "torch", "nvcc", "CUTLASS",
-                                                       "ncu"}
+    assert {f["what"] for f in json.loads(out)} >= {
+        "Python",
+        "compiler",
+        "disassembler",
+        "GPU",
+        "torch",
+        "nvcc",
+        "CUTLASS",
+        "ncu",
+    }
 
 
 def test_doctor_names_what_the_baselines_and_the_profiles_need(capsys, monkeypatch, tmp_path):
-    from gpu_simulator.compiler import nvcc
+    from gpu_runner.baselines import nvcc
 
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("CUDA_HOME", "CUDA_PATH"):
@@ -179,8 +212,9 @@ def test_export_writes_a_file(capsys, tmp_path):
 
 def test_the_program_shows_its_help():
     environment = {**os.environ, "COLUMNS": "100"}
-    done = subprocess.run([sys.executable, "-m", "gemm_lab.cli", "--help"], capture_output=True, text=True,
-                          env=environment, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "gemm_lab.cli", "--help"], capture_output=True, text=True, env=environment, timeout=120
+    )
     assert done.returncode == 0
     for command in ("doctor", "list", "run", "bench", "record", "profile", "sync", "export"):
         assert re.search(rf"^\s+{command}\s", done.stdout, re.M)
@@ -203,21 +237,26 @@ def test_emulate_runs_a_file_from_elsewhere(capsys, tmp_path):
     words = ["emulate", str(file), "--block", "32,32", "--arg", "f32[1024]=arange", "--arg", "f32[1024]", "--arg", "32"]
     code, out, _ = run(capsys, *words, "--save", str(tmp_path / "out"))
     assert code == 0 and re.search(r"1,?024\s+32\.0\s.*out\[", out)
-    assert np.array_equal(np.load(tmp_path / "out" / "array1.npy").reshape(32, 32),
-                          np.arange(1024).reshape(32, 32).T)
+    assert np.array_equal(np.load(tmp_path / "out" / "array1.npy").reshape(32, 32), np.arange(1024).reshape(32, 32).T)
     file.write_text(TRANSPOSE.replace("  __syncthreads();\n", ""))
     code, out, _ = run(capsys, *words, "--hazards")
     assert code == 1 and "hazard:" in out
 
 
-@pytest.mark.parametrize(("argument", "sentence"), [
-    ("q32[1024]", "is not an argument"), ("f32[10]", "past the end"), ("none.npy", "cannot be read"),
-])
+@pytest.mark.parametrize(
+    ("argument", "sentence"),
+    [
+        ("q32[1024]", "is not an argument"),
+        ("f32[10]", "past the end"),
+        ("none.npy", "cannot be read"),
+    ],
+)
 def test_emulate_refuses_bad_arguments(capsys, tmp_path, argument, sentence):
     file = tmp_path / "transpose.cu"
     file.write_text(TRANSPOSE)
-    code, _, err = run(capsys, "emulate", str(file), "--block", "32,32", "--arg", argument, "--arg", "f32[1024]",
-                       "--arg", "32")
+    code, _, err = run(
+        capsys, "emulate", str(file), "--block", "32,32", "--arg", argument, "--arg", "f32[1024]", "--arg", "32"
+    )
     assert code == 1 and sentence in err
 
 

@@ -10,8 +10,18 @@ ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "GLOSSARY.md").read_text(encoding="utf-8")
 ENTRIES = dict(re.findall(r"^### (.+)\n((?:.+\n?)+)", TEXT, flags=re.M))
 LINK = re.compile(r"\]\((?:\.\./)?(?:GLOSSARY\.md)?#([\w-]+)\)")
-NEEDED = {"wavefront", "conflict degree", "swizzle", "block order", "warpgroup", "mbarrier", "phase", "parity", "proxy",
-          "TMEM"}
+NEEDED = {
+    "wavefront",
+    "conflict degree",
+    "swizzle",
+    "block order",
+    "warpgroup",
+    "mbarrier",
+    "phase",
+    "parity",
+    "proxy",
+    "TMEM",
+}
 
 
 def anchor(heading: str) -> str:

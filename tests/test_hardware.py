@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gemm_lab import config
+from gpu_runner import settings
 from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError, UnknownKernel
 from gpu_simulator.hardware.data_sheets import GPUS, arch_of, detect, gpu
 
@@ -38,9 +39,7 @@ def test_peaks_follow_from_sms_and_clock(key, flop_per_clock_and_sm, mhz, types)
     assert card.peak(*types) == pytest.approx(card.sms * flop_per_clock_and_sm * mhz / 1e6, rel=0.003)
 
 
-@pytest.mark.parametrize(
-    "key, lanes", [("t4", 64), ("a100", 64), ("rtx5090", 128), ("h100", 128), ("h200", 128)]
-)
+@pytest.mark.parametrize("key, lanes", [("t4", 64), ("a100", 64), ("rtx5090", 128), ("h100", 128), ("h200", 128)])
 def test_fp32_peaks_follow_from_lanes_and_clock(key, lanes):
     card = gpu(key)
     assert card.fp32_tflops == pytest.approx(card.sms * lanes * 2 * card.boost_mhz / 1e6, rel=0.006)
@@ -61,8 +60,12 @@ def test_tf32_has_half_the_peak_of_16_bits():
 def test_shared_memory_limits():
     kib = {k: (c.smem_per_block / 1024, c.smem_per_sm / 1024) for k, c in GPUS.items()}
     assert kib == {
-        "t4": (64, 64), "a100": (163, 164), "rtx5090": (99, 100),
-        "h100": (227, 228), "h200": (227, 228), "b200": (227, 228),
+        "t4": (64, 64),
+        "a100": (163, 164),
+        "rtx5090": (99, 100),
+        "h100": (227, 228),
+        "h200": (227, 228),
+        "b200": (227, 228),
     }
     assert all(c.smem_per_sm - c.smem_reserved_per_block == c.smem_per_block for c in GPUS.values())
 
@@ -97,8 +100,14 @@ def test_a_missing_peak_names_what_exists():
 @pytest.mark.parametrize(
     "name, key",
     [
-        ("T4", "t4"), ("Tesla T4", "t4"), ("NVIDIA H200", "h200"), ("h200", "h200"), ("NVIDIA B200", "b200"),
-        ("NVIDIA GeForce RTX 5090", "rtx5090"), ("RTX5090", "rtx5090"), ("NVIDIA H100 80GB HBM3", "h100"),
+        ("T4", "t4"),
+        ("Tesla T4", "t4"),
+        ("NVIDIA H200", "h200"),
+        ("h200", "h200"),
+        ("NVIDIA B200", "b200"),
+        ("NVIDIA GeForce RTX 5090", "rtx5090"),
+        ("RTX5090", "rtx5090"),
+        ("NVIDIA H100 80GB HBM3", "h100"),
         ("NVIDIA A100-SXM4-40GB", "a100"),
     ],
 )
@@ -108,9 +117,18 @@ def test_names_of_the_driver(name, key):
 
 @pytest.mark.parametrize(
     "name",
-    ["", "V100", "NVIDIA GB200", "NVIDIA T400", "NVIDIA H100 PCIe", "NVIDIA H200 NVL",
-     "NVIDIA H200 MIG 1g.18gb", "NVIDIA GeForce RTX 5090 D",
-     "NVIDIA GeForce RTX 5090 Laptop GPU", "NVIDIA GeForce RTX 5080"],
+    [
+        "",
+        "V100",
+        "NVIDIA GB200",
+        "NVIDIA T400",
+        "NVIDIA H100 PCIe",
+        "NVIDIA H200 NVL",
+        "NVIDIA H200 MIG 1g.18gb",
+        "NVIDIA GeForce RTX 5090 D",
+        "NVIDIA GeForce RTX 5090 Laptop GPU",
+        "NVIDIA GeForce RTX 5080",
+    ],
 )
 def test_other_gpus_are_not_mistaken_for_ours(name):
     with pytest.raises(LabError, match="known are t4, a100, rtx5090, h100, h200, b200"):
@@ -119,8 +137,15 @@ def test_other_gpus_are_not_mistaken_for_ours(name):
 
 @pytest.mark.parametrize(
     "major, minor, arch",
-    [(7, 5, "sm_75"), (8, 0, "sm_80"), (8, 9, "sm_89"),
-     (9, 0, "sm_90a"), (10, 0, "sm_100a"), (10, 3, "sm_103a"), (12, 0, "sm_120a")],
+    [
+        (7, 5, "sm_75"),
+        (8, 0, "sm_80"),
+        (8, 9, "sm_89"),
+        (9, 0, "sm_90a"),
+        (10, 0, "sm_100a"),
+        (10, 3, "sm_103a"),
+        (12, 0, "sm_120a"),
+    ],
 )
 def test_architecture_of_a_compute_capability(major, minor, arch):
     assert arch_of(major, minor) == arch
@@ -228,7 +253,7 @@ def test_data_dir_of_an_unknown_folder():
 def test_cache_and_state_are_made(tmp_path, monkeypatch):
     monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert config.cache_dir() == tmp_path / "cache" and config.cache_dir().is_dir()
+    assert settings.cache_dir() == tmp_path / "cache" and settings.cache_dir().is_dir()
     assert config.state_dir() == tmp_path / "state" / "gemm_lab" and config.state_dir().is_dir()
 
 
@@ -236,14 +261,14 @@ def test_a_cache_that_cannot_be_made(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(ConfigError, match="set GEMM_LAB_CACHE"):
-        config.cache_dir()
+        settings.cache_dir()
 
 
 def test_the_cache_is_in_the_home_by_default(tmp_path, monkeypatch):
     monkeypatch.delenv("GEMM_LAB_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert config.cache_dir() == tmp_path / ".cache" / "gemm_lab"
+    assert settings.cache_dir() == tmp_path / ".cache" / "gemm_lab"
 
 
 def test_folders_of_nobodys_home_are_a_sentence(monkeypatch):
@@ -253,28 +278,28 @@ def test_folders_of_nobodys_home_are_a_sentence(monkeypatch):
     for variable in ("GEMM_LAB_CACHE", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(Path, "home", nobody)
-    for folder, variable in ((config.cache_dir, "XDG_CACHE_HOME"), (config.state_dir, "XDG_STATE_HOME")):
+    for folder, variable in ((settings.cache_dir, "XDG_CACHE_HOME"), (config.state_dir, "XDG_STATE_HOME")):
         with pytest.raises(ConfigError, match=f"home folder is not known; set {variable}"):
             folder()
     monkeypatch.setenv("GEMM_LAB_CACHE", "~nobody-of-this-name/cache")
     with pytest.raises(ConfigError, match="GEMM_LAB_CACHE is .*set it to a folder"):
-        config.cache_dir()
+        settings.cache_dir()
 
 
 def test_backend_and_timeout(monkeypatch):
     monkeypatch.delenv("GEMM_LAB_BACKEND", raising=False)
     monkeypatch.delenv("GEMM_LAB_TIMEOUT_S", raising=False)
-    assert config.backend() == "auto" and config.timeout_s(7.0) == 7.0
+    assert config.backend() == "auto" and settings.timeout_s(7.0) == 7.0
     monkeypatch.setenv("GEMM_LAB_BACKEND", "Emulator")
     monkeypatch.setenv("GEMM_LAB_TIMEOUT_S", "2.5")
-    assert config.backend() == "emulator" and config.timeout_s(7.0) == 2.5
+    assert config.backend() == "emulator" and settings.timeout_s(7.0) == 2.5
 
 
 @pytest.mark.parametrize("seconds", ["0", "-3", "soon", "nan", "inf"])
 def test_wrong_timeouts(monkeypatch, seconds):
     monkeypatch.setenv("GEMM_LAB_TIMEOUT_S", seconds)
     with pytest.raises(ConfigError, match="number of seconds"):
-        config.timeout_s(7.0)
+        settings.timeout_s(7.0)
 
 
 @pytest.mark.parametrize("sms", ["-1", "0", "many", "²", "1.5", "99999999999"])

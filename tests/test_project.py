@@ -45,7 +45,15 @@ CORE = {distribution(requirement) for requirement in PROJECT["dependencies"]}
 
 
 def test_extras():
-    assert set(PROJECT["optional-dependencies"]) == {"classroom", "course", "cuda12", "cuda13", "cutlass", "torch", "test"}
+    assert set(PROJECT["optional-dependencies"]) == {
+        "classroom",
+        "course",
+        "cuda12",
+        "cuda13",
+        "cutlass",
+        "torch",
+        "test",
+    }
     assert not CORE & {"torch", "cupy", "nvidia-ml-py"}, "a machine with no GPU needs none of these"
     assert extra("classroom") <= extra("test"), "the tests run a server"
     for major in ("12", "13"):

@@ -9,7 +9,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = {
-    "vendor.github-workflows": [".github/workflows/tests.yml", ".github/workflows/nightly.yml", ".github/workflows/release.yml"],
+    "vendor.github-workflows": [
+        ".github/workflows/tests.yml",
+        ".github/workflows/nightly.yml",
+        ".github/workflows/release.yml",
+    ],
     "vendor.github-issue-forms": [".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/lesson.yml"],
     "vendor.github-issue-config": [".github/ISSUE_TEMPLATE/config.yml"],
     "vendor.citation-file-format": ["CITATION.cff"],
@@ -32,7 +36,8 @@ def test_files_follow_their_schemas(schema):
 
 def test_no_workflow_is_forgotten():
     assert sorted(SCHEMAS["vendor.github-workflows"]) == sorted(
-        path.relative_to(ROOT).as_posix() for path in (ROOT / ".github/workflows").iterdir())
+        path.relative_to(ROOT).as_posix() for path in (ROOT / ".github/workflows").iterdir()
+    )
 
 
 def test_the_workflows_are_safe():

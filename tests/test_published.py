@@ -9,8 +9,17 @@ from gemm_lab.config import data_dir
 from gpu_simulator.hardware.data_sheets import GPUS
 
 COLUMNS = [
-    "kernel", "gpu", "m", "n", "k", "dtype", "tflops", "percent_of_peak",
-    "percent_of_cublas", "source", "note",
+    "kernel",
+    "gpu",
+    "m",
+    "n",
+    "k",
+    "dtype",
+    "tflops",
+    "percent_of_peak",
+    "percent_of_cublas",
+    "source",
+    "note",
 ]
 
 

@@ -107,7 +107,8 @@ def test_all_notebooks_copied_out_of_the_wheel_run(outside):
     python("-m", "gemm_lab.cli", "notebooks", "all")
     books = [str(path) for path in sorted((folder / "all/notebooks").glob("*.ipynb"))]
     assert f"{len(books)} of {len(books)} notebooks ran to the end" in python(
-        "-m", "tools.run_notebooks", *books, "--into", "all-done")
+        "-m", "tools.run_notebooks", *books, "--into", "all-done"
+    )
 
 
 def test_a_copy_never_overwrites_a_learners_notebook(tmp_path):

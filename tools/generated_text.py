@@ -31,8 +31,10 @@ def number(key: str) -> str:
     """
     found = re.fullmatch(rf"(\S+) (\d+) (?:(burst|sustained) )?({'|'.join(WHAT)})", key)
     if found is None:
-        raise LabError(f"A marker says “{key}”; it has to be KERNEL SIZE WHAT, such as “t4/08 4096 tflops”. WHAT is "
-                       f"one of {', '.join(WHAT)}.")
+        raise LabError(
+            f"A marker says “{key}”; it has to be KERNEL SIZE WHAT, such as “t4/08 4096 tflops”. WHAT is "
+            f"one of {', '.join(WHAT)}."
+        )
     name, n, regime, what = found.groups()
     return WHAT[what](scoreboard(int(n), regime or "sustained", on="h200"), name)
 

@@ -12,7 +12,8 @@ _SYNCHRONISATION = re.compile(
     r"^[ \t]*(?:@!?[%\w$]+\s+)?((?:bar|barrier|membar|fence|cp\.async\.(?:wait|commit)"
     r"|cp\.async\.bulk\.(?:wait|commit)|cp\.async\.mbarrier|mbarrier\.(?:init|arrive|expect_tx|complete_tx)"
     r"|wgmma\.(?:fence|commit_group|wait_group)|tcgen05\.(?:dealloc|relinquish|commit|wait|fence)"
-    r")[\w.:]*[^;\n]*);", re.M
+    r")[\w.:]*[^;\n]*);",
+    re.M,
 )
 _ORDERED = re.compile(
     r"^[ \t]*(?:@!?[%\w$]+\s+)?((?:ld|st)\b[\w.:]*?\.(volatile|(?:relaxed|acquire|release)\.\w+)\b[^;\n]*);", re.M
@@ -29,8 +30,13 @@ _MULTIPLY = re.compile(
 )
 _GROUP_WAIT = re.compile(r"(?<![\w.])(wgmma\.wait_group[\w.:]*\s+(?P<newest>\d+)\s*;)")
 # Fields of a descriptor of wgmma, and what is XORed into them.
-_FIELDS = {"start": 1 << 1, "leading offset": 1 << 17, "stride offset": 1 << 36, "base offset": 1 << 49,
-           "swizzle": 3 << 62}
+_FIELDS = {
+    "start": 1 << 1,
+    "leading offset": 1 << 17,
+    "stride offset": 1 << 36,
+    "base offset": 1 << 49,
+    "swizzle": 3 << 62,
+}
 
 _MULTICAST = re.compile(
     r"(?<![\w.])(cp\.async\.bulk[\w.:]*\.multicast::cluster[\w.:]*\s+\[[^\]]*\],\s*\[[^\]]*\],\s*(?:[%\w$]+,\s*)?"

@@ -14,19 +14,37 @@ _MULTIPLY = re.compile(
     rf"(?<![\w.])(tcgen05\.mma[\w.:]*\s+\[(?P<d>{_NAME})\],\s*(?:\[{_NAME}\]|(?P<a>{_NAME})),\s*(?P<b>{_NAME}),\s*"
     rf"(?P<word>{_NAME}),\s*(?:\{{[^}}]*\}},\s*)?(?P<accumulate>{_NAME})[^;]*;)"
 )
-_COMMIT = re.compile(
-    rf"(?<![\w.])(tcgen05\.commit[\w.:]*\s+\[(?P<barrier>{_NAME})\](?:,\s*(?P<blocks>{_NAME}))?;)"
-)
+_COMMIT = re.compile(rf"(?<![\w.])(tcgen05\.commit[\w.:]*\s+\[(?P<barrier>{_NAME})\](?:,\s*(?P<blocks>{_NAME}))?;)")
 _LOAD = re.compile(rf"(?<![\w.])(tcgen05\.ld[\w.:]*\s+\{{[^}}]*\}},\s*\[(?P<address>{_NAME})\][^;]*;)")
 _SIZED = re.compile(rf"(?<![\w.])(tcgen05\.(?:de)?alloc[\w.:]*\s+\[?{_NAME}\]?,\s*(?P<columns>{_NAME});)")
 
 # What is XORed into a descriptor, by field.
-SHARED_FIELDS = {"start": 1 << 1, "leading offset": 1 << 16, "stride offset": 1 << 38, "version": 1 << 46,
-                 "base offset": 1 << 49, "leading offset mode": 1 << 52, "swizzle": 6 << 61, "unused bit": 1 << 60}
-INSTRUCTION_FIELDS = {"sparsity selector": 1, "sparse": 1 << 2, "saturate": 1 << 3, "type of D": 1 << 4,
-                      "type of A": 1 << 7, "type of B": 1 << 10, "negate A": 1 << 13, "negate B": 1 << 14,
-                      "major of A": 1 << 15, "major of B": 1 << 16, "N": 1 << 22, "M": 1 << 27, "shift": 1 << 30,
-                      "unused bit": 1 << 29}
+SHARED_FIELDS = {
+    "start": 1 << 1,
+    "leading offset": 1 << 16,
+    "stride offset": 1 << 38,
+    "version": 1 << 46,
+    "base offset": 1 << 49,
+    "leading offset mode": 1 << 52,
+    "swizzle": 6 << 61,
+    "unused bit": 1 << 60,
+}
+INSTRUCTION_FIELDS = {
+    "sparsity selector": 1,
+    "sparse": 1 << 2,
+    "saturate": 1 << 3,
+    "type of D": 1 << 4,
+    "type of A": 1 << 7,
+    "type of B": 1 << 10,
+    "negate A": 1 << 13,
+    "negate B": 1 << 14,
+    "major of A": 1 << 15,
+    "major of B": 1 << 16,
+    "N": 1 << 22,
+    "M": 1 << 27,
+    "shift": 1 << 30,
+    "unused bit": 1 << 29,
+}
 
 
 def altered_tcgen05(ptx: str) -> Iterator[Mutant]:

@@ -28,8 +28,12 @@ from tools.generated_text import unmarked
 UNITS = r"TFLOPS|GFLOPS|GFLOP/s|TB/s|GB/s|%|percent|times"
 NUMBER = r"(?<![\w.,^/*%+-])(\d[\d,]*(?:\.\d+)?)"
 FOUND = re.compile(rf"{NUMBER}(?: (?:to|and) (\d[\d,]*(?:\.\d+)?))?[ \u00a0\u202f]?({UNITS})(?![\w]|\s*\d)")
-SOURCE = re.compile(r"\b(published|documents?|data sheet|white ?paper|arXiv)\b|`({})`".format(
-    "|".join(sorted({row.source for row in published()}))), re.I)
+SOURCE = re.compile(
+    r"\b(published|documents?|data sheet|white ?paper|arXiv)\b|`({})`".format(
+        "|".join(sorted({row.source for row in published()}))
+    ),
+    re.I,
+)
 
 OURS = re.compile(r"\b(recorded|measured here|on (?:an|the|one|our) H200)\b", re.I)
 
@@ -52,8 +56,9 @@ class Spoken:
 
 def spoken(text: str) -> Iterator[Spoken]:
     """The numbers of a Markdown text. Code and what `sync` writes are left out."""
-    text = re.sub(r"```.*?```|`[^`\n]*`", lambda code: code[0] if SOURCE.search(code[0]) else "", unmarked(text),
-                  flags=re.S)
+    text = re.sub(
+        r"```.*?```|`[^`\n]*`", lambda code: code[0] if SOURCE.search(code[0]) else "", unmarked(text), flags=re.S
+    )
     for paragraph in re.split(r"\n\s*\n", text):
         for first, second, unit in FOUND.findall(paragraph):
             yield from (Spoken(number, unit, paragraph) for number in (first, second) if number)
@@ -65,8 +70,11 @@ def questions(source: str) -> str:
         return ""
     tree = ast.parse(re.sub(r"^%.*$", "", source, flags=re.M))
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return "\n\n".join(call.args[0].value for call in calls if getattr(call.func, "attr", "") == "predict"
-                       and call.args and isinstance(call.args[0], ast.Constant))
+    return "\n\n".join(
+        call.args[0].value
+        for call in calls
+        if getattr(call.func, "attr", "") == "predict" and call.args and isinstance(call.args[0], ast.Constant)
+    )
 
 
 def printed(book) -> str:
@@ -75,8 +83,11 @@ def printed(book) -> str:
     for cell in book.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
-            shown += [output.get("text", ""), data.get("text/plain", ""),
-                      unescape(re.sub(r"<[^>]+>", " ", re.sub(r"base64,[^\"]+", "", data.get("text/html", ""))))]
+            shown += [
+                output.get("text", ""),
+                data.get("text/plain", ""),
+                unescape(re.sub(r"<[^>]+>", " ", re.sub(r"base64,[^\"]+", "", data.get("text/html", "")))),
+            ]
     return "\n".join("".join(part) for part in shown)
 
 

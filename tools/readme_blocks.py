@@ -17,24 +17,30 @@ from gpu_simulator.hardware.data_sheets import GPUS, gpu
 SIZES = (4096, 8192)
 COLUMNS = {"T4": "t4", "A100": "a100", "RTX 5090": "rtx5090", "H100, H200": "h200", "B200": "b200"}
 RUNS, SOME, EMULATES = "●", "◐", "○"
-CONDITIONS = ("Sustained, in turns with cuBLAS in the same run; clocks not locked. `simt` multiplies in FP32, `t4` in "
-              "FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums.")
+CONDITIONS = (
+    "Sustained, in turns with cuBLAS in the same run; clocks not locked. `simt` multiplies in FP32, `t4` in "
+    "FP16 with FP16 sums, the others in BF16 or FP16 with FP32 sums."
+)
 
 
 def results() -> str:
     """A table for each GPU that has recorded rows, and the GPUs of the series that have none."""
     measured = [key for key in GPUS if (data_dir("results") / "measured" / f"{key}.csv").is_file()]
     measured.sort(key=lambda key: key != RECORDED_ON)
-    names = {key: gpu(key).name.removeprefix("Tesla ").removeprefix("GeForce ").split("-")[0].split(" SXM")[0]
-             for key in GPUS}
+    names = {
+        key: gpu(key).name.removeprefix("Tesla ").removeprefix("GeForce ").split("-")[0].split(" SXM")[0]
+        for key in GPUS
+    }
     without = [name for key, name in names.items() if key not in measured]
     text = "\n\n".join([*map(_table, measured), CONDITIONS])
     if not without:
         return text
     them = f"{', '.join(without[:-1])} and {without[-1]}" if without[1:] else without[0]
-    return (f"{text}\n\n**Not measured:** {them}. Kernels are compiled for them and emulated, and those that an H200 "
-            "can run were timed there. What others have published is marked as published, in `results/published.csv` "
-            "and wherever it is shown.")
+    return (
+        f"{text}\n\n**Not measured:** {them}. Kernels are compiled for them and emulated, and those that an H200 "
+        "can run were timed there. What others have published is marked as published, in `results/published.csv` "
+        "and wherever it is shown."
+    )
 
 
 def _table(key: str) -> str:
@@ -47,13 +53,22 @@ def _table(key: str) -> str:
     for name in dict.fromkeys(name for board in boards for name in board.ladders):
         lines.append(f"| {name} | {' | '.join(_fastest(board, name) for board in boards)} |")
     rows = [row for board in boards for rungs in board.ladders.values() for row in rungs]
-    said = {column: ", ".join(sorted({str(getattr(row, column)) for row in rows}))
-            for column in ("gpu", "driver", "cuda", "date", "commit")}
+    said = {
+        column: ", ".join(sorted({str(getattr(row, column)) for row in rows}))
+        for column in ("gpu", "driver", "cuda", "date", "commit")
+    }
     rounds = sorted({row.rounds for row in rows})
     told = f"{rounds[0]} to {rounds[-1]}" if rounds[1:] else rounds[0]
-    return "\n".join([*lines, "", (
-        f"Recorded on {said['gpu']}: driver {said['driver']}, CUDA {said['cuda']}, {said['date']}, "
-        f"commit{'s' * (',' in said['commit'])} {said['commit']}; median of {told} rounds.")])
+    return "\n".join(
+        [
+            *lines,
+            "",
+            (
+                f"Recorded on {said['gpu']}: driver {said['driver']}, CUDA {said['cuda']}, {said['date']}, "
+                f"commit{'s' * (',' in said['commit'])} {said['commit']}; median of {told} rounds."
+            ),
+        ]
+    )
 
 
 def _board(n: int, key: str) -> Board | None:
@@ -79,8 +94,9 @@ def matrix() -> str:
         cells = [_runs(kernels, gpu(key).arch) for key in COLUMNS.values()]
         first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]
         number, title = re.match(r"# (\d\d) · (.+)", "".join(first["source"])).groups()
-        lines.append(f"| {number} | [{title}](notebooks/{path.name}) | {' | '.join(cells)} | "
-                     f"{EMULATES if kernels else RUNS} |")
+        lines.append(
+            f"| {number} | [{title}](notebooks/{path.name}) | {' | '.join(cells)} | {EMULATES if kernels else RUNS} |"
+        )
     return "\n".join(lines)
 
 
@@ -92,8 +108,7 @@ def ladders_of(path: Path) -> tuple[str, ...]:
         return own
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    return tuple(name for name in catalog.ladders()
-                 if re.search(rf'(?:"|%%kernel ){name}/|ladder\("{name}"\)', code))
+    return tuple(name for name in catalog.ladders() if re.search(rf'(?:"|%%kernel ){name}/|ladder\("{name}"\)', code))
 
 
 def _runs(kernels: list[catalog.KernelSpec], arch: str) -> str:

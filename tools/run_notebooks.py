@@ -62,7 +62,11 @@ def code_cells(path: Path) -> int:
 
 
 def execute(
-    path: Path, target: Path, *, limit_s: float = LIMIT_S, advance: Callable[[], object] = lambda: None,
+    path: Path,
+    target: Path,
+    *,
+    limit_s: float = LIMIT_S,
+    advance: Callable[[], object] = lambda: None,
     store: bool = False,
 ) -> Failure | None:
     """Runs one notebook in its own folder and writes the executed copy to `target`, also when a cell fails.
@@ -123,8 +127,9 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         cell.metadata = nbformat.from_dict(FOLDED if folded else {"tags": tags} if tags else {})
         if cell.cell_type != "code":
             continue
-        cell.outputs = [output for output in cell.outputs
-                        if output.get("name") != "stderr" and _view(output) not in bars]
+        cell.outputs = [
+            output for output in cell.outputs if output.get("name") != "stderr" and _view(output) not in bars
+        ]
         for output in cell.outputs:
             data = output.get("data", {})
             data.pop(WIDGET_VIEW, None)

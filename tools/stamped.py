@@ -1,6 +1,6 @@
 """A kernel's timeline from the GPU in this machine: a stamped copy, launched twice, of which the second is read.
 
-    python -m tools.stamped hopper/05_persistent b200/02_pipelined      writes results/timelines/<gpu>/*.csv
+python -m tools.stamped hopper/05_persistent b200/02_pipelined      writes results/timelines/<gpu>/*.csv
 """
 
 from __future__ import annotations
@@ -43,15 +43,30 @@ def record_timeline(kernel: Kernel, where: Here, m: int, n: int, k: int, *, bloc
     inputs = make_inputs(kernel.problem, m, n, k, "integers", 0)
     names = (*kernel.problem.arguments, "stamps")
     for _ in range(2):
-        arrays = device.launch(compiled, grid=grid, cluster=kernel.spec.cluster, names=names,
-                               args=[*inputs.arguments(), stamps.buffer(blocks, warps)])
+        arrays = device.launch(
+            compiled,
+            grid=grid,
+            cluster=kernel.spec.cluster,
+            names=names,
+            args=[*inputs.arguments(), stamps.buffer(blocks, warps)],
+        )
     _require_same(kernel, inputs, arrays[kernel.problem.arrays.index("d")])
     timeline = stamps.read(arrays[-1], blocks, warps, block=block, title=kernel.name)
     conditions = {
-        "kernel": kernel.name, "config": " ".join(f"{name}={value}" for name, value in kernel.config.items()),
-        "gpu": where.present.name, "driver": driver_version(where), "cuda": ".".join(map(str, compiler.version())),
-        "commit": commit(), "date": datetime.date.today().isoformat(), "m": m, "n": n, "k": k, "blocks": blocks,
-        "block": block, "registers": compiled.registers, "spilled": compiled.spill_stores + compiled.spill_loads,
+        "kernel": kernel.name,
+        "config": " ".join(f"{name}={value}" for name, value in kernel.config.items()),
+        "gpu": where.present.name,
+        "driver": driver_version(where),
+        "cuda": ".".join(map(str, compiler.version())),
+        "commit": commit(),
+        "date": datetime.date.today().isoformat(),
+        "m": m,
+        "n": n,
+        "k": k,
+        "blocks": blocks,
+        "block": block,
+        "registers": compiled.registers,
+        "spilled": compiled.spill_stores + compiled.spill_loads,
     }
     return replace(timeline, note=NOTE), conditions
 
@@ -59,8 +74,10 @@ def record_timeline(kernel: Kernel, where: Here, m: int, n: int, k: int, *, bloc
 def _require_same(kernel: Kernel, inputs: Any, result: np.ndarray) -> None:
     wanted = reference(inputs).astype(result.dtype).astype(np.float64)
     if not np.array_equal(result.astype(np.float64), wanted):
-        raise LabError(f"The stamped copy of {kernel.name} does not compute what the kernel does; its timeline would "
-                       "tell of another program.")
+        raise LabError(
+            f"The stamped copy of {kernel.name} does not compute what the kernel does; its timeline would "
+            "tell of another program."
+        )
 
 
 def size(kernel: Kernel, sms: int) -> tuple[int, int, int]:

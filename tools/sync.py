@@ -61,12 +61,20 @@ def sync(check: bool = False, folder: Path | None = None) -> list[str]:
         if changed and not check:
             nbformat.write(book, path)
     if folder is None:
-        found += _sync_file(data_dir("notebooks") / trust.LIST, trust.release_list(data_dir("notebooks")), check,
-                            "does not list the hashes of these notebooks.")
+        found += _sync_file(
+            data_dir("notebooks") / trust.LIST,
+            trust.release_list(data_dir("notebooks")),
+            check,
+            "does not list the hashes of these notebooks.",
+        )
     readme = data_dir("notebooks").parent / "README.md" if folder is None else folder / "README.md"
     if readme.is_file():  # which only a checkout has
-        found += _sync_file(readme, written(readme.read_text(encoding="utf-8"), BLOCKS), check,
-                            "a number or a block between markers differs from the recorded results.")
+        found += _sync_file(
+            readme,
+            written(readme.read_text(encoding="utf-8"), BLOCKS),
+            check,
+            "a number or a block between markers differs from the recorded results.",
+        )
     return found
 
 

@@ -66,8 +66,16 @@ class Engine:
         self.client = await distributed.Client(self.scheduler.address, asynchronous=True, set_as_default=False)
         self.nannies = [
             distributed.Nanny(
-                self.scheduler.address, host=host, protocol=SCHEME, worker_class=QuietWorker, nthreads=1, env=variables,
-                preload=[WORKER], dashboard=False, name=f"worker-{number}", local_directory=str(self.folder),
+                self.scheduler.address,
+                host=host,
+                protocol=SCHEME,
+                worker_class=QuietWorker,
+                nthreads=1,
+                env=variables,
+                preload=[WORKER],
+                dashboard=False,
+                name=f"worker-{number}",
+                local_directory=str(self.folder),
             )
             for number, variables in enumerate(self.environments)
         ]
@@ -95,8 +103,11 @@ class Engine:
 
     def workers(self) -> dict[str, dict[str, Any]]:
         """Address and facts of every worker that works."""
-        return {address: ws.extra[KEY] for address, ws in self.scheduler.workers.items()
-                if KEY in ws.extra and ws.status.name == "running" and address not in self._why}
+        return {
+            address: ws.extra[KEY]
+            for address, ws in self.scheduler.workers.items()
+            if KEY in ws.extra and ws.status.name == "running" and address not in self._why
+        }
 
     def ready(self) -> dict[str, dict[str, Any]]:
         """Those of them that gave a sign of life in the last two seconds, and so may be given a job."""
@@ -175,7 +186,7 @@ class Engine:
                 self.end(address, SILENT)
         for address in [address for address in self._silent if address not in present]:
             del self._silent[address]
-        for address in [address for address in self._why if address not in present][:max(len(self._why) - 100, 0)]:
+        for address in [address for address in self._why if address not in present][: max(len(self._why) - 100, 0)]:
             del self._why[address]
         for number, nanny in enumerate(self.nannies):
             self._down[number] = 0 if nanny.is_alive() else self._down.get(number, 0) + 1

@@ -75,19 +75,26 @@ class FairQueue:
             raise Refused(409, "This request has been made already.")
         mine = [other for other in self.jobs.values() if other.owner == job.owner and other.open]
         if len(mine) >= MOST_WAITING:
-            raise Refused(429, f"You have {len(mine)} requests on this server already, and {MOST_WAITING} at a time "
-                               "are taken from each student. Wait for one of them, or stop the other notebook.")
+            raise Refused(
+                429,
+                f"You have {len(mine)} requests on this server already, and {MOST_WAITING} at a time "
+                "are taken from each student. Wait for one of them, or stop the other notebook.",
+            )
         self.jobs[job.ticket] = job
 
     def grow(self, job: Job, more: int) -> None:
         """Count `more` bytes of a job. `Refused` where its owner, or everybody together, holds too much."""
         job.size += more
         if sum(other.size for other in self.jobs.values() if other.owner == job.owner) > MOST_BYTES_OF_ONE:
-            raise Refused(413, f"Your requests and answers on this server exceed {MOST_BYTES_OF_ONE >> 20:,} MB. Wait "
-                               "for one of them, or choose a smaller size.")
+            raise Refused(
+                413,
+                f"Your requests and answers on this server exceed {MOST_BYTES_OF_ONE >> 20:,} MB. Wait "
+                "for one of them, or choose a smaller size.",
+            )
         if sum(other.size for other in self.jobs.values()) > self.total_bytes:
-            raise Refused(503, "The server has no room for more matrices now. Try again in a minute, or choose a "
-                               "smaller size.")
+            raise Refused(
+                503, "The server has no room for more matrices now. Try again in a minute, or choose a smaller size."
+            )
 
     def enter(self, job: Job, now: float) -> None:
         """All of the job is here: it waits from now on."""
@@ -139,8 +146,11 @@ class FairQueue:
     def forgotten(self, now: float) -> list[Job]:
         """Jobs about which nobody has asked for too long, and answers that nobody wants."""
         limits = {"waiting": FORGOTTEN_S, "done": KEPT_S, "lost": KEPT_S}
-        return [job for job in self.jobs.values()
-                if job.state in limits and (job.left or now - job.asked > limits[job.state])]
+        return [
+            job
+            for job in self.jobs.values()
+            if job.state in limits and (job.left or now - job.asked > limits[job.state])
+        ]
 
     # ---- Telling ----
 

@@ -18,7 +18,7 @@ from classroom.gateway.engine import Engine, WorkerEnded
 from classroom.gateway.fair_queue import FairQueue, Job, Refused
 from classroom.gateway.requests import EVERY_OPERATION, LONGEST_OTHER_S, LONGEST_S, OPERATIONS
 from classroom.gateway.roster import Roster
-from gemm_lab import config
+from gpu_runner import settings
 from gpu_runner.remote import MOST_BYTES
 from gpu_runner.transport import wire
 from gpu_runner.transport.server_link import readable
@@ -49,8 +49,11 @@ class Gateway:
         scheme, _, token = authorization.partition(" ")
         name = self.roster.name_of(token.strip()) if scheme.lower() == "bearer" and len(token) <= 200 else None
         if name is None:
-            raise Refused(401, "The server does not know this token. Set GEMM_LAB_TOKEN to the token that your teacher "
-                               "gave you; a token of somebody who has left the roster no longer holds.")
+            raise Refused(
+                401,
+                "The server does not know this token. Set GEMM_LAB_TOKEN to the token that your teacher "
+                "gave you; a token of somebody who has left the roster no longer holds.",
+            )
         return name
 
     def limit_rate(self, person: str) -> None:
@@ -59,16 +62,23 @@ class Gateway:
         left, then = self._allowance.get(person, (MOST_AT_ONCE, now))
         left = min(MOST_AT_ONCE, left + (now - then) * MOST_RATE)
         if left < 1 or self.open[person] >= MOST_OPEN:
-            raise Refused(429, f"Your programs ask this server more than {MOST_RATE:.0f} times a second, or hold more "
-                               f"than {MOST_OPEN} connections. Stop those that you do not need.")
+            raise Refused(
+                429,
+                f"Your programs ask this server more than {MOST_RATE:.0f} times a second, or hold more "
+                f"than {MOST_OPEN} connections. Stop those that you do not need.",
+            )
         self._allowance[person] = left - 1, now
 
     # ---- What they ask ----
 
     def facts(self, person: str) -> dict[str, Any]:
         """What the server is: versions, the facts of its workers, and how it knows the one who asks."""
-        return {"version": config.version(), "protocol": wire.PROTOCOL, "you": person,
-                "workers": list(self.engine.workers().values())}
+        return {
+            "version": settings.version(),
+            "protocol": wire.PROTOCOL,
+            "you": person,
+            "workers": list(self.engine.workers().values()),
+        }
 
     def status(self) -> dict[str, Any]:
         """How many jobs wait and run, and how many of each person were served."""
@@ -80,8 +90,11 @@ class Gateway:
             raise Refused(400, "This is no ticket of gemm_lab's.")
         if facts.get("protocol") != str(wire.PROTOCOL):
             theirs = readable(facts.get("protocol", "?"), 20)
-            raise Refused(409, f"The server's messages are of form {wire.PROTOCOL} and yours of form {theirs}. "
-                               "Install the same version of gemm_lab on both.")
+            raise Refused(
+                409,
+                f"The server's messages are of form {wire.PROTOCOL} and yours of form {theirs}. "
+                "Install the same version of gemm_lab on both.",
+            )
         if declared > MOST_BYTES:
             raise Refused(413, f"This request has {declared / 2**20:,.0f} MB, and {MOST_BYTES >> 20} MB may be sent.")
         op, backend = facts.get("op", ""), facts.get("backend", "")
@@ -131,8 +144,11 @@ class Gateway:
             self._remove(job)
         workers = self.engine.ready()
         busy = {job.worker for job in self.queue.jobs.values() if job.state == "running"}
-        free = {address: (facts["backend"], facts.get("arch") or "")
-                for address, facts in workers.items() if address not in busy}
+        free = {
+            address: (facts["backend"], facts.get("arch") or "")
+            for address, facts in workers.items()
+            if address not in busy
+        }
         for job in self.queue.begin(free, self.most_of_one, now):
             task = asyncio.get_running_loop().create_task(self._serve(job))
             self._tasks.add(task)

@@ -245,11 +245,17 @@ def server_for(gateway: Gateway, context: ssl.SSLContext | None) -> Server:
     kept = {"gateway": gateway}
     application = Application(
         [(r"/v1/server", Facts, kept), (r"/v1/status", Status, kept), (r"/v1/jobs/([^/]{1,64})", Jobs, kept)],
-        default_handler_class=Unknown, default_handler_args=kept,
+        default_handler_class=Unknown,
+        default_handler_args=kept,
     )
     server = Server(
-        application, ssl_options=context, max_header_size=MOST_HEADER_BYTES, idle_connection_timeout=HEADERS_S,
-        body_timeout=BODY_S, max_body_size=MOST_BYTES, chunk_size=CHUNK_BYTES,
+        application,
+        ssl_options=context,
+        max_header_size=MOST_HEADER_BYTES,
+        idle_connection_timeout=HEADERS_S,
+        body_timeout=BODY_S,
+        max_body_size=MOST_BYTES,
+        chunk_size=CHUNK_BYTES,
     )
     application.settings["server"] = server
     return server

@@ -97,14 +97,17 @@ async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[
     except ImportError:
         raise MissingDependency("A GPU server needs Tornado; type `pip install 'gemm_lab[classroom]'`.") from None
     from classroom.gateway.engine import dask
+
     dask()
     from classroom.gateway.front import Gateway
     from classroom.gateway.handlers import server_for
 
     others = place.reaches_others()
     if others and place.roster is None:
-        raise ConfigError(f"--host {place.host or '0.0.0.0'} lets other machines in, and the server would not know who "
-                          "asks. Give it the names of the class: --roster students.csv, one name a line.")
+        raise ConfigError(
+            f"--host {place.host or '0.0.0.0'} lets other machines in, and the server would not know who "
+            "asks. Give it the names of the class: --roster students.csv, one name a line."
+        )
     context, sockets = place.context(), _listening(place)
     port = sockets[0].getsockname()[1]
     roster = Roster.read(place.roster) if place.roster else Roster.of_one(turns.me())
@@ -143,8 +146,10 @@ def _listening(place: Place) -> list[socket.socket]:
         except OSError as error:
             for other in found:
                 other.close()
-            raise LabError(f"Port {port} of {place.host or 'this machine'} cannot be used ({error.strerror}); choose "
-                           "another: --port.") from None
+            raise LabError(
+                f"Port {port} of {place.host or 'this machine'} cannot be used ({error.strerror}); choose "
+                "another: --port."
+            ) from None
         one.setblocking(False)
         port = port or one.getsockname()[1]
     return found
@@ -157,7 +162,9 @@ def _news(place: Place, roster: Roster, others: bool) -> list[str]:
         lines.append(f"New tokens, shown this once; {place.roster.name}.tokens keeps only their hashes:")
     lines += tokens_in_words(roster)
     if others and not place.certificate:
-        lines.append("What travels is not encrypted: whoever can listen to the network can read tokens and kernels. "
-                     "Give the server a certificate (--certificate, --key), or keep it inside a network that you "
-                     "trust.")
+        lines.append(
+            "What travels is not encrypted: whoever can listen to the network can read tokens and kernels. "
+            "Give the server a certificate (--certificate, --key), or keep it inside a network that you "
+            "trust."
+        )
     return lines

@@ -105,9 +105,17 @@ def facts() -> dict[str, Any]:
     if not device.available():
         raise LabError(f"This worker is to use the GPU and cannot: {device.why_not()}")
     present = hardware.detect()
-    return {**said, "backend": "gpu", "name": present.name, "arch": present.arch, "sms": present.sms,
-            "driver": list(present.driver), "memory_gb": present.memory_gb, "uuid": present.uuid,
-            "gpu": present.gpu.key if present.gpu else None}
+    return {
+        **said,
+        "backend": "gpu",
+        "name": present.name,
+        "arch": present.arch,
+        "sms": present.sms,
+        "driver": list(present.driver),
+        "memory_gb": present.memory_gb,
+        "uuid": present.uuid,
+        "gpu": present.gpu.key if present.gpu else None,
+    }
 
 
 async def dask_setup(worker: Worker) -> None:

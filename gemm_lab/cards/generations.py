@@ -55,11 +55,27 @@ class Generations(list):
     """A list of `Counted` that shows itself as a table."""
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        header = ["kernel", "compiled for", "multiplies with", "multiply-adds each", "others a million",
-                  "wavefronts a million", "registers"]
-        return header, [[row.kernel, row.arch, row.product, f"{row.macs_per_product:,.0f}",
-                         f"{row.others_per_million:,.0f}", f"{row.wavefronts_per_million:,.0f}", str(row.registers)]
-                        for row in self]
+        header = [
+            "kernel",
+            "compiled for",
+            "multiplies with",
+            "multiply-adds each",
+            "others a million",
+            "wavefronts a million",
+            "registers",
+        ]
+        return header, [
+            [
+                row.kernel,
+                row.arch,
+                row.product,
+                f"{row.macs_per_product:,.0f}",
+                f"{row.others_per_million:,.0f}",
+                f"{row.wavefronts_per_million:,.0f}",
+                str(row.registers),
+            ]
+            for row in self
+        ]
 
     def __repr__(self) -> str:
         from gemm_lab.cards.scoreboard import columns
@@ -83,8 +99,9 @@ def generations(*names: str | Kernel, size: tuple[int, int, int] = SIZE) -> Gene
         made = replace(made, config=made.spec.configure()) if isinstance(name, str) else made  # not this GPU's
         run = made.run(n, m, k, backend="emulator")
         if not run.passed:
-            raise LabError(f"{made.label} is wrong at {m} × {n} × {k}: {run.message} "
-                           "Counts of a wrong kernel mean nothing.")
+            raise LabError(
+                f"{made.label} is wrong at {m} × {n} × {k}: {run.message} Counts of a wrong kernel mean nothing."
+            )
         executed: dict[str, int] = {}
         for site in run.report.sites:
             product = next((known for known in PRODUCTS if site.opcode.startswith(known)), None)
@@ -94,6 +111,17 @@ def generations(*names: str | Kernel, size: tuple[int, int, int] = SIZE) -> Gene
         if product is None:
             raise LabError(f"{made.label} executes no instruction that multiplies matrices: {', '.join(PRODUCTS)}.")
         totals, compiled = run.report.totals, run.compiled
-        found.append(Counted(made.name, compiled.arch, product, m * n * k, executed[product], run.report.instructions,
-                             totals.wavefronts, totals.ideal_wavefronts, compiled.registers))
+        found.append(
+            Counted(
+                made.name,
+                compiled.arch,
+                product,
+                m * n * k,
+                executed[product],
+                run.report.instructions,
+                totals.wavefronts,
+                totals.ideal_wavefronts,
+                compiled.registers,
+            )
+        )
     return found

@@ -102,8 +102,9 @@ class HotLines:
     def _shown(self) -> list[Line | None]:
         lines = self.lines
         hot = [index for index, line in enumerate(lines) if line.wavefronts or line.sectors or line.operand_bytes]
-        wanted = sorted({near for index in hot for near in range(index - CONTEXT, index + CONTEXT + 1)
-                         if 0 <= near < len(lines)})
+        wanted = sorted(
+            {near for index in hot for near in range(index - CONTEXT, index + CONTEXT + 1) if 0 <= near < len(lines)}
+        )
         shown: list[Line | None] = []
         for previous, index in zip([None, *wanted], wanted, strict=False):
             if previous is not None and index > previous + 1:
@@ -117,7 +118,8 @@ class HotLines:
         products = any(line is not None and line.operand_bytes for line in shown)
         head = f" {'operands, KB':>12}" if products else ""
         rows: list[tuple[Line | None, str]] = [
-            (None, f"{'wavefronts':>11} {'degree':>6} {'sectors/request':>15}{head} {'line':>5}")]
+            (None, f"{'wavefronts':>11} {'degree':>6} {'sectors/request':>15}{head} {'line':>5}")
+        ]
         for line in shown:
             if line is None:
                 rows.append((None, ""))
@@ -138,8 +140,10 @@ class HotLines:
             if line is not None and line.degree is not None and line.degree >= 1.05:
                 text = f'<span style="background:{"#fde9d9" if line.degree < 4 else "#f9c9b0"}">{text}</span>'
             rows.append(text)
-        return (f'<pre style="background:{html.PAPER};color:{html.INK};font-size:12px;line-height:1.3;overflow-x:auto;'
-                'margin:4px 0">' + "\n".join(rows) + "</pre>")
+        return (
+            f'<pre style="background:{html.PAPER};color:{html.INK};font-size:12px;line-height:1.3;overflow-x:auto;'
+            'margin:4px 0">' + "\n".join(rows) + "</pre>"
+        )
 
     def _repr_html_(self) -> str:
         return html.card(f"<b>{escape(self.kernel.label)}</b>: {self.title}{self.body()}")

@@ -67,14 +67,31 @@ class InstructionMix:
         tile = f"a k tile of {self.block_k}" if self.block_k and self.k_step else "a turn of the loop"
         header = ["instructions", "whole kernel", "main loop", tile, "per m16n8k8"]
         names = [name for name in CLASSES if name in self.whole]
-        sums = [("all", sum(self.whole.values()), sum(self.loop.values()), sum(self.per_k_tile.values()),
-                 sum(self.per_product.values()))]
-        rows = [(name, self.whole[name], self.loop.get(name, 0), self.per_k_tile.get(name, 0),
-                 self.per_product.get(name, 0)) for name in names] + sums
+        sums = [
+            (
+                "all",
+                sum(self.whole.values()),
+                sum(self.loop.values()),
+                sum(self.per_k_tile.values()),
+                sum(self.per_product.values()),
+            )
+        ]
+        rows = [
+            (
+                name,
+                self.whole[name],
+                self.loop.get(name, 0),
+                self.per_k_tile.get(name, 0),
+                self.per_product.get(name, 0),
+            )
+            for name in names
+        ] + sums
         if not self.loop:
             return header[:2], [[name, str(whole)] for name, whole, *_ in rows]
-        return header, [[name, str(whole), f"{loop:.5g}", f"{tile:.5g}", f"{product:.3g}"]
-                        for name, whole, loop, tile, product in rows]
+        return header, [
+            [name, str(whole), f"{loop:.5g}", f"{tile:.5g}", f"{product:.3g}"]
+            for name, whole, loop, tile, product in rows
+        ]
 
     def _notes(self) -> list[str]:
         if not self.loop:
@@ -91,8 +108,10 @@ class InstructionMix:
     def __repr__(self) -> str:
         header, rows = self._columns()
         widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-        lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-                 for row in [header, *rows]]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+            for row in [header, *rows]
+        ]
         return "\n".join([f"{self.kernel} for {self.arch}, {self.registers} registers", *lines, *self._notes()])
 
     def table(self) -> str:
@@ -111,8 +130,9 @@ class InstructionMix:
         mixes = [*others, self]
         if not all(mix.per_product for mix in mixes):
             raise LabError(f"{self.kernel} has no main loop to draw; its counts are in `.whole`.")
-        return plots.profile_card("Instructions of the main loop", [mix_section(mixes)], [],
-                                  "static counts: no GPU, no time")
+        return plots.profile_card(
+            "Instructions of the main loop", [mix_section(mixes)], [], "static counts: no GPU, no time"
+        )
 
 
 def instruction_mix(kernel: Any, arch: str | None = None) -> InstructionMix:
@@ -134,13 +154,28 @@ def instruction_mix(kernel: Any, arch: str | None = None) -> InstructionMix:
         for opcode, copies in opcodes(part).items():
             body[opcode] += copies * ((count or 1) - 1)
     whole = opcodes(lines)
-    return InstructionMix(kernel.label, compiled.arch, compiled.registers, by_class(whole), by_class(body),
-                          tuple(turns), step, tile, products, macs, loop.macs_elsewhere if loop else 0, warps,
-                          len(lines) - len(loop.lines) if loop else 0, _load_bytes(body), dict(whole))
+    return InstructionMix(
+        kernel.label,
+        compiled.arch,
+        compiled.registers,
+        by_class(whole),
+        by_class(body),
+        tuple(turns),
+        step,
+        tile,
+        products,
+        macs,
+        loop.macs_elsewhere if loop else 0,
+        warps,
+        len(lines) - len(loop.lines) if loop else 0,
+        _load_bytes(body),
+        dict(whole),
+    )
 
 
 def _load_bytes(body: Mapping[str, float]) -> int | None:
     """The width of all LDG in `body`: "LDG.E.128.CONSTANT" is 16 bytes a lane, without a width it is 4."""
+
     def width(opcode: str) -> int:
         bits = re.search(r"\.[US]?(8|16|64|128|256)\b", opcode)
         return int(bits[1]) // 8 if bits else 4

@@ -99,8 +99,10 @@ class Profile:
         if others:
             cards = [(shown.kernel, shown.card) for shown in (*others, self) if shown.card]
             if not cards or not self.card:
-                raise LabError(f"{self.kernel} and the others have no recorded cards to compare; "
-                               "`instruction_mix().plot(…)` compares machine code without one.")
+                raise LabError(
+                    f"{self.kernel} and the others have no recorded cards to compare; "
+                    "`instruction_mix().plot(…)` compares machine code without one."
+                )
             sections = [profile_sections.stalls(cards), profile_sections.executed(cards)]
             return plots.profile_card("Profile cards", sections, [], self.conditions)
         title = self.kernel + (f", after {self.before}" if self._compared else "")
@@ -119,9 +121,11 @@ class Profile:
             return ""
         c, n = self.card.conditions, f"{self.card.n:,}"
         on = f"on {'an' if self.taught[:1] in ('A', 'H') else 'a'} {self.taught}"  # an A100, an H100, a Tesla T4
-        return (f"one launch under Nsight Compute {c['ncu']} at {n} × {n} × {n}, not a benchmark\n"
-                f"{c['gpu']} · {c['arch']} · driver {c['driver']} · {c['date']}"
-                + (f"\n{on} latencies and pipes differ, and so do the shares" if self.taught else ""))
+        return (
+            f"one launch under Nsight Compute {c['ncu']} at {n} × {n} × {n}, not a benchmark\n"
+            f"{c['gpu']} · {c['arch']} · driver {c['driver']} · {c['date']}"
+            + (f"\n{on} latencies and pipes differ, and so do the shares" if self.taught else "")
+        )
 
     # ---- Display ----
 
@@ -156,13 +160,27 @@ class Profile:
             return html.card(head + note + "".join(map(profile_html.bars, self.sections())) + code)
         moved = f"<div>moved most: <b>{escape(self.headline)}</b></div>" if self.headline else ""
         grey = f"color:{html.MUTED};font-size:11px"
-        items = "".join(f'<li style="margin:2px 0">{escape(found.text)} <span style="{grey}">'
-                        f"{escape(', '.join(found.rests_on))}</span></li>" for found in self.findings)
+        items = "".join(
+            f'<li style="margin:2px 0">{escape(found.text)} <span style="{grey}">'
+            f"{escape(', '.join(found.rests_on))}</span></li>"
+            for found in self.findings
+        )
         says = f'<div style="margin-top:6px">What the card suggests:</div><ul style="margin:2px 0">{items}</ul>'
         foot = f'<div style="{grey};margin-top:4px">{escape(" · ".join(self.conditions.splitlines()))}</div>'
-        return html.card("".join([
-            head, moved, note, *map(profile_html.bars, self.sections()), profile_html.gauges(self.gauges()),
-            says if items else "", code, foot]))
+        return html.card(
+            "".join(
+                [
+                    head,
+                    moved,
+                    note,
+                    *map(profile_html.bars, self.sections()),
+                    profile_html.gauges(self.gauges()),
+                    says if items else "",
+                    code,
+                    foot,
+                ]
+            )
+        )
 
 
 def profile(kernel: Any, n: int | None = None, record: bool | None = None, on: str | None = None) -> Profile:
@@ -173,8 +191,10 @@ def profile(kernel: Any, n: int | None = None, record: bool | None = None, on: s
     """
     other = _before(kernel)
     arch = here().arch if _tuned_for_this_gpu(kernel) else kernel.taught_gpu().arch
-    mixes = (instruction_mix(kernel, _arch_of(kernel, arch)),
-             instruction_mix(other, _arch_of(other, arch)) if other else None)
+    mixes = (
+        instruction_mix(kernel, _arch_of(kernel, arch)),
+        instruction_mix(other, _arch_of(other, arch)) if other else None,
+    )
     if record and on:
         raise LabError("record=True profiles on the GPU here; leave it out to see the card of another.")
     recorded = _recorded_on(on, kernel) if on else _recorded()
@@ -194,8 +214,16 @@ def profile(kernel: Any, n: int | None = None, record: bool | None = None, on: s
     elif card_before and (card_before.n != card.n or card_before.conditions["gpu"] != card.conditions["gpu"]):
         card_before = None
     foreign = card and kernel.taught_gpu().key not in card.conditions["gpu"].lower().split()
-    return Profile(kernel.label, other.label if other else None, card, card_before, *mixes, note,
-                   kernel.taught_gpu().name if foreign else "", _estimate(kernel, mixes[0], card))
+    return Profile(
+        kernel.label,
+        other.label if other else None,
+        card,
+        card_before,
+        *mixes,
+        note,
+        kernel.taught_gpu().name if foreign else "",
+        _estimate(kernel, mixes[0], card),
+    )
 
 
 def _estimate(kernel: Any, mix: InstructionMix, card: ProfileCard | None) -> float | None:
@@ -223,8 +251,11 @@ def _before(kernel: Any) -> Any:
 
 def _tuned_for_this_gpu(kernel: Any) -> bool:
     """Whether its tiles are those for the GPU here, and others than the taught ones."""
-    return bool(kernel.runs_here() and here().gpu
-                and kernel.config == kernel.spec.configure(here().gpu.key) != kernel.spec.configure())
+    return bool(
+        kernel.runs_here()
+        and here().gpu
+        and kernel.config == kernel.spec.configure(here().gpu.key) != kernel.spec.configure()
+    )
 
 
 def _arch_of(kernel: Any, arch: str) -> str | None:
@@ -248,8 +279,10 @@ def _recorded_on(name: str, kernel: Any) -> list[ProfileCard]:
     if _card(cards, kernel, None):
         return cards
     there = [part.name for part in sorted(folder.iterdir()) if _card(read_cards(part), kernel, None)]
-    raise LabError(f"No card of {kernel.label} was recorded on {hardware.gpu(name).name}; "
-                   f"there are cards of it from: {', '.join(there) or 'none'}.")
+    raise LabError(
+        f"No card of {kernel.label} was recorded on {hardware.gpu(name).name}; "
+        f"there are cards of it from: {', '.join(there) or 'none'}."
+    )
 
 
 def _card(cards: Sequence[ProfileCard], kernel: Any, n: int | None) -> ProfileCard | None:
@@ -269,8 +302,10 @@ def _record_now(other: Any, kernel: Any, n: int | None) -> tuple[ProfileCard | N
     if not where.usable:
         raise LabError(f"None can be recorded here: {where.reason}")
     if not kernel.spec.written_for(where.arch):
-        raise LabError(f"None can be recorded here: {kernel.name} is written for {', '.join(kernel.spec.targets)}, "
-                       f"and this GPU is {where.arch}: it cannot run the kernel.")
+        raise LabError(
+            f"None can be recorded here: {kernel.name} is written for {', '.join(kernel.spec.targets)}, "
+            f"and this GPU is {where.arch}: it cannot run the kernel."
+        )
     other = other if other and other.spec.written_for(where.arch) else None
     kernels = [made for made in (other, kernel) if made]
     with tempfile.TemporaryDirectory() as folder:

@@ -11,12 +11,19 @@ from gpu_simulator.compiler.instruction_classes import CLASSES
 Cards = Sequence[tuple[str, ProfileCard]]  # (name, card), the rung at hand last
 SMALL_SHARE = 0.01  # states that take less of both launches are drawn as one
 GAUGES = (  # label, column or property of a card, format of the number, unit, factor
-    ("tensor pipe", "tensor_pipe_pct", ".0f", " %", 1), ("issue slots", "issue_slots_pct", ".0f", " %", 1),
-    ("conflict degree", "conflict_degree", ".3g", "", 1), ("registers a thread", "registers", ".0f", "", 1),
-    ("occupancy", "occupancy_achieved_pct", ".0f", " %", 1), ("eligible warps", "eligible_warps", ".2f", "", 1),
-    ("sectors a load", "sectors_per_request", ".3g", "", 1), ("L1 hits", "l1_hit_pct", ".0f", " %", 1),
-    ("L2 hits", "l2_hit_pct", ".0f", " %", 1), ("L2 traffic, GB", "l2_bytes", ".2g", "", 1e-9),
-    ("DRAM reads, GB", "dram_read_bytes", ".2g", "", 1e-9), ("waves", "waves", ".3g", "", 1))
+    ("tensor pipe", "tensor_pipe_pct", ".0f", " %", 1),
+    ("issue slots", "issue_slots_pct", ".0f", " %", 1),
+    ("conflict degree", "conflict_degree", ".3g", "", 1),
+    ("registers a thread", "registers", ".0f", "", 1),
+    ("occupancy", "occupancy_achieved_pct", ".0f", " %", 1),
+    ("eligible warps", "eligible_warps", ".2f", "", 1),
+    ("sectors a load", "sectors_per_request", ".3g", "", 1),
+    ("L1 hits", "l1_hit_pct", ".0f", " %", 1),
+    ("L2 hits", "l2_hit_pct", ".0f", " %", 1),
+    ("L2 traffic, GB", "l2_bytes", ".2g", "", 1e-9),
+    ("DRAM reads, GB", "dram_read_bytes", ".2g", "", 1e-9),
+    ("waves", "waves", ".3g", "", 1),
+)
 
 
 def times(card: ProfileCard) -> dict[Stall, float]:

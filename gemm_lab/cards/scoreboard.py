@@ -1,11 +1,11 @@
 """`scoreboard()`: every measured kernel of every ladder at one size, what each idea gained, what others published.
 
-    from gemm_lab.cards.scoreboard import scoreboard
-    board = scoreboard(4096)
-    board                      the fastest rung of each ladder
-    board.plot()               all of them, over the speed of cuBLAS and the ceiling in the same run
-    board.gains("hopper")      each rung over the one that it extends; rows of different runs are refused
-    board.published("t4")      a document's share of cuBLAS beside the share measured here
+from gemm_lab.cards.scoreboard import scoreboard
+board = scoreboard(4096)
+board                      the fastest rung of each ladder
+board.plot()               all of them, over the speed of cuBLAS and the ceiling in the same run
+board.gains("hopper")      each rung over the one that it extends; rows of different runs are refused
+board.published("t4")      a document's share of cuBLAS beside the share measured here
 """
 
 from __future__ import annotations
@@ -61,15 +61,19 @@ class Board:
         for row in self.rows:
             if row.kernel == spec.name:
                 return row
-        raise LabError(f"{spec.name} was not measured on {self.name} at {self.n}, {self.regime}; "
-                       f"there are rows of {', '.join(self.ladders)}.")
+        raise LabError(
+            f"{spec.name} was not measured on {self.name} at {self.n}, {self.regime}; "
+            f"there are rows of {', '.join(self.ladders)}."
+        )
 
     @checked
     def best(self, ladder: str) -> Any:
         """The fastest rung of a ladder."""
         if ladder not in self.ladders:
-            raise LabError(f"The ladder {ladder} was not measured on {self.name} at {self.n}, {self.regime}; "
-                           f"there are {', '.join(self.ladders)}.")
+            raise LabError(
+                f"The ladder {ladder} was not measured on {self.name} at {self.n}, {self.regime}; "
+                f"there are {', '.join(self.ladders)}."
+            )
         return max(self.ladders[ladder], key=lambda row: row.tflops)
 
     # ---- What an idea gained ----
@@ -110,9 +114,12 @@ class Board:
         from gemm_lab.plots.bench import published_rows
 
         spec = catalog.ladder(ladder)
-        lines = [(row.kernel, figure.percent_of_cublas, 100 * self.row(row.kernel).ratio_cublas)
-                 for figure in published_rows(spec, self.n) for row in self.ladders.get(ladder, [])
-                 if row.kernel == figure.kernel and figure.percent_of_cublas and row.ratio_cublas]
+        lines = [
+            (row.kernel, figure.percent_of_cublas, 100 * self.row(row.kernel).ratio_cublas)
+            for figure in published_rows(spec, self.n)
+            for row in self.ladders.get(ladder, [])
+            if row.kernel == figure.kernel and figure.percent_of_cublas and row.ratio_cublas
+        ]
         if not lines:
             raise LabError(f"No document gives a share of cuBLAS at {self.n} for a rung of the ladder {ladder}.")
         return Published(gpu(spec.gpu).name, self.name, self.n, tuple(sorted(set(lines))))
@@ -161,17 +168,24 @@ class Board:
 
         rungs = [row for rows in self.ladders.values() for row in rows]
         commits = sorted({row.commit for row in rungs})
-        return conditions(rungs).replace("\n", " · ") + (
-            f" · commits {', '.join(commits)}" if len(commits) > 2 else "")
+        return conditions(rungs).replace("\n", " · ") + (f" · commits {', '.join(commits)}" if len(commits) > 2 else "")
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         header = ["ladder", "rungs", "fastest", "types", "TFLOPS", "% of cuBLAS", "% of its ceiling"]
         body = []
         for name, rows in self.ladders.items():
             best = self.best(name)
-            body.append([name, str(len(rows)), best.kernel.split("/")[1], best.dtype, f"{best.tflops:.1f}",
-                         f"{100 * best.ratio_cublas:.1f}" if best.ratio_cublas else "",
-                         f"{100 * best.ratio_ceiling:.1f}" if best.ratio_ceiling else ""])
+            body.append(
+                [
+                    name,
+                    str(len(rows)),
+                    best.kernel.split("/")[1],
+                    best.dtype,
+                    f"{best.tflops:.1f}",
+                    f"{100 * best.ratio_cublas:.1f}" if best.ratio_cublas else "",
+                    f"{100 * best.ratio_ceiling:.1f}" if best.ratio_ceiling else "",
+                ]
+            )
         body += [[name, "", "not measured", "", "", "", ""] for name in self.missing]
         return header, body
 
@@ -203,9 +217,15 @@ class Gains:
         body = []
         for row in self.rows:
             moved = ", ".join(f"{name} {old} → {new}" for name, (old, new) in row.moved.items())
-            body.append([row.after.kernel.split("/")[1], catalog.kernel(row.after.kernel).title,
-                         moved or "nothing", f"{row.ratio:.3f}",
-                         f"{row.low:.3f} – {row.high:.3f}{'' if row.paired else ' *'}"])
+            body.append(
+                [
+                    row.after.kernel.split("/")[1],
+                    catalog.kernel(row.after.kernel).title,
+                    moved or "nothing",
+                    f"{row.ratio:.3f}",
+                    f"{row.low:.3f} – {row.high:.3f}{'' if row.paired else ' *'}",
+                ]
+            )
         return ["rung", "idea", "settings that moved with it", "times as fast", "quartiles"], body
 
     def _notes(self) -> list[str]:
@@ -254,8 +274,7 @@ def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Bo
     rank = {name: place for place, name in enumerate(ladders)}
     rows.sort(key=lambda row: (rank.get(row.ladder, len(rank)), order.get(row.kernel, len(order)), row.kernel))
     measured = {row.ladder for row in rows}
-    return Board(rows[0].gpu, n, regime, tuple(rows), tuple(name for name in ladders if name not in measured),
-                 path)
+    return Board(rows[0].gpu, n, regime, tuple(rows), tuple(name for name in ladders if name not in measured), path)
 
 
 def reading_order() -> list[str]:
@@ -266,5 +285,7 @@ def reading_order() -> list[str]:
 def columns(header: list[str], body: list[list[str]]) -> list[str]:
     """A table as lines of text."""
     widths = [max(len(row[i]) for row in [header, *body]) for i in range(len(header))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in [header, *body]]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in [header, *body]
+    ]

@@ -72,8 +72,10 @@ def _words(timeline: Timeline) -> str:
     if timeline.of("tensor core", "mma"):
         gaps = timeline.bubbles()
         count = f"{len(gaps)} gap" + "s" * (len(gaps) != 1)
-        lines.append(f"  tensor cores busy {timeline.share():.0%} of their span, {count} of "
-                     f"{sum(end - start for start, end in gaps):,.0f}")
+        lines.append(
+            f"  tensor cores busy {timeline.share():.0%} of their span, {count} of "
+            f"{sum(end - start for start, end in gaps):,.0f}"
+        )
     for agent in timeline.agents:
         spent: dict[str, float] = {}
         for event in timeline.of(agent):
@@ -91,8 +93,10 @@ def recorded_pipeline(kernel: Kernel, on: str) -> Pipeline:
     path = folder / hardware.gpu(on).key / f"{kernel.name.replace('/', '_')}.csv"
     if not path.is_file():
         there = sorted(f"{file.stem} on {file.parent.name}" for file in folder.glob("*/*.csv"))
-        raise LabError(f"No timeline of {kernel.name} was recorded on {hardware.gpu(on).name}; there are "
-                       f"{', '.join(there) or 'none yet'}.")
+        raise LabError(
+            f"No timeline of {kernel.name} was recorded on {hardware.gpu(on).name}; there are "
+            f"{', '.join(there) or 'none yet'}."
+        )
     return Pipeline((load(path)[0],))
 
 
@@ -112,17 +116,27 @@ def pipeline(kernel: Kernel, m: int | None, n: int | None, k: int | None, sms: i
     grid = kernel.spec.launch_grid(config, m, n, k, sms or blocks)
     products = m * n * k * blocks // (grid[0] * grid[1] * grid[2])
     if products > MOST_PRODUCTS:
-        raise LabError(f"A timeline of {m} × {n} × {k} on {grid[0] * grid[1] * grid[2]} blocks would take long on the "
-                       f"emulator: block 0 multiplies {products:,} pairs, and {MOST_PRODUCTS:,} are enough to see a "
-                       "pipeline. Take a smaller k, fewer tiles, or more blocks with sms=.")
+        raise LabError(
+            f"A timeline of {m} × {n} × {k} on {grid[0] * grid[1] * grid[2]} blocks would take long on the "
+            f"emulator: block 0 multiplies {products:,} pairs, and {MOST_PRODUCTS:,} are enough to see a "
+            "pipeline. Take a smaller k, fewer tiles, or more blocks with sms=."
+        )
     gpu = kernel.taught_gpu()
     unknown = sorted(set(costs) - set(Costs.__dataclass_fields__))
     if unknown:
         raise ConfigError(f"There is no cost {', '.join(unknown)}; there are {', '.join(Costs.__dataclass_fields__)}.")
     inputs = make_inputs(kernel.problem, m, n, k, "integers", 0)
-    trace = record(compiled, grid, (compiled.threads, 1, 1), inputs.arguments(), cluster=kernel.spec.cluster,
-                   name=kernel.label, **limits(m, n, k))
+    trace = record(
+        compiled,
+        grid,
+        (compiled.threads, 1, 1),
+        inputs.arguments(),
+        cluster=kernel.spec.cluster,
+        name=kernel.label,
+        **limits(m, n, k),
+    )
     if not any(step.what in (LOAD, ASYNC, MMA) for steps in trace.steps.values() for step in steps):
-        raise LabError(f"{kernel.name} has no pipeline to draw: it neither copies asynchronously nor multiplies on "
-                       "tensor cores.")
+        raise LabError(
+            f"{kernel.name} has no pipeline to draw: it neither copies asynchronously nor multiplies on tensor cores."
+        )
     return Pipeline((place(trace, Costs.of(gpu, **costs)),))

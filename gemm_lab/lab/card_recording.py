@@ -21,8 +21,9 @@ TIMEOUT_S = 540.0
 LAUNCHES = "launches.json"
 
 
-def record_cards(kernels: Iterable[Kernel], where: Here, folder: Path, n: int = CARD_N,
-                 timeout_s: float = TIMEOUT_S) -> list[ProfileCard]:
+def record_cards(
+    kernels: Iterable[Kernel], where: Here, folder: Path, n: int = CARD_N, timeout_s: float = TIMEOUT_S
+) -> list[ProfileCard]:
     """Profile kernels at n × n × n (N(0,1) inputs) under one ncu; `folder` keeps its report and exports."""
     plan, launches, inputs = [], [], {}
     for made in kernels:
@@ -32,12 +33,24 @@ def record_cards(kernels: Iterable[Kernel], where: Here, folder: Path, n: int = 
         if same not in inputs:
             inputs[same] = vars(make_inputs(problem, n, n, n, "normal", 0))
         plan.append(step(compiled, made.grid(n, n, n), arguments(problem, inputs[same]), made.spec.cluster))
-        launches.append({"kernel": made.name, "n": n, "config": made.config, "ptx": ptx_hash(compiled.ptx),
-                         "source": source_hash(compiled)})
+        launches.append(
+            {
+                "kernel": made.name,
+                "n": n,
+                "config": made.config,
+                "ptx": ptx_hash(compiled.ptx),
+                "source": source_hash(compiled),
+            }
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    conditions = {"gpu": where.present.name, "arch": where.arch, "driver": driver_version(where),
-                  "nvrtc": ".".join(map(str, compiler.version())), "ncu": ncu.version(),
-                  "date": datetime.date.today().isoformat()}
+    conditions = {
+        "gpu": where.present.name,
+        "arch": where.arch,
+        "driver": driver_version(where),
+        "nvrtc": ".".join(map(str, compiler.version())),
+        "ncu": ncu.version(),
+        "date": datetime.date.today().isoformat(),
+    }
     (folder / LAUNCHES).write_text(json.dumps([launch | conditions for launch in launches], indent=1), encoding="utf-8")
     ncu.record(plan, METRIC_NAMES, folder, timeout_s)
     return read_recording(folder)
@@ -59,8 +72,12 @@ def variants(name: str, where: Here, settings: Mapping[str, int] | None = None) 
 def driver_version(where: Here) -> str:
     """The driver's version as nvidia-smi prints it, else the CUDA version that it supports."""
     try:
-        asked = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
-                               capture_output=True, text=True, timeout=30)
+        asked = subprocess.run(
+            ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
         return asked.stdout.split()[0]
     except (OSError, IndexError, subprocess.TimeoutExpired):
         return "for CUDA " + ".".join(map(str, where.present.driver))

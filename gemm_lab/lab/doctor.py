@@ -8,11 +8,12 @@ import sys
 from dataclasses import dataclass
 
 import gpu_runner as device
-from gemm_lab import config
+from gemm_lab import compiling
 from gemm_lab.measure import ncu
-from gpu_runner.baselines import cutlass
+from gpu_runner import settings
+from gpu_runner.baselines import cutlass, nvcc
 from gpu_simulator import compiler
-from gpu_simulator.compiler import nvcc, sandbox
+from gpu_simulator.compiler import sandbox
 from gpu_simulator.errors import LabError, MissingDependency
 from gpu_simulator.hardware.data_sheets import detect
 
@@ -33,8 +34,19 @@ _PROBE = 'extern "C" __global__ void __launch_bounds__(32) gemm(float* d, int n)
 
 def examine() -> list[Finding]:
     """Every finding, in the order in which things depend on each other."""
-    return [_python(), *_packages(), _compile(), _confined(), _disassemble(), *_gpu(), *_server(), _torch(), _nvcc(),
-            _cutlass(), _ncu()]
+    return [
+        _python(),
+        *_packages(),
+        _compile(),
+        _confined(),
+        _disassemble(),
+        *_gpu(),
+        *_server(),
+        _torch(),
+        _nvcc(),
+        _cutlass(),
+        _ncu(),
+    ]
 
 
 def _python() -> Finding:
@@ -56,7 +68,7 @@ def _packages() -> list[Finding]:
 
 def _compile() -> Finding:
     try:
-        made = compiler.compile(_PROBE, arch="sm_75", name="probe")
+        made = compiling.compile(_PROBE, arch="sm_75", name="probe")
     except LabError as error:
         return Finding("compiler", False, str(error), "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'")
     version = ".".join(map(str, compiler.version()))
@@ -66,15 +78,21 @@ def _compile() -> Finding:
 def _confined() -> Finding:
     able, why = sandbox.available()
     if able:
-        return Finding("sandbox", True, f"{why}: the compiler's process reads the headers and no other file",
-                       needed=False)
-    return Finding("sandbox", False, f"{why}: what an answer may include is decided by reading its text alone",
-                   "Grade on Linux 5.13 or newer.", needed=False)
+        return Finding(
+            "sandbox", True, f"{why}: the compiler's process reads the headers and no other file", needed=False
+        )
+    return Finding(
+        "sandbox",
+        False,
+        f"{why}: what an answer may include is decided by reading its text alone",
+        "Grade on Linux 5.13 or newer.",
+        needed=False,
+    )
 
 
 def _disassemble() -> Finding:
     try:
-        count = len(compiler.disassemble(compiler.compile(_PROBE, arch="sm_75", name="probe")))
+        count = len(compiler.disassemble(compiling.compile(_PROBE, arch="sm_75", name="probe")))
     except LabError as error:
         return Finding("disassembler", False, str(error), "pip install 'cuda-toolkit[nvdisasm]'", needed=False)
     return Finding("disassembler", count > 0, f"nvdisasm reads the kernel ({count} instructions)", needed=False)
@@ -83,16 +101,26 @@ def _disassemble() -> Finding:
 def _gpu() -> list[Finding]:
     present = detect()
     if present is None:
-        return [Finding("GPU", False, "none found (no NVIDIA driver, or no device): kernels run on the emulator",
-                        needed=False)]
+        return [
+            Finding(
+                "GPU", False, "none found (no NVIDIA driver, or no device): kernels run on the emulator", needed=False
+            )
+        ]
     driver = ".".join(map(str, present.driver))
     detail = f"{present.name}, {present.arch}, {present.sms} SMs, driver for CUDA {driver}"
     gpu = Finding("GPU", True, detail, needed=False)
     if compiler.version()[0] > present.driver[0]:
-        return [gpu, Finding("driver", False, f"the driver supports CUDA {driver}, the compiler is "
-                             f"{compiler.version()[0]}.x: its kernels will not load",
-                             f"pip install 'gemm_lab[cuda{present.driver[0]}]'  (or update the driver)")]
-    if config.server():
+        return [
+            gpu,
+            Finding(
+                "driver",
+                False,
+                f"the driver supports CUDA {driver}, the compiler is "
+                f"{compiler.version()[0]}.x: its kernels will not load",
+                f"pip install 'gemm_lab[cuda{present.driver[0]}]'  (or update the driver)",
+            ),
+        ]
+    if settings.server():
         return [gpu]
     usable = device.available()
     detail = "kernels can be launched" if usable else device.why_not()
@@ -101,7 +129,7 @@ def _gpu() -> list[Finding]:
 
 
 def _server() -> list[Finding]:
-    address = config.server()
+    address = settings.server()
     if not address:
         return []
     try:
@@ -116,8 +144,13 @@ def _torch() -> Finding:
     try:
         return Finding("torch", True, importlib.metadata.version("torch"), needed=False)
     except importlib.metadata.PackageNotFoundError:
-        return Finding("torch", False, "not installed: no Inductor baseline, no torch tensors",
-                       "pip install 'gemm_lab[torch]'", needed=False)
+        return Finding(
+            "torch",
+            False,
+            "not installed: no Inductor baseline, no torch tensors",
+            "pip install 'gemm_lab[torch]'",
+            needed=False,
+        )
 
 
 def _nvcc() -> Finding:
@@ -125,24 +158,38 @@ def _nvcc() -> Finding:
         path = nvcc.find()
         return Finding("nvcc", True, f"{nvcc.version(path)} at {path}", needed=False)
     except MissingDependency:
-        return Finding("nvcc", False, "not found on PATH, in CUDA_HOME or in /usr/local/cuda: no CUTLASS baselines",
-                       "install the CUDA Toolkit (only the baselines cutlass_sm75 and cutlass_sm80 need it)",
-                       needed=False)
+        return Finding(
+            "nvcc",
+            False,
+            "not found on PATH, in CUDA_HOME or in /usr/local/cuda: no CUTLASS baselines",
+            "install the CUDA Toolkit (only the baselines cutlass_sm75 and cutlass_sm80 need it)",
+            needed=False,
+        )
 
 
 def _cutlass() -> Finding:
     try:
         return Finding("CUTLASS", True, f"headers {cutlass.headers()[1]}", needed=False)
     except MissingDependency:
-        return Finding("CUTLASS", False, "not installed: no baselines cutlass_sm75 and cutlass_sm80",
-                       "pip install 'gemm_lab[cutlass]'", needed=False)
+        return Finding(
+            "CUTLASS",
+            False,
+            "not installed: no baselines cutlass_sm75 and cutlass_sm80",
+            "pip install 'gemm_lab[cutlass]'",
+            needed=False,
+        )
 
 
 def _ncu() -> Finding:
     try:
-        return Finding("ncu", True, f"Nsight Compute {ncu.version() or 'of an unknown version'} at {ncu.find()}",
-                       needed=False)
+        return Finding(
+            "ncu", True, f"Nsight Compute {ncu.version() or 'of an unknown version'} at {ncu.find()}", needed=False
+        )
     except (MissingDependency, OSError, subprocess.TimeoutExpired):
-        return Finding("ncu", False, "not found on PATH or in /usr/local/cuda: recorded profiles are shown, none "
-                       "can be recorded", "install the CUDA Toolkit or Nsight Compute (only to record profiles)",
-                       needed=False)
+        return Finding(
+            "ncu",
+            False,
+            "not found on PATH or in /usr/local/cuda: recorded profiles are shown, none can be recorded",
+            "install the CUDA Toolkit or Nsight Compute (only to record profiles)",
+            needed=False,
+        )

@@ -10,13 +10,25 @@ from typing import Any
 import numpy as np
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.memory_limit import in_words, limit_bytes
 
 MOST_CHARACTERS = 8_000_000
-DTYPES = {"f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8", "i16": "int16",
-          "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64", "bf16": "uint16"}
+DTYPES = {
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i8": "int8",
+    "u8": "uint8",
+    "i16": "int16",
+    "u16": "uint16",
+    "i32": "int32",
+    "u32": "uint32",
+    "i64": "int64",
+    "u64": "uint64",
+    "bf16": "uint16",
+}
 _ARRAY = re.compile(r"^(?P<dtype>\w+)\[(?P<count>[\d_]+)\](?:=(?P<fill>zeros|ones|arange|random))?$")
 
 
@@ -31,8 +43,10 @@ def argument(text: str, seed: int = 0) -> Any:
     if match and match["dtype"] in DTYPES:
         count, dtype = int(match["count"]), np.dtype(DTYPES[match["dtype"]])
         if count * dtype.itemsize > limit_bytes(None):
-            raise ConfigError(f"“{text}” would take {in_words(count * dtype.itemsize)} of memory, and "
-                              f"{in_words(limit_bytes(None))} may be used.")
+            raise ConfigError(
+                f"“{text}” would take {in_words(count * dtype.itemsize)} of memory, and "
+                f"{in_words(limit_bytes(None))} may be used."
+            )
         random = np.random.default_rng(seed)
         if match["fill"] == "random" and dtype.kind == "f":
             return random.standard_normal(count).astype(dtype)
@@ -44,13 +58,26 @@ def argument(text: str, seed: int = 0) -> Any:
             return number(text)
         except ValueError:
             continue
-    raise ConfigError(f"“{text}” is not an argument; write 5, 1.5, f32[1024], f32[1024]=random or data.npy. "
-                      f"Types: {', '.join(DTYPES)}.")
+    raise ConfigError(
+        f"“{text}” is not an argument; write 5, 1.5, f32[1024], f32[1024]=random or data.npy. "
+        f"Types: {', '.join(DTYPES)}."
+    )
 
 
-def emulate_file(path: Path, arguments: Sequence[str], grid: Sequence[int], block: Sequence[int], *,
-                 entry: str | None = None, arch: str = "sm_80", smem: int = 0, hazards: bool = False,
-                 timing: str = "early", max_instructions: int | None = None, max_seconds: float | None = None):
+def emulate_file(
+    path: Path,
+    arguments: Sequence[str],
+    grid: Sequence[int],
+    block: Sequence[int],
+    *,
+    entry: str | None = None,
+    arch: str = "sm_80",
+    smem: int = 0,
+    hazards: bool = False,
+    timing: str = "early",
+    max_instructions: int | None = None,
+    max_seconds: float | None = None,
+):
     """(report, arrays, source text) of one launch of a .cu file (compiled for `arch`) or a .ptx file.
 
     max_instructions, max_seconds: as for `emulator.launch`; without them only Ctrl-C ends a launch.
@@ -67,10 +94,20 @@ def emulate_file(path: Path, arguments: Sequence[str], grid: Sequence[int], bloc
         program = text
     else:
         name = entry or _only_kernel(text)
-        program = compiler.compile(text, arch=arch, name=path.stem, entry=name)
+        program = compiling.compile(text, arch=arch, name=path.stem, entry=name)
         entry = name
-    report = emulator.launch(program, entry, tuple(grid), tuple(block), values, smem, hazards=hazards, timing=timing,
-                             max_instructions=max_instructions, max_seconds=max_seconds)
+    report = emulator.launch(
+        program,
+        entry,
+        tuple(grid),
+        tuple(block),
+        values,
+        smem,
+        hazards=hazards,
+        timing=timing,
+        max_instructions=max_instructions,
+        max_seconds=max_seconds,
+    )
     return report, [value for value in values if isinstance(value, np.ndarray)], text
 
 
@@ -85,8 +122,7 @@ def margin(report, file: str, text: str) -> str:
             continue
         wavefronts = f"{cost.wavefronts:,}" if cost.wavefronts else ""
         degree = f"{cost.conflict_degree:.1f}" if cost.ideal_wavefronts else ""
-        rows.append(f"{cost.executions:>11,} {wavefronts:>11} {degree:>6} {cost.sectors or '':>9} "
-                    f"{number:>5}  {line}")
+        rows.append(f"{cost.executions:>11,} {wavefronts:>11} {degree:>6} {cost.sectors or '':>9} {number:>5}  {line}")
     return "\n".join(rows)
 
 

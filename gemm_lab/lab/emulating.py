@@ -59,8 +59,9 @@ def limits(m: int, n: int, k: int) -> dict[str, int]:
     return {"max_instructions": budget(m, n, k), "max_steps": step_budget(m, n, k)}
 
 
-def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1),
-           **options: Any) -> tuple[list[np.ndarray], Report]:
+def launch(
+    compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1), **options: Any
+) -> tuple[list[np.ndarray], Report]:
     """Run once; returns the arrays of `args` as they are afterwards, and the report.
 
     Where GEMM_LAB_SERVER names a server that emulates, it runs there. options: the limits that `emulator.launch`
@@ -69,12 +70,19 @@ def launch(compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster
     server = device.emulating_server()
     if server is not None:
         facts = {name: getattr(compiled, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
-        answer = server.request("emulate", compiled=facts | {"files": dict(compiled.files)}, grid=tuple(grid),
-                                args=list(args), cluster=tuple(cluster), **options)
+        answer = server.request(
+            "emulate",
+            compiled=facts | {"files": dict(compiled.files)},
+            grid=tuple(grid),
+            args=list(args),
+            cluster=tuple(cluster),
+            **options,
+        )
         return answer["arrays"], answer["report"]
     copies, arrays = copied(args)
-    report = emulator.launch(compiled, compiled.entry, tuple(grid), (compiled.threads, 1, 1), copies, cluster=cluster,
-                             **options)
+    report = emulator.launch(
+        compiled, compiled.entry, tuple(grid), (compiled.threads, 1, 1), copies, cluster=cluster, **options
+    )
     return arrays, report
 
 
@@ -91,8 +99,9 @@ def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
     return [copy(value) for value in args], [made[id(array)] for array in arrays]
 
 
-def check_on_emulator(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int,
-                      seed: int = 0) -> tuple[list[Verdict], Report]:
+def check_on_emulator(
+    kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0
+) -> tuple[list[Verdict], Report]:
     """The two checks of `measure.check` with the emulator as the machine, and the report of the first."""
     reports: list[Report] = []
 
@@ -137,8 +146,15 @@ def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
 
     for timing in ("early", "late"):
         inputs = make_inputs(problem, m, n, k, "integers", 0)
-        _, report = launch(compiled, kernel.grid(m, n, k), inputs.arguments(), kernel.spec.cluster,
-                           hazards=True, timing=timing, **limits(m, n, k))
+        _, report = launch(
+            compiled,
+            kernel.grid(m, n, k),
+            inputs.arguments(),
+            kernel.spec.cluster,
+            hazards=True,
+            timing=timing,
+            **limits(m, n, k),
+        )
         found += [hazard for hazard in report.hazards if str(hazard) not in {str(other) for other in found}]
     return emulator.widest_first(found)
 
@@ -169,10 +185,15 @@ def require_memory(kernel: Kernel, m: int, n: int, k: int) -> None:
     needed, limit = BYTES_OF_INPUTS * (m + n) * k + 2 * BYTES_OF_RESULTS * m * n, limit_bytes(None)
     if needed > limit:
         edge = int((limit / 2 / (BYTES_OF_INPUTS + BYTES_OF_RESULTS)) ** 0.5) // 128 * 128
-        raise LabError(f"{kernel.name} at {m} × {n} × {k} would need about {in_words(needed)} of memory on the "
-                       f"emulator with its copies and the exact result, and {in_words(limit)} may be used. "
-                       + (f"Choose a smaller size; {edge} × {edge} × {edge} would fit." if edge else
-                          "Close what takes the memory, or raise GEMM_LAB_MEMORY_MB if that is set."))
+        raise LabError(
+            f"{kernel.name} at {m} × {n} × {k} would need about {in_words(needed)} of memory on the "
+            f"emulator with its copies and the exact result, and {in_words(limit)} may be used. "
+            + (
+                f"Choose a smaller size; {edge} × {edge} × {edge} would fit."
+                if edge
+                else "Close what takes the memory, or raise GEMM_LAB_MEMORY_MB if that is set."
+            )
+        )
 
 
 def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, sure: bool) -> None:
@@ -182,8 +203,10 @@ def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int,
         return
     seconds = 2 * estimate_s(kernel, compiled, m, n, k)
     if seconds > SECONDS_WITHOUT_ASKING and not sure:
-        raise LabError(f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the emulator. "
-                       "Choose a smaller size, or say that you mean it: run(…, sure=True), or --yes.")
+        raise LabError(
+            f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the emulator. "
+            "Choose a smaller size, or say that you mean it: run(…, sure=True), or --yes."
+        )
 
 
 def _minutes(seconds: float) -> str:

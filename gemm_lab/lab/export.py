@@ -42,9 +42,11 @@ def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None =
 
         return _INCLUDE.sub(replace, text)
 
-    return (f"// {spec.name}, exported by gemm-lab.\n"
-            f"// Build: nvcc -O3 -std=c++17 {target} FILE.cu   Run: ./a.out [m n k]\n"
-            f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source or spec.source)}\n{_main(spec, config)}")
+    return (
+        f"// {spec.name}, exported by gemm-lab.\n"
+        f"// Build: nvcc -O3 -std=c++17 {target} FILE.cu   Run: ./a.out [m n k]\n"
+        f"#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n{inline(source or spec.source)}\n{_main(spec, config)}"
+    )
 
 
 def _main(spec: KernelSpec, config: Mapping[str, int]) -> str:
@@ -55,8 +57,9 @@ def _main(spec: KernelSpec, config: Mapping[str, int]) -> str:
     grid = ", ".join(_c_expression(expression) for expression in spec.grid)
     at_a = "row * (size_t)K + i" if problem.layout_a == "row" else "i * (size_t)M + row"
     at_b = "i * (size_t)N + col" if problem.layout_b == "row" else "col * (size_t)K + i"
-    multiples = " || ".join(f"{axis.upper()} % ({_c_expression(str(expression))})"
-                            for axis, expression in spec.multiples.items())
+    multiples = " || ".join(
+        f"{axis.upper()} % ({_c_expression(str(expression))})" for axis, expression in spec.multiples.items()
+    )
     smem = "SMEM_BYTES" if re.search(r"constexpr\s+int\s+SMEM_BYTES", spec.source) else "0"
     alpha, beta = ("2.0f", "-1.0f") if problem.uses_c else ("1.0f", "0.0f")
     return f"""

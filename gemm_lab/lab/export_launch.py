@@ -48,9 +48,11 @@ def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:
         rows, columns = _shape(spec, made.array)
         swizzle = f"{made.swizzle}B" if made.swizzle else "NONE"
         box_columns, box_rows = made.box
-        lines.append(f"  const CUtensorMap {name} = tensor_map(CU_TENSOR_MAP_DATA_TYPE_{_MAP_TYPES[kind]}, "
-                     f"{_ELEMENT_BYTES[kind]}, {made.array}, {rows}, {columns}, {box_columns}, {box_rows}, "
-                     f"CU_TENSOR_MAP_SWIZZLE_{swizzle});\n")
+        lines.append(
+            f"  const CUtensorMap {name} = tensor_map(CU_TENSOR_MAP_DATA_TYPE_{_MAP_TYPES[kind]}, "
+            f"{_ELEMENT_BYTES[kind]}, {made.array}, {rows}, {columns}, {box_columns}, {box_rows}, "
+            f"CU_TENSOR_MAP_SWIZZLE_{swizzle});\n"
+        )
     return "".join(lines)
 
 
@@ -66,8 +68,9 @@ def multiprocessors(spec: KernelSpec) -> str:
     if not any("SMS" in expression for expression in spec.grid):
         return ""
     x, y, z = spec.cluster
-    return ("  int SMS; require(cudaDeviceGetAttribute(&SMS, cudaDevAttrMultiProcessorCount, 0), \"device\");\n"
-            + (f"  SMS = SMS / {x * y * z} * {x * y * z};   // whole clusters\n" if x * y * z > 1 else ""))
+    return '  int SMS; require(cudaDeviceGetAttribute(&SMS, cudaDevAttrMultiProcessorCount, 0), "device");\n' + (
+        f"  SMS = SMS / {x * y * z} * {x * y * z};   // whole clusters\n" if x * y * z > 1 else ""
+    )
 
 
 def start(spec: KernelSpec, smem: str, arguments: str) -> str:

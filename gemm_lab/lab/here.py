@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 import gpu_runner as device
-from gemm_lab import config
+from gpu_runner import settings
 from gpu_simulator.hardware.data_sheets import Gpu, Present, gpu
 
 RECORDED_ON = "h200"  # the GPU whose recorded runs are shown where there is none
@@ -35,13 +35,17 @@ class Here:
     def __str__(self) -> str:
         if self.usable:
             p = self.present
-            return (f"{p.name} ({p.arch}, {p.sms} SMs, {p.memory_gb:.0f} GB), driver for CUDA "
-                    f"{p.driver[0]}.{p.driver[1]}: kernels run and are timed "
-                    f"{f'there, on the server at {self.server}' if self.server else 'here'}.")
+            return (
+                f"{p.name} ({p.arch}, {p.sms} SMs, {p.memory_gb:.0f} GB), driver for CUDA "
+                f"{p.driver[0]}.{p.driver[1]}: kernels run and are timed "
+                f"{f'there, on the server at {self.server}' if self.server else 'here'}."
+            )
         recorded = gpu(RECORDED_ON).name
         where = f"there, at {self.server}" if self.server else "here"
-        return (f"{self.reason} Kernels run on the emulator {where}, which checks and counts; "
-                f"speeds shown were recorded on one {recorded}.")
+        return (
+            f"{self.reason} Kernels run on the emulator {where}, which checks and counts; "
+            f"speeds shown were recorded on one {recorded}."
+        )
 
     __repr__ = __str__
 
@@ -53,4 +57,4 @@ class Here:
 def here() -> Here:
     """The machine that kernels run on, this one or the server's: its GPU, or why kernels are not launched."""
     usable = device.available()
-    return Here(device.present(), usable, "" if usable else device.why_not(), config.server())
+    return Here(device.present(), usable, "" if usable else device.why_not(), settings.server())

@@ -31,8 +31,9 @@ def trips(kernel: Any, compiled: Compiled, loop: MainLoop, lines: Sequence[SassL
     inputs = make_inputs(kernel.problem, m, n, k, "integers", 0)
     grid = kernel.grid(m, n, k)
     try:
-        _, report = emulating.launch(compiled, grid, inputs.arguments(), kernel.spec.cluster,
-                                     **emulating.limits(m, n, k))
+        _, report = emulating.launch(
+            compiled, grid, inputs.arguments(), kernel.spec.cluster, **emulating.limits(m, n, k)
+        )
     except LabError:
         return [None] * len(loop.inner)
     executed: Counter = Counter()
@@ -43,14 +44,23 @@ def trips(kernel: Any, compiled: Compiled, loop: MainLoop, lines: Sequence[SassL
             executed[family, PurePath(file or "").name, line] += site.executions
     turns = k / kernel.config["BLOCK_K"] * grid[0] * grid[1] * grid[2] * compiled.threads / 32
     everywhere = _places(lines)
-    return [_agreed([executed[place] / turns / count for place, count in _places(body).items()
-                     if everywhere[place] == count and executed[place]]) for body in loop.inner]
+    return [
+        _agreed(
+            [
+                executed[place] / turns / count
+                for place, count in _places(body).items()
+                if everywhere[place] == count and executed[place]
+            ]
+        )
+        for body in loop.inner
+    ]
 
 
 def _places(lines: Sequence[SassLine]) -> Counter:
     """Copies of each memory instruction: by opcode, file and line of the source."""
-    return Counter((base, PurePath(line.file).name, line.line) for line in lines
-                   if (base := line.opcode.split(".")[0]) in FAMILIES)
+    return Counter(
+        (base, PurePath(line.file).name, line.line) for line in lines if (base := line.opcode.split(".")[0]) in FAMILIES
+    )
 
 
 def _agreed(found: list[float]) -> float | None:

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import gpu_runner as device
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gemm_lab.cards import html
 from gemm_lab.catalog import Edit, KernelSpec
-from gemm_lab.config import BACKENDS, busy
+from gemm_lab.config import BACKENDS
 from gemm_lab.config import backend as chosen_backend
 from gemm_lab.config import sms as wanted_sms
 from gemm_lab.lab import operands
 from gemm_lab.lab.here import here
 from gemm_lab.lab.kernel_signature import require_form
 from gemm_lab.lab.run import Run
+from gpu_runner.settings import busy
 from gpu_simulator import compiler
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.compiler import Compiled
@@ -150,7 +151,7 @@ class Kernel:
         else:
             source = self.spec.source
         file = f"{self.spec.ladder}/{self.spec.path.stem}"  # several kernels may share it
-        return compiler.compile(source, config=self.config, arch=arch, name=file, cell=cell)
+        return compiling.compile(source, config=self.config, arch=arch, name=file, cell=cell)
 
     def compile_as_taught(self) -> Compiled:
         """For `emulated_arch`, else for the ladder's reference GPU, so that the emulator counts the same everywhere."""
@@ -167,8 +168,10 @@ class Kernel:
             if not here_lines:
                 known = sorted({item.line for item in lines if item.file == own})
                 near = min(known, key=lambda number: abs(number - line)) if known else None
-                raise LabError(f"No instruction stems from line {line} of {own}."
-                               + (f" The nearest line with instructions is {near}." if near else ""))
+                raise LabError(
+                    f"No instruction stems from line {line} of {own}."
+                    + (f" The nearest line with instructions is {near}." if near else "")
+                )
             lines = tuple(here_lines)
         return Sass(compiled, lines, line)
 
@@ -201,8 +204,17 @@ class Kernel:
         return profile(self, n, record, on)
 
     @checked
-    def run(self, n: int = DEFAULT_N, m: int | None = None, k: int | None = None, *, backend: str | None = None,
-            seed: int = 0, timed: bool = True, sure: bool = False) -> Run:
+    def run(
+        self,
+        n: int = DEFAULT_N,
+        m: int | None = None,
+        k: int | None = None,
+        *,
+        backend: str | None = None,
+        seed: int = 0,
+        timed: bool = True,
+        sure: bool = False,
+    ) -> Run:
         """Compile, launch, check and time an m × n × k product (m and k default to n).
 
         Two checks: small integers must be exact, normal numbers within the bound of `measure.check`.
@@ -210,8 +222,10 @@ class Kernel:
         a run of more than a minute there has to be asked for with `sure`.
         """
         if self.spec.ceiling:
-            raise LabError(f"{self.name} multiplies no matrices: it repeats one instruction in registers. The bench of "
-                           "a ladder times it.")
+            raise LabError(
+                f"{self.name} multiplies no matrices: it repeats one instruction in registers. The bench of "
+                "a ladder times it."
+            )
         m, k = n if m is None else m, n if k is None else k
         self.spec.require_size(self.config, m, n, k)
         if seed < 0:
@@ -226,8 +240,19 @@ class Kernel:
 
             emulating.require_patience(self, compiled, m, n, k, sure)
             verdicts, report = emulating.check_on_emulator(self, compiled, m, n, k, seed)
-            return Run(self, where, m, n, k, compiled, all(verdicts), _message(verdicts), report=report,
-                       recorded=self._recorded(n), output=report.output)
+            return Run(
+                self,
+                where,
+                m,
+                n,
+                k,
+                compiled,
+                all(verdicts),
+                _message(verdicts),
+                report=report,
+                recorded=self._recorded(n),
+                output=report.output,
+            )
         from gemm_lab.lab import measuring
 
         verdicts = measuring.check_twice(self, compiled, m, n, k, seed)
@@ -236,8 +261,16 @@ class Kernel:
         return Run(self, where, m, n, k, compiled, passed, _message(verdicts), output=output, **speed)
 
     @checked
-    def timeline(self, m: int | None = None, n: int | None = None, k: int | None = None, *, sms: int | None = None,
-                 on: str | None = None, **costs: float) -> Pipeline:
+    def timeline(
+        self,
+        m: int | None = None,
+        n: int | None = None,
+        k: int | None = None,
+        *,
+        sms: int | None = None,
+        on: str | None = None,
+        **costs: float,
+    ) -> Pipeline:
         """Who of block 0 is busy when, from the emulator's schedule, in logical time: `k.timeline()`.
 
         Two tiles of D of eight k tiles each, unless a size is given. sms: blocks of a persistent kernel, 1 if not said.
@@ -268,9 +301,12 @@ class Kernel:
         m, n, k = operands.check_shapes(left, right, addend)
         self.spec.require_size(self.config, m, n, k)
         dtype = operands.numpy_dtype(problem.dtype_out)
-        arrays = {"a": operands.stored(left, problem.layout_a), "b": operands.stored(right, problem.layout_b),
-                  "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
-                  "d": np.full((m, n), np.nan, dtype)}
+        arrays = {
+            "a": operands.stored(left, problem.layout_a),
+            "b": operands.stored(right, problem.layout_b),
+            "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
+            "d": np.full((m, n), np.nan, dtype),
+        }
         compiled, args = self.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
         if self.whole:
             require_form(compiled, problem)
@@ -278,11 +314,13 @@ class Kernel:
             from gemm_lab.lab import emulating
 
             emulating.require_patience(self, compiled, m, n, k, sure=False)
-            after, _ = emulating.launch(compiled, self.grid(m, n, k), args, self.spec.cluster,
-                                        **emulating.limits(m, n, k))
+            after, _ = emulating.launch(
+                compiled, self.grid(m, n, k), args, self.spec.cluster, **emulating.limits(m, n, k)
+            )
         else:
-            after = device.launch(compiled, grid=self.grid(m, n, k), cluster=self.spec.cluster, args=args,
-                                  names=problem.arguments)
+            after = device.launch(
+                compiled, grid=self.grid(m, n, k), cluster=self.spec.cluster, args=args, names=problem.arguments
+            )
         return after[problem.arrays.index("d")]
 
     @checked
@@ -320,14 +358,18 @@ class Kernel:
 
     def _repr_html_(self) -> str:
         c = self.config
-        body = (f"<div><b>{escape(self.label)}</b> &nbsp;{escape(self.spec.summary)}</div>"
-                + html.facts([("computes", self.spec.problem.formula),
-                              ("types", _types(self.spec.problem)),
-                              *((name, str(value)) for name, value in c.items())]))
+        body = f"<div><b>{escape(self.label)}</b> &nbsp;{escape(self.spec.summary)}</div>" + html.facts(
+            [
+                ("computes", self.spec.problem.formula),
+                ("types", _types(self.spec.problem)),
+                *((name, str(value)) for name, value in c.items()),
+            ]
+        )
         if {"BLOCK_M", "BLOCK_N", "NUM_WARPS_M", "NUM_WARPS_N"} <= set(c):
             warps = (c["NUM_WARPS_M"], c["NUM_WARPS_N"])
-            body += html.tile_picture((c["BLOCK_M"], c["BLOCK_N"]), warps,
-                                      (c["BLOCK_M"] // warps[0], c["BLOCK_N"] // warps[1]))
+            body += html.tile_picture(
+                (c["BLOCK_M"], c["BLOCK_N"]), warps, (c["BLOCK_M"] // warps[0], c["BLOCK_N"] // warps[1])
+            )
         if self.spec.extends or self.edited:
             changed = self.diff()
             lines = f"{changed.count} new line" + "s" * (changed.count != 1)
@@ -354,6 +396,7 @@ class Diff:
     @property
     def lines(self) -> list[str]:
         """The diff without its two file lines; the kernels' header comments are left out."""
+
         def body(text: str) -> list[str]:
             lines = text.split("\n")
             while lines and lines[0].startswith("//"):
@@ -395,8 +438,10 @@ class Sass:
     def __repr__(self) -> str:
         head = f"{self.compiled.name}, {self.compiled.arch}" + (f", line {self.line}" if self.line else "")
         mix = ", ".join(f"{count} {name}" for name, count in self.mix.items())
-        return "\n".join([f"{head}: {len(self.lines)} instructions ({mix})"]
-                         + [f"  {item.address:06x}  {item.text}" for item in self.lines])
+        return "\n".join(
+            [f"{head}: {len(self.lines)} instructions ({mix})"]
+            + [f"  {item.address:06x}  {item.text}" for item in self.lines]
+        )
 
     def _repr_html_(self) -> str:
         head = f"{self.compiled.name} for {self.compiled.arch}" + (f", line {self.line}" if self.line else "")
@@ -408,7 +453,7 @@ class Sass:
 
 
 def resolve_backend(wanted: str | None, timing: bool = False) -> str:
-    """"gpu" or "emulator"; a `LabError` where the GPU was asked for and cannot be used.
+    """ "gpu" or "emulator"; a `LabError` where the GPU was asked for and cannot be used.
 
     While another program has the GPU and GEMM_LAB_BUSY says so, "emulator", unless it is `timing` that is wanted.
     """

@@ -15,12 +15,16 @@ _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(?P<type>\w+)[^,\[]*?
 def require_form(compiled: Compiled, problem: Problem) -> None:
     """Raise `LaunchError`, saying how the entry is written, where it could not be launched as its rung is."""
     if not compiled.threads:
-        raise LaunchError(f"{compiled.entry} does not say how many threads its blocks have. Write "
-                          f"__launch_bounds__(…) between void and {compiled.entry}, as the rung does.")
+        raise LaunchError(
+            f"{compiled.entry} does not say how many threads its blocks have. Write "
+            f"__launch_bounds__(…) between void and {compiled.entry}, as the rung does."
+        )
     found, wanted = parameters(compiled), [_wanted(name, problem) for name in problem.arguments]
     if len(found) != len(wanted) or any(one not in known for one, (known, _) in zip(found, wanted, strict=True)):
-        raise LaunchError(f"{compiled.entry} is launched with other arguments than it takes. It has to begin: "
-                          f"{compiled.entry}({', '.join(words for _, words in wanted)}).")
+        raise LaunchError(
+            f"{compiled.entry} is launched with other arguments than it takes. It has to begin: "
+            f"{compiled.entry}({', '.join(words for _, words in wanted)})."
+        )
 
 
 def parameters(compiled: Compiled) -> list[str]:

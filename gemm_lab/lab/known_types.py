@@ -17,8 +17,14 @@ from gpu_simulator import faults as emulated
 from gpu_simulator.observers.hazards import Hazard
 
 REPORT = {
-    "instructions": int, "steps": float, "sites": list[Site], "hazards": list[Hazard], "output": str, "totals": Totals,
-    "asked_by_rank": dict[int, int], "most_on_the_way": int,
+    "instructions": int,
+    "steps": float,
+    "sites": list[Site],
+    "hazards": list[Hazard],
+    "output": str,
+    "totals": Totals,
+    "asked_by_rank": dict[int, int],
+    "most_on_the_way": int,
 }
 
 

@@ -46,9 +46,16 @@ class Ladder:
         return self.kernels[index]
 
     @checked
-    def bench(self, sizes: int | Iterable[int] = SIZES, *, regime: str = "sustained", rounds: int | None = None,
-              baselines: Iterable[str] | None = None, progress: bool | Callable = True,
-              also: Iterable[Kernel] = ()) -> Bench:
+    def bench(
+        self,
+        sizes: int | Iterable[int] = SIZES,
+        *,
+        regime: str = "sustained",
+        rounds: int | None = None,
+        baselines: Iterable[str] | None = None,
+        progress: bool | Callable = True,
+        also: Iterable[Kernel] = (),
+    ) -> Bench:
         """Time every rung, its baselines and its ceiling, interleaved, at each size.
 
         Returns the recorded run, saying so, where there is no GPU. `also` adds the learner's own kernels. `rounds`:
@@ -68,8 +75,9 @@ class Ladder:
 
         wanted = tuple(self.spec.baselines) if baselines is None else tuple(baselines)
         ceiling = kernel(self.spec.ceiling) if self.spec.ceiling else None
-        rows = benchmark_kernels(rungs, sizes, baselines=wanted, ceiling=ceiling, regime=regime, rounds=rounds,
-                                 progress=progress)
+        rows = benchmark_kernels(
+            rungs, sizes, baselines=wanted, ceiling=ceiling, regime=regime, rounds=rounds, progress=progress
+        )
         for what, why in rows.skipped.items():
             print(f"not timed: {what}: {why}", file=sys.stderr)
         if not rows:
@@ -82,20 +90,25 @@ class Ladder:
         from gemm_lab.measure.results import path_of, recorded, with_samples
 
         sizes, names = _sizes(sizes), {self.spec.ceiling}
-        rows = [r for r in recorded(RECORDED_ON)
-                if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
+        rows = [r for r in recorded(RECORDED_ON) if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
         if not rows:
-            raise LabError(f"No {regime} run of the ladder {self.name} has been recorded. To measure one a GPU is "
-                           f"needed: {device.why_not() or 'this one will do'}")
+            raise LabError(
+                f"No {regime} run of the ladder {self.name} has been recorded. To measure one a GPU is "
+                f"needed: {device.why_not() or 'this one will do'}"
+            )
         if not {r.kernel for r in rows} & {k.name for k in self.spec.kernels}:
             also = ", ".join(sorted({r.kernel for r in rows}))
-            raise LabError(f"No rung of the ladder {self.name} has been recorded in the {regime} regime, only {also}. "
-                           f"To measure the rungs a GPU is needed: {device.why_not() or 'this one will do'}")
+            raise LabError(
+                f"No rung of the ladder {self.name} has been recorded in the {regime} regime, only {also}. "
+                f"To measure the rungs a GPU is needed: {device.why_not() or 'this one will do'}"
+            )
         kept = with_samples((r for r in rows if r.n in sizes), path_of(RECORDED_ON))
         if not kept:
             known = ", ".join(str(n) for n in sorted({r.n for r in rows}))
-            raise LabError(f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
-                           f"To measure others a GPU is needed: {device.why_not() or 'this one will do'}")
+            raise LabError(
+                f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
+                f"To measure others a GPU is needed: {device.why_not() or 'this one will do'}"
+            )
         return Bench(self, [self._of_this_run(r, kept) if r.kernel in names else r for r in kept], recorded=True)
 
     def _of_this_run(self, ceiling: Any, rows: list[Any]) -> Any:
@@ -104,9 +117,20 @@ class Ladder:
         if not rungs or any(r.commit == ceiling.commit and r.ceiling_tflops == ceiling.tflops for r in rungs):
             return ceiling
         speed, like = statistics.median(r.ceiling_tflops for r in rungs), rungs[-1]
-        return replace(like, kernel=ceiling.kernel, ladder=ceiling.ladder, config=ceiling.config, dtype=ceiling.dtype,
-                       tflops=speed, tflops_low=speed, tflops_high=speed, ceiling_tflops=speed, ratio_ceiling=1.0,
-                       ratio_cublas=speed / like.cublas_tflops if like.cublas_tflops else None, samples_ms=())
+        return replace(
+            like,
+            kernel=ceiling.kernel,
+            ladder=ceiling.ladder,
+            config=ceiling.config,
+            dtype=ceiling.dtype,
+            tflops=speed,
+            tflops_low=speed,
+            tflops_high=speed,
+            ceiling_tflops=speed,
+            ratio_ceiling=1.0,
+            ratio_cublas=speed / like.cublas_tflops if like.cublas_tflops else None,
+            samples_ms=(),
+        )
 
     def __repr__(self) -> str:
         lines = [f"{self.name}: {self.spec.title}. {self.spec.problem.formula}"]
@@ -175,10 +199,18 @@ class Bench:
         body = []
         for name in names:
             cells = [by_key.get((name, n)) for n in self.sizes]
-            body.append([name, *(f"{r.tflops:.1f}" if r else "" for r in cells),
-                         *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells),
-                         *(f"{times_as_fast(r, cutlass[n]):.3f}" if r else ""
-                           for n, r in zip(self.sizes, cells, strict=True) if n in cutlass)])
+            body.append(
+                [
+                    name,
+                    *(f"{r.tflops:.1f}" if r else "" for r in cells),
+                    *(f"{100 * r.ratio_cublas:.1f}" if r and r.ratio_cublas else "" for r in cells),
+                    *(
+                        f"{times_as_fast(r, cutlass[n]):.3f}" if r else ""
+                        for n, r in zip(self.sizes, cells, strict=True)
+                        if n in cutlass
+                    ),
+                ]
+            )
         return header, body
 
     def _caption(self) -> str:
@@ -186,8 +218,10 @@ class Bench:
         r, clock = rungs[-1], statistics.median(row.sm_clock_mhz for row in rungs)
         power = statistics.median(row.power_w for row in rungs)
         source = "recorded" if self.recorded else "measured now"
-        return (f"TFLOPS, median of {r.rounds} rounds, {r.regime}, {source} on {r.gpu}, driver {r.driver}, "
-                f"CUDA {r.cuda}, about {clock:,.0f} MHz, {power:.0f} W, commit {r.commit}, {r.date}")
+        return (
+            f"TFLOPS, median of {r.rounds} rounds, {r.regime}, {source} on {r.gpu}, driver {r.driver}, "
+            f"CUDA {r.cuda}, about {clock:,.0f} MHz, {power:.0f} W, commit {r.commit}, {r.date}"
+        )
 
     def __repr__(self) -> str:
         header, body = self._table()

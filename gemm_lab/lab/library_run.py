@@ -14,8 +14,10 @@ from gpu_simulator.errors import LabError
 ROUNDS = 4
 # cuBLAS gets matrices that are rounded already: its time holds no conversion.
 ARGUMENTS = ("a", "b", "d", "m", "n", "k")
-PROBLEMS = {f"cublas_{dtype}": Problem("D = AB", "f32", "f32", "f32", "row", "row", ARGUMENTS, dtype)
-            for dtype in ("f16", "bf16", "f32")}
+PROBLEMS = {
+    f"cublas_{dtype}": Problem("D = AB", "f32", "f32", "f32", "row", "row", ARGUMENTS, dtype)
+    for dtype in ("f16", "bf16", "f32")
+}
 
 
 @dataclass(frozen=True)
@@ -32,25 +34,43 @@ class LibraryRun:
 
     def as_dict(self) -> dict[str, Any]:
         """What `gemm-lab run --json` prints."""
-        return {"kernel": self.name, "backend": "gpu", "m": self.m, "n": self.n, "k": self.k, "passed": self.passed,
-                "error": None if self.passed else self.message, "tflops": self.tflops, "wavefronts": None,
-                "ideal_wavefronts": None}
+        return {
+            "kernel": self.name,
+            "backend": "gpu",
+            "m": self.m,
+            "n": self.n,
+            "k": self.k,
+            "passed": self.passed,
+            "error": None if self.passed else self.message,
+            "tflops": self.tflops,
+            "wavefronts": None,
+            "ideal_wavefronts": None,
+        }
 
     def __str__(self) -> str:
         speed = "" if self.tflops is None else f" · speed {self.tflops:.1f} TFLOPS"
-        return (f"{'PASS' if self.passed else 'FAIL'}  {self.name}  {self.message}\n"
-                f"      size {self.m} × {self.n} × {self.k}{speed}")
+        return (
+            f"{'PASS' if self.passed else 'FAIL'}  {self.name}  {self.message}\n"
+            f"      size {self.m} × {self.n} × {self.k}{speed}"
+        )
 
 
-def run_library(name: str, n: int, m: int, k: int, *, backend: str | None = None, timed: bool = True,
-                session: Any = None) -> LibraryRun:
+def run_library(
+    name: str, n: int, m: int, k: int, *, backend: str | None = None, timed: bool = True, session: Any = None
+) -> LibraryRun:
     """Check cuBLAS at m × n × k and time it in bursts; a `LabError` where no GPU can run it. `session` is for tests."""
     if session is None and resolve_backend(backend, timing=True) != "gpu":
         why = device.why_not() or "the emulator was asked for"
         raise LabError(f"{name} is NVIDIA's library: it runs on a GPU only, and cannot be emulated ({why}).")
     problem = PROBLEMS[name]
-    found = benchmark([Entry(name, "cublas", multiplied=problem.multiplied)], [(m, n, k)], problem, "burst",
-                      ROUNDS if timed else 1, session=session)
+    found = benchmark(
+        [Entry(name, "cublas", multiplied=problem.multiplied)],
+        [(m, n, k)],
+        problem,
+        "burst",
+        ROUNDS if timed else 1,
+        session=session,
+    )
     if not found:
         return LibraryRun(name, m, n, k, False, "; ".join(found.skipped.values()), None)
     error = next(report["check"]["relative_error"] for report in found.raw[0]["entries"])

@@ -23,16 +23,30 @@ QUICK_ROUNDS = 4
 SPEED_EDGE = 2048  # a smaller product is over before it fills a GPU: its speed, and its share of cuBLAS, say little
 
 
-def check_twice(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0,
-                launch: Launch | None = None) -> list[Verdict]:
+def check_twice(
+    kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0, launch: Launch | None = None
+) -> list[Verdict]:
     """Small integers, which must be exact; then, if they are, normal numbers within their bound.
 
     `launch` is the machine to run on, by default the GPU (see `measure.check.check`).
     """
     verdicts = []
     for kind in ("integers", "normal"):
-        verdicts.append(check(compiled, kernel.problem, grid=kernel.grid(m, n, k), m=m, n=n, k=k,
-                              block=kernel.block, kind=kind, seed=seed, cluster=kernel.spec.cluster, launch=launch))
+        verdicts.append(
+            check(
+                compiled,
+                kernel.problem,
+                grid=kernel.grid(m, n, k),
+                m=m,
+                n=n,
+                k=k,
+                block=kernel.block,
+                kind=kind,
+                seed=seed,
+                cluster=kernel.spec.cluster,
+                launch=launch,
+            )
+        )
         if not verdicts[-1]:
             break
     return verdicts
@@ -43,19 +57,44 @@ def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> En
     spec = kernel.spec
     settings = " ".join(f"{name}={value}" for name, value in kernel.config.items())
     if not spec.ceiling:
-        return Entry(label or spec.name, "kernel", compiled, kernel.grid, spec.cluster, block=kernel.block,
-                     ladder=spec.ladder, config=settings, multiplied=spec.problem.multiplied,
-                     arguments=tuple(kernel.problem.tokens))
+        return Entry(
+            label or spec.name,
+            "kernel",
+            compiled,
+            kernel.grid,
+            spec.cluster,
+            block=kernel.block,
+            ladder=spec.ladder,
+            config=settings,
+            multiplied=spec.problem.multiplied,
+            arguments=tuple(kernel.problem.tokens),
+        )
     grid = kernel.grid(1, 1, 1)
     threads = grid[0] * grid[1] * grid[2] * compiled.threads
     per_thread = catalog.evaluate(spec.flops_per_thread, kernel.config)
-    return Entry(spec.name, "ceiling", compiled, grid, spec.cluster, arguments=(("buffer", 4 * threads), 1),
-                 flops=float(threads * per_thread), ladder=spec.ladder, config=settings)
+    return Entry(
+        spec.name,
+        "ceiling",
+        compiled,
+        grid,
+        spec.cluster,
+        arguments=(("buffer", 4 * threads), 1),
+        flops=float(threads * per_thread),
+        ladder=spec.ladder,
+        config=settings,
+    )
 
 
-def benchmark_kernels(kernels: Iterable[Kernel], sizes: Iterable[int], *, baselines: Iterable[str],
-                      ceiling: Kernel | None, regime: str, rounds: int | None,
-                      progress: bool | Callable) -> Measurements:
+def benchmark_kernels(
+    kernels: Iterable[Kernel],
+    sizes: Iterable[int],
+    *,
+    baselines: Iterable[str],
+    ceiling: Kernel | None,
+    regime: str,
+    rounds: int | None,
+    progress: bool | Callable,
+) -> Measurements:
     """Kernels, baselines and ceiling interleaved in one run at each size."""
     kernels = list(kernels)
     unknown = set(baselines) - set(BASELINES)

@@ -55,8 +55,10 @@ def operand(array: Any, label: str, dtype: str) -> np.ndarray:
         raise SizeError(f"{label} has {values.ndim} dimensions; a matrix has two.")
     if values.dtype != numpy_dtype(dtype):
         name = NUMPY_NAMES[dtype]
-        raise ConfigError(f"{label} is {values.dtype}; this kernel takes {name}. Convert it first, so that rounding is "
-                          f"your decision: {label}.astype({name!r}).")
+        raise ConfigError(
+            f"{label} is {values.dtype}; this kernel takes {name}. Convert it first, so that rounding is "
+            f"your decision: {label}.astype({name!r})."
+        )
     return values
 
 

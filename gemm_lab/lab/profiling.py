@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gemm_lab.lab.card_recording import driver_version, record_cards, variants
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.kernel import kernel
@@ -36,8 +36,9 @@ def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[
         compiled = made.compile(arch)
         inputs = make_inputs(made.problem, n, n, n, "integers", 0)
         plan.append(step(compiled, made.grid(n, n, n), inputs.arguments(), made.spec.cluster))
-        rows.append({"kernel": made.name, "n": n, "arch": arch, "ptx": ptx_hash(compiled.ptx),
-                     "source": source_hash(compiled)})
+        rows.append(
+            {"kernel": made.name, "n": n, "arch": arch, "ptx": ptx_hash(compiled.ptx), "source": source_hash(compiled)}
+        )
     return [row | counts for row, counts in zip(rows, profile(plan), strict=True)]
 
 
@@ -47,10 +48,17 @@ def pattern_plan(arch: str, skip: Container[tuple[str, str, str]] = ()) -> tuple
     for recording in recordings():
         if recording.key in skip:
             continue
-        compiled = compiler.compile(recording.source, arch=arch, name="pattern")
+        compiled = compiling.compile(recording.source, arch=arch, name="pattern")
         plan.append(step(compiled, (1, 1, 1), recording.arguments()))
-        rows.append({"instruction": recording.instruction, "pattern": recording.pattern.name, "seed": recording.seed,
-                     "arch": arch, "ptx": ptx_hash(compiled.ptx)})
+        rows.append(
+            {
+                "instruction": recording.instruction,
+                "pattern": recording.pattern.name,
+                "seed": recording.seed,
+                "arch": arch,
+                "ptx": ptx_hash(compiled.ptx),
+            }
+        )
     return plan, rows
 
 
@@ -61,9 +69,16 @@ def profile_patterns(arch: str, skip: Container[tuple[str, str, str]] = ()) -> l
     return [row | {key: counts[key] for key in kept} for row, counts in zip(rows, profile(plan, 500.0), strict=True)]
 
 
-def record_profiles(folder: Path, names: Sequence[str], where: Here, parts: Sequence[str] = PARTS, n: int = CARD_N,
-                    onto: Path | None = None, raw: Path | None = None,
-                    settings: Mapping[str, int] | None = None) -> list[Path]:
+def record_profiles(
+    folder: Path,
+    names: Sequence[str],
+    where: Here,
+    parts: Sequence[str] = PARTS,
+    n: int = CARD_N,
+    onto: Path | None = None,
+    raw: Path | None = None,
+    settings: Mapping[str, int] | None = None,
+) -> list[Path]:
     """Record `parts` for the GPU in `where` and write their files into `folder`, over the rows in `onto`.
 
     Kernels that do not exist for this GPU are left out. `raw` keeps what ncu wrote for the cards, one folder a ladder;
@@ -83,9 +98,14 @@ def record_profiles(folder: Path, names: Sequence[str], where: Here, parts: Sequ
         written.append(_written(folder / "rungs.csv", rows))
     if "patterns" in parts:
         written.append(_written(folder / "patterns.csv", profile_patterns(arch)))
-        about = {"gpu": where.present.name, "arch": arch, "driver": driver_version(where),
-                 "nvrtc": ".".join(map(str, compiler.version())), "ncu": ncu.version(),
-                 "date": datetime.date.today().isoformat()}
+        about = {
+            "gpu": where.present.name,
+            "arch": arch,
+            "driver": driver_version(where),
+            "nvrtc": ".".join(map(str, compiler.version())),
+            "ncu": ncu.version(),
+            "date": datetime.date.today().isoformat(),
+        }
         written.append(_written(folder / "about.csv", [about]))
     return written
 

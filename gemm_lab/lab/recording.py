@@ -50,8 +50,13 @@ class Recorded:
         lines += [f"not timed: {what}: {why}" for what, why in self.skipped.items()]
         if not self.rows:
             return "\n".join([*lines, "Nothing was recorded."])
-        return "\n".join([*lines, f"{self.rows} rows → {self.path}, samples → {raw_path(self.path)}. To share them: "
-                                  "CONTRIBUTING.md, “Record your GPU”."])
+        return "\n".join(
+            [
+                *lines,
+                f"{self.rows} rows → {self.path}, samples → {raw_path(self.path)}. To share them: "
+                "CONTRIBUTING.md, “Record your GPU”.",
+            ]
+        )
 
 
 def measured_ladders() -> list[str]:
@@ -70,8 +75,10 @@ def plans(names: Iterable[str], arch: str, gpu: str = "this GPU") -> list[Plan]:
     without = [plan for plan in found if not plan.kernels]
     if names and without:
         able = [name for name in measured_ladders() if _plan(name, arch).kernels]
-        raise LabError(f"{without[0].ladder.name} has no kernel for {gpu} ({arch}). "
-                       + (f"Ladders that run here: {', '.join(able)}." if able else "No ladder runs here."))
+        raise LabError(
+            f"{without[0].ladder.name} has no kernel for {gpu} ({arch}). "
+            + (f"Ladders that run here: {', '.join(able)}." if able else "No ladder runs here.")
+        )
     found = [plan for plan in found if plan.kernels]
     if not found:
         raise LabError(f"No ladder has a kernel for {gpu} ({arch}).")
@@ -89,10 +96,17 @@ def _plan(name: str, arch: str) -> Plan:
     return Plan(Ladder(spec), tuple(kernel(key) for key, there in exists.items() if there), ceiling, left_out)
 
 
-def record(where: Here, names: Iterable[str] = (), *, sizes: Iterable[int] | None = None,
-           regimes: Iterable[str] = ("sustained", "burst"), rounds: int | None = None,
-           baselines: Iterable[str] | None = None, into: Path | None = None,
-           say: Callable[[str], None] = print) -> Recorded:
+def record(
+    where: Here,
+    names: Iterable[str] = (),
+    *,
+    sizes: Iterable[int] | None = None,
+    regimes: Iterable[str] = ("sustained", "burst"),
+    rounds: int | None = None,
+    baselines: Iterable[str] | None = None,
+    into: Path | None = None,
+    say: Callable[[str], None] = print,
+) -> Recorded:
     """Check and measure on the GPU of `where`; the rows go to `into`/<gpu>.csv (default: results/measured).
 
     A row names its GPU, driver, CUDA version, clock, power, commit and date. `say` is told what was found as it comes.
@@ -129,8 +143,14 @@ def _passes(rung: Kernel, wrong: dict[str, str], say: Callable[[str], None]) -> 
     return not why
 
 
-def _benches(plan: Plan, rungs: list[Kernel], sizes: list[int], regimes: Iterable[str], rounds: int | None,
-             baselines: Iterable[str] | None) -> Iterator[tuple[list, dict[str, str]]]:
+def _benches(
+    plan: Plan,
+    rungs: list[Kernel],
+    sizes: list[int],
+    regimes: Iterable[str],
+    rounds: int | None,
+    baselines: Iterable[str] | None,
+) -> Iterator[tuple[list, dict[str, str]]]:
     """(rows, what was not timed and why) for each regime and size."""
     wanted = tuple(plan.ladder.spec.baselines if baselines is None else baselines)
     for regime in regimes if rungs else ():
@@ -146,8 +166,9 @@ def _benches(plan: Plan, rungs: list[Kernel], sizes: list[int], regimes: Iterabl
                 yield [], skipped
                 continue
             try:
-                rows = benchmark_kernels(fit, [n], baselines=wanted, ceiling=plan.ceiling, regime=regime, rounds=rounds,
-                                         progress=True)
+                rows = benchmark_kernels(
+                    fit, [n], baselines=wanted, ceiling=plan.ceiling, regime=regime, rounds=rounds, progress=True
+                )
                 yield rows, skipped | rows.skipped
             except LabError as error:  # of this size alone: the next one may fit the memory
                 yield [], skipped | {f"{plan.ladder.name} at {n}, {regime}": str(error)}

@@ -120,8 +120,9 @@ class Run:
             if where not in spec.regions:
                 raise ConfigError(f"{spec.name} has no region “{where}”; it has {listed(spec.regions)}.")
             edit, region = self.kernel.edits.get(where), spec.regions[where]
-            first, text, file = ((edit.first_line, edit.text, edit.file) if edit
-                                 else (region.first_line, region.text, spec.file))
+            first, text, file = (
+                (edit.first_line, edit.text, edit.file) if edit else (region.first_line, region.text, spec.file)
+            )
             wanted = {(file, first + offset) for offset in range(text.count("\n") + 1)}
         places = [site.outermost for site in self._counted.sites if site.executions and site.outermost[0]]
         ran = {(name.rsplit("/", 1)[-1], number) for name, number in places}
@@ -129,8 +130,10 @@ class Run:
         if not found:
             lines = sorted(number for name, number in ran if name == file and number > 0)
             near = min(lines, key=lambda number: abs(number - where)) if lines and isinstance(where, int) else None
-            raise ConfigError(f"No instruction of {file} ran for {where!r}."
-                              + (f" The nearest line that did is {near}." if near else ""))
+            raise ConfigError(
+                f"No instruction of {file} ran for {where!r}."
+                + (f" The nearest line that did is {near}." if near else "")
+            )
         return max(found, key=lambda place: place[1])
 
     @cached_property
@@ -169,16 +172,29 @@ class Run:
 
     def as_dict(self) -> dict[str, Any]:
         """What `gemm-lab run --json` prints."""
-        return {"kernel": self.kernel.name, "backend": self.backend, "m": self.m, "n": self.n, "k": self.k,
-                "passed": self.passed, "error": None if self.passed else self.message, "tflops": self.tflops,
-                "timed_at": list(self.timed_at) if self.timed_at else None, "wavefronts": self.wavefronts,
-                "ideal_wavefronts": self.ideal_wavefronts}
+        return {
+            "kernel": self.kernel.name,
+            "backend": self.backend,
+            "m": self.m,
+            "n": self.n,
+            "k": self.k,
+            "passed": self.passed,
+            "error": None if self.passed else self.message,
+            "tflops": self.tflops,
+            "timed_at": list(self.timed_at) if self.timed_at else None,
+            "wavefronts": self.wavefronts,
+            "ideal_wavefronts": self.ideal_wavefronts,
+        }
 
     def _lines(self) -> list[tuple[str, str]]:
-        pairs = [("size", _in_words((self.m, self.n, self.k))), ("compiled for", self.compiled.arch),
-                 ("registers", str(self.compiled.registers)), ("shared memory", f"{self.compiled.smem:,} B"),
-                 ("spilled", f"{self.compiled.spill_stores + self.compiled.spill_loads} B"),
-                 ("blocks on an SM", self._occupancy())]
+        pairs = [
+            ("size", _in_words((self.m, self.n, self.k))),
+            ("compiled for", self.compiled.arch),
+            ("registers", str(self.compiled.registers)),
+            ("shared memory", f"{self.compiled.smem:,} B"),
+            ("spilled", f"{self.compiled.spill_stores + self.compiled.spill_loads} B"),
+            ("blocks on an SM", self._occupancy()),
+        ]
         if self.report is not None and self.ideal_wavefronts:
             pairs.append(("wavefronts", f"{self.wavefronts:,} ({self.conflict_degree:.2f} × ideal)"))
         if self.report is not None:
@@ -190,8 +206,10 @@ class Run:
         if beside := self._beside():
             if beside.totals.ideal_wavefronts:
                 pairs.append(("wavefronts", f"{beside.totals.conflict_degree:.2f} × ideal"))
-            pairs += [("sectors a request", f"{_sectors_per_request(beside):.1f}"),
-                      ("counted", f"by the emulator at {_in_words(self._small)}")]
+            pairs += [
+                ("sectors a request", f"{_sectors_per_request(beside):.1f}"),
+                ("counted", f"by the emulator at {_in_words(self._small)}"),
+            ]
         return pairs
 
     def _elsewhere(self) -> str:
@@ -212,8 +230,10 @@ class Run:
         if self.recorded is None:
             return ""
         r = self.recorded
-        return (f"Recorded on {r.gpu} at {r.m} × {r.n} × {r.k} ({r.regime}): {r.tflops:.1f} TFLOPS, "
-                f"{r.ratio_cublas:.0%} of cuBLAS in the same run; driver {r.driver}, CUDA {r.cuda}, commit {r.commit}.")
+        return (
+            f"Recorded on {r.gpu} at {r.m} × {r.n} × {r.k} ({r.regime}): {r.tflops:.1f} TFLOPS, "
+            f"{r.ratio_cublas:.0%} of cuBLAS in the same run; driver {r.driver}, CUDA {r.cuda}, commit {r.commit}."
+        )
 
     def _warned(self) -> list[str]:
         """What the compiler found odd in a source that compiles; the first few of it."""
@@ -236,8 +256,10 @@ class Run:
 
     def _repr_html_(self) -> str:
         colour = html.GOOD if self.passed else html.BAD
-        body = (f'<div><b style="color:{colour}">{self.verdict}</b> &nbsp;<b>{escape(self.kernel.label)}</b> '
-                f"{self._where()} &nbsp;{escape(self.message)}</div>{html.facts(self._lines())}")
+        body = (
+            f'<div><b style="color:{colour}">{self.verdict}</b> &nbsp;<b>{escape(self.kernel.label)}</b> '
+            f"{self._where()} &nbsp;{escape(self.message)}</div>{html.facts(self._lines())}"
+        )
         if self.report is not None or self._beside():
             lines = self.hot_lines()
             body += html.folded(lines.title, lines.body())
@@ -267,6 +289,7 @@ def _block_and_warp(block: Any, warp: Any) -> tuple[Any, int]:
     several = isinstance(block, (tuple, list)) and 2 <= len(block) <= 3
     numbers = [as_whole(part) for part in (*(block if several else [block]), warp)]
     if None in numbers:
-        raise ConfigError(f"A block is a number or its (x, y), and a warp is a number, not {shown(block)} and "
-                          f"{shown(warp)}.")
+        raise ConfigError(
+            f"A block is a number or its (x, y), and a warp is a number, not {shown(block)} and {shown(warp)}."
+        )
     return (tuple(numbers[:-1]) if several else numbers[0]), numbers[-1]

@@ -13,9 +13,20 @@ import numpy as np
 
 from gpu_simulator.errors import LabError
 
-RUN = {"ladder": "ladder", "regime": "regime", "m": "M", "n": "N", "k": "K", "gpu": "GPU", "driver": "driver",
-       "cuda": "CUDA version", "commit": "commit", "date": "date", "cublas_tflops": "cuBLAS in turns with it",
-       "ceiling_tflops": "ceiling in turns with it"}  # what rows of one run have in common
+RUN = {
+    "ladder": "ladder",
+    "regime": "regime",
+    "m": "M",
+    "n": "N",
+    "k": "K",
+    "gpu": "GPU",
+    "driver": "driver",
+    "cuda": "CUDA version",
+    "commit": "commit",
+    "date": "date",
+    "cublas_tflops": "cuBLAS in turns with it",
+    "ceiling_tflops": "ceiling in turns with it",
+}  # what rows of one run have in common
 
 
 @dataclass(frozen=True)
@@ -55,16 +66,30 @@ def gain(before: Any, after: Any, samples: Mapping[Any, Sequence[float]] | None 
 
     samples: {row: milliseconds, one a round}. Raises `LabError` for rows of different runs, naming what differs.
     """
-    apart = [f"{words} {getattr(before, name)} and {getattr(after, name)}" for name, words in RUN.items()
-             if getattr(before, name) != getattr(after, name)]
+    apart = [
+        f"{words} {getattr(before, name)} and {getattr(after, name)}"
+        for name, words in RUN.items()
+        if getattr(before, name) != getattr(after, name)
+    ]
     if apart:
-        remedy = (f"Record the ladder again: gemm-lab record {after.ladder}." if before.ladder == after.ladder else
-                  "To time kernels of two ladders in turns, add one to the other's bench(also=[…]).")
-        raise LabError(f"{before.kernel} and {after.kernel} were not measured in one run ({'; '.join(apart)}); "
-                       f"a ratio of them would not be the idea's. {remedy}")
+        remedy = (
+            f"Record the ladder again: gemm-lab record {after.ladder}."
+            if before.ladder == after.ladder
+            else "To time kernels of two ladders in turns, add one to the other's bench(also=[…])."
+        )
+        raise LabError(
+            f"{before.kernel} and {after.kernel} were not measured in one run ({'; '.join(apart)}); "
+            f"a ratio of them would not be the idea's. {remedy}"
+        )
     times = [(samples or {}).get(row) for row in (before, after)]
     if all(times) and len(times[0]) == len(times[1]):
         low, middle, high = np.percentile(np.divide(*map(np.asarray, times)), [25, 50, 75])
         return Gain(before, after, float(middle), float(low), float(high), True)
-    return Gain(before, after, after.tflops / before.tflops, after.tflops_low / before.tflops_high,
-                after.tflops_high / before.tflops_low, False)
+    return Gain(
+        before,
+        after,
+        after.tflops / before.tflops,
+        after.tflops_low / before.tflops_high,
+        after.tflops_high / before.tflops_low,
+        False,
+    )

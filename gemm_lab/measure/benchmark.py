@@ -50,8 +50,13 @@ class Entry:
 
     def message(self, problem: Problem, m: int, n: int, k: int) -> dict[str, Any]:
         """The entry as the worker wants it, for one size."""
-        facts = {"label": self.label, "kind": self.kind, "flops": self.work(m, n, k), "block": self.block,
-                 "multiplied": self.multiplied or problem.multiplied}
+        facts = {
+            "label": self.label,
+            "kind": self.kind,
+            "flops": self.work(m, n, k),
+            "block": self.block,
+            "multiplied": self.multiplied or problem.multiplied,
+        }
         if self.kind in ("kernel", "ceiling"):
             grid = self.grid(m, n, k) if callable(self.grid) else self.grid
             facts |= {

@@ -29,13 +29,17 @@ CARD_METRICS: dict[str, tuple[str, ...]] = {
     "occupancy_achieved_pct": ("sm__warps_active.avg.pct_of_peak_sustained_active",),
     "active_warps": ("smsp__warps_active.avg.per_cycle_active",),
     "eligible_warps": ("smsp__warps_eligible.avg.per_cycle_active",),
-    "issue_slots_pct": ("smsp__issue_active.avg.pct_of_peak_sustained_active",
-                        "smsp__inst_issued.avg.pct_of_peak_sustained_active"),
+    "issue_slots_pct": (
+        "smsp__issue_active.avg.pct_of_peak_sustained_active",
+        "smsp__inst_issued.avg.pct_of_peak_sustained_active",
+    ),
     "sm_busy_pct": ("sm__instruction_throughput.avg.pct_of_peak_sustained_active",),
-    "tensor_pipe_pct": ("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-                        "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active",
-                        "sm__pipe_tensor_subpipe_hmma_cycles_active.avg.pct_of_peak_sustained_active",
-                        "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"),
+    "tensor_pipe_pct": (
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+        "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active",
+        "sm__pipe_tensor_subpipe_hmma_cycles_active.avg.pct_of_peak_sustained_active",
+        "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active",
+    ),
     "alu_pipe_pct": ("sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",),
     "fma_pipe_pct": ("sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",),
     "lsu_pipe_pct": ("sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",),
@@ -140,8 +144,11 @@ def write_cards(folder: Path, cards: Iterable[ProfileCard], onto: Path | None = 
         known = {name: card.conditions.get(name, "") for name in CONDITIONS}
         return {"kernel": card.kernel, "n": card.n, "config": config_text(card.config), **known, **numbers}
 
-    executed = [{"kernel": card.kernel, "n": card.n, "config": config_text(card.config), "opcode": opcode,
-                 "executed": count} for card in cards for opcode, count in sorted(card.opcodes.items())]
+    executed = [
+        {"kernel": card.kernel, "n": card.n, "config": config_text(card.config), "opcode": opcode, "executed": count}
+        for card in cards
+        for opcode, count in sorted(card.opcodes.items())
+    ]
     old = read_rows(onto / EXECUTED)
     fresh = {(card.kernel, str(card.n), config_text(card.config)) for card in cards}
     kept = [line for line in old if tuple(line[name] for name in KEY) not in fresh]
@@ -160,10 +167,16 @@ def read_cards(folder: Path) -> list[ProfileCard]:
     for row in read_rows(folder / CARDS):
         config = dict(part.split("=") for part in row["config"].split())
         values = {column: value for column in CARD_METRICS if (value := _number(row.get(column))) is not None}
-        found.append(ProfileCard(
-            row["kernel"], int(row["n"]), {name: int(value) for name, value in config.items()},
-            {name: row.get(name) or "" for name in CONDITIONS}, values,
-            dict(counts.get(tuple(row[name] for name in KEY), ()))))
+        found.append(
+            ProfileCard(
+                row["kernel"],
+                int(row["n"]),
+                {name: int(value) for name, value in config.items()},
+                {name: row.get(name) or "" for name in CONDITIONS},
+                values,
+                dict(counts.get(tuple(row[name] for name in KEY), ())),
+            )
+        )
     return found
 
 

@@ -13,8 +13,11 @@ import numpy as np
 from gemm_lab.measure.patterns import Pattern, placed
 
 LANE = np.arange(32)
-LAYOUTS = [(data, pad, layout) for data in (64, 128, 256) for pad, layout in
-           ((0, "plain"), (0, "xor"), (16, "padded"), (32, "padded"))]
+LAYOUTS = [
+    (data, pad, layout)
+    for data in (64, 128, 256)
+    for pad, layout in ((0, "plain"), (0, "xor"), (16, "padded"), (32, "padded"))
+]
 
 
 def tiles(width: int, bypass: bool) -> Iterator[Pattern]:
@@ -47,8 +50,11 @@ def parts(width: int) -> Iterator[Pattern]:
         leading = 1024 if layout != "xor" else data
         shared, source = tile(width, data, pad, layout, leading)
         row, byte = LANE * width // data, LANE * width % data
-        for name, keeps in (("first 20 lanes", LANE < 20), ("last row missing", row < row[-1]),
-                            ("last chunk missing", byte < data - 16)):
+        for name, keeps in (
+            ("first 20 lanes", LANE < 20),
+            ("last row missing", row < row[-1]),
+            ("last chunk missing", byte < data - 16),
+        ):
             if keeps.any() and not keeps.all():
                 yield placed(f"{data + pad}-byte rows, {layout}, {name}", shared, source, np.where(keeps, width, 0))
 
@@ -146,16 +152,20 @@ def moves(seed: int = 1) -> Iterator[Pattern]:
                 chunk = random.permutation(8) if number % 2 else np.arange(8)
                 sets.append([(int(c), int(sectors[c // 2] * 2 + c % 2)) for c in chunk])
             else:
-                pairs = zip(random.permutation(4)[:lanes] * 2 + halves[0] * (number % 3 == 0),
-                            random.permutation(4)[:lanes] * 2 + halves[1] * (number % 3 == 0), strict=True)
+                pairs = zip(
+                    random.permutation(4)[:lanes] * 2 + halves[0] * (number % 3 == 0),
+                    random.permutation(4)[:lanes] * 2 + halves[1] * (number % 3 == 0),
+                    strict=True,
+                )
                 sets.append([(int(s), int(d)) for s, d in pairs])
     for chosen in dict.fromkeys(map(tuple, sets)):
         each, used = len(chosen), 32 // len(chosen) * len(chosen)
         line = np.minimum(LANE // each, used // each - 1) * 8
         source = line + np.array([chosen[n % each][0] for n in LANE])
         shared = line + np.array([chosen[n % each][1] for n in LANE])
-        yield placed("moves " + " ".join(f"{s}>{d}" for s, d in chosen), shared * 16, source * 16,
-                     np.where(used > LANE, 16, 0))
+        yield placed(
+            "moves " + " ".join(f"{s}>{d}" for s, d in chosen), shared * 16, source * 16, np.where(used > LANE, 16, 0)
+        )
 
 
 def crossings(seed: int = 4, count: int = 40) -> Iterator[Pattern]:

@@ -19,8 +19,12 @@ NEARLY_FULL_PCT = 80.0
 SCATTERED = 1.25  # sectors of a load over those that its bytes would fill
 WIDEST_BYTES = 16  # a lane
 FEW_LOCAL = 0.005  # of the executed instructions
-PIPES = {"tensor_pipe_pct": "tensor pipe", "alu_pipe_pct": "integer pipe (ALU)", "fma_pipe_pct": "FMA pipe",
-         "lsu_pipe_pct": "load/store pipe"}
+PIPES = {
+    "tensor_pipe_pct": "tensor pipe",
+    "alu_pipe_pct": "integer pipe (ALU)",
+    "fma_pipe_pct": "FMA pipe",
+    "lsu_pipe_pct": "load/store pipe",
+}
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,10 @@ def _states(card: ProfileCard) -> list[Stall]:
 def _state(card: ProfileCard, stall: Stall, load_bytes: int | None) -> Finding:
     """A state that costs much, and what else the card knows about it."""
     cycles, share = card.stalls[stall], card.share(stall) or 0.0
-    said = (f"{stall.label.capitalize() if stall.label.islower() else stall.label}, {share:.0%} of a warp's time "
-            f"({cycles:.1f} of {card.stall_cycles:.1f} cycles an instruction): it waits for {stall.waits_for}. ")
+    said = (
+        f"{stall.label.capitalize() if stall.label.islower() else stall.label}, {share:.0%} of a warp's time "
+        f"({cycles:.1f} of {card.stall_cycles:.1f} cycles an instruction): it waits for {stall.waits_for}. "
+    )
     why, columns = _cause(card, stall, load_bytes)
     return Finding(said + (why or f"What helps: {stall.helps}."), (stall.column, *columns))
 
@@ -62,28 +68,37 @@ def _cause(card: ProfileCard, stall: Stall, load_bytes: int | None) -> tuple[str
     if stall.key in ("mio_throttle", "short_scoreboard") and degree is not None:
         columns = ("wavefronts", "ideal_wavefronts")
         if degree >= CONFLICTED:
-            return (f"Bank conflicts feed it: {degree:.1f} wavefronts where 1 would do. What helps: a layout without "
-                    "conflicts, by padding or a swizzle."), columns
+            return (
+                f"Bank conflicts feed it: {degree:.1f} wavefronts where 1 would do. What helps: a layout without "
+                "conflicts, by padding or a swizzle."
+            ), columns
         return f"Not bank conflicts, the conflict degree is {degree:.2f}. What helps: {stall.helps}.", columns
     if stall.key in ("long_scoreboard", "lg_throttle") and load_bytes:
         if sectors is not None and sectors > SCATTERED * load_bytes:
-            return (f"A global load of {load_bytes} bytes a lane takes {sectors:.1f} sectors where {load_bytes} would "
-                    "do: lanes side by side read far apart. What helps: coalescing."), ("load_sectors", "load_requests")
+            return (
+                f"A global load of {load_bytes} bytes a lane takes {sectors:.1f} sectors where {load_bytes} would "
+                "do: lanes side by side read far apart. What helps: coalescing."
+            ), ("load_sectors", "load_requests")
         if load_bytes < WIDEST_BYTES:
-            return (f"A global load brings {32 * load_bytes} bytes to a warp where 512 are possible. What helps: loads "
-                    "of 16 bytes a lane, several in flight before the first use."), ("machine code",)
+            return (
+                f"A global load brings {32 * load_bytes} bytes to a warp where 512 are possible. What helps: loads "
+                "of 16 bytes a lane, several in flight before the first use."
+            ), ("machine code",)
     pipes = {column: card[column] for column in PIPES if card[column] is not None}
     if stall.key == "math_pipe_throttle" and pipes:
         column = max(pipes, key=pipes.__getitem__)
         busy = f"The busiest pipe is the {PIPES[column]}, in {pipes[column]:.0f} % of cycles"
         if pipes[column] >= NEARLY_FULL_PCT:
             return f"{busy}: nearly its limit.", (column,)
-        return (f"{busy}, so its instructions come in bursts. What helps: other instructions between them, and warps "
-                "that do not reach them together."), (column,)
+        return (
+            f"{busy}, so its instructions come in bursts. What helps: other instructions between them, and warps "
+            "that do not reach them together."
+        ), (column,)
     if stall.key == "long_scoreboard" and card.opcodes.get("SYNCS") and not any(map(card.opcodes.get, ("LDG", "LD"))):
-        return ("The kernel loads nothing from global memory by itself, so these are answers of its mbarriers (SYNCS): "
-                "until a tile has come or is released. What helps: more stages, or fewer threads that poll."
-                ), ("executed.csv",)
+        return (
+            "The kernel loads nothing from global memory by itself, so these are answers of its mbarriers (SYNCS): "
+            "until a tile has come or is released. What helps: more stages, or fewer threads that poll."
+        ), ("executed.csv",)
     return "", ()
 
 
@@ -92,9 +107,12 @@ def tensor_cores(card: ProfileCard) -> Finding | None:
     busy = card["tensor_pipe_pct"]
     if busy is None or busy < NEARLY_FULL_PCT or not _warpgroups(card):
         return None
-    return Finding(f"The tensor cores work in {busy:.0f} % of cycles: nearly their limit. Warps wait meanwhile, and "
-                   "where they do says little about time. What helps: a last wave that is full, a shorter start and "
-                   "end.", ("tensor_pipe_pct",))
+    return Finding(
+        f"The tensor cores work in {busy:.0f} % of cycles: nearly their limit. Warps wait meanwhile, and "
+        "where they do says little about time. What helps: a last wave that is full, a shorter start and "
+        "end.",
+        ("tensor_pipe_pct",),
+    )
 
 
 def issue(card: ProfileCard) -> Finding | None:
@@ -111,9 +129,12 @@ def addresses(card: ProfileCard) -> Finding | None:
     tensor, integer = card.classes.get(TENSOR), card.classes.get(INTEGER, 0)
     if not tensor or integer < 0.25 * tensor or _warpgroups(card):
         return None
-    return Finding(f"{integer / tensor:.2f} integer and address instructions for each tensor instruction; they take "
-                   "issue slots. What helps: addresses computed once before the loop and stepped by an addition or an "
-                   "XOR.", ("executed.csv",))
+    return Finding(
+        f"{integer / tensor:.2f} integer and address instructions for each tensor instruction; they take "
+        "issue slots. What helps: addresses computed once before the loop and stepped by an addition or an "
+        "XOR.",
+        ("executed.csv",),
+    )
 
 
 def _warpgroups(card: ProfileCard) -> bool:
@@ -126,8 +147,11 @@ def spills(card: ProfileCard) -> Finding | None:
     count = sum(n for opcode, n in card.opcodes.items() if opcode.split(".")[0] in ("LDL", "STL"))
     if count < FEW_LOCAL * sum(card.opcodes.values()) or not count:
         return None
-    return Finding(f"{count:,} accesses to local memory: registers that were spilled, or an array with an index known "
-                   "only at run time. What helps: smaller warp tiles, unrolled loops.", ("executed.csv",))
+    return Finding(
+        f"{count:,} accesses to local memory: registers that were spilled, or an array with an index known "
+        "only at run time. What helps: smaller warp tiles, unrolled loops.",
+        ("executed.csv",),
+    )
 
 
 def last_wave(card: ProfileCard) -> Finding | None:
@@ -138,8 +162,11 @@ def last_wave(card: ProfileCard) -> Finding | None:
         return None
     idle = 1 - waves / rounds
     of_rounds = f"{rounds:.0f} rounds" if rounds > 1 else "one round"
-    return Finding(f"The grid is {waves:.2f} waves of resident blocks: {idle:.0%} of the places in its {of_rounds} "
-                   "stay empty. What helps: another tile size, split K, or a persistent kernel.", ("waves",))
+    return Finding(
+        f"The grid is {waves:.2f} waves of resident blocks: {idle:.0%} of the places in its {of_rounds} "
+        "stay empty. What helps: another tile size, split K, or a persistent kernel.",
+        ("waves",),
+    )
 
 
 def memory(card: ProfileCard) -> Finding | None:
@@ -147,9 +174,11 @@ def memory(card: ProfileCard) -> Finding | None:
     busy = card["dram_pct"]
     if busy is None or busy < NEARLY_FULL_PCT:
         return None
-    return Finding(f"DRAM works at {busy:.0f} % of its peak. What helps: larger block tiles, a block order that keeps "
-                   "tiles in L2.", ("dram_pct",))
+    return Finding(
+        f"DRAM works at {busy:.0f} % of its peak. What helps: larger block tiles, a block order that keeps "
+        "tiles in L2.",
+        ("dram_pct",),
+    )
 
 
 RULES: tuple[Callable[[ProfileCard], Finding | None], ...] = (issue, addresses, spills, last_wave, memory)
-

@@ -11,8 +11,10 @@ from gemm_lab.measure.bounds import element_limits
 from gemm_lab.measure.inputs import Inputs
 
 ALIKE = 0.99  # of the elements
-ALL_NAN = ("The output was never written (it still holds the NaN it was filled with), or its sums began in "
-           "registers or tensor memory that nobody set.")
+ALL_NAN = (
+    "The output was never written (it still holds the NaN it was filled with), or its sums began in "
+    "registers or tensor memory that nobody set."
+)
 
 
 def guess(

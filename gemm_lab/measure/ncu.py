@@ -27,8 +27,10 @@ PER_OPCODE = "sass__inst_executed_per_opcode"  # one instance an opcode; its val
 PER_ADDRESS = "inst_executed"  # one instance an address of the kernel; fills a column of the source page
 ABSENT = ("", "n/a", "nan", "-nan", "inf", "-inf")
 RETRIES = 12
-NO_COUNTERS = ("ncu may not read the GPU's counters here. As root it may; an administrator can allow it to everyone "
-               "with the option NVreg_RestrictProfilingToAdminUsers=0 of the NVIDIA kernel module.")
+NO_COUNTERS = (
+    "ncu may not read the GPU's counters here. As root it may; an administrator can allow it to everyone "
+    "with the option NVreg_RestrictProfilingToAdminUsers=0 of the NVIDIA kernel module."
+)
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,9 @@ def version() -> str:
     return said[1] if said else ""
 
 
-def record(plan: Sequence[dict[str, Any]], metrics: Iterable[str], folder: Path,
-           timeout_s: float = 300.0) -> list[Launch]:
+def record(
+    plan: Sequence[dict[str, Any]], metrics: Iterable[str], folder: Path, timeout_s: float = 300.0
+) -> list[Launch]:
     """Launch each step of `plan` under ncu and return one `Launch` a step, in order.
 
     `folder` keeps the report and its exports: report.ncu-rep, raw.csv, instances.csv, source.csv, ncu.log.
@@ -74,9 +77,22 @@ def record(plan: Sequence[dict[str, Any]], metrics: Iterable[str], folder: Path,
     try:
         for _ in range(RETRIES):
             report.unlink(missing_ok=True)
-            command = [ncu, "--force-overwrite", "--export", str(report.with_suffix("")), "--clock-control", "none",
-                       "-k", f"regex:^({entries})$", "--metrics", ",".join(wanted),
-                       sys.executable, "-m", "gpu_runner.replay", str(plan_file)]
+            command = [
+                ncu,
+                "--force-overwrite",
+                "--export",
+                str(report.with_suffix("")),
+                "--clock-control",
+                "none",
+                "-k",
+                f"regex:^({entries})$",
+                "--metrics",
+                ",".join(wanted),
+                sys.executable,
+                "-m",
+                "gpu_runner.replay",
+                str(plan_file),
+            ]
             try:
                 with gpu_for(f"profiling {len(plan)} launches"):
                     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
@@ -95,22 +111,26 @@ def record(plan: Sequence[dict[str, Any]], metrics: Iterable[str], folder: Path,
         raise LabError(NO_COUNTERS)
     if not report.is_file():
         raise LabError(f"ncu wrote no report:\n{_tail(log)}")
-    for file, options in (("raw.csv", ["--page", "raw", "--print-units", "base"]),
-                          ("instances.csv", ["--page", "raw", "--print-units", "base",
-                                             "--print-metric-instances", "details"]),
-                          ("source.csv", ["--page", "source", "--print-source", "sass"])):
-        exported = subprocess.run([ncu, "--import", str(report), "--csv", *options], capture_output=True, text=True,
-                                  timeout=timeout_s)
+    for file, options in (
+        ("raw.csv", ["--page", "raw", "--print-units", "base"]),
+        ("instances.csv", ["--page", "raw", "--print-units", "base", "--print-metric-instances", "details"]),
+        ("source.csv", ["--page", "source", "--print-source", "sass"]),
+    ):
+        exported = subprocess.run(
+            [ncu, "--import", str(report), "--csv", *options], capture_output=True, text=True, timeout=timeout_s
+        )
         (folder / file).write_text(exported.stdout, encoding="utf-8")
     launches = read(folder)
     if done.returncode or len(launches) != len(plan):
-        raise LabError(f"ncu gave {len(launches)} rows for {len(plan)} launches (exit code {done.returncode}):\n"
-                       f"{_tail(log)}")
+        raise LabError(
+            f"ncu gave {len(launches)} rows for {len(plan)} launches (exit code {done.returncode}):\n{_tail(log)}"
+        )
     return launches
 
 
 def read(folder: Path) -> list[Launch]:
     """The launches of exports that `record` left in `folder`."""
+
     def text(name: str) -> str:
         path = Path(folder) / name
         return path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -143,6 +163,7 @@ def known(wanted: Sequence[str], listed: set[str]) -> list[str]:
     elsewhere; and where the list has none of our metrics of one kind (.sum, .ratio, .pct, .avg), it says nothing
     about that kind. Both are kept, for ncu itself to judge.
     """
+
     def kind(name: str) -> str:
         return name.split(".")[1] if "." in name else ""
 
@@ -170,8 +191,11 @@ def raw_rows(text: str) -> list[dict[str, str]]:
         return []
     _allow_long_fields()
     rows = csv.DictReader(io.StringIO(text[start:]))
-    return [{name: value or "" for name, value in row.items() if name}
-            for row in rows if (row.get("ID") or "").strip().isdigit()]
+    return [
+        {name: value or "" for name, value in row.items() if name}
+        for row in rows
+        if (row.get("ID") or "").strip().isdigit()
+    ]
 
 
 def number(text: str | None) -> float | None:

@@ -27,7 +27,10 @@ INSTRUCTIONS: dict[str, tuple[int, str, int]] = {
     "ldmatrix.x2": (16, "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {{{o0}, {o1}}}, [{address}];", 2),
     "ldmatrix.x4": (16, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{{o0}, {o1}, {o2}, {o3}}}, [{address}];", 4),
     "ldmatrix.x4.trans": (
-        16, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {{{o0}, {o1}, {o2}, {o3}}}, [{address}];", 4),
+        16,
+        "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {{{o0}, {o1}, {o2}, {o3}}}, [{address}];",
+        4,
+    ),
     "stmatrix.x2": (16, "stmatrix.sync.aligned.m8n8.x2.shared.b16 [{address}], {{{i0}, {i0}}};", 0),
     "stmatrix.x4": (16, "stmatrix.sync.aligned.m8n8.x4.shared.b16 [{address}], {{{i0}, {i0}, {i0}, {i0}}};", 0),
     "cp.async.ca.4": (4, "cp.async.ca.shared.global [{address}], [{source}], 4;", 0),
@@ -69,8 +72,11 @@ def kernel_source(instruction: str) -> str:
     if "{source}" in text:
         extra = ', "l"(data + sources[threadIdx.x])'
     if "{length}" in text:
-        length = {"select": f"lengths[threadIdx.x] ? {width} : 0", "zfill": "lengths[threadIdx.x]",
-                  "unless": f"lengths[threadIdx.x] == {width} ? {width} : 0"}[instruction.rsplit(".", 1)[1]]
+        length = {
+            "select": f"lengths[threadIdx.x] ? {width} : 0",
+            "zfill": "lengths[threadIdx.x]",
+            "unless": f"lengths[threadIdx.x] == {width} ? {width} : 0",
+        }[instruction.rsplit(".", 1)[1]]
         extra, names["length"] = f'{extra}, "r"({length})', f"%{outputs + 2}"
     inputs = '"r"(base + offsets[threadIdx.x])' + extra
     more = ", const unsigned* lengths" if instruction in PARTIAL else ""
@@ -126,18 +132,27 @@ def patterns(width: int, seed: int = 0) -> Iterator[Pattern]:
 
 def _tile(width: int, data: int, row_bytes: int, layout: str) -> Iterator[Pattern]:
     lane, per_row = np.arange(32), data // width
-    walks = {"rows": (lane // per_row, lane % per_row), "column 0": (lane, 0 * lane),
-             "column 1": (lane, 0 * lane + 1), "second rows": (lane // per_row + 3, lane % per_row)}
+    walks = {
+        "rows": (lane // per_row, lane % per_row),
+        "column 0": (lane, 0 * lane),
+        "column 1": (lane, 0 * lane + 1),
+        "second rows": (lane // per_row + 3, lane % per_row),
+    }
     for walk, (row, column) in walks.items():
         byte = column * width
         if layout == "xor":
             chunk = byte // 16 ^ (row % 8 if data >= 128 else row // 2 % 4)
             byte = chunk * 16 + byte % 16
-        yield placed(f"{row_bytes}-byte rows, {layout}, {walk}", row * row_bytes + byte,
-                       row * LEADING_BYTES + column * width)
+        yield placed(
+            f"{row_bytes}-byte rows, {layout}, {walk}", row * row_bytes + byte, row * LEADING_BYTES + column * width
+        )
 
 
 def placed(name: str, shared: np.ndarray, source: np.ndarray, lengths: np.ndarray | None = None) -> Pattern:
     """A pattern whose offsets lie within the kernel's shared memory and its source."""
-    return Pattern(name, (shared % SMEM_BYTES).astype(np.uint32), (source % SOURCE_BYTES).astype(np.uint32),
-                   None if lengths is None else lengths.astype(np.uint32))
+    return Pattern(
+        name,
+        (shared % SMEM_BYTES).astype(np.uint32),
+        (source % SOURCE_BYTES).astype(np.uint32),
+        None if lengths is None else lengths.astype(np.uint32),
+    )

@@ -32,8 +32,15 @@ METRICS = {
 
 def step(compiled: Any, grid: Sequence[int], args: Sequence[Any], cluster: Sequence[int] = (1, 1, 1)) -> dict[str, Any]:
     """One launch of a plan for `gpu_runner.replay`."""
-    return {"cubin": compiled.cubin, "entry": compiled.entry, "grid": tuple(grid), "threads": compiled.threads,
-            "smem": compiled.dynamic_smem, "args": list(args), "cluster": tuple(cluster)}
+    return {
+        "cubin": compiled.cubin,
+        "entry": compiled.entry,
+        "grid": tuple(grid),
+        "threads": compiled.threads,
+        "smem": compiled.dynamic_smem,
+        "args": list(args),
+        "cluster": tuple(cluster),
+    }
 
 
 def profile(plan: Sequence[dict[str, Any]], timeout_s: float = 300.0) -> list[dict[str, int]]:
@@ -98,6 +105,7 @@ def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 def replaced(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], key: Sequence[str]) -> list[dict[str, Any]]:
     """`old` without the rows that `new` has by these columns, then `new`; sorted by the first of them."""
+
     def of(row: dict[str, Any]) -> tuple[str, ...]:
         return tuple(str(row.get(name, "")) for name in key)
 

@@ -11,8 +11,11 @@ from gemm_lab.measure import copy_patterns, patterns, wmma_patterns
 from gemm_lab.measure.patterns import Pattern
 
 SCATTERED = {  # how many of seeds 1, 2, 3 and 4
-    "cp.async.cg.16": (60, 90), "cp.async.ca.16": (40, 50, 40, 40), "cp.async.ca.8": (16, 24, 32, 24),
-    "cp.async.ca.4": (16, 24, 32, 24)}
+    "cp.async.cg.16": (60, 90),
+    "cp.async.ca.16": (40, 50, 40, 40),
+    "cp.async.ca.8": (16, 24, 32, 24),
+    "cp.async.ca.4": (16, 24, 32, 24),
+}
 DATA = np.zeros(patterns.SOURCE_BYTES + 64, np.uint8)  # one array, so that a pickled plan holds it once
 
 

@@ -18,8 +18,9 @@ import numpy as np
 from gemm_lab.model.pipeline_timeline import Event, Timeline
 from gpu_simulator.errors import LabError
 
-STAMP = np.dtype([("clock", "<u8"), ("nanoseconds", "<u8"), ("what", "<u4"), ("barrier", "<u4"), ("sm", "<u4"),
-                  ("set", "<u4")])
+STAMP = np.dtype(
+    [("clock", "<u8"), ("nanoseconds", "<u8"), ("what", "<u4"), ("barrier", "<u4"), ("sm", "<u4"), ("set", "<u4")]
+)
 STAMPS_A_WARP = 512
 WAITS, PASSED, ARRIVES, LOADS, COMMITS, EPILOGUE, STORED = range(1, 8)
 CLOCKS = "clocks of the SM, several SMs aligned by the global timer"
@@ -38,7 +39,7 @@ WRAPPED = {
 }
 OFFSET_MASK = (1 << 24) - 1  # of a shared address; above it stands the rank of its block in a cluster
 _ENTRY = re.compile(r"(\bgemm\([^{;]*?)\)\s*\{", re.S)
-_INCLUDE = re.compile(r'^#include [^\n]*\n', re.M)
+_INCLUDE = re.compile(r"^#include [^\n]*\n", re.M)
 
 
 def instrument(source: str, stamps_a_warp: int = STAMPS_A_WARP) -> str:
@@ -46,8 +47,10 @@ def instrument(source: str, stamps_a_warp: int = STAMPS_A_WARP) -> str:
     used = [name for name in WRAPPED if re.search(rf"\b{name}\b", source)]
     entry, includes = _ENTRY.search(source), list(_INCLUDE.finditer(source))
     if not used or entry is None or not includes:
-        raise LabError("Only a kernel that is called gemm and waits at mbarriers can be stamped; this text has "
-                       f"{'no kernel gemm(…)' if entry is None else 'no calls of ' + ', '.join(WRAPPED)}.")
+        raise LabError(
+            "Only a kernel that is called gemm and waits at mbarriers can be stamped; this text has "
+            f"{'no kernel gemm(…)' if entry is None else 'no calls of ' + ', '.join(WRAPPED)}."
+        )
     source = re.sub(r"// region: epilogue\n", f"// region: epilogue\n    stamps({EPILOGUE}, 0);\n", source)
     start = source.find("// region: epilogue")
     end = source.find("// end region", start) if start >= 0 else -1
@@ -55,7 +58,7 @@ def instrument(source: str, stamps_a_warp: int = STAMPS_A_WARP) -> str:
         source = f"{source[:end]}stamps({STORED}, 0);\n    {source[end:]}"
     entry = _ENTRY.search(source)
     opened = f"{entry[1]}, void* gmem_stamps) {{\n  KernelStamps stamps(gmem_stamps, {stamps_a_warp});\n"
-    source = source[: entry.start()] + opened + source[entry.end():]
+    source = source[: entry.start()] + opened + source[entry.end() :]
     last = list(_INCLUDE.finditer(source))[-1].end()
     return source[:last] + _wrappers(used) + source[last:]
 
@@ -100,8 +103,13 @@ def read(written: np.ndarray, blocks: int, warps: int, *, block: int | None = 0,
     events: list[Event] = []
     for number in chosen:
         prefix = f"block {number} · " if block is None and blocks > 1 else ""
-        tracks = {warp: [(int(s["clock"]) + shift[int(s["sm"])], int(s["what"]), int(s["barrier"]))
-                         for s in _of_warp(*stamps[number, warp])] for warp in range(warps)}
+        tracks = {
+            warp: [
+                (int(s["clock"]) + shift[int(s["sm"])], int(s["what"]), int(s["barrier"]))
+                for s in _of_warp(*stamps[number, warp])
+            ]
+            for warp in range(warps)
+        }
         events += _block_events(tracks, stage_of, prefix)
     first = min((event.start for event in events), default=0.0)
     moved = sorted((e._replace(start=e.start - first, end=e.end - first) for e in events), key=lambda e: e.start)

@@ -28,8 +28,16 @@ def write(path: str | Path, timeline: Timeline, conditions: Mapping[str, object]
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(COLUMNS)
     for event in timeline.events:
-        rows.writerow([event.agent, event.kind, "" if event.stage is None else event.stage,
-                       "" if event.tile is None else event.tile, f"{event.start:.0f}", f"{event.end:.0f}"])
+        rows.writerow(
+            [
+                event.agent,
+                event.kind,
+                "" if event.stage is None else event.stage,
+                "" if event.tile is None else event.tile,
+                f"{event.start:.0f}",
+                f"{event.end:.0f}",
+            ]
+        )
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.getvalue(), encoding="utf-8")
@@ -49,10 +57,12 @@ def load(path: str | Path) -> tuple[Timeline, dict[str, str]]:
             agent, kind, stage, tile, start, end = next(csv.reader([line]))
             if kind not in KINDS:
                 raise ValueError(f"there is no kind “{kind}”")
-            events.append(Event(agent, kind, int(stage) if stage else None, int(tile) if tile else None, float(start),
-                                float(end)))
+            events.append(
+                Event(agent, kind, int(stage) if stage else None, int(tile) if tile else None, float(start), float(end))
+            )
         except ValueError as error:
             raise LabError(f"{Path(path).name}, line {number}: {error}.") from None
     title = f"{conditions.get('kernel', '')} on {conditions.get('gpu', 'a GPU')}"
-    return Timeline(tuple(events), conditions.get("unit", ""), int(conditions.get("stages", 0)), title,
-                    conditions.get("note", "")), conditions
+    return Timeline(
+        tuple(events), conditions.get("unit", ""), int(conditions.get("stages", 0)), title, conditions.get("note", "")
+    ), conditions

@@ -76,8 +76,10 @@ def _statement(instruction: str) -> str:
         inputs = ", ".join(f'"{letter}"(o[{n}])' for n in range(count))
         text = f'asm volatile("{opcode} {at}, {vector}, {stride};" : : {inputs}, {given} : "memory");'
     start = "o[n] = threadIdx.x + n;" if action == "store" else "o[n] = 0;"
-    return (f"  {{ {of} o[{count}]; for (int n = 0; n < {count}; ++n) {start} {text} "
-            f"for (int n = 0; n < {count}; ++n) sum += static_cast<unsigned>(o[n]); }}\n")
+    return (
+        f"  {{ {of} o[{count}]; for (int n = 0; n < {count}; ++n) {start} {text} "
+        f"for (int n = 0; n < {count}; ++n) sum += static_cast<unsigned>(o[n]); }}\n"
+    )
 
 
 def patterns(strides: tuple[int, ...]) -> Iterator[Pattern]:

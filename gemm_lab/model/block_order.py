@@ -58,9 +58,7 @@ class Wave:
 
 
 @checked
-def waves(
-    order: np.ndarray, at_once: int, block: tuple[int, int], k: int, element_bytes: int = 2
-) -> list[Wave]:
+def waves(order: np.ndarray, at_once: int, block: tuple[int, int], k: int, element_bytes: int = 2) -> list[Wave]:
     """What each wave of `at_once` blocks reads. order: from `block_order`.   block: BLOCK_M, BLOCK_N.   k: elements."""
     if at_once < 1:
         raise LabError(f"At least one block runs at a time, not {at_once}.")
@@ -68,11 +66,16 @@ def waves(
     for first in range(0, len(order), at_once):
         part = order[first : first + at_once]
         rows, columns = len(np.unique(part[:, 0])), len(np.unique(part[:, 1]))
-        found.append(Wave(
-            first, len(part), rows, columns,
-            read_bytes=len(part) * (block_m + block_n) * k * element_bytes,
-            distinct_bytes=(rows * block_m + columns * block_n) * k * element_bytes,
-        ))
+        found.append(
+            Wave(
+                first,
+                len(part),
+                rows,
+                columns,
+                read_bytes=len(part) * (block_m + block_n) * k * element_bytes,
+                distinct_bytes=(rows * block_m + columns * block_n) * k * element_bytes,
+            )
+        )
     return found
 
 
@@ -80,6 +83,9 @@ def least_bytes(
     at_once: int, tiles_m: int, tiles_n: int, block: tuple[int, int], k: int, element_bytes: int = 2
 ) -> int:
     """The fewest different bytes that a wave of `at_once` tiles can touch: the best rectangle that holds them."""
-    best = min(rows * block[0] + min(-(-at_once // rows), tiles_n) * block[1]
-               for rows in range(1, tiles_m + 1) if rows * tiles_n >= min(at_once, tiles_m * tiles_n))
+    best = min(
+        rows * block[0] + min(-(-at_once // rows), tiles_n) * block[1]
+        for rows in range(1, tiles_m + 1)
+        if rows * tiles_n >= min(at_once, tiles_m * tiles_n)
+    )
     return best * k * element_bytes

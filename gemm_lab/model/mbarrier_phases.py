@@ -67,8 +67,16 @@ def play(arrivals: int, steps: list[tuple]) -> list[Moment]:
     parity `value`) · "do" (`value` is the code; nothing happens to the barrier).
     """
     barrier, waiting = Barrier(arrivals, arrivals), []
-    moments = [Moment("one thread", f"mbarrier_init(barrier, {arrivals})", barrier, (), (),
-                      f"Phase 0 has begun. It needs {arrivals} arrival{'s' * (arrivals > 1)}.")]
+    moments = [
+        Moment(
+            "one thread",
+            f"mbarrier_init(barrier, {arrivals})",
+            barrier,
+            (),
+            (),
+            f"Phase 0 has begun. It needs {arrivals} arrival{'s' * (arrivals > 1)}.",
+        )
+    ]
     for who, what, value, words, *rest in steps:
         before, code = barrier.phase, value
         if what == "arrive":
@@ -91,48 +99,73 @@ def play(arrivals: int, steps: list[tuple]) -> list[Moment]:
 
 
 def _filled(phase: int) -> list[tuple]:
-    return [("producer", "expect", STAGE_BYTES, "The only arrival. The phase now waits for bytes alone."),
-            ("TMA", "bytes", A_BYTES, "The box of A is there."),
-            ("TMA", "bytes", B_BYTES, "The box of B is there, and nothing is missing any more.")]
+    return [
+        ("producer", "expect", STAGE_BYTES, "The only arrival. The phase now waits for bytes alone."),
+        ("TMA", "bytes", A_BYTES, "The box of A is there."),
+        ("TMA", "bytes", B_BYTES, "The box of B is there, and nothing is missing any more."),
+    ]
 
 
 STORIES = {
-    "full: the bytes of a stage": (1, [
-        ("consumer", "wait", 0, "Phase 0 is not over: the consumer waits."), *_filled(0),
-        ("consumer", "do", "multiply(stage)", "Meanwhile the barrier is in phase 1, and again misses its arrival."),
-        ("consumer", "wait", 1, "Next time round the ring it waits for parity 1, which is phase 1."), *_filled(1),
-        ("consumer", "do", "multiply(stage)", "And then for parity 0 again, which will be phase 2."),
-    ]),
-    "empty: the tensor cores free a stage": (1, [
-        ("producer", "wait", 1, "The phase before the first counts as over: the first round waits for nobody."),
-        ("producer", "do", "copy(stage)", "The first bytes of this stage."),
-        ("producer", "wait", 0, "One round later: the products of phase 0 may still read the stage."),
-        ("tensor core", "arrive", "tcgen05_commit(barrier)", "All products issued before the commit are done."),
-        ("producer", "do", "copy(stage)", "It may overwrite the stage."),
-        ("producer", "wait", 1, "And waits for the next commit, of phase 1."),
-        ("tensor core", "arrive", "tcgen05_commit(barrier)", "The second round's products are done."),
-    ]),
-    "wrong parity: 1 where 0 is meant": (1, [
-        ("consumer", "wait", 1, "It returns at once: the phase of parity 1 is the one before the first.", False),
-        ("consumer", "do", "multiply(stage)", "It reads a stage into which nothing was copied yet.", False),
-        *_filled(0),
-    ]),
-    "parity never flipped": (1, [
-        ("consumer", "wait", 0, "Phase 0 is not over: the consumer waits."), *_filled(0),
-        ("consumer", "do", "multiply(stage)", "So far all is well."),
-        ("consumer", "wait", 0, "It returns at once, because phase 0 is still the last that is over.", False),
-        ("consumer", "do", "multiply(stage)", "It multiplies the old bytes a second time.", False),
-    ]),
-    "too many bytes announced": (1, [
-        ("consumer", "wait", 0, "Phase 0 is not over: the consumer waits."),
-        ("producer", "expect", STAGE_BYTES + A_BYTES, "It announces A twice.", False),
-        ("TMA", "bytes", A_BYTES, "The box of A is there."),
-        ("TMA", "bytes", B_BYTES, "Nothing more will come, and 16,384 bytes are missing: this hangs.", False),
-    ]),
-    "four warps let go of an accumulator": (4, [
-        ("MMA warp", "wait", 0, "The accumulator still holds a tile that four warps are reading."),
-        ("warp 2", "arrive", "", "Warps arrive in any order."), ("warp 0", "arrive", "", "Two are missing."),
-        ("warp 3", "arrive", "", "One is missing."), ("warp 1", "arrive", "", "The last one."),
-        ("MMA warp", "do", "multiply(accumulator)", "Four new arrivals are needed for phase 1."),
-    ]),
+    "full: the bytes of a stage": (
+        1,
+        [
+            ("consumer", "wait", 0, "Phase 0 is not over: the consumer waits."),
+            *_filled(0),
+            ("consumer", "do", "multiply(stage)", "Meanwhile the barrier is in phase 1, and again misses its arrival."),
+            ("consumer", "wait", 1, "Next time round the ring it waits for parity 1, which is phase 1."),
+            *_filled(1),
+            ("consumer", "do", "multiply(stage)", "And then for parity 0 again, which will be phase 2."),
+        ],
+    ),
+    "empty: the tensor cores free a stage": (
+        1,
+        [
+            ("producer", "wait", 1, "The phase before the first counts as over: the first round waits for nobody."),
+            ("producer", "do", "copy(stage)", "The first bytes of this stage."),
+            ("producer", "wait", 0, "One round later: the products of phase 0 may still read the stage."),
+            ("tensor core", "arrive", "tcgen05_commit(barrier)", "All products issued before the commit are done."),
+            ("producer", "do", "copy(stage)", "It may overwrite the stage."),
+            ("producer", "wait", 1, "And waits for the next commit, of phase 1."),
+            ("tensor core", "arrive", "tcgen05_commit(barrier)", "The second round's products are done."),
+        ],
+    ),
+    "wrong parity: 1 where 0 is meant": (
+        1,
+        [
+            ("consumer", "wait", 1, "It returns at once: the phase of parity 1 is the one before the first.", False),
+            ("consumer", "do", "multiply(stage)", "It reads a stage into which nothing was copied yet.", False),
+            *_filled(0),
+        ],
+    ),
+    "parity never flipped": (
+        1,
+        [
+            ("consumer", "wait", 0, "Phase 0 is not over: the consumer waits."),
+            *_filled(0),
+            ("consumer", "do", "multiply(stage)", "So far all is well."),
+            ("consumer", "wait", 0, "It returns at once, because phase 0 is still the last that is over.", False),
+            ("consumer", "do", "multiply(stage)", "It multiplies the old bytes a second time.", False),
+        ],
+    ),
+    "too many bytes announced": (
+        1,
+        [
+            ("consumer", "wait", 0, "Phase 0 is not over: the consumer waits."),
+            ("producer", "expect", STAGE_BYTES + A_BYTES, "It announces A twice.", False),
+            ("TMA", "bytes", A_BYTES, "The box of A is there."),
+            ("TMA", "bytes", B_BYTES, "Nothing more will come, and 16,384 bytes are missing: this hangs.", False),
+        ],
+    ),
+    "four warps let go of an accumulator": (
+        4,
+        [
+            ("MMA warp", "wait", 0, "The accumulator still holds a tile that four warps are reading."),
+            ("warp 2", "arrive", "", "Warps arrive in any order."),
+            ("warp 0", "arrive", "", "Two are missing."),
+            ("warp 3", "arrive", "", "One is missing."),
+            ("warp 1", "arrive", "", "The last one."),
+            ("MMA warp", "do", "multiply(accumulator)", "Four new arrivals are needed for phase 1."),
+        ],
+    ),
 }

@@ -52,9 +52,11 @@ class Costs:
         return made
 
     def words(self) -> str:
-        return (f"{self.flop:,.0f} FLOP and {self.load_bytes:g} bytes of a load a unit, {self.load_latency:g} units "
-                f"until its first byte, {self.mma_latency:g} + {self.signal:g} until a warp hears of finished "
-                "products.")
+        return (
+            f"{self.flop:,.0f} FLOP and {self.load_bytes:g} bytes of a load a unit, {self.load_latency:g} units "
+            f"until its first byte, {self.mma_latency:g} + {self.signal:g} until a warp hears of finished "
+            "products."
+        )
 
 
 class _Warp:
@@ -75,8 +77,10 @@ class _Placing:
         self.events: list[Event] = []
         many = len(trace.blocks) > 1
         self.prefix = {block: f"block {block} · " if many else "" for block in trace.blocks}
-        self.warps = [_Warp(key, f"{self.prefix[key[0]]}warp {key[1]} · {trace.role(*key)}", steps)
-                      for key, steps in sorted(trace.steps.items())]
+        self.warps = [
+            _Warp(key, f"{self.prefix[key[0]]}warp {key[1]} · {trace.role(*key)}", steps)
+            for key, steps in sorted(trace.steps.items())
+        ]
 
     # ---- Order ----
 
@@ -87,9 +91,15 @@ class _Placing:
                 return self.events
             time, number = min(ready)
             if time == float("inf"):
-                raise LabError("The trace ends in a deadlock: " + "; ".join(
-                    f"{warp.agent} waits for {warp.steps[warp.at].signal}" for warp in self.warps
-                    if warp.at < len(warp.steps)) + ".")
+                raise LabError(
+                    "The trace ends in a deadlock: "
+                    + "; ".join(
+                        f"{warp.agent} waits for {warp.steps[warp.at].signal}"
+                        for warp in self.warps
+                        if warp.at < len(warp.steps)
+                    )
+                    + "."
+                )
             warp = self.warps[number]
             step = warp.steps[warp.at]
             warp.at += 1
@@ -130,8 +140,9 @@ class _Placing:
         if not step.more:
             self.issue(warp, step)
         (block,) = step.blocks or warp.key[:1]
-        start, end = self.occupy([block], "TMA", warp.clock + self.costs.load_latency,
-                                 step.amount / self.costs.load_bytes)
+        start, end = self.occupy(
+            [block], "TMA", warp.clock + self.costs.load_latency, step.amount / self.costs.load_bytes
+        )
         self.event(f"{self.prefix[block]}TMA", "load", step, start, end)
         self.count(step.signal, end)
 
@@ -178,8 +189,9 @@ class _Placing:
     def subcore(self, warp: _Warp, step: Step) -> tuple[float, float]:
         """One of the four tensor cores; a warp uses that of its number mod 4."""
         block, number = warp.key
-        start, end = self.occupy([block], f"tensor core {number % SUBCORES}", warp.clock,
-                                 step.amount / (self.costs.flop / SUBCORES))
+        start, end = self.occupy(
+            [block], f"tensor core {number % SUBCORES}", warp.clock, step.amount / (self.costs.flop / SUBCORES)
+        )
         self.event(f"{self.prefix[block]}tensor core {number % SUBCORES}", "mma", step, start, end)
         return start, end
 
@@ -210,8 +222,9 @@ class _Placing:
 def place(trace: Trace, costs: Costs) -> Timeline:
     """The events of a trace. Raises `LabError` for one that waits for what never comes."""
     events = _Placing(_with_tiles(trace), costs).run()
-    return Timeline(tuple(sorted(events, key=lambda e: (e.start, e.end))), stages=trace.stages, title=trace.name,
-                    note=costs.words())
+    return Timeline(
+        tuple(sorted(events, key=lambda e: (e.start, e.end))), stages=trace.stages, title=trace.name, note=costs.words()
+    )
 
 
 def _with_tiles(trace: Trace) -> Trace:

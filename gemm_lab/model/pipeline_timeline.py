@@ -34,7 +34,7 @@ class Event(NamedTuple):
 
 
 def block_of(agent: str) -> str:
-    """"block 1", where agents are told apart by blocks; else ""."""
+    """ "block 1", where agents are told apart by blocks; else ""."""
     return agent.split(" · ")[0] if agent.startswith("block ") else ""
 
 
@@ -62,14 +62,21 @@ class Timeline:
 
     def of(self, agent: str, *kinds: str) -> list[Event]:
         """The events of an agent, or of all whose name begins so, of any block, by start."""
-        names = {name for name in self.agents if f"{name} ".startswith(f"{agent} ")
-                 or f"{name.removeprefix(f'{block_of(name)} · ')} ".startswith(f"{agent} ")}
+        names = {
+            name
+            for name in self.agents
+            if f"{name} ".startswith(f"{agent} ")
+            or f"{name.removeprefix(f'{block_of(name)} · ')} ".startswith(f"{agent} ")
+        }
         return [event for event in self.events if event.agent in names and (not kinds or event.kind in kinds)]
 
     def between(self, start: float, end: float) -> Timeline:
         """What happened in a window, cut at its ends."""
-        cut = tuple(event._replace(start=max(event.start, start), end=min(event.end, end))
-                    for event in self.events if event.start < end and event.end > start)
+        cut = tuple(
+            event._replace(start=max(event.start, start), end=min(event.end, end))
+            for event in self.events
+            if event.start < end and event.end > start
+        )
         return Timeline(cut, self.unit, self.stages, self.title, self.note)
 
     def busy(self, agent: str, *kinds: str) -> float:
@@ -108,8 +115,9 @@ def broken_laws(timeline: Timeline, tolerance: float = 1e-6) -> list[str]:
         mine = sorted((e for e in timeline.events if e.agent == agent), key=lambda e: (e.start, e.end))
         for first, second in zip(mine, mine[1:], strict=False):
             if second.start < first.end - tolerance:
-                found.append(f"{agent}: {second.kind} starts at {second.start:g}, while {first.kind} lasts to "
-                             f"{first.end:g}")
+                found.append(
+                    f"{agent}: {second.kind} starts at {second.start:g}, while {first.kind} lasts to {first.end:g}"
+                )
     for block in dict.fromkeys(map(block_of, timeline.agents)):
         mine = [event for event in timeline.events if block_of(event.agent) == block]
         for stage in range(timeline.stages):
@@ -125,9 +133,11 @@ def _stage_laws(of_stage: list[Event], stage: int, tolerance: float) -> list[str
         before = [load for load in loads if load.end <= product.start + tolerance]
         if loads and not before:
             found.append(f"stage {stage}: multiplied at {product.start:g}, before its first bytes came")
-        during = [load for load in loads
-                  if load.start < product.end - tolerance and load.end > product.start + tolerance]
+        during = [
+            load for load in loads if load.start < product.end - tolerance and load.end > product.start + tolerance
+        ]
         if during:
-            found.append(f"stage {stage}: bytes come at {during[0].start:g}, while it is multiplied until "
-                         f"{product.end:g}")
+            found.append(
+                f"stage {stage}: bytes come at {during[0].start:g}, while it is multiplied until {product.end:g}"
+            )
     return found

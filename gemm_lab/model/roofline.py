@@ -129,9 +129,7 @@ def l2_argument(
 
 
 @checked
-def warp_argument(
-    warp_m: int = 64, warp_n: int = 64, *, tflops: float = 65.0, smem_gbps: float = 3662.0
-) -> Argument:
+def warp_argument(warp_m: int = 64, warp_n: int = 64, *, tflops: float = 65.0, smem_gbps: float = 3662.0) -> Argument:
     """The same question one level down: warp tiles read from shared memory. T4 defaults: 32.0 against 17.7.
 
     17.7 uses the data-sheet 65 TFLOPS; the balance point of 13 elsewhere in t4_hgemm uses cuBLAS's 49.439.
@@ -174,9 +172,7 @@ class Roofline:
 
 
 @checked
-def roofline(
-    gpu: Gpu | str, dtype_in: str = "f16", dtype_acc: str = "f32", tflops: float | None = None
-) -> Roofline:
+def roofline(gpu: Gpu | str, dtype_in: str = "f16", dtype_acc: str = "f32", tflops: float | None = None) -> Roofline:
     """The roofline of a GPU: measured bandwidths where `hardware` has them, else the data sheet's DRAM.
 
     `tflops` replaces the data-sheet peak, for instance by a measured rate (`CUBLAS_HGEMM_T4`).

@@ -23,8 +23,10 @@ class Rounds:
     useful: float
 
     def __str__(self) -> str:
-        return (f"{self.tiles:,} tiles over {self.workers}: {self.rounds} rounds, {self.last} tiles in the last; "
-                f"useful {self.useful:.1%}")
+        return (
+            f"{self.tiles:,} tiles over {self.workers}: {self.rounds} rounds, {self.last} tiles in the last; "
+            f"useful {self.useful:.1%}"
+        )
 
     __repr__ = __str__
 

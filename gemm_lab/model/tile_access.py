@@ -97,13 +97,17 @@ def access_problem(layout: TileLayout, name: str) -> str:
     if layout.row_bytes % across:
         return f"{name} takes {across} bytes of a row at a time; rows of {layout.row_bytes} bytes do not divide."
     if layout.row_stride % width:
-        return (f"{name} needs addresses that are multiples of {width}, and row 1 begins at byte {layout.row_stride}: "
-                f"it is misaligned. Pad by a multiple of {width} bytes.")
+        return (
+            f"{name} needs addresses that are multiples of {width}, and row 1 begins at byte {layout.row_stride}: "
+            f"it is misaligned. Pad by a multiple of {width} bytes."
+        )
     swizzle = layout.swizzle
     if swizzle is not None and swizzle.bits and 1 << (swizzle.base + max(-swizzle.shift, 0)) < width:
-        return (f"Swizzle({swizzle.bits}, {swizzle.base}, {swizzle.shift}) moves pieces of "
-                f"{1 << (swizzle.base + max(-swizzle.shift, 0))} bytes, so the {width} bytes of one lane would be torn "
-                f"apart; the lowest bit it changes has to be at least {width.bit_length() - 1}.")
+        return (
+            f"Swizzle({swizzle.bits}, {swizzle.base}, {swizzle.shift}) moves pieces of "
+            f"{1 << (swizzle.base + max(-swizzle.shift, 0))} bytes, so the {width} bytes of one lane would be torn "
+            f"apart; the lowest bit it changes has to be at least {width.bit_length() - 1}."
+        )
     return ""
 
 

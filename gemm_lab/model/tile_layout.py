@@ -1,6 +1,6 @@
 """Where an element of a row-major tile lies in shared memory: plain, padded, or swizzled by an XOR.
 
-    TileLayout(64, 128, layout="xor").address(row=5, byte=32)
+TileLayout(64, 128, layout="xor").address(row=5, byte=32)
 """
 
 from __future__ import annotations
@@ -148,35 +148,47 @@ class TileLayout:
     def _problem_xor(self) -> str:
         if self.row_bytes >= 2 * self.chunk_bytes and self.row_bytes & (self.row_bytes - 1) == 0:
             return ""
-        return (f"Rows of {self.row_bytes} bytes have no XOR swizzle; use a power of two from {2 * self.chunk_bytes} "
-                "on, or pad the rows.")
+        return (
+            f"Rows of {self.row_bytes} bytes have no XOR swizzle; use a power of two from {2 * self.chunk_bytes} "
+            "on, or pad the rows."
+        )
 
     def _problem_swizzle(self) -> str:
         bits, base, shift = self.bits, self.base, self.shift
         if not 0 <= bits <= 6 or not 0 <= base <= 8 or abs(shift) > 12:
             return "A swizzle has 0 to 6 bits, a base of 0 to 8 and a shift of -12 to 12."
         if abs(shift) < bits:
-            return (f"Swizzle({bits}, {base}, {shift}) would XOR bits with themselves; "
-                    "shift has to be at least as large as bits.")
+            return (
+                f"Swizzle({bits}, {base}, {shift}) would XOR bits with themselves; "
+                "shift has to be at least as large as bits."
+            )
         if bits == 0:
             return ""
         if self.row_bytes & (self.row_bytes - 1):
-            return (f"Rows of {self.row_bytes} bytes are no power of two, so an XOR would carry elements into other "
-                    "rows; use 64, 128 or 256, or pad the rows.")
+            return (
+                f"Rows of {self.row_bytes} bytes are no power of two, so an XOR would carry elements into other "
+                "rows; use 64, 128 or 256, or pad the rows."
+            )
         highest = base + max(-shift, 0) + bits
         if 1 << highest > self.row_bytes:
             room = max(self.row_bytes.bit_length() - 1 - base - max(-shift, 0), 0)
-            return (f"Swizzle({bits}, {base}, {shift}) changes address bits up to {highest - 1}, but a row of "
-                    f"{self.row_bytes} bytes has bits 0 to {self.row_bytes.bit_length() - 2}: elements would leave "
-                    f"their row. Here bits can be at most {room}.")
+            return (
+                f"Swizzle({bits}, {base}, {shift}) changes address bits up to {highest - 1}, but a row of "
+                f"{self.row_bytes} bytes has bits 0 to {self.row_bytes.bit_length() - 2}: elements would leave "
+                f"their row. Here bits can be at most {room}."
+            )
         return ""
 
     def _problem_tma(self) -> str:
         width = int(self.layout[3:])
         if self.row_bytes % width:
-            return (f"TMA's {width}-byte mode fills boxes that are {width} bytes wide; rows of {self.row_bytes} bytes "
-                    f"do not divide into them.")
+            return (
+                f"TMA's {width}-byte mode fills boxes that are {width} bytes wide; rows of {self.row_bytes} bytes "
+                f"do not divide into them."
+            )
         if self.row_bytes > width and self.rows % 8:
-            return (f"Rows of {self.row_bytes} bytes take {self.row_bytes // width} boxes, and each has to begin where "
-                    f"the XOR pattern of 8 rows does: the rows have to be a multiple of 8, and {self.rows} is not.")
+            return (
+                f"Rows of {self.row_bytes} bytes take {self.row_bytes // width} boxes, and each has to begin where "
+                f"the XOR pattern of 8 rows does: the rows have to be a multiple of 8, and {self.rows} is not."
+            )
         return ""

@@ -59,8 +59,10 @@ def tile_resources(
     """
     (block_m, block_n, block_k), (warp_m, warp_n) = block, warp
     if warp_m % 16 or warp_n % 8 or block_k % MMA_K or min(*block, *warp) < 1:
-        raise SizeError(f"A warp tile is a multiple of 16 × 8 and BLOCK_K of {MMA_K}, for m16n8k8; "
-                        f"{warp_m} × {warp_n} and {block_k} are not.")
+        raise SizeError(
+            f"A warp tile is a multiple of 16 × 8 and BLOCK_K of {MMA_K}, for m16n8k8; "
+            f"{warp_m} × {warp_n} and {block_k} are not."
+        )
     if block_m % warp_m or block_n % warp_n:
         raise SizeError(f"Warp tiles of {warp_m} × {warp_n} do not divide a block tile of {block_m} × {block_n}.")
     if stages < 1:
@@ -81,8 +83,9 @@ def tile_resources(
     if gpu.l2_measured_gbps:
         bounds["L2"] = attainable(of_block, bounds["the tensor cores"], gpu.l2_measured_gbps)
     dram = attainable(of_block, bounds["the tensor cores"], gpu.dram_measured_gbps or gpu.dram_gbps)
-    return TileResources(tuple(block), tuple(warp), stages, threads, smem, registers, found, refusal, of_block, of_warp,
-                         bounds, dram)
+    return TileResources(
+        tuple(block), tuple(warp), stages, threads, smem, registers, found, refusal, of_block, of_warp, bounds, dram
+    )
 
 
 def shared_gbps(gpu: Gpu) -> float | None:

@@ -291,8 +291,10 @@ def _require_patience(products: int, compute: str, whole, block, warp, thread) -
     most = MOST_SINGLE_PRODUCTS if compute == "loops" else MOST_PRODUCTS
     if products > most or tiles > MOST_TILES:
         size = " × ".join(f"{extent:,}" for extent in whole)
-        raise SizeError(f"{size} is {products:,} multiply-adds in {tiles:,} tiles, minutes of work for these loops; "
-                        f"{most:,} in {MOST_TILES:,} tiles is the limit. Choose smaller matrices or larger tiles.")
+        raise SizeError(
+            f"{size} is {products:,} multiply-adds in {tiles:,} tiles, minutes of work for these loops; "
+            f"{most:,} in {MOST_TILES:,} tiles is the limit. Choose smaller matrices or larger tiles."
+        )
 
 
 def _check(m: int, n: int, k: int, block, warp, thread, order: str) -> None:

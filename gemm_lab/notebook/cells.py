@@ -52,8 +52,10 @@ class Line:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str):
-        raise ConfigError(f"%%kernel: {message}. It is used as: %%kernel NAME [--region REGION] [--as VARIABLE] "
-                          "[-n SIZE] [--set BLOCK_K=32] [--no-run]")
+        raise ConfigError(
+            f"%%kernel: {message}. It is used as: %%kernel NAME [--region REGION] [--as VARIABLE] "
+            "[-n SIZE] [--set BLOCK_K=32] [--no-run]"
+        )
 
 
 def parse_line(line: str) -> Line:
@@ -77,8 +79,15 @@ def parse_line(line: str) -> Line:
     options = parser.parse_args(words)
     if options.alias and (not options.alias.isidentifier() or iskeyword(options.alias)):
         raise ConfigError(f"“{options.alias}” cannot be a variable; choose a name such as mine.")
-    return Line(options.name, options.region, options.alias, options.n, parse_settings(options.settings),
-                not options.no_run, options.exercise)
+    return Line(
+        options.name,
+        options.region,
+        options.alias,
+        options.n,
+        parse_settings(options.settings),
+        not options.no_run,
+        options.exercise,
+    )
 
 
 def parse_settings(items: list[str]) -> dict[str, int]:
@@ -141,8 +150,15 @@ def _of_the_text(made: Kernel, line: Line, cell: str) -> list[Diagnostic]:
     code = blanked(cell)
     if not code.strip():
         known = f'regions["{line.region}"]' if line.region else "source"
-        return [Diagnostic("cell", 2, "error", "there is no code in this cell; "
-                           f'print(lab.kernel("{made.name}").{known}) shows what the file has there')]
+        return [
+            Diagnostic(
+                "cell",
+                2,
+                "error",
+                "there is no code in this cell; "
+                f'print(lab.kernel("{made.name}").{known}) shows what the file has there',
+            )
+        ]
     if found := unmatched_brace(tokens(cell)):
         offset, count = found
         number = code.count("\n", 0, offset)
@@ -173,8 +189,10 @@ def error_page(error: LabError) -> str:
     notes = "".join(
         f'<div style="margin-top:4px"><b>{escape(note.where)}</b>: '
         f'<span style="color:{html.BAD if note.severity == "error" else html.WARN}">{escape(note.message)}</span>'
-        + (html.code_line(note.text, note.caret) if note.text else "") + "</div>"
-        for note in error.diagnostics)
+        + (html.code_line(note.text, note.caret) if note.text else "")
+        + "</div>"
+        for note in error.diagnostics
+    )
     return html.card(f"<b>{escape(error.name)} does not compile.</b>{notes}", html.BAD)
 
 

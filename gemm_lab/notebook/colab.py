@@ -43,8 +43,10 @@ def badge_source(name: str, pictures: bool) -> str:
     link = f"https://colab.research.google.com/github/{path}/blob/{BRANCH}/notebooks/{name}.ipynb"
     text = f"[![Open in Colab]({_BADGE})]({link})"
     if pictures:
-        text += ('\n\nOn Colab the pictures between the cells are missing. A double click on their cell shows the NAME '
-                 'of a file `NAME.png`, and `lab.figure("NAME")` the picture.')
+        text += (
+            "\n\nOn Colab the pictures between the cells are missing. A double click on their cell shows the NAME "
+            'of a file `NAME.png`, and `lab.figure("NAME")` the picture.'
+        )
     return text
 
 
@@ -63,8 +65,10 @@ def open_book(book: nbformat.NotebookNode, name: str) -> bool:
         return False
     rest = [cell for cell in book.cells if not is_setup(cell)]
     badge = badge_source(name, any("../images/" in cell.source for cell in rest))
-    cells = [new_markdown_cell(badge, id="setup-badge", metadata={"tags": [TAG]}),
-             new_code_cell(setup_source(), id="setup-install", metadata=FOLDED)]
+    cells = [
+        new_markdown_cell(badge, id="setup-badge", metadata={"tags": [TAG]}),
+        new_code_cell(setup_source(), id="setup-install", metadata=FOLDED),
+    ]
     held = [(cell.cell_type, cell.source, cell.metadata) for cell in book.cells[1:3]]
     if held == [(cell.cell_type, cell.source, cell.metadata) for cell in cells] and len(rest) == len(book.cells) - 2:
         return False

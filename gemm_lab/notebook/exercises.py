@@ -37,8 +37,9 @@ class WrongAnswer(LabError):
 
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
-        return (f"<b>{escape(self.exercise.title)}: not yet.</b><ul style='margin:4px 0'>{items}</ul>"
-                + html.folded("hint", escape(self.exercise.hint)))
+        return f"<b>{escape(self.exercise.title)}: not yet.</b><ul style='margin:4px 0'>{items}</ul>" + html.folded(
+            "hint", escape(self.exercise.hint)
+        )
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,10 @@ class Exercise:
         return f"Exercise. {self.title}. {self.task}"
 
     def _repr_html_(self) -> str:
-        return html.card(f"<b>Exercise. {escape(self.title)}.</b> {escape(self.task)}"
-                         + html.folded("hint", escape(self.hint)), "#CC79A7")
+        return html.card(
+            f"<b>Exercise. {escape(self.title)}.</b> {escape(self.task)}" + html.folded("hint", escape(self.hint)),
+            "#CC79A7",
+        )
 
 
 def kernel_of(exercise: Exercise, text: str) -> Kernel:
@@ -96,8 +99,10 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
     if answer.name != wanted["kernel"] or not answer.edited:
         raise ConfigError(f"{exercise.title} is about your edit of {wanted['kernel']}, not {answer.label}.")
     if set(answer.edits) != {wanted["region"]}:
-        raise ConfigError(f"{exercise.title} is about one region; edit it in a cell that begins with "
-                          f"%%kernel {wanted['kernel']} --region {wanted['region']}.")
+        raise ConfigError(
+            f"{exercise.title} is about one region; edit it in a cell that begins with "
+            f"%%kernel {wanted['kernel']} --region {wanted['region']}."
+        )
     with still_at_work(f"the check of “{exercise.title}”"):
         found = kernel_judge.judge(answer, wanted, seed)
     if found.reasons:
@@ -112,18 +117,27 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     argument = roofline.l2_argument(m, n)
     smem, reasons = stages * (m + n) * k * 2, []
     if not argument.enough:
-        reasons.append(f"{m} × {n} gives {argument.intensity:.1f} FLOP/byte; the balance point is "
-                       f"{argument.balance:.1f}.")
+        reasons.append(
+            f"{m} × {n} gives {argument.intensity:.1f} FLOP/byte; the balance point is {argument.balance:.1f}."
+        )
     if smem > target.smem_per_block:
-        reasons.append(f"{stages} stages take {smem:,} bytes; a block on a {target.name} has "
-                       f"{target.smem_per_block:,}.")
+        reasons.append(
+            f"{stages} stages take {smem:,} bytes; a block on a {target.name} has {target.smem_per_block:,}."
+        )
     if m % 16 or n % 8 or k % 8:
-        reasons.append("An mma of a T4 multiplies 16 × 8 × 8: block_m must be a multiple of 16, block_n and block_k "
-                       "of 8.")
+        reasons.append(
+            "An mma of a T4 multiplies 16 × 8 × 8: block_m must be a multiple of 16, block_n and block_k of 8."
+        )
     if reasons:
         raise WrongAnswer(exercise, reasons)
-    return Solved(exercise.title, [("intensity", f"{argument.intensity:.1f} FLOP/byte"),
-                                   ("balance", f"{argument.balance:.1f} FLOP/byte"), ("shared memory", f"{smem:,} B")])
+    return Solved(
+        exercise.title,
+        [
+            ("intensity", f"{argument.intensity:.1f} FLOP/byte"),
+            ("balance", f"{argument.balance:.1f} FLOP/byte"),
+            ("shared memory", f"{smem:,} B"),
+        ],
+    )
 
 
 def judge_warp_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
@@ -143,8 +157,10 @@ def judge_warp_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) ->
     mine = reads(warps_m, warps_n)
     if mine > best:
         raise WrongAnswer(exercise, [f"Your warps read {mine} elements for each step of k; {best} is possible."])
-    return Solved(exercise.title, [("elements read per step of k", str(mine)),
-                                   ("warp tile", f"{block_m // warps_m} × {block_n // warps_n}")])
+    return Solved(
+        exercise.title,
+        [("elements read per step of k", str(mine)), ("warp tile", f"{block_m // warps_m} × {block_n // warps_n}")],
+    )
 
 
 def judge_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
@@ -174,8 +190,11 @@ def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]
 
 
 JUDGES: dict[str, Callable[..., Solved]] = {
-    "kernel": judge_kernel, "block_tile": judge_block_tile, "warp_tile": judge_warp_tile,
-    "tile": judge_tile, "rounds": judge_rounds,
+    "kernel": judge_kernel,
+    "block_tile": judge_block_tile,
+    "warp_tile": judge_warp_tile,
+    "tile": judge_tile,
+    "rounds": judge_rounds,
 }
 
 
@@ -200,6 +219,9 @@ def exercise(name: str) -> Exercise:
         return exercises()[name]
     near = difflib.get_close_matches(name, exercises(), n=3, cutoff=0.3)
     near = near or [known for known in exercises() if name and known.startswith(name[:2])]
-    hint = f"Did you mean {listed(near)}?" if near else ("A name begins with the number of its notebook, such as "
-                                                         f"{listed(list(exercises())[:3])}.")
+    hint = (
+        f"Did you mean {listed(near)}?"
+        if near
+        else (f"A name begins with the number of its notebook, such as {listed(list(exercises())[:3])}.")
+    )
     raise LabError(f"There is no exercise {shown(name)}. {hint}")

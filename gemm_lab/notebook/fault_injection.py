@@ -1,7 +1,7 @@
 """A kernel broken on purpose, and what becomes of it: a deadlock, a fault, a wrong result, a hazard, or nothing.
 
-    from gemm_lab.notebook.fault_injection import damage
-    damage("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})
+from gemm_lab.notebook.fault_injection import damage
+damage("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})
 """
 
 from __future__ import annotations
@@ -63,8 +63,15 @@ def _run(broken: Kernel, blocks: int | None) -> Damage:
     for timing in ("early", "late"):
 
         def machine(compiled, *, grid, args, cluster, timing=timing):
-            arrays, report = launch(compiled, (blocks, 1, 1) if blocks else grid, args, cluster, hazards=True,
-                                    timing=timing, **limits(m, n, k))
+            arrays, report = launch(
+                compiled,
+                (blocks, 1, 1) if blocks else grid,
+                args,
+                cluster,
+                hazards=True,
+                timing=timing,
+                **limits(m, n, k),
+            )
             hazards[:] = widest_first(hazards + report.hazards)
             return arrays
 

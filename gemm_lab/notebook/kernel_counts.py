@@ -1,7 +1,7 @@
 """Whole kernels: the wavefronts that the emulator counts beside those that Nsight Compute recorded.
 
-    from gemm_lab.notebook.kernel_counts import kernel_counts
-    kernel_counts("t4/02", "t4/03")
+from gemm_lab.notebook.kernel_counts import kernel_counts
+kernel_counts("t4/02", "t4/03")
 """
 
 from __future__ import annotations
@@ -41,8 +41,17 @@ class KernelCounts:
         self.rows, self.n = rows, n
 
     def _table(self) -> list[list[str]]:
-        return [[row.kernel, f"{row.shared_bytes:,}", f"{row.ideal:,}", f"{row.degree:.2f}", f"{row.emulator:,}",
-                 "not recorded" if row.hardware is None else f"{row.hardware:,}"] for row in self.rows]
+        return [
+            [
+                row.kernel,
+                f"{row.shared_bytes:,}",
+                f"{row.ideal:,}",
+                f"{row.degree:.2f}",
+                f"{row.emulator:,}",
+                "not recorded" if row.hardware is None else f"{row.hardware:,}",
+            ]
+            for row in self.rows
+        ]
 
     def __repr__(self) -> str:
         head = f"{'kernel':28} {'bytes':>8} {'ideal':>9} {'degree':>7} {'emulator':>10} {'hardware':>13}"
@@ -69,6 +78,7 @@ def kernel_counts(*names: str) -> KernelCounts:
         made = kernel(name)
         compiled = made.compile(ARCH)
         counted = check_on_emulator(made, compiled, PROFILED_N, PROFILED_N, PROFILED_N)[1].totals
-        rows.append(KernelCount(made.name, compiled.smem, counted.ideal_wavefronts, counted.wavefronts,
-                                recorded.get(made.name)))
+        rows.append(
+            KernelCount(made.name, compiled.smem, counted.ideal_wavefronts, counted.wavefronts, recorded.get(made.name))
+        )
     return KernelCounts(rows, PROFILED_N)

@@ -30,7 +30,7 @@ class Prediction:
 
     def __init__(self, question: str, unit: str = "", choices: tuple[str, ...] | list[str] = ()):
         if not isinstance(choices, (list, tuple, dict)):
-            raise ConfigError(f"choices is a list of texts, such as [\"exact\", \"wrong\"], not {shown(choices)}.")
+            raise ConfigError(f'choices is a list of texts, such as ["exact", "wrong"], not {shown(choices)}.')
         self.question, self.unit, self.choices = question, unit, tuple(str(choice) for choice in choices)
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
         self.value = self._valid(_load().get(self.key))
@@ -78,8 +78,9 @@ class Prediction:
             box = widgets.ToggleButtons(options=self.choices, value=self.value, style={"button_width": "auto"})
         else:
             shown = "" if self.value is None else f"{self.value:g}"
-            box = widgets.Text(value=shown, placeholder="your answer", continuous_update=False,
-                               layout=widgets.Layout(width="130px"))
+            box = widgets.Text(
+                value=shown, placeholder="your answer", continuous_update=False, layout=widgets.Layout(width="130px")
+            )
         note = widgets.HTML(self._note())
 
         def changed(change) -> None:
@@ -115,9 +116,11 @@ class Prediction:
         return f"Predict. {self.question} ({stored})"
 
     def _repr_html_(self) -> str:
-        box = ('<span style="display:inline-block;min-width:90px;border:1px solid #9aa0a6;border-radius:3px;'
-               f'padding:1px 8px;color:#9aa0a6">{escape(" / ".join(self.choices) or "your answer")}</span> '
-               f"{escape(self.unit)}")
+        box = (
+            '<span style="display:inline-block;min-width:90px;border:1px solid #9aa0a6;border-radius:3px;'
+            f'padding:1px 8px;color:#9aa0a6">{escape(" / ".join(self.choices) or "your answer")}</span> '
+            f"{escape(self.unit)}"
+        )
         return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}</div>"
 
     def _ipython_display_(self) -> None:

@@ -1,7 +1,7 @@
 """Two pipes of one multiprocessor: the wavefronts of shared memory beside the cycles of the tensor cores.
 
-    from gemm_lab.notebook.shared_roofline import shared_roofline
-    shared_roofline("ampere/02", "ampere/04")
+from gemm_lab.notebook.shared_roofline import shared_roofline
+shared_roofline("ampere/02", "ampere/04")
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ def cycles_per_mma(name: str) -> float | None:
     """
     target = gpu(name)
     if name == "h200":
-        found = [cycles_in(card) for card in read_cards(data_dir("results") / "profiles" / name)
-                 if card.kernel.startswith("ampere/")]
+        found = [
+            cycles_in(card)
+            for card in read_cards(data_dir("results") / "profiles" / name)
+            if card.kernel.startswith("ampere/")
+        ]
         return statistics.median(found) if found else None
     flop_per_cycle = target.peak("bf16", "f32") * 1e12 / target.sms / target.warp_schedulers / (target.boost_mhz * 1e6)
     return 2 * MMA / flop_per_cycle
@@ -75,22 +78,36 @@ class SharedRoofline:
         self.rows = rows
 
     def _table(self) -> list[list[str]]:
-        return [[row.label, f"{row.ldmatrix:,.0f}", f"{row.copies:,.0f}", f"{row.wavefronts:,.0f}",
-                 *("not recorded" if cycles is None else f"{cycles:,.0f} ({row.bound(name):.0%})"
-                   for name, cycles in row.tensor.items())] for row in self.rows]
+        return [
+            [
+                row.label,
+                f"{row.ldmatrix:,.0f}",
+                f"{row.copies:,.0f}",
+                f"{row.wavefronts:,.0f}",
+                *(
+                    "not recorded" if cycles is None else f"{cycles:,.0f} ({row.bound(name):.0%})"
+                    for name, cycles in row.tensor.items()
+                ),
+            ]
+            for row in self.rows
+        ]
 
     def __repr__(self) -> str:
         wide = max(len(row.label) for row in self.rows)
         head = f"{'':{wide}} {'ldmatrix':>9} {'copies':>8} {'together':>9}" + "".join(f"{name:>15}" for name in GPUS)
-        lines = [f"{a:{wide}} {b:>9} {c:>8} {d:>9}" + "".join(f"{text:>15}" for text in rest)
-                 for a, b, c, d, *rest in self._table()]
+        lines = [
+            f"{a:{wide}} {b:>9} {c:>8} {d:>9}" + "".join(f"{text:>15}" for text in rest)
+            for a, b, c, d, *rest in self._table()
+        ]
         return "\n".join([head, *lines])
 
     def _repr_html_(self) -> str:
         header = ["kernel", "ldmatrix", "copies", "wavefronts", *(gpu(name).name for name in GPUS)]
-        caption = (f"A block in a step of {K_STEP} along K, counted on the emulator. Right: cycles of the tensor cores "
-                   "for the same step, and in brackets the share of their rate that shared memory allows, at one "
-                   "wavefront a cycle. A100 and RTX 5090 from data sheets, H200 from recorded profile cards.")
+        caption = (
+            f"A block in a step of {K_STEP} along K, counted on the emulator. Right: cycles of the tensor cores "
+            "for the same step, and in brackets the share of their rate that shared memory allows, at one "
+            "wavefront a cycle. A100 and RTX 5090 from data sheets, H200 from recorded profile cards."
+        )
         return html.card(html.table(header, self._table(), escape(caption)))
 
 
@@ -105,8 +122,10 @@ def shared_roofline(*kernels: str | Kernel) -> SharedRoofline:
         report = check_on_emulator(made, made.compile(), N, N, N)[1]
         block_m, block_n = made.block
         steps = (N // block_m) * (N // block_n) * (N // K_STEP)
-        ldmatrix, copies = (sum(site.wavefronts for site in report.sites if site.opcode.startswith(names)) / steps
-                            for names in (("ldmatrix",), ("cp.async", "st.shared.v4")))
+        ldmatrix, copies = (
+            sum(site.wavefronts for site in report.sites if site.opcode.startswith(names)) / steps
+            for names in (("ldmatrix",), ("cp.async", "st.shared.v4"))
+        )
         mmas = block_m * block_n * K_STEP / MMA / 4  # for each of the four tensor cores
         tensor = {name: (each := cycles_per_mma(name)) and mmas * each for name in GPUS}
         rows.append(PipeRow(made.label, ldmatrix, copies, tensor))

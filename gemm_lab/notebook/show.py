@@ -26,8 +26,10 @@ class Picture:
         data = b64encode(self.path.read_bytes()).decode()
         look = "max-width:760px;font-size:13px;opacity:0.8;margin-top:2px"
         caption = f'<div style="{look}">{escape(self.caption)}</div>' if self.caption else ""
-        page = (f'<img alt="{escape(self.caption or self.name)}" style="max-width:760px;width:100%;border-radius:6px" '
-                f'src="data:image/png;base64,{data}">{caption}')
+        page = (
+            f'<img alt="{escape(self.caption or self.name)}" style="max-width:760px;width:100%;border-radius:6px" '
+            f'src="data:image/png;base64,{data}">{caption}'
+        )
         return {"text/html": page, "text/plain": f"[{self.name}] {self.caption}"}
 
 

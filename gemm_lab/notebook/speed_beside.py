@@ -18,12 +18,15 @@ def speed_beside(answer: Kernel) -> list[tuple[str, str]]:
     rung = answer.unedited()
     m, n, k = speed_size(answer)
     try:
-        rows = benchmark_kernels([answer, rung], [(m, n, k)], baselines=(), ceiling=None, regime="burst",
-                                 rounds=QUICK_ROUNDS, progress=False)
+        rows = benchmark_kernels(
+            [answer, rung], [(m, n, k)], baselines=(), ceiling=None, regime="burst", rounds=QUICK_ROUNDS, progress=False
+        )
     except LabError:
         return []
     speeds = {row.kernel: row.tflops for row in rows}
     if not {answer.label, rung.label} <= set(speeds):
         return []
-    return [(f"TFLOPS at {m} × {n} × {k}", f"{speeds[answer.label]:.1f}"),
-            (f"of {rung.label}", f"{speeds[rung.label]:.1f}")]
+    return [
+        (f"TFLOPS at {m} × {n} × {k}", f"{speeds[answer.label]:.1f}"),
+        (f"of {rung.label}", f"{speeds[rung.label]:.1f}"),
+    ]

@@ -1,7 +1,7 @@
 """One access, counted three times: by the bank model, by the emulator, and by Nsight Compute where it was recorded.
 
-    from gemm_lab.notebook.three_counts import three_counts
-    three_counts("ldmatrix.x4", "128-byte rows, plain, column 0", "128-byte rows, xor, column 0")
+from gemm_lab.notebook.three_counts import three_counts
+three_counts("ldmatrix.x4", "128-byte rows, plain, column 0", "128-byte rows, xor, column 0")
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from html import escape
 import numpy as np
 
 import gpu_simulator as emulator
+from gemm_lab import compiling
 from gemm_lab.cards import html
 from gemm_lab.config import data_dir
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.measure.recordings import Recording, recordings
-from gpu_simulator import compiler
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks
@@ -61,8 +61,10 @@ class ThreeCounts:
         return f"Model, emulator and {self.source.split(',')[0]} agree on {self.agreeing} of {len(self.rows)}."
 
     def _table(self) -> list[list[str]]:
-        return [[row.instruction, row.pattern, *map(str, (row.ideal, row.model, row.emulator, row.hardware))]
-                for row in self.rows]
+        return [
+            [row.instruction, row.pattern, *map(str, (row.ideal, row.model, row.emulator, row.hardware))]
+            for row in self.rows
+        ]
 
     def __repr__(self) -> str:
         if len(self.rows) > MOST_ROWS:
@@ -93,8 +95,10 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
     every, hardware = _recordings(), _recorded()
     names = [instruction] if isinstance(instruction, str) else instruction
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
-        raise LabError("three_counts wants the name of an instruction, such as “ldmatrix.x4”, or a list of names, not "
-                       f"{shown(instruction)}.")
+        raise LabError(
+            "three_counts wants the name of an instruction, such as “ldmatrix.x4”, or a list of names, not "
+            f"{shown(instruction)}."
+        )
     rows = []
     for name in names:
         known = [pattern for other, pattern in every if other == name]
@@ -105,8 +109,9 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
                 raise LabError(f"{name} was not recorded with “{pattern}”; {_near(pattern, known)}")
             found = every[name, pattern]
             counted = _emulated(found)
-            rows.append(Count(name, pattern, counted.ideal_wavefronts, modelled(found), counted.wavefronts,
-                              hardware[found.key]))
+            rows.append(
+                Count(name, pattern, counted.ideal_wavefronts, modelled(found), counted.wavefronts, hardware[found.key])
+            )
     return ThreeCounts(rows, source())
 
 
@@ -127,7 +132,7 @@ def modelled(recording: Recording) -> int:
 
 
 def _emulated(recording: Recording):
-    compiled = compiler.compile(recording.source, arch=ARCH, name="pattern")
+    compiled = compiling.compile(recording.source, arch=ARCH, name="pattern")
     return emulator.launch(compiled, "gemm", 1, 32, recording.arguments()).totals
 
 
@@ -149,15 +154,17 @@ def _recordings() -> dict[tuple[str, str], Recording]:
 
 @lru_cache(maxsize=1)
 def _recorded() -> dict[tuple[str, str, str], int]:
-    return {(row["instruction"], row["pattern"], row["seed"]): int(row["wavefronts"])
-            for row in read_rows(data_dir("results") / "profiles" / GPU / "patterns.csv")}
+    return {
+        (row["instruction"], row["pattern"], row["seed"]): int(row["wavefronts"])
+        for row in read_rows(data_dir("results") / "profiles" / GPU / "patterns.csv")
+    }
 
 
 @lru_cache(maxsize=1)
 def source() -> str:
     """The GPU and the tools of the recordings, as a caption says them."""
     (about,) = read_rows(data_dir("results") / "profiles" / GPU / "about.csv")
-    return (f"{about['gpu']}, driver {about['driver']}, Nsight Compute {about['ncu']}, on {about['date']}")
+    return f"{about['gpu']}, driver {about['driver']}, Nsight Compute {about['ncu']}, on {about['date']}"
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -62,8 +62,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=Path("notebooks"))
     others = sign(parser.parse_args(argv).folder)
     if others:
-        print(f"Not trusted, because changed or not of this release: {', '.join(path.name for path in others)}. "
-              "JupyterLab shows such a notebook without the scripts of its stored outputs until its cells are run.")
+        print(
+            f"Not trusted, because changed or not of this release: {', '.join(path.name for path in others)}. "
+            "JupyterLab shows such a notebook without the scripts of its stored outputs until its cells are run."
+        )
     return 0
 
 

@@ -12,5 +12,15 @@ from gemm_lab.plots.rooflines import roofline
 from gemm_lab.plots.speed import ladder, sizes
 from gemm_lab.plots.timeline import timeline
 
-__all__ = ["Section", "bench", "code_strip", "ladder", "profile_card", "resources", "roofline", "short_number", "sizes",
-           "timeline"]
+__all__ = [
+    "Section",
+    "bench",
+    "code_strip",
+    "ladder",
+    "profile_card",
+    "resources",
+    "roofline",
+    "short_number",
+    "sizes",
+    "timeline",
+]

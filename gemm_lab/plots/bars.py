@@ -15,8 +15,14 @@ ROW = 0.235  # inches a kernel
 
 
 @style.drawn
-def bars(rungs: Iterable[Any], *, lines: Mapping[str, float], lit: str | None = None,
-         published: Mapping[str, float] | None = None, published_on: str = "") -> Figure:
+def bars(
+    rungs: Iterable[Any],
+    *,
+    lines: Mapping[str, float],
+    lit: str | None = None,
+    published: Mapping[str, float] | None = None,
+    published_on: str = "",
+) -> Figure:
     """One bar a kernel, with its quartiles and number.
 
     rungs: measured rows of one size.   lines: {label: TFLOPS}, drawn from top to bottom with their labels above.
@@ -38,23 +44,49 @@ def bars(rungs: Iterable[Any], *, lines: Mapping[str, float], lit: str | None = 
         ax.plot([low, high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
         end, mark = max(speed, high), published.get(name, 0.0)
         close = -0.005 < mark / ax.get_xlim()[1] - end / ax.get_xlim()[1] < 0.09  # the number goes behind the diamond
-        ax.annotate(read.in_tflops(speed, 100), (max(end, mark) if close else end, y),
-                    xytext=(7 if close else 5, 0),
-                    textcoords="offset points", va="center", fontweight="bold" if shines else "normal", zorder=5,
-                    bbox={"boxstyle": "square,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none"})
+        ax.annotate(
+            read.in_tflops(speed, 100),
+            (max(end, mark) if close else end, y),
+            xytext=(7 if close else 5, 0),
+            textcoords="offset points",
+            va="center",
+            fontweight="bold" if shines else "normal",
+            zorder=5,
+            bbox={"boxstyle": "square,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none"},
+        )
     inches = ax.get_position().width * style.WIDTH
     limit = ax.get_xlim()[1]
     places = style.spread([speed / limit * inches for speed in lines.values()], 1.15)
     for (label, speed), place in zip(lines.items(), places, strict=True):
         ax.axvline(speed, color=style.INK, linewidth=1.1, linestyle=(0, (5, 2)), zorder=1)
-        ax.annotate(f"{label} {read.in_tflops(speed)}", (place / inches, 1), xycoords="axes fraction", xytext=(0, 4),
-                    textcoords="offset points", ha="center", va="bottom")
+        ax.annotate(
+            f"{label} {read.in_tflops(speed)}",
+            (place / inches, 1),
+            xycoords="axes fraction",
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+        )
     marks = [(published[name], y) for y, name in enumerate(names) if name in published]
     if marks:
-        ax.plot(*zip(*marks, strict=True), linestyle="none", marker="D", markersize=5, markerfacecolor=style.PAPER,
-                markeredgecolor=style.INK, markeredgewidth=1.1, zorder=6)
-        fig.text(0.35 / style.WIDTH, 1 - 0.35 / fig.get_figheight(), f"◇ published ({published_on})", color=style.MUTED,
-                 va="center")
+        ax.plot(
+            *zip(*marks, strict=True),
+            linestyle="none",
+            marker="D",
+            markersize=5,
+            markerfacecolor=style.PAPER,
+            markeredgecolor=style.INK,
+            markeredgewidth=1.1,
+            zorder=6,
+        )
+        fig.text(
+            0.35 / style.WIDTH,
+            1 - 0.35 / fig.get_figheight(),
+            f"◇ published ({published_on})",
+            color=style.MUTED,
+            va="center",
+        )
     ax.set_yticks(range(len(rungs)), names)
     ax.tick_params(axis="y", length=0, labelcolor=style.INK)
     ax.xaxis.set_major_locator(MaxNLocator(6))

@@ -39,8 +39,15 @@ def _lying(rows: list[Any], spec: Any, n: int, lit: str | None, published: bool)
     ceiling = read.median(read.number(row, "ceiling_tflops") for row in rungs)
     lines = read.baselines(rows, rungs) | ({"ceiling": ceiling} if ceiling else {})
     names = {rung.published: rung.name for rung in spec.kernels if rung.published}
-    speeds = {names[row.kernel]: row.speed for row in figures()
-              if row.kernel in names and row.gpu == spec.gpu and row.n == n and row.speed} if published else {}
+    speeds = (
+        {
+            names[row.kernel]: row.speed
+            for row in figures()
+            if row.kernel in names and row.gpu == spec.gpu and row.n == n and row.speed
+        }
+        if published
+        else {}
+    )
     return bars(rungs, lines=lines, lit=lit, published=speeds, published_on=GPUS[spec.gpu].name if spec.gpu else "")
 
 

@@ -34,8 +34,9 @@ _ROW, _HEAD, _FOOT, _LEFT, _RIGHT = 0.62, 0.55, 1.05, 0.35, 0.35  # inches
 
 
 @style.drawn
-def code_strip(rows: Sequence[tuple[str, Sequence[Any]]], title: str = "one turn of the main loop", *,
-               counts: bool = True) -> Figure:
+def code_strip(
+    rows: Sequence[tuple[str, Sequence[Any]]], title: str = "one turn of the main loop", *, counts: bool = True
+) -> Figure:
     """(name, instructions in order) for each row, all on one scale; an instruction has an `opcode`, as a SassLine has.
 
     With `counts` the number of instructions stands behind each row.
@@ -65,8 +66,15 @@ def code_strip(rows: Sequence[tuple[str, Sequence[Any]]], title: str = "one turn
             ax.add_collection(LineCollection(stripes, colors=colour, linewidths=wide, capstyle="butt"))
         ax.annotate(name, (0, y + 0.5), xytext=(-8, 0), textcoords="offset points", ha="right", va="center_baseline")
         if counts:
-            ax.annotate(str(len(opcodes)), (len(opcodes), y + 0.5), xytext=(6, 0), textcoords="offset points",
-                        ha="left", va="center_baseline", color=style.MUTED)
+            ax.annotate(
+                str(len(opcodes)),
+                (len(opcodes), y + 0.5),
+                xytext=(6, 0),
+                textcoords="offset points",
+                ha="left",
+                va="center_baseline",
+                color=style.MUTED,
+            )
     _legend(fig, height - _HEAD - _ROW * len(rows) - 0.2, kinds)
     return fig
 

@@ -10,14 +10,21 @@ from matplotlib.transforms import Bbox
 
 # (dx, dy) in points from the point, horizontal and vertical alignment: what is tried, the first that is free is taken.
 PLACES = (
-    (9, 0, "left", "center"), (8, -3, "left", "top"), (-9, 0, "right", "center"), (-8, 3, "right", "bottom"),
-    (8, 3, "left", "bottom"), (-8, -3, "right", "top"), (0, 9, "center", "bottom"), (0, -9, "center", "top"),
+    (9, 0, "left", "center"),
+    (8, -3, "left", "top"),
+    (-9, 0, "right", "center"),
+    (-8, 3, "right", "bottom"),
+    (8, 3, "left", "bottom"),
+    (-8, -3, "right", "top"),
+    (0, 9, "center", "bottom"),
+    (0, -9, "center", "top"),
 )
 MARKER, AROUND, STEPS = 9.0, 2.0, 400  # points: a marker's width, air around words; points of a line that are looked at
 
 
-def label_points(ax: Axes, points: Sequence[tuple[str, float, float]],
-                 lines: Iterable[Sequence[tuple[float, float]]] = (), **look) -> None:
+def label_points(
+    ax: Axes, points: Sequence[tuple[str, float, float]], lines: Iterable[Sequence[tuple[float, float]]] = (), **look
+) -> None:
     """Write the word of each (word, x, y) beside its point, in data coordinates of axes whose limits are set.
 
     lines: straight lines as pairs of ends. Of all places, the one that covers least of the points, of the words that

@@ -18,14 +18,26 @@ from gpu_simulator.errors import LabError
 _GREY = "#B6BEC7"
 # States of a warp and classes of instructions. What belongs to a memory has its colour; mathematics is green.
 COLOURS = {
-    "long scoreboard": style.MEMORY["DRAM"], "LG throttle": style.MEMORY["L2"],
-    "MIO throttle": style.MEMORY["shared memory"], "short scoreboard": style.MEMORY["registers"],
-    "barrier": style.ORANGE, "math pipe throttle": style.GREEN, "wait": style.SKY, "selected": style.INK,
-    "not selected": _GREY, "dispatch": "#8A8A8A",
-    "GMMA": style.tint(style.GREEN, 0.5), "no instruction": style.VERMILION,
-    "tensor core": style.GREEN, "ldmatrix": style.MEMORY["shared memory"], "shared memory": style.MEMORY["registers"],
-    "global memory": style.MEMORY["DRAM"], "async copy": style.MEMORY["L2"], "integer and address": style.ORANGE,
-    "floating point": style.SKY, "control": _GREY,
+    "long scoreboard": style.MEMORY["DRAM"],
+    "LG throttle": style.MEMORY["L2"],
+    "MIO throttle": style.MEMORY["shared memory"],
+    "short scoreboard": style.MEMORY["registers"],
+    "barrier": style.ORANGE,
+    "math pipe throttle": style.GREEN,
+    "wait": style.SKY,
+    "selected": style.INK,
+    "not selected": _GREY,
+    "dispatch": "#8A8A8A",
+    "GMMA": style.tint(style.GREEN, 0.5),
+    "no instruction": style.VERMILION,
+    "tensor core": style.GREEN,
+    "ldmatrix": style.MEMORY["shared memory"],
+    "shared memory": style.MEMORY["registers"],
+    "global memory": style.MEMORY["DRAM"],
+    "async copy": style.MEMORY["L2"],
+    "integer and address": style.ORANGE,
+    "floating point": style.SKY,
+    "control": _GREY,
 }
 OTHER_COLOUR = "#E3E7EB"
 _BAR, _GAP, _HEAD, _LEGEND_ROW, _GAUGES = 0.34, 0.08, 0.34, 0.235, 0.62  # inches
@@ -92,8 +104,9 @@ def _section(fig: Figure, section: Section, top: float) -> None:
     total_right = 0.95
     fig.text(_LEFT / width, 1 - (top + 0.12) / height, section.title, color=style.MUTED, va="center")
     bars = len(section.rows) * (_BAR + _GAP)
-    ax = style.axes(fig, left=_LEFT + names_left, right=_RIGHT + total_right, top=top + _HEAD,
-                    bottom=height - top - _HEAD - bars)
+    ax = style.axes(
+        fig, left=_LEFT + names_left, right=_RIGHT + total_right, top=top + _HEAD, bottom=height - top - _HEAD - bars
+    )
     ax.axis("off")
     longest = max(section.total(row) for _, row in section.rows)
     ax.set(xlim=(0, longest), ylim=(len(section.rows) - 0.5, -0.5))
@@ -101,10 +114,24 @@ def _section(fig: Figure, section: Section, top: float) -> None:
         shines = y == section.lit % len(section.rows)
         total = _bar(ax, y, row, section, shines)
         weight = "bold" if shines else "normal"
-        ax.annotate(name, (0, y), xytext=(-8, 0), textcoords="offset points", ha="right", va="center_baseline",
-                    fontweight=weight)
-        ax.annotate(f"{short_number(total)}{section.unit}", (total, y), xytext=(7, 0), textcoords="offset points",
-                    ha="left", va="center_baseline", fontweight=weight)
+        ax.annotate(
+            name,
+            (0, y),
+            xytext=(-8, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center_baseline",
+            fontweight=weight,
+        )
+        ax.annotate(
+            f"{short_number(total)}{section.unit}",
+            (total, y),
+            xytext=(7, 0),
+            textcoords="offset points",
+            ha="left",
+            va="center_baseline",
+            fontweight=weight,
+        )
     _legend(fig, section, top + _HEAD + bars + 0.1)
 
 
@@ -115,12 +142,23 @@ def _bar(ax: Axes, y: int, row: Mapping[str, float], section: Section, shines: b
     for part in section.parts:
         value = row.get(part, 0.0)
         if value > 0:
-            ax.barh(y, value, left=left, height=tall, color=section.colour(part), edgecolor=style.PAPER,
-                    linewidth=0.7, zorder=2)
+            ax.barh(
+                y,
+                value,
+                left=left,
+                height=tall,
+                color=section.colour(part),
+                edgecolor=style.PAPER,
+                linewidth=0.7,
+                zorder=2,
+            )
             left += value
     if shines:
-        ax.add_patch(Rectangle((0, y - tall / 2), left, tall, fill=False, edgecolor=style.INK, linewidth=1.3, zorder=3,
-                               clip_on=False))
+        ax.add_patch(
+            Rectangle(
+                (0, y - tall / 2), left, tall, fill=False, edgecolor=style.INK, linewidth=1.3, zorder=3, clip_on=False
+            )
+        )
     return left
 
 
@@ -131,11 +169,27 @@ def _legend(fig: Figure, section: Section, top: float) -> None:
     for index, part in enumerate(section.parts):
         x = _LEFT + index % _LEGEND_COLUMNS * column
         y = height - (top + (index // _LEGEND_COLUMNS + 0.5) * _LEGEND_ROW)
-        fig.add_artist(Rectangle((x, y - 0.055), 0.13, 0.11, transform=fig.dpi_scale_trans,
-                                 facecolor=section.colour(part), edgecolor=style.RULE, linewidth=0.5))
+        fig.add_artist(
+            Rectangle(
+                (x, y - 0.055),
+                0.13,
+                0.11,
+                transform=fig.dpi_scale_trans,
+                facecolor=section.colour(part),
+                edgecolor=style.RULE,
+                linewidth=0.5,
+            )
+        )
         fig.text((x + 0.2) / width, y / height, part, va="center_baseline", fontsize=style.SMALL - 1)
-        fig.text((x + column - 0.3) / width, y / height, section.numbers[part], va="center_baseline", ha="right",
-                 fontsize=style.SMALL - 1, color=style.MUTED)
+        fig.text(
+            (x + column - 0.3) / width,
+            y / height,
+            section.numbers[part],
+            va="center_baseline",
+            ha="right",
+            fontsize=style.SMALL - 1,
+            color=style.MUTED,
+        )
 
 
 def _gauge_row(fig: Figure, gauges: Sequence[tuple[str, str]], top: float) -> None:

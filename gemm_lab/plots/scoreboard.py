@@ -37,18 +37,32 @@ def scoreboard(board: Any, *, lit: str | None = None, beside: Any = None) -> Fig
         if beside is not None and name in beside.ladders and beside.name != board.name:
             _dots(ax, beside.ladders[name], left, right, None, hollow=True)
         best = max(rows, key=lambda row: row.tflops)
-        ax.annotate(name, ((left + right) / 2, 0), xycoords=("data", "axes fraction"), xytext=(0, -17),
-                    textcoords="offset points", ha="center", va="baseline", fontweight="bold")
-        ticks.append(((left + right) / 2, f"{best.dtype.upper().replace('/', '→')}\n"
-                                          f"best {best.tflops:.3g}\n" + (f"{100 * best.ratio_cublas:.0f} % of\ncuBLAS"
-                                                                         if best.ratio_cublas else "")))
+        ax.annotate(
+            name,
+            ((left + right) / 2, 0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, -17),
+            textcoords="offset points",
+            ha="center",
+            va="baseline",
+            fontweight="bold",
+        )
+        ticks.append(
+            (
+                (left + right) / 2,
+                f"{best.dtype.upper().replace('/', '→')}\n"
+                f"best {best.tflops:.3g}\n"
+                + (f"{100 * best.ratio_cublas:.0f} % of\ncuBLAS" if best.ratio_cublas else ""),
+            )
+        )
         left = right + GAP
     ax.set_xticks([x for x, _ in ticks], [words for _, words in ticks])
     ax.tick_params(axis="x", length=0, labelcolor=style.INK, pad=24)
     style.plain_ticks(ax.yaxis, [v for v in (0.1, 1, 10, 100, 1000) if ax.get_ylim()[0] < v < ax.get_ylim()[1]])
     style.axis_titles(ax, "", "TFLOPS")
-    key = "━ ceiling   ╌ cuBLAS   ● a rung" + (f"   ○ on {beside.name}" if beside is not None
-                                                 and beside.name != board.name else "")
+    key = "━ ceiling   ╌ cuBLAS   ● a rung" + (
+        f"   ○ on {beside.name}" if beside is not None and beside.name != board.name else ""
+    )
     fig.text(1 - 0.3 / style.WIDTH, 1 - 0.3 / 5.9, key, ha="right", va="center", color=style.MUTED)
     style.caption(fig, read.conditions([row for rows in bands.values() for row in rows]), 0.4)
     return fig
@@ -59,8 +73,15 @@ def _lines(ax: Any, rows: list[Any], left: float, right: float) -> None:
     for column, width, dashes in (("cublas_tflops", 1.1, (0, (5, 2))), ("ceiling_tflops", style.THICK, "-")):
         value = read.median(read.number(row, column) for row in rows)
         if value:
-            ax.plot([left, right], [value, value], color=style.INK, linewidth=width, linestyle=dashes, zorder=1,
-                    solid_capstyle="butt")
+            ax.plot(
+                [left, right],
+                [value, value],
+                color=style.INK,
+                linewidth=width,
+                linestyle=dashes,
+                zorder=1,
+                solid_capstyle="butt",
+            )
 
 
 def _dots(ax: Any, rows: list[Any], left: float, right: float, lit: str | None, hollow: bool) -> None:
@@ -74,8 +95,16 @@ def _dots(ax: Any, rows: list[Any], left: float, right: float, lit: str | None, 
     for x, row in zip(xs, rows, strict=True):
         shines = lit is not None and read.short(row.kernel) == read.short(lit)
         face = style.PAPER if hollow else style.LIT if shines else style.tint(style.INK, 0.75)
-        ax.plot(x, row.tflops, marker="o", markersize=9 if shines else 6, markerfacecolor=face,
-                markeredgecolor=style.INK, markeredgewidth=1.0, zorder=5 if shines else 4)
+        ax.plot(
+            x,
+            row.tflops,
+            marker="o",
+            markersize=9 if shines else 6,
+            markerfacecolor=face,
+            markeredgecolor=style.INK,
+            markeredgewidth=1.0,
+            zorder=5 if shines else 4,
+        )
 
 
 @style.drawn
@@ -91,19 +120,40 @@ def gains(found: Any) -> Figure:
     ax.set_xlim(min(0.92, 0.95 * min(ends)), max(1.09, 1.12 * max(ends)))
     for y, row in enumerate(rows):
         colour = style.GREEN if row.ratio >= 1 else style.VERMILION
-        ax.barh(y, row.ratio - 1, left=1, height=0.62, zorder=2, linewidth=style.THIN, edgecolor=colour,
-                color=style.tint(colour, 0.18 if row.moved else 0.6), hatch="////" if row.moved else None)
+        ax.barh(
+            y,
+            row.ratio - 1,
+            left=1,
+            height=0.62,
+            zorder=2,
+            linewidth=style.THIN,
+            edgecolor=colour,
+            color=style.tint(colour, 0.18 if row.moved else 0.6),
+            hatch="////" if row.moved else None,
+        )
         ax.plot([row.low, row.high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
         ax.annotate(f"{row.ratio:.3f}", (max(row.high, 1), y), xytext=(6, 0), textcoords="offset points", va="center")
     ax.axvline(1, color=style.INK, linewidth=1.0, zorder=3)
     ax.set_yticks(range(len(rows)), names)
     ax.tick_params(axis="y", length=0, labelcolor=style.INK)
     low, high = ax.get_xlim()
-    style.plain_ticks(ax.xaxis, [v for v in (0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10) if low <= v <= high
-                                 and (high / low < 3 or v not in (0.8, 0.9, 1.1, 1.2))])
+    style.plain_ticks(
+        ax.xaxis,
+        [
+            v
+            for v in (0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10)
+            if low <= v <= high and (high / low < 3 or v not in (0.8, 0.9, 1.1, 1.2))
+        ],
+    )
     style.axis_titles(ax, "times as fast as the rung before", "")
     if any(row.moved for row in rows):
-        fig.text(1 - 0.3 / style.WIDTH, 1 - 0.3 / height, "hatched: tile settings moved with the idea", ha="right",
-                 va="center", color=style.MUTED)
+        fig.text(
+            1 - 0.3 / style.WIDTH,
+            1 - 0.3 / height,
+            "hatched: tile settings moved with the idea",
+            ha="right",
+            va="center",
+            color=style.MUTED,
+        )
     style.caption(fig, read.conditions([row.after for row in rows]), 0.4)
     return fig

@@ -135,8 +135,11 @@ def ladder(
     if ceiling:
         ax.axhline(ceiling, color=style.INK, linewidth=style.THICK, zorder=1)
     style.labels_right(ax, right)
-    _published_marks(ax, [(x + 0.4, marks[name]) for x, name in enumerate(names) if name in marks],
-                     f"published ({published_on})" if published_on else label)
+    _published_marks(
+        ax,
+        [(x + 0.4, marks[name]) for x, name in enumerate(names) if name in marks],
+        f"published ({published_on})" if published_on else label,
+    )
     words = names if turned else [name.replace("_", "\n") for name in names]
     ax.set_xticks(range(len(rungs)), words)
     if turned:

@@ -62,8 +62,14 @@ def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figur
         line = 1 - (top - tall - 0.36) / height
         fig.text(_LEFT / WIDTH, line, panel.title, fontweight="bold", va="center_baseline")
         if panel.of("tensor core", "mma"):
-            fig.text(1 - _RIGHT / WIDTH, line, f"tensor cores busy {panel.share():.0%} of their span", ha="right",
-                     va="center_baseline", color=style.MUTED)
+            fig.text(
+                1 - _RIGHT / WIDTH,
+                line,
+                f"tensor cores busy {panel.share():.0%} of their span",
+                ha="right",
+                va="center_baseline",
+                color=style.MUTED,
+            )
         if last:
             ax.set_xlabel(panel.unit, loc="right", color=style.MUTED, fontsize=style.SMALL)
         top += 0 if shared else _AXIS
@@ -126,8 +132,15 @@ def colour_of(event: Event) -> str:
 def _panel(ax, timeline: Timeline, rows, inches: float) -> None:
     high = 1 - _GAP / (_ROW + _GAP)
     for y, (name, agents) in enumerate(rows):
-        ax.annotate(name, (0, y + high / 2), xycoords=("axes fraction", "data"), xytext=(-8, 0), ha="right",
-                    textcoords="offset points", va="center_baseline")
+        ax.annotate(
+            name,
+            (0, y + high / 2),
+            xycoords=("axes fraction", "data"),
+            xytext=(-8, 0),
+            ha="right",
+            textcoords="offset points",
+            va="center_baseline",
+        )
         ax.add_patch(Rectangle((0, y), 1, high, transform=ax.get_yaxis_transform(), facecolor=_IDLE, lw=0, zorder=0))
         tall = high / len(agents)
         for number, agent in enumerate(agents):
@@ -151,23 +164,42 @@ def _joined(events: list[Event]) -> list[Event]:
 def _event(ax, event: Event, y: float, high: float, inches: float) -> None:
     wide = event.length * inches
     if event.kind == "wait":
-        ax.add_patch(Rectangle((event.start, y), event.length, high, facecolor=style.PAPER, edgecolor=_HATCH,
-                               hatch="////", lw=0.4, zorder=2))
+        ax.add_patch(
+            Rectangle(
+                (event.start, y),
+                event.length,
+                high,
+                facecolor=style.PAPER,
+                edgecolor=_HATCH,
+                hatch="////",
+                lw=0.4,
+                zorder=2,
+            )
+        )
         return
     line = 0.5 if wide > 0.03 else 0.0
-    ax.add_patch(Rectangle((event.start, y), event.length, high, facecolor=colour_of(event), edgecolor=style.PAPER,
-                           lw=line, zorder=3))
+    ax.add_patch(
+        Rectangle(
+            (event.start, y), event.length, high, facecolor=colour_of(event), edgecolor=style.PAPER, lw=line, zorder=3
+        )
+    )
     if event.stage is not None and event.kind in ("load", "mma") and wide > 0.16 and high > 0.5:
-        ax.text(event.start + event.length / 2, y + high / 2, str(event.stage), ha="center", va="center_baseline",
-                color=style.text_on(colour_of(event)), zorder=4)
+        ax.text(
+            event.start + event.length / 2,
+            y + high / 2,
+            str(event.stage),
+            ha="center",
+            va="center_baseline",
+            color=style.text_on(colour_of(event)),
+            zorder=4,
+        )
 
 
 def _bubbles(ax, timeline: Timeline, agents, y: float, high: float) -> None:
     """Vermilion where no tensor core works between its first product and its last."""
     name = agents[0] if len(agents) == 1 else agents[0].rsplit(" ", 1)[0]  # "tensor core 0" to "tensor core"
     for start, end in timeline.bubbles(name):
-        ax.add_patch(Rectangle((start, y), end - start, high, facecolor=_BUBBLE,
-                               edgecolor="none", lw=0, zorder=1))
+        ax.add_patch(Rectangle((start, y), end - start, high, facecolor=_BUBBLE, edgecolor="none", lw=0, zorder=1))
 
 
 def _tiles(ax, timeline: Timeline, agents, y: float, inches: float) -> None:
@@ -179,8 +211,14 @@ def _tiles(ax, timeline: Timeline, agents, y: float, inches: float) -> None:
                 span = spans.setdefault(event.tile, [event.start, event.end])
                 span[0], span[1] = min(span[0], event.start), max(span[1], event.end)
     for tile, (start, end) in spans.items():
-        ax.plot([start + 0.02 / inches, end - 0.02 / inches], [-0.09, -0.09], color=style.INK, lw=style.LINE,
-                solid_capstyle="butt", clip_on=False)
+        ax.plot(
+            [start + 0.02 / inches, end - 0.02 / inches],
+            [-0.09, -0.09],
+            color=style.INK,
+            lw=style.LINE,
+            solid_capstyle="butt",
+            clip_on=False,
+        )
         if (end - start) * inches > 0.5:
             ax.text((start + end) / 2, -0.2, f"tile {tile} of D", ha="center", va="bottom", color=style.MUTED)
 
@@ -213,10 +251,21 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
         notes = dict.fromkeys(f"{panel.title.split()[0]}: {panel.note}" for panel in panels if panel.note)
     notes = " ".join(notes)
     for line, words in enumerate(reversed(wrap(notes, 108))):
-        fig.text(_LEFT / WIDTH, (0.2 + 0.23 * line) / fig.get_figheight(), words, va="center_baseline",
-                 color=style.MUTED)
+        fig.text(
+            _LEFT / WIDTH, (0.2 + 0.23 * line) / fig.get_figheight(), words, va="center_baseline", color=style.MUTED
+        )
 
 
 def _swatch(fig: Figure, x: float, y: float, fill: str, hatch: str | None = None) -> None:
-    fig.add_artist(Rectangle((x, y - 0.06), 0.16, 0.14, transform=fig.dpi_scale_trans, facecolor=fill, hatch=hatch,
-                             edgecolor=_HATCH if hatch else fill, lw=0.4))
+    fig.add_artist(
+        Rectangle(
+            (x, y - 0.06),
+            0.16,
+            0.14,
+            transform=fig.dpi_scale_trans,
+            facecolor=fill,
+            hatch=hatch,
+            edgecolor=_HATCH if hatch else fill,
+            lw=0.4,
+        )
+    )

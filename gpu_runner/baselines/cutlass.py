@@ -4,7 +4,7 @@
 pipelines it has for Ampere (mma.m16n8k16). Both are built for the architecture of this GPU. Which tile and which
 threadblock swizzle are fastest depends on the size, so all are timed and the fastest stands for CUTLASS
 (`timing.fastest`). The headers come from the package nvidia-cutlass, the code that uses them is
-`kernels/baselines/cutlass_gemm.cu`.
+`gpu_runner/baselines/cutlass_gemm.cu`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gemm_lab.config import data_dir
+from gpu_runner.baselines import nvcc
 from gpu_runner.driver import Device
 from gpu_runner.timing.verify import Inputs
-from gpu_simulator.compiler import nvcc
 from gpu_simulator.errors import ConfigError, LabError, LaunchError, MissingDependency, SizeError
 from gpu_simulator.hardware.data_sheets import arch_of
 
@@ -68,8 +67,15 @@ FAMILIES = {
     family.name: family
     for family in (
         Family("cutlass_sm75", "Sm75", (7, 5), (16, 8, 8), (("f16", "f16"), ("f16", "f32")), _TILES, (2,)),
-        Family("cutlass_sm80", "Sm80", (8, 0), (16, 8, 16), (("bf16", "f32"), ("f16", "f16"), ("f16", "f32")),
-               (*_TILES, (128, 128, 64)), (3, 4, 5)),
+        Family(
+            "cutlass_sm80",
+            "Sm80",
+            (8, 0),
+            (16, 8, 16),
+            (("bf16", "f32"), ("f16", "f16"), ("f16", "f32")),
+            (*_TILES, (128, 128, 64)),
+            (3, 4, 5),
+        ),
     )
 }
 
@@ -134,13 +140,13 @@ def builds(family: Family, problem: Mapping[str, Any], arch: str) -> dict[Tile, 
         "WARP_N": WARP_N,
         **dict(zip(("MMA_M", "MMA_N", "MMA_K"), family.mma, strict=True)),
     }
-    source = data_dir("kernels") / "baselines" / "cutlass_gemm.cu"
+    source = Path(__file__).with_name("cutlass_gemm.cu")
     tiles = [Tile(*shape, stages) for shape in family.tiles for stages in family.stages]
     return {
         tile: nvcc.Build(
             source,
-            fixed | {"BLOCK_M": tile.m, "BLOCK_N": tile.n, "BLOCK_K": tile.k, "WARP_K": tile.k,
-                     "NUM_STAGES": tile.stages},
+            fixed
+            | {"BLOCK_M": tile.m, "BLOCK_N": tile.n, "BLOCK_K": tile.k, "WARP_K": tile.k, "NUM_STAGES": tile.stages},
             (include,),
             arch,
             f"CUTLASS {version}",

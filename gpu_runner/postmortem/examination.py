@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from gemm_lab import config
+from gpu_runner import settings
 from gpu_runner.postmortem import instrument as checks
 from gpu_runner.postmortem.source_lines import text_of
 from gpu_runner.refusals import parameter_bytes
@@ -55,7 +55,7 @@ def examine(
 
     `names` are the kernel's parameters, for the sentence. `session` is for tests.
     """
-    own = session or (RemoteSession(config.server(), fresh=True) if config.server() else Session())
+    own = session or (RemoteSession(settings.server(), fresh=True) if settings.server() else Session())
     limit = HANG_LIMIT_S if hang else FAULT_LIMIT_S
     try:
         marked = checks.instrument(compiled.ptx)
@@ -212,7 +212,7 @@ _INVALID = re.compile(
 def sanitize(compiled: Any, grid: Triple, args: Sequence[Any], cluster: Triple) -> Finding | None:
     """Run under `compute-sanitizer --tool memcheck` and read its first report; None if it found nothing."""
     tool = shutil.which("compute-sanitizer")
-    if tool is None or config.server():
+    if tool is None or settings.server():
         return None
     session = Session(command=(tool, "--tool", "memcheck", "--print-limit", "1"))
     printed = ""

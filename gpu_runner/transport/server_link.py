@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gemm_lab import config
+from gpu_runner import settings
 from gpu_runner.transport import wire
 from gpu_runner.transport.field_types import fitted
 from gpu_simulator.errors import ConfigError, LabError, MissingDependency
@@ -52,14 +52,19 @@ class Link:
                 "type `pip install 'gemm_lab[classroom]'`."
             ) from None
         self.address, self._httpx = address, httpx
-        headers = {"Accept-Encoding": "identity", "User-Agent": f"gemm_lab/{config.version()}"}
+        headers = {"Accept-Encoding": "identity", "User-Agent": f"gemm_lab/{settings.version()}"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
         verify = _context() if address.startswith("https") else False
         try:  # Neither proxies nor passwords of the environment: the token is for this server alone.
             self._client = httpx.Client(
-                base_url=address, headers=headers, verify=verify, trust_env=False, follow_redirects=False,
-                timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S), limits=httpx.Limits(keepalive_expiry=5.0),
+                base_url=address,
+                headers=headers,
+                verify=verify,
+                trust_env=False,
+                follow_redirects=False,
+                timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S),
+                limits=httpx.Limits(keepalive_expiry=5.0),
             )
         except (httpx.InvalidURL, ValueError) as error:
             raise Unreachable(f"No server answers at {address} ({_why(error)}). " + HELP) from None
@@ -68,8 +73,15 @@ class Link:
         """End the connections."""
         self._client.close()
 
-    def ask(self, method: str, path: str, longest_s: float, body: Sequence[bytes | memoryview] = (),
-            most: int = MOST_JSON_BYTES, **query: str) -> dict[str, Any] | bytearray:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        longest_s: float,
+        body: Sequence[bytes | memoryview] = (),
+        most: int = MOST_JSON_BYTES,
+        **query: str,
+    ) -> dict[str, Any] | bytearray:
         """The server's answer: an object of JSON, or the bytes of a worker's answer, `most` at most.
 
         Raises `Refusal` with the server's sentence, and `Unreachable` when `longest_s` are over.
@@ -95,8 +107,15 @@ class Link:
             raise found[0]
         return found[0]
 
-    def _ask(self, method: str, path: str, allowed: Allowed, body: Sequence[bytes | memoryview], most: int,
-             query: dict[str, str]) -> dict[str, Any] | bytearray:
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        allowed: Allowed,
+        body: Sequence[bytes | memoryview],
+        most: int,
+        query: dict[str, str],
+    ) -> dict[str, Any] | bytearray:
         httpx = self._httpx
         size = sum(len(part) for part in body)
         try:
@@ -155,7 +174,7 @@ def _pieces(body: Iterable[bytes | memoryview], allowed: Allowed) -> Iterable[by
 
 def _context() -> ssl.SSLContext:
     """What a server's certificate is checked with: GEMM_LAB_CERTIFICATE, else what the system trusts."""
-    chosen = config.certificate()
+    chosen = settings.certificate()
     try:
         return ssl.create_default_context(cafile=str(chosen) if chosen else None)
     except (OSError, ssl.SSLError) as error:
@@ -176,7 +195,7 @@ def readable(text: str, most: int) -> str:
 
 def require_same_versions(address: str, facts: dict[str, Any]) -> None:
     """A `ServerError` if the server, which told `facts`, has another gemm_lab."""
-    theirs, ours = (facts.get("version"), facts.get("protocol")), (config.version(), wire.PROTOCOL)
+    theirs, ours = (facts.get("version"), facts.get("protocol")), (settings.version(), wire.PROTOCOL)
     if theirs != ours:
         raise ServerError(
             f"The server at {address} runs gemm_lab {readable(str(theirs[0]), 40)} (messages "

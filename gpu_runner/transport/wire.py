@@ -121,7 +121,7 @@ def described(error: BaseException) -> dict[str, Any]:
 
 def rebuilt(facts: dict[str, Any]) -> LabError | None:
     """The error of the lab that was described, or None for any other exception."""
-    if not facts["module"].startswith("gemm_lab."):
+    if not facts["module"].startswith(("gpu_runner.", "gpu_simulator.")):
         return None
     try:
         kind = getattr(importlib.import_module(facts["module"]), facts["type"], None)

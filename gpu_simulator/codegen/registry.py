@@ -20,8 +20,6 @@ def op(*families: str, forms: str = ""):
     return register
 
 
-
-
 def types_of(parts: tuple) -> list[str]:
     """The PTX types among the parts of an opcode, in order."""
     return [part for part in parts if part in CODES]

@@ -1,10 +1,8 @@
 """Source + configuration + architecture → `Compiled`. Floor 2; needs no GPU and no driver."""
 
-from gemm_lab.lab.export import standalone
 from gpu_simulator.compiler.diagnostics import CompileError, Diagnostic
 from gpu_simulator.compiler.disassembly import SassLine, disassemble, instruction_mix
 from gpu_simulator.compiler.nvrtc import Compiled, compile
 from gpu_simulator.compiler.nvrtc_library import version
 
-__all__ = ["CompileError", "Compiled", "Diagnostic", "SassLine", "compile", "disassemble", "instruction_mix",
-           "standalone", "version"]
+__all__ = ["CompileError", "Compiled", "Diagnostic", "SassLine", "compile", "disassemble", "instruction_mix", "version"]

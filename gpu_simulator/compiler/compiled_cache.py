@@ -16,7 +16,6 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gemm_lab.config import cache_dir
 from gpu_simulator.compiler.diagnostics import Diagnostic
 
 _FIRST = b"gemm_lab compiled kernel 1\n"
@@ -24,11 +23,10 @@ _TYPES = {"str": str, "int": int, "Mapping[str, str]": dict, "Mapping[str, int]"
 C = TypeVar("C")
 
 
-def read(key: str, kind: type[C]) -> C | None:
+def read(folder: Path, key: str, kind: type[C]) -> C | None:
     """The `Compiled` (kind) that was written under `key`; None if there is none that can be trusted."""
     try:
-        folder = _folder()
-        descriptor = os.open(folder / f"{key}.kernel", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        descriptor = os.open(_own_folder(folder) / f"{key}.kernel", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(descriptor, "rb") as file:
             if not _own(os.fstat(file.fileno())):
                 return None
@@ -38,15 +36,18 @@ def read(key: str, kind: type[C]) -> C | None:
         return None
 
 
-def write(key: str, compiled: Any) -> None:
+def write(folder: Path, key: str, compiled: Any) -> None:
     """Keep a `Compiled` under `key`. A disk that is full or cannot be written to only costs a compilation later."""
     facts = {field.name: getattr(compiled, field.name) for field in fields(compiled) if field.name != "cubin"}
-    facts |= {"warnings": [asdict(warning) for warning in compiled.warnings], "config": dict(compiled.config),
-              "files": dict(compiled.files)}
+    facts |= {
+        "warnings": [asdict(warning) for warning in compiled.warnings],
+        "config": dict(compiled.config),
+        "files": dict(compiled.files),
+    }
     body = json.dumps(facts).encode() + b"\n" + bytes(compiled.cubin)
     partial: Path | None = None
     try:
-        path = _folder() / f"{key}.kernel"
+        path = _own_folder(folder) / f"{key}.kernel"
         partial = path.with_suffix(f".{os.getpid()}_{id(compiled):x}.part")
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(_FIRST + hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
@@ -57,9 +58,8 @@ def write(key: str, compiled: Any) -> None:
                 partial.unlink()
 
 
-def _folder() -> Path:
+def _own_folder(folder: Path) -> Path:
     """The folder, this user's own and closed to others; an `OSError` if it cannot be that."""
-    folder = cache_dir() / "compiled"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     facts = os.lstat(folder)
     if not stat.S_ISDIR(facts.st_mode) or not _own(facts, writable_by_others=True):
@@ -78,7 +78,7 @@ def _own(facts: os.stat_result, writable_by_others: bool = False) -> bool:
 
 def _parsed(data: bytes, key: str, kind: type[C]) -> C | None:
     """A `Compiled` from the bytes of a file; an error, or None, where they are not one for this key."""
-    first, digest, body = data[:len(_FIRST)], data[len(_FIRST):len(_FIRST) + 64], data[len(_FIRST) + 65:]
+    first, digest, body = data[: len(_FIRST)], data[len(_FIRST) : len(_FIRST) + 64], data[len(_FIRST) + 65 :]
     if first != _FIRST or hashlib.sha256(body).hexdigest().encode() != digest:
         return None
     text, _, cubin = body.partition(b"\n")

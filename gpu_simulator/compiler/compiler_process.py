@@ -26,11 +26,10 @@ from typing import Any, BinaryIO
 
 import psutil
 
-from gemm_lab.config import data_dir
 from gpu_simulator.compiler import sandbox
 from gpu_simulator.errors import LabError, MissingDependency, NotJudged
 
-CPU_S = 120.0    # processor time for one text
+CPU_S = 120.0  # processor time for one text
 STALLED_S = 60.0  # without any, before it counts as stopped by the system
 WORD_S, TICK_S = 15.0, 0.5  # when the learner is told that it is still at work; how often it is looked after
 MOST_BYTES = 6 << 30  # of its own memory: a macro that grows without end must not take that of the notebook
@@ -57,23 +56,35 @@ class CompilerProcess:
     so that a text may include what lies there.
     """
 
-    def __init__(self, command: Sequence[str] = _COMMAND, cpu_s: float = CPU_S, word_s: float = WORD_S,
-                 stalled_s: float = STALLED_S, readable: Iterable[Path] | None = None):
+    def __init__(
+        self,
+        command: Sequence[str] = _COMMAND,
+        cpu_s: float = CPU_S,
+        word_s: float = WORD_S,
+        stalled_s: float = STALLED_S,
+        readable: Iterable[Path] | None = None,
+    ):
         self.command, self.cpu_s, self.word_s, self.stalled_s = list(command), cpu_s, word_s, stalled_s
         self.readable = readable
+        self._include: set[str] = set()  # folders with headers that the process may read
         self._process: subprocess.Popen | None = None
         self._owner = 0
         self._lock = threading.Lock()
 
-    def ask(self, text: str, config: dict[str, int], arch: str, name: str, extra: Sequence[str]) -> Answer:
+    def ask(
+        self, text: str, config: dict[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]
+    ) -> Answer:
         """What `run_nvrtc` gives for these, or the error that it raised.
 
         Raises `Lost` where the process crashed or used `cpu_s`, `CompilerStalled` where it was given no time to work.
         """
         with self._lock:
+            if not self._include.issuperset(include):  # a process cannot be given back what it gave up
+                self.end()
+                self._include.update(include)
             process = self._started()
             try:
-                return _checked(self._exchange(process, packed([text, config, arch, name, list(extra)])))
+                return _checked(self._exchange(process, packed([text, config, arch, name, list(include), list(extra)])))
             except EOFError:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(1)
@@ -130,8 +141,15 @@ class CompilerProcess:
             paths = os.pathsep.join(dict.fromkeys([str(Path(__file__).resolve().parents[2]), *given]))
             environment = {**os.environ, "PYTHONPATH": paths, "CUDA_CACHE_DISABLE": "1"}
             readable = [str(path) for path in ([Path.cwd()] if self.readable is None else self.readable)]
-            self._process = subprocess.Popen([*self.command, *readable], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=subprocess.DEVNULL, env=environment, bufsize=0)
+            readable += sorted(self._include)
+            self._process = subprocess.Popen(
+                [*self.command, *readable],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                bufsize=0,
+            )
         return self._process
 
 
@@ -150,14 +168,19 @@ class _Watch:
         self.idle = 0 if used > self.last else self.idle + 1
         self.last = used
         if self.ticks == round(owner.word_s / self.step):
-            print(f"The compiler has been at work for {owner.word_s:.0f} seconds. It is stopped after "
-                  f"{owner.cpu_s:.0f} seconds of processor time; the stop button stops it now.", file=sys.stderr,
-                  flush=True)
+            print(
+                f"The compiler has been at work for {owner.word_s:.0f} seconds. It is stopped after "
+                f"{owner.cpu_s:.0f} seconds of processor time; the stop button stops it now.",
+                file=sys.stderr,
+                flush=True,
+            )
         if used - self.begun > owner.cpu_s:
             raise Lost(f"it had not ended after {owner.cpu_s:g} seconds of processor time")
         if self.idle * self.step > owner.stalled_s:
-            raise CompilerStalled(f"The compiler's process got no processor time for {owner.stalled_s:g} seconds and "
-                                  "was stopped. The machine is the reason, or a file that it waits for; try again.")
+            raise CompilerStalled(
+                f"The compiler's process got no processor time for {owner.stalled_s:g} seconds and "
+                "was stopped. The machine is the reason, or a file that it waits for; try again."
+            )
 
 
 def cpu_seconds(pid: int) -> float:
@@ -241,8 +264,8 @@ def confine(readable: Iterable[str]) -> None:
     from gpu_simulator.compiler import nvrtc_library
 
     with contextlib.suppress(LabError):
-        nvrtc_library.run_nvrtc(_PROBE, {}, "sm_75", "probe", [])
-        headers = [data_dir("kernels") / "include", *map(Path, nvrtc_library.toolkit_includes())]
+        nvrtc_library.run_nvrtc(_PROBE, {}, "sm_75", "probe", [], [])
+        headers = list(map(Path, nvrtc_library.toolkit_includes()))
         # Some installers link every file of a package to a store of theirs.
         real = [header.resolve().parent for folder in headers for header in folder.glob("cuda_fp16.h")]
         sandbox.confine([*headers, *real, *map(Path, readable)])

@@ -58,7 +58,8 @@ class CompileError(LabError):
             rows.append(
                 f'<div style="margin:4px 0"><b>{html.escape(d.where)}</b>: '
                 f'<span style="color:{colour}">{html.escape(d.message)}</span>'
-                + (f'<pre style="margin:2px 0 2px 12px">{code}</pre>' if d.text else "") + "</div>"
+                + (f'<pre style="margin:2px 0 2px 12px">{code}</pre>' if d.text else "")
+                + "</div>"
             )
         return (
             '<div style="border-left:4px solid #b3261e;padding:4px 10px">'
@@ -66,8 +67,10 @@ class CompileError(LabError):
         )
 
 
-_NVRTC = re.compile(r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): (?P<catastrophic>catastrophic )?(?P<severity>error|warning)"
-                    r"(?: #[\w-]+)?: (?P<message>[^\n]*)$")
+_NVRTC = re.compile(
+    r"^(?P<file>[^\n(]+)\((?P<line>\d+)\): (?P<catastrophic>catastrophic )?(?P<severity>error|warning)"
+    r"(?: #[\w-]+)?: (?P<message>[^\n]*)$"
+)
 _END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?: (?P<message>.*)$")
 _MISSING = re.compile(r'cannot open source file "[\w/.]+"$')
 _PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<message>.*)$")
@@ -99,8 +102,9 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
                 caret = shown.index("^") - (len(quoted) - len(quoted.lstrip()))
                 break
         note = Diagnostic(file, number, match["severity"], explained(message, text, caret), *cropped(text, caret))
-        if note.message == message or not any(note.message == other.message and note.where == other.where
-                                              for other in found):
+        if note.message == message or not any(
+            note.message == other.message and note.where == other.where for other in found
+        ):
             found.append(note)
     found.sort(key=lambda d: (d.severity != "error", d.file not in own))
     return found
@@ -109,15 +113,14 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
 def explained(message: str, text: str, caret: int | None) -> str:
     """The compiler's message; where it leaves open what is wrong, with the reason."""
     if message == "unrecognized token":
-        at = text[caret: caret + 1] if caret is not None else ""
+        at = text[caret : caret + 1] if caret is not None else ""
         strange = at if at and not " " <= at <= "~" else next((c for c in text if not " " <= c <= "~"), "")
         if strange:
             told = unicodedata.name(strange, "a control character")
             sign = f"“{strange}” " if strange.isprintable() and not strange.isspace() else ""
             return f"{message}: {sign}U+{ord(strange):04X}, {told}, may stand in comments and strings only"
     if _MISSING.search(message):
-        return (f"{message}; there are the headers of CUDA, and none of the C and C++ libraries (printf needs no "
-                "header)")
+        return f"{message}; there are the headers of CUDA, and none of the C and C++ libraries (printf needs no header)"
     return message
 
 
@@ -127,7 +130,7 @@ def cropped(text: str, caret: int | None, most: int = 240) -> tuple[str, int | N
         return text, caret
     start = max(min((caret or 0) - most // 2, len(text) - most), 0)
     before, after = "…" if start else "", "…" if start + most < len(text) else ""
-    return (before + text[start: start + most] + after, None if caret is None else caret - start + len(before))
+    return (before + text[start : start + most] + after, None if caret is None else caret - start + len(before))
 
 
 def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list[Diagnostic]:

@@ -71,11 +71,12 @@ def _distance(body: Sequence[SassLine], place: int) -> int:
     return sum(line.opcode.startswith("HMMA") for line in between)
 
 
-def _between(body: Sequence[SassLine], place: int, loaded: set[int],
-             reads: Callable[[SassLine], set[int]]) -> Sequence[SassLine] | None:
+def _between(
+    body: Sequence[SassLine], place: int, loaded: set[int], reads: Callable[[SassLine], set[int]]
+) -> Sequence[SassLine] | None:
     """What stands behind `place` in a loop, taken as a ring, before the first instruction that reads a register of
     `loaded`; None where none does. reads: the registers that count as read by an instruction."""
-    ring = (*body[place + 1:], *body[:place])
+    ring = (*body[place + 1 :], *body[:place])
     return next((ring[:number] for number, line in enumerate(ring) if loaded & reads(line)), None)
 
 

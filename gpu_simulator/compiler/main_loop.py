@@ -77,8 +77,11 @@ def main_loop(lines: Sequence[SassLine]) -> MainLoop | None:
 
 def _loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
     """The bodies of all loops. A branch to itself is the trap behind the last instruction, not a loop."""
-    return [tuple(line for line in lines if end.target <= line.address <= end.address)
-            for end in lines if end.target is not None and end.target < end.address]
+    return [
+        tuple(line for line in lines if end.target <= line.address <= end.address)
+        for end in lines
+        if end.target is not None and end.target < end.address
+    ]
 
 
 def product_loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
@@ -136,8 +139,10 @@ def with_callees(body: Sequence[SassLine], functions: Mapping[int, Sequence[Sass
                 function = functions[line.callee]
                 more += [*function, *called(function, (*inside, line.callee))]
                 if len(more) > MOST_LINES:
-                    raise LabError(f"Its functions call each other so often that one turn of a loop executes more than "
-                                   f"{MOST_LINES:,} machine instructions; write them in line.")
+                    raise LabError(
+                        f"Its functions call each other so often that one turn of a loop executes more than "
+                        f"{MOST_LINES:,} machine instructions; write them in line."
+                    )
         return more
 
     return (*body, *called(body, ()))
@@ -163,8 +168,11 @@ def odd_calls(lines: Sequence[SassLine]) -> list[SassLine]:
                 waiting += calls.get(here, ())
         return False
 
-    return [line for line in lines if line.callee == INDIRECT
-            or line.callee is not None and reaches(line.callee, line.function)]
+    return [
+        line
+        for line in lines
+        if line.callee == INDIRECT or line.callee is not None and reaches(line.callee, line.function)
+    ]
 
 
 def opcodes(lines: Sequence[SassLine]) -> Counter:

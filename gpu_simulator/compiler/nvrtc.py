@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from gemm_lab.config import data_dir
 from gpu_simulator.compiler import compiled_cache, compiler_process
 from gpu_simulator.compiler.diagnostics import (
     CompileError,
@@ -55,28 +55,41 @@ class Compiled:
         return self.static_smem + self.dynamic_smem
 
     def __repr__(self) -> str:
-        return (f"Compiled({self.name} for {self.arch}: {self.registers} registers, {self.smem:,} bytes shared, "
-                f"{self.spill_stores} bytes spilled, {self.threads} threads)")
+        return (
+            f"Compiled({self.name} for {self.arch}: {self.registers} registers, {self.smem:,} bytes shared, "
+            f"{self.spill_stores} bytes spilled, {self.threads} threads)"
+        )
 
 
-def compile(source: str, *, config: Mapping[str, int] | None = None, arch: str, name: str = "kernel",
-            entry: str = "gemm", cell: tuple[str, int] | None = None) -> Compiled:
+def compile(
+    source: str,
+    *,
+    config: Mapping[str, int] | None = None,
+    arch: str,
+    name: str = "kernel",
+    entry: str = "gemm",
+    cell: tuple[str, int] | None = None,
+    include: Sequence[Path] = (),
+    cache: Path | None = None,
+) -> Compiled:
     """Compile CUDA source for one architecture.
 
     source: text of a .cu file; `#line` directives in it are honoured.
     config: constants for config.cuh.   arch: exact, such as "sm_75" or "sm_90a".
     cell: the learner's text and the line of the cell at which it starts, for error messages.
+    include: folders with headers, beside those of the CUDA toolkit.   cache: folder for what was compiled, or None.
     Raises `CompileError` with one diagnostic per message, `LabError` for an unknown architecture.
     """
     config = dict(config or {})
     _require_text(source, name, cell)
-    files = _own_files(name, source, config, cell)
+    files = _own_files(name, source, config, cell, include)
     key = _cache_key(source, config, arch, name, entry, files)
-    cached = compiled_cache.read(key, Compiled)
+    cached = compiled_cache.read(cache, key, Compiled) if cache is not None else None
     if cached is not None:
         return cached
-    compiled = _compile(source, config, arch, name, entry, files, key)
-    compiled_cache.write(key, compiled)
+    compiled = _compile(source, config, arch, name, entry, files, key, [str(folder) for folder in include])
+    if cache is not None:
+        compiled_cache.write(cache, key, compiled)
     return compiled
 
 
@@ -85,17 +98,28 @@ def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
     for text, first_line, file in ((*cell, "cell") if cell else ("", 1, ""), (source, 1, file_name(name))):
         if stray := re.search("[\\0\ud800-\udfff]", text):
             line = first_line + text.count("\n", 0, stray.start())
-            raise CompileError(name, [Diagnostic(file, line, "error", (
-                f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; type the line anew"))])
+            raise CompileError(
+                name,
+                [
+                    Diagnostic(
+                        file,
+                        line,
+                        "error",
+                        (
+                            f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; type the line anew"
+                        ),
+                    )
+                ],
+            )
 
 
-def _compile(source, config, arch, name, entry, files, key) -> Compiled:
+def _compile(source, config, arch, name, entry, files, key, include) -> Compiled:
     own = ("cell", file_name(name))
     exports = [n for n in _EXPORTED if re.search(rf"^\s*constexpr\s+int\s+{n}\s*=", source, re.M)]
     text = source + "".join(f'\nextern "C" __constant__ int exported_{n} = {n};' for n in exports) + "\n"
-    log, ptx, cubin = _nvrtc(text, config, arch, name, ["-Xptxas=-v"])
+    log, ptx, cubin = _nvrtc(text, config, arch, name, include, ["-Xptxas=-v"])
     if cubin is None and "ptxas" in log:
-        _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, [])
+        _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, include, [])
         told = parse_ptxas(log, ptx or "", files, arch)
         raise CompileError(name, told or [Diagnostic("ptxas", 0, "error", log.strip())])
     diagnostics = parse_nvrtc(log, files, own)
@@ -105,24 +129,56 @@ def _compile(source, config, arch, name, entry, files, key) -> Compiled:
         raise CompileError(name, [d for d in diagnostics if d.severity == "error"] or diagnostics)
     if not re.search(rf"\.entry\s+{re.escape(entry)}\b", ptx):
         found = re.findall(r"\.entry\s+(\w+)", ptx)
-        raise CompileError(name, [Diagnostic(own[1], 0, "error", (
-            f'there is no kernel called {entry}; write `extern "C" __global__ void {entry}(…)`'
-            + (f" (found {', '.join(found)})" if found else "")))])
+        raise CompileError(
+            name,
+            [
+                Diagnostic(
+                    own[1],
+                    0,
+                    "error",
+                    (
+                        f'there is no kernel called {entry}; write `extern "C" __global__ void {entry}(…)`'
+                        + (f" (found {', '.join(found)})" if found else "")
+                    ),
+                )
+            ],
+        )
     return Compiled(
-        name=name, arch=arch, entry=entry, ptx=_relative_files(ptx), cubin=cubin, source=source, files=files,
-        config=config, key=key,
+        name=name,
+        arch=arch,
+        entry=entry,
+        ptx=_relative_files(ptx),
+        cubin=cubin,
+        source=source,
+        files=files,
+        config=config,
+        key=key,
         warnings=(*(d for d in diagnostics if d.severity == "warning"), *ptxas_warnings(log)),
-        dynamic_smem=_exported(ptx, "SMEM_BYTES"), threads=_threads(ptx, entry), **_resources(log, entry))
+        dynamic_smem=_exported(ptx, "SMEM_BYTES"),
+        threads=_threads(ptx, entry),
+        **_resources(log, entry),
+    )
 
 
-def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra: list[str]):
+def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: list[str], extra: list[str]):
     """What `run_nvrtc` gives, from a process of its own: the compiler crashes on some texts."""
     try:
-        return compiler_process.COMPILER.ask(text, dict(config), arch, name, extra)
+        return compiler_process.COMPILER.ask(text, dict(config), arch, name, include, extra)
     except compiler_process.Lost as lost:
-        raise CompileError(name, [Diagnostic(file_name(name), 0, "error", (
-            f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. Your session is "
-            "unharmed. Undo the last change or write it differently."))]) from None
+        raise CompileError(
+            name,
+            [
+                Diagnostic(
+                    file_name(name),
+                    0,
+                    "error",
+                    (
+                        f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. Your session is "
+                        "unharmed. Undo the last change or write it differently."
+                    ),
+                )
+            ],
+        ) from None
 
 
 # ---- Reading what came out --------------------------------------------------
@@ -137,9 +193,13 @@ def _resources(log: str, entry: str) -> dict[str, int]:
         match = re.search(pattern, text)
         return int(match[1]) if match else 0
 
-    return {"registers": number(r"Used (\d+) registers"), "static_smem": number(r"(\d+) bytes smem"),
-            "stack": number(r"(\d+) bytes stack frame"), "spill_stores": number(r"(\d+) bytes spill stores"),
-            "spill_loads": number(r"(\d+) bytes spill loads")}
+    return {
+        "registers": number(r"Used (\d+) registers"),
+        "static_smem": number(r"(\d+) bytes smem"),
+        "stack": number(r"(\d+) bytes stack frame"),
+        "spill_stores": number(r"(\d+) bytes spill stores"),
+        "spill_loads": number(r"(\d+) bytes spill loads"),
+    }
 
 
 def _exported(ptx: str, name: str) -> int:
@@ -161,12 +221,12 @@ def _relative_files(ptx: str) -> str:
 # ---- Cache ------------------------------------------------------------------
 
 
-def _own_files(name: str, source: str, config: Mapping[str, int], cell) -> dict[str, str]:
+def _own_files(name: str, source: str, config: Mapping[str, int], cell, include: Sequence[Path]) -> dict[str, str]:
     """Texts by the names that diagnostics use: the kernel's file, our headers, config.cuh, the cell."""
     files = {file_name(name): _unspliced(source, file_name(name)), "config.cuh": config_header(config)}
-    include = data_dir("kernels") / "include"
-    for header in sorted(include.rglob("*.cuh")):
-        files[header.relative_to(include).as_posix()] = header.read_text(encoding="utf-8")
+    for folder in include:
+        for header in sorted(folder.rglob("*.cuh")):
+            files[header.relative_to(folder).as_posix()] = header.read_text(encoding="utf-8")
     if cell is not None:
         text, first_line = cell
         files["cell"] = "\n" * (first_line - 1) + text

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from gemm_lab.config import data_dir
 from gpu_simulator.errors import LabError, MissingDependency
 
 
@@ -31,15 +30,19 @@ def file_name(name: str) -> str:
     return name.rsplit("/", 1)[-1].removesuffix(".cu") + ".cu"
 
 
-def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra: list[str]):
-    """(log, ptx, cubin); ptx and cubin are None where the compilation failed."""
+def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]):
+    """(log, ptx, cubin); ptx and cubin are None where the compilation failed. include: folders with headers."""
     nvrtc = _library()
-    include = data_dir("kernels") / "include"
-    options = [f"-arch={arch}", "-std=c++17", "-lineinfo", f"-I{include}",
-               *(f"-I{path}" for path in toolkit_includes()), "-default-device", *extra]
+    options = [
+        f"-arch={arch}",
+        "-std=c++17",
+        "-lineinfo",
+        *(f"-I{path}" for path in (*include, *toolkit_includes())),
+        "-default-device",
+        *extra,
+    ]
     header = config_header(config).encode()
-    status, program = nvrtc.nvrtcCreateProgram(
-        text.encode(), file_name(name).encode(), 1, [header], [b"config.cuh"])
+    status, program = nvrtc.nvrtcCreateProgram(text.encode(), file_name(name).encode(), 1, [header], [b"config.cuh"])
     _require(nvrtc, status)
     try:
         encoded = [option.encode() for option in options]
@@ -47,8 +50,9 @@ def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, extra:
         log = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode(errors="replace")
         log = log.replace("\0", "")  # one stands before what ptxas says last
         if status == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
-            raise LabError(f"NVRTC {'.'.join(map(str, version()))} cannot compile for {arch}; it knows "
-                           f"{', '.join(supported())}.")
+            raise LabError(
+                f"NVRTC {'.'.join(map(str, version()))} cannot compile for {arch}; it knows {', '.join(supported())}."
+            )
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             return log, None, None
         ptx = _fetch(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program).decode()
@@ -76,6 +80,7 @@ def _require(nvrtc, status) -> None:
 def _library():
     try:
         from cuda.bindings import nvrtc
+
         nvrtc.nvrtcVersion()
     except (ImportError, RuntimeError, OSError) as error:
         raise MissingDependency(
@@ -111,14 +116,17 @@ def toolkit_includes() -> tuple[str, ...]:
     import sys
 
     packages = f"cu{version()[0]}", "cuda_runtime", "cuda_nvcc", "cuda_cccl"
-    folders = [Path(p) / "nvidia" / name / "include" for p in (*sys.path, *site.getsitepackages()) if p
-               for name in packages]
+    folders = [
+        Path(p) / "nvidia" / name / "include" for p in (*sys.path, *site.getsitepackages()) if p for name in packages
+    ]
     folders += [Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"]
     folders = [path for folder in folders for path in (folder, folder / "cccl")]
     needed = "cuda_fp16.h", "crt/mma.h", "cuda/std/type_traits"
     found = [next((folder for folder in folders if (folder / header).is_file()), None) for header in needed]
     if found[0] is None:
         extras = "cudart,crt,cccl" if version() >= (13, 0) else "cudart,nvcc,cccl"
-        raise MissingDependency("The CUDA headers (cuda_fp16.h) were not found. Install them with: "
-                                f"pip install 'cuda-toolkit[{extras}]=={version()[0]}.*'")
+        raise MissingDependency(
+            "The CUDA headers (cuda_fp16.h) were not found. Install them with: "
+            f"pip install 'cuda-toolkit[{extras}]=={version()[0]}.*'"
+        )
     return tuple(dict.fromkeys(str(folder) for folder in found if folder))

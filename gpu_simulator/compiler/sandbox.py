@@ -26,8 +26,9 @@ def available() -> tuple[bool, str]:
     return True, f"Landlock, version {version}"
 
 
-def confine(read: Iterable[Path], execute: Iterable[Path] = (), write: Iterable[Path] = (),
-            names: Iterable[Path] = ()) -> bool:
+def confine(
+    read: Iterable[Path], execute: Iterable[Path] = (), write: Iterable[Path] = (), names: Iterable[Path] = ()
+) -> bool:
     """Leave this thread, and what it starts, the given files and folders and nothing else; False where that cannot be.
 
     execute: may be read and run, too.   write: may be read and changed, too.   names: folders in which the names of
@@ -44,8 +45,12 @@ def confine(read: Iterable[Path], execute: Iterable[Path] = (), write: Iterable[
     writing = reading | making | removing | AccessFS.WRITE_FILE | AccessFS.TRUNCATE | AccessFS.REFER
     of_files = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.TRUNCATE | AccessFS.EXECUTE
     with Ruleset(scoped=Scope.SIGNAL | Scope.ABSTRACT_UNIX_SOCKET) as rules:
-        for paths, access in ((read, reading), (execute, reading | AccessFS.EXECUTE), (write, writing),
-                              (names, AccessFS.READ_DIR)):
+        for paths, access in (
+            (read, reading),
+            (execute, reading | AccessFS.EXECUTE),
+            (write, writing),
+            (names, AccessFS.READ_DIR),
+        ):
             for path in paths:
                 with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                     rules.allow_path(path, access if path.is_dir() else access & of_files)

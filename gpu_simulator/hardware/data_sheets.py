@@ -89,20 +89,44 @@ _COMMON_SOURCES = {
 
 
 def _sources(document: str, **special: str) -> dict[str, str]:
-    fields = ("sms", "boost_mhz", "tensor_tflops", "fp32_tflops", "dram_gb", "dram_gbps", "l2_mb", "power_w",
-              "smem_bytes_per_clock", "warp_schedulers")
+    fields = (
+        "sms",
+        "boost_mhz",
+        "tensor_tflops",
+        "fp32_tflops",
+        "dram_gb",
+        "dram_gbps",
+        "l2_mb",
+        "power_w",
+        "smem_bytes_per_clock",
+        "warp_schedulers",
+    )
     return {**dict.fromkeys(fields, document), **_COMMON_SOURCES, **special}
 
 
 _JIA = "Jia et al., arXiv:1903.07486, as quoted in t4_hgemm"
 
 T4 = Gpu(
-    key="t4", name="Tesla T4", arch="sm_75", sms=40, boost_mhz=1590,
+    key="t4",
+    name="Tesla T4",
+    arch="sm_75",
+    sms=40,
+    boost_mhz=1590,
     tensor_tflops={("f16", "f16"): 65.0, ("f16", "f32"): 65.0, ("i8", "i32"): 130.0},
-    fp32_tflops=8.1, dram_gb=16, dram_gbps=320, dram_measured_gbps=220, l2_mb=4,
-    l2_measured_gbps=1280, smem_measured_gbps=3662, smem_bytes_per_clock=64,
-    smem_per_block=64 * KIB, smem_per_sm=64 * KIB, smem_reserved_per_block=0, smem_alloc_unit=256,
-    max_threads_per_sm=1024, max_blocks_per_sm=16,
+    fp32_tflops=8.1,
+    dram_gb=16,
+    dram_gbps=320,
+    dram_measured_gbps=220,
+    l2_mb=4,
+    l2_measured_gbps=1280,
+    smem_measured_gbps=3662,
+    smem_bytes_per_clock=64,
+    smem_per_block=64 * KIB,
+    smem_per_sm=64 * KIB,
+    smem_reserved_per_block=0,
+    smem_alloc_unit=256,
+    max_threads_per_sm=1024,
+    max_blocks_per_sm=16,
     power_w=70,
     sources=_sources(
         "NVIDIA T4 data sheet and Turing architecture whitepaper",
@@ -116,13 +140,26 @@ T4 = Gpu(
 )
 
 A100 = Gpu(
-    key="a100", name="A100-SXM4-40GB", arch="sm_80", sms=108, boost_mhz=1410,
+    key="a100",
+    name="A100-SXM4-40GB",
+    arch="sm_80",
+    sms=108,
+    boost_mhz=1410,
     tensor_tflops={
-        ("f16", "f16"): 312.0, ("f16", "f32"): 312.0, ("bf16", "f32"): 312.0, ("tf32", "f32"): 156.0,
+        ("f16", "f16"): 312.0,
+        ("f16", "f32"): 312.0,
+        ("bf16", "f32"): 312.0,
+        ("tf32", "f32"): 156.0,
         ("i8", "i32"): 624.0,
     },
-    fp32_tflops=19.5, dram_gb=40, dram_gbps=1555, l2_mb=40,
-    smem_per_block=163 * KIB, smem_per_sm=164 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
+    fp32_tflops=19.5,
+    dram_gb=40,
+    dram_gbps=1555,
+    l2_mb=40,
+    smem_per_block=163 * KIB,
+    smem_per_sm=164 * KIB,
+    max_threads_per_sm=2048,
+    max_blocks_per_sm=32,
     power_w=400,
     sources=_sources(
         "NVIDIA A100 Tensor Core GPU architecture whitepaper",
@@ -132,13 +169,28 @@ A100 = Gpu(
 )
 
 RTX5090 = Gpu(
-    key="rtx5090", name="GeForce RTX 5090", arch="sm_120a", sms=170, boost_mhz=2407,
+    key="rtx5090",
+    name="GeForce RTX 5090",
+    arch="sm_120a",
+    sms=170,
+    boost_mhz=2407,
     tensor_tflops={
-        ("f16", "f16"): 419.0, ("f16", "f32"): 209.5, ("bf16", "f32"): 209.5, ("tf32", "f32"): 104.8,
-        ("f8", "f16"): 838.0, ("f8", "f32"): 419.0, ("i8", "i32"): 838.0,
+        ("f16", "f16"): 419.0,
+        ("f16", "f32"): 209.5,
+        ("bf16", "f32"): 209.5,
+        ("tf32", "f32"): 104.8,
+        ("f8", "f16"): 838.0,
+        ("f8", "f32"): 419.0,
+        ("i8", "i32"): 838.0,
     },
-    fp32_tflops=104.8, dram_gb=32, dram_gbps=1792, l2_mb=96,
-    smem_per_block=99 * KIB, smem_per_sm=100 * KIB, max_threads_per_sm=1536, max_blocks_per_sm=24,
+    fp32_tflops=104.8,
+    dram_gb=32,
+    dram_gbps=1792,
+    l2_mb=96,
+    smem_per_block=99 * KIB,
+    smem_per_sm=100 * KIB,
+    max_threads_per_sm=1536,
+    max_blocks_per_sm=24,
     power_w=575,
     sources=_sources(
         "NVIDIA RTX Blackwell GPU architecture whitepaper",
@@ -147,23 +199,50 @@ RTX5090 = Gpu(
 )
 
 _HOPPER_TENSOR = {
-    ("f16", "f16"): 989.4, ("f16", "f32"): 989.4, ("bf16", "f32"): 989.4, ("tf32", "f32"): 494.7,
-    ("f8", "f16"): 1978.9, ("f8", "f32"): 1978.9, ("i8", "i32"): 1978.9,
+    ("f16", "f16"): 989.4,
+    ("f16", "f32"): 989.4,
+    ("bf16", "f32"): 989.4,
+    ("tf32", "f32"): 494.7,
+    ("f8", "f16"): 1978.9,
+    ("f8", "f32"): 1978.9,
+    ("i8", "i32"): 1978.9,
 }
 _HOPPER_CLOCK = "NVIDIA H100 architecture whitepaper; the tensor peaks are at 1830 MHz"
 
 H100 = Gpu(
-    key="h100", name="H100 SXM5 80GB", arch="sm_90a", sms=132, boost_mhz=1980, tensor_tflops=_HOPPER_TENSOR,
-    fp32_tflops=66.9, dram_gb=80, dram_gbps=3352, l2_mb=50,
-    smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
+    key="h100",
+    name="H100 SXM5 80GB",
+    arch="sm_90a",
+    sms=132,
+    boost_mhz=1980,
+    tensor_tflops=_HOPPER_TENSOR,
+    fp32_tflops=66.9,
+    dram_gb=80,
+    dram_gbps=3352,
+    l2_mb=50,
+    smem_per_block=227 * KIB,
+    smem_per_sm=228 * KIB,
+    max_threads_per_sm=2048,
+    max_blocks_per_sm=32,
     power_w=700,
     sources=_sources("NVIDIA H100 Tensor Core GPU architecture whitepaper", boost_mhz=_HOPPER_CLOCK),
 )
 
 H200 = Gpu(
-    key="h200", name="H200 SXM", arch="sm_90a", sms=132, boost_mhz=1980, tensor_tflops=_HOPPER_TENSOR,
-    fp32_tflops=66.9, dram_gb=141, dram_gbps=4800, l2_mb=60,
-    smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
+    key="h200",
+    name="H200 SXM",
+    arch="sm_90a",
+    sms=132,
+    boost_mhz=1980,
+    tensor_tflops=_HOPPER_TENSOR,
+    fp32_tflops=66.9,
+    dram_gb=141,
+    dram_gbps=4800,
+    l2_mb=60,
+    smem_per_block=227 * KIB,
+    smem_per_sm=228 * KIB,
+    max_threads_per_sm=2048,
+    max_blocks_per_sm=32,
     power_w=700,
     sources=_sources(
         "NVIDIA H100 Tensor Core GPU architecture whitepaper (the H200 is the same chip)",
@@ -176,13 +255,26 @@ H200 = Gpu(
 )
 
 B200 = Gpu(
-    key="b200", name="B200", arch="sm_100a", sms=148, boost_mhz=None,
+    key="b200",
+    name="B200",
+    arch="sm_100a",
+    sms=148,
+    boost_mhz=None,
     tensor_tflops={
-        ("f16", "f32"): 2250.0, ("bf16", "f32"): 2250.0, ("tf32", "f32"): 1125.0,
-        ("f8", "f32"): 4500.0, ("i8", "i32"): 4500.0,
+        ("f16", "f32"): 2250.0,
+        ("bf16", "f32"): 2250.0,
+        ("tf32", "f32"): 1125.0,
+        ("f8", "f32"): 4500.0,
+        ("i8", "i32"): 4500.0,
     },
-    fp32_tflops=75.0, dram_gb=180, dram_gbps=7700, l2_mb=126,
-    smem_per_block=227 * KIB, smem_per_sm=228 * KIB, max_threads_per_sm=2048, max_blocks_per_sm=32,
+    fp32_tflops=75.0,
+    dram_gb=180,
+    dram_gbps=7700,
+    l2_mb=126,
+    smem_per_block=227 * KIB,
+    smem_per_sm=228 * KIB,
+    max_threads_per_sm=2048,
+    max_blocks_per_sm=32,
     power_w=1000,
     sources=_sources(
         "NVIDIA Blackwell data sheet, one GPU of an HGX B200",

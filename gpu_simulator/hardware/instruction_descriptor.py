@@ -76,32 +76,53 @@ class InstructionDescriptor:
             if code is None:
                 raise DescriptorError(f"kind::{self.kind} knows no {name} there, but {', '.join(table.values())}.")
             word |= code << at
-        return (word | self.negate_a << 13 | self.negate_b << 14 | (self.a_major == "mn") << 15
-                | (self.b_major == "mn") << 16)
+        return (
+            word
+            | self.negate_a << 13
+            | self.negate_b << 14
+            | (self.a_major == "mn") << 15
+            | (self.b_major == "mn") << 16
+        )
 
 
 def decode(word: int, kind: str = "f16") -> InstructionDescriptor:
     """What the 32 bits mean to tcgen05.mma.kind. Raises `DescriptorError` for what the format does not have."""
     known = KINDS[kind]
     if word & _RESERVED:
-        raise DescriptorError(f"The instruction descriptor {word:#010x} has reserved bits set "
-                              f"({word & _RESERVED:#010x}): N / 8 stands at bit 17, M / 16 at bit 24.")
+        raise DescriptorError(
+            f"The instruction descriptor {word:#010x} has reserved bits set "
+            f"({word & _RESERVED:#010x}): N / 8 stands at bit 17, M / 16 at bit 24."
+        )
     if word & 0b111:
-        raise DescriptorError(f"The instruction descriptor {word:#010x} asks for a sparse A (bits 0 to 2), which is "
-                              "for tcgen05.mma.sp.")
+        raise DescriptorError(
+            f"The instruction descriptor {word:#010x} asks for a sparse A (bits 0 to 2), which is for tcgen05.mma.sp."
+        )
     if word >> 3 & 1:
         raise DescriptorError("Bit 3 of the instruction descriptor, saturation, is not known here.")
     types = []
-    for name, table, code in (("D", known.results, word >> 4 & 0b11), ("A", known.operands, word >> 7 & 0b111),
-                              ("B", known.operands, word >> 10 & 0b111)):
+    for name, table, code in (
+        ("D", known.results, word >> 4 & 0b11),
+        ("A", known.operands, word >> 7 & 0b111),
+        ("B", known.operands, word >> 10 & 0b111),
+    ):
         if code not in table:
             listed = ", ".join(f"{number} for {kind_}" for number, kind_ in table.items())
-            raise DescriptorError(f"The instruction descriptor {word:#010x} gives {name} the type {code}; kind::{kind} "
-                                  f"knows {listed}.")
+            raise DescriptorError(
+                f"The instruction descriptor {word:#010x} gives {name} the type {code}; kind::{kind} knows {listed}."
+            )
         types.append(table[code])
     majors = tuple("mn" if word >> at & 1 else "k" for at in (15, 16))
-    return InstructionDescriptor((word >> 24 & 0b11111) * 16, (word >> 17 & 0b111111) * 8, types[1], types[2], types[0],
-                                 *majors, bool(word >> 13 & 1), bool(word >> 14 & 1), kind)
+    return InstructionDescriptor(
+        (word >> 24 & 0b11111) * 16,
+        (word >> 17 & 0b111111) * 8,
+        types[1],
+        types[2],
+        types[0],
+        *majors,
+        bool(word >> 13 & 1),
+        bool(word >> 14 & 1),
+        kind,
+    )
 
 
 def problem(d: InstructionDescriptor, cta_group: int = 1, ws: bool = False, inside: bool = False) -> str:

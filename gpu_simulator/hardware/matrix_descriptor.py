@@ -98,8 +98,13 @@ def _chunks(tile: SharedTile, rows: int, columns: int, element_bytes: int) -> np
         plain = tile.start + within * tile.swizzle + group * tile.stride_bytes + chunk * CHUNK_BYTES
     else:
         block, inside = np.divmod(chunk, tile.swizzle // CHUNK_BYTES)
-        plain = (tile.start + within * tile.swizzle + group * tile.stride_bytes
-                 + block * tile.leading_bytes + inside * CHUNK_BYTES)
+        plain = (
+            tile.start
+            + within * tile.swizzle
+            + group * tile.stride_bytes
+            + block * tile.leading_bytes
+            + inside * CHUNK_BYTES
+        )
     out = _swizzled(plain, tile)
     out.setflags(write=False)
     return out
@@ -127,26 +132,34 @@ def problem(tile: SharedTile, rows: int, columns: int, element_bytes: int, share
     """
     width = tile.swizzle
     if width and tile.start % tile.pattern_bytes >= width and not tile.base_offset:
-        return (f"the start address {tile.start:#x} lies in row {tile.start % tile.pattern_bytes // width} of the "
-                f"pattern of the {width}-byte swizzle, which begins at multiples of {tile.pattern_bytes:,}: align the "
-                f"buffer to {tile.pattern_bytes:,} bytes, or set the base offset")
+        return (
+            f"the start address {tile.start:#x} lies in row {tile.start % tile.pattern_bytes // width} of the "
+            f"pattern of the {width}-byte swizzle, which begins at multiples of {tile.pattern_bytes:,}: align the "
+            f"buffer to {tile.pattern_bytes:,} bytes, or set the base offset"
+        )
     along, name = (columns, "K") if tile.major == "k" else (rows, "M or N")
     taken = min(along * element_bytes, width)
     if width and tile.start % width + taken > width:
-        return (f"from the start address {tile.start:#x} the {taken} bytes of {name} that it reads leave the "
-                f"{width}-byte row of the swizzle: a start may move along {name} by multiples of {taken} bytes")
+        return (
+            f"from the start address {tile.start:#x} the {taken} bytes of {name} that it reads leave the "
+            f"{width}-byte row of the swizzle: a start may move along {name} by multiples of {taken} bytes"
+        )
     span, name = _span_of_8(tile), "leading" if _swaps(tile) else "stride"
     step = tile.leading_bytes if _swaps(tile) else tile.stride_bytes
     lines = rows if tile.major == "k" else columns
     if lines > PATTERN_ROWS and 0 < step < span:
         what = "rows" if tile.major == "k" else "values of k"
-        return (f"the {name} byte offset of {step:,} is less than the {span:,} bytes that 8 {what} take, so that they "
-                f"overlap; {span:,} is what dense ones have, and the field holds it divided by 16, once")
+        return (
+            f"the {name} byte offset of {step:,} is less than the {span:,} bytes that 8 {what} take, so that they "
+            f"overlap; {span:,} is what dense ones have, and the field holds it divided by 16, once"
+        )
     reach = chunk_addresses(tile, rows, columns, element_bytes)
     if reach.max() + CHUNK_BYTES > shared_bytes:
-        return (f"it reads up to shared address {int(reach.max()) + CHUNK_BYTES:,}, and the block has {shared_bytes:,} "
-                f"bytes of shared memory: start {tile.start:#x}, leading byte offset {tile.leading_bytes:,}, stride "
-                f"byte offset {tile.stride_bytes:,}")
+        return (
+            f"it reads up to shared address {int(reach.max()) + CHUNK_BYTES:,}, and the block has {shared_bytes:,} "
+            f"bytes of shared memory: start {tile.start:#x}, leading byte offset {tile.leading_bytes:,}, stride "
+            f"byte offset {tile.stride_bytes:,}"
+        )
     return ""
 
 
@@ -169,11 +182,15 @@ _SM90_UNUSED = 0b11 << 14 | 0b11 << 30 | 0b111 << 46 | 0x3FF << 52
 def encode_sm90(tile: SharedTile) -> int:
     """The descriptor of wgmma. Raises `DescriptorError` where a field cannot hold its value."""
     word = 0
-    for name, value, at in (("start address", tile.start, 0), ("leading byte offset", tile.leading_bytes, 16),
-                            ("stride byte offset", tile.stride_bytes, 32)):
+    for name, value, at in (
+        ("start address", tile.start, 0),
+        ("leading byte offset", tile.leading_bytes, 16),
+        ("stride byte offset", tile.stride_bytes, 32),
+    ):
         if value % CHUNK_BYTES or not 0 <= value >> 4 <= _FIELD:
-            raise DescriptorError(f"The {name} of a descriptor is a multiple of 16 below {(_FIELD + 1) * 16:,}, "
-                                  f"not {value:,}.")
+            raise DescriptorError(
+                f"The {name} of a descriptor is a multiple of 16 below {(_FIELD + 1) * 16:,}, not {value:,}."
+            )
         word |= value >> 4 << at
     if not 0 <= tile.base_offset < 8:
         raise DescriptorError(f"The base offset of a descriptor is 0 to 7, not {tile.base_offset}.")
@@ -187,8 +204,16 @@ def decode_sm90(word: int, major: str = "k") -> SharedTile:
     """
     if word & _SM90_UNUSED:
         hint = " Bits 46 to 48 belong to the descriptors of tcgen05." if word >> 46 & 0b111 else ""
-        raise DescriptorError(f"The descriptor {word:#018x} has bits set that the format of wgmma leaves 0 "
-                              f"({word & _SM90_UNUSED:#018x}): each field holds (x & 0x3FFFF) >> 4 at bit 0, 16 or 32, "
-                              f"the base offset stands at bit 49, the swizzle at bit 62.{hint}")
-    return SharedTile((word & _FIELD) << 4, (word >> 16 & _FIELD) << 4, (word >> 32 & _FIELD) << 4,
-                      _SM90_SWIZZLES[word >> 62], major, word >> 49 & 0b111)
+        raise DescriptorError(
+            f"The descriptor {word:#018x} has bits set that the format of wgmma leaves 0 "
+            f"({word & _SM90_UNUSED:#018x}): each field holds (x & 0x3FFFF) >> 4 at bit 0, 16 or 32, "
+            f"the base offset stands at bit 49, the swizzle at bit 62.{hint}"
+        )
+    return SharedTile(
+        (word & _FIELD) << 4,
+        (word >> 16 & _FIELD) << 4,
+        (word >> 32 & _FIELD) << 4,
+        _SM90_SWIZZLES[word >> 62],
+        major,
+        word >> 49 & 0b111,
+    )

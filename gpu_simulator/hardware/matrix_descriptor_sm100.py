@@ -27,11 +27,15 @@ _UNUSED = 0b11 << 14 | 0b11 << 30 | 0xFF << 53
 def encode_sm100(tile: SharedTile) -> int:
     """The descriptor of tcgen05.mma. Raises `DescriptorError` where a field cannot hold its value."""
     word = VERSION << 46 | tile.base_offset << 49 | CODES[tile.swizzle] << 61
-    for name, value, at in (("start address", tile.start, 0), ("leading byte offset", tile.leading_bytes, 16),
-                            ("stride byte offset", tile.stride_bytes, 32)):
+    for name, value, at in (
+        ("start address", tile.start, 0),
+        ("leading byte offset", tile.leading_bytes, 16),
+        ("stride byte offset", tile.stride_bytes, 32),
+    ):
         if value % 16 or not 0 <= value >> 4 <= _FIELD:
-            raise DescriptorError(f"The {name} of a descriptor is a multiple of 16 below {(_FIELD + 1) * 16:,}, "
-                                  f"not {value:,}.")
+            raise DescriptorError(
+                f"The {name} of a descriptor is a multiple of 16 below {(_FIELD + 1) * 16:,}, not {value:,}."
+            )
         word |= value >> 4 << at
     if not 0 <= tile.base_offset < 8:
         raise DescriptorError(f"The base offset of a descriptor is 0 to 7, not {tile.base_offset}.")
@@ -44,22 +48,37 @@ def decode_sm100(word: int, major: str = "k") -> SharedTile:
     Raises `DescriptorError` for what the format does not have.
     """
     if word & _UNUSED:
-        raise DescriptorError(f"The descriptor {word:#018x} has bits set that the format leaves 0 "
-                              f"({word & _UNUSED:#018x}): each field holds (x & 0x3FFFF) >> 4 at bit 0, 16 or 32.")
+        raise DescriptorError(
+            f"The descriptor {word:#018x} has bits set that the format leaves 0 "
+            f"({word & _UNUSED:#018x}): each field holds (x & 0x3FFFF) >> 4 at bit 0, 16 or 32."
+        )
     version = word >> 46 & 0b111
     if version != VERSION:
         hint = "" if version else " without it this is a descriptor of wgmma, whose swizzle stands at bit 62;"
-        raise DescriptorError(f"The descriptor {word:#018x} has {version:#05b} at bits 46 to 48, where tcgen05 has the "
-                              f"constant 0b001:{hint} set bit 46.")
+        raise DescriptorError(
+            f"The descriptor {word:#018x} has {version:#05b} at bits 46 to 48, where tcgen05 has the "
+            f"constant 0b001:{hint} set bit 46."
+        )
     if word >> 52 & 1:
-        raise DescriptorError(f"The descriptor {word:#018x} has bit 52 set, a leading offset that is an address: only "
-                              "sm_103a knows it.")
+        raise DescriptorError(
+            f"The descriptor {word:#018x} has bit 52 set, a leading offset that is an address: only sm_103a knows it."
+        )
     code = word >> 61
     if code not in SWIZZLES:
         if code == 1:
-            raise DescriptorError("The swizzle 1 (128 bytes in chunks of 32) is for TF32 operands that are not "
-                                  "K-major; 2 is the 128-byte swizzle of TMA.")
-        raise DescriptorError(f"The descriptor {word:#018x} names the swizzle {code} at bits 61 to 63, which does not "
-                              "exist: 0 none, 2 128 bytes, 4 64 bytes, 6 32 bytes.")
-    return SharedTile((word & _FIELD) << 4, (word >> 16 & _FIELD) << 4, (word >> 32 & _FIELD) << 4, SWIZZLES[code],
-                      major, word >> 49 & 0b111)
+            raise DescriptorError(
+                "The swizzle 1 (128 bytes in chunks of 32) is for TF32 operands that are not "
+                "K-major; 2 is the 128-byte swizzle of TMA."
+            )
+        raise DescriptorError(
+            f"The descriptor {word:#018x} names the swizzle {code} at bits 61 to 63, which does not "
+            "exist: 0 none, 2 128 bytes, 4 64 bytes, 6 32 bytes."
+        )
+    return SharedTile(
+        (word & _FIELD) << 4,
+        (word >> 16 & _FIELD) << 4,
+        (word >> 32 & _FIELD) << 4,
+        SWIZZLES[code],
+        major,
+        word >> 49 & 0b111,
+    )

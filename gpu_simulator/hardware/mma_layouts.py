@@ -24,12 +24,23 @@ SHAPES = {
     "bf16": ("m16n8k8", "m16n8k16"),
     "tf32": ("m16n8k4", "m16n8k8"),
     "f64": ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"),
-    "s8": _8BIT, "u8": _8BIT, "e4m3": _8BIT[1:], "e5m2": _8BIT[1:],
-    "s4": _4BIT, "u4": _4BIT,
+    "s8": _8BIT,
+    "u8": _8BIT,
+    "e4m3": _8BIT[1:],
+    "e5m2": _8BIT[1:],
+    "s4": _4BIT,
+    "u4": _4BIT,
     "b1": ("m8n8k128", "m16n8k128", "m16n8k256"),
 }
-ACCUMULATORS = {"f16": ("f32", "f16"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",), "e4m3": ("f32", "f16"),
-                "e5m2": ("f32", "f16"), **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
+ACCUMULATORS = {
+    "f16": ("f32", "f16"),
+    "bf16": ("f32",),
+    "tf32": ("f32",),
+    "f64": ("f64",),
+    "e4m3": ("f32", "f16"),
+    "e5m2": ("f32", "f16"),
+    **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",)),
+}
 OPERANDS = ("A", "B", "C")  # D lies like C
 
 
@@ -180,12 +191,17 @@ def fragment_load(mma: Mma, operand: str, stored: str = "") -> FragmentLoad:
     """How `ldmatrix` loads A, or B stored "column-major" (n rows of k, the default) or "row-major" (k rows of n)."""
     stored = stored or ("row-major" if operand == "A" else "column-major")
     if operand not in ("A", "B") or mma.quads or BITS[mma.dtype] > 32:
-        raise LabError(f"ldmatrix does not load {operand} of {mma.shape} {mma.dtype}: it fills 32-bit registers "
-                       "with A or B of the m16n8 and integer shapes.")
+        raise LabError(
+            f"ldmatrix does not load {operand} of {mma.shape} {mma.dtype}: it fills 32-bit registers "
+            "with A or B of the m16n8 and integer shapes."
+        )
     transposed = stored != ("row-major" if operand == "A" else "column-major")
     if transposed and (BITS[mma.dtype] != 16 or operand == "A"):
-        raise LabError(f"ldmatrix.trans exchanges 16-bit elements; {operand} of {mma.dtype} stored {stored} needs "
-                       "another way." if operand == "B" else "Store A row-major; its fragment then needs no .trans.")
+        raise LabError(
+            f"ldmatrix.trans exchanges 16-bit elements; {operand} of {mma.dtype} stored {stored} needs another way."
+            if operand == "B"
+            else "Store A row-major; its fragment then needs no .trans."
+        )
     halves = mma.mnk[0] // 8 if operand == "A" else 1
     count = mma.coordinates(operand).shape[1]
     matrix, row = np.divmod(np.arange(8 * count), 8)

@@ -84,8 +84,9 @@ class TensorMap:
             raise TensorMapError(f"TMA knows no element type {array.dtype}; it knows {', '.join(_NUMPY_NAMES)}.")
         element = element or known
         if ELEMENT_BYTES.get(element, array.itemsize) != array.itemsize:
-            raise TensorMapError(f"The elements of the array have {array.itemsize} bytes, those of {element} "
-                                 f"{ELEMENT_BYTES[element]}.")
+            raise TensorMapError(
+                f"The elements of the array have {array.itemsize} bytes, those of {element} {ELEMENT_BYTES[element]}."
+            )
         return cls.of_shape(element, array.shape, box, swizzle, array=array, **options)
 
     @classmethod
@@ -168,14 +169,18 @@ class TensorMap:
         if first * size % ALIGN:
             step = ALIGN // size
             low = first // step * step
-            return (f"whose innermost coordinate {first} lies {first * size} bytes along its row, which is not a "
-                    f"multiple of {ALIGN} bytes: the GPU stops with an illegal instruction (recorded on an H200). For "
-                    f"{self.element} use a multiple of {step}, such as {low} or {low + step}.")
+            return (
+                f"whose innermost coordinate {first} lies {first * size} bytes along its row, which is not a "
+                f"multiple of {ALIGN} bytes: the GPU stops with an illegal instruction (recorded on an H200). For "
+                f"{self.element} use a multiple of {step}, such as {low} or {low + step}."
+            )
         if storing and min(corner) < 0:
             at = next(axis for axis, place in enumerate(corner) if place < 0)
-            return (f"whose coordinate {corner[at]} along dimension {at} is negative: the GPU stops with an illegal "
-                    "instruction (recorded on an H200). What is written begins at 0 or beyond in every dimension, and "
-                    "only its end may reach out of the tensor; loads may begin at negative coordinates.")
+            return (
+                f"whose coordinate {corner[at]} along dimension {at} is negative: the GPU stops with an illegal "
+                "instruction (recorded on an H200). What is written begins at 0 or beyond in every dimension, and "
+                "only its end may reach out of the tensor; loads may begin at negative coordinates."
+            )
         return ""
 
     def problem(self) -> str:
@@ -197,8 +202,10 @@ class TensorMap:
         for axis, stride in enumerate(self.strides, 1):
             if not 0 < stride < 1 << 40 or stride % ALIGN:
                 fits = -(-stride // ALIGN) * ALIGN
-                return (f"The stride of dimension {axis} must be a multiple of {ALIGN} bytes below 2^40, and "
-                        f"{stride:,} is not; pad the rows to {fits:,} bytes.")
+                return (
+                    f"The stride of dimension {axis} must be a multiple of {ALIGN} bytes below 2^40, and "
+                    f"{stride:,} is not; pad the rows to {fits:,} bytes."
+                )
         return ""
 
     def _problem_box(self) -> str:
@@ -212,12 +219,16 @@ class TensorMap:
         if self.swizzle not in SWIZZLES:
             return f"There is no {self.swizzle}-byte swizzle; there are 32, 64 and 128, and 0 for none."
         if self.row_bytes % ALIGN:
-            return (f"The box is {self.box[0]} × {self.element_bytes} = {self.row_bytes} bytes wide; its innermost "
-                    f"dimension must be a multiple of {ALIGN} bytes.")
+            return (
+                f"The box is {self.box[0]} × {self.element_bytes} = {self.row_bytes} bytes wide; its innermost "
+                f"dimension must be a multiple of {ALIGN} bytes."
+            )
         if self.swizzle and self.row_bytes > self.swizzle:
             most = self.swizzle // self.element_bytes
-            return (f"With the {self.swizzle}-byte swizzle the box may be {self.swizzle} bytes wide, {most} elements "
-                    f"of {self.element}, and it is {self.row_bytes}; copy it in several boxes.")
+            return (
+                f"With the {self.swizzle}-byte swizzle the box may be {self.swizzle} bytes wide, {most} elements "
+                f"of {self.element}, and it is {self.row_bytes}; copy it in several boxes."
+            )
         if self.l2_promotion not in PROMOTIONS:
             return f"L2 promotion is to 64, 128 or 256 bytes, or 0 for none, not {self.l2_promotion}."
         if self.fill not in ("zero", "nan"):

@@ -42,8 +42,9 @@ def pieces(m: int, n: int, cta_group: int = 1, ws: bool = False) -> tuple[Piece,
     if rows == 64 and cta_group == 1 and not ws:
         return (Piece(tuple(QUARTER * (row // 16) + row % 16 for row in range(64)), 0, n),)
     parts = LANES // rows
-    return tuple(Piece(tuple(range(part * rows, part * rows + rows)), part * n // parts, n // parts)
-                 for part in range(parts))
+    return tuple(
+        Piece(tuple(range(part * rows, part * rows + rows)), part * n // parts, n // parts) for part in range(parts)
+    )
 
 
 SHAPES = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}  # registers a repetition

@@ -62,7 +62,11 @@ def access(matrix: str, shape: str, layout: str, kind: str, shared: bool) -> Acc
 
 def _requests(width: int, lines: int, line_bytes: int, block_lines: int, block_bytes: int, lanes: list) -> Access:
     """Each block of the tile, `block_lines` × `block_bytes`, is reached by the (line, byte) pairs in `lanes`."""
-    found = [(first + line, start + byte) for first in range(0, lines, block_lines)
-             for start in range(0, line_bytes, block_bytes) for line, byte in lanes]
+    found = [
+        (first + line, start + byte)
+        for first in range(0, lines, block_lines)
+        for start in range(0, line_bytes, block_bytes)
+        for line, byte in lanes
+    ]
     line, byte = (np.array(part) for part in zip(*found, strict=True))
     return Access(width, line, byte, -(-len(found) // 4) if width == 16 else len(found))

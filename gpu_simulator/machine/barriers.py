@@ -185,7 +185,3 @@ class Barriers:
                     f"({chunk.launch.describe(item)})"
                 )
         return f"In {chunk.name_block(first)}: {'; '.join(words)}."
-
-
-
-

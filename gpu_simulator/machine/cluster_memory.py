@@ -45,8 +45,10 @@ class ClusterMemory(SharedMemory):
         blocks = own - own % size + ranks
         if int(ranks.max()) >= size or int(ranks.min()) < 0:
             bad = int(np.flatnonzero((ranks >= size) | (ranks < 0))[0])
-            raise MemoryFault(f"{self.who(k, lanes[bad])} uses shared address {int(at[bad]):#x}, which names the block "
-                              f"of rank {int(ranks[bad])}; its cluster has {size} blocks, of ranks 0 to {size - 1}.")
+            raise MemoryFault(
+                f"{self.who(k, lanes[bad])} uses shared address {int(at[bad]):#x}, which names the block "
+                f"of rank {int(ranks[bad])}; its cluster has {size} blocks, of ranks 0 to {size - 1}."
+            )
         foreign = blocks != own
         if foreign.any():
             self.check_there(k, lanes[foreign], blocks[foreign])
@@ -69,20 +71,26 @@ class ClusterMemory(SharedMemory):
         chunk = self.chunk
         for block in np.unique(blocks).tolist():
             if chunk.has_ended(block):
-                raise MemoryFault(f"{self.who(k, lanes[blocks == block][0])} uses the shared memory of "
-                                  f"{chunk.name_block(block)}, which has ended. A block has to stay until the others "
-                                  "are done with its shared memory: let all of them meet at barrier.cluster before "
-                                  "they end.")
+                raise MemoryFault(
+                    f"{self.who(k, lanes[blocks == block][0])} uses the shared memory of "
+                    f"{chunk.name_block(block)}, which has ended. A block has to stay until the others "
+                    "are done with its shared memory: let all of them meet at barrier.cluster before "
+                    "they end."
+                )
 
     def check_space(self, k: int, lane: int) -> None:
         item = self.chunk.program.sites[k]
         if item.family == "mbarrier" and item.parts[1] in OWN_MBARRIER:
-            raise MemoryFault(f"{self.who(k, lane)} uses the mbarrier of another block of its cluster with "
-                              f"{item.opcode}; a block initialises and waits at its own, and arrives at any.")
+            raise MemoryFault(
+                f"{self.who(k, lane)} uses the mbarrier of another block of its cluster with "
+                f"{item.opcode}; a block initialises and waits at its own, and arrives at any."
+            )
         if {"shared", "shared__cta"} & set(item.parts):
-            raise MemoryFault(f"{self.who(k, lane)} uses an address in another block of its cluster with "
-                              f"{item.opcode}, which reaches its own shared memory only; .shared::cluster reaches that "
-                              "of the others.")
+            raise MemoryFault(
+                f"{self.who(k, lane)} uses an address in another block of its cluster with "
+                f"{item.opcode}, which reaches its own shared memory only; .shared::cluster reaches that "
+                "of the others."
+            )
 
     def who(self, k: int, lane: int) -> str:
         chunk = self.chunk

@@ -78,8 +78,10 @@ def clusters_of(function, target: str, grid, given) -> Clusters:
     explicit = wanted is not None or function.explicit_cluster or shape != (1, 1, 1)
     if wanted is not None:
         if shape not in ((1, 1, 1), wanted):
-            raise LaunchError(f"{function.name} was compiled for clusters of {_shape(wanted)} (__cluster_dims__), but "
-                              f"the launch names {_shape(shape)}.")
+            raise LaunchError(
+                f"{function.name} was compiled for clusters of {_shape(wanted)} (__cluster_dims__), but "
+                f"the launch names {_shape(shape)}."
+            )
         shape = wanted
     size = shape[0] * shape[1] * shape[2]
     if size == 1:
@@ -88,16 +90,22 @@ def clusters_of(function, target: str, grid, given) -> Clusters:
     if number and int(number[1]) < FIRST_TARGET:
         raise LaunchError(f"Clusters exist from sm_90 on; {function.name} was compiled for {target.split(',')[0]}.")
     if size > LARGEST:
-        raise LaunchError(f"A cluster of {_shape(shape)} has {size} blocks. Up to {PORTABLE} run on every GPU with "
-                          f"clusters, up to {LARGEST} on some.")
+        raise LaunchError(
+            f"A cluster of {_shape(shape)} has {size} blocks. Up to {PORTABLE} run on every GPU with "
+            f"clusters, up to {LARGEST} on some."
+        )
     most = function.max_cluster_rank
     if most is not None and size > most:
-        raise LaunchError(f"A cluster of {_shape(shape)} has {size} blocks, more than the {most} that {function.name} "
-                          "was compiled for (.maxclusterrank).")
+        raise LaunchError(
+            f"A cluster of {_shape(shape)} has {size} blocks, more than the {most} that {function.name} "
+            "was compiled for (.maxclusterrank)."
+        )
     if any(extent % step for extent, step in zip(grid, shape, strict=True)):
         near = tuple(-(-extent // step) * step for extent, step in zip(grid, shape, strict=True))
-        raise LaunchError(f"The grid {_shape(grid)} is not made of whole clusters of {_shape(shape)}; the next larger "
-                          f"grid that is, is {_shape(near)}.")
+        raise LaunchError(
+            f"The grid {_shape(grid)} is not made of whole clusters of {_shape(shape)}; the next larger "
+            f"grid that is, is {_shape(near)}."
+        )
     return Clusters(grid, shape, True)
 
 

@@ -67,11 +67,16 @@ class Mbarriers:
     def init(self, k: int, lane: int, key, count: int) -> None:
         old = self.known.get(key)
         if old is not None:
-            raise self.fault(k, lane, f"initialises the mbarrier at shared address {key[1]}, which "
-                             f"{self.origin(old)} initialised already; use it, or mbarrier.inval it first.")
+            raise self.fault(
+                k,
+                lane,
+                f"initialises the mbarrier at shared address {key[1]}, which "
+                f"{self.origin(old)} initialised already; use it, or mbarrier.inval it first.",
+            )
         if not 1 <= count <= MOST_ARRIVALS:
-            raise self.fault(k, lane, f"initialises an mbarrier for {count:,} arrivals; 1 to {MOST_ARRIVALS:,} are "
-                             "possible.")
+            raise self.fault(
+                k, lane, f"initialises an mbarrier for {count:,} arrivals; 1 to {MOST_ARRIVALS:,} are possible."
+            )
         found = self.known[key] = Mbarrier(key[1], count, k, lane)
         self.changed(key, found)
 
@@ -90,12 +95,20 @@ class Mbarriers:
             whose = "this block" if key[0] == self.chunk.block_of_lane[lane] else self.chunk.name_block(key[0])
             near = [a for block, a in self.known if block == key[0]]
             hint = f"; {whose} has mbarriers at {spans(sorted(near))}" if near else ""
-            raise self.fault(k, lane, f"uses an mbarrier at shared address {self.words(lane, key)} that was not "
-                             f"initialised (or is not yet){hint}. mbarrier.init has to come first, and a barrier of "
-                             "the block after it.")
+            raise self.fault(
+                k,
+                lane,
+                f"uses an mbarrier at shared address {self.words(lane, key)} that was not "
+                f"initialised (or is not yet){hint}. mbarrier.init has to come first, and a barrier of "
+                "the block after it.",
+            )
         if int(self.chunk.shared.views[8][self.place(key)]) != found.mark():
-            raise self.fault(k, lane, f"uses the mbarrier at shared address {self.words(lane, key)}, but its 8 bytes "
-                             "were overwritten by a store or a copy: give it shared memory of its own.")
+            raise self.fault(
+                k,
+                lane,
+                f"uses the mbarrier at shared address {self.words(lane, key)}, but its 8 bytes "
+                "were overwritten by a store or a copy: give it shared memory of its own.",
+            )
         return found
 
     def arrive(self, k: int, lane: int, key, count: int, complete: bool = True) -> int:
@@ -106,9 +119,11 @@ class Mbarriers:
             if count == barrier.pending:
                 what = "would complete its phase, which .noComplete must not"
             else:
-                what = (f"is one too many: phase {barrier.phase} misses {barrier.pending:,} of {barrier.expected:,} "
-                        f"arrivals and {barrier.bytes:,} bytes. A thread arrives again before the phase is over, or "
-                        "more arrive than mbarrier.init was told")
+                what = (
+                    f"is one too many: phase {barrier.phase} misses {barrier.pending:,} of {barrier.expected:,} "
+                    f"arrivals and {barrier.bytes:,} bytes. A thread arrives again before the phase is over, or "
+                    "more arrive than mbarrier.init was told"
+                )
             raise self.fault(k, lane, f"arrives at the mbarrier at shared address {self.words(lane, key)} and {what}.")
         barrier.pending -= count
         self.changed(key, barrier)
@@ -128,8 +143,12 @@ class Mbarriers:
         barrier = self.find(k, lane, key)
         barrier.bytes += size
         if abs(barrier.bytes) > MOST_BYTES:
-            raise self.fault(k, lane, f"brings the mbarrier at shared address {self.words(lane, key)} to "
-                             f"{barrier.bytes:,} bytes; it can count {MOST_BYTES:,}.")
+            raise self.fault(
+                k,
+                lane,
+                f"brings the mbarrier at shared address {self.words(lane, key)} to "
+                f"{barrier.bytes:,} bytes; it can count {MOST_BYTES:,}.",
+            )
         self.changed(key, barrier)
 
     def wait(self, L, k: int, addresses, phases, parity: bool, register: int | None, following: int) -> int:
@@ -287,8 +306,10 @@ class Mbarriers:
         chunk = self.chunk
         if address % 8 or address + 8 > chunk.shared.size:
             why = "is not a multiple of 8" if address % 8 else f"is past its {chunk.shared.size:,} bytes"
-            raise MemoryFault(f"{chunk.name_lane(lane)} uses an mbarrier at shared address {address:,}, which {why}; "
-                              f"{chunk.launch.describe(chunk.program.sites[k])}.")
+            raise MemoryFault(
+                f"{chunk.name_lane(lane)} uses an mbarrier at shared address {address:,}, which {why}; "
+                f"{chunk.launch.describe(chunk.program.sites[k])}."
+            )
 
     def words(self, lane: int, key) -> str:
         """An address as a lane may call it: with the block where that is not its own."""

@@ -70,9 +70,15 @@ class AsyncWatch:
         block = self.chunk.block_of_lane
         needed = "__syncthreads()" if block[lane] == block[barrier.lane] else "barrier.cluster (arrive and wait)"
         origin = self.chunk.mbarriers.origin(barrier)
-        self.report.add("missing wait", k, barrier.site, lambda: (
-            f"{site}: {self.chunk.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, which "
-            f"{origin} initialises: there is no barrier between them; it needs {needed} after the init."))
+        self.report.add(
+            "missing wait",
+            k,
+            barrier.site,
+            lambda: (
+                f"{site}: {self.chunk.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, which "
+                f"{origin} initialises: there is no barrier between them; it needs {needed} after the init."
+            ),
+        )
 
     def arrived(self, k: int, barrier, lanes) -> None:
         """Before the arrival counts."""
@@ -193,10 +199,16 @@ class AsyncWatch:
         cluster, local = divmod(warp, self.order.span)
         if max(self.fenced[cluster, local], self.init_fenced[cluster, local]) < event:
             site, origin = self.site(k), self.chunk.mbarriers.origin(barrier)
-            self.report.add("missing fence", k, barrier.site, lambda: (
-                f"{site}: {self.chunk.name_lane(lane)} lets a copy report to the mbarrier at shared address "
-                f"{barrier.address}, but no fence follows its init by {origin}: it needs "
-                "fence.mbarrier_init.release.cluster or fence.proxy.async, then the barrier."))
+            self.report.add(
+                "missing fence",
+                k,
+                barrier.site,
+                lambda: (
+                    f"{site}: {self.chunk.name_lane(lane)} lets a copy report to the mbarrier at shared address "
+                    f"{barrier.address}, but no fence follows its init by {origin}: it needs "
+                    "fence.mbarrier_init.release.cluster or fence.proxy.async, then the barrier."
+                ),
+            )
 
     # ---- Copies out of shared memory ----
 
@@ -229,10 +241,16 @@ class AsyncWatch:
             at, column = np.argwhere(bad)[0]
             other = int(self.report.site_of[int(last[at, column]) >> LANE_BITS])
             words = self.watch.words(access, at, column)
-            self.report.add("missing fence", access.k, other, lambda: (
-                f"{words.here(access.k)} lets a copy through the async proxy {verb.removesuffix('s')} {words.place}, "
-                f"which was written at {words.site(other)}: the threads that wrote need fence.proxy.async after "
-                "their stores and before the barrier."))
+            self.report.add(
+                "missing fence",
+                access.k,
+                other,
+                lambda: (
+                    f"{words.here(access.k)} lets a copy through the async proxy {verb.removesuffix('s')} {words.place}, "
+                    f"which was written at {words.site(other)}: the threads that wrote need fence.proxy.async after "
+                    "their stores and before the barrier."
+                ),
+            )
 
     def unfenced(self, access: Access, last, readers=None) -> np.ndarray:
         """Which of the `last` writes (as `access.cells`) threads made, and no fence.proxy.async leads to the readers.
@@ -312,8 +330,14 @@ class AsyncWatch:
             (stores, "no wait_group has made sure that this copy has read its shared memory"),
         ):
             for copy in copies:
-                self.report.add("missing wait", copy.k, -1, lambda copy=copy, what=what: (
-                    f"{self.site(copy.k)}: {self.chunk.name_lane(copy.lane)}'s block ends, and {what}."))
+                self.report.add(
+                    "missing wait",
+                    copy.k,
+                    -1,
+                    lambda copy=copy, what=what: (
+                        f"{self.site(copy.k)}: {self.chunk.name_lane(copy.lane)}'s block ends, and {what}."
+                    ),
+                )
 
     # ---- Pieces ----
 
@@ -323,4 +347,3 @@ class AsyncWatch:
     def _access(self, k: int, verb: str, lane: int, index, width: int = 16) -> Access:
         lanes, shared = np.full((len(index), 1), lane + self.watch.first_lane), self.watch.shared
         return Access(k, verb, shared, None, lanes, shared.cells(index, width, len(index)))
-

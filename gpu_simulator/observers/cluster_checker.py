@@ -54,10 +54,16 @@ class ClusterWatch:
     def arrived_blindly(self, site: int, lane: int) -> None:
         """A thread arrives again that has not waited since it last did."""
         chunk = self.chunk
-        self.report.add("missing wait", site, -1, lambda: (
-            f"{chunk.launch.describe(chunk.program.sites[site])}: {chunk.name_lane(lane)} arrives again at "
-            "barrier.cluster and has not waited since its last arrival: the others may not have come yet, and each "
-            "thread arrives once before all have. It needs barrier.cluster.wait in between."))
+        self.report.add(
+            "missing wait",
+            site,
+            -1,
+            lambda: (
+                f"{chunk.launch.describe(chunk.program.sites[site])}: {chunk.name_lane(lane)} arrives again at "
+                "barrier.cluster and has not waited since its last arrival: the others may not have come yet, and each "
+                "thread arrives once before all have. It needs barrier.cluster.wait in between."
+            ),
+        )
 
     def passed(self, lanes, cluster: int, turn: int) -> None:
         """Threads have waited for a round to which all came."""
@@ -101,9 +107,15 @@ class ClusterWatch:
 
     def _leaves_copy(self, block: int, load) -> None:
         describe, site = self.chunk.launch.describe, self.chunk.program.sites[load.k]
-        self.report.add("missing wait", load.k, -1, lambda: (
-            f"{describe(site)}: {self.chunk.name_block(block)} ends while this copy may still be reading its shared "
-            "memory; it has to stay until the other block has waited for the mbarrier of the copy."))
+        self.report.add(
+            "missing wait",
+            load.k,
+            -1,
+            lambda: (
+                f"{describe(site)}: {self.chunk.name_block(block)} ends while this copy may still be reading its shared "
+                "memory; it has to stay until the other block has waited for the mbarrier of the copy."
+            ),
+        )
 
     def _left(self, block: int, column: int) -> None:
         chunk, order = self.chunk, self.order
@@ -114,7 +126,13 @@ class ClusterWatch:
         if bad is None or not bad.all():
             return
         k, lane = self.users[block, column]
-        self.report.add("missing wait", k, -1, lambda: (
-            f"{chunk.launch.describe(chunk.program.sites[k])}: {chunk.name_lane(lane)} uses the shared memory of "
-            f"{chunk.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
-            "cluster meet at barrier.cluster before they end."))
+        self.report.add(
+            "missing wait",
+            k,
+            -1,
+            lambda: (
+                f"{chunk.launch.describe(chunk.program.sites[k])}: {chunk.name_lane(lane)} uses the shared memory of "
+                f"{chunk.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
+                "cluster meet at barrier.cluster before they end."
+            ),
+        )

@@ -99,4 +99,4 @@ class Hazards:
         place = self._seen.get(key, len(self.found))
         if place == len(self.found) or reach > self.found[place].reach:  # of the same two lines, the widest race
             self._seen[key] = place
-            self.found[place:place + 1] = [Hazard(kind, sentence(), self.launch.program.sites[k].line, reach)]
+            self.found[place : place + 1] = [Hazard(kind, sentence(), self.launch.program.sites[k].line, reach)]

@@ -194,8 +194,12 @@ class Watch:
         words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
         barrier = None if load is None else load.key[1]
         other = other if load is None else load.k
-        self.report.add("missing wait", access.k, other,
-                        lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase))
+        self.report.add(
+            "missing wait",
+            access.k,
+            other,
+            lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase),
+        )
         return load is not None
 
     def words(self, access: Access, row, column) -> Words:

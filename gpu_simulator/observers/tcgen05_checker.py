@@ -129,8 +129,11 @@ class TensorWatch:
         self._operands(product)
         for block, groups, column, columns, writes in product.tensor():
             cells, span = self.cells[block], slice(column, column + columns)
-            where = (slice(int(groups[0]), int(groups[-1]) + 1), span) if len(groups) in (1, groups[-1] - groups[0] + 1
-                                                                                          ) else (groups, span)
+            where = (
+                (slice(int(groups[0]), int(groups[-1]) + 1), span)
+                if len(groups) in (1, groups[-1] - groups[0] + 1)
+                else (groups, span)
+            )
             self._against(new, cells.writer[where], product.accumulates or not writes)
             if writes:
                 self._against(new, cells.reader[where], False)
@@ -141,9 +144,15 @@ class TensorWatch:
 
     def repeated(self, k: int, lanes: list[int]) -> None:
         """Several threads of one warp issue the same product."""
-        self.report.add("repeated issue", k, -1, lambda: (
-            f"{self.words.site(k)}: {len(lanes)} threads of the warp of {self.chunk.name_lane(lanes[0])} issue this "
-            "tcgen05.mma, and each of them is one product: let one thread do it (elect.sync)."))
+        self.report.add(
+            "repeated issue",
+            k,
+            -1,
+            lambda: (
+                f"{self.words.site(k)}: {len(lanes)} threads of the warp of {self.chunk.name_lane(lanes[0])} issue this "
+                "tcgen05.mma, and each of them is one product: let one thread do it (elect.sync)."
+            ),
+        )
 
     def _operands(self, product) -> None:
         """A product reads shared memory."""
@@ -154,8 +163,10 @@ class TensorWatch:
         if not watch.check_shared(access, last):
             stamps = np.unique(last)
             stamps = stamps[stamps >> LANE_BITS > self.order.floor]
-            if len(stamps) and self.order.unordered(np.full((len(stamps), 1), lanes[0, 0]), stamps[:, None], True
-                                                    ) is not None:
+            if (
+                len(stamps)
+                and self.order.unordered(np.full((len(stamps), 1), lanes[0, 0]), stamps[:, None], True) is not None
+            ):
                 watch.check(access, last, "wrote")
             bad = watch.proxies.unfenced(access, last)
             if bad.any():
@@ -271,8 +282,11 @@ class TensorWatch:
                 return words.race
         if new.kind == "dealloc":
             return None
-        if old.product is None and not between.told(new.lane, *told) and not (
-                old.fenced and between.met(new.lane, old.fenced, old.lane)):
+        if (
+            old.product is None
+            and not between.told(new.lane, *told)
+            and not (old.fenced and between.met(new.lane, old.fenced, old.lane))
+        ):
             return words.unfenced_before
         return None if between.fenced(new.lane, *told) else words.unfenced_after
 

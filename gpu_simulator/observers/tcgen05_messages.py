@@ -22,25 +22,47 @@ class TensorWords:
         return f"{name.split(', thread')[0]}, warp {touch.warp % self.chunk.warps_per_block}"
 
     def does(self, new) -> str:
-        verb = {"mma": "multiplies with tensor memory", "ld": "loads tensor memory", "st": "stores to tensor memory",
-                "dealloc": "gives back tensor memory"}[new.kind]
+        verb = {
+            "mma": "multiplies with tensor memory",
+            "ld": "loads tensor memory",
+            "st": "stores to tensor memory",
+            "dealloc": "gives back tensor memory",
+        }[new.kind]
         return f"{self.site(new.k)}: {self.who(new)} {verb}"
 
     def not_begun(self, k: int, lane: int, other: int) -> None:
-        self.report.add("missing wait", k, -1, lambda: (
-            f"{self.site(k)}: {self.chunk.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
-            f"{self.chunk.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."))
+        self.report.add(
+            "missing wait",
+            k,
+            -1,
+            lambda: (
+                f"{self.site(k)}: {self.chunk.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
+                f"{self.chunk.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."
+            ),
+        )
 
     def never_written(self, new) -> None:
         verb = "accumulates on" if new.kind == "mma" else "loads"
         hint = "; the first product has to run with enable-input-d false" if new.kind == "mma" else ""
-        self.report.add("uninitialised read", new.k, -1, lambda: (
-            f"{self.site(new.k)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."))
+        self.report.add(
+            "uninitialised read",
+            new.k,
+            -1,
+            lambda: (
+                f"{self.site(new.k)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."
+            ),
+        )
 
     def not_waited(self, old, new) -> None:
-        self.report.add("missing wait", new.k, old.k, lambda: (
-            f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be "
-            f"{'reading' if old.kind == 'ld' else 'using' if old.kind == 'mma' else 'writing'}: {self.remedy(old)}."))
+        self.report.add(
+            "missing wait",
+            new.k,
+            old.k,
+            lambda: (
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be "
+                f"{'reading' if old.kind == 'ld' else 'using' if old.kind == 'mma' else 'writing'}: {self.remedy(old)}."
+            ),
+        )
 
     def remedy(self, old) -> str:
         """What has not happened since an access."""
@@ -49,52 +71,89 @@ class TensorWords:
         commit = old.commit
         if commit is None:
             return "no tcgen05.commit follows it whose mbarrier could be waited for"
-        return (f"no thread has waited for the end of phase {commit.phase} (parity {commit.phase & 1}) of the mbarrier "
-                f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.site(commit.k)} reports to")
+        return (
+            f"no thread has waited for the end of phase {commit.phase} (parity {commit.phase & 1}) of the mbarrier "
+            f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.site(commit.k)} reports to"
+        )
 
     def race(self, old, new) -> None:
         if old.product is not None and new.kind != "mma":
             why = "this thread has not waited for the mbarrier of its commit, nor met a thread that has"
         else:
             why = "no barrier stands between the two"
-        self.report.add("race", new.k, old.k, lambda: (
-            f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."))
+        self.report.add(
+            "race", new.k, old.k, lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."
+        )
 
     def not_pipelined(self, old, new) -> None:
-        self.report.add("missing wait", new.k, old.k, lambda: (
-            f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be using: only products of one "
-            "warp, accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."))
+        self.report.add(
+            "missing wait",
+            new.k,
+            old.k,
+            lambda: (
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be using: only products of one "
+                "warp, accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."
+            ),
+        )
 
     def unfenced_before(self, old, new) -> None:
-        self._unfenced(old, new, f"{self.who(old)} has to execute tcgen05.fence::before_thread_sync after it and "
-                                 "before the relaxed barrier that tells of it")
+        self._unfenced(
+            old,
+            new,
+            f"{self.who(old)} has to execute tcgen05.fence::before_thread_sync after it and "
+            "before the relaxed barrier that tells of it",
+        )
 
     def unfenced_after(self, old, new) -> None:
-        self._unfenced(old, new, f"{self.who(new)} has to execute tcgen05.fence::after_thread_sync between its wait "
-                                 "and this instruction, which is asynchronous and not ordered after the wait by itself")
+        self._unfenced(
+            old,
+            new,
+            f"{self.who(new)} has to execute tcgen05.fence::after_thread_sync between its wait "
+            "and this instruction, which is asynchronous and not ordered after the wait by itself",
+        )
 
     def _unfenced(self, old, new, why: str) -> None:
-        self.report.add("missing fence", new.k, old.k, lambda: (
-            f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."))
+        self.report.add(
+            "missing fence",
+            new.k,
+            old.k,
+            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}.",
+        )
 
     def arrives_late(self, load, block: int) -> None:
-        self.report.add("missing wait", load.k, -1, lambda: (
-            f"{self.site(load.k)}: {self.chunk.name_block(block)} ends while this commit may still arrive at its "
-            f"mbarrier at shared address {load.key[1]}: before a block ends, one of its threads has to wait for the "
-            "phase of every arrival from another block."))
+        self.report.add(
+            "missing wait",
+            load.k,
+            -1,
+            lambda: (
+                f"{self.site(load.k)}: {self.chunk.name_block(block)} ends while this commit may still arrive at its "
+                f"mbarrier at shared address {load.key[1]}: before a block ends, one of its threads has to wait for the "
+                "phase of every arrival from another block."
+            ),
+        )
 
     # ---- Shared memory ----
 
     def proxy(self, words, k: int, other: int) -> str:
-        return (f"{words.here(k)} lets the tensor cores read {words.place} through the async proxy, which was written "
-                f"at {words.site(other)}: the threads that wrote need fence.proxy.async after their stores and before "
-                "the barrier.")
+        return (
+            f"{words.here(k)} lets the tensor cores read {words.place} through the async proxy, which was written "
+            f"at {words.site(other)}: the threads that wrote need fence.proxy.async after their stores and before "
+            "the barrier."
+        )
 
     def overwrites(self, words, access, touch) -> str:
-        return (f"{words.here(access.k)} {access.verb} {words.place} while tcgen05.mma at {self.site(touch.k)} may "
-                f"still be reading it: {self.remedy(touch)}.")
+        return (
+            f"{words.here(access.k)} {access.verb} {words.place} while tcgen05.mma at {self.site(touch.k)} may "
+            f"still be reading it: {self.remedy(touch)}."
+        )
 
     def untold(self, words, access, touch) -> None:
-        self.report.add("race", access.k, touch.k, lambda: (
-            f"{words.here(access.k)} {access.verb} {words.place}, which tcgen05.mma at {self.site(touch.k)} has read: "
-            "this thread has not waited for the mbarrier of its commit, nor met a thread that has."))
+        self.report.add(
+            "race",
+            access.k,
+            touch.k,
+            lambda: (
+                f"{words.here(access.k)} {access.verb} {words.place}, which tcgen05.mma at {self.site(touch.k)} has read: "
+                "this thread has not waited for the mbarrier of its commit, nor met a thread that has."
+            ),
+        )

@@ -74,10 +74,16 @@ class WarpgroupWatch:
         both = mine[np.isin(mine, groups)]
         if len(both):
             what = "a register of A" if common[0] in kind.a else "an accumulator"
-            self.report.add("missing wait", k, flight.k, lambda: (
-                f"{self._site(k)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
-                f"{self._site(flight.k)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
-                "covers it have to come before."))
+            self.report.add(
+                "missing wait",
+                k,
+                flight.k,
+                lambda: (
+                    f"{self._site(k)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
+                    f"{self._site(flight.k)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
+                    "covers it have to come before."
+                ),
+            )
 
     def _registers_of(self, flight) -> None:
         """The registers of a wgmma that is being issued."""
@@ -85,9 +91,15 @@ class WarpgroupWatch:
         fenced = self.fenced[groups]
         if not fenced.all():
             group = int(groups[np.argmin(fenced)])
-            self.report.add("missing fence", k, -1, lambda: (
-                f"{self._site(k)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
-                "takes the registers of the warpgroup only behind one."))
+            self.report.add(
+                "missing fence",
+                k,
+                -1,
+                lambda: (
+                    f"{self._site(k)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
+                    "takes the registers of the warpgroup only behind one."
+                ),
+            )
         for register in (*kind.d, *kind.a):
             found = self.used.get(register)
             if found is None:
@@ -112,13 +124,20 @@ class WarpgroupWatch:
                 self._in_flight(k, earlier, groups, sorted(crossed), "takes")
         self.time += 1
         time, site = self.matrices.setdefault(
-            kind.d, (np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int)))
+            kind.d, (np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int))
+        )
         time[groups], site[groups] = self.time, k
 
     def _unfenced(self, k: int, group: int, other: int, what: str) -> None:
-        self.report.add("missing fence", k, other, lambda: (
-            f"{self._site(k)}: {self.groups.name(group)} takes {what} which it used at {self._site(other)}, and no "
-            "wgmma.fence stands between the two."))
+        self.report.add(
+            "missing fence",
+            k,
+            other,
+            lambda: (
+                f"{self._site(k)}: {self.groups.name(group)} takes {what} which it used at {self._site(other)}, and no "
+                "wgmma.fence stands between the two."
+            ),
+        )
 
     # ---- Shared memory ----
 
@@ -169,10 +188,16 @@ class WarpgroupWatch:
             stamp = int(last[at, column])
             other, words = int(self.report.site_of[stamp >> LANE_BITS]), self.watch.words(access, at, column)
             writer = self.chunk.name_lane((stamp & LANE_MASK) - self.watch.first_lane).split("), ", 1)[1]
-            self.report.add("missing fence", access.k, other, lambda: (
-                f"{words.here(access.k)} reads {words.place} through the async proxy, which {writer} wrote at "
-                f"{words.site(other)}: the threads that wrote need fence.proxy.async after their stores and before the "
-                "barrier."))
+            self.report.add(
+                "missing fence",
+                access.k,
+                other,
+                lambda: (
+                    f"{words.here(access.k)} reads {words.place} through the async proxy, which {writer} wrote at "
+                    f"{words.site(other)}: the threads that wrote need fence.proxy.async after their stores and before the "
+                    "barrier."
+                ),
+            )
 
     def overwritten(self, access: Access) -> bool:
         """A write to shared memory; True where a wgmma in flight reads there."""
@@ -191,9 +216,15 @@ class WarpgroupWatch:
 
     def _overwrites(self, words: Words, access: Access, flight, group: int) -> None:
         who = self.groups.name(group).rsplit(", ", 1)[1]
-        self.report.add("missing wait", access.k, flight.k, lambda: (
-            f"{words.here(access.k)} {access.verb} {words.place} while {self._site(flight.k)} of {who} may still be "
-            f"reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write there."))
+        self.report.add(
+            "missing wait",
+            access.k,
+            flight.k,
+            lambda: (
+                f"{words.here(access.k)} {access.verb} {words.place} while {self._site(flight.k)} of {who} may still be "
+                f"reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write there."
+            ),
+        )
 
     def landed(self, flight, done) -> None:
         """Some of its groups have waited for a wgmma."""
@@ -213,9 +244,15 @@ class WarpgroupWatch:
         """The blocks have ended."""
         for flight in flights:
             group = int(flight.groups[np.argmax(flight.left)])
-            self.report.add("missing wait", flight.k, -1, lambda flight=flight, group=group: (
-                f"{self._site(flight.k)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
-                "wgmma.wait_group covers it."))
+            self.report.add(
+                "missing wait",
+                flight.k,
+                -1,
+                lambda flight=flight, group=group: (
+                    f"{self._site(flight.k)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
+                    "wgmma.wait_group covers it."
+                ),
+            )
 
     # ---- Pieces ----
 

@@ -11,7 +11,17 @@ from gpu_simulator.ptx.wgmma_forms import with_results
 
 # Instructions that all lanes of a warp execute together.
 COLLECTIVES = {
-    "shfl", "vote", "match", "redux", "ldmatrix", "stmatrix", "mma", "wmma", "movmatrix", "elect", "wgmma",
+    "shfl",
+    "vote",
+    "match",
+    "redux",
+    "ldmatrix",
+    "stmatrix",
+    "mma",
+    "wmma",
+    "movmatrix",
+    "elect",
+    "wgmma",
     "setmaxnreg",
 }
 BARRIERS = {"bar", "barrier"}

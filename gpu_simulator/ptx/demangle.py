@@ -15,12 +15,12 @@ def source_name(symbol: str) -> str:
     if symbol.startswith("_ZZ"):
         for end in range(3, len(symbol)):  # the first E behind which one name fills the rest
             found = _LAST.match(symbol, end)
-            if found and _COPY.fullmatch(found[2][int(found[1]):]) and len(found[2]) >= int(found[1]) > 0:
-                return found[2][:int(found[1])]
+            if found and _COPY.fullmatch(found[2][int(found[1]) :]) and len(found[2]) >= int(found[1]) > 0:
+                return found[2][: int(found[1])]
         return symbol
     if symbol.startswith("_ZN"):
         parts, at = [], 3
-        while name := _counted(symbol, at + (symbol[at:at + 1] == "L")):
+        while name := _counted(symbol, at + (symbol[at : at + 1] == "L")):
             parts.append(name)
             at = symbol.index(name, at) + len(name)
         return "::".join(part for part in parts if not _OURS.match(part)) or symbol
@@ -32,5 +32,5 @@ def source_name(symbol: str) -> str:
 def _counted(symbol: str, at: int) -> str:
     """The name whose length stands at `at`; "" where none does."""
     length = _LENGTH.match(symbol, at)
-    name = symbol[length.end():length.end() + int(length[0])] if length else ""
+    name = symbol[length.end() : length.end() + int(length[0])] if length else ""
     return name if length and len(name) == int(length[0]) else ""

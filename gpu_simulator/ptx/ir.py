@@ -16,6 +16,7 @@ class Register(NamedTuple):
 
 class Immediate(NamedTuple):
     """A constant operand, as it is written."""
+
     text: str
 
 
@@ -35,6 +36,7 @@ class Symbol(NamedTuple):
 
 class Vector(NamedTuple):
     """Operands in braces."""
+
     items: tuple
 
 

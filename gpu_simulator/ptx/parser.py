@@ -171,7 +171,6 @@ class _Parser:
         self.registers += len(function.registers)
         return position
 
-
     def extents(self, begin: int, directive: str, text: str) -> tuple[int, int, int] | None:
         """The one to three numbers of a directive in a function's header; None where it has none."""
         found = re.search(directive, text)

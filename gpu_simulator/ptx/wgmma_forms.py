@@ -155,6 +155,7 @@ def with_results(items: list) -> list:
     results = Vector((*found.results.values(), *found.copies.values()))
     return [
         replace(item, operands=(item.operands[0], results))
-        if isinstance(item, Instruction) and item.family == "wgmma" and "wait_group" in item.parts else item
+        if isinstance(item, Instruction) and item.family == "wgmma" and "wait_group" in item.parts
+        else item
         for item in items
     ]

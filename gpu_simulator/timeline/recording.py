@@ -46,9 +46,19 @@ K_OF_KIND = {"f16": 16, "tf32": 8}  # PTX ISA, tcgen05.mma: of one instruction; 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 
 
-def record(compiled, grid, block, args, *, cluster=(1, 1, 1), first_block: int = 0, name: str = "",
-           max_instructions: int | None = None, max_seconds: float | None = None,
-           max_steps: float | None = None) -> Trace:
+def record(
+    compiled,
+    grid,
+    block,
+    args,
+    *,
+    cluster=(1, 1, 1),
+    first_block: int = 0,
+    name: str = "",
+    max_instructions: int | None = None,
+    max_seconds: float | None = None,
+    max_steps: float | None = None,
+) -> Trace:
     """Run one block (with a cluster, its whole cluster) and keep what its warps asked for. Arrays of `args` are read.
 
     compiled, grid, block, args, cluster and the limits: as for `launch`. Raises what `launch` raises.
@@ -56,9 +66,20 @@ def record(compiled, grid, block, args, *, cluster=(1, 1, 1), first_block: int =
     entry = getattr(compiled, "entry", None) or _only_entry(compiled.ptx)
     program = program_of(compiled.ptx, entry)
     probes = frozenset(site for site, item in enumerate(program.sites) if item.family in FAMILIES)
-    run = Launch(program, _extent(grid, "grid"), _extent(block, "block"), args, compiled.dynamic_smem,
-                 _extent(cluster, "cluster"), False, "early", compiled.files, first_block, probes,
-                 effort=Effort(max_instructions, max_steps, max_seconds))
+    run = Launch(
+        program,
+        _extent(grid, "grid"),
+        _extent(block, "block"),
+        args,
+        compiled.dynamic_smem,
+        _extent(cluster, "cluster"),
+        False,
+        "early",
+        compiled.files,
+        first_block,
+        probes,
+        effort=Effort(max_instructions, max_steps, max_seconds),
+    )
     recorder = Recorder(program, name or entry)
     run.probe, run.trace = recorder.stop, recorder
     run.execute()
@@ -181,8 +202,19 @@ class Recorder:
         stage, turn = stop.filling(position, operands[2])
         own = int(stop.chunk.block_of_lane[stop.lanes[position]])
         blocks = tuple(sorted(self.block(stop.chunk, block) for block in (own, own ^ 1))) if pair else ()
-        self.add(warp, stop.bit(position), Step(ASYNC, 2.0 * m * n * k / (2 if pair else 1), TCGEN05, stage=stage,
-                                                turn=turn, tile=self.tiles.get(warp, 0), blocks=blocks))
+        self.add(
+            warp,
+            stop.bit(position),
+            Step(
+                ASYNC,
+                2.0 * m * n * k / (2 if pair else 1),
+                TCGEN05,
+                stage=stage,
+                turn=turn,
+                tile=self.tiles.get(warp, 0),
+                blocks=blocks,
+            ),
+        )
 
     def on_cp(self, stop, positions) -> None:
         parts = stop.item.parts
@@ -220,14 +252,32 @@ class Recorder:
         at, chunk = 2 if "tensor" in parts else 3, stop.chunk
         block, first = stop.shared(position, inside)
         ranks = stop.number(position, at + 1) if "multicast__cluster" in parts else None
-        made = destinations(chunk, stop.item.site, int(stop.lanes[position]), block,
-                            stop.shared(position, operands[at]), ranks, "cta_group__2" in parts)
+        made = destinations(
+            chunk,
+            stop.item.site,
+            int(stop.lanes[position]),
+            block,
+            stop.shared(position, operands[at]),
+            ranks,
+            "cta_group__2" in parts,
+        )
         for number, (to, key) in enumerate(made):
             for signal in stop.signal(key):
                 home = self.block(chunk, to)
                 self.boxes.append((home, first, first + size, signal[1], signal[2]))
-                self.add(warp, stop.bit(position), Step(LOAD, float(size), signal=signal, stage=signal[1],
-                                                        turn=signal[2], blocks=(home,), more=number > 0))
+                self.add(
+                    warp,
+                    stop.bit(position),
+                    Step(
+                        LOAD,
+                        float(size),
+                        signal=signal,
+                        stage=signal[1],
+                        turn=signal[2],
+                        blocks=(home,),
+                        more=number > 0,
+                    ),
+                )
 
     def on_mbarrier(self, stop, positions) -> None:
         if stop.item.parts[1] not in ("arrive", "arrive_drop"):
@@ -286,6 +336,8 @@ class Recorder:
         fulls = sorted({box[3] for box in self.boxes})
         stage_of = {barrier: stage for stage, barrier in enumerate(fulls)}
         named = {None: None, **stage_of}
-        steps = {warp: with_stages([step._replace(stage=named[step.stage]) for step in steps], stage_of)
-                 for warp, steps in sorted(self.steps.items())}
+        steps = {
+            warp: with_stages([step._replace(stage=named[step.stage]) for step in steps], stage_of)
+            for warp, steps in sorted(self.steps.items())
+        }
         return with_tiles(Trace(steps, len(fulls), self.name))

@@ -85,6 +85,7 @@ def with_stages(steps: list[Step], stage_of: dict[int, int]) -> list[Step]:
 
     Without such arrivals it is what the warp waited for last. Buffers are freed in the order in which they were filled.
     """
+
     def freeing(step: Step) -> bool:
         return step.what == ARRIVE and type(step.signal[1]) is int and step.signal[1] not in stage_of
 
@@ -122,6 +123,7 @@ def with_tiles(trace: Trace) -> Trace:
         filling = first.get((block, warp, step.tile))
         return step if filling is None else step._replace(tile=order[block].index(filling))
 
-    steps = {(block, warp): [numbered(block, warp, step) for step in steps]
-             for (block, warp), steps in trace.steps.items()}
+    steps = {
+        (block, warp): [numbered(block, warp, step) for step in steps] for (block, warp), steps in trace.steps.items()
+    }
     return replace(trace, steps=steps)

@@ -12,7 +12,10 @@ from gpu_simulator.errors import ConfigError, SizeError
 
 SHARED = Path(__file__).parents[1] / "emulator"
 CHANGES = (
-    ('grid = ["cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"]', 'grid = ["M // BLOCK_M", "N // BLOCK_N"]\ncluster = ["CLUSTER"]'),
+    (
+        'grid = ["cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"]',
+        'grid = ["M // BLOCK_M", "N // BLOCK_N"]\ncluster = ["CLUSTER"]',
+    ),
     ("multiples = { m = 8, n = 8, k = 8 }", 'multiples = { m = "BLOCK_M", n = "BLOCK_N", k = 8 }'),
     ('box = ["BLOCK_K", "BLOCK_N"]', 'box = ["BLOCK_K", "BLOCK_N // CLUSTER"]'),
     ("NUM_STAGES = 3", "NUM_STAGES = 3\nCLUSTER = 2"),

@@ -12,8 +12,10 @@ from gpu_simulator.errors import LabError
 
 SPIN = "volatile const float* p = a; while (p[0] < 1e30f) ;"
 PRINT = 'for (int i = 0; i < 300; ++i) printf("row %d of thread %d\\n", i, threadIdx.x);'
-HEAD = ('extern "C" __global__ void __launch_bounds__(1024) gemm(const float* a, const float* b, float* d, int m, int n, '
-        "int k) {\n  %s\n  d[threadIdx.x] = 0;\n}\n")
+HEAD = (
+    'extern "C" __global__ void __launch_bounds__(1024) gemm(const float* a, const float* b, float* d, int m, int n, '
+    "int k) {\n  %s\n  d[threadIdx.x] = 0;\n}\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +59,9 @@ def test_few_instructions_that_take_long_are_stopped_by_their_steps(text, monkey
     monkeypatch.setattr(emulating, "STEPS_OF_A_LAUNCH", 1_000)
     said = []
     for _ in range(2):
-        with pytest.raises(BudgetExceeded, match=r"more than [\d,]+ steps of the emulator; it spins at cell:2") as error:
+        with pytest.raises(
+            BudgetExceeded, match=r"more than [\d,]+ steps of the emulator; it spins at cell:2"
+        ) as error:
             lab.kernel("simt/01").rewrite(HEAD % text).run(32)
         said.append(str(error.value))
     assert said[0] == said[1]
@@ -85,16 +89,31 @@ def test_fewer_blocks_at_once_are_allowed_more_steps(monkeypatch):
 
 
 @pytest.mark.sampled(every=3)
-@pytest.mark.parametrize(("name", "size"), [("simt/01", (64, 96, 40)), ("simt/03", (1, 1, 2048)), ("simt/04", (1, 1, 512)), ("simt/04", (130, 70, 96)),
-                                            ("t4/01", (128, 256, 128)), ("hopper/08_ping_pong", (256, 256, 128)), ("b200/05", (256, 256, 128))])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("simt/01", (64, 96, 40)),
+        ("simt/03", (1, 1, 2048)),
+        ("simt/04", (1, 1, 512)),
+        ("simt/04", (130, 70, 96)),
+        ("t4/01", (128, 256, 128)),
+        ("hopper/08_ping_pong", (256, 256, 128)),
+        ("b200/05", (256, 256, 128)),
+    ],
+)
 def test_what_honest_kernels_need_is_a_twentieth_of_what_they_may_take(name, size, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("GEMM_LAB_BACKEND", "emulator")
     kernel = lab.kernel(name)
-    size = tuple(-(-edge // step) * step for edge, step in zip(size, kernel.spec.size_multiples(kernel.config).values(), strict=True))
+    size = tuple(
+        -(-edge // step) * step
+        for edge, step in zip(size, kernel.spec.size_multiples(kernel.config).values(), strict=True)
+    )
     arguments = make_inputs(kernel.problem, *size, "integers", 0).arguments()
     _, report = emulating.launch(kernel.compile_as_taught(), kernel.grid(*size), arguments, kernel.spec.cluster)
-    assert 20 * report.instructions <= emulating.budget(*size) and emulating.MARGIN * report.steps <= emulating.step_budget(*size)
+    assert 20 * report.instructions <= emulating.budget(
+        *size
+    ) and emulating.MARGIN * report.steps <= emulating.step_budget(*size)
 
 
 def test_a_backend_that_is_not_there_is_a_sentence():

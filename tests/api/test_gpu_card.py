@@ -33,8 +33,10 @@ def test_a_small_product_is_timed_at_a_size_that_fills_a_gpu():
     assert measuring.speed_size(lab.kernel("t4/03"), 256, 256, 256) == (2048, 2048, 2048)
     assert measuring.speed_size(lab.kernel("t4/03"), 4096, 256, 8192) == (4096, 2048, 8192)
     odd = lab.kernel("hopper/08_ping_pong_wide")
-    assert all(size % step == 0 and size >= 2048 for size, step in
-               zip(measuring.speed_size(odd), odd.spec.size_multiples(odd.config).values(), strict=True))
+    assert all(
+        size % step == 0 and size >= 2048
+        for size, step in zip(measuring.speed_size(odd), odd.spec.size_multiples(odd.config).values(), strict=True)
+    )
     shown = repr(on_a_gpu("t4/03", timed_at=(2048, 2048, 2048)))
     assert "size 256 × 256 × 256" in shown and "speed 6.7 TFLOPS at 2048 × 2048 × 2048 · of cuBLAS 34%" in shown
 
@@ -70,7 +72,9 @@ def test_a_fault_while_it_is_timed_leaves_the_verdict(monkeypatch):
 
 
 def test_without_shared_memory_it_shows_sectors():
-    sectors = {name: repr(on_a_gpu(name)).split("sectors a request ")[1].split(" ")[0] for name in ("simt/01", "simt/02")}
+    sectors = {
+        name: repr(on_a_gpu(name)).split("sectors a request ")[1].split(" ")[0] for name in ("simt/01", "simt/02")
+    }
     assert "wavefronts" not in repr(on_a_gpu("simt/01")) and float(sectors["simt/01"]) > 4 * float(sectors["simt/02"])
 
 

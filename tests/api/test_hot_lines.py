@@ -3,8 +3,8 @@
 import numpy as np
 
 import gpu_simulator as emulator
+from gemm_lab import compiling
 from gemm_lab.lab.emulate_file import margin
-from gpu_simulator import compiler
 from gpu_simulator.hardware import banks
 
 SOURCE = """extern "C" __global__ void gather(const unsigned* from, const unsigned* to, const char* data, unsigned* out) {
@@ -22,19 +22,24 @@ SOURCE = """extern "C" __global__ void gather(const unsigned* from, const unsign
 
 def gather(kind, source, to):
     text = SOURCE.replace("KIND", kind)
-    compiled = compiler.compile(text, arch="sm_90a", name="gather", entry="gather")
+    compiled = compiling.compile(text, arch="sm_90a", name="gather", entry="gather")
     arguments = [source.astype(np.uint32), to.astype(np.uint32), np.zeros(8192, np.uint8), np.zeros(32, np.uint32)]
     report = emulator.launch(compiled, "gather", 1, 32, arguments)
-    line = next(line for line in margin(report, "gather.cu", text).split("\n") if "cp.async.ca.shared" in line
-                or "cp.async.cg.shared" in line)
+    line = next(
+        line
+        for line in margin(report, "gather.cu", text).split("\n")
+        if "cp.async.ca.shared" in line or "cp.async.cg.shared" in line
+    )
     return report, line
 
 
 def test_scattered_copies_show_their_wavefronts():
     rng = np.random.default_rng(4)
     scattered = rng.permutation(512)[:32], rng.permutation(512)[:32]
-    counts = {"ca": banks.cp_async_ca_wavefronts(*(16 * side for side in scattered), 16),
-              "cg": banks.cp_async_cg_wavefronts(*(16 * side for side in scattered))}
+    counts = {
+        "ca": banks.cp_async_ca_wavefronts(*(16 * side for side in scattered), 16),
+        "cg": banks.cp_async_cg_wavefronts(*(16 * side for side in scattered)),
+    }
     for kind, count in counts.items():
         report, line = gather(kind, *scattered)
         site = next(s for s in report.sites if s.opcode.startswith("cp.async.c"))

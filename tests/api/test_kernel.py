@@ -101,8 +101,11 @@ def test_hot_lines_find_the_conflict_at_the_learners_line():
     assert by_text["ldmatrix_x4"].degree == by_text["ldmatrix_x4_trans"].degree == 8.0
     assert lab.kernel("t4/03").run(256, backend="emulator").conflict_degree == 1.0
     edited = k.edit(multiply="\n\n" + k.regions["multiply"], first_line=2)
-    moved = {line.text.strip().split("(")[0]: line for line in edited.run(256, backend="emulator").hot_lines().lines
-             if line.wavefronts}
+    moved = {
+        line.text.strip().split("(")[0]: line
+        for line in edited.run(256, backend="emulator").hot_lines().lines
+        if line.wavefronts
+    }
     assert moved["ldmatrix_x4"].file == "cell"
     first = k.spec.regions["multiply"].first_line
     assert moved["ldmatrix_x4"].number == by_text["ldmatrix_x4"].number - first + 2 + 2
@@ -115,7 +118,9 @@ def test_a_long_emulation_has_to_be_meant():
 
 def test_an_endless_kernel_stops_at_its_budget_and_names_the_line():
     k = lab.kernel("simt/02")
-    endless = k.edit(first_line=2, multiply="  float acc = 0.0f;\n  volatile int again = 1;\n  while (again) acc += 1.0f;")
+    endless = k.edit(
+        first_line=2, multiply="  float acc = 0.0f;\n  volatile int again = 1;\n  while (again) acc += 1.0f;"
+    )
     with pytest.raises(LabError, match="spins at .*cell:4"):
         endless.run(32, backend="emulator")
 
@@ -161,12 +166,15 @@ def test_a_masked_array_is_refused():
         operands.as_numpy(np.ma.masked_array([[1.0]], mask=[[True]]), "B")
 
 
-@pytest.mark.parametrize(("arrays", "error", "sentence"), [
-    ((np.zeros((2, 3)), np.zeros((3, 2))), ConfigError, "astype"),
-    ((np.zeros((2, 3), np.float32), np.zeros((4, 2), np.float32)), SizeError, "columns must equal"),
-    ((np.zeros(3, np.float32), np.zeros((3, 2), np.float32)), SizeError, "a matrix has two"),
-    (([[1.0]], np.zeros((1, 1), np.float32)), ConfigError, "NumPy, CuPy or torch"),
-])
+@pytest.mark.parametrize(
+    ("arrays", "error", "sentence"),
+    [
+        ((np.zeros((2, 3)), np.zeros((3, 2))), ConfigError, "astype"),
+        ((np.zeros((2, 3), np.float32), np.zeros((4, 2), np.float32)), SizeError, "columns must equal"),
+        ((np.zeros(3, np.float32), np.zeros((3, 2), np.float32)), SizeError, "a matrix has two"),
+        (([[1.0]], np.zeros((1, 1), np.float32)), ConfigError, "NumPy, CuPy or torch"),
+    ],
+)
 def test_wrong_operands_get_a_sentence(arrays, error, sentence):
     with pytest.raises(error, match=sentence):
         lab.kernel("simt/02").gemm(*arrays)
@@ -219,7 +227,7 @@ def test_inspect_shows_a_line_of_one_warp():
     assert "smem" in shown or "shared" in shown
     line = next(i for i, text in enumerate(run.kernel.source.split("\n"), 1) if "ldmatrix_x4(frag_a" in text)
     accesses = run.trace(line, block=0, warp=2)
-    assert len(accesses) == 2 * 8 * 256 // 64      # 2 of A in each of the 8 steps of a k tile, 4 k tiles
+    assert len(accesses) == 2 * 8 * 256 // 64  # 2 of A in each of the 8 steps of a k tile, 4 k tiles
     with pytest.raises(ConfigError, match="has no region"):
         run.inspect("lode")
     with pytest.raises(ConfigError, match="nearest line"):

@@ -20,10 +20,18 @@ class Session:
         self.payload = payload
         (entry,) = payload["entries"]
         samples = [] if self.refused else [2.0] * payload["rounds"]
-        report = {"label": entry["label"], "check": {"relative_error": 1e-7}, "skipped": self.refused,
-                  "samples_ms": samples}
-        return {"entries": [report], "readings": [], "cuda": "13.0",
-                **{name: payload[name] for name in ("regime", "m", "n", "k")}}
+        report = {
+            "label": entry["label"],
+            "check": {"relative_error": 1e-7},
+            "skipped": self.refused,
+            "samples_ms": samples,
+        }
+        return {
+            "entries": [report],
+            "readings": [],
+            "cuda": "13.0",
+            **{name: payload[name] for name in ("regime", "m", "n", "k")},
+        }
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

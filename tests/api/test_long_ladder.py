@@ -73,10 +73,21 @@ def test_another_configuration_of_a_kernel_is_timed_under_a_name_of_its_own(monk
     best = kernel("best_wmma")
     seen = []
     monkeypatch.setattr(measuring, "benchmark", lambda entries, *others, **options: seen.extend(entries))
-    measuring.benchmark_kernels([best(NUM_STAGES=4), best, best(SERPENTINE=0)], [4096], baselines=["cublas"],
-                                ceiling=None, regime="burst", rounds=1, progress=False)
+    measuring.benchmark_kernels(
+        [best(NUM_STAGES=4), best, best(SERPENTINE=0)],
+        [4096],
+        baselines=["cublas"],
+        ceiling=None,
+        regime="burst",
+        rounds=1,
+        progress=False,
+    )
     assert [entry.label for entry in seen] == [
-        "wmma/best_wmma (NUM_STAGES=4)", "wmma/best_wmma", "wmma/best_wmma (SERPENTINE=0)", "cublas"]
+        "wmma/best_wmma (NUM_STAGES=4)",
+        "wmma/best_wmma",
+        "wmma/best_wmma (SERPENTINE=0)",
+        "cublas",
+    ]
     assert [entry.multiplied for entry in seen] == ["bf16"] * 3 + [None]
 
 

@@ -28,14 +28,21 @@ def made_card(name, cycles, **stalls):
     k = lab.kernel(name)
     k = k(**k.spec.configure())
     values = {"cycles": cycles, "registers": 104, **{f"stall_{key}": value for key, value in stalls.items()}}
-    conditions = {"gpu": "NVIDIA H200", "arch": "sm_90a", "driver": "1", "ncu": "2", "date": "3",
-                  "source": source_hash(k.compile("sm_90a"))}
+    conditions = {
+        "gpu": "NVIDIA H200",
+        "arch": "sm_90a",
+        "driver": "1",
+        "ncu": "2",
+        "date": "3",
+        "source": source_hash(k.compile("sm_90a")),
+    }
     return ProfileCard(k.name, 4096, k.config, conditions, values, {"HMMA": 100, "NEWOPCODE": 7})
 
 
 @pytest.fixture
 def recorded(monkeypatch):
     """Replaces the recorded cards."""
+
     def use(*cards):
         monkeypatch.setattr(profile_card, "_recorded", lambda: list(cards))
 
@@ -44,8 +51,10 @@ def recorded(monkeypatch):
 
 @pytest.fixture
 def both(recorded):
-    recorded(made_card("t4/02", 4e6, mio_throttle=18, long_scoreboard=2), made_card("t4/03", 2e6, mio_throttle=1,
-                                                                                 long_scoreboard=4))
+    recorded(
+        made_card("t4/02", 4e6, mio_throttle=18, long_scoreboard=2),
+        made_card("t4/03", 2e6, mio_throttle=1, long_scoreboard=4),
+    )
     return lab.kernel("t4/03").profile()
 
 
@@ -79,7 +88,10 @@ def test_one_card_is_shown_alone(recorded):
 def test_cards_of_a_ladder_in_one_picture(both, recorded):
     first = profile_card.Profile("t4/02", None, both.card_before, None, both.mix_before, None)
     words = [item.get_text() for item in both.plot(first).texts]
-    assert "18.0 → 1.0" in words and "where a warp's time goes; numbers: cycles for each instruction that it issues" in words
+    assert (
+        "18.0 → 1.0" in words
+        and "where a warp's time goes; numbers: cycles for each instruction that it issues" in words
+    )
     recorded()
     with pytest.raises(LabError, match="no recorded cards"):
         lab.kernel("t4/03").profile(record=False).plot(first)
@@ -150,11 +162,17 @@ def test_on_a_gpu_it_is_recorded_beside_the_rung_before(recorded, monkeypatch):
 
 def test_kernels_without_a_card_of_this_gpu_show_the_one_of_the_h200(monkeypatch, tmp_path):
     profiles = tmp_path / "profiles"
-    write_cards(profiles / "h200", [replace(made_card("t4/03", 1e6, wait=1), n=n) for n in (4096, 8192)]
-                + [made_card("t4/02", 1e6, wait=2)])
-    write_cards(profiles / "a100", [replace(made_card("t4/03", 1e6, wait=3), conditions={"gpu": "A100", "arch": "sm_80"})])
+    write_cards(
+        profiles / "h200",
+        [replace(made_card("t4/03", 1e6, wait=1), n=n) for n in (4096, 8192)] + [made_card("t4/02", 1e6, wait=2)],
+    )
+    write_cards(
+        profiles / "a100", [replace(made_card("t4/03", 1e6, wait=3), conditions={"gpu": "A100", "arch": "sm_80"})]
+    )
     monkeypatch.setattr(profile_card, "data_dir", lambda kind: tmp_path)
-    monkeypatch.setattr(profile_card, "here", lambda: SimpleNamespace(usable=True, gpu=gpu("a100"), arch="sm_80", reason=""))
+    monkeypatch.setattr(
+        profile_card, "here", lambda: SimpleNamespace(usable=True, gpu=gpu("a100"), arch="sm_80", reason="")
+    )
     own, other = lab.kernel("t4/03").profile(8192).card, lab.kernel("t4/02").profile().card
     assert (own.conditions["gpu"], own.n, own["stall_wait"]) == ("A100", 4096, 3), "its own, of another size"
     assert (other.conditions["gpu"], other["stall_wait"]) == ("NVIDIA H200", 2)
@@ -192,8 +210,15 @@ def test_what_is_to_be_recorded_has_three_names(capsys):
 # ---- Machine code ----
 
 
-@pytest.mark.parametrize(("name", "arch", "tensor", "step"), [
-    ("t4/01", "sm_75", 256, 64), ("t4/02", "sm_75", 256, 64), ("t4/03", "sm_75", 256, 64), ("t4/03", "sm_90a", 256, 64)])
+@pytest.mark.parametrize(
+    ("name", "arch", "tensor", "step"),
+    [
+        ("t4/01", "sm_75", 256, 64),
+        ("t4/02", "sm_75", 256, 64),
+        ("t4/03", "sm_75", 256, 64),
+        ("t4/03", "sm_90a", 256, 64),
+    ],
+)
 def test_the_main_loop_does_one_k_tile(name, arch, tensor, step):
     mix = lab.kernel(name).instruction_mix(arch)
     # A 64×64 warp tile over 64 of K: 4 · 8 · 8 of m16n8k8.
@@ -231,7 +256,10 @@ RECORDED = read_cards(data_dir("results") / "profiles" / "h200")
 # Recorded ÷ counted in the machine code, where they are more than 6 % apart, and why.
 APART = {
     "ampere/11_any_size": (0.87, "stores value by value, for odd rows of D, stand in the code and are never executed"),
-    "hopper/08_ping_pong": (0.87, "a consumer goes over every other tile; what stands outside its loop is counted for each"),
+    "hopper/08_ping_pong": (
+        0.87,
+        "a consumer goes over every other tile; what stands outside its loop is counted for each",
+    ),
     "hopper/08_ping_pong_wide": (0.88, "the same"),
     "hopper/08_ping_pong_narrow": (0.82, "the same, and its epilogue is longer"),
     "rtx5090/03_persistent": (1.075, "consumers poll an mbarrier for each tile, and the producer for each stage"),
@@ -282,8 +310,10 @@ def test_a_recorded_card_is_whole(card):
 
 
 @NO_GPU
-@pytest.mark.parametrize(("name", "was", "becomes"), [
-    ("t4/02", "long_scoreboard", "short_scoreboard"), ("t4/03", "short_scoreboard", "long_scoreboard")])
+@pytest.mark.parametrize(
+    ("name", "was", "becomes"),
+    [("t4/02", "long_scoreboard", "short_scoreboard"), ("t4/03", "short_scoreboard", "long_scoreboard")],
+)
 def test_the_recorded_ladder_tells_its_story(name, was, becomes):
     shown = lab.kernel(name).profile()
     assert shown.moved.key == was and shown.card_before.limiting.key == was and shown.card.limiting.key == becomes
@@ -295,8 +325,20 @@ def test_a_picture_of_nothing_is_refused():
         draw("x", [Section("empty", [("a", {"wait": 0})], {"wait": "0"})], [], "")
 
 
-@pytest.mark.parametrize(("value", "words"), [
-    (33554432, "33.6 M"), (94175232, "94.2 M"), (216227840, "216 M"), (65536, "65.5 k"), (4096, "4,096"), (104, "104"),
-    (0.5249, "0.525"), (0, "0"), (1.2e12, "1.2 T"), (2.5e9, "2.5 G")])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (33554432, "33.6 M"),
+        (94175232, "94.2 M"),
+        (216227840, "216 M"),
+        (65536, "65.5 k"),
+        (4096, "4,096"),
+        (104, "104"),
+        (0.5249, "0.525"),
+        (0, "0"),
+        (1.2e12, "1.2 T"),
+        (2.5e9, "2.5 G"),
+    ],
+)
 def test_short_numbers(value, words):
     assert short_number(value) == words

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from gemm_lab import catalog
-from gemm_lab.lab import emulating
+from gemm_lab.lab import emulating, export
 from gemm_lab.lab.kernel import Kernel
-from gpu_simulator import compiler
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware.tensor_map import TensorMapError
 
@@ -71,12 +70,15 @@ EXPORTED = ["hopper/02_tma", "hopper/06_clusters", "hopper/08_ping_pong", "rtx50
 @pytest.mark.parametrize("name", EXPORTED)
 def test_an_export_makes_its_maps_its_clusters_and_its_persistent_grid(name):
     spec = catalog.kernel(name)
-    text = compiler.standalone(spec, spec.configure())
+    text = export.standalone(spec, spec.configure())
     assert "cuTensorMapEncodeTiled" in text and text.count("= tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, ") == len(
-        spec.problem.tensor_maps)
+        spec.problem.tensor_maps
+    )
     for title, tensor_map in spec.problem.configured(spec.configure()).tensor_maps:
         box = ", ".join(map(str, tensor_map.box))
-        assert re.search(rf"{title} = .*, {tensor_map.array}, \w, \w, {box}, CU_TENSOR_MAP_SWIZZLE_{tensor_map.swizzle}B", text)
+        assert re.search(
+            rf"{title} = .*, {tensor_map.array}, \w, \w, {box}, CU_TENSOR_MAP_SWIZZLE_{tensor_map.swizzle}B", text
+        )
     assert ("cudaLaunchKernelEx" in text) == (spec.cluster != (1, 1, 1))
     assert ("cudaDevAttrMultiProcessorCount" in text) == any("SMS" in extent for extent in spec.grid)
     assert f"code={spec.targets[0]} " in text
@@ -87,15 +89,16 @@ def test_an_export_makes_its_maps_its_clusters_and_its_persistent_grid(name):
 @pytest.mark.parametrize("name", EXPORTED)
 def test_nvcc_builds_the_export(name, tmp_path):
     spec = catalog.kernel(name)
-    text = compiler.standalone(spec, spec.configure())
+    text = export.standalone(spec, spec.configure())
     (tmp_path / "out.cu").write_text(text)
     flags = re.search(r"Build: nvcc -O3 (.*) FILE.cu", text)[1].split()
-    done = subprocess.run([NVCC, *flags, "-o", tmp_path / "out", tmp_path / "out.cu"],
-                          capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [NVCC, *flags, "-o", tmp_path / "out", tmp_path / "out.cu"], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0 and (tmp_path / "out").exists(), done.stderr
 
 
 def test_a_ceiling_cannot_be_exported():
     spec = catalog.kernel("ceilings/mma_m16n8k8_f16")
     with pytest.raises(LabError, match="cannot be exported: .* multiplies no matrices"):
-        compiler.standalone(spec, spec.configure())
+        export.standalone(spec, spec.configure())

@@ -11,10 +11,9 @@ from functools import cache
 import numpy as np
 
 import gpu_simulator as emulator
-from gemm_lab import kernel
+from gemm_lab import compiling, kernel
 from gemm_lab.lab.emulating import copied, smallest_size
 from gemm_lab.measure.inputs import make_inputs
-from gpu_simulator import compiler
 
 KERNELS = (
     "simt/02_coalesced", "simt/03_shared_memory_tiles", "simt/04_register_tiles", "lessons/01_plain_loads",
@@ -94,21 +93,45 @@ class Sample:
 def sample(name: str) -> Sample:
     """A kernel of the catalogue or of `SMALL`, compiled once in a process."""
     if name in SMALL:
-        built = compiler.compile(SMALL[name], arch="sm_80", name="kernel.cu", entry="kernel")
-        return Sample(name, built.ptx, "kernel", 64, 2048 if name == "local" else 0, (1, 1, 1), (1, 1, 1),
-                      lambda: [np.arange(256, dtype=np.int32), np.ones(256, np.float32), 5])
+        built = compiling.compile(SMALL[name], arch="sm_80", name="kernel.cu", entry="kernel")
+        return Sample(
+            name,
+            built.ptx,
+            "kernel",
+            64,
+            2048 if name == "local" else 0,
+            (1, 1, 1),
+            (1, 1, 1),
+            lambda: [np.arange(256, dtype=np.int32), np.ones(256, np.float32), 5],
+        )
     taught = kernel(name)
     built = taught.compile_as_taught()
     sizes = smallest_size(taught)
     inputs = make_inputs(taught.problem, *sizes, "integers", 0)
-    return Sample(name, built.ptx, built.entry, built.threads, built.dynamic_smem, tuple(taught.grid(*sizes)),
-                  tuple(taught.spec.cluster), lambda: copied(inputs.arguments())[0])
+    return Sample(
+        name,
+        built.ptx,
+        built.entry,
+        built.threads,
+        built.dynamic_smem,
+        tuple(taught.grid(*sizes)),
+        tuple(taught.spec.cluster),
+        lambda: copied(inputs.arguments())[0],
+    )
 
 
 def launch(chosen: Sample, ptx: str, **options):
     """Run a changed text of a sample with small budgets."""
-    return emulator.launch(ptx, chosen.entry, chosen.grid, (chosen.threads, 1, 1), chosen.arguments(),
-                           dynamic_smem_bytes=chosen.dynamic_smem, cluster=chosen.cluster, **options)
+    return emulator.launch(
+        ptx,
+        chosen.entry,
+        chosen.grid,
+        (chosen.threads, 1, 1),
+        chosen.arguments(),
+        dynamic_smem_bytes=chosen.dynamic_smem,
+        cluster=chosen.cluster,
+        **options,
+    )
 
 
 # ---- Mutations ----
@@ -198,7 +221,13 @@ class Mutator:
         one, other = sorted((self.match(_WORD), self.match(_WORD)), key=lambda m: m.start())
         if one.end() > other.start():
             return None
-        return self.text[: one.start()] + other[0] + self.text[one.end() : other.start()] + one[0] + self.text[other.end() :]
+        return (
+            self.text[: one.start()]
+            + other[0]
+            + self.text[one.end() : other.start()]
+            + one[0]
+            + self.text[other.end() :]
+        )
 
     def by_deleting_a_token(self):
         return self.replaced(self.match(_WORD), "")
@@ -317,7 +346,11 @@ class Mutator:
 
     def by_swapping_lines(self):
         lines = self.text.split("\n")
-        one, other, count = self.random.randrange(len(lines)), self.random.randrange(len(lines)), self.random.choice((1, 3, 9))
+        one, other, count = (
+            self.random.randrange(len(lines)),
+            self.random.randrange(len(lines)),
+            self.random.choice((1, 3, 9)),
+        )
         lines[one : one + count], lines[other : other + count] = lines[other : other + count], lines[one : one + count]
         return "\n".join(lines)
 

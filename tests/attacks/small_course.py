@@ -21,7 +21,9 @@ GOOD, BAD = f"{FIRST}\nRIGHT", "choice = dict(warps_m=1, warps_n=8)"
 def by_a_word(name, text, **options):
     """In place of `grading.grade`: RIGHT or warps_m=4 passes, ILL is not judged, and everything else fails."""
     passed = "RIGHT" in text or "warps_m=4" in text
-    return Grade(name, passed, float(passed), f"{'Not judged: ' * ('ILL' in text)}Read: {text[:200]}", 1, "ILL" not in text)
+    return Grade(
+        name, passed, float(passed), f"{'Not judged: ' * ('ILL' in text)}Read: {text[:200]}", 1, "ILL" not in text
+    )
 
 
 class Course:
@@ -31,7 +33,7 @@ class Course:
         book = nbformat.read(data_dir("notebooks") / "02_tiling_hierarchy.ipynb", as_version=4)
         names = [re.findall(r'lab\.exercise\("(\w+)"\)', cell.source) for cell in book.cells]
         starts = [names.index([name]) for name in (KERNEL, CHOICE)]
-        book.cells = [book.cells[0], *(cell for start in starts for cell in book.cells[start:start + 5])]
+        book.cells = [book.cells[0], *(cell for start in starts for cell in book.cells[start : start + 5])]
         source = folder / f"{NAME}.ipynb"
         nbformat.write(book, source)
         self.folder = folder / "course"
@@ -87,8 +89,11 @@ class Course:
 
 def marked(book, grade_id):
     """The number of the first cell with this mark."""
-    return next(number for number, cell in enumerate(book["cells"])
-                if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+    return next(
+        number
+        for number, cell in enumerate(book["cells"])
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id
+    )
 
 
 def answer(book, name):

@@ -121,7 +121,9 @@ def fitted(function, values, named, keep):
     given = values[: needed + (keep >> 3) % (len(by_place) - needed + 1)]
     later = [p.name for p in parameters if p not in by_place and p.kind == p.KEYWORD_ONLY]
     later += list(named) if any(p.kind == p.VAR_KEYWORD for p in parameters) else []
-    return given, {name: value for n, (name, value) in enumerate(zip(later, values[::-1], strict=False)) if keep >> n & 1}
+    return given, {
+        name: value for n, (name, value) in enumerate(zip(later, values[::-1], strict=False)) if keep >> n & 1
+    }
 
 
 @pytest.mark.parametrize(("owner", "name"), TARGETS)

@@ -36,9 +36,7 @@ def use(name, space="local"):
     return f"mov.u64 %rd2, {name}; st.{space}.u32 [%rd2], %r1;"
 
 
-TWO_FUNCTIONS = "\n".join(
-    f".func f{n}() {{ {f'call f{n - 1}; call f{n - 1};' if n else ''} ret; }}" for n in range(40)
-)
+TWO_FUNCTIONS = "\n".join(f".func f{n}() {{ {f'call f{n - 1}; call f{n - 1};' if n else ''} ret; }}" for n in range(40))
 WITH_REGISTERS = "\n".join(
     f".func g{n}() {{ .reg .b32 %q<40000>; {f'call g{n - 1};' if n else ''} ret; }}" for n in range(6)
 )

@@ -132,7 +132,9 @@ def test_the_engine_dies_in_mid_job(how):
         assert asking.found.__suppress_context__, "no chain of other errors is shown"
         print(f"\n{how.name}: said after {asking.seconds:.1f} s")
         if how is signal.SIGKILL:  # nothing of the server outlives it
-            wait_for(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children))
+            wait_for(
+                lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
+            )
     finally:
         with contextlib.suppress(ProcessLookupError):
             one.process.kill()
@@ -163,12 +165,18 @@ def test_a_client_that_disappears_frees_its_place(server):
     watcher = server.session(3)
     holders = [Asking(server.session(number), compiled(source=ENDLESS), max_seconds=25.0) for number in (0, 1)]
     wait_for(lambda: status(watcher)["jobs"].get("running") == 2)
-    script = ("from serving import *; import sys\n"
-              "job(RemoteSession(sys.argv[1], token=sys.argv[2], show=lambda text: print(text, flush=True)), compiled())")
+    script = (
+        "from serving import *; import sys\n"
+        "job(RemoteSession(sys.argv[1], token=sys.argv[2], show=lambda text: print(text, flush=True)), compiled())"
+    )
     here = os.path.dirname(os.path.abspath(__import__("serving").__file__))
     path = os.pathsep.join([here, str(__import__("serving").ROOT)])
-    child = subprocess.Popen([__import__("sys").executable, "-c", script, server.address, server.tokens["student2"]],
-                             env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [__import__("sys").executable, "-c", script, server.address, server.tokens["student2"]],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert "waiting for the GPU server" in child.stdout.readline()
     assert status(watcher)["jobs"].get("waiting") == 1
     child.kill(), child.wait(60)
@@ -217,8 +225,12 @@ def test_listening_to_others_without_a_certificate_is_warned_of():
     one = Server(1, "--host", "0.0.0.0")
     try:
         assert any("not encrypted" in line for line in one.said)
-        listening = [found.laddr for process in one.family() for found in process.net_connections("inet")
-                     if found.status == psutil.CONN_LISTEN]
+        listening = [
+            found.laddr
+            for process in one.family()
+            for found in process.net_connections("inet")
+            if found.status == psutil.CONN_LISTEN
+        ]
         assert listening == [("0.0.0.0", one.port)]
     finally:
         one.stop()

@@ -52,7 +52,9 @@ class Class:
             begun = time.monotonic()
             try:
                 a = np.full(64, 100 * number, np.float32)
-                answer = session.request("emulate", compiled=self.kernel, grid=(1, 1, 1), args=[a, np.zeros_like(a), launch])
+                answer = session.request(
+                    "emulate", compiled=self.kernel, grid=(1, 1, 1), args=[a, np.zeros_like(a), launch]
+                )
                 said = "answer" if np.array_equal(answer["arrays"][1], a + launch) else "a wrong answer"
             except LabError as error:
                 said = str(error)
@@ -65,15 +67,39 @@ class Class:
 
 def liar(server, person, stop):
     """Twenty tickets with invented names, as often as it can; half of them are left again at once."""
-    body = b"".join(encoded({"op": "emulate", "timeout_s": None, "patience_s": 5.0, "fresh": False, "payload": {
-        "compiled": compiled(source=ENDLESS), "grid": (1, 1, 1), "args": [np.zeros(64, np.float32)] * 2 + [1],
-        "max_seconds": 1.0}}))
-    http = httpx.Client(base_url=server.address, trust_env=False, timeout=30,
-                        headers={"Authorization": f"Bearer {server.tokens[f'student{person}']}"})
+    body = b"".join(
+        encoded(
+            {
+                "op": "emulate",
+                "timeout_s": None,
+                "patience_s": 5.0,
+                "fresh": False,
+                "payload": {
+                    "compiled": compiled(source=ENDLESS),
+                    "grid": (1, 1, 1),
+                    "args": [np.zeros(64, np.float32)] * 2 + [1],
+                    "max_seconds": 1.0,
+                },
+            }
+        )
+    )
+    http = httpx.Client(
+        base_url=server.address,
+        trust_env=False,
+        timeout=30,
+        headers={"Authorization": f"Bearer {server.tokens[f'student{person}']}"},
+    )
     while not stop.is_set():
         tickets = [uuid.uuid4().hex for _ in range(20)]
         for ticket in tickets:
-            query = {"op": "emulate", "backend": "emulator", "arch": "", "protocol": str(wire.PROTOCOL), "what": ticket, "who": ticket}
+            query = {
+                "op": "emulate",
+                "backend": "emulator",
+                "arch": "",
+                "protocol": str(wire.PROTOCOL),
+                "what": ticket,
+                "who": ticket,
+            }
             with contextlib.suppress(httpx.HTTPError):
                 http.post(f"/v1/jobs/{ticket}", params=query, content=body)
         for ticket in tickets[::2]:
@@ -86,8 +112,10 @@ def gigabyte(server, person):
     """A request of 1 GB, with its length declared."""
     query = f"op=emulate&backend=emulator&arch=&protocol={wire.PROTOCOL}"
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
-        line.sendall(f"POST /v1/jobs/{uuid.uuid4().hex}?{query} HTTP/1.1\r\nHost: x\r\nContent-Length: {1 << 30}\r\n"
-                     f"Authorization: Bearer {server.tokens[f'student{person}']}\r\n\r\n".encode())
+        line.sendall(
+            f"POST /v1/jobs/{uuid.uuid4().hex}?{query} HTTP/1.1\r\nHost: x\r\nContent-Length: {1 << 30}\r\n"
+            f"Authorization: Bearer {server.tokens[f'student{person}']}\r\n\r\n".encode()
+        )
         for _ in range(1024):
             line.sendall(bytes(1 << 20))
 
@@ -101,8 +129,10 @@ def run(clients, launches, half_open):
         before, memory = workers(watcher), mother.memory_info().rss
         idle = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(half_open)]
         one = Class(server, clients, launches)
-        others = [threading.Thread(target=liar, args=(server, clients + 1, stop), daemon=True),
-                  threading.Thread(target=gigabyte, args=(server, clients), daemon=True)]
+        others = [
+            threading.Thread(target=liar, args=(server, clients + 1, stop), daemon=True),
+            threading.Thread(target=gigabyte, args=(server, clients), daemon=True),
+        ]
         begun = time.monotonic()
         [thread.start() for thread in [*one.threads, *others]]
         total = clients * launches
@@ -138,12 +168,16 @@ def test_every_launch_ends_in_one_answer_or_one_sentence(clients, launches, half
     said = Counter(text for _, _, text, _ in found)
     answers = said.pop("answer", 0)
     waits = [wait for _, _, _, wait in found]
-    print(f"\n{clients} students × {launches} launches in {seconds:.0f} s: {answers} answers, {sum(said.values())} sentences; "
-          f"wait: median {statistics.median(waits):.2f} s, longest {max(waits):.2f} s; "
-          f"the liar was served {served.get(f'student{clients + 1}', 0)} times; the gateway grew by {grown / 2**20:.0f} MB")
+    print(
+        f"\n{clients} students × {launches} launches in {seconds:.0f} s: {answers} answers, {sum(said.values())} sentences; "
+        f"wait: median {statistics.median(waits):.2f} s, longest {max(waits):.2f} s; "
+        f"the liar was served {served.get(f'student{clients + 1}', 0)} times; the gateway grew by {grown / 2**20:.0f} MB"
+    )
     for text, times in said.items():
         print(f"  {times} × {text}")
     assert all("worker ended" in text or "no sign of life" in text for text in said), said
     assert sum(said.values()) <= 2, "one job was on each worker that went"
-    assert sum(served.get(f"student{number}", 0) for number in range(clients)) == clients * launches, "nothing is sent twice"
+    assert sum(served.get(f"student{number}", 0) for number in range(clients)) == clients * launches, (
+        "nothing is sent twice"
+    )
     assert grown < 200 << 20

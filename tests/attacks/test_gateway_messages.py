@@ -14,18 +14,23 @@ from hypothesis import strategies as st
 
 import gpu_simulator as emulator
 from classroom.gateway.requests import OPERATIONS, checked
-from gemm_lab.config import version
 from gemm_lab.lab.known_types import REPORT
 from gpu_runner.faults import KernelFault, WorkerLost
 from gpu_runner.remote import RemoteSession
+from gpu_runner.settings import version
 from gpu_runner.transport import codec, told_errors, wire
 from gpu_runner.transport.codec import BadMessage, decoded, encoded
 from gpu_runner.transport.server_link import ServerError
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
-FUZZ = settings(max_examples=count(5000, 150), derandomize=True, deadline=None, database=None,
-                suppress_health_check=list(HealthCheck))
+FUZZ = settings(
+    max_examples=count(5000, 150),
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 PTX = """.version 8.0
 .target sm_80
 .address_size 64
@@ -64,7 +69,12 @@ def test_a_report_travels_whole():
 
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64) | st.floats(allow_nan=False) | st.text() | st.binary()
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64)
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary()
     | st.sampled_from([np.int64(7), np.float32(0.5), np.bool_(True)]),
     lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(0, 9), inner),
     max_leaves=20,
@@ -86,18 +96,38 @@ def test_what_is_sent_arrives(value, name, shape):
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=5)
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats()
+    | st.text(max_size=5)
     | st.sampled_from(["Report", "Site", "TensorMap", "Trap", "os.system", "f32", "bytes", "object"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(
-        st.sampled_from(["tuple", "dict", "array", "bytes", "scalar", "object", "float", "value", "__reduce__"]), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["tuple", "dict", "array", "bytes", "scalar", "object", "float", "value", "__reduce__"]),
+            inner,
+            max_size=2,
+        )
+    ),
     max_leaves=25,
 )
 
 
 @FUZZ
 @given(JSON, JSON, st.binary(max_size=200))
-@example({"object": ["TensorMap", dict.fromkeys(("element", "sizes", "strides", "box", "element_strides", "swizzle",
-                                                "l2_promotion", "fill", "array"))]}, [], b"")
+@example(
+    {
+        "object": [
+            "TensorMap",
+            dict.fromkeys(
+                ("element", "sizes", "strides", "box", "element_strides", "swizzle", "l2_promotion", "fill", "array")
+            ),
+        ]
+    },
+    [],
+    b"",
+)
 def test_any_json_is_data_or_a_sentence(value, arrays, blobs):
     text = json.dumps({"value": value, "arrays": arrays}).encode()
     start = len(text).to_bytes(8, "little") + text
@@ -145,9 +175,24 @@ LIES = {
     "a report without fields": message({"object": ["Report", {}]}),
     "a report with more": message({"object": ["Report", dict.fromkeys([*REPORT, "_launch"])]}),
     "a report of text": message({"object": ["Report", dict.fromkeys(REPORT, "x")]}),
-    "a map of nonsense": message({"object": ["TensorMap", {
-        "element": "f32", "sizes": {"tuple": [4]}, "strides": {"tuple": []}, "box": {"tuple": [4096]},
-        "element_strides": {"tuple": [1]}, "swizzle": 7, "l2_promotion": 0, "fill": "zero", "array": None}]}),
+    "a map of nonsense": message(
+        {
+            "object": [
+                "TensorMap",
+                {
+                    "element": "f32",
+                    "sizes": {"tuple": [4]},
+                    "strides": {"tuple": []},
+                    "box": {"tuple": [4096]},
+                    "element_strides": {"tuple": [1]},
+                    "swizzle": 7,
+                    "l2_promotion": 0,
+                    "fill": "zero",
+                    "array": None,
+                },
+            ]
+        }
+    ),
     "a number of a thousand digits": bytearray(message(0).replace(b'"value": 0', b'"value": ' + b"9" * 1000)),
     "a deep nest": bytearray((200_002).to_bytes(8, "little") + b"[" * 100_001 + b"]" * 100_001),
     "a nest of ours": message(eval("[" * 60 + "]" * 60)),
@@ -175,7 +220,9 @@ def test_a_lie_is_refused_with_a_sentence(lie):
     assert not Trap.sprung
 
 
-@pytest.mark.parametrize("value", [Trap(), print, Trap, {1, 2}, np.array([Trap()]), np.array(["x"]), open, 1j, "\ud800"])
+@pytest.mark.parametrize(
+    "value", [Trap(), print, Trap, {1, 2}, np.array([Trap()]), np.array(["x"]), open, 1j, "\ud800"]
+)
 def test_what_is_no_data_is_not_sent(value):
     with pytest.raises(BadMessage):
         encoded({"args": [value]})
@@ -211,7 +258,15 @@ def test_errors_of_the_lab_keep_their_fields():
 ASKED = {"op": "emulate", "payload": {}, "timeout_s": None, "patience_s": 1.0, "fresh": False}
 KERNEL = {"name": "x", "ptx": PTX, "entry": "gemm", "threads": 32, "dynamic_smem": 0, "files": {}}
 EMULATE = {"compiled": KERNEL, "grid": (1, 1, 1), "args": [np.zeros(4, np.float32)]}
-CUBIN = {"key": "theirs", "name": "x", "arch": "sm_90a", "entry": "gemm", "cubin": b"mine", "threads": 32, "dynamic_smem": 0}
+CUBIN = {
+    "key": "theirs",
+    "name": "x",
+    "arch": "sm_90a",
+    "entry": "gemm",
+    "cubin": b"mine",
+    "threads": 32,
+    "dynamic_smem": 0,
+}
 
 
 @pytest.mark.parametrize(("changes", "backend"), [
@@ -229,7 +284,9 @@ def test_a_request_of_another_form_reaches_no_backend(changes, backend):
 
 
 def test_limits_of_a_request_are_the_servers():
-    job = checked({**ASKED, "payload": {**EMULATE, "max_seconds": 1e9}, "timeout_s": 1e9, "patience_s": -1.0}, "emulator")
+    job = checked(
+        {**ASKED, "payload": {**EMULATE, "max_seconds": 1e9}, "timeout_s": 1e9, "patience_s": -1.0}, "emulator"
+    )
     assert job["payload"]["max_seconds"] <= 120 and job["timeout_s"] <= 120 and 0 < job["patience_s"] <= 180
 
 
@@ -238,7 +295,9 @@ def test_nobody_can_put_a_kernel_in_the_place_of_anothers():
     launch = {**ASKED, "op": "launch", "payload": {"compiled": CUBIN, "grid": (1, 1, 1), "args": []}}
     mine = checked(launch, "gpu")["payload"]["compiled"]["key"]
     other = {**CUBIN, "cubin": b"theirs"}
-    theirs = checked({**launch, "payload": {**launch["payload"], "compiled": other}}, "gpu")["payload"]["compiled"]["key"]
+    theirs = checked({**launch, "payload": {**launch["payload"], "compiled": other}}, "gpu")["payload"]["compiled"][
+        "key"
+    ]
     assert mine != theirs and "theirs" not in (mine, theirs)
     assert set(OPERATIONS) == {"gpu", "emulator"}
 
@@ -250,8 +309,12 @@ class Liar:
     """An HTTP server that gives the same answer to every question about a job."""
 
     def __init__(self, status, kind, body, facts=None, headers=()):
-        facts = facts or {"version": version(), "protocol": wire.PROTOCOL, "you": "x",
-                          "workers": [{"backend": "emulator"}]}
+        facts = facts or {
+            "version": version(),
+            "protocol": wire.PROTOCOL,
+            "you": "x",
+            "workers": [{"backend": "emulator"}],
+        }
 
         class Handler(BaseHTTPRequestHandler):
             def answer(self):
@@ -304,7 +367,11 @@ ANSWERS = {
     "too many arrays": (200, DATA, answer({"arrays": [ZERO, ZERO], "report": REPORT_MADE})),
     "a report of text": (200, DATA, answer({"arrays": [ZERO], "report": "<b>"})),
     "an error of nonsense": (200, DATA, bytes(b"".join(encoded({"error": {"type": 5}, "output": ""})))),
-    "an unknown error": (200, DATA, bytes(b"".join(encoded({"error": {"type": "SystemExit", "message": "m", "fields": {}}, "output": ""})))),
+    "an unknown error": (
+        200,
+        DATA,
+        bytes(b"".join(encoded({"error": {"type": "SystemExit", "message": "m", "fields": {}}, "output": ""}))),
+    ),
     "a refusal that paints the terminal": (400, TEXT, json.dumps({"error": "\x1b[2J\x07" + "long " * 9999}).encode()),
     "a mistake": (500, TEXT, b"Traceback"),
     "lost, with colours": (200, TEXT, json.dumps({"state": "lost", "why": "\x1b[31mended\n\n"}).encode()),

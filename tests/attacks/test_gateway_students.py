@@ -47,12 +47,22 @@ class Person:
 
     def __init__(self, server, person=0, token=None):
         token = server.tokens[f"student{person}"] if token is None else token
-        self.http = httpx.Client(base_url=server.address, trust_env=False, timeout=30,
-                                 headers={"Authorization": f"Bearer {token}"} if token else {})
+        self.http = httpx.Client(
+            base_url=server.address,
+            trust_env=False,
+            timeout=30,
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+        )
 
     def post(self, body=b"", ticket=None, **query):
         ticket = uuid.uuid4().hex if ticket is None else ticket
-        query = {"op": "emulate", "backend": "emulator", "arch": "", "what": "running x", "protocol": str(wire.PROTOCOL)} | query
+        query = {
+            "op": "emulate",
+            "backend": "emulator",
+            "arch": "",
+            "what": "running x",
+            "protocol": str(wire.PROTOCOL),
+        } | query
         return self.http.post(f"/v1/jobs/{ticket}", params=query, content=body), ticket
 
     def wait(self, ticket):
@@ -67,8 +77,17 @@ class Person:
 
 def request(kernel, **options):
     arrays = [np.zeros((64, 64), np.float32) for _ in range(3)]
-    return b"".join(encoded({"op": "emulate", "timeout_s": None, "patience_s": 5.0, "fresh": False,
-                             "payload": {"compiled": kernel, "grid": (1, 1, 1), "args": [*arrays, 64], **options}}))
+    return b"".join(
+        encoded(
+            {
+                "op": "emulate",
+                "timeout_s": None,
+                "patience_s": 5.0,
+                "fresh": False,
+                "payload": {"compiled": kernel, "grid": (1, 1, 1), "args": [*arrays, 64], **options},
+            }
+        )
+    )
 
 
 # ---- No code travels ----
@@ -90,9 +109,12 @@ def test_pickles_are_not_opened(server, tmp_path):
     bodies = [pickle.dumps(Mark(mark), protocol) for protocol in range(6)]
     with contextlib.suppress(ImportError):
         import cloudpickle
+
         bodies.append(cloudpickle.dumps(lambda: mark.touch()))
     bodies += [(len(body)).to_bytes(8, "little") + body for body in bodies]
-    bodies.append(b"".join(encoded({"op": "emulate", "payload": bodies[0], "timeout_s": None, "patience_s": 1.0, "fresh": False})))
+    bodies.append(
+        b"".join(encoded({"op": "emulate", "payload": bodies[0], "timeout_s": None, "patience_s": 1.0, "fresh": False}))
+    )
     bodies.append(b"".join(encoded(bodies[0])))
     for kind in ("application/x-python-pickle", "application/x-gemm-lab", "multipart/form-data; boundary=x"):
         me.http.headers["Content-Type"] = kind
@@ -118,18 +140,41 @@ def test_dasks_own_words_are_not_understood(server):
 
 def test_only_what_was_asked_listens(server):
     """The whole process tree has one listening socket, on loopback; Dask's are files in a folder of the server's user."""
-    listening = [(process.name(), found.laddr) for process in server.family() for found in process.net_connections("inet")
-                 if found.status == psutil.CONN_LISTEN or (found.type == socket.SOCK_DGRAM and found.laddr)]
+    listening = [
+        (process.name(), found.laddr)
+        for process in server.family()
+        for found in process.net_connections("inet")
+        if found.status == psutil.CONN_LISTEN or (found.type == socket.SOCK_DGRAM and found.laddr)
+    ]
     assert [address for _, address in listening] == [("127.0.0.1", server.port)]
-    folders = [Path(name) for process in server.family() for found in process.net_connections("unix")
-               if (name := found.laddr) and name.startswith("/")]
+    folders = [
+        Path(name)
+        for process in server.family()
+        for found in process.net_connections("unix")
+        if (name := found.laddr) and name.startswith("/")
+    ]
     own = {folder.parent for folder in folders if folder.parent.name.startswith("gemm-lab-")}
     assert len(own) == 1 and len(folders) >= 3
     assert stat.S_IMODE(own.pop().stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize("path", ["/", "/metrics", "/health", "/info/main/workers.html", "/status", "/sysmon", "/json/counts.json",
-                                  "/v1/status", "/v1/server", "/v1/jobs/" + "0" * 32, "/api/v1/retire_workers", "/%2e%2e/etc/passwd"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/metrics",
+        "/health",
+        "/info/main/workers.html",
+        "/status",
+        "/sysmon",
+        "/json/counts.json",
+        "/v1/status",
+        "/v1/server",
+        "/v1/jobs/" + "0" * 32,
+        "/api/v1/retire_workers",
+        "/%2e%2e/etc/passwd",
+    ],
+)
 def test_strangers_are_told_nothing(server, path):
     found = Person(server, token="").http.get(path)
     assert found.status_code == 401 and set(found.json()) == {"error"} and "Server" not in found.headers
@@ -169,7 +214,11 @@ def test_tokens_live_as_long_as_their_names(tmp_path):
     assert again.new == {} and [again.name_of(token) for token in first.new.values()] == first.names
     path.write_text("Grace\nNew\n")
     smaller = Roster.read(path)
-    assert list(smaller.new) == ["New"] and smaller.name_of(first.new["Ada"]) is None and smaller.name_of(first.new["Grace"]) == "Grace"
+    assert (
+        list(smaller.new) == ["New"]
+        and smaller.name_of(first.new["Ada"]) is None
+        and smaller.name_of(first.new["Grace"]) == "Grace"
+    )
     path.write_text("Ada\nGrace\n")
     assert Roster.read(path).name_of(first.new["Ada"]) is None, "an expired token does not come back"
 
@@ -192,7 +241,13 @@ def test_nobody_is_another_by_saying_so(server, monkeypatch):
     endless, me = compiled(source=ENDLESS), Person(server, 2)
     me.http.headers.update({"X-Name": "the teacher", "From": "the teacher", "Cookie": "name=the teacher"})
     short = {"max_seconds": 1.5}
-    posted, _ = me.post(request(endless, **short), what="\x1b[2Jthe teacher is \u202e" + "x" * 500, who="the teacher", client="the teacher", name="the teacher")
+    posted, _ = me.post(
+        request(endless, **short),
+        what="\x1b[2Jthe teacher is \u202e" + "x" * 500,
+        who="the teacher",
+        client="the teacher",
+        name="the teacher",
+    )
     assert posted.status_code == 202
     me.post(request(endless, **short)), Person(server, 3).post(request(endless, **short))
     asker = Person(server, 4)
@@ -219,7 +274,9 @@ def test_a_ticket_of_another_form_is_refused(server, ticket):
     assert Person(server).post(b"x", ticket)[0].status_code in (400, 404)
 
 
-@pytest.mark.parametrize("changes", [{"op": "run"}, {"op": ""}, {"backend": "os"}, {"protocol": "1"}, {"protocol": ""}, {"protocol": "2x"}])
+@pytest.mark.parametrize(
+    "changes", [{"op": "run"}, {"op": ""}, {"backend": "os"}, {"protocol": "1"}, {"protocol": ""}, {"protocol": "2x"}]
+)
 def test_an_operation_that_is_none_is_refused_before_its_body(server, changes):
     assert Person(server).post(b"x" * 100, **changes)[0].status_code in (400, 409)
 
@@ -231,7 +288,10 @@ def test_an_operation_that_is_none_is_refused_before_its_body(server, changes):
 def test_invented_names_do_not_starve_the_others(server):
     """One token with 20 tickets: six are taken, and somebody who comes after them all waits for one of them at most."""
     liar, endless = Person(server, 5), compiled(source=ENDLESS)
-    codes = [liar.post(request(endless, **SLOW), who=f"name{number}", client=f"name{number}")[0].status_code for number in range(20)]
+    codes = [
+        liar.post(request(endless, **SLOW), who=f"name{number}", client=f"name{number}")[0].status_code
+        for number in range(20)
+    ]
     assert codes.count(202) == fair_queue.MOST_WAITING and set(codes) == {202, 429}
     victim = server.session(6)
     before = status(victim)["served"].get("student5", 0)
@@ -244,8 +304,10 @@ def test_turns_that_are_not_used_are_charged(server):
     """Who begins to send and stops holds no worker; who sends and goes away has had the turn."""
     slow = socket.create_connection(("127.0.0.1", server.port))
     query = f"op=emulate&backend=emulator&arch=&protocol={wire.PROTOCOL}"
-    slow.sendall(f"POST /v1/jobs/{uuid.uuid4().hex}?{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.tokens['student7']}\r\n"
-                 "Content-Length: 1000\r\n\r\nhalf".encode())
+    slow.sendall(
+        f"POST /v1/jobs/{uuid.uuid4().hex}?{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.tokens['student7']}\r\n"
+        "Content-Length: 1000\r\n\r\nhalf".encode()
+    )
     honest = server.session(6)
     for _ in range(4):
         job(honest, compiled())  # both workers are free for it
@@ -268,8 +330,10 @@ def test_a_gigabyte_is_refused_before_it_is_read(server):
     before, sent = memory(server), 0
     with socket.create_connection(("127.0.0.1", server.port)) as line:
         query = f"op=emulate&backend=emulator&arch=&protocol={wire.PROTOCOL}"
-        line.sendall(f"POST /v1/jobs/{uuid.uuid4().hex}?{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.tokens['student0']}\r\n"
-                     f"Content-Length: {1 << 30}\r\n\r\n".encode())
+        line.sendall(
+            f"POST /v1/jobs/{uuid.uuid4().hex}?{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.tokens['student0']}\r\n"
+            f"Content-Length: {1 << 30}\r\n\r\n".encode()
+        )
         reply = line.recv(65536)
         assert reply.startswith(b"HTTP/1.1 413") and b"may be sent" in reply
         with contextlib.suppress(OSError):
@@ -331,7 +395,9 @@ def test_half_open_connections_do_not_exhaust_the_service(server):
     for line in idle[::2]:
         line.sendall(b"GET /v1/server HTTP/1.1\r\nHost: x\r\nAuthor")
     results = []
-    threads = [threading.Thread(target=lambda n=n: results.append(job(server.session(n), compiled()))) for n in range(8)]
+    threads = [
+        threading.Thread(target=lambda n=n: results.append(job(server.session(n), compiled()))) for n in range(8)
+    ]
     [thread.start() for thread in threads], [thread.join(120) for thread in threads]
     assert len(results) == 8
     deadline = time.monotonic() + 60  # they are closed by the server

@@ -115,15 +115,29 @@ def test_hostile_lines_do_not_pass(line):
             generated.function_of(text, "<test>", dict(NAMESPACE))
 
 
-@pytest.mark.parametrize("text", ["", "import os\n", "def block(S, L): import os\n", "def other(S, L):\n    pass\n",
-                                  f"import os\n{HEAD}", f"{HEAD}import os\n", f"{HEAD}r1 = k0\n", "def block(S, L, x=1):\n    pass\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "import os\n",
+        "def block(S, L): import os\n",
+        "def other(S, L):\n    pass\n",
+        f"import os\n{HEAD}",
+        f"{HEAD}import os\n",
+        f"{HEAD}r1 = k0\n",
+        "def block(S, L, x=1):\n    pass\n",
+    ],
+)
 def test_texts_of_another_shape_do_not_pass(text):
     with pytest.raises(generated.Refused):
         generated.function_of(text, "<test>", dict(NAMESPACE))
 
 
 def test_what_the_emitters_write_passes():
-    text = HEAD + "    m = L.mask\n    r1 = R[1]\n    t1, t2 = carried(r1, k0, 0, u4)\n    R[2] = t2\n    return S.exit(L)\n"
+    text = (
+        HEAD
+        + "    m = L.mask\n    r1 = R[1]\n    t1, t2 = carried(r1, k0, 0, u4)\n    R[2] = t2\n    return S.exit(L)\n"
+    )
     assert generated.function_of(text, "<test>", dict(NAMESPACE)).__name__ == "block"
 
 

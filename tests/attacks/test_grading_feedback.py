@@ -10,8 +10,7 @@ from attack_scale import count
 pytest.importorskip("nbgrader", reason="needs the extra course")
 
 from bs4 import BeautifulSoup  # noqa: E402
-
-from classroom import (  # noqa: E402
+from small_course import (  # noqa: E402
     KERNEL,
     Course,
     answer,
@@ -19,28 +18,58 @@ from classroom import (  # noqa: E402
     check,
     nbgrader_steps,  # noqa: E402
 )
+
 from classroom.feedback_page import TAGS, cleaned  # noqa: E402
 
 MARK = "evil()"  # every attack runs this
 MARKDOWN = [
-    f"<script>{MARK}</script>", f"<SCRIPT SRC='https://a.example/x.js'>{MARK}</SCRIPT>", f"<img src=x onerror='{MARK}'>",
-    f"<img src='x' OnError = \"{MARK}\">", f"<svg onload='{MARK}'><script>{MARK}</script></svg>",
-    f"<svg><a xlink:href='javascript:{MARK}'><text>a</text></a></svg>", f"<a href='javascript:{MARK}'>a</a>",
-    f"[a](javascript:{MARK})", f"[a](JaVaScRiPt:{MARK})", f"<a href='java\tscript:{MARK}'>a</a>", f"<a href='&#106;avascript:{MARK}'>a</a>",
-    f"<a href='\x01javascript:{MARK}'>a</a>", f"<a href='vbscript:{MARK}'>a</a>", f"<a href='data:text/html,<script>{MARK}</script>'>a</a>",
-    f"![x](javascript:{MARK})", f"<img src='data:image/svg+xml,<svg onload=\"{MARK}\"/>'>", f"<iframe src='javascript:{MARK}'></iframe>",
-    f"<iframe srcdoc='<script>{MARK}</script>'></iframe>", f"<object data='javascript:{MARK}'></object>", f"<embed src='javascript:{MARK}'>",
-    f"<form action='javascript:{MARK}'><button>a</button></form>", f"<button formaction='javascript:{MARK}'>a</button>",
-    f"<base href='javascript:{MARK}//'>", f"<meta http-equiv=refresh content='0;url=javascript:{MARK}'>", "<link rel=stylesheet href='//a.example'>",
-    f"<style>@import 'javascript:{MARK}'; body {{ display: none }}</style>", f"<div style='background:url(javascript:{MARK})'>a</div>",
-    f"<p style='position:fixed;top:0;left:0;width:100%;height:100%' onclick='{MARK}'>a</p>", f"<details open ontoggle='{MARK}'>a</details>",
-    f"<video><source onerror='{MARK}'></video>", f"<math><mtext href='javascript:{MARK}'>a</mtext></math>", f"<!--><script>{MARK}</script>-->",
-    f"<noscript><p title='</noscript><script>{MARK}</script>'>", f"<textarea></textarea><script>{MARK}</script>", f"<scr<script>ipt>{MARK}</scr</script>ipt>",
-    f"$\\href{{javascript:{MARK}}}{{x}}$", f"$$\\hr<!-- -->ef{{javascript:{MARK}}}{{x}}$$", f"&#92;(&#92;href{{javascript:{MARK}}}{{x}}&#92;)",
-    "$\\require{HTML}\\style{color:red}{x}\\class{a}{x}\\cssId{top}{x}$", f"$\\def\\a{{\\href{{javascript:{MARK}}}}}\\a{{x}}$",
-    f"$\\hr\\hrefef{{javascript:{MARK}}}{{x}}$", f"# head <img src=x onerror={MARK}>", f"| a |\n|---|\n| <img src=x onerror={MARK}> |",
-    f"```html\n<script>{MARK}</script>\n```", f"```mermaid\ngraph TD; a[\"<img src=x onerror={MARK}>\"]\n```",
-    f"<div class='panel-heading' id='toc' name='top' onmouseover='{MARK}'>Score: 10 / 10</div>", f"<a href='//a.example' target='_blank' ping='//b'>{MARK}</a>",
+    f"<script>{MARK}</script>",
+    f"<SCRIPT SRC='https://a.example/x.js'>{MARK}</SCRIPT>",
+    f"<img src=x onerror='{MARK}'>",
+    f"<img src='x' OnError = \"{MARK}\">",
+    f"<svg onload='{MARK}'><script>{MARK}</script></svg>",
+    f"<svg><a xlink:href='javascript:{MARK}'><text>a</text></a></svg>",
+    f"<a href='javascript:{MARK}'>a</a>",
+    f"[a](javascript:{MARK})",
+    f"[a](JaVaScRiPt:{MARK})",
+    f"<a href='java\tscript:{MARK}'>a</a>",
+    f"<a href='&#106;avascript:{MARK}'>a</a>",
+    f"<a href='\x01javascript:{MARK}'>a</a>",
+    f"<a href='vbscript:{MARK}'>a</a>",
+    f"<a href='data:text/html,<script>{MARK}</script>'>a</a>",
+    f"![x](javascript:{MARK})",
+    f"<img src='data:image/svg+xml,<svg onload=\"{MARK}\"/>'>",
+    f"<iframe src='javascript:{MARK}'></iframe>",
+    f"<iframe srcdoc='<script>{MARK}</script>'></iframe>",
+    f"<object data='javascript:{MARK}'></object>",
+    f"<embed src='javascript:{MARK}'>",
+    f"<form action='javascript:{MARK}'><button>a</button></form>",
+    f"<button formaction='javascript:{MARK}'>a</button>",
+    f"<base href='javascript:{MARK}//'>",
+    f"<meta http-equiv=refresh content='0;url=javascript:{MARK}'>",
+    "<link rel=stylesheet href='//a.example'>",
+    f"<style>@import 'javascript:{MARK}'; body {{ display: none }}</style>",
+    f"<div style='background:url(javascript:{MARK})'>a</div>",
+    f"<p style='position:fixed;top:0;left:0;width:100%;height:100%' onclick='{MARK}'>a</p>",
+    f"<details open ontoggle='{MARK}'>a</details>",
+    f"<video><source onerror='{MARK}'></video>",
+    f"<math><mtext href='javascript:{MARK}'>a</mtext></math>",
+    f"<!--><script>{MARK}</script>-->",
+    f"<noscript><p title='</noscript><script>{MARK}</script>'>",
+    f"<textarea></textarea><script>{MARK}</script>",
+    f"<scr<script>ipt>{MARK}</scr</script>ipt>",
+    f"$\\href{{javascript:{MARK}}}{{x}}$",
+    f"$$\\hr<!-- -->ef{{javascript:{MARK}}}{{x}}$$",
+    f"&#92;(&#92;href{{javascript:{MARK}}}{{x}}&#92;)",
+    "$\\require{HTML}\\style{color:red}{x}\\class{a}{x}\\cssId{top}{x}$",
+    f"$\\def\\a{{\\href{{javascript:{MARK}}}}}\\a{{x}}$",
+    f"$\\hr\\hrefef{{javascript:{MARK}}}{{x}}$",
+    f"# head <img src=x onerror={MARK}>",
+    f"| a |\n|---|\n| <img src=x onerror={MARK}> |",
+    f"```html\n<script>{MARK}</script>\n```",
+    f'```mermaid\ngraph TD; a["<img src=x onerror={MARK}>"]\n```',
+    f"<div class='panel-heading' id='toc' name='top' onmouseover='{MARK}'>Score: 10 / 10</div>",
+    f"<a href='//a.example' target='_blank' ping='//b'>{MARK}</a>",
 ]
 GOOD_MARKDOWN = "# Head\n\nA **bold** word, `code`, [a link](https://example.org/a), ![p](images/roofline.png), $x^2$.\n\n| a |\n|---|\n| 1 |"
 SCHEMES = re.compile(r"\s*(?:https?:|mailto:|#|data:image/(?:png|jpeg|gif|webp);base64,|(?![a-z][a-z0-9+.-]*:))", re.I)
@@ -62,13 +91,28 @@ def dangers(page):
     for tag in BeautifulSoup(page, "html.parser").find_all(True):
         if tag.name in ("script", "style") and (MARK in tag.get_text() or MARK in str(tag.attrs)):
             found.append(f"<{tag.name}>")
-        if tag.name in ("iframe", "object", "embed", "form", "base", "svg", "math", "video", "audio", "button", "textarea", "input"):
+        if tag.name in (
+            "iframe",
+            "object",
+            "embed",
+            "form",
+            "base",
+            "svg",
+            "math",
+            "video",
+            "audio",
+            "button",
+            "textarea",
+            "input",
+        ):
             found.append(f"<{tag.name}>")
         if tag.name in ("meta", "link") and MARK in str(tag.attrs):
             found.append(str(tag))
         for name, value in tag.attrs.items():
             text = re.sub(r"[\x00-\x20]", "", " ".join(value) if isinstance(value, list) else str(value))
-            if name.startswith("on") or (name in ("href", "src", "xlink:href", "action", "data") and not SCHEMES.match(text)):
+            if name.startswith("on") or (
+                name in ("href", "src", "xlink:href", "action", "data") and not SCHEMES.match(text)
+            ):
                 found.append(f"{tag.name} {name}={text[:40]}")
             if name == "style" and ("url(" in text or "position" in text):
                 found.append(f"{tag.name} style={text[:40]}")
@@ -95,7 +139,11 @@ def test_markdown_of_a_student_does_nothing_and_the_cards_show(classroom):
         raise AssertionError(text[:80])
     cards = [tag for tag in soup.find_all("div") if "border-left" in tag.get("style", "")]
     assert len(cards) == 2 and "Judged with seed 1" in cards[0].get_text() and f"<script>{MARK}" in cards[0].get_text()
-    assert soup.find("strong", string="bold") and soup.find("a", href="https://example.org/a") and soup.find("td", string="1")
+    assert (
+        soup.find("strong", string="bold")
+        and soup.find("a", href="https://example.org/a")
+        and soup.find("td", string="1")
+    )
     assert soup.find("img", src=re.compile("roofline.png$")) and "$x^2$" in soup.get_text()
 
 
@@ -108,16 +156,54 @@ def test_a_cleaned_piece_holds_no_danger(text):
 def test_other_places_of_a_notebook_do_nothing_either(classroom):
     """Raw cells, attachments, outputs, names and metadata."""
     attack, book = f"<script>{MARK}</script><img src=x onerror={MARK}>", classroom.solved()
-    book["metadata"] = {"title": f"</title>{attack}", "widgets": {"application/vnd.jupyter.widget-state+json": {"state": attack}},
-                        "kernelspec": {"name": attack, "display_name": attack, "language": attack},
-                        "language_info": {"name": attack, "pygments_lexer": attack, "codemirror_mode": attack, "file_extension": attack}}
-    raw = {"cell_type": "raw", "id": "r", "metadata": {"raw_mimetype": "text/html", "format": "text/html"}, "source": attack}
-    pinned = {"cell_type": "markdown", "id": "p", "metadata": {"tags": [attack], "name": attack}, "source": "![x](attachment:a.svg) ![y](attachment:b.png)",
-              "attachments": {"a.svg": {"image/svg+xml": f"<svg onload='{MARK}'/>"}, "b.png": {f"image/png\"onerror=\"{MARK}": "AAAA"}, attack: {"text/html": attack}}}
-    output = {"output_type": "display_data", "metadata": {}, "data": {"text/html": attack, "application/javascript": MARK, "image/svg+xml": attack,
-                                                                     "text/markdown": attack, "text/latex": f"$\\href{{javascript:{MARK}}}{{x}}$"}}
+    book["metadata"] = {
+        "title": f"</title>{attack}",
+        "widgets": {"application/vnd.jupyter.widget-state+json": {"state": attack}},
+        "kernelspec": {"name": attack, "display_name": attack, "language": attack},
+        "language_info": {
+            "name": attack,
+            "pygments_lexer": attack,
+            "codemirror_mode": attack,
+            "file_extension": attack,
+        },
+    }
+    raw = {
+        "cell_type": "raw",
+        "id": "r",
+        "metadata": {"raw_mimetype": "text/html", "format": "text/html"},
+        "source": attack,
+    }
+    pinned = {
+        "cell_type": "markdown",
+        "id": "p",
+        "metadata": {"tags": [attack], "name": attack},
+        "source": "![x](attachment:a.svg) ![y](attachment:b.png)",
+        "attachments": {
+            "a.svg": {"image/svg+xml": f"<svg onload='{MARK}'/>"},
+            "b.png": {f'image/png"onerror="{MARK}': "AAAA"},
+            attack: {"text/html": attack},
+        },
+    }
+    output = {
+        "output_type": "display_data",
+        "metadata": {},
+        "data": {
+            "text/html": attack,
+            "application/javascript": MARK,
+            "image/svg+xml": attack,
+            "text/markdown": attack,
+            "text/latex": f"$\\href{{javascript:{MARK}}}{{x}}$",
+        },
+    }
     deep = {"cell_type": "markdown", "id": "d", "metadata": {}, "source": ">" * 20_000 + attack}
-    code = {"cell_type": "code", "id": "<script>", "metadata": {"tags": [f"'{attack}"]}, "source": attack, "execution_count": attack, "outputs": [output]}
+    code = {
+        "cell_type": "code",
+        "id": "<script>",
+        "metadata": {"tags": [f"'{attack}"]},
+        "source": attack,
+        "execution_count": attack,
+        "outputs": [output],
+    }
     book["cells"] = [raw, copy.deepcopy(raw) | {"metadata": {}}, pinned, deep, code, *book["cells"]]
     check(book, KERNEL)["outputs"] = [output]
     answer(book, KERNEL)["outputs"] = [output]
@@ -132,9 +218,54 @@ def test_other_places_of_a_notebook_do_nothing_either(classroom):
 @pytest.mark.parametrize("number", range(count(3000, 150)))
 def test_pieces_of_html_in_any_order_hold_no_danger(number):
     random_ = random.Random(f"html {number}")
-    pieces = ["<", ">", "</", "/>", "<script", "<img", "<a", "<svg", "<style", "<p", "<!--", "-->", "<![CDATA[", "]]>", " href=", " src=", " onerror=",
-              " style=", " class=", "javascript:", "data:text/html,", "data:image/png;base64,", "url(", ")", "'", '"', "`", "evil()", "&#106;", "&lt;",
-              "&#92;href", "\\href", "{", "}", "$", "\n", "\t", "\0", "x", "<math>", "<mtext>", "<table>", "<mglyph>", "<noscript>", "<title>", "é"]
+    pieces = [
+        "<",
+        ">",
+        "</",
+        "/>",
+        "<script",
+        "<img",
+        "<a",
+        "<svg",
+        "<style",
+        "<p",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "]]>",
+        " href=",
+        " src=",
+        " onerror=",
+        " style=",
+        " class=",
+        "javascript:",
+        "data:text/html,",
+        "data:image/png;base64,",
+        "url(",
+        ")",
+        "'",
+        '"',
+        "`",
+        "evil()",
+        "&#106;",
+        "&lt;",
+        "&#92;href",
+        "\\href",
+        "{",
+        "}",
+        "$",
+        "\n",
+        "\t",
+        "\0",
+        "x",
+        "<math>",
+        "<mtext>",
+        "<table>",
+        "<mglyph>",
+        "<noscript>",
+        "<title>",
+        "é",
+    ]
     text = "".join(random_.choices(pieces, k=random_.randint(1, 30)))
     page = cleaned(text, styles=random_.random() < 0.5)
     assert dangers(page) == [] and cleaned(page) is not None

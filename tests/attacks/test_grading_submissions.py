@@ -13,7 +13,7 @@ from attack_scale import count
 
 pytest.importorskip("nbgrader", reason="needs the extra course")
 
-from classroom import (  # noqa: E402
+from small_course import (  # noqa: E402
     BAD,
     CHOICE,
     FIRST,
@@ -27,6 +27,7 @@ from classroom import (  # noqa: E402
     marked,
     nbgrader_steps,  # noqa: E402
 )
+
 from classroom.submission import notebook_of  # noqa: E402
 
 ALL, NONE = {KERNEL: 10, CHOICE: 10}, {KERNEL: 0, CHOICE: 0}
@@ -120,8 +121,14 @@ def answer_marked_as_check(book):
 def odd_marks(book):
     for cell in book["cells"]:
         if "nbgrader" in cell["metadata"]:
-            cell["metadata"]["nbgrader"] = {"grade_id": cell["metadata"]["nbgrader"]["grade_id"], "schema_version": 99,
-                                            "points": "many", "grade": [], "locked": {}, "solution": None}
+            cell["metadata"]["nbgrader"] = {
+                "grade_id": cell["metadata"]["nbgrader"]["grade_id"],
+                "schema_version": 99,
+                "points": "many",
+                "grade": [],
+                "locked": {},
+                "solution": None,
+            }
 
 
 def marks_that_are_no_marks(book):
@@ -197,7 +204,12 @@ def large_outputs(book):
 
 
 def no_kernelspec(book):
-    book["metadata"] = {"kernelspec": 5, "language_info": {"name": ["x"]}, "widgets": {"a": "</script>"}, "title": "<script>"}
+    book["metadata"] = {
+        "kernelspec": 5,
+        "language_info": {"name": ["x"]},
+        "widgets": {"a": "</script>"},
+        "title": "<script>",
+    }
 
 
 def a_later_format(book):
@@ -206,19 +218,37 @@ def a_later_format(book):
 
 CHANGES = [
     (copy_below, ALL, "2 cells with the answer to 02_inner_product. Only the lower one was judged"),
-    (copy_above, ALL, "Only the lower one was judged"), (copy_that_was_not_filled_in, ALL, "Only the upper one was judged"),
-    (copy_behind_the_check, ALL, "Only the upper one was judged"), (solved_below_the_check, ALL, "Only the lower one was judged"),
-    (three_copies, {KERNEL: 0, CHOICE: 10}, "Only number "), (split, ALL, "Only the upper one was judged"),
-    (split_choice, ALL, "2 cells with the answer to 02_warp_tile. Only the upper one"), (same_ids, ALL, "Only the lower one"),
-    (two_checks, ALL, "2 cells marked “check_02_inner_product”"), (renamed, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
-    (of_another_notebook, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"), (a_stranger_beside, ALL, ""),
+    (copy_above, ALL, "Only the lower one was judged"),
+    (copy_that_was_not_filled_in, ALL, "Only the upper one was judged"),
+    (copy_behind_the_check, ALL, "Only the upper one was judged"),
+    (solved_below_the_check, ALL, "Only the lower one was judged"),
+    (three_copies, {KERNEL: 0, CHOICE: 10}, "Only number "),
+    (split, ALL, "Only the upper one was judged"),
+    (split_choice, ALL, "2 cells with the answer to 02_warp_tile. Only the upper one"),
+    (same_ids, ALL, "Only the lower one"),
+    (two_checks, ALL, "2 cells marked “check_02_inner_product”"),
+    (renamed, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
+    (of_another_notebook, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
+    (a_stranger_beside, ALL, ""),
     (no_grade_id, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
-    (answer_marked_as_check, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"), (odd_marks, ALL, ""),
-    (marks_that_are_no_marks, NONE, "has 0 cells"), (numbers_as_ids, NONE, "has 0 cells"), (as_markdown, ALL, "was handed in as a Markdown cell"),
-    (as_raw, ALL, "was handed in as a raw cell"), (check_as_markdown, ALL, ""), (of_no_known_type, ALL, "was handed in as a raw cell"),
-    (no_answer, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"), (neither_answer_nor_check, {KERNEL: 0, CHOICE: 10}, "was missing"),
-    (nothing_left, NONE, "was missing"), (only_prose, NONE, "was missing"), (no_ids, ALL, ""), (sources_as_lists, ALL, ""),
-    (sources_of_odd_types, ALL, ""), (half_a_character, ALL, ""), (large_outputs, ALL, ""), (no_kernelspec, ALL, ""),
+    (answer_marked_as_check, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
+    (odd_marks, ALL, ""),
+    (marks_that_are_no_marks, NONE, "has 0 cells"),
+    (numbers_as_ids, NONE, "has 0 cells"),
+    (as_markdown, ALL, "was handed in as a Markdown cell"),
+    (as_raw, ALL, "was handed in as a raw cell"),
+    (check_as_markdown, ALL, ""),
+    (of_no_known_type, ALL, "was handed in as a raw cell"),
+    (no_answer, {KERNEL: 0, CHOICE: 10}, "has 0 cells with the answer"),
+    (neither_answer_nor_check, {KERNEL: 0, CHOICE: 10}, "was missing"),
+    (nothing_left, NONE, "was missing"),
+    (only_prose, NONE, "was missing"),
+    (no_ids, ALL, ""),
+    (sources_as_lists, ALL, ""),
+    (sources_of_odd_types, ALL, ""),
+    (half_a_character, ALL, ""),
+    (large_outputs, ALL, ""),
+    (no_kernelspec, ALL, ""),
     (a_later_format, ALL, ""),
 ]
 
@@ -244,11 +274,14 @@ def old_format(classroom):
 
 
 FILES = {
-    "empty": (lambda room: b"", "it is empty"), "no_json": (lambda room: b"{'cells': []}", "it is not valid JSON"),
+    "empty": (lambda room: b"", "it is empty"),
+    "no_json": (lambda room: b"{'cells': []}", "it is not valid JSON"),
     "half": (lambda room: json.dumps(room.solved()).encode()[:2000], "it is not valid JSON"),
-    "a_list": (lambda room: b"[1, 2]", "it holds no list of cells"), "a_number": (lambda room: b"1e999", "it holds no list of cells"),
+    "a_list": (lambda room: b"[1, 2]", "it holds no list of cells"),
+    "a_number": (lambda room: b"1e999", "it holds no list of cells"),
     "no_cells": (lambda room: b'{"nbformat": 4, "metadata": {}}', "it holds no list of cells"),
-    "deep": (lambda room: b"[" * 100_000, "it is not valid JSON"), "binary": (lambda room: bytes(range(256)) * 99, "it is not valid JSON"),
+    "deep": (lambda room: b"[" * 100_000, "it is not valid JSON"),
+    "binary": (lambda room: bytes(range(256)) * 99, "it is not valid JSON"),
     "conflict": (lambda room: b"<<<<<<< HEAD\n" + json.dumps(room.solved()).encode(), "it is not valid JSON"),
     "version_2": (lambda room: b'{"nbformat": 2, "worksheets": 5}', "it has an old format"),
 }
@@ -265,11 +298,18 @@ def test_a_file_that_is_no_notebook_gets_a_sentence(name, classroom):
 
 
 @pytest.mark.sampled(every=2)
-@pytest.mark.parametrize(("name", "data"), [
-    ("version_3", old_format), ("utf_16", lambda room: json.dumps(room.solved(), ensure_ascii=False).encode("utf-16")),
-    ("with_a_mark", lambda room: b"\xef\xbb\xbf" + json.dumps(room.solved()).encode()),
-    ("latin", lambda room: json.dumps(room.solved() | {"x": "\xe9"}, ensure_ascii=False).encode("latin-1", "replace")),
-])
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("version_3", old_format),
+        ("utf_16", lambda room: json.dumps(room.solved(), ensure_ascii=False).encode("utf-16")),
+        ("with_a_mark", lambda room: b"\xef\xbb\xbf" + json.dumps(room.solved()).encode()),
+        (
+            "latin",
+            lambda room: json.dumps(room.solved() | {"x": "\xe9"}, ensure_ascii=False).encode("latin-1", "replace"),
+        ),
+    ],
+)
 def test_other_encodings_and_the_format_before_are_read(name, data, classroom):
     classroom.hand_in(name, data(classroom))
     classroom.grade(name)
@@ -303,11 +343,15 @@ def test_what_was_not_judged_is_no_zero_and_can_be_repeated(tmp_path, monkeypatc
         plugin = nbgrader_steps.ExportVerdicts()
         plugin.to = str(tmp_path / "grades.csv")
         with room.book() as grades:
-            assert [one.needs_manual_grade for one in grades.find_submission_notebook(NAME, NAME, "anna").grades].count(True) == len(
-                nbgrader_steps.not_judged(grades))
+            assert [one.needs_manual_grade for one in grades.find_submission_notebook(NAME, NAME, "anna").grades].count(
+                True
+            ) == len(nbgrader_steps.not_judged(grades))
             plugin.export(grades)
         header, *rows = [line.split(",") for line in (tmp_path / "grades.csv").read_text().splitlines()]
-        return {row[header.index("student_id")]: (row[header.index("raw_score")], row[header.index("score")]) for row in rows}
+        return {
+            row[header.index("student_id")]: (row[header.index("raw_score")], row[header.index("score")])
+            for row in rows
+        }
 
     assert table() == {"anna": ("", ""), "ben": ("20.0", "20.0")}
     monkeypatch.setattr(nbgrader_steps, "grade", lambda name, text, **options: by_a_word(name, text.replace("ILL", "")))
@@ -320,8 +364,26 @@ def test_what_was_not_judged_is_no_zero_and_can_be_repeated(tmp_path, monkeypatc
 
 def damaged(book, random_):
     """The bytes of the notebook after a few random changes of its JSON, and sometimes of its bytes."""
-    values = [None, 0, -1, 1e308, "", "x", "\ud800", [], {}, ["a"], {"a": 1}, True, "code", "markdown", f"answer_{KERNEL}",
-              f"check_{KERNEL}", f"check_{CHOICE}", BAD]
+    values = [
+        None,
+        0,
+        -1,
+        1e308,
+        "",
+        "x",
+        "\ud800",
+        [],
+        {},
+        ["a"],
+        {"a": 1},
+        True,
+        "code",
+        "markdown",
+        f"answer_{KERNEL}",
+        f"check_{KERNEL}",
+        f"check_{CHOICE}",
+        BAD,
+    ]
     for _ in range(random_.randint(1, 6)):
         places, stack = [], [book]
         while stack:
@@ -340,7 +402,7 @@ def damaged(book, random_):
         else:
             here[key] = copy.deepcopy(random_.choice(values))
     data = json.dumps(book).encode()
-    return data[:random_.randint(0, len(data))] if random_.random() < 0.1 else data
+    return data[: random_.randint(0, len(data))] if random_.random() < 0.1 else data
 
 
 @pytest.mark.sampled(every=3)
@@ -356,5 +418,7 @@ def test_a_notebook_with_random_damage_gets_a_grade(number, classroom):
 @pytest.mark.parametrize("number", range(count(2000, 100)))
 def test_any_bytes_become_a_valid_notebook(number):
     random_ = random.Random(f"bytes {number}")
-    data = bytes(random_.choices(b'{}[]":,0123456789.eE+-truefalsnl \\u"cells""metadata"\xff\x00', k=random_.randint(0, 200)))
+    data = bytes(
+        random_.choices(b'{}[]":,0123456789.eE+-truefalsnl \\u"cells""metadata"\xff\x00', k=random_.randint(0, 200))
+    )
     nbformat.validate(notebook_of(data))

@@ -19,7 +19,10 @@ from classroom import grading
 from classroom.grading import grade
 from classroom.skeletons import skeleton, solution
 
-pytestmark = [pytest.mark.timeout(3600), pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="the system stops no processes")]
+pytestmark = [
+    pytest.mark.timeout(3600),
+    pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="the system stops no processes"),
+]
 NAME, SEED = "06_pipeline", 7
 STOP_S = 30.0 if FULL else 1.5
 ENDLESS = "    volatile int again = threadIdx.x == 0;\n    while (again) acc += 0.0f;\n"
@@ -116,16 +119,22 @@ def test_a_grader_that_is_stopped_for_longer_than_anybody_waits_is_replaced(stop
 @pytest.fixture
 def busy():
     """Loops that keep the machine busy while a test runs; they end on their own, too."""
-    loops = [subprocess.Popen([sys.executable, "-c", "import time\nend = time.time() + 900\nwhile time.time() < end: pass"])
-             for _ in range(4)]
+    loops = [
+        subprocess.Popen([sys.executable, "-c", "import time\nend = time.time() + 900\nwhile time.time() < end: pass"])
+        for _ in range(4)
+    ]
     yield
     for loop in loops:
         loop.kill()
         loop.wait()
 
 
-ANSWERS = [(NAME, solution(NAME), "PASS"), ("02_inner_product", skeleton("02_inner_product"), "FAIL"),
-           ("02_inner_product", ENDLESS + solution("02_inner_product"), "FAIL"), ("02_warp_tile", "choice = dict(warps_m=4, warps_n=2)", "PASS")]
+ANSWERS = [
+    (NAME, solution(NAME), "PASS"),
+    ("02_inner_product", skeleton("02_inner_product"), "FAIL"),
+    ("02_inner_product", ENDLESS + solution("02_inner_product"), "FAIL"),
+    ("02_warp_tile", "choice = dict(warps_m=4, warps_n=2)", "PASS"),
+]
 
 
 @pytest.mark.long

@@ -26,7 +26,9 @@ def swap_operands(text, random_):
 
 def other_constant(text, random_):
     change = random_.choice([-1, 1])
-    return _one(re.compile(r"(?<![\w.\"%])\d+(?![\w.])"), lambda found: str(max(0, int(found[0]) + change)), text, random_)
+    return _one(
+        re.compile(r"(?<![\w.\"%])\d+(?![\w.])"), lambda found: str(max(0, int(found[0]) + change)), text, random_
+    )
 
 
 def other_comparison(text, random_):
@@ -53,13 +55,17 @@ def double_line(text, random_):
 def exchange_lines(text, random_):
     lines = text.split("\n")
     at = random_.randrange(max(1, len(lines) - 1))
-    lines[at:at + 2] = lines[at:at + 2][::-1]
+    lines[at : at + 2] = lines[at : at + 2][::-1]
     return "\n".join(lines)
 
 
 def other_barrier(text, random_):
-    new = random_.choice(["__syncwarp();", "__syncthreads();", "__threadfence_block();", ";", "if (threadIdx.x < 32) __syncthreads();"])
-    return _one(re.compile(r"__syncthreads\(\);|__syncwarp\(\);|\w*(?:wait|arrive|commit)\w*\([^;]*\);"), new, text, random_)
+    new = random_.choice(
+        ["__syncwarp();", "__syncthreads();", "__threadfence_block();", ";", "if (threadIdx.x < 32) __syncthreads();"]
+    )
+    return _one(
+        re.compile(r"__syncthreads\(\);|__syncwarp\(\);|\w*(?:wait|arrive|commit)\w*\([^;]*\);"), new, text, random_
+    )
 
 
 def extra_barrier(text, random_):
@@ -74,8 +80,19 @@ def other_name(text, random_):
     return _one(re.compile(r"\b[a-z_]\w{1,}\b"), random_.choice(names) if names else "x", text, random_)
 
 
-MUTATIONS = [swap_operands, other_constant, other_constant, other_comparison, other_operator, drop_line, double_line,
-             exchange_lines, other_barrier, extra_barrier, other_name]
+MUTATIONS = [
+    swap_operands,
+    other_constant,
+    other_constant,
+    other_comparison,
+    other_operator,
+    drop_line,
+    double_line,
+    exchange_lines,
+    other_barrier,
+    extra_barrier,
+    other_name,
+]
 
 
 def _one(pattern, new, text, random_):
@@ -85,7 +102,7 @@ def _one(pattern, new, text, random_):
         return text
     match = random_.choice(found)
     inside = new(match) if callable(new) else match.expand(new)
-    return text[:match.start()] + inside + text[match.end():]
+    return text[: match.start()] + inside + text[match.end() :]
 
 
 def mutant(number):
@@ -100,7 +117,7 @@ def mutant(number):
 
 
 def verdict(name, text, seed):
-    """"solved", "wrong" (with part of the points or without), or "refused" with the name of the error."""
+    """ "solved", "wrong" (with part of the points or without), or "refused" with the name of the error."""
     try:
         TASKS[name].check(kernel_of(TASKS[name], text), seed=seed)
     except WrongAnswer as error:

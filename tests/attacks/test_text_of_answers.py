@@ -7,6 +7,7 @@ import pytest
 from attack_scale import count, parts
 
 from classroom.skeletons import solution
+from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.answer_text import refusals
@@ -15,12 +16,15 @@ from gpu_simulator import compiler
 from gpu_simulator.compiler.compiler_process import CompilerProcess
 from tools.wrong_answers import kernel_of, tricks
 
+HEADERS = [str(data_dir("kernels") / "include")]
 KERNELS = sorted(name for name, task in exercises().items() if task.judge == "kernel")
 SOLUTIONS = {name: solution(name) for name in KERNELS}
 # Every control character but the two that may stand, what other programs take for the end of a line, what looks like
 # nothing, and what turns text round.
 CONTROL = [chr(code) for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"]
-CONTROL += list("\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2069\ufeff\ufff9")
+CONTROL += list(
+    "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2069\ufeff\ufff9"
+)
 PLACES = [(name, place) for name in KERNELS for place in range(len(SOLUTIONS[name]) + 1)]
 
 
@@ -31,7 +35,7 @@ def test_no_control_character_may_stand_anywhere(part):
     for _ in part:
         (name, place), character = draw.choice(PLACES), draw.choice(CONTROL)
         text = SOLUTIONS[name][:place] + character + SOLUTIONS[name][place:]
-        if character == "\r" and text[place + 1:place + 2] == "\n":
+        if character == "\r" and text[place + 1 : place + 2] == "\n":
             assert normalised(text) == SOLUTIONS[name], "the end of a line on Windows"
             continue
         assert refusals(text), (name, place, character)
@@ -69,10 +73,68 @@ def test_a_trick_is_refused_for_its_text_before_anything_compiles(name, monkeypa
 
 # ---- Against the compiler itself ----
 
-PIECES = [" ", "\t", "\f", "\v", "\r", "\n", "\\\n", "\\\r\n", "\\ \n", "??/\n", "/*", "*/", "//", "/", "*", '"', "'", 'R"(', ')"', "u8'", "1'0",
-          "%:", "#", "??=", "a", ";", "\\", "<%", "%>", "0x1p", "é", "\u2028", "\u00a0", "\ufeff", "/**/", "// x\n", "'\"'", "\"//\"", "\x1a", "\x7f",
-          "%", ":", "(", ")", "$", "@", "L", "u8", "R", "_", "\x85", "\u3000"]
-DIRECTIVES = ["define ZAP 1", "define  ZAP", "\tdefine ZAP", "/**/define ZAP", "de\\\nfine ZAP", "pragma unroll\n#define ZAP"]
+PIECES = [
+    " ",
+    "\t",
+    "\f",
+    "\v",
+    "\r",
+    "\n",
+    "\\\n",
+    "\\\r\n",
+    "\\ \n",
+    "??/\n",
+    "/*",
+    "*/",
+    "//",
+    "/",
+    "*",
+    '"',
+    "'",
+    'R"(',
+    ')"',
+    "u8'",
+    "1'0",
+    "%:",
+    "#",
+    "??=",
+    "a",
+    ";",
+    "\\",
+    "<%",
+    "%>",
+    "0x1p",
+    "é",
+    "\u2028",
+    "\u00a0",
+    "\ufeff",
+    "/**/",
+    "// x\n",
+    "'\"'",
+    '"//"',
+    "\x1a",
+    "\x7f",
+    "%",
+    ":",
+    "(",
+    ")",
+    "$",
+    "@",
+    "L",
+    "u8",
+    "R",
+    "_",
+    "\x85",
+    "\u3000",
+]
+DIRECTIVES = [
+    "define ZAP 1",
+    "define  ZAP",
+    "\tdefine ZAP",
+    "/**/define ZAP",
+    "de\\\nfine ZAP",
+    "pragma unroll\n#define ZAP",
+]
 BEHIND = "\n#ifdef ZAP\n#error the compiler has read it\n#endif\n"
 
 
@@ -97,7 +159,7 @@ def test_what_the_compiler_takes_for_a_directive_the_rules_do_too(part, nvrtc):
     draw, read = random.Random(part.start + 1), 0
     for _ in part:
         text = sample(draw)
-        log, _, _ = nvrtc.ask(text + BEHIND, {}, "sm_75", "kernel", [])
+        log, _, _ = nvrtc.ask(text + BEHIND, {}, "sm_75", "kernel", HEADERS, [])
         if "the compiler has read it" in log:
             read += 1
             assert refusals(text), repr(text)
@@ -116,7 +178,9 @@ def test_tokens_cover_the_text_without_a_gap(part):
 def test_every_white_space_that_unicode_knows_is_refused_in_code():
     for code in range(0x110000):
         character = chr(code)
-        if (character.isspace() or unicodedata.category(character) in ("Zs", "Zl", "Zp", "Cc", "Cf")) and character not in " \t\n":
+        if (
+            character.isspace() or unicodedata.category(character) in ("Zs", "Zl", "Zp", "Cc", "Cf")
+        ) and character not in " \t\n":
             assert refusals(f"x;{character}#define A"), hex(code)
 
 

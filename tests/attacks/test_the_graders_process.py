@@ -16,7 +16,9 @@ START = "import sys; sys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\n
 
 
 def run(program, folder):
-    return subprocess.run([sys.executable, "-I", "-c", START + program, str(PACKAGE.parent)], cwd=folder, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-I", "-c", START + program, str(PACKAGE.parent)], cwd=folder, capture_output=True, text=True
+    )
 
 
 def test_it_opens_neither_the_solutions_nor_the_files_of_whoever_grades(tmp_path):
@@ -24,9 +26,14 @@ def test_it_opens_neither_the_solutions_nor_the_files_of_whoever_grades(tmp_path
     (tmp_path / "submitted.ipynb").write_text("{}")
     closed = ["/etc/passwd", "/etc/hostname", str(tmp_path / "submitted.ipynb")]
     if PACKAGE not in data_dir("notebooks").parents:
-        closed += [str(path) for name in ("solutions", "wrong_answers") for path in sorted((data_dir("notebooks") / name).iterdir())[:3]]
+        closed += [
+            str(path)
+            for name in ("solutions", "wrong_answers")
+            for path in sorted((data_dir("notebooks") / name).iterdir())[:3]
+        ]
     opened = [str(data_dir("notebooks") / "exercises.toml"), str(data_dir("kernels") / "t4" / "ladder.toml")]
-    done = run(f"""
+    done = run(
+        f"""
 assert confine_grader(Path.cwd())
 for path in {closed + opened!r}:
     try:
@@ -40,38 +47,53 @@ try:
     print("written")
 except PermissionError:
     pass
-""", tmp_path / "work")
+""",
+        tmp_path / "work",
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == opened and (tmp_path / "work" / "mine").exists()
 
 
 def test_a_compiler_that_crashed_can_be_started_again_inside_the_wall(tmp_path):
-    done = run("""
+    done = run(
+        """
 assert confine_grader(Path.cwd())
 import os, signal
 os.environ["GEMM_LAB_CACHE"] = str(Path.cwd())
 from gemm_lab import compiler
 from gpu_simulator.compiler.compiler_process import COMPILER
 TEXT = 'extern "C" __global__ void __launch_bounds__(32) gemm(int* d) { *d = %d; }'
-compiler.compile(TEXT % 1, arch="sm_75")
+compiling.compile(TEXT % 1, arch="sm_75")
 os.kill(COMPILER._process.pid, signal.SIGKILL)
 COMPILER._process.wait()
-print(len(compiler.disassemble(compiler.compile(TEXT % 2, arch="sm_75"))) > 3)
+print(len(compiler.disassemble(compiling.compile(TEXT % 2, arch="sm_75"))) > 3)
 try:
-    compiler.compile('#include "/etc/hostname"', arch="sm_75")
+    compiling.compile('#include "/etc/hostname"', arch="sm_75")
 except compiler.CompileError as error:
     print("cannot open" in str(error))
-""", tmp_path)
+""",
+        tmp_path,
+    )
     assert done.stdout.split() == ["True", "True"], done.stderr
 
 
 @pytest.mark.sampled(every=4)
-@pytest.mark.parametrize("path", [data_dir("notebooks") / "solutions" / "06_swizzle.cu", "../../notebooks/solutions/06_swizzle.cu",
-                                  "../t4/03_swizzled.cu", "/etc/hostname"], ids=["solution", "relative", "kernel", "machine"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        data_dir("notebooks") / "solutions" / "06_swizzle.cu",
+        "../../notebooks/solutions/06_swizzle.cu",
+        "../t4/03_swizzled.cu",
+        "/etc/hostname",
+    ],
+    ids=["solution", "relative", "kernel", "machine"],
+)
 def test_with_every_rule_for_the_text_taken_away_no_file_comes_in(path, monkeypatch):
     """The second wall alone: the rules of `answer_text` are switched off in the grader's process."""
-    off = ("import sys; sys.path.insert(0, sys.argv[1]); import gemm_lab.notebook.judges.kernel_judge as judge; "
-           "judge.refusals = lambda *_: []; from classroom.grading import child; child()")
+    off = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import gemm_lab.notebook.judges.kernel_judge as judge; "
+        "judge.refusals = lambda *_: []; from classroom.grading import child; child()"
+    )
     monkeypatch.setattr(grading, "_CHILD", off)
     right = solution("06_swizzle")
     assert grade("06_swizzle", right, seed=1).passed

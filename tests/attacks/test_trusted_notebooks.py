@@ -13,7 +13,9 @@ from gemm_lab.config import data_dir
 from gemm_lab.notebook import trust
 
 SERIES = sorted(data_dir("notebooks").glob("*.ipynb"))
-SCRIPT = nbformat.v4.new_output("display_data", {"text/html": "<script>fetch('/api/terminals', {method: 'POST'})</script>"})
+SCRIPT = nbformat.v4.new_output(
+    "display_data", {"text/html": "<script>fetch('/api/terminals', {method: 'POST'})</script>"}
+)
 
 
 @pytest.fixture
@@ -70,13 +72,22 @@ def test_a_file_that_is_no_notebook_is_named_and_stops_nothing(folder, notary):
 
 
 def test_the_list_is_of_these_notebooks():
-    assert (data_dir("notebooks") / trust.LIST).read_text() == trust.release_list(data_dir("notebooks")), "type: gemm-lab sync"
+    assert (data_dir("notebooks") / trust.LIST).read_text() == trust.release_list(data_dir("notebooks")), (
+        "type: gemm-lab sync"
+    )
 
 
 def test_what_make_lab_calls_says_what_it_left_out(folder, tmp_path, monkeypatch):
-    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=[SCRIPT])]), folder / "homework.ipynb")
-    done = subprocess.run([sys.executable, "-m", "gemm_lab.notebook.trust", str(folder)], capture_output=True, text=True,
-                          cwd=data_dir("notebooks").parent, env={"JUPYTER_DATA_DIR": str(tmp_path / "data"), "PATH": "/usr/bin"})
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=[SCRIPT])]), folder / "homework.ipynb"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "gemm_lab.notebook.trust", str(folder)],
+        capture_output=True,
+        text=True,
+        cwd=data_dir("notebooks").parent,
+        env={"JUPYTER_DATA_DIR": str(tmp_path / "data"), "PATH": "/usr/bin"},
+    )
     assert done.returncode == 0, done.stderr
     assert "Not trusted, because changed or not of this release: homework.ipynb" in done.stdout
     makefile = data_dir("notebooks").parent / "Makefile"

@@ -102,12 +102,26 @@ def server(tmp_path):
     quiet = tmp_path / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True)
     quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
-                   "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"), "XDG_STATE_HOME": str(tmp_path / "state"),
-                   "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "workspaces"), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--port=0", f"--IdentityProvider.token={TOKEN}",
-               f"--ServerApp.root_dir={tmp_path / 'lab'}", "--ServerApp.terminals_enabled=False",
-               "--LabApp.expose_app_in_browser=True"]
+    environment = {
+        **os.environ,
+        "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+        "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "workspaces"),
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--port=0",
+        f"--IdentityProvider.token={TOKEN}",
+        f"--ServerApp.root_dir={tmp_path / 'lab'}",
+        "--ServerApp.terminals_enabled=False",
+        "--LabApp.expose_app_in_browser=True",
+    ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
     log = (tmp_path / "server.log").open("w")

@@ -35,8 +35,9 @@ def test_the_mirror_holds_every_element_where_python_does(widget_page):
         mma = Mma(*form)
         for operand in "ABC":
             assert answer[operand] == mma.coordinates(operand).tolist(), form
-        for (operand, stored), load in zip((("A", "row-major"), ("B", "column-major"), ("B", "row-major")),
-                                           answer["loads"], strict=True):
+        for (operand, stored), load in zip(
+            (("A", "row-major"), ("B", "column-major"), ("B", "row-major")), answer["loads"], strict=True
+        ):
             try:
                 expected = fragment_load(mma, operand, stored)
                 assert load == [expected.count, expected.transposed, list(expected.rows), list(expected.chunks)]

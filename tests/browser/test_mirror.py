@@ -42,10 +42,15 @@ def raw_accesses(rng):
     for _ in range(RAW):
         kind = str(rng.choice(["store", "load", "ldmatrix", "cp.async.ca", "cp.async.cg"]))
         width = {"ldmatrix": 16, "cp.async.cg": 16, "cp.async.ca": int(rng.choice([4, 8, 16]))}.get(
-            kind, int(rng.choice([1, 2, 4, 8, 16])))
-        shapes = [rng.integers(0, 4096 // width, 32) * width, lane * int(rng.integers(0, 40)) * width,
-                  np.repeat(rng.integers(0, 512, 16) * width, 2), rng.integers(0, 256 // width, 32) * width,
-                  lane // 4 * int(rng.integers(4, 12)) * 16 + lane % 4 * 16]
+            kind, int(rng.choice([1, 2, 4, 8, 16]))
+        )
+        shapes = [
+            rng.integers(0, 4096 // width, 32) * width,
+            lane * int(rng.integers(0, 40)) * width,
+            np.repeat(rng.integers(0, 512, 16) * width, 2),
+            rng.integers(0, 256 // width, 32) * width,
+            lane // 4 * int(rng.integers(4, 12)) * 16 + lane % 4 * 16,
+        ]
         at, source = shapes[rng.integers(5)], shapes[rng.integers(5)] + int(rng.integers(8)) * 128
         yield kind, at.tolist(), width, (rng.random(32) < rng.choice([1.0, 0.8])).tolist(), source.tolist(), 32
 
@@ -57,11 +62,18 @@ def random_states(rng):
     for number in range(TILES):
         toy = rng.random() < 0.1
         yield {
-            "rows": pick(4, 8, 16, 32, 64, 128, 12, 0, 513), "row_bytes": pick(16, 32, 64, 96, 128, 128, 256, 512, 100),
-            "element": "f32" if toy else pick(*ELEMENT_BYTES, "f12"), "layout": pick(*LAYOUTS, *LAYOUTS, "spiral"),
-            "pad_bytes": pick(4, 8, 16, 32, 6), "bits": pick(0, 1, 2, 3, 4, 7), "base": pick(2, 3, 4, 5),
-            "shift": pick(-3, -2, 1, 2, 3, 4), "banks": 4 if toy else pick(32, 32, 32, 32, 16),
-            "access": pick(*ACCESSES, *ACCESSES, "stroll"), "where": float(rng.random()), "sum": number % 20 == 0,
+            "rows": pick(4, 8, 16, 32, 64, 128, 12, 0, 513),
+            "row_bytes": pick(16, 32, 64, 96, 128, 128, 256, 512, 100),
+            "element": "f32" if toy else pick(*ELEMENT_BYTES, "f12"),
+            "layout": pick(*LAYOUTS, *LAYOUTS, "spiral"),
+            "pad_bytes": pick(4, 8, 16, 32, 6),
+            "bits": pick(0, 1, 2, 3, 4, 7),
+            "base": pick(2, 3, 4, 5),
+            "shift": pick(-3, -2, 1, 2, 3, 4),
+            "banks": 4 if toy else pick(32, 32, 32, 32, 16),
+            "access": pick(*ACCESSES, *ACCESSES, "stroll"),
+            "where": float(rng.random()),
+            "sum": number % 20 == 0,
         }
 
 
@@ -77,10 +89,20 @@ def in_python(state):
     a = tile_access(tile, state["access"], int(state["where"] * last))
     row, byte = int(state["where"] * tile.rows), int(state["where"] * tile.row_bytes)
     address = int(tile.address(row, byte))
-    return {"problem": "", "last": last, "step": a.step, "says": a.says, "addresses": a.addresses.tolist(),
-            "wavefront": a.schedule.wavefront.reshape(-1).tolist(), "phase": list(a.schedule.phase), "ideal": a.ideal,
-            "address": address, "back": [int(v) for v in tile.place(address)], "size": tile.size_bytes,
-            "totals": list(totals(tile, state["access"])) if state["sum"] else None}
+    return {
+        "problem": "",
+        "last": last,
+        "step": a.step,
+        "says": a.says,
+        "addresses": a.addresses.tolist(),
+        "wavefront": a.schedule.wavefront.reshape(-1).tolist(),
+        "phase": list(a.schedule.phase),
+        "ideal": a.ideal,
+        "address": address,
+        "back": [int(v) for v in tile.place(address)],
+        "size": tile.size_bytes,
+        "totals": list(totals(tile, state["access"])) if state["sum"] else None,
+    }
 
 
 def test_raw_accesses(widget_page):

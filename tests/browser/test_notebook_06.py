@@ -75,8 +75,11 @@ def test_an_error_and_its_repair(page, server, tmp_path):
     cell = page.locator(".jp-CodeCell", has_text="%%kernel t4/03_swizzled --region layout --as swizzled")
     cell.scroll_into_view_if_needed()
     book = json.loads((ROOT / "notebooks" / "06_t4.ipynb").read_text())
-    good = next("".join(c["source"]) for c in book["cells"]
-                if "".join(c["source"]).startswith("%%kernel t4/03_swizzled --region layout"))
+    good = next(
+        "".join(c["source"])
+        for c in book["cells"]
+        if "".join(c["source"]).startswith("%%kernel t4/03_swizzled --region layout")
+    )
     bad = good.replace("(chunk ^ row % 8)", "(chunk ^ rwo % 8)", 1)
     assert bad.split("\n")[2] != good.split("\n")[2], "the error is planted in line 3"
     write(page, cell, bad)

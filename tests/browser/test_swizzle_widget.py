@@ -151,9 +151,12 @@ def test_pointing_links_the_cell_to_its_address_and_python_can_move_it(explorer)
 @pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("theme", "width"), [("light", 824), ("dark", 480)])
 def test_nothing_overflows_in_either_theme(explorer, theme, width):
-    for values in ({}, {"layout": "padded", "access": "column load", "element": "f32", "rows": 128},
-                   {"row_bytes": 1024, "rows": 16, "layout": "tma128", "access": "cp.async"},
-                   {"rows": 4, "row_bytes": 16, "element": "f32", "banks": 4, "access": "row store", "layout": "xor"}):
+    for values in (
+        {},
+        {"layout": "padded", "access": "column load", "element": "f32", "rows": 128},
+        {"row_bytes": 1024, "rows": 16, "layout": "tma128", "access": "cp.async"},
+        {"rows": 4, "row_bytes": 16, "element": "f32", "banks": 4, "access": "row store", "layout": "xor"},
+    ):
         page = explorer(theme, width, **values)
         widget = page.locator(".gemm-lab")
         assert page.evaluate("document.body.scrollWidth <= innerWidth")

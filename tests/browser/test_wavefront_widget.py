@@ -59,7 +59,13 @@ def test_python_hears_of_another_line_or_warp_and_its_answer_is_drawn(widget_pag
     assert saved(page, "warp") == 3
     page.get_by_label("line", exact=True).select_option(index=0)
     assert saved(page, "line") == state["lines"][0]["number"]
-    store = {"opcode": "st.shared.v4.u32", "kind": "store", "width": 16, "addresses": [16 * n for n in range(32)], "source": []}
+    store = {
+        "opcode": "st.shared.v4.u32",
+        "kind": "store",
+        "width": 16,
+        "addresses": [16 * n for n in range(32)],
+        "source": [],
+    }
     page.evaluate("items => window.widget.model.set('accesses', items)", [store])
     expect(page.locator(".gl-verdict")).to_contain_text("4wavefrontsfree of conflicts")
 

@@ -14,13 +14,17 @@ WAIT_MS = 60_000
 
 pytestmark = pytest.mark.browser
 
-CELLS = ["import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
-         "print('python sees', w.scheme, w.wavefronts, w.selected)",
-         "w.change(layout='padded', access='column load', element='f32'); print('changed', w.wavefronts)",
-         "from gemm_lab.notebook import widgets\n"
-         "s = widgets.wavefronts(lab.kernel('t4/03_swizzled').run(n=256, backend='emulator'))\nwidgets.fragments('m16n8k8', 'f16')",
-         "s", "print('warp', s.warp, s.shown.addresses[0] == s.accesses[0]['addresses'][0])",
-         "m = widgets.mbarrier()\nm", "print('step', m.step, m.moment.who)"]
+CELLS = [
+    "import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
+    "print('python sees', w.scheme, w.wavefronts, w.selected)",
+    "w.change(layout='padded', access='column load', element='f32'); print('changed', w.wavefronts)",
+    "from gemm_lab.notebook import widgets\n"
+    "s = widgets.wavefronts(lab.kernel('t4/03_swizzled').run(n=256, backend='emulator'))\nwidgets.fragments('m16n8k8', 'f16')",
+    "s",
+    "print('warp', s.warp, s.shown.addresses[0] == s.accesses[0]['addresses'][0])",
+    "m = widgets.mbarrier()\nm",
+    "print('step', m.step, m.moment.who)",
+]
 
 
 def run(page, cell, seen, tries=15):
@@ -40,8 +44,10 @@ def run(page, cell, seen, tries=15):
 
 @pytest.mark.parametrize("all_of_them", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one", "all"])
 def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS],
-                                    metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(text) for text in CELLS],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
     nbformat.write(book, tmp_path / "lab" / "live.ipynb")
     page.set_default_timeout(WAIT_MS)
     page.set_viewport_size({"width": 1280, "height": 1400})

@@ -9,15 +9,17 @@ import time
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.config import data_dir
 from gpu_simulator import compiler
 from gpu_simulator.compiler import compiler_process, nvrtc_library
 from gpu_simulator.compiler.compiler_process import CompilerProcess, CompilerStalled, Lost
 
+HEADERS = [str(data_dir("kernels") / "include")]
 SOURCE = 'extern "C" __global__ void __launch_bounds__(32) gemm(int* out) {{ out[0] = {value}; }}\n'
 
 
 def question(value):
-    return (SOURCE.format(value=value), {}, "sm_75", "kernel", [])
+    return (SOURCE.format(value=value), {}, "sm_75", "kernel", HEADERS, [])
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def test_it_answers_as_the_compiler_does(own):
 
 def test_what_the_compiler_refuses_is_raised_here(own):
     with pytest.raises(lab.LabError, match="cannot compile for sm_11"):
-        own.ask(SOURCE, {}, "sm_11", "kernel", [])
+        own.ask(SOURCE, {}, "sm_11", "kernel", HEADERS, [])
 
 
 def test_one_process_answers_all(own):
@@ -45,11 +47,14 @@ def test_one_process_answers_all(own):
     assert own._process.pid == first != os.getpid()
 
 
-@pytest.mark.parametrize(("program", "how"), [
-    ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
-    ("import sys; sys.exit(3)", "exit code 3"),
-    ("print('not an answer')", "exit code 0"),
-])
+@pytest.mark.parametrize(
+    ("program", "how"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
+        ("import sys; sys.exit(3)", "exit code 3"),
+        ("print('not an answer')", "exit code 0"),
+    ],
+)
 def test_a_crash_is_named(program, how):
     made = CompilerProcess([sys.executable, "-c", program])
     for _ in range(2):  # and the next question starts another process
@@ -89,20 +94,32 @@ def test_one_that_takes_long_says_so(capfd):
     assert capfd.readouterr().err.count("The compiler has been at work") == 1
 
 
-@pytest.mark.parametrize("answer", [
-    {"log": 1, "ptx": "x"}, {"log": "x"}, [], None, {"log": "", "ptx": 1}, "text",
-])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"log": 1, "ptx": "x"},
+        {"log": "x"},
+        [],
+        None,
+        {"log": "", "ptx": 1},
+        "text",
+    ],
+)
 def test_what_is_no_answer_counts_as_a_crash(answer):
-    program = ("import sys; from gpu_simulator.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
-               f"sys.stdout.buffer.write(c.packed({answer!r})); sys.stdout.flush()")
+    program = (
+        "import sys; from gpu_simulator.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
+        f"sys.stdout.buffer.write(c.packed({answer!r})); sys.stdout.flush()"
+    )
     made = CompilerProcess([sys.executable, "-c", program])
     with pytest.raises(Lost):
         made.ask(*question(1))
 
 
 def test_an_error_that_is_none_of_ours_is_never_built_from_its_name():
-    program = ("import sys; from gpu_simulator.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
-               "sys.stdout.buffer.write(c.packed({'error': 'SystemExit', 'says': 'out'})); sys.stdout.flush()")
+    program = (
+        "import sys; from gpu_simulator.compiler import compiler_process as c; c.read_message(sys.stdin.buffer); "
+        "sys.stdout.buffer.write(c.packed({'error': 'SystemExit', 'says': 'out'})); sys.stdout.flush()"
+    )
     with pytest.raises(lab.LabError, match="out") as caught:
         CompilerProcess([sys.executable, "-c", program]).ask(*question(1))
     assert type(caught.value) is lab.LabError
@@ -114,10 +131,18 @@ def test_a_quick_one_says_nothing(own, capfd):
 
 
 def test_a_text_that_wants_all_memory_is_an_error_and_the_next_one_compiles(monkeypatch):
-    made = CompilerProcess([sys.executable, "-c", "from gpu_simulator.compiler import compiler_process as c; c.limit_memory.__defaults__ = (1 << 30,); c.main()"])
-    bomb = "#define A0 1+1+1+1+1+1+1+1\n" + "".join(f"#define A{i + 1} " + "+".join([f"A{i}"] * 8) + "\n" for i in range(9))
+    made = CompilerProcess(
+        [
+            sys.executable,
+            "-c",
+            "from gpu_simulator.compiler import compiler_process as c; c.limit_memory.__defaults__ = (1 << 30,); c.main()",
+        ]
+    )
+    bomb = "#define A0 1+1+1+1+1+1+1+1\n" + "".join(
+        f"#define A{i + 1} " + "+".join([f"A{i}"] * 8) + "\n" for i in range(9)
+    )
     try:
-        log, ptx, _ = made.ask(bomb + "int q = A9;\n", {}, "sm_75", "kernel", [])
+        log, ptx, _ = made.ask(bomb + "int q = A9;\n", {}, "sm_75", "kernel", HEADERS, [])
         assert ptx is None and "out of memory" in log
     except Lost as lost:
         assert "it crashed" in str(lost)
@@ -152,6 +177,8 @@ def test_a_crash_is_a_compile_error(monkeypatch, tmp_path):
     kernel = lab.kernel("simt/01")
     edited = kernel.rewrite(kernel.source.replace("] = acc;", "] = acc + 0.0f;"))
     assert edited.source != kernel.source
-    with pytest.raises(compiler.CompileError, match=r"NVRTC \d+\.\d+ crashed while compiling this source: it crashed .SIGABRT") as caught:
+    with pytest.raises(
+        compiler.CompileError, match=r"NVRTC \d+\.\d+ crashed while compiling this source: it crashed .SIGABRT"
+    ) as caught:
         edited.compile("sm_75")
     assert "Undo the last change or write it differently." in caught.value._repr_html_()

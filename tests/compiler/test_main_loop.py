@@ -26,20 +26,33 @@ def test_labels_become_addresses():
     assert all(line.target is None for line in lines if line.opcode.split(".")[0] != "BRA")
 
 
-@pytest.mark.parametrize(("opcode", "count"), [
-    ("HMMA.1688.F16", 16 * 8 * 8), ("HMMA.16816.F32.BF16", 16 * 8 * 16), ("HMMA.884.F16.F16", 8 * 8 * 4),
-    ("HMMA.1684.F32.TF32", 16 * 8 * 4), ("IMMA.16832.S8.S8", 16 * 8 * 32), ("HGMMA.64x256x16.F32", 64 * 256 * 16 // 4),
-    ("UTCHMMA", 0), ("IMAD", 0)])
+@pytest.mark.parametrize(
+    ("opcode", "count"),
+    [
+        ("HMMA.1688.F16", 16 * 8 * 8),
+        ("HMMA.16816.F32.BF16", 16 * 8 * 16),
+        ("HMMA.884.F16.F16", 8 * 8 * 4),
+        ("HMMA.1684.F32.TF32", 16 * 8 * 4),
+        ("IMMA.16832.S8.S8", 16 * 8 * 32),
+        ("HGMMA.64x256x16.F32", 64 * 256 * 16 // 4),
+        ("UTCHMMA", 0),
+        ("IMAD", 0),
+    ],
+)
 def test_multiply_adds_of_an_opcode(opcode, count):
     assert macs(opcode) == count
 
 
-@pytest.mark.parametrize(("texts", "turn"), [
-    (("MOV", "FFMA", "BRA 10", "EXIT", "BRA 40"), 2),                        # the trap behind EXIT is no loop
-    (("LDG", "BRA 0", "FFMA", "FFMA", "BRA 20", "EXIT"), 3),                 # the loop with the mathematics
-    (("MOV", "LDG", "BRA 10", "FFMA", "BRA 10", "EXIT"), 4),                 # an inner loop without it
-    (("MOV", "FFMA", "BRA 10", "STG", "BRA 0", "EXIT"), 2),                  # an outer loop over tiles stores results
-    (("FFMA", "FFMA", "BRA 0", "FFMA", "BRA 30"), 3)])                       # a remainder loop does less
+@pytest.mark.parametrize(
+    ("texts", "turn"),
+    [
+        (("MOV", "FFMA", "BRA 10", "EXIT", "BRA 40"), 2),  # the trap behind EXIT is no loop
+        (("LDG", "BRA 0", "FFMA", "FFMA", "BRA 20", "EXIT"), 3),  # the loop with the mathematics
+        (("MOV", "LDG", "BRA 10", "FFMA", "BRA 10", "EXIT"), 4),  # an inner loop without it
+        (("MOV", "FFMA", "BRA 10", "STG", "BRA 0", "EXIT"), 2),  # an outer loop over tiles stores results
+        (("FFMA", "FFMA", "BRA 0", "FFMA", "BRA 30"), 3),
+    ],
+)  # a remainder loop does less
 def test_the_loop_over_k(texts, turn):
     assert len(main_loop(code(*texts)).lines) == turn
 

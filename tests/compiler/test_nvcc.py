@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from gpu_simulator.compiler import nvcc
+from gpu_runner.baselines import nvcc
 from gpu_simulator.errors import MissingDependency
 
 FAKE = """#!/bin/sh
@@ -102,7 +102,9 @@ def test_whatever_changes_the_machine_code_changes_the_name(fake, tmp_path):
     assert same.target(nvcc.find()) == names[0], "where the same headers lie does not matter"
 
 
-@pytest.mark.parametrize("macro, words", [("BROKEN", r'gemm.cu\(7\): error: identifier "oops"'), ("NOTHING", "no reason")])
+@pytest.mark.parametrize(
+    "macro, words", [("BROKEN", r'gemm.cu\(7\): error: identifier "oops"'), ("NOTHING", "no reason")]
+)
 def test_a_refused_source_is_a_sentence_and_leaves_nothing(fake, tmp_path, macro, words):
     with pytest.raises(nvcc.BuildError, match=words) as caught:
         nvcc.shared_library(build(tmp_path, **{macro: 1}), nvcc.find())

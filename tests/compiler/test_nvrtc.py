@@ -2,8 +2,9 @@
 
 import pytest
 
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gemm_lab.catalog import Edit, splice
+from gemm_lab.lab import export
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.compiler_process import CompilerProcess
@@ -21,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(64) gemm(float* d, int n) {
 
 
 def build(source=KERNEL, arch="sm_75", **config):
-    return compiler.compile(source, config={"SIZE": 64, **config}, arch=arch, name="test")
+    return compiling.compile(source, config={"SIZE": 64, **config}, arch=arch, name="test")
 
 
 def test_compiled_reports_resources():
@@ -32,8 +33,9 @@ def test_compiled_reports_resources():
 
 
 def test_dynamic_shared_memory_comes_from_the_source():
-    source = 'constexpr int SMEM_BYTES = 3 * 4096;\n' + KERNEL.replace("__shared__ float tile[SIZE]",
-                                                                        "extern __shared__ float tile[]")
+    source = "constexpr int SMEM_BYTES = 3 * 4096;\n" + KERNEL.replace(
+        "__shared__ float tile[SIZE]", "extern __shared__ float tile[]"
+    )
     made = build(source)
     assert (made.static_smem, made.dynamic_smem, made.smem) == (0, 12288, 12288)
 
@@ -59,7 +61,7 @@ def cell_error(text: str, region: str = "layout") -> CompileError:
     spec = catalog.kernel("t4/03")
     source = splice(spec.source, spec.file, {region: Edit(text, "cell", 2)})
     with pytest.raises(CompileError) as caught:
-        compiler.compile(source, config=spec.configure(), arch="sm_75", name=spec.name, cell=(text, 2))
+        compiling.compile(source, config=spec.configure(), arch="sm_75", name=spec.name, cell=(text, 2))
     return caught.value
 
 
@@ -68,7 +70,7 @@ def test_a_syntax_error_is_shown_at_the_line_of_the_cell():
     first = cell_error(text).diagnostics[0]
     assert (first.file, first.line, first.severity) == ("cell", 3, "error")
     assert "chnk" in first.message and "chnk ^ row" in first.text
-    assert first.text[first.caret:].startswith("chnk")
+    assert first.text[first.caret :].startswith("chnk")
 
 
 def test_refused_ptx_is_shown_at_the_line_of_the_cell():
@@ -85,10 +87,13 @@ WIDE_MMA = """      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.
                    "{%0, %0, %0, %0};" : : "f"(0.0f), "r"(lane));"""
 
 
-@pytest.mark.parametrize(("text", "told"), [
-    (WIDE_MMA, "requires .target sm_80 or higher. This kernel is compiled for sm_75 (Tesla T4) here."),
-    ('      asm volatile("fence.proxy.async;");', "requires .target sm_90 or higher. This kernel is"),
-])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (WIDE_MMA, "requires .target sm_80 or higher. This kernel is compiled for sm_75 (Tesla T4) here."),
+        ('      asm volatile("fence.proxy.async;");', "requires .target sm_90 or higher. This kernel is"),
+    ],
+)
 def test_ptx_of_a_newer_gpu_is_refused_with_the_one_that_was_compiled_for(text, told):
     """Without a GPU a cell is compiled for the one that its ladder is taught on, which the learner named nowhere."""
     region = catalog.kernel("t4/03").regions["multiply"].text
@@ -105,24 +110,30 @@ def test_errors_outside_the_region_keep_their_line():
     spec = catalog.kernel("t4/03")
     error = cell_error("// nothing here")
     wrong = {(d.file, d.line) for d in error.diagnostics}
-    used = {(spec.file, number) for number, line in enumerate(spec.source.split("\n"), 1) if "chunk_a(" in line
-            or "chunk_b(" in line}
+    used = {
+        (spec.file, number)
+        for number, line in enumerate(spec.source.split("\n"), 1)
+        if "chunk_a(" in line or "chunk_b(" in line
+    }
     assert wrong <= used and wrong
 
 
 def test_a_missing_kernel_is_said():
     with pytest.raises(CompileError, match="no kernel called gemm.*found other"):
-        compiler.compile('extern "C" __global__ void other() {}', arch="sm_75", name="test")
+        compiling.compile('extern "C" __global__ void other() {}', arch="sm_75", name="test")
 
 
-@pytest.mark.parametrize(("text", "line", "says"), [
-    ("// a\nint q = “5”;\n", 3, "“““ U+201C, LEFT DOUBLE QUOTATION MARK"),
-    ("int größe = 1;\n", 2, "“ö” U+00F6"),
-    ("int\u00a0q = 1;\n", 2, "token: U+00A0, NO-BREAK SPACE"),
-    ("int q\u200b = 1;\n", 2, "token: U+200B, ZERO WIDTH SPACE"),
-    ("\ufeffint q = 1;\n", 2, "token: U+FEFF"),
-    ("int q = 1;\x01\n", 2, "U+0001, a control character"),
-])
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("// a\nint q = “5”;\n", 3, "“““ U+201C, LEFT DOUBLE QUOTATION MARK"),
+        ("int größe = 1;\n", 2, "“ö” U+00F6"),
+        ("int\u00a0q = 1;\n", 2, "token: U+00A0, NO-BREAK SPACE"),
+        ("int q\u200b = 1;\n", 2, "token: U+200B, ZERO WIDTH SPACE"),
+        ("\ufeffint q = 1;\n", 2, "token: U+FEFF"),
+        ("int q = 1;\x01\n", 2, "U+0001, a control character"),
+    ],
+)
 def test_a_character_that_is_not_of_cpp_is_named(text, line, says):
     error = cell_error(text + catalog.kernel("t4/03").regions["layout"].text)
     found = [note for note in error.diagnostics if "unrecognized token" in note.message]
@@ -143,7 +154,7 @@ def test_a_long_line_is_shown_around_its_mistake():
     long = ";" * 3000 + "chnk; " + ";" * 20_000
     found = cell_error(f"__device__ void f() {{ {long} }}\n").diagnostics
     shown = next(note for note in found if "chnk" in note.message)
-    assert len(shown.text) < 300 and shown.text[shown.caret:].startswith("chnk")
+    assert len(shown.text) < 300 and shown.text[shown.caret :].startswith("chnk")
     assert len(cell_error("a b c " * 100_000)._repr_html_()) < 200_000
 
 
@@ -155,10 +166,10 @@ def test_a_backslash_at_the_end_joins_nothing_of_the_file():
     spec = catalog.kernel("t4/03")
     text = spec.regions["layout"].text + "\n// a remark \\"
     source = splice(spec.source, spec.file, {"layout": Edit(text, "cell", 2)})
-    compiler.compile(source, config=spec.configure(), arch="sm_75", name=spec.name, cell=(text, 2))
+    compiling.compile(source, config=spec.configure(), arch="sm_75", name=spec.name, cell=(text, 2))
     with pytest.raises(CompileError) as caught:
         wrong = source.replace("// ---- Main loop", "nothing();  // ---- Main loop")
-        compiler.compile(wrong, config=spec.configure(), arch="sm_75", name=spec.name, cell=(text, 2))
+        compiling.compile(wrong, config=spec.configure(), arch="sm_75", name=spec.name, cell=(text, 2))
     number = next(i for i, line in enumerate(spec.source.split("\n"), 1) if "// ---- Main loop" in line)
     assert (caught.value.diagnostics[0].file, caught.value.diagnostics[0].line) == (spec.file, number)
 
@@ -195,21 +206,24 @@ RING = """extern "C" __global__ void __launch_bounds__(256, 1) gemm(const void* 
 
 def test_lost_performance_that_ptxas_mentions_is_a_warning():
     """On sm_120a a copy into a cluster's shared memory becomes a call, and with it setmaxnreg is ignored."""
-    lost = compiler.compile(RING.replace(", 1) gemm", ") gemm"), arch="sm_90a", name="test").warnings
+    lost = compiling.compile(RING.replace(", 1) gemm", ") gemm"), arch="sm_90a", name="test").warnings
     assert [(w.severity, w.message[:34]) for w in lost] == [("warning", "(C7508) Potential Performance Loss")]
-    assert compiler.compile(RING, arch="sm_90a", name="test").warnings == ()
+    assert compiling.compile(RING, arch="sm_90a", name="test").warnings == ()
     if compiler.version() >= (12, 8):
-        (warning,) = compiler.compile(RING, arch="sm_120a", name="test").warnings
+        (warning,) = compiling.compile(RING, arch="sm_120a", name="test").warnings
         assert "Potential Performance Loss: 'setmaxnreg' ignored" in str(warning)
 
 
 def test_a_log_of_ptxas_gives_each_warning_once():
-    log = ("ptxas info    : (C7506) Potential Performance Loss: 'setmaxnreg' ignored.\n" * 2
-           + "ptxas warning : Value of threads per SM is out of range\nptxas info    : 0 bytes gmem\n"
-           + "ptxas info    : Used 24 registers, used 1 barriers, 4104 bytes smem\n")
+    log = (
+        "ptxas info    : (C7506) Potential Performance Loss: 'setmaxnreg' ignored.\n" * 2
+        + "ptxas warning : Value of threads per SM is out of range\nptxas info    : 0 bytes gmem\n"
+        + "ptxas info    : Used 24 registers, used 1 barriers, 4104 bytes smem\n"
+    )
     assert [str(warning) for warning in ptxas_warnings(log)] == [
         "ptxas: warning: (C7506) Potential Performance Loss: 'setmaxnreg' ignored.",
-        "ptxas: warning: Value of threads per SM is out of range"]
+        "ptxas: warning: Value of threads per SM is out of range",
+    ]
 
 
 def test_html_escapes_the_learners_text():
@@ -246,7 +260,7 @@ def test_the_compiler_is_asked_once_and_for_the_same_text_never_again(tmp_path, 
     spec, asked, real = catalog.kernel("t4/03"), [], CompilerProcess.ask
     monkeypatch.setattr(CompilerProcess, "ask", lambda self, *question: asked.append(1) or real(self, *question))
     for count in (1, 1):
-        compiler.compile(f"{spec.source}// once\n", config=spec.configure(), arch="sm_75", name=spec.name)
+        compiling.compile(f"{spec.source}// once\n", config=spec.configure(), arch="sm_75", name=spec.name)
         assert len(asked) == count
 
 
@@ -255,7 +269,7 @@ def test_the_compiler_is_asked_once_and_for_the_same_text_never_again(tmp_path, 
 
 def test_sass_lines_belong_to_source_lines():
     spec = catalog.kernel("t4/03")
-    compiled = compiler.compile(spec.source, config=spec.configure(), arch="sm_75", name=spec.name)
+    compiled = compiling.compile(spec.source, config=spec.configure(), arch="sm_75", name=spec.name)
     lines = compiler.disassemble(compiled)
     source = spec.source.split("\n")
     taught = {"HMMA": "mma_m16n8k8_f16(", "LDSM": "ldmatrix_x4", "BAR": "__syncthreads", "STG": "gmem_d[at]"}
@@ -269,15 +283,17 @@ def test_sass_lines_belong_to_source_lines():
 def test_the_export_is_one_file_that_compiles():
     for name in ("simt/04", "t4/03"):
         spec = catalog.kernel(name)
-        text = compiler.standalone(spec, spec.configure())
+        text = export.standalone(spec, spec.configure())
         assert '#include "' not in text and "int main" in text
         device_part = text.split("// ---- Host")[0]
-        assert compiler.compile(device_part, arch="sm_75", name="export").threads == 256
+        assert compiling.compile(device_part, arch="sm_75", name="export").threads == 256
 
 
 def test_refused_ptx_in_an_inlined_function_of_the_cell_is_charged_to_the_cell():
     text = catalog.kernel("t4/03").regions["layout"].text.split("\n")
-    text[1] = ('__device__ __forceinline__ int chunk_a(int row, int chunk) { int r; asm volatile("mov.u32 %0, %%oops;" '
-               ': "=r"(r)); return r; }')
+    text[1] = (
+        '__device__ __forceinline__ int chunk_a(int row, int chunk) { int r; asm volatile("mov.u32 %0, %%oops;" '
+        ': "=r"(r)); return r; }'
+    )
     error = cell_error("\n".join(text))
     assert {(d.file, d.line) for d in error.diagnostics} == {("cell", 3)}

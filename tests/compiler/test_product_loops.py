@@ -2,6 +2,7 @@
 
 import pytest
 
+from gemm_lab import compiling
 from gpu_simulator import compiler
 from gpu_simulator.compiler.main_loop import by_function, odd_calls, product_loops, with_callees
 
@@ -13,8 +14,13 @@ __device__ __noinline__ float outer(float x, float* d) { return slow(x, d) + slo
 
 
 def lines_of(body, arch, head=HEAD):
-    source = head + 'extern "C" __global__ void gemm(float* d, int n) {\n  float s = d[0];\n' + body + "\n  d[threadIdx.x] = s;\n}\n"
-    return compiler.disassemble(compiler.compile(source, arch=arch))
+    source = (
+        head
+        + 'extern "C" __global__ void gemm(float* d, int n) {\n  float s = d[0];\n'
+        + body
+        + "\n  d[threadIdx.x] = s;\n}\n"
+    )
+    return compiler.disassemble(compiling.compile(source, arch=arch))
 
 
 def barriers(lines):
@@ -24,14 +30,20 @@ def barriers(lines):
 @pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_a_call_counts_with_what_it_executes(arch):
-    (loop,) = product_loops(lines_of("#pragma unroll 1\nfor (int i = 0; i < n; i++) { s = fmaf(s, 2.0f, slow(s, d)); __syncthreads(); }", arch))
+    (loop,) = product_loops(
+        lines_of(
+            "#pragma unroll 1\nfor (int i = 0; i < n; i++) { s = fmaf(s, 2.0f, slow(s, d)); __syncthreads(); }", arch
+        )
+    )
     assert barriers(loop) == 2
 
 
 @pytest.mark.sampled(every=5, first=1)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_each_call_counts_and_so_does_what_a_function_calls(arch):
-    (loop,) = product_loops(lines_of("#pragma unroll 1\nfor (int i = 0; i < n; i++) s = fmaf(s, 2.0f, outer(s, d));", arch))
+    (loop,) = product_loops(
+        lines_of("#pragma unroll 1\nfor (int i = 0; i < n; i++) s = fmaf(s, 2.0f, outer(s, d));", arch)
+    )
     assert barriers(loop) == 2
 
 
@@ -56,16 +68,24 @@ def test_products_in_a_function_make_the_loop_that_calls_it_one_that_multiplies(
 @pytest.mark.parametrize("arch", ARCHS)
 def test_two_loops_are_two(arch):
     loop = "#pragma unroll 1\nfor (int i = 0; i < n; i++) { s = fmaf(s, 2.0f, d[i]);%s }\n"
-    assert sorted(barriers(part) for part in product_loops(lines_of(loop % "" + loop % " __syncthreads();", arch))) == [0, 1]
+    assert sorted(barriers(part) for part in product_loops(lines_of(loop % "" + loop % " __syncthreads();", arch))) == [
+        0,
+        1,
+    ]
 
 
 @pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("arch", ARCHS)
 def test_a_loop_that_stores_is_counted_by_its_inner_ones_and_where_there_are_none_itself(arch):
     inner = "#pragma unroll 1\nfor (int i = 0; i < n; i++) s = fmaf(s, 2.0f, d[i]);"
-    nested = lines_of("#pragma unroll 1\nfor (int j = 0; j < n; j++) {" + "\n" + inner + "\nd[j] = s; __syncthreads(); }", arch)
+    nested = lines_of(
+        "#pragma unroll 1\nfor (int j = 0; j < n; j++) {" + "\n" + inner + "\nd[j] = s; __syncthreads(); }", arch
+    )
     assert [barriers(loop) for loop in product_loops(nested)] == [0]
-    alone = lines_of("#pragma unroll 1\nfor (int i = 0; i < n; i++) { s = fmaf(s, 2.0f, d[i]); d[i + 1] = s; __syncthreads(); }", arch)
+    alone = lines_of(
+        "#pragma unroll 1\nfor (int i = 0; i < n; i++) { s = fmaf(s, 2.0f, d[i]); d[i + 1] = s; __syncthreads(); }",
+        arch,
+    )
     assert [barriers(loop) for loop in product_loops(alone)] == [1]
 
 
@@ -89,6 +109,10 @@ def test_a_division_by_a_subroutine_is_no_odd_call(arch):
 def test_a_loop_by_a_jump_table_is_a_loop():
     from gpu_simulator.compiler.disassembly import SassLine
 
-    lines = [SassLine(0, "FFMA R1, R1, R2, R3 ;", "", 1), SassLine(16, "BAR.SYNC 0x0 ;", "", 1),
-             SassLine(32, 'BRX R2 -0x20 (*"BRANCH_TARGETS .L_x_0,.L_x_1"*);', "", 1, target=0), SassLine(48, "EXIT ;", "", 1)]
+    lines = [
+        SassLine(0, "FFMA R1, R1, R2, R3 ;", "", 1),
+        SassLine(16, "BAR.SYNC 0x0 ;", "", 1),
+        SassLine(32, 'BRX R2 -0x20 (*"BRANCH_TARGETS .L_x_0,.L_x_1"*);', "", 1, target=0),
+        SassLine(48, "EXIT ;", "", 1),
+    ]
     assert [barriers(loop) for loop in product_loops(lines)] == [1]

@@ -15,6 +15,7 @@ CUDA_12 = {"cuda_runtime/include": FP16, "cuda_nvcc/include": MMA, "cuda_cccl/in
 @pytest.fixture
 def found(tmp_path, monkeypatch):
     """found(major, packages, toolkit): the folders, relative to tmp_path, where these and only these headers exist."""
+
     def run(major, packages, toolkit=()):
         here = tmp_path / "site-packages" / "nvidia"
         headers = [here / folder / name for folder, name in packages]
@@ -26,8 +27,10 @@ def found(tmp_path, monkeypatch):
         monkeypatch.setattr(site, "getsitepackages", lambda: [str(here.parent)])
         monkeypatch.setattr(nvrtc_library, "version", lambda: (major, 0))
         monkeypatch.setenv("CUDA_HOME", str(tmp_path / "toolkit"))
-        return [path.removeprefix(f"{tmp_path}/").removeprefix("site-packages/nvidia/")
-                for path in nvrtc_library.toolkit_includes.__wrapped__()]
+        return [
+            path.removeprefix(f"{tmp_path}/").removeprefix("site-packages/nvidia/")
+            for path in nvrtc_library.toolkit_includes.__wrapped__()
+        ]
 
     return run
 
@@ -46,9 +49,15 @@ def test_a_toolkit_of_another_version_is_not_mixed_in(found):
 
 
 def test_an_installed_toolkit_gives_what_no_package_does(found):
-    assert found(12, [("cuda_runtime/include", FP16)], toolkit=(FP16, MMA)) == ["cuda_runtime/include", "toolkit/include"]
-    assert found(13, [], toolkit=(FP16, MMA, "cccl/" + LIBCUXX)) == ["cuda_runtime/include", "toolkit/include",
-                                                                      "toolkit/include/cccl"]
+    assert found(12, [("cuda_runtime/include", FP16)], toolkit=(FP16, MMA)) == [
+        "cuda_runtime/include",
+        "toolkit/include",
+    ]
+    assert found(13, [], toolkit=(FP16, MMA, "cccl/" + LIBCUXX)) == [
+        "cuda_runtime/include",
+        "toolkit/include",
+        "toolkit/include/cccl",
+    ]
 
 
 @pytest.mark.parametrize("major, extra", [(12, "cudart,nvcc,cccl]==12."), (13, "cudart,crt,cccl]==13.")])

@@ -10,9 +10,9 @@ from pathlib import Path
 from bad_kernels import Bad
 
 import gpu_simulator as emulator
+from gemm_lab import compiling
 from gpu_runner import payload
 from gpu_runner.session import Session, Silence
-from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
 
 
@@ -31,9 +31,17 @@ def on_emulator(bad: Bad, arch: str = "sm_90a") -> Outcome:
     """Compile and emulate; whatever is not an error of the lab passes through."""
     begin, printed = time.monotonic(), 0
     try:
-        made = compiler.compile(bad.source, arch=arch, name="bad")
-        report = emulator.launch(made, made.entry, bad.grid, made.threads, bad.arguments(), cluster=bad.cluster,
-                                 max_instructions=100_000, max_steps=8_000)
+        made = compiling.compile(bad.source, arch=arch, name="bad")
+        report = emulator.launch(
+            made,
+            made.entry,
+            bad.grid,
+            made.threads,
+            bad.arguments(),
+            cluster=bad.cluster,
+            max_instructions=100_000,
+            max_steps=8_000,
+        )
         found, message, printed = "ran", "", len(report.output)
     except LabError as error:
         found, message = type(error).__name__, str(error)
@@ -44,9 +52,15 @@ def on_gpu(bad: Bad, session: Session, arch: str, timeout_s: float) -> Outcome:
     """Compile and launch in the session's worker, without the second run that finds the line."""
     begin, session.output = time.monotonic(), ""
     try:
-        made = compiler.compile(bad.source, arch=arch, name="bad")
-        session.request("launch", timeout_s=timeout_s, compiled=payload(made), grid=bad.grid, args=bad.arguments(),
-                        cluster=bad.cluster)
+        made = compiling.compile(bad.source, arch=arch, name="bad")
+        session.request(
+            "launch",
+            timeout_s=timeout_s,
+            compiled=payload(made),
+            grid=bad.grid,
+            args=bad.arguments(),
+            cluster=bad.cluster,
+        )
         found, message = "ran", ""
     except Silence as silence:
         found, message = ("KernelHang" if silence.running else "WorkerLost"), str(silence)

@@ -11,9 +11,9 @@ from bad_kernels import bad_kernels
 from bad_runs import children, on_emulator, open_files
 
 import gpu_simulator as emulator
+from gemm_lab import compiling
 from gpu_runner.faults import DeviceOutOfMemory, KernelFault, WorkerLost
 from gpu_runner.session import OUTPUT_LIMIT, Session, Silence
-from gpu_simulator import compiler
 from gpu_simulator.errors import LaunchError
 
 HERE = Path(__file__).parent
@@ -31,7 +31,7 @@ def test_there_are_enough_of_every_kind():
 
 def test_all_of_them_in_a_row_on_the_emulator():
     """Every one ends, in an error of the lab or by running; what is said has a sentence; the next one works."""
-    good, wrong = compiler.compile(GOOD, arch="sm_90a", name="good"), []
+    good, wrong = compiling.compile(GOOD, arch="sm_90a", name="good"), []
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for number, bad in enumerate(ALL):
         outcome = on_emulator(bad)

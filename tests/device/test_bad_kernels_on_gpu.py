@@ -12,9 +12,9 @@ from bad_kernels import Bad, bad_kernels
 from bad_runs import Outcome, children, on_gpu, open_files
 
 import gpu_runner as device
+from gemm_lab import compiling
 from gpu_runner import payload
 from gpu_runner.session import Session
-from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
@@ -41,14 +41,18 @@ def chosen(count: int = COUNT) -> list[Bad]:
     return kept[:count]
 
 
-def run_all(kernels: list[Bad], session: Session, arch: str, budget_s: float = 1e9, each=lambda outcome: None) -> list[Outcome]:
+def run_all(
+    kernels: list[Bad], session: Session, arch: str, budget_s: float = 1e9, each=lambda outcome: None
+) -> list[Outcome]:
     """Launch them one after another; after each that may have cost the worker a good kernel has to work."""
-    good, begin, outcomes = payload(compiler.compile(GOOD, arch=arch, name="good")), time.monotonic(), []
+    good, begin, outcomes = payload(compiling.compile(GOOD, arch=arch, name="good")), time.monotonic(), []
     for bad in kernels:
         if time.monotonic() - begin > budget_s:
             break
         outcome = on_gpu(bad, session, arch, HANG_S)
-        after = session.request("launch", timeout_s=10.0, compiled=good, grid=(1, 1, 1), args=[np.zeros(64, np.float32), 5])
+        after = session.request(
+            "launch", timeout_s=10.0, compiled=good, grid=(1, 1, 1), args=[np.zeros(64, np.float32), 5]
+        )
         assert np.array_equal(after["arrays"][0], np.arange(64) + 5), bad
         outcomes.append(outcome)
         each(outcome)
@@ -79,7 +83,7 @@ def test_the_line_of_one_of_each_kind():
         if bad.kind not in ("address outside", "misaligned", "shared outside", "hang", "trap") or bad.kind in seen:
             continue
         seen.add(bad.kind)
-        made = compiler.compile(bad.source, arch=arch, name="bad")
+        made = compiling.compile(bad.source, arch=arch, name="bad")
         with pytest.raises(LabError) as caught:
             device.launch(made, grid=bad.grid, args=bad.arguments(), timeout_s=HANG_S, names=("d", "n"))
         assert type(caught.value).__name__ in bad.gpu and len(str(caught.value)) > 20

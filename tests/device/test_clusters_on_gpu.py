@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpu_runner as device
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -36,7 +36,7 @@ def test_a_ring_in_a_cluster(size):
     m, n, k = size
     config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3, "CLUSTER": 2}
     source = (EMULATOR_TESTS / "cluster_ring.cu").read_text()
-    compiled = compiler.compile(source, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=config)
+    compiled = compiling.compile(source, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=config)
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))
     exact = (a.astype(np.float32) @ b.astype(np.float32).T).astype(np.float16)

@@ -6,10 +6,10 @@ import pytest
 import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.catalog import Problem
+from gemm_lab.compiling import compile as compile_kernel
 from gemm_lab.measure.benchmark import Entry, benchmark
 from gemm_lab.measure.check import check, make_inputs
 from gpu_runner.postmortem.instrument import instrument
-from gpu_simulator.compiler import compile as compile_kernel
 from gpu_simulator.errors import LaunchError
 from gpu_simulator.hardware import data_sheets as hardware
 

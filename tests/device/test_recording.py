@@ -13,14 +13,19 @@ from gemm_lab.measure.benchmark import COLUMNS
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
-GPUS = {"t4": ("Tesla T4", "sm_75"), "a100": ("NVIDIA A100-SXM4-40GB", "sm_80"),
-        "rtx5090": ("NVIDIA GeForce RTX 5090", "sm_120a"), "b200": ("NVIDIA B200", "sm_100a")}
+GPUS = {
+    "t4": ("Tesla T4", "sm_75"),
+    "a100": ("NVIDIA A100-SXM4-40GB", "sm_80"),
+    "rtx5090": ("NVIDIA GeForce RTX 5090", "sm_120a"),
+    "b200": ("NVIDIA B200", "sm_100a"),
+}
 
 
 def expected(arch: str) -> dict[str, int]:
     """Ladders with a baseline and how many of their rungs name this architecture."""
-    counts = {name: sum(arch in k.targets for k in spec.kernels)
-              for name, spec in catalog.ladders().items() if spec.baselines}
+    counts = {
+        name: sum(arch in k.targets for k in spec.kernels) for name, spec in catalog.ladders().items() if spec.baselines
+    }
     return {name: count for name, count in counts.items() if count}
 
 
@@ -49,14 +54,24 @@ class Worker:
     def request(self, op, **payload):
         assert op == "benchmark"
         self.timed.append((payload["m"], payload["regime"], [e["label"] for e in payload["entries"]]))
-        entries = [{"label": e["label"], "check": None, "skipped": None, "samples_ms": [1.0] * payload["rounds"]}
-                   for e in payload["entries"]]
+        entries = [
+            {"label": e["label"], "check": None, "skipped": None, "samples_ms": [1.0] * payload["rounds"]}
+            for e in payload["entries"]
+        ]
         for entry in entries:
             if entry["label"].startswith("cutlass"):
                 entry |= {"skipped": "nvcc was not found", "samples_ms": []}
-        return {"entries": entries, "readings": [{"sm_clock_mhz": 1500.0, "power_w": 300.0}], "gpu": self.gpu,
-                "regime": payload["regime"], "m": payload["m"], "n": payload["n"], "k": payload["k"],
-                "driver": "580.65", "cuda": "13.0"}
+        return {
+            "entries": entries,
+            "readings": [{"sm_clock_mhz": 1500.0, "power_w": 300.0}],
+            "gpu": self.gpu,
+            "regime": payload["regime"],
+            "m": payload["m"],
+            "n": payload["n"],
+            "k": payload["k"],
+            "driver": "580.65",
+            "cuda": "13.0",
+        }
 
 
 @pytest.fixture
@@ -109,12 +124,17 @@ def test_a_b200_records_one_file_with_every_condition(machine, tmp_path, capsys)
     assert len(rows) == 2 * 2 * len(names) and f"{len(rows)} rows → {tmp_path / 'b200.csv'}" in said.out
     assert {row["kernel"] for row in rows} == set(names) and tuple(rows[0]) == COLUMNS
     assert {(row["gpu"], row["driver"], row["cuda"], row["power_w"], row["sm_clock_mhz"]) for row in rows} == {
-        ("NVIDIA B200", "580.65", "13.0", "300", "1500")}
+        ("NVIDIA B200", "580.65", "13.0", "300", "1500")
+    }
     assert all(row["commit"] and row["date"] and row["ratio_cublas"] and row["ratio_ceiling"] for row in rows)
     samples = [json.loads(line) for line in (tmp_path / "raw" / "b200.jsonl").read_text().splitlines()]
     assert len(samples) == len(rows) and samples[0]["samples_ms"] == [1.0] * 5
     assert [(n, regime) for n, regime, _ in worker.timed] == [
-        (512, "sustained"), (1024, "sustained"), (512, "burst"), (1024, "burst")]
+        (512, "sustained"),
+        (1024, "sustained"),
+        (512, "burst"),
+        (1024, "burst"),
+    ]
 
 
 def test_a_wrong_rung_is_named_and_not_timed(machine, tmp_path, capsys):
@@ -136,7 +156,9 @@ def test_all_ladders_of_a_t4(machine, tmp_path, capsys, monkeypatch):
     labels = {label for _, _, timed in worker.timed for label in timed}
     for name, count in expected("sm_75").items():
         assert sum(label.startswith(f"{name}/") for label in labels) == count
-    assert code == 0 and "t4/03_swizzled at 100" in out and "cutlass_sm75 at 1024" in out and "nvcc was not found" in out
+    assert (
+        code == 0 and "t4/03_swizzled at 100" in out and "cutlass_sm75 at 1024" in out and "nvcc was not found" in out
+    )
 
 
 def test_what_fails_at_one_size_does_not_stop_the_others(machine, tmp_path, capsys):
@@ -160,4 +182,3 @@ def test_nothing_is_recorded_without_a_gpu(monkeypatch):
     monkeypatch.setattr(device, "why_not", lambda: "No GPU was found.")
     with pytest.raises(LabError, match="Nothing can be recorded here: No GPU was found."):
         recording.record(here())
-

@@ -74,7 +74,12 @@ def test_silence_before_a_kernel_runs_is_not_a_hang(session):
 def test_reports_renew_the_patience(session):
     """Its five steps together take longer than the limit, which each report begins anew."""
     steps = []
-    assert session.request("count", steps=5, seconds=0.7, timeout_s=3.0, progress=lambda facts: steps.append(facts["step"])) == 5
+    assert (
+        session.request(
+            "count", steps=5, seconds=0.7, timeout_s=3.0, progress=lambda facts: steps.append(facts["step"])
+        )
+        == 5
+    )
     assert steps == [0, 1, 2, 3, 4]
 
 

@@ -29,8 +29,20 @@ def asked(monkeypatch):
     calls = []
 
     def encode(kind, rank, address, sizes, strides, box, steps, interleave, swizzle, promotion, fill):
-        calls.append((kind.name, rank, [int(s) for s in sizes], [int(s) for s in strides], [int(b) for b in box],
-                      [int(s) for s in steps], int(interleave), int(swizzle), int(promotion), int(fill)))
+        calls.append(
+            (
+                kind.name,
+                rank,
+                [int(s) for s in sizes],
+                [int(s) for s in strides],
+                [int(b) for b in box],
+                [int(s) for s in steps],
+                int(interleave),
+                int(swizzle),
+                int(promotion),
+                int(fill),
+            )
+        )
         status = 1 if rank == 5 else 0
         return status, SimpleNamespace(opaque=[address, int(sizes[0]), int(box[0]), *range(3, 16)])
 
@@ -55,8 +67,9 @@ def test_what_the_driver_is_asked(asked):
     made = TensorMap("bf16", (256, 128, 3), (512, 65536), (32, 64, 2), (1, 2, 1), 64, 256, "nan")
     raw = bindings.encode(made, 0x1000)
     assert words(raw)[:4] == (0x1000, 256, 32, 3) and len(raw) == 128
-    assert asked == [("CU_TENSOR_MAP_DATA_TYPE_BFLOAT16", 3, [256, 128, 3], [512, 65536], [32, 64, 2], [1, 2, 1],
-                      0, 2, 3, 1)]
+    assert asked == [
+        ("CU_TENSOR_MAP_DATA_TYPE_BFLOAT16", 3, [256, 128, 3], [512, 65536], [32, 64, 2], [1, 2, 1], 0, 2, 3, 1)
+    ]
     bindings.encode(TensorMap("u8", (64,), (), (16,), l2_promotion=0), 0)
     assert asked[-1][0].endswith("UINT8") and asked[-1][1:] == (1, [64], [16], [16], [1], 0, 0, 0, 0)
     with pytest.raises(TensorMapError, match="refused the tensor map.*CUDA error 1"):
@@ -118,7 +131,13 @@ def test_tokens_and_arrays_of_a_problem():
     types = ("f16", "f32", "f16", "row", "col")
     problem = Problem("D = AB", *types, ("map_a", "b", "map_d", "m", "map_a"), "", maps)
     made = problem.configured({"BLOCK_K": 64, "BLOCK_M": 128})
-    assert made.tokens == [("map", "a", (64, 128), 128), "b", ("map", "d", (64, 8), 0), "m", ("map", "a", (64, 128), 128)]
+    assert made.tokens == [
+        ("map", "a", (64, 128), 128),
+        "b",
+        ("map", "d", (64, 8), 0),
+        "m",
+        ("map", "a", (64, 128), 128),
+    ]
     assert made.arrays == ["a", "b", "d"] and not made.uses_c and hash(made) != hash(problem)
     both = Problem("D = AB", *types, ("map_a", "d", "map_d", "a"), "", maps)
     assert both.arrays == ["d", "a"]

@@ -8,8 +8,8 @@ import pytest
 
 import gpu_runner as device
 import gpu_simulator as emulator
+from gemm_lab import compiling
 from gpu_runner.faults import KernelFault
-from gpu_simulator import compiler
 from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -66,7 +66,7 @@ def launch(compiled, args, grid=(1, 1, 1)):
 
 
 def test_states_of_an_mbarrier():
-    compiled = compiler.compile(STATES, arch=PRESENT.arch, name="states.cu", entry="kernel")
+    compiled = compiling.compile(STATES, arch=PRESENT.arch, name="states.cu", entry="kernel")
     expected = np.full(32, 7, np.uint32)
     emulator.launch(compiled, "kernel", 1, 1, [expected])
     assert np.array_equal(launch(compiled, [np.full(32, 7, np.uint32)])[0], expected)
@@ -97,7 +97,7 @@ def test_a_ring_of_stages(size):
     m, n, k = size
     config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3}
     source = (EMULATOR_TESTS / "ring.cu").read_text()
-    compiled = compiler.compile(source, arch=PRESENT.arch, name="ring.cu", entry="kernel", config=config)
+    compiled = compiling.compile(source, arch=PRESENT.arch, name="ring.cu", entry="kernel", config=config)
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))
     exact = (a.astype(np.float32) @ b.astype(np.float32).T).astype(np.float16)

@@ -255,8 +255,8 @@ def test_an_idle_worker_leaves_and_the_next_request_starts_another(queue, monkey
 @pytest.mark.parametrize("text", ["soon", "0", "-3", "inf"])
 @pytest.mark.parametrize("name", ["GEMM_LAB_WAIT_S", "GEMM_LAB_IDLE_S"])
 def test_settings_that_are_no_seconds(name, text, monkeypatch):
-    from gemm_lab import config
+    from gpu_runner import settings
 
     monkeypatch.setenv(name, text)
     with pytest.raises(ConfigError, match=name):
-        (config.wait_s if "WAIT" in name else config.idle_s)()
+        (settings.wait_s if "WAIT" in name else settings.idle_s)()

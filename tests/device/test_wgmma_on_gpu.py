@@ -40,7 +40,9 @@ def launch(where: str, compiled, args, grid=(1, 1, 1), threads: int = 128) -> li
 @pytest.mark.parametrize("form", FORMS, ids=lambda f: "-".join(map(str, f)))
 def test_one_multiplication(form, where, monkeypatch):
     def instead(compiled, entry, grid, block, args, **options):
-        for kept, found in zip((a for a in args if isinstance(a, np.ndarray)), launch(where, compiled, args), strict=True):
+        for kept, found in zip(
+            (a for a in args if isinstance(a, np.ndarray)), launch(where, compiled, args), strict=True
+        ):
             kept[...] = np.asarray(found).reshape(kept.shape)
 
     monkeypatch.setattr(of_emulator.emulator, "launch", instead)
@@ -64,7 +66,9 @@ TILES = list(tiles())
 
 
 @pytest.mark.parametrize("where", ["emulator", on_gpu])
-@pytest.mark.parametrize("tile", TILES, ids=lambda t: f"{t.major}-{t.swizzle}-{t.start}-{t.leading_bytes}-{t.stride_bytes}")
+@pytest.mark.parametrize(
+    "tile", TILES, ids=lambda t: f"{t.major}-{t.swizzle}-{t.start}-{t.leading_bytes}-{t.stride_bytes}"
+)
 def test_every_element_comes_from_where_the_model_says(tile, where):
     """A picks single elements of B out, and shared memory holds its own addresses."""
     form = samples.Form(64, "bf16", majors=("k", tile.major), a_in_registers=True)
@@ -73,7 +77,14 @@ def test_every_element_comes_from_where_the_model_says(tile, where):
     a[np.arange(64), np.arange(64) % 16] = 1
     at = warpgroup_a_coordinates(16)
     fragments = np.ascontiguousarray(of_emulator.raw(a, "bf16")[at[..., 0], at[..., 1]]).view(np.uint32).reshape(-1)
-    args = [image.view(np.uint32), np.zeros(128 * 32, np.float32), fragments, np.uint64(0), np.uint64(encode_sm90(tile)), 0]
+    args = [
+        image.view(np.uint32),
+        np.zeros(128 * 32, np.float32),
+        fragments,
+        np.uint64(0),
+        np.uint64(encode_sm90(tile)),
+        0,
+    ]
     d = np.asarray(launch(where, samples.one(form), args)[1])
     place, found = warpgroup_c_coordinates(64), np.zeros((64, 64), np.float32)
     found[place[..., 0], place[..., 1]] = d.reshape(128, -1)
@@ -88,8 +99,9 @@ def test_a_ring_of_stages(n, size, where):
     config = {**samples.CONFIG, "BLOCK_N": n, "WGMMA_N": n}
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, shape) for shape in ((rows, k), (columns, k)))
-    maps = [TensorMap.of(of_emulator.raw(x, "bf16"), (64, height), 128, element="bf16")
-            for x, height in ((a, 128), (b, n))]
+    maps = [
+        TensorMap.of(of_emulator.raw(x, "bf16"), (64, height), 128, element="bf16") for x, height in ((a, 128), (b, n))
+    ]
     args = [*maps, np.full((rows, columns), np.nan, np.float32), columns, k]
     compiled = samples.ring(samples.ring_source(config), config)
     found = launch(where, compiled, args, (columns // n, rows // 128, 1), 384)[-1]

@@ -201,8 +201,9 @@ def test_a_plain_number_for_eight_bytes_is_refused_with_what_to_pass(worker, val
 def test_a_number_of_64_bits_that_does_not_fit_an_int_parameter_is_refused(worker):
     made = worker({"gemm": ((C_INT,), lambda n: None)})
     with pytest.raises(LaunchError, match="does not fit a C int"):
-        operations.launch(made.context, compiled={**COMPILED, "parameters": (4,)}, grid=(1, 1, 1),
-                          args=[np.uint64(2**40)])
+        operations.launch(
+            made.context, compiled={**COMPILED, "parameters": (4,)}, grid=(1, 1, 1), args=[np.uint64(2**40)]
+        )
 
 
 @pytest.mark.parametrize("value", [2**31, -(2**31) - 1, "text", None])
@@ -276,9 +277,7 @@ def test_a_product_that_cublas_refuses_is_skipped_with_its_reason(worker):
     made.lib.refuse = True
     with pytest.raises(LabError, match="CUBLAS_STATUS_NOT_SUPPORTED"):
         buffer = made.gpu.upload(np.zeros(4, np.float32))
-        cublas.Blas(made.gpu).gemm(
-            2, 2, 1, buffer, buffer, buffer, dtype_in="f32", dtype_out="f32", dtype_acc="f32"
-        )()
+        cublas.Blas(made.gpu).gemm(2, 2, 1, buffer, buffer, buffer, dtype_in="f32", dtype_out="f32", dtype_acc="f32")()
 
 
 def test_the_f16_baseline_accumulates_in_f16(worker):
@@ -425,11 +424,24 @@ def test_rounded_inputs_are_checked_against_the_rounded_product(worker, dtype, r
 def test_cublas_gets_rounded_inputs_and_every_kernel_its_own_reference(worker, monkeypatch):
     monkeypatch.setattr(timing, "BURST_REST_S", 0.0)
     made = worker({dtype: (PLAIN_TYPES, rounding_gemm(dtype)) for dtype in ("bf16", "f16")})
-    kernel = {"kind": "kernel", "grid": (3, 2, 1), "cluster": (1, 1, 1), "arguments": list(PLAIN), "flops": 1e9,
-              "block": (32, 32)}
+    kernel = {
+        "kind": "kernel",
+        "grid": (3, 2, 1),
+        "cluster": (1, 1, 1),
+        "arguments": list(PLAIN),
+        "flops": 1e9,
+        "block": (32, 32),
+    }
     cases = [("bf16", "bf16"), ("f16", "f16"), ("f16", "bf16")]  # the entry of the module, what it claims to multiply
-    entries = [{**kernel, "label": f"{entry} as {claimed}", "multiplied": claimed,
-                "compiled": {**COMPILED, "entry": entry, "key": entry}} for entry, claimed in cases]
+    entries = [
+        {
+            **kernel,
+            "label": f"{entry} as {claimed}",
+            "multiplied": claimed,
+            "compiled": {**COMPILED, "entry": entry, "key": entry},
+        }
+        for entry, claimed in cases
+    ]
     entries.append({"label": "cublas", "kind": "cublas", "flops": 1e9, "multiplied": "bf16"})
     answer = operations.benchmark(
         made.context, problem=wire_problem(ROUNDED), m=96, n=64, k=32, entries=entries, regime="burst", rounds=2,

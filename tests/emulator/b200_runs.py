@@ -4,8 +4,7 @@ import ml_dtypes
 import numpy as np
 
 import gpu_simulator as emulator
-from gemm_lab import catalog
-from gpu_simulator import compiler
+from gemm_lab import catalog, compiling
 from gpu_simulator.faults import EmulatorError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
@@ -16,7 +15,7 @@ BF16 = ml_dtypes.bfloat16
 
 def compiled(rung, source=None, **config):
     spec = catalog.kernel(f"b200/{rung}")
-    return compiler.compile(source or spec.source, config=spec.configure(**config), arch="sm_100a", name=spec.name)
+    return compiling.compile(source or spec.source, config=spec.configure(**config), arch="sm_100a", name=spec.name)
 
 
 def run(rung, m, n, k, sms=148, made=None, ptx=None, **options):
@@ -29,8 +28,14 @@ def run(rung, m, n, k, sms=148, made=None, ptx=None, **options):
     for title, mapped in spec.problem.configured(made.config).tensor_maps:
         values[title] = TensorMap.of(values[mapped.array], mapped.box, mapped.swizzle)
     report = emulator.launch(
-        ptx or made, made.entry, spec.launch_grid(made.config, m, n, k, sms), made.threads,
-        [values[x] for x in spec.problem.arguments], dynamic_smem_bytes=made.dynamic_smem, cluster=spec.cluster, **options,
+        ptx or made,
+        made.entry,
+        spec.launch_grid(made.config, m, n, k, sms),
+        made.threads,
+        [values[x] for x in spec.problem.arguments],
+        dynamic_smem_bytes=made.dynamic_smem,
+        cluster=spec.cluster,
+        **options,
     )
     exact = (a.astype(np.float32) @ b.astype(np.float32).T).astype(BF16)
     return report, d.astype(np.float32), exact.astype(np.float32)
@@ -48,7 +53,9 @@ def small(rung) -> dict:
 def fails(rung, made, **what) -> bool:
     """Whether a broken kernel is caught, by a fault, by a hazard or by a wrong answer, in late timing."""
     try:
-        report, d, exact = run(rung, **small(rung), made=made, hazards=True, timing="late", max_instructions=10**7, **what)
+        report, d, exact = run(
+            rung, **small(rung), made=made, hazards=True, timing="late", max_instructions=10**7, **what
+        )
     except EmulatorError:  # a wait that never ends, a descriptor that cannot be
         return True
     return bool(report.hazards) or not np.array_equal(d, exact)

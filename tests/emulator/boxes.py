@@ -9,7 +9,7 @@ from typing import NamedTuple
 import ml_dtypes  # noqa: F401  names bfloat16 to NumPy
 import numpy as np
 
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 SOURCE = Path(__file__).with_name("boxes.cu").read_text()
@@ -40,9 +40,7 @@ class Box(NamedTuple):
 
     def stops(self, store: bool) -> bool:
         """Does the GPU stop with an illegal instruction? Recorded on an H200 for the first 56 boxes."""
-        return bool(
-            self.coordinates[0] * np.dtype(self.dtype).itemsize % 16 or (store and min(self.coordinates) < 0)
-        )
+        return bool(self.coordinates[0] * np.dtype(self.dtype).itemsize % 16 or (store and min(self.coordinates) < 0))
 
     def tensor_map(self, array) -> TensorMap:
         return TensorMap.of(array, self.box, self.swizzle, fill=self.fill, element_strides=self.steps)
@@ -50,7 +48,7 @@ class Box(NamedTuple):
 
 def build(rank: int, store: bool, arch: str):
     config = {"RANK": rank, "ROOM": ROOM, "STORE": int(store), "POLLS": 5000}
-    return compiler.compile(SOURCE, arch=arch, name="boxes.cu", entry="kernel", config=config)
+    return compiling.compile(SOURCE, arch=arch, name="boxes.cu", entry="kernel", config=config)
 
 
 def arguments(box: Box, tensor_map: TensorMap, smem: np.ndarray, done: np.ndarray, size: int | None = None) -> list:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 HEAD = """
@@ -52,7 +52,9 @@ class Sample(NamedTuple):
 
     def emulate(self, **options):
         """The report."""
-        return emulator.launch(self.compiled, "kernel", self.grid, self.threads, self.args, cluster=self.cluster, **options)
+        return emulator.launch(
+            self.compiled, "kernel", self.grid, self.threads, self.args, cluster=self.cluster, **options
+        )
 
     def launched(self) -> list[np.ndarray]:
         """The arrays that `device.launch` brings back: those of tensor maps, too, in the order of the arguments."""
@@ -61,7 +63,7 @@ class Sample(NamedTuple):
 
 def build(source, arch, threads):
     source = source.replace('"C" __global__ void', f'"C" __global__ void __launch_bounds__({threads})')
-    return compiler.compile(source, arch=arch, name="kernel.cu", entry="kernel")
+    return compiling.compile(source, arch=arch, name="kernel.cu", entry="kernel")
 
 
 def sample(body, cluster=2, blocks=None, threads=64, arch="sm_90a") -> Sample:
@@ -223,7 +225,13 @@ def copies(issue, mask=3, cluster=2, expect=None, blocks=None, end="cluster_sync
     blocks = cluster if blocks is None else blocks
     array, out = np.arange(40 * 88, dtype=np.uint16).reshape(40, 88), np.zeros((blocks, 1024), np.uint32)
     announced = [1536 * (mask >> block % cluster & 1) for block in range(blocks)] if expect is None else expect
-    args = [TensorMap.of(array, BOX, 128), array.view(np.uint8).reshape(-1).copy(), out, np.array(announced, np.int32), mask]
+    args = [
+        TensorMap.of(array, BOX, 128),
+        array.view(np.uint8).reshape(-1).copy(),
+        out,
+        np.array(announced, np.int32),
+        mask,
+    ]
     compiled = build(COPIES.replace("ISSUE", issue).replace("END", end), arch, 32)
     return Sample(compiled, (blocks, 1, 1), 32, args, (cluster, 1, 1))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def cuda():
     """cuda(source, *args, grid, block, arch, **options): compile `kernel` and launch it; returns the Report."""
 
     def run(source, *args, grid=1, block=32, arch="sm_80", entry="kernel", **options):
-        compiled = compiler.compile(source, arch=arch, name="kernel.cu", entry=entry)
+        compiled = compiling.compile(source, arch=arch, name="kernel.cu", entry=entry)
         return emulator.launch(compiled, entry, grid, block, args, **options)
 
     return run

@@ -10,15 +10,22 @@ import ml_dtypes
 import numpy as np
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.hardware.instruction_descriptor import KINDS, InstructionDescriptor
 from gpu_simulator.hardware.matrix_descriptor import SharedTile
 from gpu_simulator.hardware.matrix_descriptor_sm100 import encode_sm100
 
 SOURCE = (Path(__file__).parent / "products.cu").read_text()
 ROOM, MIDDLE = 65536, 16384  # bytes of shared memory; B begins in the middle
-TYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,
-         "e5m2": ml_dtypes.float8_e5m2, "u8": np.uint8, "s8": np.int8}
+TYPES = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "tf32": np.float32,
+    "e4m3": ml_dtypes.float8_e4m3fn,
+    "e5m2": ml_dtypes.float8_e5m2,
+    "u8": np.uint8,
+    "s8": np.int8,
+}
 
 
 @dataclass(frozen=True)
@@ -48,8 +55,11 @@ class Product:
 
     def __str__(self):
         base = Product(self.m, self.n)
-        changed = [f"{name}={getattr(self, name)}" for name in self.__dataclass_fields__
-                   if name not in ("m", "n") and getattr(self, name) != getattr(base, name)]
+        changed = [
+            f"{name}={getattr(self, name)}"
+            for name in self.__dataclass_fields__
+            if name not in ("m", "n") and getattr(self, name) != getattr(base, name)
+        ]
         return f"{self.m}x{self.n}" + "".join(f"-{part}" for part in changed)
 
     @property
@@ -57,8 +67,9 @@ class Product:
         return KINDS[self.kind].k
 
     def word(self) -> int:
-        return InstructionDescriptor(self.m, self.n, self.a, self.b, self.d, self.major_a, self.major_b, *self.negate,
-                                     self.kind).encode()
+        return InstructionDescriptor(
+            self.m, self.n, self.a, self.b, self.d, self.major_a, self.major_b, *self.negate, self.kind
+        ).encode()
 
 
 def offset(row: int, k: int, rows: int, columns: int, size: int, major: str, swizzle: int) -> int:
@@ -101,14 +112,21 @@ def image(values: np.ndarray, size: int, major: str, swizzle: int) -> np.ndarray
 
 @lru_cache(maxsize=32)
 def build(group: int, ws: bool, inside: bool, disable: bool, scale: int, kind: str, steps: int):
-    settings = {"GROUP": group, "WS": int(ws), "INSIDE": int(inside), "DISABLE": int(disable), "SCALE": scale,
-                "KIND": f'"{kind}"'}
+    settings = {
+        "GROUP": group,
+        "WS": int(ws),
+        "INSIDE": int(inside),
+        "DISABLE": int(disable),
+        "SCALE": scale,
+        "KIND": f'"{kind}"',
+    }
     define = "".join(f"#define {name} {value}\n" for name, value in settings.items())
     text = define + SOURCE
     if group == 2:
         text = text.replace("__launch_bounds__(128)", "__cluster_dims__(2, 1, 1) __launch_bounds__(128)")
-    return compiler.compile(text, arch="sm_100a", name="products.cu", entry="kernel",
-                            config={"STEPS": steps, "ROOM": ROOM})
+    return compiling.compile(
+        text, arch="sm_100a", name="products.cu", entry="kernel", config={"STEPS": steps, "ROOM": ROOM}
+    )
 
 
 def places(p: Product):
@@ -178,8 +196,11 @@ def expected(p: Product, a, b, before, block, lane, column) -> np.ndarray:
     sign = (-1 if p.negate[0] else 1) * (-1 if p.negate[1] else 1)
     product = sign * (a.astype(np.float64) @ b.astype(np.float64).T)
     old = before[block, lane, column]
-    values = {"f32": lambda: old.view(np.float32), "s32": lambda: old.view(np.int32),
-              "f16": lambda: (old & 0xFFFF).astype(np.uint16).view(np.float16)}[p.d]().astype(np.float64)
+    values = {
+        "f32": lambda: old.view(np.float32),
+        "s32": lambda: old.view(np.int32),
+        "f16": lambda: (old & 0xFFFF).astype(np.uint16).view(np.float16),
+    }[p.d]().astype(np.float64)
     total = product + (values * 2.0**-p.scale if p.accumulate else 0)
     if p.d == "f16":
         bits = total.astype(np.float16).view(np.uint16).astype(np.uint32)
@@ -191,7 +212,7 @@ def expected(p: Product, a, b, before, block, lane, column) -> np.ndarray:
         quarters = (0, 3) if p.group == 1 else (0, 2)
         for rank in range(p.group):
             quarter = quarters[0] if rank == 0 else quarters[1]
-            for where in (quarters if p.group == 1 else (quarter,)):
+            for where in quarters if p.group == 1 else (quarter,):
                 kept = where * 32 + np.flatnonzero([p.disabled >> bit & 1 for bit in range(32)])
                 want[rank, kept] = before[rank, kept]
     return want

@@ -3,7 +3,7 @@
 import numpy as np
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 
 # One block; `slot` and `barrier` are shared addresses, `base` what was allocated. BODY follows the allocation.
 FRAME = """
@@ -50,7 +50,7 @@ WHOLE = START + MULTIPLY + WAIT + AFTER + LOAD + END
 
 
 def launch(body: str, threads=128, hazards=True, **options):
-    compiled = compiler.compile(FRAME.replace("BODY", body), arch="sm_100a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(FRAME.replace("BODY", body), arch="sm_100a", name="kernel.cu", entry="kernel")
     out = np.zeros(4096, np.uint32)
     options = {"max_instructions": 200_000, **options}
     report = emulator.launch(compiled, "kernel", 1, threads, [out, 0, 0, 1], hazards=hazards, **options)

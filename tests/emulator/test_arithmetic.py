@@ -194,11 +194,14 @@ def test_rounding_to_fp16_in_place_is_the_conversion(rng):
 
 
 def test_a_bit_field_wider_than_its_register_is_the_register(cuda):
-    source = HEAD + """(const unsigned* in, int* out) {
+    source = (
+        HEAD
+        + """(const unsigned* in, int* out) {
       int i = threadIdx.x; unsigned n = in[i];
       asm("szext.clamp.s32 %0, %1, %2;" : "=r"(out[i]) : "r"(0x1234589A), "r"(n));
       asm("szext.wrap.s32 %0, %1, %2;" : "=r"(out[4 + i]) : "r"(0x1234589A), "r"(n));
     }"""
+    )
     widths, out = np.array([8, 32, 264, 2**31 + 8], np.uint32), np.zeros((2, 4), np.int32)
     cuda(source, widths, out, block=4)
     low, whole = np.int32(0x9A - 256), 0x1234589A

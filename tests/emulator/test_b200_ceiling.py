@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gpu_simulator import compiler
 from gpu_simulator.hardware.data_sheets import B200
 
@@ -27,10 +27,19 @@ def shared_tiles(block: int) -> np.ndarray:
 @pytest.mark.parametrize("timing", ["early", "late"])
 def test_it_computes_what_it_is_counted_for(timing):
     spec = catalog.kernel(NAME)
-    made = compiler.compile(spec.source, config=spec.configure(TURNS=TURNS, TILES=TILES), arch="sm_100a", name=NAME)
+    made = compiling.compile(spec.source, config=spec.configure(TURNS=TURNS, TILES=TILES), arch="sm_100a", name=NAME)
     d = np.full(2 * 128, np.nan, np.float32)
-    report = emulator.launch(made, made.entry, (2, 1, 1), made.threads, [d, SEED], dynamic_smem_bytes=made.dynamic_smem,
-                             cluster=spec.cluster, hazards=True, timing=timing)
+    report = emulator.launch(
+        made,
+        made.entry,
+        (2, 1, 1),
+        made.threads,
+        [d, SEED],
+        dynamic_smem_bytes=made.dynamic_smem,
+        cluster=spec.cluster,
+        hazards=True,
+        timing=timing,
+    )
     blocks = [shared_tiles(block).reshape(TILES, 256, 64) for block in (0, 1)]
     a, b = (np.concatenate([block[:, rows] for block in blocks], 1) for rows in (slice(0, 128), slice(128, 256)))
     sums = [sum(a[turn % TILES] @ b[turn % TILES].T for turn in range(TURNS) if turn % 2 == half) for half in (0, 1)]
@@ -51,7 +60,7 @@ def test_its_operations_are_those_of_its_products():
 def test_no_loop_over_lanes_stands_between_the_products():
     """Issued behind elect.sync; behind `threadIdx.x == 0` the compiler wraps every product in a loop over lanes."""
     spec = catalog.kernel(NAME)
-    made = compiler.compile(spec.source, config=spec.configure(), arch="sm_100a", name=NAME)
+    made = compiling.compile(spec.source, config=spec.configure(), arch="sm_100a", name=NAME)
     lines = compiler.disassemble(made)
     assert not any(line.opcode.startswith("BRA") and ".ANY" in line.text for line in lines)
     at = [number for number, line in enumerate(lines) if line.opcode.startswith("UTCHMMA")]

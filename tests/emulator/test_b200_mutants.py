@@ -21,7 +21,7 @@ HARMLESS = {
     "→ leading offset of B": "the same",
     "→ shift": "PTX ISA, instruction descriptor: the maximum shift is of tcgen05.mma.ws",
     "tcgen05.fence::before_thread_sync": "PTX ISA, tcgen05, inter-thread synchronization: the standard mechanisms also "
-                                         "apply, and the arrival after tcgen05.wait::ld is a release; relaxed ones need it",
+    "apply, and the arrival after tcgen05.wait::ld is a release; relaxed ones need it",
 }
 # And in some. Only of bar.warp.sync PTX promises order of memory, so it stands before what one lane tells for all.
 TOGETHER = "the whole warp executes tcgen05.ld, tcgen05.wait::ld and elect.sync together, which stand beside it"
@@ -33,8 +33,10 @@ ALSO = {
     "04_cta_pairs": {"bar.warp.sync": TOGETHER, "barrier.cluster.arrive.release.aligned; → .relaxed": ENDS},
     "05_tma_store": {"bar.warp.sync": TOGETHER, "barrier.cluster.arrive.release.aligned; → .relaxed": ENDS},
 }  # fmt: skip
-TIMES = {("05_tma_store", "bar.warp.sync"): 3,
-         **{(rung, "barrier.cluster.arrive.release.aligned; → .relaxed"): 2 for rung in PAIRS}}
+TIMES = {
+    ("05_tma_store", "bar.warp.sync"): 3,
+    **{(rung, "barrier.cluster.arrive.release.aligned; → .relaxed"): 2 for rung in PAIRS},
+}
 # The products of 02, 03 and 05 are those of 01 and 04.
 PRODUCTS = ("01_synchronous", "04_cta_pairs")
 
@@ -66,7 +68,9 @@ def broken(rung) -> list:
 
 def reason(rung, statement: str) -> str | None:
     """The entry of the tables that a statement falls under."""
-    return next((what for what in (*HARMLESS, *ALSO[rung]) if statement.startswith(what) or statement.endswith(what)), None)
+    return next(
+        (what for what in (*HARMLESS, *ALSO[rung]) if statement.startswith(what) or statement.endswith(what)), None
+    )
 
 
 @pytest.mark.sampled(every=5, first=2)
@@ -78,8 +82,11 @@ def test_every_mutant_is_caught_or_listed(rung):
     all_of_them = broken(rung)
     missed = [m.statement for m in all_of_them if not fails(rung, made, ptx=m.ptx)]
     assert [statement for statement in missed if reason(rung, statement) is None] == []
-    listed = {**HARMLESS, **ALSO[rung]} if rung in PRODUCTS else {
-        what: why for what, why in {**HARMLESS, **ALSO[rung]}.items() if what.startswith(("tcgen05", "bar"))}
+    listed = (
+        {**HARMLESS, **ALSO[rung]}
+        if rung in PRODUCTS
+        else {what: why for what, why in {**HARMLESS, **ALSO[rung]}.items() if what.startswith(("tcgen05", "bar"))}
+    )
     counts = {what: sum(reason(rung, statement) == what for statement in missed) for what in listed}
     # An entry all of whose mutants are caught by now is to go.
     assert all(1 <= count <= TIMES.get((rung, what), 1) for what, count in counts.items()), counts
@@ -95,8 +102,18 @@ def test_every_field_is_among_the_mutants(rung):
 @pytest.mark.parametrize("rung", RUNGS)
 def test_every_kind_of_statement_is_among_the_mutants(rung):
     statements = [m.statement for m in broken(rung)]
-    kinds = ["mbarrier.init", "mbarrier.arrive.expect_tx", "mbarrier.try_wait", "tcgen05.commit", "tcgen05.wait::ld",
-             "tcgen05.fence::before", "tcgen05.fence::after", "tcgen05.dealloc", "tcgen05.relinquish", "fence.mbarrier"]
+    kinds = [
+        "mbarrier.init",
+        "mbarrier.arrive.expect_tx",
+        "mbarrier.try_wait",
+        "tcgen05.commit",
+        "tcgen05.wait::ld",
+        "tcgen05.fence::before",
+        "tcgen05.fence::after",
+        "tcgen05.dealloc",
+        "tcgen05.relinquish",
+        "fence.mbarrier",
+    ]
     kinds += ["barrier.cluster.arrive", "barrier.cluster.wait", "mapa"] if rung in PAIRS else ["bar.sync"]
     kinds += ["cp.async.bulk.wait_group", "cp.async.bulk.commit_group", "fence.proxy.async"] if "05" in rung else []
     for kind in kinds:

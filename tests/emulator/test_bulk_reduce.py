@@ -6,7 +6,7 @@ import pytest
 from cluster_samples import copies
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 # Every block adds its tile of 64 × 8 numbers to the box at (x, y).
@@ -42,7 +42,7 @@ def box(kind, change, x=8, y=3, blocks=4, source=BOX, **options):
     array, tiles = (rng.integers(0, 30, shape).astype(dtype) for shape in ((20, 88), (blocks, 8, 64)))
     before = array.copy()
     source = source.replace("NUMBER", name).replace("CHANGE", change)
-    compiled = compiler.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
     args = [TensorMap.of(array, (64, 8)), tiles.view(np.uint8).reshape(-1), x, y]
     report = emulator.launch(compiled, "kernel", blocks, 64, args, hazards=True, **options)
     return before, tiles, array, report
@@ -75,7 +75,7 @@ def test_plain_bytes_are_added():
     begin, end = source.index("    asm volatile"), source.index("    tma_store_commit")
     plain = """    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;"
       :: "l"(tiles + 64 * 8 * gridDim.x), "r"(shared_address(tile)), "r"(2048) : "memory");\n"""
-    compiled = compiler.compile(source[:begin] + plain + source[end:], arch="sm_90a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(source[:begin] + plain + source[end:], arch="sm_90a", name="kernel.cu", entry="kernel")
     tiles = np.random.default_rng(0).integers(0, 9, (4, 512)).astype(np.float32)
     want = tiles[:3].sum(0) + tiles[3]
     map_ = TensorMap.of(np.zeros((20, 88), np.float32), (64, 8))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from tools.mutants import mutants
 
 HEAD = 'extern "C" __global__ void kernel'
@@ -160,7 +160,7 @@ def launch(name, kernel, **options):
 @pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_right_kernel_is_exact_and_unreported_and_its_mutants_are_found(name):
-    made = compiler.compile(KERNELS[name], arch="sm_80", name="kernel.cu", entry="kernel")
+    made = compiling.compile(KERNELS[name], arch="sm_80", name="kernel.cu", entry="kernel")
     report, right = launch(name, made)
     assert right and report.hazards == []
     missed = []

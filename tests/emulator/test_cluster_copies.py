@@ -51,9 +51,15 @@ def test_a_multicast_is_as_many_loads(several, one, cluster, mask, timing):
 @pytest.mark.parametrize(
     ("issue", "sentence"),
     [
-        (MULTICAST.replace("mask)", "4)"), r"multicast to the ranks of the mask 0x4, but its cluster has 2 .* 0x1 to 0x3"),
+        (
+            MULTICAST.replace("mask)", "4)"),
+            r"multicast to the ranks of the mask 0x4, but its cluster has 2 .* 0x1 to 0x3",
+        ),
         (MULTICAST.replace("mask)", "0)"), "multicast to the ranks of the mask 0x0"),
-        (ALONE.replace("full)", "mapa(full, rank ^ 1))"), r"reports to an mbarrier of block .*, but it has to be one of "),
+        (
+            ALONE.replace("full)", "mapa(full, rank ^ 1))"),
+            r"reports to an mbarrier of block .*, but it has to be one of ",
+        ),
         (ALONE.replace("at + 1024", "mapa(at + 1024, 3)"), "names|asks for the block of rank 3"),
         (MULTICAST.replace("mask)", "1)"), "expects 1,536 bytes more than have been copied"),
     ],
@@ -101,12 +107,15 @@ def test_an_init_without_a_fence_is_a_hazard_where_another_block_lets_a_copy_rep
 
 # ---- Pairs of blocks ----
 
+
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("cluster", [2, 4])
 def test_a_pair_reports_to_its_leader(cluster, timing):
     leaders = [3072 * (1 - block % 2) for block in range(cluster)]
     issue = PAIR.replace("MANY", "").replace("MASK", "") + "cluster_sync(); mbarrier_wait_parity(full & 0xFFFFFF, 0);"
-    issue = issue.replace("mbarrier_wait_parity(full & 0xFFFFFF, 0);", "if (rank % 2 == 0) mbarrier_wait_parity(full, 0);")
+    issue = issue.replace(
+        "mbarrier_wait_parity(full & 0xFFFFFF, 0);", "if (rank % 2 == 0) mbarrier_wait_parity(full, 0);"
+    )
     got, report = copy(issue + "cluster_sync();", 2**cluster - 1, cluster, leaders, arch="sm_100a", timing=timing)
     want, _ = copy(ALONE, 2**cluster - 1, cluster)
     assert np.array_equal(got, want) and report.hazards == []
@@ -124,7 +133,13 @@ def test_without_a_pair_the_leader_cannot_be_told():
     with pytest.raises(emulator.MemoryFault, match="with .cta_group::2 it may be in the other block of its pair"):
         copy(PAIR.replace("MANY", "").replace("MASK", "").replace(".cta_group::2", ""), arch="sm_100a")
     with pytest.raises(emulator.MemoryFault, match="but it has to be one of the block that is filled"):
-        copy(PAIR.replace("MANY", "").replace("MASK", "").replace("0xFEFFFFFF", "0xFFFFFF"), 15, 4, [0] * 4, arch="sm_100a")
+        copy(
+            PAIR.replace("MANY", "").replace("MASK", "").replace("0xFEFFFFFF", "0xFFFFFF"),
+            15,
+            4,
+            [0] * 4,
+            arch="sm_100a",
+        )
 
 
 # ---- From block to block ----
@@ -152,7 +167,10 @@ def test_a_copy_from_block_to_block(timing):
         (dict(AFTER="tile[200] = 3;"), r"writes shared address 800 while the copy at .* may still be reading it"),
         (dict(expect=528), "expects 16 bytes more than have been copied"),
         (dict(BARRIER="full"), "it has to be one of the block that is filled"),
-        (dict(end="", AFTER="if (rank) return;"), r"block \(., 0, 0\) ends while this copy may still be reading its share"),
+        (
+            dict(end="", AFTER="if (rank) return;"),
+            r"block \(., 0, 0\) ends while this copy may still be reading its share",
+        ),
     ],
 )
 def test_wrong_copies_from_block_to_block(options, sentence):
@@ -165,6 +183,7 @@ def test_wrong_copies_from_block_to_block(options, sentence):
 
 # ---- Stores that report ----
 
+
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("form", STORES)
 def test_a_store_reports_its_bytes(form, timing):
@@ -174,7 +193,9 @@ def test_a_store_reports_its_bytes(form, timing):
     low = np.arange(32)
     for rank in range(2):
         first = 100 * (1 - rank) + low
-        columns = {"b32": [first], "b64": [first, 0 * low], "v2": [first, 7 + 0 * low], "v4": [first, 7 + 0 * low] * 2}[form]
+        columns = {"b32": [first], "b64": [first, 0 * low], "v2": [first, 7 + 0 * low], "v4": [first, 7 + 0 * low] * 2}[
+            form
+        ]
         want = np.stack(columns, axis=1).reshape(-1)
         assert np.array_equal(got[rank, : len(want)], want)
     assert report.hazards == []

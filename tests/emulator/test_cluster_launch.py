@@ -5,7 +5,8 @@ import pytest
 from cluster_samples import HEAD
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler, launching
+from gemm_lab import compiling
+from gpu_simulator import launching
 
 QUERY = """
 __device__ __forceinline__ bool ask(uint32_t answer, uint32_t& x, uint32_t& y) {
@@ -56,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(32) kernel(uint32_t* done, uint32_t
 )
 ONE = 'asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];" ' \
       ':: "r"(at), "r"(full) : "memory");'  # fmt: skip
-ALL = 'if (rank == 0) ' + ONE.replace("bytes.b128", "bytes.multicast::cluster::all.b128")
+ALL = "if (rank == 0) " + ONE.replace("bytes.b128", "bytes.multicast::cluster::all.b128")
 
 
 def run(cluster, resident, monkeypatch, grid=(12, 3), **options):
@@ -64,14 +65,16 @@ def run(cluster, resident, monkeypatch, grid=(12, 3), **options):
     monkeypatch.setattr(launching, "LANES_AT_ONCE", 32 * resident)
     source = KERNEL.replace("READY", "__syncthreads();" if cluster == 1 else "cluster_sync();")
     source = source.replace("REQUEST", ONE if cluster == 1 else ALL)
-    compiled = compiler.compile(source, arch="sm_100a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(source, arch="sm_100a", name="kernel.cu", entry="kernel")
     done, by = (np.zeros(grid[::-1], np.uint32) for _ in range(2))
     report = emulator.launch(compiled, "kernel", grid, 32, [done, by], cluster=cluster, **options)
     return done, by, report
 
 
 @pytest.mark.parametrize("timing", ["early", "late"])
-@pytest.mark.parametrize(("cluster", "resident", "started"), [(1, 4, 4), (1, 36, 36), (2, 4, 4), (4, 8, 8), (2, 36, 36)])
+@pytest.mark.parametrize(
+    ("cluster", "resident", "started"), [(1, 4, 4), (1, 36, 36), (2, 4, 4), (4, 8, 8), (2, 36, 36)]
+)
 def test_every_tile_is_computed_once(cluster, resident, started, timing, monkeypatch):
     done, by, report = run(cluster, resident, monkeypatch, timing=timing, hazards=True)
     assert (done == 1).all() and by.sum() == started and report.hazards == []

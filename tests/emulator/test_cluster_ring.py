@@ -9,7 +9,7 @@ import pytest
 from survivors import survivors
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 from tools.mutants import altered_clusters, altered_mbarriers, mutants
 
@@ -23,10 +23,15 @@ def ring(source=RING, m=128, n=64, k=448, cluster=2, ptx=None, **options):
     a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))
     d = np.full((m, n), np.nan, np.float16)
     config = {**CONFIG, "CLUSTER": cluster}
-    compiled = compiler.compile(source, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=config)
+    compiled = compiling.compile(source, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=config)
     if ptx is not None:
         compiled = dataclasses.replace(compiled, ptx=ptx)
-    args = [TensorMap.of(a, (64, 64), 128), TensorMap.of(b, (64, 64 // cluster), 128), TensorMap.of(d, (64, 64), 128), k]
+    args = [
+        TensorMap.of(a, (64, 64), 128),
+        TensorMap.of(b, (64, 64 // cluster), 128),
+        TensorMap.of(d, (64, 64), 128),
+        k,
+    ]
     options = {"hazards": True, "max_instructions": 500_000, **options}
     report = emulator.launch(compiled, "kernel", (-(-m // 64), -(-n // 64)), 160, args, **options)
     want = (a.astype(np.float32) @ b.astype(np.float32).T).astype(np.float16)
@@ -84,7 +89,9 @@ def test_other_rings_are_clean(changes, timing):
 
 
 def test_a_tail_that_waits_for_too_few_stages_is_a_hazard():
-    few = changed(*TAIL).replace("for (int i = 0; i < NUM_STAGES; i++) {              // TAIL", "for (int i = 0; i < 1; i++) {")
+    few = changed(*TAIL).replace(
+        "for (int i = 0; i < NUM_STAGES; i++) {              // TAIL", "for (int i = 0; i < 1; i++) {"
+    )
     _, report = ring(few)
     assert any("nothing keeps that block from ending" in str(hazard) for hazard in report.hazards)
 
@@ -135,7 +142,7 @@ EQUIVALENT = {
 
 
 def test_mutants_of_the_ring_are_caught():
-    source = compiler.compile(RING, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=CONFIG).ptx
+    source = compiling.compile(RING, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=CONFIG).ptx
     tried = (*mutants(source), *altered_mbarriers(source), *altered_clusters(source))
     missed = survivors(tried, lambda ptx, timing: ring(k=256, ptx=ptx, timing=timing))
     assert len(tried) > 28

@@ -21,10 +21,11 @@ from cluster_samples import (
 )
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.errors import LaunchError
 
 # ---- Who is who ----
+
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_block_knows_its_place(shape):
@@ -44,7 +45,7 @@ def test_every_block_knows_its_place(shape):
 
 def test_a_kernel_brings_its_own_clusters():
     source = PLACES.replace("void kernel", "void __cluster_dims__(2, 2, 1) kernel")
-    compiled = compiler.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
     out = np.zeros((8, 16), np.uint32)
     emulator.launch(compiled, "kernel", (4, 2), 1, [out])
     assert out[:, 0].tolist() == [0, 1, 0, 1, 2, 3, 2, 3] and (out[:, 14] == 1).all()
@@ -63,13 +64,13 @@ def test_a_kernel_brings_its_own_clusters():
 )
 def test_clusters_that_no_gpu_takes(grid, cluster, arch, sentence):
     source = 'extern "C" __global__ void kernel(unsigned* out) {}'
-    compiled = compiler.compile(source, arch=arch, name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(source, arch=arch, name="kernel.cu", entry="kernel")
     with pytest.raises(LaunchError, match=sentence):
         emulator.launch(compiled, "kernel", grid, 1, [np.zeros(1, np.uint32)], cluster=cluster)
 
 
 def test_a_kernel_may_bound_its_clusters():
-    ptx = compiler.compile(PLACES, arch="sm_90a", name="kernel.cu", entry="kernel").ptx
+    ptx = compiling.compile(PLACES, arch="sm_90a", name="kernel.cu", entry="kernel").ptx
     ptx = ptx.replace(")\n{", ")\n.maxclusterrank 2\n{", 1)
     out = np.zeros((8, 16), np.uint32)
     emulator.launch(ptx, "kernel", 8, 1, [out], cluster=2)
@@ -78,6 +79,7 @@ def test_a_kernel_may_bound_its_clusters():
 
 
 # ---- Addresses ----
+
 
 def test_addresses_carry_the_rank_of_their_block():
     out, report = run(ADDRESSES, 4, 8, hazards=True)
@@ -127,6 +129,7 @@ def test_the_generic_address_of_something_else_cannot_be_mapped():
 
 # ---- barrier.cluster ----
 
+
 def exchange(hazards=True, **changes):
     return run(filled(EXCHANGE, **{**HALVES, **changes}), blocks=6, hazards=hazards)
 
@@ -163,7 +166,9 @@ def test_a_fence_of_cluster_scope_before_a_relaxed_arrival_orders():
 
 
 def test_a_thread_arrives_once():
-    with pytest.raises(emulator.ClusterFault, match=r"thread \(0, 0, 0\) arrives again at barrier.cluster before the oth"):
+    with pytest.raises(
+        emulator.ClusterFault, match=r"thread \(0, 0, 0\) arrives again at barrier.cluster before the oth"
+    ):
         run("if (rank == 0) { cluster_arrive(); cluster_arrive(); } cluster_sync();")
 
 
@@ -179,7 +184,9 @@ def test_a_thread_arrives_once():
     ],
 )  # fmt: skip
 def test_a_deadlock_says_who_waits_for_whom_across_blocks(body, sentence):
-    body = body.replace("mbarrier_init(full, 1); __syncthreads()", "if (t == 0) mbarrier_init(full, 1); __syncthreads()")
+    body = body.replace(
+        "mbarrier_init(full, 1); __syncthreads()", "if (t == 0) mbarrier_init(full, 1); __syncthreads()"
+    )
     with pytest.raises(emulator.Deadlock, match=sentence):
         run(body)
 
@@ -197,6 +204,7 @@ def test_clusters_do_not_wait_for_each_other(monkeypatch):
 
 
 # ---- Arrivals at the mbarrier of another block ----
+
 
 def remote(**changes):
     return run(filled(ARRIVALS, **{**REMOTE, **changes}), hazards=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.errors import LaunchError
 
 HEAD = 'extern "C" __global__ void kernel'
@@ -38,14 +38,19 @@ def test_an_unsupported_opcode_names_line_and_opcode():
 
 
 def test_an_unsupported_opcode_names_the_source_line(cuda):
-    source = HEAD + '(int* p) {\n  asm volatile("multimem.ld_reduce.weak.global.add.u32 %0, [%1];" : "=r"(p[0]) : "l"(p));\n}'
+    source = (
+        HEAD
+        + '(int* p) {\n  asm volatile("multimem.ld_reduce.weak.global.add.u32 %0, [%1];" : "=r"(p[0]) : "l"(p));\n}'
+    )
     with pytest.raises(emulator.UnsupportedInstruction, match=r"kernel.cu:2.*multimem"):
         cuda(source, out(), arch="sm_90a")
 
 
 def test_a_heap_is_refused_with_what_would_work(cuda):
     source = HEAD + "(int** p) {\n  p[threadIdx.x] = (int*)malloc(64);\n}"
-    with pytest.raises(emulator.UnsupportedInstruction, match=r"kernel.cu:2.*malloc.*heap.*pass an array from the host"):
+    with pytest.raises(
+        emulator.UnsupportedInstruction, match=r"kernel.cu:2.*malloc.*heap.*pass an array from the host"
+    ):
         cuda(source, np.zeros(32, np.uint64))
     with pytest.raises(emulator.UnsupportedInstruction, match="free in device code needs a heap"):
         cuda(HEAD + "(int* p) { free(p); }", out())
@@ -148,7 +153,9 @@ extern "C" __global__ void kernel(const int* in, int* out, int length) {
 }"""
     values, out = np.arange(1, 129, dtype=np.int32), np.zeros(128, np.int32)
     cuda(source, values, out, 8)
-    assert out[12:16].tolist() == [13, 14, 0, 0] and np.array_equal(np.delete(out, [14, 15]), np.delete(values, [14, 15]))
+    assert out[12:16].tolist() == [13, 14, 0, 0] and np.array_equal(
+        np.delete(out, [14, 15]), np.delete(values, [14, 15])
+    )
     with pytest.raises(emulator.EmulatorError, match=r"thread \(3, 0, 0\) copies 16 bytes and names 20 of them"):
         cuda(source, values, out, 20)
 
@@ -217,7 +224,7 @@ def test_compiled_objects_bring_entry_and_dynamic_shared_memory():
         + HEAD
         + "(int* p) { extern __shared__ int s[]; s[threadIdx.x + 900] = 1; p[threadIdx.x] = s[threadIdx.x + 900]; }"
     )
-    made = compiler.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
+    made = compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
     p = out()
     emulator.launch(made, grid=1, block=32, args=[p])
     assert (p == 1).all()

@@ -5,7 +5,7 @@ import pytest
 from cluster_samples import run
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 
 PREDICATED = """
   asm volatile("{ .reg .pred p; .reg .b32 there; setp.eq.u32 p, %2, 1; @p mapa.shared::cluster.u32 there, %0, %1; "
@@ -20,15 +20,20 @@ LEADER = """
 """
 
 
-@pytest.mark.parametrize("arrival", [PREDICATED + "mbarrier_wait_parity(full, 0);", LEADER], ids=["predicated", "leader"])
+@pytest.mark.parametrize(
+    "arrival", [PREDICATED + "mbarrier_wait_parity(full, 0);", LEADER], ids=["predicated", "leader"]
+)
 def test_arrivals_as_other_kernels_spell_them(arrival):
-    out, report = run(f"""
+    out, report = run(
+        f"""
       if (t == 0) mbarrier_init(full, 2);
       fence_mbarrier_init();
       cluster_sync();
       {arrival}
       mine[t] = 5;
-      cluster_sync();""", hazards=True)
+      cluster_sync();""",
+        hazards=True,
+    )
     assert (out[:, :64] == 5).all() and report.hazards == []
 
 
@@ -51,7 +56,7 @@ extern "C" __global__ void kernel(int* bins, int bins_per_block, const int* inpu
 
 
 def test_cooperative_groups_of_a_cluster(rng):
-    compiled = compiler.compile(COOPERATIVE, arch="sm_90a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(COOPERATIVE, arch="sm_90a", name="kernel.cu", entry="kernel")
     numbers, bins = rng.integers(0, 128, 3000).astype(np.int32), np.zeros(128, np.int32)
     report = emulator.launch(
         compiled, "kernel", 8, 96, [bins, 32, numbers, 3000], dynamic_smem_bytes=128, cluster=4, hazards=True

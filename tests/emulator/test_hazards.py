@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.observers import hazards
 from tools.mutants import mutants
 
@@ -68,7 +68,9 @@ def test_atomics_do_not_race_among_themselves(cuda):
 
 def test_a_race_across_blocks_is_told_before_one_across_warps_and_this_before_one_within_a_warp(cuda):
     """One missing barrier makes both of the latter, and a barrier of the warp would mend the lesser one only."""
-    source = HEAD + """(int* p) {
+    source = (
+        HEAD
+        + """(int* p) {
       __shared__ int near[64], far[64];
       int t = threadIdx.x, v = 0;
       near[t] = 1; far[t] = 1; __syncthreads();
@@ -78,6 +80,7 @@ def test_a_race_across_blocks_is_told_before_one_across_warps_and_this_before_on
       far[t] = 3;
       p[t] = blockIdx.x + v;
     }"""
+    )
     found = cuda(source, np.zeros(64, np.int32), grid=2, block=64, hazards=True).hazards
     assert [hazard.reach for hazard in found] == [1, 2, 3]
     told = [str(hazard) for hazard in emulator.widest_first(found)]
@@ -89,7 +92,9 @@ def test_a_race_across_blocks_is_told_before_one_across_warps_and_this_before_on
 
 
 def test_of_two_lines_the_widest_race_is_kept(cuda):
-    source = HEAD + """(int* p) {
+    source = (
+        HEAD
+        + """(int* p) {
       __shared__ int s[64];
       int t = threadIdx.x, v = 0;
       s[t] = 1; __syncthreads();
@@ -100,6 +105,7 @@ def test_of_two_lines_the_widest_race_is_kept(cuda):
       }
       p[t] = v;
     }"""
+    )
     found = cuda(source, np.zeros(64, np.int32), block=64, hazards=True).hazards
     (after_read,) = [hazard for hazard in found if "writes" in str(hazard)]
     assert after_read.reach == 2 and "there is no barrier between them" in str(after_read)
@@ -135,7 +141,7 @@ def run_pipeline(kernel, timing):
 
 
 def test_every_mutant_of_a_pipeline_is_caught():
-    made = compiler.compile(PIPELINE, arch="sm_80", name="kernel.cu", entry="kernel")
+    made = compiling.compile(PIPELINE, arch="sm_80", name="kernel.cu", entry="kernel")
     for timing in ("early", "late"):
         report, right = run_pipeline(made, timing)
         assert right and report.hazards == []
@@ -150,7 +156,7 @@ def test_every_mutant_of_a_pipeline_is_caught():
 
 
 def test_late_copies_show_a_missing_wait():
-    made = compiler.compile(PIPELINE, arch="sm_80", name="kernel.cu", entry="kernel")
+    made = compiling.compile(PIPELINE, arch="sm_80", name="kernel.cu", entry="kernel")
     broken = re.sub(r"cp\.async\.wait_group\s+1;", "", made.ptx)
     assert run_pipeline(broken, "early")[1] and not run_pipeline(broken, "late")[1]
     assert kinds(run_pipeline(broken, "late")[0]) == ["missing wait"]

@@ -9,8 +9,7 @@ import pytest
 from survivors import TIMINGS, survivors
 
 import gpu_simulator as emulator
-from gemm_lab import catalog
-from gpu_simulator import compiler
+from gemm_lab import catalog, compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 from tools.mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 
@@ -21,7 +20,7 @@ ANY_SIZE = [name for name in RUNGS if str(catalog.kernel(name).multiples.get("m"
 @cache
 def compiled(name: str):
     spec = catalog.kernel(name)
-    return spec, compiler.compile(spec.source, config=spec.configure(), arch=spec.targets[0], name=name)
+    return spec, compiling.compile(spec.source, config=spec.configure(), arch=spec.targets[0], name=name)
 
 
 def run(name: str, m: int, n: int, k: int, ptx: str | None = None, sms: int = 4, **options):
@@ -34,8 +33,15 @@ def run(name: str, m: int, n: int, k: int, ptx: str | None = None, sms: int = 4,
     for title, tensor_map in problem.tensor_maps:
         values[title] = TensorMap.of(values[tensor_map.array], tensor_map.box, tensor_map.swizzle)
     report = emulator.launch(
-        ptx or made, made.entry, spec.launch_grid(made.config, m, n, k, sms), made.threads,
-        [values[x] for x in problem.arguments], dynamic_smem_bytes=made.dynamic_smem, cluster=spec.cluster, **options)
+        ptx or made,
+        made.entry,
+        spec.launch_grid(made.config, m, n, k, sms),
+        made.threads,
+        [values[x] for x in problem.arguments],
+        dynamic_smem_bytes=made.dynamic_smem,
+        cluster=spec.cluster,
+        **options,
+    )
     exact = (a.astype(np.float32) @ b.astype(np.float32).T).astype(ml_dtypes.bfloat16)
     return report, np.array_equal(values["d"].astype(np.float32), exact.astype(np.float32))
 
@@ -87,8 +93,16 @@ def equivalent(statement: str, name: str) -> str:
     return ""
 
 
-SIZES = {"01": (256, 256, 192), "02": (256, 256, 320), "03": (256, 256, 320), "04": (256, 512, 384),
-         "05": (256, 512, 384), "06": (512, 512, 384), "07": (512, 512, 384), "08": (256, 256, 512)}
+SIZES = {
+    "01": (256, 256, 192),
+    "02": (256, 256, 320),
+    "03": (256, 256, 320),
+    "04": (256, 512, 384),
+    "05": (256, 512, 384),
+    "06": (512, 512, 384),
+    "07": (512, 512, 384),
+    "08": (256, 256, 512),
+}
 
 
 @pytest.mark.timeout(300)
@@ -100,8 +114,9 @@ def test_mutants_are_caught(name):
     tried = [*mutants(made.ptx), *altered_mbarriers(made.ptx), *altered_clusters(made.ptx), *fields[:12]]
 
     def attempt(ptx, timing):
-        report, exact = run(name, *SIZES[name[7:9]], ptx=ptx, sms=spec.cluster[0], timing=timing, hazards=True,
-                            max_instructions=400_000)
+        report, exact = run(
+            name, *SIZES[name[7:9]], ptx=ptx, sms=spec.cluster[0], timing=timing, hazards=True, max_instructions=400_000
+        )
         return exact, report
 
     missed = survivors(tried, attempt)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from tools.mutants import altered_mbarriers, mutants
 
 HEAD = r"""
@@ -43,7 +43,7 @@ extern "C" __global__ void kernel(uint32_t* out) {
 
 
 def run(body, block=1, arch="sm_90a", hazards=False, **options):
-    compiled = compiler.compile(HEAD + body + "\n}", arch=arch, name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(HEAD + body + "\n}", arch=arch, name="kernel.cu", entry="kernel")
     out = np.full(256, 99, np.uint32)
     report = emulator.launch(compiled, "kernel", 1, block, [out], hazards=hazards, **options)
     return out, report
@@ -178,7 +178,7 @@ def test_relaxed_arrivals_order_nothing():
 
 
 def test_mutants_of_the_handshake_are_caught():
-    made = compiler.compile(HEAD + HANDSHAKE + "\n}", arch="sm_90a", name="kernel.cu", entry="kernel")
+    made = compiling.compile(HEAD + HANDSHAKE + "\n}", arch="sm_90a", name="kernel.cu", entry="kernel")
     statements = []
     for mutant in (*mutants(made.ptx), *altered_mbarriers(made.ptx)):
         out = np.zeros(256, np.uint32)
@@ -212,7 +212,7 @@ def test_deadlocks_say_who_waits_for_what():
     with pytest.raises(emulator.Deadlock, match="which expects 24 bytes more than have been copied"):
         run("mbarrier_init(barrier, 1); mbarrier_arrive_expect_tx(barrier, 24); mbarrier_wait_parity(barrier, 0);")
     with pytest.raises(emulator.Deadlock, match=r"phase 0 is over, and nothing has come since"):
-        run("mbarrier_init(barrier, 1); ARRIVE(\"arrive\", \"\"); mbarrier_wait_parity(barrier, 1);")
+        run('mbarrier_init(barrier, 1); ARRIVE("arrive", ""); mbarrier_wait_parity(barrier, 1);')
 
 
 @pytest.mark.parametrize(

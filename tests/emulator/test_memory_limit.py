@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler, launching, memory_limit
+from gemm_lab import compiling
+from gpu_simulator import launching, memory_limit
 from gpu_simulator.errors import LabError, LaunchError
 from gpu_simulator.machine import resident_blocks as chunk
 from gpu_simulator.memory_limit import VARIABLE, free_bytes, in_words
@@ -27,7 +28,7 @@ LOCAL = (
 
 
 def local(size):
-    return compiler.compile(LOCAL.replace("SIZE", str(size)), arch="sm_80", name="kernel.cu", entry="kernel")
+    return compiling.compile(LOCAL.replace("SIZE", str(size)), arch="sm_80", name="kernel.cu", entry="kernel")
 
 
 def run(kernel, grid=1, block=256, n=1, **options):
@@ -76,7 +77,7 @@ def test_hazards_need_more():
     with pytest.raises(LaunchError, match="record of global memory.*hazards at a smaller size"):
         emulator.launch(kernel, "kernel", 1, 32, [a, 1], max_bytes=10 * MB, hazards=True)
     source = HEAD + "(unsigned char* p) { for (int i = threadIdx.x; i < 2097152; i += 1024) p[i] = 1; }"
-    bytewise = compiler.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
+    bytewise = compiling.compile(source, arch="sm_80", name="kernel.cu", entry="kernel")
     with pytest.raises(emulator.BudgetExceeded, match="record of global memory would bring it to"):
         emulator.launch(bytewise, "kernel", 1, 1024, [a], max_bytes=40 * MB, hazards=True)
 
@@ -90,7 +91,9 @@ def test_endless_printing_is_stopped(cuda):
 
 
 def test_a_flood_is_cut_and_says_so(cuda):
-    source = HEAD + '(int* p) { for (int i = 0; i < p[0]; ++i) printf("line %d, which has about 40 characters\\n", i); }'
+    source = (
+        HEAD + '(int* p) { for (int i = 0; i < p[0]; ++i) printf("line %d, which has about 40 characters\\n", i); }'
+    )
     output = cuda(source, np.full(1, 1000, np.int32), block=64, max_bytes=9 * MB).output
     assert 2**20 <= len(output) < 2**20 + 4000 and output.startswith("line 0,")
     shown = output.count("line ")

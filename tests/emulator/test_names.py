@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.ptx.demangle import source_name
 
 SOURCE = """
@@ -38,23 +38,42 @@ extern "C" __global__ void kernel(int* p) {
 
 
 def test_every_symbol_that_the_compiler_makes_has_its_name_again():
-    ptx = compiler.compile(SOURCE, arch="sm_80", name="kernel.cu", entry="kernel").ptx
+    ptx = compiling.compile(SOURCE, arch="sm_80", name="kernel.cu", entry="kernel").ptx
     symbols = re.findall(r"\.(?:global|const|shared) \.align \d+ \.b8 ([\w$]+)\[", ptx)
     assert sum(symbol.startswith("_Z") for symbol in symbols) >= 8, symbols
     assert {source_name(symbol) for symbol in symbols} == {
-        "lab::table", "lab::other", "lab::hidden", "staged", "mine", "many", "counted", "smem_b", "its_own"}
+        "lab::table",
+        "lab::other",
+        "lab::hidden",
+        "staged",
+        "mine",
+        "many",
+        "counted",
+        "smem_b",
+        "its_own",
+    }
 
 
-@pytest.mark.parametrize(("symbol", "name"), [
-    ("_ZZ4gemmE6smem_b", "smem_b"), ("_ZZ4gemmE6smem_b_0", "smem_b"), ("_ZZ4gemmE6smem_b__10_", "smem_b"),
-    ("_ZZ5plainPKfPfE4tile", "tile"), ("_ZZ4gemmE4a_E1", "a_E1"), ("_ZL5table", "table"), ("_ZN3labL5tableE", "lab::table"),
-    ("_ZN36_GLOBAL__N__00000000_4_k_cu_fae0ffd25tableE", "table"),
-])
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("_ZZ4gemmE6smem_b", "smem_b"),
+        ("_ZZ4gemmE6smem_b_0", "smem_b"),
+        ("_ZZ4gemmE6smem_b__10_", "smem_b"),
+        ("_ZZ5plainPKfPfE4tile", "tile"),
+        ("_ZZ4gemmE4a_E1", "a_E1"),
+        ("_ZL5table", "table"),
+        ("_ZN3labL5tableE", "lab::table"),
+        ("_ZN36_GLOBAL__N__00000000_4_k_cu_fae0ffd25tableE", "table"),
+    ],
+)
 def test_the_forms_of_a_symbol(symbol, name):
     assert source_name(symbol) == name
 
 
-@pytest.mark.parametrize("symbol", ["smem_b", "dynamic", "$str", "_Z", "_ZN", "_ZZ", "_ZZ4gemmE", "_ZZ4gemmE99x", "_Zebra"])
+@pytest.mark.parametrize(
+    "symbol", ["smem_b", "dynamic", "$str", "_Z", "_ZN", "_ZZ", "_ZZ4gemmE", "_ZZ4gemmE99x", "_Zebra"]
+)
 def test_what_is_no_such_symbol_stays(symbol):
     assert source_name(symbol) == symbol
 
@@ -69,8 +88,10 @@ def test_faults_name_them(cuda):
 
 
 def test_a_snapshot_finds_a_variable_by_its_name_before_a_longer_one(cuda):
-    source = ('extern "C" __global__ void kernel(int* p) {\n  __shared__ int tile_b[4], tile[32];\n  tile_b[p[0]] = 7;\n'
-              "  tile[threadIdx.x] = threadIdx.x;\n  __syncthreads();\n  p[threadIdx.x] = tile[31 - threadIdx.x] + tile_b[0];\n}")
+    source = (
+        'extern "C" __global__ void kernel(int* p) {\n  __shared__ int tile_b[4], tile[32];\n  tile_b[p[0]] = 7;\n'
+        "  tile[threadIdx.x] = threadIdx.x;\n  __syncthreads();\n  p[threadIdx.x] = tile[31 - threadIdx.x] + tile_b[0];\n}"
+    )
     report = cuda(source, np.zeros(32, np.int32))
     seen = report.inspect(("kernel.cu", 6))
     assert seen.shared_as(np.int32, "tile").tolist() == list(range(32))

@@ -23,5 +23,7 @@ def test_printf_pads_and_cuts_as_c_does(cuda):
                                    2.5, -6, 4, 6, 5, 7, 7, "abcdef", 1.5, x, x, x, 0.0, 1 / (x - x));
     }"""
     )
-    expected = "    B|C  |2.500000|4     |5     |007|     007|     abc|2|0x1.4cp+2|0x1.5p+2|   0X1.4CP+2|0x0.00p+0|  inf"
+    expected = (
+        "    B|C  |2.500000|4     |5     |007|     007|     abc|2|0x1.4cp+2|0x1.5p+2|   0X1.4CP+2|0x0.00p+0|  inf"
+    )
     assert cuda(source, 5.1875).output == expected

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from tools.mutants import mutants, weakened
 
 HEAD = 'extern "C" __global__ void kernel'
 
 
 def built(source, arch="sm_80"):
-    return compiler.compile(source, arch=arch, name="kernel.cu", entry="kernel")
+    return compiling.compile(source, arch=arch, name="kernel.cu", entry="kernel")
 
 
 def races(report):

@@ -153,4 +153,8 @@ def test_the_definition_knows_what_orders():
     assert racing_pairs([step("arrive"), write, step("wait"), far]) == {(1, 3)}
     assert racing_pairs([write, step("relaxed"), step("wait"), far]) == {(0, 3)}
     assert racing_pairs([write, sync, step("load", flip=32)]) == set() == racing_pairs([write, step("signal"), far])
-    assert racing_pairs([write, step("signal"), step("load", flip=32)]) == {(0, 2)} == racing_pairs([write, step("whisper"), far])
+    assert (
+        racing_pairs([write, step("signal"), step("load", flip=32)])
+        == {(0, 2)}
+        == racing_pairs([write, step("whisper"), far])
+    )

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
+from gemm_lab import compiling
 from gemm_lab.config import data_dir
 from gemm_lab.measure import copy_patterns, patterns
 from gemm_lab.measure.recordings import Recording, recordings
@@ -42,15 +43,16 @@ def rows(every: int = 1) -> list[Row]:
     found, made = [], [(recording, row) for recording in recordings() if (row := recorded.pop(recording.key, None))]
     assert not recorded, "every recorded pattern can be made again"
     for recording, row in made[::every]:
-        compiled = compiler.compile(recording.source, arch="sm_90a", name="pattern")
+        compiled = compiling.compile(recording.source, arch="sm_90a", name="pattern")
         totals = emulator.launch(compiled, "gemm", 1, 32, recording.arguments()).totals
         found.append(Row(recording, totals, *(int(row[name]) for name in COUNTS)))
     return found
 
 
 def instruction(*names: str, but: str = "-") -> list[Row]:
-    return [row for row in rows() if row.recording.instruction.startswith(names)
-            and but not in row.recording.instruction]
+    return [
+        row for row in rows() if row.recording.instruction.startswith(names) and but not in row.recording.instruction
+    ]
 
 
 def exact(row: Row) -> bool:
@@ -65,10 +67,16 @@ def test_a_sample_of_the_patterns_is_exact():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("names", "at_least"), [
-    (("ld.shared", "st.shared"), 570), (("ldmatrix", "stmatrix"), 570), (("wmma",), 148),
-    (("cp.async.cg.16",), 543), (("cp.async.ca",), 1050),
-])
+@pytest.mark.parametrize(
+    ("names", "at_least"),
+    [
+        (("ld.shared", "st.shared"), 570),
+        (("ldmatrix", "stmatrix"), 570),
+        (("wmma",), 148),
+        (("cp.async.cg.16",), 543),
+        (("cp.async.ca",), 1050),
+    ],
+)
 def test_every_pattern_is_exact(names, at_least):
     chosen = instruction(*names)
     assert [row.recording.key for row in chosen if not exact(row)] == []
@@ -82,16 +90,23 @@ def test_every_kind_of_copy_is_recorded():
     assert sum(row.is_tile for row in copies) >= 694
     assert sum(not row.is_tile for row in instruction("cp.async.ca")) >= 610
     for form in (".zfill", ".select"):
-        assert min(sum(row.recording.instruction == f"cp.async.{kind}.16{form}" for row in copies)
-                   for kind in ("ca", "cg")) >= 36
+        assert (
+            min(
+                sum(row.recording.instruction == f"cp.async.{kind}.16{form}" for row in copies) for kind in ("ca", "cg")
+            )
+            >= 36
+        )
     assert len(rows()) >= 2881
 
 
 COPY = "cp.async.cg.shared.global [%0], [%1], 16"
 SELECT = "{{.reg .pred p; .reg .b32 s; setp.{0} p, %2, {1}; selp.b32 s, {2}, p; " + COPY + ", s;}}"
 IGNORE = "{{.reg .pred p; setp.{0} p, %2, {1}; " + COPY + ", p;}}"
-TWO = ("{{.reg .pred p, q; .reg .b32 s; setp.lt.s32 p, %2, {1}; setp.{0} q, %2, {1}00, p; selp.b32 s, {2}, q; "
-       + COPY + ", s;}}")
+TWO = (
+    "{{.reg .pred p, q; .reg .b32 s; setp.lt.s32 p, %2, {1}; setp.{0} q, %2, {1}00, p; selp.b32 s, {2}, q; "
+    + COPY
+    + ", s;}}"
+)
 COMPARISONS = ("ne.s32", "eq.s32", "lt.s32", "le.s32", "gt.u32", "ge.u32", "lt.u32", "lo.u32", "hs.u32")
 WAVEFRONTS = {"plain": 15, "as a store": 8, "zfill": 27}  # of rows of 80 bytes, as recorded
 
@@ -99,8 +114,12 @@ WAVEFRONTS = {"plain": 15, "as a store": 8, "zfill": 27}  # of rows of 80 bytes,
 def copies_of_every_form() -> list[str]:
     """PTX of copies whose length is a register, a constant, ignore-src, or chosen by selp after a comparison."""
     found = [f"{COPY}, {length};" for length in ("%2", "16", "8", "0")]
-    made = [(form, compare, order) for compare in COMPARISONS for form in (SELECT, IGNORE)
-            for order in ("16, 0", "0, 16")[: 2 if form is SELECT else 1]]
+    made = [
+        (form, compare, order)
+        for compare in COMPARISONS
+        for form in (SELECT, IGNORE)
+        for order in ("16, 0", "0, 16")[: 2 if form is SELECT else 1]
+    ]
     made += [(TWO, compare, order) for compare in ("lt.and.s32", "ge.or.u32") for order in ("16, 0", "0, 16")]
     # Every comparison with another number, or ptxas would compute two of them at once.
     return found + [form.format(compare, 3 + n, order) for n, (form, compare, order) in enumerate(made)]
@@ -111,14 +130,21 @@ def test_the_emulator_knows_what_ptxas_makes_of_a_length():
     every, source = copies_of_every_form(), patterns.kernel_source("cp.async.cg.16.zfill")
     line = next(line for line in source.split("\n") if COPY in line)
     source = source.replace(line, "\n".join(line.replace(f"{COPY}, %2;", copy) for copy in every))
-    compiled = compiler.compile(source, arch="sm_90a", name="pattern")
+    compiled = compiling.compile(source, arch="sm_90a", name="pattern")
     sass = [line.text for line in compiler.disassemble(compiled) if "LDGSTS" in line.text]
     shared, global_ = copy_patterns.tile(16, 64, 16, "padded", 1024)
-    arguments = [shared.astype(np.uint32), global_.astype(np.uint32), np.ones(1 << 15, np.uint8),
-                 np.zeros(32, np.uint32), np.full(32, 16, np.uint32)]
+    arguments = [
+        shared.astype(np.uint32),
+        global_.astype(np.uint32),
+        np.ones(1 << 15, np.uint8),
+        np.zeros(32, np.uint32),
+        np.full(32, 16, np.uint32),
+    ]
     report = emulator.launch(compiled, "gemm", 1, 32, arguments)
     forms = []
-    for copy, text, site in zip(every, sass, [s for s in report.sites if s.opcode.startswith("cp.async.cg")], strict=True):
+    for copy, text, site in zip(
+        every, sass, [s for s in report.sites if s.opcode.startswith("cp.async.cg")], strict=True
+    ):
         predicate = text.rstrip(" ;").rsplit(", ")[-1]
         forms.append("zfill" if "ZFILL" in text else "plain")
         if forms[-1] == "plain" and "P" in predicate and (site.sectors == 0) == predicate.startswith("!"):
@@ -138,12 +164,21 @@ def stores(pattern) -> int:
 @pytest.mark.long
 def test_other_models_of_cg_would_be_noticed():
     """The bank model of stores, and the rules that were believed before, fail on many recordings."""
+
     def lines(pattern):
         return len(set(zip(pattern.source // 128, pattern.shared // 128, strict=True)))
 
     def by_xor(pattern):
-        return len(set(zip(pattern.source // 128, pattern.shared // 128,
-                           (pattern.source // 16 ^ pattern.shared // 16) % 8, strict=True)))
+        return len(
+            set(
+                zip(
+                    pattern.source // 128,
+                    pattern.shared // 128,
+                    (pattern.source // 16 ^ pattern.shared // 16) % 8,
+                    strict=True,
+                )
+            )
+        )
 
     cg = [row for row in instruction("cp.async.cg.16", but=".16.")]
     assert min(disagreements(rule, cg) for rule in (stores, lines, by_xor)) > 50
@@ -152,6 +187,7 @@ def test_other_models_of_cg_would_be_noticed():
 @pytest.mark.long
 def test_other_models_of_ca_would_be_noticed():
     """Stores, queues at the banks of both sides, one queue in the order of the lanes, an arbiter that wastes nothing."""
+
     def sides(pattern):
         return np.array([pattern.source, pattern.shared]).astype(int).reshape(2, 4, 8) // 16 % 8
 
@@ -182,14 +218,17 @@ def test_other_models_of_ca_would_be_noticed():
         return total
 
     ca = [row for row in instruction("cp.async.ca.16", but=".16.")]
-    wrong = {rule.__name__: disagreements(rule, ca)
-             for rule in (stores, both_queues, one_after_the_other, in_order, first_fit)}
+    wrong = {
+        rule.__name__: disagreements(rule, ca)
+        for rule in (stores, both_queues, one_after_the_other, in_order, first_fit)
+    }
     assert min(wrong.values()) > 40, wrong
 
 
 @pytest.mark.long
 def test_other_models_of_copies_that_may_fill_with_zeros_would_be_noticed():
     """Counted as the same copy without a length, both forms of .cg fail; .ca fails if lanes that fill want the source."""
+
     def plain(row):
         p = row.recording.pattern
         return banks.cp_async_cg_wavefronts(p.source, p.shared) != row.wavefronts
@@ -209,8 +248,10 @@ def test_the_counter_of_the_whole_kernel_says_something_else_of_copies():
     cg = instruction("cp.async.cg.16", but=".16.")
     assert {row.whole_kernel for row in cg} == {4} and len({row.wavefronts for row in cg}) > 10
     for kind in ("ca", "cg"):
-        counts = [{row.recording.pattern.name: row.whole_kernel for row in instruction(f"cp.async.{kind}.16.{form}")}
-                  for form in ("zfill", "select")]
+        counts = [
+            {row.recording.pattern.name: row.whole_kernel for row in instruction(f"cp.async.{kind}.16.{form}")}
+            for form in ("zfill", "select")
+        ]
         shared = counts[0].keys() & counts[1].keys()
         assert len(shared) >= 36 and all(counts[0][name] == counts[1][name] for name in shared)
 

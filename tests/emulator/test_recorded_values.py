@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
+from gemm_lab import compiling
 from gpu_simulator import compiler
 
 FOLDER = Path(__file__).parent / "recorded"
@@ -46,7 +47,7 @@ def differs(got: np.ndarray, expected: np.ndarray, kind: str) -> bool:
 @lru_cache
 def modules(file):
     """One small module a kernel: parsing the whole text for each of them would take minutes."""
-    made = compiler.compile((FOLDER / file).read_text(), arch="sm_90", name=file, entry=operations(file)[0][0])
+    made = compiling.compile((FOLDER / file).read_text(), arch="sm_90", name=file, entry=operations(file)[0][0])
     pieces = re.split(r"(?=^(?:\.visible |\.weak )*\.(?:entry|func)\b)", made.ptx, flags=re.M)
     kernels = {m[1]: piece for piece in pieces if (m := re.match(r"\.visible \.entry (\w+)", piece))}
     shared = "".join(piece for piece in pieces if piece not in set(kernels.values()))

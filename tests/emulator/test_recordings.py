@@ -22,9 +22,19 @@ PTXAS_CHANGES = {
     ("simt/03_shared_memory_tiles", "wavefronts"): "LDS.128",
     ("simt/03_shared_memory_tiles", "ideal_wavefronts"): "LDS.128",
     # Four st.global.u32 to neighbouring words, which is what NVRTC makes of some of the 16-byte stores, are one STG.128.
-    **{(name, counter): "STG.E.128" for counter in ("store_requests", "store_sectors")
-       for name in ("hopper/01_wgmma", "hopper/02_tma", "hopper/03_producer", "hopper/04_two_consumers",
-                    "hopper/05_persistent", "hopper/06_clusters", "rtx5090/03_persistent")},
+    **{
+        (name, counter): "STG.E.128"
+        for counter in ("store_requests", "store_sectors")
+        for name in (
+            "hopper/01_wgmma",
+            "hopper/02_tma",
+            "hopper/03_producer",
+            "hopper/04_two_consumers",
+            "hopper/05_persistent",
+            "hopper/06_clusters",
+            "rtx5090/03_persistent",
+        )
+    },
 }
 
 
@@ -44,16 +54,23 @@ def test_a_rung_counts_what_the_hardware_counted(row):
     compiled = made.compile("sm_90a")
     inputs = make_inputs(made.problem, n, n, n, "integers", 0)
     args = inputs.arguments()
-    report = emulator.launch(compiled, "gemm", made.grid(n, n, n), (compiled.threads, 1, 1), args,
-                             cluster=made.spec.cluster)
+    report = emulator.launch(
+        compiled, "gemm", made.grid(n, n, n), (compiled.threads, 1, 1), args, cluster=made.spec.cluster
+    )
     assert np.array_equal(inputs.d, reference(inputs).astype(inputs.d.dtype))
-    loads = [site for site in report.sites
-             if site.opcode.startswith(("ld.global", "cp.async")) and not site.opcode.startswith("cp.async.bulk")]
+    loads = [
+        site
+        for site in report.sites
+        if site.opcode.startswith(("ld.global", "cp.async")) and not site.opcode.startswith("cp.async.bulk")
+    ]
     stores = [site for site in report.sites if site.opcode.startswith(("st.global", "wmma.store")) and site.sectors]
     counted = {
-        "wavefronts": report.totals.wavefronts, "ideal_wavefronts": report.totals.ideal_wavefronts,
-        "load_requests": sum(site.requests for site in loads), "load_sectors": sum(site.sectors for site in loads),
-        "store_requests": sum(site.requests for site in stores), "store_sectors": sum(site.sectors for site in stores),
+        "wavefronts": report.totals.wavefronts,
+        "ideal_wavefronts": report.totals.ideal_wavefronts,
+        "load_requests": sum(site.requests for site in loads),
+        "load_sectors": sum(site.sectors for site in loads),
+        "store_requests": sum(site.requests for site in stores),
+        "store_sectors": sum(site.sectors for site in stores),
     }
     if row["source"] not in ("", source_hash(compiled)) and any(int(row[key]) != counted[key] for key in counted):
         pytest.skip("recorded of an earlier text")

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import catalog
-from gpu_simulator import compiler
+from gemm_lab import catalog, compiling
 from gpu_simulator.faults import EmulatorError
 from gpu_simulator.hardware.tensor_map import TensorMap
 from tools.mutants import mutants
@@ -22,7 +21,7 @@ TMA = [name for name in RUNGS if name.startswith("rtx5090/")]
 
 def compiled(name, **config):
     spec = catalog.kernel(name)
-    return spec, compiler.compile(spec.source, config=spec.configure(**config), arch=spec.targets[0], name=name)
+    return spec, compiling.compile(spec.source, config=spec.configure(**config), arch=spec.targets[0], name=name)
 
 
 def run(name, m, n, k, kernel=None, config=None, **options):
@@ -52,8 +51,10 @@ def run(name, m, n, k, kernel=None, config=None, **options):
 
 
 @pytest.mark.parametrize("name", RUNGS)
-@pytest.mark.parametrize("size", [
-    (512, 256, 192), *(pytest.param(size, marks=pytest.mark.long) for size in ((256, 256, 256), (512, 512, 512)))])
+@pytest.mark.parametrize(
+    "size",
+    [(512, 256, 192), *(pytest.param(size, marks=pytest.mark.long) for size in ((256, 256, 256), (512, 512, 512)))],
+)
 def test_a_rung_is_exact(name, size):
     _, d, exact = run(name, *size)
     assert np.array_equal(d, exact)
@@ -86,10 +87,16 @@ def test_conflict_degree_of_cp_async(name):
     assert ideal and sum(s.wavefronts for s in copies) == degree * ideal
 
 
-@pytest.mark.parametrize("config", [
-    {"BLOCK_K": 16}, {"NUM_STAGES": 2}, {"BLOCK_K": 32, "NUM_STAGES": 6},
-    {"BLOCK_N": 256, "BLOCK_K": 32, "NUM_WARPS_N": 4, "NUM_STAGES": 4}, {"BLOCK_M": 64, "NUM_WARPS_M": 1},
-])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"BLOCK_K": 16},
+        {"NUM_STAGES": 2},
+        {"BLOCK_K": 32, "NUM_STAGES": 6},
+        {"BLOCK_N": 256, "BLOCK_K": 32, "NUM_WARPS_N": 4, "NUM_STAGES": 4},
+        {"BLOCK_M": 64, "NUM_WARPS_M": 1},
+    ],
+)
 def test_multistage_with_other_tiles(config):
     """Rows of 32, 64 and 128 bytes under one swizzle, as many stages as fit, K shorter than the pipeline."""
     for k in (64, 256):
@@ -114,8 +121,12 @@ def small(name) -> tuple[int, int, int]:
     """M, N, K of a tile of D or a few, and k tiles enough that every buffer in shared memory is used twice."""
     if name.endswith("any_size"):
         return 120, 251, 200
-    sizes = {"simt": (128, 128, 64), "t4": (256, 256, 128), "ampere": (128, 256, 128 if name < "ampere/06" else 256),
-             "rtx5090": (128, 512, 448)}
+    sizes = {
+        "simt": (128, 128, 64),
+        "t4": (256, 256, 128),
+        "ampere": (128, 256, 128 if name < "ampere/06" else 256),
+        "rtx5090": (128, 512, 448),
+    }
     return sizes[name.split("/")[0]]
 
 
@@ -148,7 +159,9 @@ def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     for mutant in broken:
         what = mutant.statement.split()[0]
         try:
-            report, d, _ = run(name, *small(name), kernel=mutant.ptx, hazards=True, timing="late", max_instructions=10**7)
+            report, d, _ = run(
+                name, *small(name), kernel=mutant.ptx, hazards=True, timing="late", max_instructions=10**7
+            )
         except EmulatorError:  # a barrier that is not there, a wait that never ends
             continue
         if not report.hazards:

@@ -7,7 +7,7 @@ import pytest
 from tensor_frame import AFTER, END, FRAME, LOAD, MULTIPLY, START, WAIT, WHOLE, launch
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 
 
 @pytest.mark.parametrize("timing", ["early", "late"])
@@ -97,12 +97,15 @@ def test_what_is_missing_is_said(name, timing):
 
 
 # A second product onto the first, by thread OTHER, which has been told that the first was issued.
-RELAYED = WHOLE.replace(MULTIPLY, """  if (threadIdx.x == 64) { multiply(base, false); /* commit */ tcgen05_fence_before_thread_sync(); }
+RELAYED = WHOLE.replace(
+    MULTIPLY,
+    """  if (threadIdx.x == 64) { multiply(base, false); /* commit */ tcgen05_fence_before_thread_sync(); }
   /* wait */
   __syncthreads();
   tcgen05_fence_after_thread_sync();
   if (threadIdx.x == OTHER) { multiply(base, true); tcgen05_commit<1>(barrier); }
-""")
+""",
+)
 
 
 @pytest.mark.parametrize(("other", "same_warp"), [(64, True), (70, True), (96, False), (0, False)])
@@ -113,7 +116,8 @@ def test_products_of_different_warps_are_never_in_order_without_a_wait(other, sa
     assert [h.kind for h in report.hazards] == ([] if same_warp else ["missing wait"])
     assert all("only products of one warp, accumulator" in h.message for h in report.hazards)
     body = body.replace("/* commit */", "tcgen05_commit<1>(barrier + 8);").replace(
-        "/* wait */", "mbarrier_wait_parity(barrier + 8, 0);")
+        "/* wait */", "mbarrier_wait_parity(barrier + 8, 0);"
+    )
     out, report = launch(body, timing="late")
     assert (out[:1024] == 32).all() and report.hazards == []
 
@@ -153,7 +157,9 @@ FAULTS = {
 
 
 def test_a_warp_has_to_be_whole():
-    with pytest.raises(emulator.TensorMemoryFault, match="thread .96, 0, 0. is in a warp of which not all 32 threads are"):
+    with pytest.raises(
+        emulator.TensorMemoryFault, match="thread .96, 0, 0. is in a warp of which not all 32 threads are"
+    ):
         launch(WHOLE, threads=120)
 
 
@@ -166,10 +172,14 @@ def test_misuse_is_a_fault_with_its_place(name):
 
 
 def test_who_waits_for_columns_is_told():
-    body = WHOLE.replace("tcgen05_alloc<1>(slot, 64);", "tcgen05_alloc<1>(slot, 512);\n  if (warp == 1) "
-                         "tcgen05_alloc<1>(slot + 4, 512);")
-    with pytest.raises(emulator.Deadlock, match=r"threads 32-63 wait in tcgen05.alloc for 512 columns of tensor memory while "
-                       r"its block holds columns 0 to 511|threads 0-31 wait in tcgen05.alloc"):
+    body = WHOLE.replace(
+        "tcgen05_alloc<1>(slot, 64);", "tcgen05_alloc<1>(slot, 512);\n  if (warp == 1) tcgen05_alloc<1>(slot + 4, 512);"
+    )
+    with pytest.raises(
+        emulator.Deadlock,
+        match=r"threads 32-63 wait in tcgen05.alloc for 512 columns of tensor memory while "
+        r"its block holds columns 0 to 511|threads 0-31 wait in tcgen05.alloc",
+    ):
         launch(body)
 
 
@@ -193,7 +203,7 @@ def test_an_allocation_waits_until_columns_are_given_back():
     ],
 )
 def test_what_is_not_known_says_so(statement, words):
-    ptx = compiler.compile(FRAME.replace("BODY", WHOLE), arch="sm_100a", name="kernel.cu", entry="kernel").ptx
+    ptx = compiling.compile(FRAME.replace("BODY", WHOLE), arch="sm_100a", name="kernel.cu", entry="kernel").ptx
     place = re.search(r"tcgen05\.mma\.[^;]*\[(%\w+)\], (%\w+)[^;]*;", ptx)
     text = statement.replace("%0", place[1]).replace("%1", place[2])
     with pytest.raises(emulator.UnsupportedInstruction, match=words):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 FOREIGN = (Path(__file__).parent / "foreign_tcgen05.cu").read_text()
@@ -16,15 +16,23 @@ FOREIGN = (Path(__file__).parent / "foreign_tcgen05.cu").read_text()
 def gemm(group: int, loads: int, ptx=lambda text: text, block_n=64, m=256, n=192, k=320, **options):
     """(is D exact, the report) of `foreign_tcgen05.cu`."""
     source = f"#define GROUPS {group}\n#define LOADS {loads}\n{FOREIGN}"
-    compiled = compiler.compile(source, arch="sm_100a", name="foreign.cu", entry="kernel",
-                                config={"BLOCK_N": block_n, "GROUP": group, "STAGES": 3})
+    compiled = compiling.compile(
+        source,
+        arch="sm_100a",
+        name="foreign.cu",
+        entry="kernel",
+        config={"BLOCK_N": block_n, "GROUP": group, "STAGES": 3},
+    )
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, (rows, k)).astype(ml_dtypes.bfloat16) for rows in (m, n))
     d = np.full((m, n), np.nan, ml_dtypes.bfloat16)
-    maps = [TensorMap("bf16", (64, len(x), k // 64), (2 * k, 128), (64, rows, 1), swizzle=128, array=x)
-            for x, rows in ((a, 128), (b, block_n // group))]
-    report = emulator.launch(ptx(compiled.ptx), "kernel", 2, 192, [*maps, d, m, n, k],
-                             dynamic_smem_bytes=compiled.dynamic_smem, **options)
+    maps = [
+        TensorMap("bf16", (64, len(x), k // 64), (2 * k, 128), (64, rows, 1), swizzle=128, array=x)
+        for x, rows in ((a, 128), (b, block_n // group))
+    ]
+    report = emulator.launch(
+        ptx(compiled.ptx), "kernel", 2, 192, [*maps, d, m, n, k], dynamic_smem_bytes=compiled.dynamic_smem, **options
+    )
     want = (a.astype(np.float32) @ b.astype(np.float32).T).astype(ml_dtypes.bfloat16)
     return np.array_equal(d.astype(np.float32), want.astype(np.float32)), report
 
@@ -63,6 +71,9 @@ def test_one_block_of_a_pair_that_does_not_allocate_is_named():
         first = "{ .reg .pred q; .reg .b32 r; mov.u32 r, %cluster_ctarank; setp.eq.u32 q, r, 0; @q "
         return text.replace(alloc, f"{first}{alloc.strip()} }}")
 
-    with pytest.raises(emulator.Deadlock, match=r"threads 160-191 wait in tcgen05.alloc for 128 columns of tensor memory "
-                       r"together with a warp of block \(1, 0, 0\), which has not come"):
+    with pytest.raises(
+        emulator.Deadlock,
+        match=r"threads 160-191 wait in tcgen05.alloc for 128 columns of tensor memory "
+        r"together with a warp of block \(1, 0, 0\), which has not come",
+    ):
         gemm(2, 0, alone)

@@ -7,7 +7,7 @@ import pytest
 from tensor_frame import END, FRAME, LOAD, START, WAIT_ST, launch
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 
 SHAPES = {"32x32b": (1, (1, 8, 128)), "16x64b": (1, (1, 16, 128)), "16x128b": (2, (1, 4, 64)), "16x256b": (4, (1, 2, 32)),
           "16x32bx2": (1, (1, 8))}  # fmt: skip
@@ -69,7 +69,7 @@ def test_loads_and_stores_of_every_shape(shape, times):
       __syncthreads();
       if (warp == 0) tcgen05_dealloc<1>(base, 512);
     """
-    compiled = compiler.compile(FRAME.replace("BODY", body), arch="sm_100a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(FRAME.replace("BODY", body), arch="sm_100a", name="kernel.cu", entry="kernel")
     out = np.zeros(count * 32 + 256, np.uint32)
     report = emulator.launch(compiled, "kernel", 1, 128, [out, 0, 0, 1], hazards=True, timing="late")
     assert report.hazards == []
@@ -100,7 +100,9 @@ def test_two_values_of_16_bits_in_a_register():
 
 
 # Two rounds in which every thread stores its row of A, all ones, and one multiplies it with B.
-STORED_A = (START.replace("(slot, 64)", "(slot, 128)") + """
+STORED_A = (
+    START.replace("(slot, 64)", "(slot, 128)")
+    + """
   for (int round = 0; round < 2; round++) {
     asm volatile("tcgen05.st.sync.aligned.32x32b.x8.b32 [%0], {%1, %1, %1, %1, %1, %1, %1, %1};"
                  :: "r"(mine + 64), "r"(0x3f803f80) : "memory");
@@ -116,7 +118,10 @@ STORED_A = (START.replace("(slot, 64)", "(slot, 128)") + """
     /* wait */ mbarrier_wait_parity(barrier, round);
     /* second fence */ tcgen05_fence_after_thread_sync();
   }
-""" + LOAD + END.replace("64", "128"))
+"""
+    + LOAD
+    + END.replace("64", "128")
+)
 
 
 @pytest.mark.parametrize("timing", ["early", "late"])

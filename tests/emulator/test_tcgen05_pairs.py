@@ -23,7 +23,9 @@ def changed(*pairs, timing="late", **options):
         assert right in source
         source = source.replace(right, wrong)
     made = compiled(RUNG, source, **RING)
-    report, d, exact = run(RUNG, **small(RUNG), made=made, hazards=True, timing=timing, max_instructions=10**7, **options)
+    report, d, exact = run(
+        RUNG, **small(RUNG), made=made, hazards=True, timing=timing, max_instructions=10**7, **options
+    )
     return np.array_equal(d, exact), report
 
 
@@ -34,10 +36,15 @@ def test_a_pair_that_keeps_the_rules_is_clean():
 
 def test_both_blocks_name_the_same_place_for_the_address():
     """CUTLASS, Allocator2Sm: both have to give the same dst_ptr. In ptxas's code one block stores the address for both."""
-    other = [("const uint32_t slot = acc_empty + 16; ", "const uint32_t slot = acc_empty + 16 + 4 * rank; "),
-             ("smem[(slot - smem_a) / 16].x", "reinterpret_cast<const uint32_t*>(smem)[(slot - smem_a) / 4]")]
-    with pytest.raises(emulator.TensorMemoryFault, match=r"block \(0, 0, 0\).* written to shared address 65,600, and block "
-                       r"\(1, 0, 0\) to 65,604: with cta_group::2 both blocks name the same place"):
+    other = [
+        ("const uint32_t slot = acc_empty + 16; ", "const uint32_t slot = acc_empty + 16 + 4 * rank; "),
+        ("smem[(slot - smem_a) / 16].x", "reinterpret_cast<const uint32_t*>(smem)[(slot - smem_a) / 4]"),
+    ]
+    with pytest.raises(
+        emulator.TensorMemoryFault,
+        match=r"block \(0, 0, 0\).* written to shared address 65,600, and block "
+        r"\(1, 0, 0\) to 65,604: with cta_group::2 both blocks name the same place",
+    ):
         changed(*other)
 
 
@@ -46,7 +53,9 @@ def test_allocating_takes_a_block_that_has_begun(timing):
     """PTX ISA, tcgen05.alloc: the issuing warp must make sure that the peer CTA is launched."""
     exact, report = changed((FIRST, ""), timing=timing)
     assert exact and {h.kind for h in report.hazards} == {"missing wait"}
-    assert all("which may not have begun yet: let both meet at barrier.cluster before" in h.message for h in report.hazards)
+    assert all(
+        "which may not have begun yet: let both meet at barrier.cluster before" in h.message for h in report.hazards
+    )
 
 
 def test_an_arrival_alone_does_not_tell_that_the_other_has_begun():
@@ -58,15 +67,21 @@ def test_an_arrival_alone_does_not_tell_that_the_other_has_begun():
 def test_giving_back_may_wait_for_the_other_block(rank):
     """PTX ISA, "Issue Granularity", a hang that comes and goes: one gives back before the barrier, the other after it."""
     body = f"  if (rank == {rank}) {{ {AFTER} }} else {{\n{LAST}  }}\n"
-    with pytest.raises(emulator.Deadlock, match=r"threads 0-31 wait in tcgen05.dealloc of tensor memory at 0x0 together "
-                       rf"with a warp of block \({1 - rank}, 0, 0\), which has not come"):
+    with pytest.raises(
+        emulator.Deadlock,
+        match=r"threads 0-31 wait in tcgen05.dealloc of tensor memory at 0x0 together "
+        rf"with a warp of block \({1 - rank}, 0, 0\), which has not come",
+    ):
         changed((LAST, body))
 
 
 def test_giving_up_the_right_to_allocate_may_wait_for_the_other_block():
     once = ("    tcgen05_relinquish_alloc_permit<2>();\n", "    if (rank == 0) tcgen05_relinquish_alloc_permit<2>();\n")
-    with pytest.raises(emulator.Deadlock, match=r"threads 0-31 wait in tcgen05.relinquish_alloc_permit together with a warp "
-                       r"of block \(1, 0, 0\), which has not come"):
+    with pytest.raises(
+        emulator.Deadlock,
+        match=r"threads 0-31 wait in tcgen05.relinquish_alloc_permit together with a warp "
+        r"of block \(1, 0, 0\), which has not come",
+    ):
         changed(once)
 
 

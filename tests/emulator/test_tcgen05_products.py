@@ -81,7 +81,11 @@ def test_every_field_of_a_shared_descriptor_matters(which, field, major, swizzle
 def test_every_field_of_an_instruction_descriptor_matters(field):
     got = altered(Product(128, 128, major_a="mn"), 2, INSTRUCTION_FIELDS[field])
     assert (got == "exact") == (field == "shift"), got
-    wanted = {"sparse": "asks for a sparse A", "type of D": "D in FP16 needs A and B in FP16", "M": "M = 0 does not exist"}
+    wanted = {
+        "sparse": "asks for a sparse A",
+        "type of D": "D in FP16 needs A and B in FP16",
+        "M": "M = 0 does not exist",
+    }
     assert wanted.get(field, "") in got
 
 
@@ -95,7 +99,12 @@ def test_every_field_of_an_instruction_descriptor_matters(field):
         (Product(128, 64), 1, 1 << 3, "lies in row 1 of the pattern of the 128-byte swizzle"),
         (Product(128, 64), 2, 1 << 8, "gives A the type 3; kind::f16 knows 0 for f16, 1 for bf16"),
         (Product(256, 64, group=2), 2, 1 << 17, "N is a multiple of 16 from 16 to 256"),
-        (Product(128, 64, inside=True), 2, 1 << 17, "with M = 128 and A in tensor memory: N is a multiple of 16 from 16"),
+        (
+            Product(128, 64, inside=True),
+            2,
+            1 << 17,
+            "with M = 128 and A in tensor memory: N is a multiple of 16 from 16",
+        ),
         (Product(128, 48, "i8", "u8", "s8", "s32"), 2, 1 << 17, "with integers and N above 32: N is a multiple of 16"),
         (Product(64, 64), 2, 1 << 25, "M = 96 does not exist for tcgen05.mma.cta_group::1: M is 64 or 128"),
         (Product(256, 64, group=2), 2, 20 << 24, "M = 64 does not exist for tcgen05.mma.cta_group::2: M is 128 or 256"),
@@ -109,7 +118,9 @@ def test_descriptors_that_do_not_exist_are_refused_in_a_sentence(product, which,
 
 
 def test_accumulators_outside_the_allocation_or_from_a_wrong_lane_on():
-    with pytest.raises(emulator.TensorMemoryFault, match="uses columns 480 to 543 .*column 512, which is not allocated"):
+    with pytest.raises(
+        emulator.TensorMemoryFault, match="uses columns 480 to 543 .*column 512, which is not allocated"
+    ):
         run(Product(128, 64, column=480))
     with pytest.raises(emulator.TensorMemoryFault, match="D of M = 128 begins at lane 0"):
         run(Product(128, 64, lane=16))

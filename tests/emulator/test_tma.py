@@ -10,8 +10,8 @@ from boxes import NAN_BYTES, POISON, ROOM, Box, arguments, boxes, build
 from survivors import survivors
 
 import gpu_simulator as emulator
+from gemm_lab import compiling
 from gemm_lab.model.tile_layout import TileLayout
-from gpu_simulator import compiler
 from gpu_simulator.hardware.tensor_map import TensorMap
 from tools.mutants import altered_mbarriers, mutants
 
@@ -81,7 +81,9 @@ def test_a_corner_that_stops_the_gpu_is_refused_and_no_other(box, store):
 
 
 def test_the_refusal_names_coordinates_that_work():
-    with pytest.raises(emulator.MemoryFault, match=r"at \(3, 1\), .* 3 lies 6 bytes along .* multiple of 8, such as 0 or 8"):
+    with pytest.raises(
+        emulator.MemoryFault, match=r"at \(3, 1\), .* 3 lies 6 bytes along .* multiple of 8, such as 0 or 8"
+    ):
         load(PLAIN._replace(coordinates=(3, 1)))
     with pytest.raises(emulator.MemoryFault, match=r"at \(-5, 1\), .* multiple of 8, such as -8 or 0"):
         load(PLAIN._replace(coordinates=(-5, 1)))
@@ -126,7 +128,9 @@ def test_bytes_are_counted_and_wavefronts_are_not():
 
 
 def test_too_many_and_too_few_bytes_are_deadlocks_with_the_difference():
-    with pytest.raises(emulator.Deadlock, match=r"phase 0 \(parity 0\), which expects 16 bytes more than have been cop"):
+    with pytest.raises(
+        emulator.Deadlock, match=r"phase 0 \(parity 0\), which expects 16 bytes more than have been cop"
+    ):
         load(PLAIN, 64 * 24 * 2 + 16)
     with pytest.raises(emulator.Deadlock, match=r"has got 48 bytes more than were announced by expect_tx"):
         load(PLAIN, 64 * 24 * 2 - 48)
@@ -135,7 +139,9 @@ def test_too_many_and_too_few_bytes_are_deadlocks_with_the_difference():
 def test_places_that_tma_cannot_use():
     with pytest.raises(emulator.MemoryFault, match=r"boxes.cu:\d+.*thread \(0, 0, 0\).*not a multiple of 128 bytes"):
         load(PLAIN._replace(at=64))
-    with pytest.raises(emulator.MemoryFault, match=r"copies 3,072 bytes at shared address .* has 25,600 bytes of shared"):
+    with pytest.raises(
+        emulator.MemoryFault, match=r"copies 3,072 bytes at shared address .* has 25,600 bytes of shared"
+    ):
         load(PLAIN._replace(at=ROOM - 1024))
 
 
@@ -153,7 +159,7 @@ def test_what_is_no_tensor_map():
         emulator.launch(compiled, "kernel", 1, 128, [three.without_array(), *args[1:]])
     local = (Path(__file__).parent / "boxes.cu").read_text().replace("const __grid_constant__ ", "")
     config = {"RANK": 2, "ROOM": ROOM, "STORE": 0, "POLLS": 4}
-    made = compiler.compile(local, arch="sm_90a", name="boxes.cu", entry="kernel", config=config)
+    made = compiling.compile(local, arch="sm_90a", name="boxes.cu", entry="kernel", config=config)
     with pytest.raises(emulator.MemoryFault, match="lies in local memory: declare the parameter"):
         emulator.launch(made, "kernel", 1, 128, [PLAIN.tensor_map(PLAIN.array()), *args[1:]])
 
@@ -166,7 +172,7 @@ def ring(source=RING, m=64, n=64, k=448, arch="sm_90a", ptx=None, **options):
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))
     d = np.full((m, n), np.nan, np.float16)
-    compiled = compiler.compile(source, arch=arch, name="ring.cu", entry="kernel", config=CONFIG)
+    compiled = compiling.compile(source, arch=arch, name="ring.cu", entry="kernel", config=CONFIG)
     if ptx is not None:
         compiled = dataclasses.replace(compiled, ptx=ptx)
     args = [*(TensorMap.of(x, (64, 64), 128) for x in (a, b, d)), k]
@@ -285,14 +291,16 @@ def test_a_stage_released_before_it_is_read(timing):
     assert release in RING and waited in RING
     text = found(RING.replace(release, "\n").replace(waited, waited + release), timing)
     assert re.search(
-        r"warp 0 reads shared address \d+ while the copy at ring.cu:\d+.*no thread has waited for the end of phase 1 ", text
+        r"warp 0 reads shared address \d+ while the copy at ring.cu:\d+.*no thread has waited for the end of phase 1 ",
+        text,
     ), text
 
 
 def test_mutants_of_the_ring_are_caught():
-    source = compiler.compile(RING, arch="sm_120a", name="ring.cu", entry="kernel", config=CONFIG).ptx
-    missed = survivors((*mutants(source), *altered_mbarriers(source)),
-                       lambda ptx, timing: ring(arch="sm_120a", ptx=ptx, timing=timing))
+    source = compiling.compile(RING, arch="sm_120a", name="ring.cu", entry="kernel", config=CONFIG).ptx
+    missed = survivors(
+        (*mutants(source), *altered_mbarriers(source)), lambda ptx, timing: ring(arch="sm_120a", ptx=ptx, timing=timing)
+    )
     assert missed == ["bar.warp.sync \t-1"]  # mma.sync before it brings the lanes together
 
 
@@ -332,7 +340,7 @@ PLAIN_BACK = "for (int i = threadIdx.x; i < 1024; i += 256) to[i] = tile[1023 - 
 
 def copies(arrivals, copy, back, timing="late", drop=""):
     source = COPIES.replace("ARRIVALS", str(arrivals)).replace("COPY", copy).replace("BACK", back).replace(drop, "")
-    compiled = compiler.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
     given, taken = np.arange(1024, dtype=np.uint32) * 7, np.zeros(1024, np.uint32)
     return emulator.launch(compiled, "kernel", 1, 256, [given, taken], hazards=True, timing=timing), given, taken
 
@@ -392,7 +400,7 @@ extern "C" __global__ void kernel(const __grid_constant__ CUtensorMap map, uint1
 
 def test_a_prefetch_is_held_to_the_same_corners():
     source = STYLE.replace('"l"(&map), "r"(0), "r"(64));', '"l"(&map), "r"(4), "r"(64));', 1)
-    compiled = compiler.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(source, arch="sm_90a", name="kernel.cu", entry="kernel")
     args = [TensorMap.of(np.zeros((128, 64), np.uint16), (64, 64)), np.zeros((64, 64), np.uint16)]
     with pytest.raises(emulator.MemoryFault, match=r"prefetches a box at \(4, 64\), .* 8 bytes along its row"):
         emulator.launch(compiled, "kernel", 1, 96, args)
@@ -401,7 +409,7 @@ def test_a_prefetch_is_held_to_the_same_corners():
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
 def test_waits_with_labels_guards_and_hints(arch, timing):
-    compiled = compiler.compile(STYLE, arch=arch, name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(STYLE, arch=arch, name="kernel.cu", entry="kernel")
     given, taken = np.arange(128 * 64, dtype=np.uint16).reshape(128, 64), np.zeros((64, 64), np.uint16)
     args = [TensorMap.of(given, (64, 64)), taken]
     report = emulator.launch(compiled, "kernel", 1, 96, args, hazards=True, timing=timing)

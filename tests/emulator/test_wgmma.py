@@ -39,15 +39,22 @@ def multiplied(form: Form, timing: str, seed=0, **launch):
     b = rng.integers(low[kinds[1]], 5, (form.n, form.k))
     before = rng.integers(-20, 20, (64, form.n))
     image = rng.integers(0, 256, IMAGE_BYTES, dtype=np.uint8)
-    words = [np.uint64(place(image, tile_of(1024 * (1 + 15 * i), len(m), form, i), raw(m, kind)))  # a GPU asks for 8 bytes
-             for i, (m, kind) in enumerate(zip((a, b), kinds, strict=True))]
+    words = [
+        np.uint64(place(image, tile_of(1024 * (1 + 15 * i), len(m), form, i), raw(m, kind)))  # a GPU asks for 8 bytes
+        for i, (m, kind) in enumerate(zip((a, b), kinds, strict=True))
+    ]
     where = warpgroup_c_coordinates(form.n)
     own = before[where[..., 0], where[..., 1]]
     d = own.astype({"f32": np.float32, "s32": np.int32, "f16": np.float16}[form.accumulator]).reshape(-1)
     at = warpgroup_a_coordinates(form.k, 8 * BYTES[form.a])
     fragments = np.ascontiguousarray(raw(a, kinds[0])[at[..., 0], at[..., 1]]).view(np.uint32).reshape(-1)
-    args = [image.view(np.uint32), d.view(np.uint32) if form.accumulator == "f16" else d, fragments, *words,
-            form.scale_d]
+    args = [
+        image.view(np.uint32),
+        d.view(np.uint32) if form.accumulator == "f16" else d,
+        fragments,
+        *words,
+        form.scale_d,
+    ]
     report = emulator.launch(one(form), "kernel", 1, 128, args, timing=timing, **launch)
     got = np.zeros((64, form.n))
     got[where[..., 0], where[..., 1]] = d.reshape(128, -1)
@@ -56,19 +63,36 @@ def multiplied(form: Form, timing: str, seed=0, **launch):
 
 
 SIZES = [Form(n) for n in (8, 24, 40, 64, 96, 128, 192, 256)]
-LAYOUTS = [Form(64, majors=majors, swizzles=(x, y))
-           for majors in product(("k", "mn"), repeat=2) for x, y in ((0, 0), (32, 64), (64, 128), (128, 32))]
-TYPES = [
-    Form(64, "f16"), Form(64, "f16", accumulator="f16"), Form(32, "f16", majors=("mn", "mn")),
-    Form(64, "tf32"), Form(64, "tf32", swizzles=(0, 32)),
-    Form(64, "e4m3"), Form(32, "e4m3", "e5m2", "f16"), Form(64, "e5m2", "e4m3", swizzles=(64, 0)),
-    Form(48, "s8", accumulator="s32"), Form(32, "u8", "s8", "s32"),
+LAYOUTS = [
+    Form(64, majors=majors, swizzles=(x, y))
+    for majors in product(("k", "mn"), repeat=2)
+    for x, y in ((0, 0), (32, 64), (64, 128), (128, 32))
 ]
-REGISTERS = [Form(64, kind, accumulator=acc, a_in_registers=True, swizzles=(0, 64))
-             for kind, acc in (("bf16", "f32"), ("f16", "f16"), ("tf32", "f32"), ("e4m3", "f32"), ("s8", "s32"))]
+TYPES = [
+    Form(64, "f16"),
+    Form(64, "f16", accumulator="f16"),
+    Form(32, "f16", majors=("mn", "mn")),
+    Form(64, "tf32"),
+    Form(64, "tf32", swizzles=(0, 32)),
+    Form(64, "e4m3"),
+    Form(32, "e4m3", "e5m2", "f16"),
+    Form(64, "e5m2", "e4m3", swizzles=(64, 0)),
+    Form(48, "s8", accumulator="s32"),
+    Form(32, "u8", "s8", "s32"),
+]
+REGISTERS = [
+    Form(64, kind, accumulator=acc, a_in_registers=True, swizzles=(0, 64))
+    for kind, acc in (("bf16", "f32"), ("f16", "f16"), ("tf32", "f32"), ("e4m3", "f32"), ("s8", "s32"))
+]
 REGISTERS.append(Form(32, "bf16", majors=("k", "mn"), a_in_registers=True))
-SCALES = [Form(16, signs=(-1, 1)), Form(16, signs=(1, -1)), Form(16, signs=(-1, -1)), Form(16, scale_d=0),
-          Form(16, "f16", accumulator="f16", signs=(-1, 1), scale_d=0), Form(16, "s8", accumulator="s32", scale_d=0)]
+SCALES = [
+    Form(16, signs=(-1, 1)),
+    Form(16, signs=(1, -1)),
+    Form(16, signs=(-1, -1)),
+    Form(16, scale_d=0),
+    Form(16, "f16", accumulator="f16", signs=(-1, 1), scale_d=0),
+    Form(16, "s8", accumulator="s32", scale_d=0),
+]
 
 
 @pytest.mark.sampled(every=6)
@@ -116,26 +140,42 @@ def test_registers_hold_the_tiles_of_m16n8():
     d = warpgroup_c_coordinates(24)
     assert d.shape == (128, 12, 2)
     assert len(np.unique(d[..., 0] * 24 + d[..., 1])) == 64 * 24
-    for thread, element, place_ in ((0, 0, (0, 0)), (0, 1, (0, 1)), (0, 2, (8, 0)), (0, 4, (0, 8)), (5, 0, (1, 2)),
-                                    (31, 3, (15, 7)), (32, 0, (16, 0)), (127, 11, (63, 23))):
+    for thread, element, place_ in (
+        (0, 0, (0, 0)),
+        (0, 1, (0, 1)),
+        (0, 2, (8, 0)),
+        (0, 4, (0, 8)),
+        (5, 0, (1, 2)),
+        (31, 3, (15, 7)),
+        (32, 0, (16, 0)),
+        (127, 11, (63, 23)),
+    ):
         assert tuple(d[thread, element]) == place_
     a = warpgroup_a_coordinates(16)
-    for thread, register, half, place_ in ((0, 0, 1, (0, 1)), (0, 1, 0, (8, 0)), (0, 2, 0, (0, 8)), (33, 0, 0, (16, 2))):
+    for thread, register, half, place_ in (
+        (0, 0, 1, (0, 1)),
+        (0, 1, 0, (8, 0)),
+        (0, 2, 0, (0, 8)),
+        (33, 0, 0, (16, 2)),
+    ):
         assert tuple(a[thread, register, half]) == place_
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ("m64n16k16", "m64n12k16", "n is a multiple of 8 up to 256, not 12"),
-    ("m64n16k16", "m64n264k16", "n is a multiple of 8 up to 256, not 264"),
-    ("m64n16k16", "m64n24k16", "the accumulator takes 12 registers here, and 8 stand there"),
-    ("m64n16k16", "m64n16k8", "k is 16 for bf16"),
-    ("f32.bf16.bf16", "f32.bf16.f16", "bf16 and f16 into f32 is no combination of types"),
-    ("f32.bf16.bf16", "f16.bf16.bf16", "bf16 and bf16 into f16 is no combination"),
-    ("mma_async.sync", "mma_async.sp.sync", "are known here"),
-    ("p, 1, 1, 0, 0", "p, 2, 1, 0, 0", "imm-scale is 1 or -1"),
-    ("p, 1, 1, 0, 0", "p, 1, 1, 0, 2", "imm-trans 0 or 1"),
-    ("p, 1, 1, 0, 0", "p, 1, 1, 0", "3 constants behind scale-d"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("m64n16k16", "m64n12k16", "n is a multiple of 8 up to 256, not 12"),
+        ("m64n16k16", "m64n264k16", "n is a multiple of 8 up to 256, not 264"),
+        ("m64n16k16", "m64n24k16", "the accumulator takes 12 registers here, and 8 stand there"),
+        ("m64n16k16", "m64n16k8", "k is 16 for bf16"),
+        ("f32.bf16.bf16", "f32.bf16.f16", "bf16 and f16 into f32 is no combination of types"),
+        ("f32.bf16.bf16", "f16.bf16.bf16", "bf16 and bf16 into f16 is no combination"),
+        ("mma_async.sync", "mma_async.sp.sync", "are known here"),
+        ("p, 1, 1, 0, 0", "p, 2, 1, 0, 0", "imm-scale is 1 or -1"),
+        ("p, 1, 1, 0, 0", "p, 1, 1, 0, 2", "imm-trans 0 or 1"),
+        ("p, 1, 1, 0, 0", "p, 1, 1, 0", "3 constants behind scale-d"),
+    ],
+)
 def test_forms_that_do_not_exist_are_refused(old, new, said):
     ptx = one(Form(16)).ptx
     assert old in ptx
@@ -155,11 +195,15 @@ def gemm(source=None, timing="early", m=256, n=128, k=448, config=CONFIG, ptx=No
     compiled = ring(source or ring_source(config), config)
     if ptx is not None:
         compiled = dataclasses.replace(compiled, ptx=ptx)
-    maps = [TensorMap.of(raw(x, "bf16"), (64, rows), 128, element="bf16")
-            for x, rows in ((a, config["BLOCK_M"]), (b, config["BLOCK_N"]))]
+    maps = [
+        TensorMap.of(raw(x, "bf16"), (64, rows), 128, element="bf16")
+        for x, rows in ((a, config["BLOCK_M"]), (b, config["BLOCK_N"]))
+    ]
     grid = n // config["BLOCK_N"], m // config["BLOCK_M"]
     launch = {"max_instructions": 300_000, **launch}
-    report = emulator.launch(compiled, "kernel", grid, block, [*maps, d, n, k], hazards=hazards, timing=timing, **launch)
+    report = emulator.launch(
+        compiled, "kernel", grid, block, [*maps, d, n, k], hazards=hazards, timing=timing, **launch
+    )
     return np.array_equal(d, (a @ b.T).astype(np.float32)), report
 
 
@@ -198,8 +242,10 @@ def test_512_takes_few_steps():
 @pytest.mark.long
 def test_mutants_of_the_ring_are_caught():
     ptx = ring(ring_source()).ptx
-    missed = survivors((*mutants(ptx), *altered_mbarriers(ptx), *altered_wgmma(ptx)),
-                       lambda ptx, timing: gemm(m=128, n=64, k=320, ptx=ptx, timing=timing))
+    missed = survivors(
+        (*mutants(ptx), *altered_mbarriers(ptx), *altered_wgmma(ptx)),
+        lambda ptx, timing: gemm(m=128, n=64, k=320, ptx=ptx, timing=timing),
+    )
     # The hardware does not look at the leading offset of K-major operands that are swizzled: no change at all.
     assert len(missed) == 2 * ptx.count("wgmma.mma_async")
     assert all("→ leading offset of " in statement for statement in missed)

@@ -9,7 +9,7 @@ from test_wgmma import CONFIG, gemm
 from warpgroup_samples import Form, ring_source, wrapper
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 
 # ---- One warpgroup ----
 
@@ -21,8 +21,8 @@ STAGES = {
     "proxy": PROXY,
     "meet": "__syncthreads();",
     "start": "float acc[8], other[4]; uint32_t a[4];\n"
-             "  for (int i = 0; i < 8; i++) acc[i] = from[2048 + thread * 8 + i];\n"
-             "  for (int i = 0; i < 4; i++) { a[i] = from[thread + i]; other[i] = from[i]; }",
+    "  for (int i = 0; i < 8; i++) acc[i] = from[2048 + thread * 8 + i];\n"
+    "  for (int i = 0; i < 4; i++) { a[i] = from[thread + i]; other[i] = from[i]; }",
     "fence": FENCE,
     "multiply": "multiply(acc, at, at + 256, 1);",
     "between": "",
@@ -34,8 +34,11 @@ STAGES = {
     "end": "for (int i = 0; i < 8; i++) to[thread * 8 + i] = acc[i] + a[i % 4] + other[i % 4];",
 }
 HEAD = (
-    '#include "config.cuh"\n#include "ptx/cp_async.cuh"\n' + wrapper(Form(16))
-    + wrapper(Form(16, a_in_registers=True), "from_registers") + wrapper(Form(8), "narrow") + """
+    '#include "config.cuh"\n#include "ptx/cp_async.cuh"\n'
+    + wrapper(Form(16))
+    + wrapper(Form(16, a_in_registers=True), "from_registers")
+    + wrapper(Form(8), "narrow")
+    + """
 extern "C" __global__ void __launch_bounds__(256) kernel(const uint32_t* from, float* to) {
   __shared__ __align__(1024) uint32_t smem[2048];
   const int thread = threadIdx.x;
@@ -47,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const uint32_t* from, f
 
 def report(threads=128, timing="early", **changes):
     source = HEAD + "".join(f"  {changes.get(name, text)}  // {name}\n" for name, text in STAGES.items()) + "}\n"
-    compiled = compiler.compile(source, arch="sm_90a", name="one.cu", entry="kernel")
+    compiled = compiling.compile(source, arch="sm_90a", name="one.cu", entry="kernel")
     args = [np.zeros(4096, np.uint32), np.zeros(4096, np.float32)]
     return emulator.launch(compiled, "kernel", 1, threads, args, hazards=True, timing=timing)
 
@@ -89,7 +92,8 @@ CLEAN = {
     "shared memory written behind a wait": {"after": "__syncthreads(); smem[thread] = 1;"},
     "cp.async, waited for and fenced": {
         "fill": "for (int i = 4 * thread; i < 2048; i += 512) cp_async_16b(here + 4 * i, from + i);\n"
-                "  cp_async_commit(); cp_async_wait<0>();"},
+        "  cp_async_commit(); cp_async_wait<0>();"
+    },
     "two warpgroups": {"threads": 256, "fill": "for (int i = thread; i < 2048; i += 256) smem[i] = from[i];"},
     "another shape behind a fence": {"between": f"{COMMIT} {WAIT} {FENCE} narrow(other, at, at + 256, 1);"},
 }
@@ -175,10 +179,15 @@ def test_late_products_are_seen_only_behind_the_wait():
     for timing, seen in (("early", True), ("late", False)):
         to = np.zeros(4096, np.float32)
         ones = np.full(4096, 0x3F803F80, np.uint32)
-        body = {**STAGES, "start": "float acc[8]; for (int i = 0; i < 8; i++) acc[i] = 0;", "more": "", "wait": "",
-                "end": "for (int i = 0; i < 8; i++) to[thread * 8 + i] = acc[i];"}
+        body = {
+            **STAGES,
+            "start": "float acc[8]; for (int i = 0; i < 8; i++) acc[i] = 0;",
+            "more": "",
+            "wait": "",
+            "end": "for (int i = 0; i < 8; i++) to[thread * 8 + i] = acc[i];",
+        }
         source = HEAD + "".join(f"  {text}\n" for text in body.values()) + "}\n"
-        compiled = compiler.compile(source, arch="sm_90a", name="one.cu", entry="kernel")
+        compiled = compiling.compile(source, arch="sm_90a", name="one.cu", entry="kernel")
         emulator.launch(compiled, "kernel", 1, 128, [ones, to], timing=timing)
         assert (to[:1024] == (16 if seen else 0)).all()
 
@@ -186,10 +195,14 @@ def test_late_products_are_seen_only_behind_the_wait():
 @pytest.mark.parametrize("timing", TIMINGS)
 def test_moves_rename_accumulators_in_flight(timing):
     """Compilers may go on with a copy of the accumulators; ptxas gives both the same registers."""
-    body = {**STAGES, "between": "multiply(acc, at + 2, at + 256, 1);", "more": "multiply(acc, at + 4, at + 256, 1);",
-            "end": "for (int i = 0; i < 8; i++) to[thread * 8 + i] = acc[i];"}
+    body = {
+        **STAGES,
+        "between": "multiply(acc, at + 2, at + 256, 1);",
+        "more": "multiply(acc, at + 4, at + 256, 1);",
+        "end": "for (int i = 0; i < 8; i++) to[thread * 8 + i] = acc[i];",
+    }
     source = HEAD + "".join(f"  {text}\n" for text in body.values()) + "}\n"
-    ptx = compiler.compile(source, arch="sm_90a", name="one.cu", entry="kernel").ptx
+    ptx = compiling.compile(source, arch="sm_90a", name="one.cu", entry="kernel").ptx
     first, second, third = re.finditer(r"wgmma\.mma_async[^{]*\{([^}]*)\}[^;]*;", ptx)
     names = [name.strip() for name in first[1].split(",")]
     assert names == [name.strip() for name in third[1].split(",")]
@@ -218,33 +231,49 @@ BROKEN = {
         "if (previous >= 0 && thread == 0) mbarrier_arrive(empty + 8 * previous);",
         "if (thread == 0) mbarrier_arrive(empty + 8 * stage);",
         r"missing wait: ring.cu:{load}.*thread \(256, 0, 0\) of warp 8 overwrites shared address 1024 while ring.cu:{wgmma}"
-        r".*of warpgroup 0 may still be reading it"),
+        r".*of warpgroup 0 may still be reading it",
+    ),
     "no wait for full": (
-        "mbarrier_wait_parity(full + 8 * stage, phase);", "",
-        r"missing wait: ring.cu:{wgmma}.*reads shared address 1024 while the copy at ring.cu:{load}.*may still be writing"),
+        "mbarrier_wait_parity(full + 8 * stage, phase);",
+        "",
+        r"missing wait: ring.cu:{wgmma}.*reads shared address 1024 while the copy at ring.cu:{load}.*may still be writing",
+    ),
     "one warp waits for all": (
         "mbarrier_wait_parity(full + 8 * stage, phase);",
         "if (thread < 32) mbarrier_wait_parity(full + 8 * stage, phase);",
-        r"race: ring.cu:{wgmma}.*of warp 1 reads shared address 1024, which the copy at ring.cu:{load}.*has not waited"),
+        r"race: ring.cu:{wgmma}.*of warp 1 reads shared address 1024, which the copy at ring.cu:{load}.*has not waited",
+    ),
     "no wait for empty": (
-        "mbarrier_wait_parity(empty + 8 * stage, phase ^ 1);", "", r"overwrites shared address|one too many"),
+        "mbarrier_wait_parity(empty + 8 * stage, phase ^ 1);",
+        "",
+        r"overwrites shared address|one too many",
+    ),
     "no wait in the loop": (
-        'asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");', "",
-        r"missing wait: ring.cu:{load}.*overwrites shared address 1024 while ring.cu:{wgmma}"),
+        'asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");',
+        "",
+        r"missing wait: ring.cu:{load}.*overwrites shared address 1024 while ring.cu:{wgmma}",
+    ),
     "no last wait": (
-        WAIT, "", r"missing wait: ring.cu:{store}.*reads register %f\d+, an accumulator of ring.cu:{wgmma}"),
+        WAIT,
+        "",
+        r"missing wait: ring.cu:{store}.*reads register %f\d+, an accumulator of ring.cu:{wgmma}",
+    ),
     "too few bytes": ("STAGE_BYTES);", "STAGE_BYTES - 16);", r"has got 16 bytes more than were announced"),
     "used in the loop": (
-        "previous = stage;", "previous = stage; if (k == 64) acc[3] += 1;",
-        r"missing wait: ring.cu:\d+, add.f32.*an accumulator of ring.cu:{wgmma}"),
+        "previous = stage;",
+        "previous = stage; if (k == 64) acc[3] += 1;",
+        r"missing wait: ring.cu:\d+, add.f32.*an accumulator of ring.cu:{wgmma}",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_ring_says_what_is_wrong(name):
     old, new, words = BROKEN[name]
-    at = {key: 1 + next(i for i, text in enumerate(RING.splitlines()) if mark in text)
-          for key, mark in (("load", "LOAD_A"), ("wgmma", "// WGMMA"), ("store", "// STORE"))}
+    at = {
+        key: 1 + next(i for i, text in enumerate(RING.splitlines()) if mark in text)
+        for key, mark in (("load", "LOAD_A"), ("wgmma", "// WGMMA"), ("store", "// STORE"))
+    }
     for key, number in at.items():
         words = words.replace(f"{{{key}}}", str(number))
     assert RING.count(old) == 1
@@ -258,11 +287,15 @@ def test_a_broken_ring_says_what_is_wrong(name):
     assert re.search(words, "\n".join(text)), text
 
 
-@pytest.mark.parametrize("change", [
-    ("previous >= 0 && thread == 0", "previous >= 0 && thread == 96"),  # any warp of the warpgroup may tell
-    ("wait_group.sync.aligned 1;", "wait_group.sync.aligned 0;"),
-    ("acc[i] = 0;", ";"),
-], ids=["another warp releases", "waits for all", "scale-d"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("previous >= 0 && thread == 0", "previous >= 0 && thread == 96"),  # any warp of the warpgroup may tell
+        ("wait_group.sync.aligned 1;", "wait_group.sync.aligned 0;"),
+        ("acc[i] = 0;", ";"),
+    ],
+    ids=["another warp releases", "waits for all", "scale-d"],
+)
 def test_other_ways_to_write_the_ring_are_clean(change):
     old, new = change
     source = RING.replace(old, new)

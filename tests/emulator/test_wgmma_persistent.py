@@ -11,17 +11,21 @@ from test_wgmma import raw
 from warpgroup_samples import CONFIG, Form, wrapper
 
 import gpu_simulator as emulator
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
 from tools.mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 
-SOURCE = Path(__file__).with_name("warpgroup_persistent.cu").read_text().replace(
-    "// WRAPPER\n", wrapper(Form(64), "wgmma_n"))
+SOURCE = (
+    Path(__file__)
+    .with_name("warpgroup_persistent.cu")
+    .read_text()
+    .replace("// WRAPPER\n", wrapper(Form(64), "wgmma_n"))
+)
 
 
 @cache
 def compiled(source: str = SOURCE):
-    return compiler.compile(source, arch="sm_90a", name="persistent.cu", entry="kernel", config=CONFIG)
+    return compiling.compile(source, arch="sm_90a", name="persistent.cu", entry="kernel", config=CONFIG)
 
 
 def gemm(m=512, n=64, k=256, blocks=2, timing="early", ptx=None, source=SOURCE, **launch):
@@ -30,8 +34,10 @@ def gemm(m=512, n=64, k=256, blocks=2, timing="early", ptx=None, source=SOURCE, 
     a, b = (rng.integers(-2, 3, shape) for shape in ((m, k), (n, k)))
     d = np.full((m, n), 0x7FC0, np.uint16)
     kernel = compiled(source) if ptx is None else dataclasses.replace(compiled(), ptx=ptx)
-    maps = [TensorMap.of(x, box, 128, element="bf16")
-            for x, box in ((raw(a, "bf16"), (64, 128)), (raw(b, "bf16"), (64, 32)), (d, (64, 64)))]
+    maps = [
+        TensorMap.of(x, box, 128, element="bf16")
+        for x, box in ((raw(a, "bf16"), (64, 128)), (raw(b, "bf16"), (64, 32)), (d, (64, 64)))
+    ]
     launch = {"hazards": True, "max_instructions": 300_000, **launch}
     report = emulator.launch(kernel, "kernel", blocks, 384, [*maps, m, n, k], timing=timing, **launch)
     return np.array_equal(d, raw(a @ b.T, "bf16")), report
@@ -66,14 +72,23 @@ def test_mutants_are_caught():
 
 
 @pytest.mark.sampled(every=2)
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ("if (thread == 0) tma_store_wait_read<0>();                              // STORE_WAIT", "",
-     "a bulk copy may still be reading it"),
-    ("wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;", "an accumulator of persistent.cu"),
-    ("if (previous >= 0 && thread < CLUSTER) mbarrier_arrive_cluster(mapa(empty + 8 * previous, thread));",
-     "if (thread < CLUSTER) mbarrier_arrive_cluster(mapa(empty + 8 * stage, thread));", "may still be reading it"),
-    ("fence_proxy_async();  ", "", "need fence.proxy.async"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "if (thread == 0) tma_store_wait_read<0>();                              // STORE_WAIT",
+            "",
+            "a bulk copy may still be reading it",
+        ),
+        ("wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;", "an accumulator of persistent.cu"),
+        (
+            "if (previous >= 0 && thread < CLUSTER) mbarrier_arrive_cluster(mapa(empty + 8 * previous, thread));",
+            "if (thread < CLUSTER) mbarrier_arrive_cluster(mapa(empty + 8 * stage, thread));",
+            "may still be reading it",
+        ),
+        ("fence_proxy_async();  ", "", "need fence.proxy.async"),
+    ],
+)
 def test_what_breaks_it_is_said(old, new, said):
     assert SOURCE.count(old) == 1
     text = []

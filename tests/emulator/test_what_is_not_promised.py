@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator import MemoryFault, compiler
+from gemm_lab import compiling
+from gpu_simulator import MemoryFault
 
 LDMATRIX = """extern "C" __global__ void kernel(unsigned* out) {
   __shared__ alignas(16) unsigned tile[16][4];
@@ -43,16 +44,21 @@ ASK = """unsigned done; asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.s
 
 def test_shared_memory_begins_as_no_number(cuda):
     out = np.zeros(64, np.float32)
-    cuda("""extern "C" __global__ void kernel(float* out) {
+    cuda(
+        """extern "C" __global__ void kernel(float* out) {
       __shared__ float written[32], unwritten[32];
       written[threadIdx.x] = 1; __syncwarp();
       out[threadIdx.x] = written[threadIdx.x]; out[32 + threadIdx.x] = unwritten[threadIdx.x];
-    }""", out)
+    }""",
+        out,
+    )
     assert (out[:32] == 1).all() and np.isnan(out[32:]).all()
 
 
-@pytest.mark.parametrize(("arch", "row", "fine"), [
-    ("sm_75", "threadIdx.x % 16", True), ("sm_75", "threadIdx.x", False), ("sm_80", "threadIdx.x", True)])
+@pytest.mark.parametrize(
+    ("arch", "row", "fine"),
+    [("sm_75", "threadIdx.x % 16", True), ("sm_75", "threadIdx.x", False), ("sm_80", "threadIdx.x", True)],
+)
 def test_on_sm_75_all_lanes_of_ldmatrix_name_rows(cuda, arch, row, fine):
     out, source = np.zeros(32, np.uint32), LDMATRIX.replace("ROW", row)
     if fine:
@@ -64,8 +70,9 @@ def test_on_sm_75_all_lanes_of_ldmatrix_name_rows(cuda, arch, row, fine):
 
 
 def ring(each="", wait="mbarrier_wait_parity(full + i * 8, 0)", **options):
-    compiled = compiler.compile(RING.replace("EACH", each).replace("WAIT", wait), arch="sm_90a", name="kernel.cu",
-                                entry="kernel")
+    compiled = compiling.compile(
+        RING.replace("EACH", each).replace("WAIT", wait), arch="sm_90a", name="kernel.cu", entry="kernel"
+    )
     source, out = np.arange(512, dtype=np.uint32), np.zeros(512, np.uint32)
     return out, source, emulator.launch(compiled, "kernel", 1, 32, [source, out], **options)
 
@@ -77,7 +84,9 @@ def test_a_wait_that_is_asked_a_few_times_and_then_believed_is_found(times):
         assert np.array_equal(out, source) and not report.hazards
     out, source, _ = ring(wait=f"for (int turn = 0; turn < {times}; turn++) {{ {ASK}; }}", timing="early")
     assert np.array_equal(out, source)
-    out, source, report = ring(wait=f"for (int turn = 0; turn < {times}; turn++) {{ {ASK}; }}", timing="late", hazards=True)
+    out, source, report = ring(
+        wait=f"for (int turn = 0; turn < {times}; turn++) {{ {ASK}; }}", timing="late", hazards=True
+    )
     assert not np.array_equal(out, source) or report.hazards
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gpu_runner.transport.wire import dtype_of
-from gpu_simulator import compiler
 from gpu_simulator.errors import SizeError
 from tools.mutants import mutants
 
@@ -20,7 +19,7 @@ def spec_of(name):
 
 def compiled(spec, **settings):
     file = f"wmma/{spec.path.stem}"
-    return compiler.compile(spec.source, config=spec.configure(**settings), arch=ARCH, name=file)
+    return compiling.compile(spec.source, config=spec.configure(**settings), arch=ARCH, name=file)
 
 
 def size_of(spec, tiles=(1, 1, 2), **settings):
@@ -35,8 +34,15 @@ def run(spec, m, n, k, kernel=None, a=None, settings=None, **options):
     a = rng.integers(-3, 4, (m, k)).astype(np.float32) if a is None else a
     b = rng.integers(-3, 4, (k, n)).astype(np.float32)
     d = np.full((m, n), np.nan, np.float32)
-    report = emulator.launch(kernel or made, made.entry, spec.launch_grid(config, m, n, k, 132), made.threads,
-                             [a, b, d, m, n, k], dynamic_smem_bytes=made.dynamic_smem, **options)
+    report = emulator.launch(
+        kernel or made,
+        made.entry,
+        spec.launch_grid(config, m, n, k, 132),
+        made.threads,
+        [a, b, d, m, n, k],
+        dynamic_smem_bytes=made.dynamic_smem,
+        **options,
+    )
     return report, d, a.astype(dtype_of(spec.problem.multiplied)).astype(np.float32) @ b
 
 
@@ -49,7 +55,9 @@ def test_every_entry_is_exact(spec, tiles):
 
 
 @pytest.mark.sampled(every=3)
-@pytest.mark.parametrize("name", ["wmma_opt_bf16_v3", "wmma_v3", "stage3_bf16", "async_bf16", "swizzle_bf16", "best_wmma"])
+@pytest.mark.parametrize(
+    "name", ["wmma_opt_bf16_v3", "wmma_v3", "stage3_bf16", "async_bf16", "swizzle_bf16", "best_wmma"]
+)
 def test_inputs_are_rounded_to_nearest_even(name):
     """Ties and values just beside them, where cutting off the lower bits would show."""
     spec = spec_of(name)

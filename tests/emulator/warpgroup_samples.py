@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpu_simulator import compiler
+from gemm_lab import compiling
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, element_addresses, encode_sm90
 
 RING = Path(__file__).with_name("warpgroup_ring.cu").read_text()
@@ -61,7 +61,7 @@ def wrapper(form: Form, name: str = "multiply") -> str:
     a_type = "const uint32_t (&a)[4]" if form.a_in_registers else "uint64_t a"
     return (
         f"__device__ __forceinline__ void {name}({C_TYPE[form.accumulator]} (&acc)[{count}], {a_type}, uint64_t b, "
-        f"int scale_d) {{\n  asm volatile(\"{{.reg .pred p; setp.ne.b32 p, %{at + 1}, 0;\\n\\t\"\n"
+        f'int scale_d) {{\n  asm volatile("{{.reg .pred p; setp.ne.b32 p, %{at + 1}, 0;\\n\\t"\n'
         f'    "{opcode} {{{d}}}, {a}, %{at}, p{rest};}}" : {outputs} : {given}, "l"(b), "r"(scale_d));\n}}\n'
     )
 
@@ -97,10 +97,15 @@ def one(form: Form):
     """Compiled: one multiplication."""
     load = "uint32_t frag[4]; for (int i = 0; i < 4; i++) frag[i] = fragments[threadIdx.x * 4 + i];"
     source = ONE.format(
-        wrapper=wrapper(form), type=C_TYPE[form.accumulator], count=form.registers, words=IMAGE_BYTES // 4, size=IMAGE_BYTES,
-        load=load if form.a_in_registers else "", a="frag" if form.a_in_registers else "a",
+        wrapper=wrapper(form),
+        type=C_TYPE[form.accumulator],
+        count=form.registers,
+        words=IMAGE_BYTES // 4,
+        size=IMAGE_BYTES,
+        load=load if form.a_in_registers else "",
+        a="frag" if form.a_in_registers else "a",
     )
-    return compiler.compile(source, arch="sm_90a", name="one.cu", entry="kernel")
+    return compiling.compile(source, arch="sm_90a", name="one.cu", entry="kernel")
 
 
 def tile_of(start: int, lines: int, form: Form, operand: int) -> SharedTile:
@@ -134,4 +139,4 @@ def ring_source(config=CONFIG, dtype="bf16") -> str:
 
 
 def ring(source: str, config=CONFIG, name: str = "ring.cu"):
-    return compiler.compile(source, arch="sm_90a", name=name, entry="kernel", config=config)
+    return compiling.compile(source, arch="sm_90a", name=name, entry="kernel", config=config)

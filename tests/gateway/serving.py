@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from gemm_lab import compiling
 from gemm_lab.lab import known_types  # noqa: F401  what answers are made of
 from gpu_runner.remote import RemoteSession
-from gpu_simulator import compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = """extern "C" __global__ void __launch_bounds__(64) gemm(const float* a, const float* b, float* d, int n) {
@@ -47,12 +47,29 @@ class Server:
         self.folder = tempfile.TemporaryDirectory()
         self.roster = Path(self.folder.name) / "class.csv"
         self.roster.write_text("name\n" + "".join(f"student{number}\n" for number in range(people)))
-        words = command or [sys.executable, "-m", "gemm_lab.cli", "serve", "--port", "0", "--backend", "emulator",
-                            "--workers", str(workers), "--roster", str(self.roster), *more]
+        words = command or [
+            sys.executable,
+            "-m",
+            "gemm_lab.cli",
+            "serve",
+            "--port",
+            "0",
+            "--backend",
+            "emulator",
+            "--workers",
+            str(workers),
+            "--roster",
+            str(self.roster),
+            *more,
+        ]
         path = os.pathsep.join(map(str, (ROOT, Path(__file__).parent, ROOT / "tests" / "device")))
-        self.process = subprocess.Popen([word.replace("ROSTER", str(self.roster)) for word in words],
-                                        env={**os.environ, "PYTHONPATH": path, **(environment or {})},
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen(
+            [word.replace("ROSTER", str(self.roster)) for word in words],
+            env={**os.environ, "PYTHONPATH": path, **(environment or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         self.tokens, self.said = {}, []
         for line in self.process.stdout:
             self.said.append(line)
@@ -69,8 +86,9 @@ class Server:
 
     def session(self, person=0, **options):
         """A client of one student."""
-        return RemoteSession(self.address, token=self.tokens[f"student{person}"],
-                             **{"show": lambda text: None} | options)
+        return RemoteSession(
+            self.address, token=self.tokens[f"student{person}"], **{"show": lambda text: None} | options
+        )
 
     def family(self):
         """The server's process and everything that it started."""
@@ -91,7 +109,7 @@ class Server:
 
 
 def compiled(repeat=1, source=SOURCE):
-    made = compiler.compile(source.replace("REPEAT", str(repeat)), arch="sm_80", name="mine")
+    made = compiling.compile(source.replace("REPEAT", str(repeat)), arch="sm_80", name="mine")
     facts = {name: getattr(made, name) for name in ("name", "ptx", "entry", "threads", "dynamic_smem")}
     return facts | {"files": dict(made.files)}
 

@@ -44,8 +44,9 @@ def kernel(entry, **changes):
 
 def launch(entry, args=None, grid=(1, 1, 1), **changes):
     args = [np.arange(8, dtype=np.float32), 8] if args is None else args
-    return device.launch(kernel(entry, **changes), grid=grid, args=args, names=("d", "n"),
-                         timeout_s=0.5 if entry == "hang" else 60.0)
+    return device.launch(
+        kernel(entry, **changes), grid=grid, args=args, names=("d", "n"), timeout_s=0.5 if entry == "hang" else 60.0
+    )
 
 
 def test_the_gpu_of_the_server_is_the_labs(remote):
@@ -81,7 +82,9 @@ def test_what_goes_wrong_there_is_said_here_and_the_next_works(remote, entry, er
 
 def test_what_a_kernel_prints_comes_back_cut(remote):
     launch("flood")
-    assert remote.output.startswith("a line of a kernel") and remote.output.endswith("more bytes were printed and are not shown")
+    assert remote.output.startswith("a line of a kernel") and remote.output.endswith(
+        "more bytes were printed and are not shown"
+    )
     launch("good")
     assert remote.output == ""
 
@@ -91,8 +94,13 @@ def test_launches_of_many_clients_never_overlap(server):
 
     def client(one):
         for _ in range(5):
-            answer = one.request("launch", timeout_s=60.0, compiled=device.payload(kernel("span")), grid=(1, 1, 1),
-                                 args=[np.zeros(8, np.float64), 8])
+            answer = one.request(
+                "launch",
+                timeout_s=60.0,
+                compiled=device.payload(kernel("span")),
+                grid=(1, 1, 1),
+                args=[np.zeros(8, np.float64), 8],
+            )
             spans.append(tuple(answer["arrays"][0][:2]))
 
     threads = [threading.Thread(target=client, args=(one,)) for one in sessions]
@@ -128,8 +136,13 @@ def test_a_server_that_goes_away_or_freezes_is_said(how, monkeypatch):
 
     def ask():
         try:
-            one.request("launch", timeout_s=8.0, compiled=device.payload(kernel("hang")), grid=(1, 1, 1),
-                        args=[np.zeros(8, np.float32), 8])
+            one.request(
+                "launch",
+                timeout_s=8.0,
+                compiled=device.payload(kernel("hang")),
+                grid=(1, 1, 1),
+                args=[np.zeros(8, np.float32), 8],
+            )
         except LabError as error:
             errors.append(error)
 

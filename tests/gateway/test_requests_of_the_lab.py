@@ -6,6 +6,7 @@ import pytest
 import gemm_lab as lab
 import gpu_runner as device
 from classroom.gateway.requests import checked
+from gemm_lab import compiling
 from gemm_lab.lab import emulating
 from gemm_lab.lab.measuring import entry_of
 from gemm_lab.measure import check
@@ -14,7 +15,6 @@ from gemm_lab.measure.inputs import make_inputs
 from gpu_runner.postmortem.examination import examine
 from gpu_runner.transport.codec import decoded, encoded
 from gpu_runner.transport.server_results import arrays_of, understood
-from gpu_simulator import compiler
 from gpu_simulator.hardware.tensor_map import TensorMap
 
 
@@ -31,7 +31,13 @@ class Session:
         self.jobs = []
 
     def request(self, op, *, timeout_s=None, progress=None, patience_s=None, **payload):
-        message = {"op": op, "payload": payload, "timeout_s": timeout_s, "patience_s": patience_s or 90.0, "fresh": False}
+        message = {
+            "op": op,
+            "payload": payload,
+            "timeout_s": timeout_s,
+            "patience_s": patience_s or 90.0,
+            "fresh": False,
+        }
         self.jobs.append(checked(decoded(bytearray(b"".join(encoded(message)))), "gpu"))
         raise Asked
 
@@ -50,7 +56,9 @@ def test_what_the_lab_asks_is_taken(name, monkeypatch):
     asks = [
         lambda: device.launch(compiled, grid=grid, args=args, cluster=cluster),
         lambda: check.check(compiled, problem, grid=grid, m=8192, n=8192, k=8192, block=kernel.block, cluster=cluster),
-        lambda: benchmark([entry_of(kernel, compiled), Entry("cublas", "cublas", ladder=kernel.spec.ladder)], [n], problem),
+        lambda: benchmark(
+            [entry_of(kernel, compiled), Entry("cublas", "cublas", ladder=kernel.spec.ladder)], [n], problem
+        ),
         lambda: examine(compiled, grid=grid, args=args, cluster=cluster, hang=False, session=session),
     ]
     for ask in asks:
@@ -75,7 +83,7 @@ def test_an_array_that_is_given_twice_comes_back_at_the_same_places_from_a_serve
             result, _ = Emulator().answer(**job)
             return understood(op, decoded(bytearray(b"".join(encoded(result)))), payload)
 
-    kernel, same = compiler.compile(TWICE, arch="sm_80", name="mine"), np.arange(32, dtype=np.int32)
+    kernel, same = compiling.compile(TWICE, arch="sm_80", name="mine"), np.arange(32, dtype=np.int32)
     args = [same, same, np.zeros(32, np.int32)]
     here, _ = emulating.launch(kernel, (1, 1, 1), args)
     monkeypatch.setattr(device, "emulating_server", Emulating)

@@ -13,7 +13,7 @@ pytest.importorskip("distributed", reason="the extra classroom is not installed"
 from serving import SOURCE, N, Server, command, compiled, job, status, wait_for
 
 import gpu_simulator as emulator
-from gemm_lab import config
+from gpu_runner import settings
 from gpu_runner.faults import GpuBusy
 from gpu_runner.remote import MOST_BYTES, RemoteSession, session_at
 from gpu_runner.transport import server_link, wire
@@ -121,11 +121,11 @@ def test_no_server_is_said_after_one_attempt(monkeypatch):
 def test_an_address_of_another_kind_is_a_sentence(monkeypatch, value):
     monkeypatch.setenv("GEMM_LAB_SERVER", value)
     with pytest.raises(ConfigError, match="http://gpu-server:8786"):
-        config.server()
+        settings.server()
     monkeypatch.setenv("GEMM_LAB_SERVER", "")
     monkeypatch.setenv("GEMM_LAB_SCHEDULER", value)
     with pytest.raises(ConfigError, match="no longer used. Set GEMM_LAB_SERVER"):
-        config.server()
+        settings.server()
 
 
 def test_another_version_is_a_sentence(session, monkeypatch):
@@ -175,7 +175,10 @@ def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
         (("serve", "--backend", "emulator", "--key", "no.pem", "--certificate", "no.pem"), "cannot be used"),
         (("serve", "--backend", "gpu"), "The GPU cannot be used"),
         (("serve", "--backend", "emulator", "--workers", "-1"), "number of workers"),
-        (("serve", "--host", "127.0.0.1", "--port", "taken", "--workers", "1", "--backend", "emulator"), "choose another"),
+        (
+            ("serve", "--host", "127.0.0.1", "--port", "taken", "--workers", "1", "--backend", "emulator"),
+            "choose another",
+        ),
     ],
 )
 def test_commands_that_cannot_work_say_why(server, words, said):

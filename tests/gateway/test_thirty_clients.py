@@ -71,8 +71,10 @@ def test_thirty_clients_and_a_worker_that_is_killed(server, launches):
     # Of one client, in order: everybody else is answered at most twice (and once for each worker) meanwhile.
     waits = [answer.answered - answer.asked for answer in answers]
     seconds = [answer.seconds for answer in answers]
-    print(f"\nlongest wait {max(waits)} answers of others, median {statistics.median(waits):.0f}; "
-          f"in seconds {max(seconds):.2f} and {statistics.median(seconds):.2f}; {len(failures)} failed")
+    print(
+        f"\nlongest wait {max(waits)} answers of others, median {statistics.median(waits):.0f}; "
+        f"in seconds {max(seconds):.2f} and {statistics.median(seconds):.2f}; {len(failures)} failed"
+    )
     assert max(waits) <= 2 * CLIENTS + 2
 
     wait_for(lambda: len(workers(sessions[0])) == 2)

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gpu_simulator import compiler
 from gpu_simulator.hardware.data_sheets import gpu
 
@@ -16,7 +16,7 @@ PAIRS = ("04_cta_pairs", "05_tma_store")
 
 def build(rung: str, arch: str = "sm_100a", **settings):
     spec = catalog.kernel(f"b200/{rung}")
-    return compiler.compile(spec.source, config=spec.configure(**settings), arch=arch, name=spec.name)
+    return compiling.compile(spec.source, config=spec.configure(**settings), arch=arch, name=spec.name)
 
 
 def opcodes(rung: str, **settings) -> Counter:
@@ -30,11 +30,11 @@ def test_the_tensor_cores_read_shared_memory_and_write_tensor_memory(rung):
     mix, pair = opcodes(rung), ".2CTA" if rung in PAIRS else ""
     assert mix[f"UTCHMMA{pair}"] == 64 // 16
     assert sum(count for opcode, count in mix.items() if opcode.startswith("UTC") and "MMA" in opcode) == 4
-    assert mix[f"UTMALDG.2D{pair}"] == 2                       # a box of A and one of B
+    assert mix[f"UTMALDG.2D{pair}"] == 2  # a box of A and one of B
     # Every column once, 32 at a time. The loop of 05 over pairs of them is unrolled or not, as the compiler likes.
     assert mix["LDTM.x32"] in ({8, 2} if rung == "05_tma_store" else {8})
-    assert mix[f"UTCATOMSWS{pair}.FIND_AND_SET.ALIGN"] >= 1    # columns of tensor memory are taken,
-    assert any(opcode.startswith("UTCATOMSWS.AND") for opcode in mix)   # and given back
+    assert mix[f"UTCATOMSWS{pair}.FIND_AND_SET.ALIGN"] >= 1  # columns of tensor memory are taken,
+    assert any(opcode.startswith("UTCATOMSWS.AND") for opcode in mix)  # and given back
     assert not any(opcode.startswith(("HMMA", "LDSM", "LDGSTS", "LDG", "LDL", "STL")) for opcode in mix)
 
 
@@ -72,7 +72,7 @@ def test_one_thread_issues(rung):
     for line in lines:
         if line.opcode.startswith(("UTCHMMA", "UTMALDG", "UTCBAR")):
             assert re.search(r"\bUR\d+\b", line.text) and not re.search(r"\[R\d", line.text)
-    assert not any(line.opcode.startswith("BRA") and ".ANY" in line.text for line in lines)   # no loop over lanes
+    assert not any(line.opcode.startswith("BRA") and ".ANY" in line.text for line in lines)  # no loop over lanes
 
 
 @pytest.mark.parametrize("rung", RUNGS)
@@ -82,7 +82,7 @@ def test_the_machine_code_holds_the_words_of_cutlass(rung):
     instruction = "0x10400490" if rung in PAIRS else "0x8400490"
     assert f"idesc[{re.search(rf'UMOV (UR[0-9]+), {instruction} ', text)[1]}]" in text
     high = set(re.findall(r"UMOV UR[0-9]+, (0x4000[0-9a-f]{4}) ", text))
-    assert high == {"0x40004040"}                              # 1024 / 16 at bit 32, 1 at bit 46, 2 at bit 61
+    assert high == {"0x40004040"}  # 1024 / 16 at bit 32, 1 at bit 46, 2 at bit 61
 
 
 @pytest.mark.parametrize("rung", RUNGS)
@@ -91,7 +91,7 @@ def test_it_fits_a_b200(rung):
     assert made.smem <= b200.smem_per_block and made.threads * made.registers <= b200.registers_per_sm
     assert made.threads == 256 and made.spill_loads == made.spill_stores == made.stack == 0
     stage = made.config["BLOCK_M"] * 128 + made.config["BLOCK_N"] * 128 // (2 if rung in PAIRS else 1)
-    assert made.config["NUM_STAGES"] * stage == 196608          # four stages of 48 KB, six of 32 KB in each of a pair
+    assert made.config["NUM_STAGES"] * stage == 196608  # four stages of 48 KB, six of 32 KB in each of a pair
 
 
 @pytest.mark.parametrize("rung", RUNGS)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gemm_lab.model.block_order import block_order
-from gpu_simulator import compiler
 
 HEADER = """
 #include "config.cuh"
@@ -33,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(32) gemm(int* visited) {
 def test_tiles_are_visited_in_the_models_order(where, tiles_m, tiles_n, group_m):
     rung = catalog.kernel("ampere/08_block_order")
     source = HEADER if where == "header" else RUNG % rung.regions["block_order"].text
-    made = compiler.compile(source, config=rung.configure(GROUP_M=group_m), arch="sm_80", name=where)
+    made = compiling.compile(source, config=rung.configure(GROUP_M=group_m), arch="sm_80", name=where)
     visited = np.full((tiles_m * tiles_n, 2), -1, np.int32)
     emulator.launch(made, made.entry, (tiles_n, tiles_m, 1), made.threads, [visited])
     assert np.array_equal(visited, block_order("grouped", tiles_m, tiles_n, group_m))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.main_loop import main_loop
@@ -12,13 +12,17 @@ from gpu_simulator.hardware.occupancy import occupancy
 EVERYTHING = [spec for ladder in catalog.ladders().values() for spec in ladder.kernels]
 # Rungs that share a source: the first for every target, the other configurations for the GPU they are taught on.
 FIRST = {spec.path: spec for spec in reversed(EVERYTHING)}
-CASES = [(spec, arch) for spec in EVERYTHING for arch in spec.targets
-         if spec is FIRST[spec.path] or arch == gpu(catalog.ladder(spec.ladder).gpu).arch]
+CASES = [
+    (spec, arch)
+    for spec in EVERYTHING
+    for arch in spec.targets
+    if spec is FIRST[spec.path] or arch == gpu(catalog.ladder(spec.ladder).gpu).arch
+]
 
 
 def build(name: str, arch: str = "sm_75", **settings):
     spec = catalog.kernel(name)
-    return compiler.compile(spec.source, config=spec.configure(**settings), arch=arch, name=spec.name)
+    return compiling.compile(spec.source, config=spec.configure(**settings), arch=arch, name=spec.name)
 
 
 @pytest.mark.sampled(every=4)
@@ -26,7 +30,7 @@ def build(name: str, arch: str = "sm_75", **settings):
 def test_builds_without_spills_or_warnings(spec, arch):
     if arch == "sm_103a" and compiler.version() < (12, 9):
         pytest.skip("NVRTC knows sm_103a from CUDA 12.9 on")
-    compiled = compiler.compile(spec.source, config=spec.configure(), arch=arch, name=spec.name)
+    compiled = compiling.compile(spec.source, config=spec.configure(), arch=arch, name=spec.name)
     assert compiled.cubin[:4] == b"\x7fELF"
     assert f".target {arch}" in compiled.ptx
     # One value that is put away at the start, 4 bytes, costs nothing: rtx5090/03 keeps its number of tiles there.
@@ -43,7 +47,7 @@ def test_builds_without_spills_or_warnings(spec, arch):
 @pytest.mark.parametrize("spec", list(catalog.kernels().values()), ids=lambda s: s.name)
 def test_fits_the_gpu_it_is_taught_on(spec):
     target = gpu(catalog.ladder(spec.ladder).gpu)
-    compiled = compiler.compile(spec.source, config=spec.configure(), arch=target.arch, name=spec.name)
+    compiled = compiling.compile(spec.source, config=spec.configure(), arch=target.arch, name=spec.name)
     assert occupancy(target, compiled.threads, compiled.registers, compiled.smem).blocks >= 1
 
 
@@ -51,8 +55,8 @@ def test_t4_rungs_use_what_they_teach():
     mixes = {rung: compiler.instruction_mix(compiler.disassemble(build(f"t4/{rung}"))) for rung in ("01", "02", "03")}
     opcodes = {rung: {line.opcode for line in compiler.disassemble(build(f"t4/{rung}"))} for rung in ("01", "02", "03")}
     for rung in mixes:
-        assert mixes[rung]["HMMA"] == 256        # (64/16)·(64/8) mma tiles · 64/8 steps of k, fully unrolled
-        assert mixes[rung]["LDSM"] == 32         # 2 for A and 2 for B in each step of k
+        assert mixes[rung]["HMMA"] == 256  # (64/16)·(64/8) mma tiles · 64/8 steps of k, fully unrolled
+        assert mixes[rung]["LDSM"] == 32  # 2 for A and 2 for B in each step of k
     assert any(code.startswith("LDG.E.U16") for code in opcodes["01"])
     assert not any(code.startswith("LDG.E.U16") for code in opcodes["02"])
     assert any(code.startswith("LDG.E.128") for code in opcodes["02"])

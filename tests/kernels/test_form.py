@@ -11,11 +11,17 @@ from gemm_lab import catalog
 RUNGS = list({spec.path: spec for spec in reversed(catalog.kernels().values())}.values())[::-1]
 SECTIONS = ["Where this", "Shared memory", "Main loop", "Epilogue"]
 # A source of the wmma ladder stands for several rungs and takes the step of as many.
-MOST_CHANGED = {"t4/03_swizzled": 10, "ampere/03_padded": 10, "ampere/04_swizzled": 10,
-                "ampere/08_block_order": 10,
-                "rtx5090/02_producer_warp": 60,  # full, empty, the producer, and products that do not wait: it needs all four
-                "rtx5090/03_persistent": 50,  # its loop over tiles moves what it holds to the right
-                "wmma/wmma_opt_bf16_v4": 55, "wmma/mma_bf16": 65, "wmma/best_wmma": 90}
+MOST_CHANGED = {
+    "t4/03_swizzled": 10,
+    "ampere/03_padded": 10,
+    "ampere/04_swizzled": 10,
+    "ampere/08_block_order": 10,
+    "rtx5090/02_producer_warp": 60,  # full, empty, the producer, and products that do not wait: it needs all four
+    "rtx5090/03_persistent": 50,  # its loop over tiles moves what it holds to the right
+    "wmma/wmma_opt_bf16_v4": 55,
+    "wmma/mma_bf16": 65,
+    "wmma/best_wmma": 90,
+}
 
 
 def body(spec) -> list[str]:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gemm_lab import catalog
+from gemm_lab import catalog, compiling
 from gemm_lab.config import data_dir
 from gemm_lab.lab.ladder import Bench, Ladder
 from gpu_simulator import compiler
@@ -15,17 +15,38 @@ from gpu_simulator.compiler.main_loop import main_loop
 
 LADDER = catalog.ladder("wmma")
 DOCUMENT = [
-    "wmma", "wmma_opt", "wmma_v2", "wmma_v3", "wmma_bf16", "wmma_opt_bf16", "wmma_opt_bf16_v2", "wmma_opt_bf16_v3",
-    "wmma_opt_bf16_v4", "wmma_opt_bf16_v5", "wmma_opt_bf16_v6", "wmma_opt_bf16_v7", "wmma_opt_bf16_v8",
-    "wmma_opt_bf16_v10", "stage3_bf16", "unroll_bf16", "hybrid_bf16", "large_tile_bf16", "tuned_bf16", "compact_bf16",
-    "best_bf16", "mma_bf16", "async_bf16", "swizzle_bf16",
+    "wmma",
+    "wmma_opt",
+    "wmma_v2",
+    "wmma_v3",
+    "wmma_bf16",
+    "wmma_opt_bf16",
+    "wmma_opt_bf16_v2",
+    "wmma_opt_bf16_v3",
+    "wmma_opt_bf16_v4",
+    "wmma_opt_bf16_v5",
+    "wmma_opt_bf16_v6",
+    "wmma_opt_bf16_v7",
+    "wmma_opt_bf16_v8",
+    "wmma_opt_bf16_v10",
+    "stage3_bf16",
+    "unroll_bf16",
+    "hybrid_bf16",
+    "large_tile_bf16",
+    "tuned_bf16",
+    "compact_bf16",
+    "best_bf16",
+    "mma_bf16",
+    "async_bf16",
+    "swizzle_bf16",
 ]
 
 
 def build(name: str, **settings):
     spec = catalog.kernel(f"wmma/{name}")
-    return compiler.compile(spec.source, config=spec.configure(**settings), arch="sm_90a",
-                            name=f"wmma/{spec.path.stem}")
+    return compiling.compile(
+        spec.source, config=spec.configure(**settings), arch="sm_90a", name=f"wmma/{spec.path.stem}"
+    )
 
 
 def opcodes(name: str, **settings) -> list[str]:
@@ -49,10 +70,19 @@ def test_every_kernel_of_the_document_is_here_and_published():
 
 
 TILES = {  # what the document says of each
-    "wmma_opt_bf16": (128, 256, 32), "wmma_opt_bf16_v2": (256, 256, None), "wmma_opt_bf16_v3": (128, 128, 16),
-    "wmma_opt_bf16_v5": (256, 128, None), "wmma_opt_bf16_v6": (64, 64, None), "wmma_opt_bf16_v10": (None, None, 32),
-    "unroll_bf16": (128, 128, 16), "large_tile_bf16": (256, 128, None), "tuned_bf16": (128, 256, None),
-    "compact_bf16": (64, 64, None), "wmma_opt": (128, 256, 32), "wmma_v2": (256, 128, None), "wmma_v3": (128, 128, 64),
+    "wmma_opt_bf16": (128, 256, 32),
+    "wmma_opt_bf16_v2": (256, 256, None),
+    "wmma_opt_bf16_v3": (128, 128, 16),
+    "wmma_opt_bf16_v5": (256, 128, None),
+    "wmma_opt_bf16_v6": (64, 64, None),
+    "wmma_opt_bf16_v10": (None, None, 32),
+    "unroll_bf16": (128, 128, 16),
+    "large_tile_bf16": (256, 128, None),
+    "tuned_bf16": (128, 256, None),
+    "compact_bf16": (64, 64, None),
+    "wmma_opt": (128, 256, 32),
+    "wmma_v2": (256, 128, None),
+    "wmma_v3": (128, 128, 64),
 }
 
 
@@ -65,9 +95,9 @@ def test_tiles_are_those_of_the_document(name):
 
 def test_warps_stages_and_unrolling_are_those_of_the_document():
     unroll = catalog.kernel("unroll_bf16").configure()
-    assert {name: unroll[name] for name in ("NUM_WARPS_M", "NUM_WARPS_N", "K_UNROLL", "PADDING", "SERPENTINE",
-                                            "MIN_BLOCKS")} == {
-        "NUM_WARPS_M": 4, "NUM_WARPS_N": 2, "K_UNROLL": 4, "PADDING": 8, "SERPENTINE": 1, "MIN_BLOCKS": 2}
+    assert {
+        name: unroll[name] for name in ("NUM_WARPS_M", "NUM_WARPS_N", "K_UNROLL", "PADDING", "SERPENTINE", "MIN_BLOCKS")
+    } == {"NUM_WARPS_M": 4, "NUM_WARPS_N": 2, "K_UNROLL": 4, "PADDING": 8, "SERPENTINE": 1, "MIN_BLOCKS": 2}
     assert re.search(r"\.maxntid 256.*\.minnctapersm 2", build("unroll_bf16").ptx, re.S)
     assert build("wmma_v2").threads == 16 * 32
     assert catalog.kernel("stage3_bf16").configure()["NUM_STAGES"] == 3
@@ -140,7 +170,14 @@ def test_k_unrolling_is_a_longer_block_k():
 
 
 def test_a_row_is_found_by_its_whole_name_before_the_names_that_begin_so():
-    rows = [SimpleNamespace(kernel=name, n=4096, tflops=speed) for name, speed in
-            (("wmma/wmma_bf16", 1.0), ("wmma/wmma", 2.0), ("wmma/wmma_opt_bf16_v2", 3.0), ("wmma/wmma_opt_bf16", 4.0))]
+    rows = [
+        SimpleNamespace(kernel=name, n=4096, tflops=speed)
+        for name, speed in (
+            ("wmma/wmma_bf16", 1.0),
+            ("wmma/wmma", 2.0),
+            ("wmma/wmma_opt_bf16_v2", 3.0),
+            ("wmma/wmma_opt_bf16", 4.0),
+        )
+    ]
     bench = Bench(Ladder(LADDER), rows)
     assert [bench.tflops(name, 4096) for name in ("wmma/wmma", "wmma", "wmma_opt_bf16")] == [2.0, 2.0, 4.0]

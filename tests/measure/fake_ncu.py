@@ -13,23 +13,34 @@ import pickle
 import sys
 from pathlib import Path
 
-LISTED = ["smsp__inst_executed", "l1tex__t_sector_hit_rate", "gpu__time_duration", "smsp__warps_eligible",
-          "smsp__average_warps_issue_stalled_barrier_per_issue_active",
-          "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active"]
+LISTED = [
+    "smsp__inst_executed",
+    "l1tex__t_sector_hit_rate",
+    "gpu__time_duration",
+    "smsp__warps_eligible",
+    "smsp__average_warps_issue_stalled_barrier_per_issue_active",
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active",
+]
 REFUSED = ("dram__", "memory_l1", "gpc__")
-VALUES = {"smsp__inst_executed.sum": ("inst", "1,300"), "l1tex__t_sector_hit_rate.pct": ("%", "n/a"),
-          "gpu__time_duration.sum": ("ns", "12,345"),
-          "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": ("inst", "0.5"),
-          "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio": ("inst", "12.25"),
-          "launch__registers_per_thread": ("register/thread", "104"),
-          "sass__inst_executed_per_opcode": ("inst", "1,280")}
+VALUES = {
+    "smsp__inst_executed.sum": ("inst", "1,300"),
+    "l1tex__t_sector_hit_rate.pct": ("%", "n/a"),
+    "gpu__time_duration.sum": ("ns", "12,345"),
+    "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio": ("inst", "0.5"),
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio": ("inst", "12.25"),
+    "launch__registers_per_thread": ("register/thread", "104"),
+    "sass__inst_executed_per_opcode": ("inst", "1,280"),
+}
 INSTANCES = "1,280 (HMMA: 1,024; LDSM: 128; IADD3: 100; WHATISTHIS: 28)"
 ROUNDED = "1.28e+03 (HMMA: 1e+03; LDSM: 1.3e+02)"
-SOURCE = [["Address", "Source", "inst_executed", "launch__registers_per_thread"],
-          ["0x7f0000000000", "      HMMA.1688.F16 R1, R2, R3, R1", "1024", "0"],
-          ["0x7f0000000010", "@!P0  LDSM.16.M88.4 R4, [R8]", "128", "0"],
-          ["0x7f0000000020", "      IADD3 R1, R1, 0x1, RZ", "100", "0"],
-          ["0x7f0000000030", "      WHATISTHIS R1", "28", "0"], ["0x7f0000000040", "      EXIT", "0", "0"]]
+SOURCE = [
+    ["Address", "Source", "inst_executed", "launch__registers_per_thread"],
+    ["0x7f0000000000", "      HMMA.1688.F16 R1, R2, R3, R1", "1024", "0"],
+    ["0x7f0000000010", "@!P0  LDSM.16.M88.4 R4, [R8]", "128", "0"],
+    ["0x7f0000000020", "      IADD3 R1, R1, 0x1, RZ", "100", "0"],
+    ["0x7f0000000030", "      WHATISTHIS R1", "28", "0"],
+    ["0x7f0000000040", "      EXIT", "0", "0"],
+]
 
 
 def main(arguments):

@@ -8,8 +8,11 @@ from gemm_lab.measure import results
 from gemm_lab.measure.ablation import RUN, gain, settings
 from gpu_simulator.errors import LabError
 
-ROWS = {row.kernel: row for row in results.recorded("h200")
-        if row.ladder == "t4" and row.n == 4096 and row.regime == "sustained"}
+ROWS = {
+    row.kernel: row
+    for row in results.recorded("h200")
+    if row.ladder == "t4" and row.n == 4096 and row.regime == "sustained"
+}
 BEFORE, AFTER = ROWS["t4/02_vectorized_copy"], ROWS["t4/03_swizzled"]
 
 

@@ -97,7 +97,9 @@ def test_rows_have_rates_ratios_and_conditions():
 def test_the_tile_that_stood_for_cutlass_is_in_the_row_and_those_left_out_are_named():
     class Session(FakeSession):
         def request(self, op, **payload):
-            answer = super().request(op, **{**payload, "entries": [{**e, "kind": "kernel"} for e in payload["entries"]]})
+            answer = super().request(
+                op, **{**payload, "entries": [{**e, "kind": "kernel"} for e in payload["entries"]]}
+            )
             answer["entries"][1] |= {"config": "128x256x32 stages=4", "left_out": {"256x128x32 stages=5": "no room"}}
             return answer
 
@@ -163,7 +165,9 @@ def test_a_newer_row_replaces_the_same_kernel_regime_and_size(rows, tmp_path):
 
 def test_a_cutlass_row_replaces_one_whose_tile_was_another(rows, tmp_path):
     path = tmp_path / "h200.csv"
-    cutlass = [dataclasses.replace(rows[0], kernel="cutlass_sm75", config=tile) for tile in ("128x256x32", "256x128x32")]
+    cutlass = [
+        dataclasses.replace(rows[0], kernel="cutlass_sm75", config=tile) for tile in ("128x256x32", "256x128x32")
+    ]
     kernels = [dataclasses.replace(rows[0], config=tile) for tile in ("BLOCK_M=128", "BLOCK_M=256")]
     for pair in (cutlass, kernels):
         results.append(pair[:1], path)

@@ -18,8 +18,16 @@ from gpu_simulator.compiler.instruction_classes import (
     instruction_class,
 )
 
-CONDITIONS = {"gpu": "NVIDIA H200", "arch": "sm_90a", "driver": "580", "nvrtc": "13.0", "ncu": "2025.3",
-              "date": "2026-01-01", "ptx": "a", "source": "b"}
+CONDITIONS = {
+    "gpu": "NVIDIA H200",
+    "arch": "sm_90a",
+    "driver": "580",
+    "nvrtc": "13.0",
+    "ncu": "2025.3",
+    "date": "2026-01-01",
+    "ptx": "a",
+    "source": "b",
+}
 
 
 def card(stalls, opcodes=(), kernel="t4/03_swizzled", n=4096, **values):
@@ -52,7 +60,9 @@ def test_a_recording_replaces_its_own_rows_and_keeps_the_others(tmp_path):
     write_cards(old, [card({"wait": 1}, {"HMMA": 1}), card({"wait": 2}, {"LDG": 2}, kernel="simt/01_naive")])
     write_cards(new, [card({"wait": 3}, {"HMMA": 5})], onto=old)
     assert [(c.kernel, c["stall_wait"], c.opcodes) for c in read_cards(new)] == [
-        ("simt/01_naive", 2, {"LDG": 2}), ("t4/03_swizzled", 3, {"HMMA": 5})]
+        ("simt/01_naive", 2, {"LDG": 2}),
+        ("t4/03_swizzled", 3, {"HMMA": 5}),
+    ]
 
 
 def test_a_torn_file_loses_numbers_not_cards(tmp_path):
@@ -91,21 +101,30 @@ def test_an_empty_card_suggests_nothing():
     assert findings(card({"selected": 1.0})) == []
 
 
-@pytest.mark.parametrize(("made", "says"), [
-    (card({"mio_throttle": 9, "selected": 1}, wavefronts=8, ideal_wavefronts=1), "8.0 wavefronts where 1 would do"),
-    (card({"mio_throttle": 9, "selected": 1}, wavefronts=1, ideal_wavefronts=1), "Not bank conflicts"),
-    (card({"mio_throttle": 9, "selected": 1}), "fewer shared-memory instructions"),
-    (card({"long_scoreboard": 9}), "more loads in flight"),
-    (card({"math_pipe_throttle": 9}, tensor_pipe_pct=93, alu_pipe_pct=5), "tensor pipe, in 93 % of cycles: nearly its limit"),
-    (card({"math_pipe_throttle": 9}, tensor_pipe_pct=5, alu_pipe_pct=50), "integer pipe (ALU), in 50 % of cycles, so"),
-    (card({"math_pipe_throttle": 9}), "fewer instructions for the pipe"),
-    (card({"barrier": 9}), "fewer barriers"),
-    (card({"wait": 1}, issue_slots_pct=91), "issue in 91 % of cycles"),
-    (card({}, {"HMMA": 100, "IADD3": 40}), "0.40 integer and address instructions"),
-    (card({}, {"HMMA": 100, "STL": 3}), "3 accesses to local memory"),
-    (card({}, waves=1.1), "45% of the places"),
-    (card({}, dram_pct=95), "DRAM works at 95 %"),
-])
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (card({"mio_throttle": 9, "selected": 1}, wavefronts=8, ideal_wavefronts=1), "8.0 wavefronts where 1 would do"),
+        (card({"mio_throttle": 9, "selected": 1}, wavefronts=1, ideal_wavefronts=1), "Not bank conflicts"),
+        (card({"mio_throttle": 9, "selected": 1}), "fewer shared-memory instructions"),
+        (card({"long_scoreboard": 9}), "more loads in flight"),
+        (
+            card({"math_pipe_throttle": 9}, tensor_pipe_pct=93, alu_pipe_pct=5),
+            "tensor pipe, in 93 % of cycles: nearly its limit",
+        ),
+        (
+            card({"math_pipe_throttle": 9}, tensor_pipe_pct=5, alu_pipe_pct=50),
+            "integer pipe (ALU), in 50 % of cycles, so",
+        ),
+        (card({"math_pipe_throttle": 9}), "fewer instructions for the pipe"),
+        (card({"barrier": 9}), "fewer barriers"),
+        (card({"wait": 1}, issue_slots_pct=91), "issue in 91 % of cycles"),
+        (card({}, {"HMMA": 100, "IADD3": 40}), "0.40 integer and address instructions"),
+        (card({}, {"HMMA": 100, "STL": 3}), "3 accesses to local memory"),
+        (card({}, waves=1.1), "45% of the places"),
+        (card({}, dram_pct=95), "DRAM works at 95 %"),
+    ],
+)
 def test_a_rule_speaks_from_its_counter(made, says):
     assert says in sentences(made)
     known = {*CARD_METRICS, "executed.csv", "machine code"}
@@ -121,9 +140,18 @@ def test_global_loads_are_judged_by_their_width():
         assert "loads in flight" in sentences(card({"long_scoreboard": 9}, **loads), width)
 
 
-@pytest.mark.parametrize("made", [
-    card({"long_scoreboard": 1, "selected": 9}), card({}, {"HMMA": 100, "IADD3": 10}), card({}, waves=3.9),
-    card({}, dram_pct=20), card({}, issue_slots_pct=40), card({}, {"LDL": 0}), card({}, {"HMMA": 1000, "STL": 3})])
+@pytest.mark.parametrize(
+    "made",
+    [
+        card({"long_scoreboard": 1, "selected": 9}),
+        card({}, {"HMMA": 100, "IADD3": 10}),
+        card({}, waves=3.9),
+        card({}, dram_pct=20),
+        card({}, issue_slots_pct=40),
+        card({}, {"LDL": 0}),
+        card({}, {"HMMA": 1000, "STL": 3}),
+    ],
+)
 def test_a_rule_is_silent_below_its_threshold(made):
     assert findings(made) == []
 
@@ -153,12 +181,32 @@ def test_every_state_has_words():
 # ---- Classes of instructions ----
 
 
-@pytest.mark.parametrize(("opcode", "name"), [
-    ("HMMA.1688.F16", TENSOR), ("HGMMA.64x256x16.F32.BF16", TENSOR), ("LDSM.16.M88.4", "ldmatrix"),
-    ("STS.128", "shared memory"), ("LDG.E.128.CONSTANT", "global memory"), ("LDGSTS.E.BYPASS.128", "async copy"),
-    ("UTMALDG.2D", "async copy"), ("UTMASTG.2D", "async copy"), ("SYNCS.PHASECHK", "control"), ("MOVM.16.MT88", INTEGER),
-    ("WARPGROUP.DEPBAR", "control"), ("LD.E.64", "global memory"), ("IMAD.MOV.U32", INTEGER), ("UIADD3", INTEGER), ("R2UR", INTEGER), ("HFMA2.MMA", FLOAT),
-    ("BAR.SYNC.DEFER_BLOCKING", "control"), ("UBRA", "control"), ("WHATISTHIS", OTHER), ("", OTHER), ("ULDG", OTHER)])
+@pytest.mark.parametrize(
+    ("opcode", "name"),
+    [
+        ("HMMA.1688.F16", TENSOR),
+        ("HGMMA.64x256x16.F32.BF16", TENSOR),
+        ("LDSM.16.M88.4", "ldmatrix"),
+        ("STS.128", "shared memory"),
+        ("LDG.E.128.CONSTANT", "global memory"),
+        ("LDGSTS.E.BYPASS.128", "async copy"),
+        ("UTMALDG.2D", "async copy"),
+        ("UTMASTG.2D", "async copy"),
+        ("SYNCS.PHASECHK", "control"),
+        ("MOVM.16.MT88", INTEGER),
+        ("WARPGROUP.DEPBAR", "control"),
+        ("LD.E.64", "global memory"),
+        ("IMAD.MOV.U32", INTEGER),
+        ("UIADD3", INTEGER),
+        ("R2UR", INTEGER),
+        ("HFMA2.MMA", FLOAT),
+        ("BAR.SYNC.DEFER_BLOCKING", "control"),
+        ("UBRA", "control"),
+        ("WHATISTHIS", OTHER),
+        ("", OTHER),
+        ("ULDG", OTHER),
+    ],
+)
 def test_classes(opcode, name):
     assert instruction_class(opcode) == name
 

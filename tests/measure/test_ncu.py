@@ -38,7 +38,12 @@ def test_a_recording_leaves_out_what_the_chip_does_not_know(fake, tmp_path):
     assert launches[0].number("dram__bytes_read.sum") is None
     assert launches[0].opcodes == {"HMMA": 1024, "LDSM": 128, "IADD3": 100, "WHATISTHIS": 28}
     assert {file.name for file in (tmp_path / "raw").iterdir()} == {
-        "report.ncu-rep", "raw.csv", "instances.csv", "source.csv", "ncu.log"}
+        "report.ncu-rep",
+        "raw.csv",
+        "instances.csv",
+        "source.csv",
+        "ncu.log",
+    }
     assert ncu.version() == "2025.3.1.0"
 
 
@@ -53,8 +58,9 @@ def test_a_recording_writes_cards_over_those_that_are_there(fake, tmp_path):
     assert found[1].classes == {"tensor core": 1024, "ldmatrix": 128, "integer and address": 100, "other": 28}
     assert found[1].conditions["ncu"] == "2025.3.1.0" and len(found[1].conditions["ptx"]) == 16
     assert read_recording(tmp_path / "raw" / "t4") == found[1:], "what ncu wrote can be read again"
-    record_profiles(tmp_path, ["t4/01_hierarchical_tiling"], SimpleNamespace(**{**vars(where), "arch": "sm_70"}),
-                    ["cards"])
+    record_profiles(
+        tmp_path, ["t4/01_hierarchical_tiling"], SimpleNamespace(**{**vars(where), "arch": "sm_70"}), ["cards"]
+    )
     assert len(read_cards(tmp_path)) == 2, "a kernel that does not exist for the GPU is left out"
     record_profiles(tmp_path, names[:1], where, ["cards"], 512, settings={"BLOCK_K": 32})
     assert [card.config["BLOCK_K"] for card in read_cards(tmp_path)] == [64, 32, 64], "beside the rung's own"
@@ -67,8 +73,10 @@ def test_instances_that_do_not_add_up_are_read_from_the_source_page(fake, tmp_pa
     assert sum(ncu.record(PLAN, METRIC_NAMES, tmp_path)[0].opcodes.values()) == 1280
 
 
-@pytest.mark.parametrize(("mode", "sentence"), [
-    ("denied", "As root it may"), ("silent", "wrote no report"), ("short", "1 rows for 2 launches")])
+@pytest.mark.parametrize(
+    ("mode", "sentence"),
+    [("denied", "As root it may"), ("silent", "wrote no report"), ("short", "1 rows for 2 launches")],
+)
 def test_what_goes_wrong_is_a_sentence(fake, tmp_path, mode, sentence):
     fake(mode)
     with pytest.raises(LabError, match=sentence):
@@ -97,24 +105,50 @@ def test_the_list_of_metrics_judges_only_what_it_could_hold():
     assert ncu.known(wanted, set()) == wanted, "a list that could not be read judges nothing"
 
 
-@pytest.mark.parametrize("line", [
-    "==ERROR== Failed to find metric lts__t_bites.sum", r"==ERROR== Failed to find metric regex:^lts__t_bites\.(sum|min)$"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "==ERROR== Failed to find metric lts__t_bites.sum",
+        r"==ERROR== Failed to find metric regex:^lts__t_bites\.(sum|min)$",
+    ],
+)
 def test_a_refused_metric_is_found_in_the_log(line):
     wanted = ["lts__t_bites.sum", "smsp__inst_executed.sum", "inst_executed"]
     assert ncu.refused(f"==PROF== inst_executed\n{line}", wanted) == {"lts__t_bites.sum"}
     assert ncu.refused("==WARNING== metric lts__t_bites.sum", wanted) == set()
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("1,234", 1234), ("12.5 (A: 1)", 12.5), ("0", 0), ("", None), (None, None), ("n/a", None), ("(!) nan", None),
-    ("nan", None), ("inf", None), ("many", None)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1,234", 1234),
+        ("12.5 (A: 1)", 12.5),
+        ("0", 0),
+        ("", None),
+        (None, None),
+        ("n/a", None),
+        ("(!) nan", None),
+        ("nan", None),
+        ("inf", None),
+        ("many", None),
+    ],
+)
 def test_numbers(text, value):
     assert ncu.number(text) == value
 
 
-@pytest.mark.parametrize(("text", "counts"), [
-    ("5 (A: 2; B: 3)", {"A": 2, "B": 3}), ("5", {}), ("", {}), (None, {}), ("5 (A; B: x; C: 1)", {"C": 1}),
-    ("5 (3; 2)", {}), ("1,001 (A.B: 1,001)", {"A.B": 1001})])
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("5 (A: 2; B: 3)", {"A": 2, "B": 3}),
+        ("5", {}),
+        ("", {}),
+        (None, {}),
+        ("5 (A; B: x; C: 1)", {"C": 1}),
+        ("5 (3; 2)", {}),
+        ("1,001 (A.B: 1,001)", {"A.B": 1001}),
+    ],
+)
 def test_instances(text, counts):
     assert ncu.instances(text) == counts
 

@@ -96,8 +96,11 @@ def test_a_recorded_timeline_is_drawn_beside_the_emulators(persistent, tmp_path,
 
     monkeypatch.setattr(api, "data_dir", lambda name: tmp_path)
     kernel = lab.kernel("rtx5090/03_persistent")
-    timeline_files.write(tmp_path / "timelines" / "h200" / "rtx5090_03_persistent.csv", persistent[0],
-                         {**CONDITIONS, "kernel": kernel.name, "gpu": "NVIDIA H200"})
+    timeline_files.write(
+        tmp_path / "timelines" / "h200" / "rtx5090_03_persistent.csv",
+        persistent[0],
+        {**CONDITIONS, "kernel": kernel.name, "gpu": "NVIDIA H200"},
+    )
     both = kernel.timeline(k=256).beside(kernel.timeline(on="h200"))
     assert [one.unit for one in both.timelines] == ["logical time, in units of the stated model", stamps.CLOCKS]
     labels = [ax.get_xlabel() for ax in both.plot().axes]

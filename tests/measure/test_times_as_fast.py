@@ -38,8 +38,11 @@ def test_recorded_rows_give_the_ratio_that_was_recorded():
     """The share of cuBLAS in a row of results was taken by the benchmark itself, from all digits of the samples."""
     rows = with_samples(recorded("h200"), path_of("h200"))
     cublas = {(r.ladder, r.regime, r.n): r for r in rows if r.kernel == "cublas"}
-    pairs = [(r, cublas[r.ladder, r.regime, r.n]) for r in rows
-             if r.ratio_cublas and (r.ladder, r.regime, r.n) in cublas and r.kernel != "cublas"]
+    pairs = [
+        (r, cublas[r.ladder, r.regime, r.n])
+        for r in rows
+        if r.ratio_cublas and (r.ladder, r.regime, r.n) in cublas and r.kernel != "cublas"
+    ]
     assert len(pairs) > 200 and sum(bool(r.samples_ms) for r, _ in pairs) > 150
     for r, base in pairs:
         if r.samples_ms and base.commit == r.commit:

@@ -154,8 +154,10 @@ def test_cp_async_ca_is_at_least_a_store_and_at_most_both_sides_together():
     for width in (4, 8, 16) * 40:
         source, at = rng.integers(0, 2048 // width, (2, 32)) * width
         use = rng.random(32) < 0.8
-        depths = [[np.bincount(side[lanes][use[lanes]] % 128, minlength=1).max() for side in (source, at)]
-                  for lanes in LANE.reshape(-1, 128 // width)]
+        depths = [
+            [np.bincount(side[lanes][use[lanes]] % 128, minlength=1).max() for side in (source, at)]
+            for lanes in LANE.reshape(-1, 128 // width)
+        ]
         count = banks.cp_async_ca_wavefronts(source, at, width, use)
         assert sum(map(max, depths)) <= count <= sum(max(sum(both) - 1, 0) for both in depths)
 

@@ -53,11 +53,16 @@ def test_no_full_wave_beats_the_best_rectangle(order):
         assert total == tiles_m * tiles_n
 
 
-@pytest.mark.parametrize(("make", "said"), [
-    (lambda: block_order("spiral", 4, 4), "grouped"), (lambda: block_order("row", 0, 4), "at least 1"),
-    (lambda: block_order("row", 2**31, 8), "is the limit"), (lambda: block_order("row", 1.5, 8), "a whole number"),
-    (lambda: waves(block_order("row", 2, 2), 0, (1, 1), 1), "At least one block"),
-])
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: block_order("spiral", 4, 4), "grouped"),
+        (lambda: block_order("row", 0, 4), "at least 1"),
+        (lambda: block_order("row", 2**31, 8), "is the limit"),
+        (lambda: block_order("row", 1.5, 8), "a whole number"),
+        (lambda: waves(block_order("row", 2, 2), 0, (1, 1), 1), "At least one block"),
+    ],
+)
 def test_bad_input(make, said):
     with pytest.raises(LabError, match=said):
         make()

@@ -19,7 +19,12 @@ def orders():
 
 def test_what_stays_in_a_register(orders):
     assert {name: o.in_register for name, o in orders.items()} == {
-        "ijk": "C", "jik": "C", "ikj": "A", "kij": "A", "jki": "B", "kji": "B",
+        "ijk": "C",
+        "jik": "C",
+        "ikj": "A",
+        "kij": "A",
+        "jki": "B",
+        "kji": "B",
     }
 
 

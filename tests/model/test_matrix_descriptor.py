@@ -55,14 +55,16 @@ def test_mn_major_tiles_of_tma_are_read_back(width, boxes):
         assert np.array_equal(found, (k + column) * 10_000 + row * 2)
 
 
-@pytest.mark.parametrize(("major", "swizzle", "size"), [
-    *product(("k",), (0, *WIDTHS), (1, 2, 4)), *product(("mn",), (0, *WIDTHS), (2,))])
+@pytest.mark.parametrize(
+    ("major", "swizzle", "size"), [*product(("k",), (0, *WIDTHS), (1, 2, 4)), *product(("mn",), (0, *WIDTHS), (2,))]
+)
 def test_dense_tiles_are_one_to_one(major, swizzle, size):
     rows, columns = 128, 32 // size
     dense = 8 * (swizzle or 16)
     blocks = rows * size // (swizzle or 16) if major == "mn" else rows // 8
     lead, stride = {("k", 0): (blocks * dense, dense), ("mn", 0): (blocks * dense, dense)}.get(
-        (major, swizzle), (2 * dense, dense))
+        (major, swizzle), (2 * dense, dense)
+    )
     tile = SharedTile(BUFFER, lead, stride, swizzle, major)
     at = element_addresses(tile, rows, columns, size)
     assert at.shape == (rows, columns) and len(np.unique(at)) == at.size and at.min() >= BUFFER
@@ -98,8 +100,9 @@ def test_words_of_sm90_come_back():
     rng = np.random.default_rng(1)
     for _ in range(300):
         start, lead, stride = (int(n) * 16 for n in rng.integers(0, 1 << 14, 3))
-        tile = SharedTile(start, lead, stride, int(rng.choice((0, *WIDTHS))), str(rng.choice(("k", "mn"))),
-                          int(rng.integers(8)))
+        tile = SharedTile(
+            start, lead, stride, int(rng.choice((0, *WIDTHS))), str(rng.choice(("k", "mn"))), int(rng.integers(8))
+        )
         word = encode_sm90(tile)
         assert decode_sm90(word, tile.major) == tile
     # the word that kernels build by hand: 128-byte swizzle, 1,024 bytes between groups of 8 rows
@@ -108,17 +111,24 @@ def test_words_of_sm90_come_back():
     assert decode_sm90(by_hand + (32 >> 4)).start == 0x4420
 
 
-@pytest.mark.parametrize(("tile", "rows", "said"), [
-    (SharedTile(0x480, 16, 1024, 128), 64, "lies in row 1 of the pattern of the 128-byte swizzle"),
-    (SharedTile(0x440, 16, 512, 64), 64, "multiples of 512"),
-    (SharedTile(0x470, 16, 1024, 128), 64, "leave the 128-byte row"),
-    (SharedTile(0x410, 4096, 1024, 128, "mn"), 64, "the 128 bytes of M or N that it reads leave"),
-    (SharedTile(0x400, 16, 64, 128), 64, "the stride byte offset of 64 is less than the 1,024 bytes that 8 rows take"),
-    (SharedTile(0x400, 1024, 32, 0, "k"), 64, "divided by 16, once"),
-    (SharedTile(0x400, 16, 1024, 0, "mn"), 64, "the leading byte offset of 16 is less"),
-    (SharedTile(0x400, 16, 16384, 128), 64, "the block has 49,152 bytes"),
-    (SharedTile(0xC000, 16, 1024, 128), 64, "it reads up to shared address 57,3"),
-])
+@pytest.mark.parametrize(
+    ("tile", "rows", "said"),
+    [
+        (SharedTile(0x480, 16, 1024, 128), 64, "lies in row 1 of the pattern of the 128-byte swizzle"),
+        (SharedTile(0x440, 16, 512, 64), 64, "multiples of 512"),
+        (SharedTile(0x470, 16, 1024, 128), 64, "leave the 128-byte row"),
+        (SharedTile(0x410, 4096, 1024, 128, "mn"), 64, "the 128 bytes of M or N that it reads leave"),
+        (
+            SharedTile(0x400, 16, 64, 128),
+            64,
+            "the stride byte offset of 64 is less than the 1,024 bytes that 8 rows take",
+        ),
+        (SharedTile(0x400, 1024, 32, 0, "k"), 64, "divided by 16, once"),
+        (SharedTile(0x400, 16, 1024, 0, "mn"), 64, "the leading byte offset of 16 is less"),
+        (SharedTile(0x400, 16, 16384, 128), 64, "the block has 49,152 bytes"),
+        (SharedTile(0xC000, 16, 1024, 128), 64, "it reads up to shared address 57,3"),
+    ],
+)
 def test_what_cannot_be_read_as_it_is_meant(tile, rows, said):
     assert said in problem(tile, rows, 16, 2, 49152)
 

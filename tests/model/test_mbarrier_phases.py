@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
+from gemm_lab import compiling
 from gemm_lab.model.mbarrier_phases import STAGE_BYTES, STORIES, Barrier, play
-from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
 
 # Does what `script` says, (operation, value) at a time, and after each writes whether a wait for either parity returns.
@@ -36,7 +36,7 @@ extern "C" __global__ void kernel(const int* script, int steps, int arrivals, in
 
 def test_the_model_and_the_emulator_agree_on_every_wait():
     """Random arrivals and bytes: after each of them a wait for parity 0 and one for parity 1."""
-    compiled = compiler.compile(SOURCE, arch="sm_90a", name="kernel.cu", entry="kernel")
+    compiled = compiling.compile(SOURCE, arch="sm_90a", name="kernel.cu", entry="kernel")
     rng = np.random.default_rng(5)
     for arrivals in (1, 2, 5):
         barrier, script, wanted = Barrier(arrivals, arrivals), [], []

@@ -9,8 +9,12 @@ from gpu_simulator.hardware.mma_layouts import ACCUMULATORS, BITS, SHAPES, Mma, 
 
 EVERY = [Mma(shape, dtype, acc) for dtype, shapes in SHAPES.items() for shape in shapes for acc in ACCUMULATORS[dtype]]
 NAMES = [f"{m.shape}.{m.dtype}.{m.accumulator}" for m in EVERY]
-LOADED = [(m, o, s) for m in EVERY for o, s in (("A", ""), ("B", ""), ("B", "row-major"))
-          if not m.quads and m.dtype != "f64" and (s == "" or BITS[m.dtype] == 16)]
+LOADED = [
+    (m, o, s)
+    for m in EVERY
+    for o, s in (("A", ""), ("B", ""), ("B", "row-major"))
+    if not m.quads and m.dtype != "f64" and (s == "" or BITS[m.dtype] == 16)
+]
 
 
 @pytest.mark.parametrize("mma", EVERY, ids=NAMES)
@@ -37,8 +41,10 @@ def test_holder_inverts_coordinates(mma):
                 assert mma.coordinates(operand)[lane, register, element].tolist() == [row, column]
 
 
-@pytest.mark.parametrize(("k", "bits", "dtype"), [(8, 16, "f16"), (16, 16, "bf16"), (4, 32, "tf32"), (8, 32, "tf32"),
-                                                  (16, 8, "s8"), (32, 8, "u8")])
+@pytest.mark.parametrize(
+    ("k", "bits", "dtype"),
+    [(8, 16, "f16"), (16, 16, "bf16"), (4, 32, "tf32"), (8, 32, "tf32"), (16, 8, "s8"), (32, 8, "u8")],
+)
 def test_agrees_with_what_the_emulator_executes(k, bits, dtype):
     mma = Mma(f"m16n8k{k}", dtype)
     assert np.array_equal(mma.coordinates("A"), fragments.a_coordinates(k, bits))
@@ -67,7 +73,9 @@ def test_ldmatrix_moves_every_element_once(count, transposed):
     assert np.array_equal(held, plain[..., [0, 2, 1]] if transposed else plain)
 
 
-@pytest.mark.parametrize(("mma", "operand", "stored"), LOADED, ids=lambda v: v if isinstance(v, str) else v.shape + v.dtype)
+@pytest.mark.parametrize(
+    ("mma", "operand", "stored"), LOADED, ids=lambda v: v if isinstance(v, str) else v.shape + v.dtype
+)
 def test_ldmatrix_fills_the_fragment(mma, operand, stored):
     """Rows of the stored tile, cut into 16-byte chunks and dealt by ldmatrix, arrive where mma wants them."""
     load, each = fragment_load(mma, operand, stored), mma.per_register(operand)
@@ -81,22 +89,25 @@ def test_ldmatrix_fills_the_fragment(mma, operand, stored):
     first = bits // mma.element_bits(operand)
     minor = first[..., None] + np.arange(half)
     major = np.broadcast_to(stored_row[..., None], minor.shape)
-    major, minor = (x.reshape(32, load.count, -1)[..., ::2 if mma.dtype == "tf32" else 1] for x in (major, minor))
+    major, minor = (x.reshape(32, load.count, -1)[..., :: 2 if mma.dtype == "tf32" else 1] for x in (major, minor))
     swap = operand == "B" and stored != "row-major"
     got = np.stack((minor, major) if swap else (major, minor), axis=-1)
     assert got.shape[2] == each and np.array_equal(got, mma.coordinates(operand))
 
 
-@pytest.mark.parametrize(("make", "said"), [
-    (lambda: Mma("m16n8k16", "f12"), "bf16"),
-    (lambda: Mma("m16n8k32", "bf16"), "m16n8k8, m16n8k16"),
-    (lambda: Mma("m16n8k16", "bf16", "f16"), "f32"),
-    (lambda: Mma("m16n8k16", "bf16").coordinates("A") is Mma("m16n8k8", "f16").extent("E"), "A, B, C and D"),
-    (lambda: Mma("m16n8k16", "bf16").holder("A", 16, 0), "16 × 16"),
-    (lambda: ldmatrix(3), "1, 2 or 4"),
-    (lambda: fragment_load(Mma("m16n8k16", "f64"), "A"), "32-bit registers"),
-    (lambda: fragment_load(Mma("m16n8k32", "s8"), "B", "row-major"), "16-bit"),
-])
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Mma("m16n8k16", "f12"), "bf16"),
+        (lambda: Mma("m16n8k32", "bf16"), "m16n8k8, m16n8k16"),
+        (lambda: Mma("m16n8k16", "bf16", "f16"), "f32"),
+        (lambda: Mma("m16n8k16", "bf16").coordinates("A") is Mma("m16n8k8", "f16").extent("E"), "A, B, C and D"),
+        (lambda: Mma("m16n8k16", "bf16").holder("A", 16, 0), "16 × 16"),
+        (lambda: ldmatrix(3), "1, 2 or 4"),
+        (lambda: fragment_load(Mma("m16n8k16", "f64"), "A"), "32-bit registers"),
+        (lambda: fragment_load(Mma("m16n8k32", "s8"), "B", "row-major"), "16-bit"),
+    ],
+)
 def test_what_does_not_exist_is_refused(make, said):
     with pytest.raises(LabError, match=said):
         make()

@@ -25,8 +25,11 @@ def producer(k_tiles, stages):
     steps = []
     for number in range(k_tiles):
         stage, turn = number % stages, number // stages
-        steps += [Step("wait", signal=empty(stage, turn - 1)), Step("arrive", signal=full(stage, turn)),
-                  Step("load", BYTES, signal=full(stage, turn), stage=stage, turn=turn)]
+        steps += [
+            Step("wait", signal=empty(stage, turn - 1)),
+            Step("arrive", signal=full(stage, turn)),
+            Step("load", BYTES, signal=full(stage, turn), stage=stage, turn=turn),
+        ]
     return steps
 
 
@@ -35,11 +38,16 @@ def multiplier(k_tiles, stages, synchronous):
     steps = []
     for number in range(k_tiles):
         stage, turn = number % stages, number // stages
-        steps += [Step("wait", signal=full(stage, turn)),
-                  Step("async", FLOP, "tcgen05", stage=stage, turn=turn, tile=0)]
+        steps += [
+            Step("wait", signal=full(stage, turn)),
+            Step("async", FLOP, "tcgen05", stage=stage, turn=turn, tile=0),
+        ]
         if synchronous:
-            steps += [Step("commit", unit="tcgen05", signal=(0, DONE, number)), Step("wait", signal=(0, DONE, number)),
-                      Step("arrive", signal=empty(stage, turn))]
+            steps += [
+                Step("commit", unit="tcgen05", signal=(0, DONE, number)),
+                Step("wait", signal=(0, DONE, number)),
+                Step("arrive", signal=empty(stage, turn)),
+            ]
         else:
             steps.append(Step("commit", unit="tcgen05", signal=empty(stage, turn)))
     return steps
@@ -84,18 +92,29 @@ def test_bytes_that_come_slower_than_products_set_the_pace():
 
 
 def test_loads_get_the_tile_and_the_epilogue_the_tile_that_it_waited_for():
-    steps = {(0, 0): [Step("wait", signal=full(0, 0)), Step("async", FLOP, "tcgen05", stage=0, turn=0, tile=3),
-                      Step("commit", unit="tcgen05", signal=(0, DONE, 0))],
-             (0, 1): [Step("wait", signal=(0, DONE, 0)), Step("epilogue", 512.0, "registers")],
-             (0, 4): producer(1, 1)}
+    steps = {
+        (0, 0): [
+            Step("wait", signal=full(0, 0)),
+            Step("async", FLOP, "tcgen05", stage=0, turn=0, tile=3),
+            Step("commit", unit="tcgen05", signal=(0, DONE, 0)),
+        ],
+        (0, 1): [Step("wait", signal=(0, DONE, 0)), Step("epilogue", 512.0, "registers")],
+        (0, 4): producer(1, 1),
+    }
     made = place(Trace(steps, 1), COSTS)
     assert made.of("TMA", "load")[0].tile == 3 and made.of("warp 1", "epilogue")[0].tile == 3
     assert made.of("warp 1", "wait")[0].end == made.of("tensor core")[0].end + 128 + 64
 
 
 def test_groups_of_stores_are_drained_from_the_oldest_on():
-    steps = [Step("async", 1280.0, "stores"), Step("commit", unit="stores"), Step("async", 12800.0, "stores"),
-             Step("commit", unit="stores"), Step("drain", unit="stores", newest=1), Step("epilogue", 0.0, "registers")]
+    steps = [
+        Step("async", 1280.0, "stores"),
+        Step("commit", unit="stores"),
+        Step("async", 12800.0, "stores"),
+        Step("commit", unit="stores"),
+        Step("drain", unit="stores", newest=1),
+        Step("epilogue", 0.0, "registers"),
+    ]
     made = place(Trace({(0, 0): steps}), COSTS)
     first, second = made.of("TMA store")
     assert first.end <= second.start and made.of("warp 0", "wait") == []  # the first is over by then
@@ -110,19 +129,33 @@ def test_warps_share_the_tensor_core_of_their_number_mod_4():
 
 
 def test_a_wait_for_what_never_comes_is_a_deadlock_in_words():
-    steps = {(0, 0): [Step("wait", signal=(0, 1, 0)), Step("arrive", signal=(0, 2, 0))],
-             (0, 1): [Step("wait", signal=(0, 2, 0)), Step("arrive", signal=(0, 1, 0))]}
+    steps = {
+        (0, 0): [Step("wait", signal=(0, 1, 0)), Step("arrive", signal=(0, 2, 0))],
+        (0, 1): [Step("wait", signal=(0, 2, 0)), Step("arrive", signal=(0, 1, 0))],
+    }
     with pytest.raises(LabError, match="deadlock: warp 0 · other waits for"):
         place(Trace(steps), COSTS)
 
 
-@pytest.mark.parametrize(("events", "law"), [
-    ([Event("TMA", "load", 0, 0, 0, 9), Event("TMA", "load", 1, 0, 8, 17)], "load starts at 8, while load lasts to 9"),
-    ([Event("tensor core", "mma", 0, 0, 5, 9), Event("TMA", "load", 0, 0, 6, 12)], "before its first bytes came"),
-    ([Event("TMA", "load", 0, 0, 0, 4), Event("tensor core", "mma", 0, 0, 5, 9), Event("TMA", "load", 0, 1, 6, 12)],
-     "bytes come at 6, while it is multiplied until 9"),
-    ([Event("TMA", "load", 0, 0, 4, 3)], "before its start"),
-])
+@pytest.mark.parametrize(
+    ("events", "law"),
+    [
+        (
+            [Event("TMA", "load", 0, 0, 0, 9), Event("TMA", "load", 1, 0, 8, 17)],
+            "load starts at 8, while load lasts to 9",
+        ),
+        ([Event("tensor core", "mma", 0, 0, 5, 9), Event("TMA", "load", 0, 0, 6, 12)], "before its first bytes came"),
+        (
+            [
+                Event("TMA", "load", 0, 0, 0, 4),
+                Event("tensor core", "mma", 0, 0, 5, 9),
+                Event("TMA", "load", 0, 1, 6, 12),
+            ],
+            "bytes come at 6, while it is multiplied until 9",
+        ),
+        ([Event("TMA", "load", 0, 0, 4, 3)], "before its start"),
+    ],
+)
 def test_broken_laws_are_found(events, law):
     assert any(law in found for found in broken_laws(Timeline(tuple(events), stages=1)))
 

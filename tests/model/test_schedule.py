@@ -47,7 +47,9 @@ def no_two_meet(found, source, at, width):
     """Whether no two lanes of one wavefront of cp.async.ca want the same bank, of the source or of the destination."""
     wavefronts = [found.lanes(number) for number in range(found.count)]
     assert sorted(np.concatenate([[], *wavefronts])) == np.flatnonzero((found.wavefront >= 0).any(1)).tolist()
-    return all(len(lanes) and len(set(side[lanes] % 128)) == len(lanes) for lanes in wavefronts for side in (source, at))
+    return all(
+        len(lanes) and len(set(side[lanes] % 128)) == len(lanes) for lanes in wavefronts for side in (source, at)
+    )
 
 
 @pytest.mark.parametrize("kind", ["store", "load"])

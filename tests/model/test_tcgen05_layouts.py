@@ -48,14 +48,17 @@ def test_tiles_that_no_descriptor_can_tell(tile):
 def test_an_instruction_is_what_its_descriptor_says():
     for kind, known in KINDS.items():
         for a, d, major, negate in product(known.operands.values(), known.results.values(), ("k", "mn"), (False, True)):
-            one = InstructionDescriptor(128, 64, a, next(iter(known.operands.values())), d, "k", major, negate, False, kind)
+            one = InstructionDescriptor(
+                128, 64, a, next(iter(known.operands.values())), d, "k", major, negate, False, kind
+            )
             assert decode(one.encode(), kind) == one
     assert InstructionDescriptor(128, 256).encode() == 1 << 4 | 1 << 7 | 1 << 10 | 32 << 17 | 8 << 24 == 0x8400490
 
 
 # What CUTLASS 4.2 makes of the same (cute/atom/mma_traits_sm100.hpp: make_instr_desc, make_umma_desc), printed by its code.
 CUTLASS_WORDS = [
-    (InstructionDescriptor(128, 256), 0x08400490), (InstructionDescriptor(256, 256), 0x10400490),
+    (InstructionDescriptor(128, 256), 0x08400490),
+    (InstructionDescriptor(256, 256), 0x10400490),
     (InstructionDescriptor(128, 64, a_major="mn"), 0x08108490),
     (InstructionDescriptor(64, 40, "f16", "f16", "f16", b_major="mn"), 0x040B0000),
     (InstructionDescriptor(128, 24, "tf32", "tf32", kind="tf32"), 0x08060910),
@@ -64,8 +67,14 @@ CUTLASS_WORDS = [
 ]
 # (major, swizzle, columns of K): leading and stride offset in 16 bytes, for tiles of 128 rows in BF16 without gaps.
 CUTLASS_TILES = {
-    ("k", 128, 64): (1, 64), ("k", 64, 32): (1, 32), ("k", 32, 16): (1, 16), ("k", 0, 16): (128, 8),
-    ("mn", 128, 16): (64, 128), ("mn", 64, 16): (32, 128), ("mn", 32, 16): (16, 128), ("mn", 0, 16): (128, 8),
+    ("k", 128, 64): (1, 64),
+    ("k", 64, 32): (1, 32),
+    ("k", 32, 16): (1, 16),
+    ("k", 0, 16): (128, 8),
+    ("mn", 128, 16): (64, 128),
+    ("mn", 64, 16): (32, 128),
+    ("mn", 32, 16): (16, 128),
+    ("mn", 0, 16): (128, 8),
 }
 
 
@@ -114,8 +123,15 @@ STEPS_OF_N = [
 def test_n_goes_in_steps_of_its_kind_whatever_m(what, good, bad, half):
     kind, type_, major, group = what
     for n in (*good, *bad):
-        d = InstructionDescriptor(group * (64 if half else 128), n, type_, type_, next(iter(KINDS[kind].results.values())),
-                                  b_major=major, kind=kind)
+        d = InstructionDescriptor(
+            group * (64 if half else 128),
+            n,
+            type_,
+            type_,
+            next(iter(KINDS[kind].results.values())),
+            b_major=major,
+            kind=kind,
+        )
         d = dataclasses.replace(d, d="f32") if kind == "f16" else d
         assert (problem(d, group) == "") == (n in good), (n, problem(d, group))
     assert "N is a multiple of" in problem(dataclasses.replace(d, n=bad[0]), group)
@@ -153,7 +169,9 @@ def test_a_fragment_names_each_cell_once(shape):
         assert cut.lanes.shape == (SHAPES[shape] * times, 32) and int(cut.lanes.max()) == lanes - 1
 
 
-@pytest.mark.parametrize(("shape", "times"), [("32x32b", 3), ("32x32b", 256), ("16x128b", 128), ("16x256b", 64), ("16x64b", 0)])
+@pytest.mark.parametrize(
+    ("shape", "times"), [("32x32b", 3), ("32x32b", 256), ("16x128b", 128), ("16x256b", 64), ("16x64b", 0)]
+)
 def test_repetitions_that_do_not_exist(shape, times):
     with pytest.raises(ValueError, match="is repeated 1, 2, 4"):
         fragment(shape, times)

@@ -81,8 +81,11 @@ def test_a_box_begins_at_a_multiple_of_16_bytes(element, step):
     tensor_map = TensorMap(element, (1024, 64), (16384,), (16, 8))
     for storing in (False, True):
         assert not any(tensor_map.refused((x, 3), storing) for x in (0, step, 5 * step))
-        assert all(f"multiple of {step}, such as" in tensor_map.refused((x, 3), storing)
-                   for x in range(-2 * step, 2 * step) if x % step)
+        assert all(
+            f"multiple of {step}, such as" in tensor_map.refused((x, 3), storing)
+            for x in range(-2 * step, 2 * step)
+            if x % step
+        )
 
 
 def test_only_loads_begin_at_negative_coordinates():

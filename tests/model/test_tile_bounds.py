@@ -50,7 +50,8 @@ def test_the_bound_falls_with_the_tile_and_never_exceeds_the_peak():
             assert all(row.bound_tflops is None or 0 < row.bound_tflops <= 2250 for row in rows)
             assert all(row.assumes and row.source and row.text for row in rows)
             assert at_most(rows).bound_tflops == min(
-                row.bound_tflops for row in rows if row.bound_tflops and "no reuse" not in row.what)
+                row.bound_tflops for row in rows if row.bound_tflops and "no reuse" not in row.what
+            )
     small = table(block=(128, 64, 64))
     assert small["DRAM, no reuse in L2"].bound_tflops < table()["DRAM, no reuse in L2"].bound_tflops
     assert at_most(tile_bounds(B200, 512, 512, 512)).bound_tflops == pytest.approx(2250 * 8 / 148)

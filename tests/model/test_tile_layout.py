@@ -113,25 +113,42 @@ def test_padding_frees_columns_and_costs_bytes():
     assert first_banks.tolist() == [0, 4, 8, 12, 16, 20, 24, 28]
 
 
-@pytest.mark.parametrize(("values", "said"), [
-    ({"rows": 0}, "1 to 512"), ({"row_bytes": 100}, "steps of 16"), ({"element": "f12"}, "bf16"),
-    ({"layout": "spiral"}, "tma128"), ({"row_bytes": 96}, "power of two"), ({"banks": 16}, "4 for the toy"),
-    ({"layout": "padded", "pad_bytes": 6}, "steps of 4"), ({"layout": "tma128", "row_bytes": 64}, "do not divide"),
-    ({"layout": "tma64", "rows": 12}, "multiple of 8"), ({"layout": "swizzle", "row_bytes": 64}, "at most 2"),
-    ({"layout": "swizzle", "shift": 2}, "themselves"), ({"layout": "swizzle", "row_bytes": 96}, "no power of two"),
-    ({"banks": 4}, "f32"), ({"layout": "swizzle", "bits": 9}, "0 to 6 bits"),
-])
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"rows": 0}, "1 to 512"),
+        ({"row_bytes": 100}, "steps of 16"),
+        ({"element": "f12"}, "bf16"),
+        ({"layout": "spiral"}, "tma128"),
+        ({"row_bytes": 96}, "power of two"),
+        ({"banks": 16}, "4 for the toy"),
+        ({"layout": "padded", "pad_bytes": 6}, "steps of 4"),
+        ({"layout": "tma128", "row_bytes": 64}, "do not divide"),
+        ({"layout": "tma64", "rows": 12}, "multiple of 8"),
+        ({"layout": "swizzle", "row_bytes": 64}, "at most 2"),
+        ({"layout": "swizzle", "shift": 2}, "themselves"),
+        ({"layout": "swizzle", "row_bytes": 96}, "no power of two"),
+        ({"banks": 4}, "f32"),
+        ({"layout": "swizzle", "bits": 9}, "0 to 6 bits"),
+    ],
+)
 def test_impossible_layouts(values, said):
     with pytest.raises(LayoutError, match=said):
         TileLayout(**values)
 
 
-@pytest.mark.parametrize(("values", "access", "said"), [
-    ({"rows": 20}, "ldmatrix.x4", "multiple of 16"), ({"rows": 12}, "ldmatrix.x1", "multiple of 8"),
-    ({"layout": "padded", "pad_bytes": 8}, "float4 store", "misaligned"), ({}, "stroll", "cp.async"),
-    ({"layout": "swizzle", "base": 2, "shift": 5}, "ldmatrix.x4", "torn"), ({"element": "f64"}, "fragment store", "another"),
-    ({"row_bytes": 16, "layout": "plain"}, "ldmatrix.x4", "32 bytes of a row"),
-])
+@pytest.mark.parametrize(
+    ("values", "access", "said"),
+    [
+        ({"rows": 20}, "ldmatrix.x4", "multiple of 16"),
+        ({"rows": 12}, "ldmatrix.x1", "multiple of 8"),
+        ({"layout": "padded", "pad_bytes": 8}, "float4 store", "misaligned"),
+        ({}, "stroll", "cp.async"),
+        ({"layout": "swizzle", "base": 2, "shift": 5}, "ldmatrix.x4", "torn"),
+        ({"element": "f64"}, "fragment store", "another"),
+        ({"row_bytes": 16, "layout": "plain"}, "ldmatrix.x4", "32 bytes of a row"),
+    ],
+)
 def test_accesses_that_a_tile_refuses(values, access, said):
     tile = TileLayout(**values)
     assert said in access_problem(tile, access)

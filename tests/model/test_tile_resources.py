@@ -49,10 +49,15 @@ def test_bandwidth_of_shared_memory():
     assert "shared memory" not in tile_resources(gpu("b200"), (128, 128, 64), (64, 64)).bounds
 
 
-@pytest.mark.parametrize(("block", "warp", "stages", "said"), [
-    ((128, 128, 32), (48, 64), 1, "do not divide"), ((128, 128, 32), (20, 64), 1, "multiple of 16 × 8"),
-    ((128, 128, 20), (64, 64), 1, "m16n8k8"), ((128, 128, 32), (64, 64), 0, "at least one stage"),
-])
+@pytest.mark.parametrize(
+    ("block", "warp", "stages", "said"),
+    [
+        ((128, 128, 32), (48, 64), 1, "do not divide"),
+        ((128, 128, 32), (20, 64), 1, "multiple of 16 × 8"),
+        ((128, 128, 20), (64, 64), 1, "m16n8k8"),
+        ((128, 128, 32), (64, 64), 0, "at least one stage"),
+    ],
+)
 def test_impossible_tiles(block, warp, stages, said):
     with pytest.raises(SizeError, match=said):
         tile_resources(gpu("t4"), block, warp, stages)

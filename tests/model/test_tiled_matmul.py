@@ -144,11 +144,14 @@ def test_walk_complains_before_the_first_tile():
         walk(8, 8, 8, block=(3, 4, 4))
 
 
-@pytest.mark.parametrize(("edge", "more", "says"), [
-    (1024, {"block": (1, 1, 1)}, "minutes of work for these loops"),
-    (512, {"compute": "loops"}, "minutes of work"),
-    (2048, {}, "Choose smaller matrices or larger tiles"),
-])
+@pytest.mark.parametrize(
+    ("edge", "more", "says"),
+    [
+        (1024, {"block": (1, 1, 1)}, "minutes of work for these loops"),
+        (512, {"compute": "loops"}, "minutes of work"),
+        (2048, {}, "Choose smaller matrices or larger tiles"),
+    ],
+)
 def test_what_would_take_minutes_is_refused_first(edge, more, says):
     matrix = np.ones((edge, edge), np.int8)
     with pytest.raises(SizeError, match=says):

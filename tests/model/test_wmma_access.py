@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from gemm_lab import compiling
 from gemm_lab.measure import wmma_patterns
 from gpu_simulator import compiler
 from gpu_simulator.hardware.wmma_access import ELEMENT_BYTES, SHAPES, access
@@ -22,7 +23,7 @@ def parts(instruction):
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a", "sm_120a"])
 def test_ptxas_makes_the_instructions_of_the_model(arch):
     names = [name for name in INSTRUCTIONS if arch != "sm_75" or not {"bf16", "tf32"} & set(name.split("."))]
-    compiled = compiler.compile(wmma_patterns.kernel_source(*names), arch=arch, name="tiles")
+    compiled = compiling.compile(wmma_patterns.kernel_source(*names), arch=arch, name="tiles")
     found: dict[int, list[list[str]]] = {}
     for line in compiler.disassemble(compiled):
         if line.opcode.split(".")[0] in ("LDSM", "LDS", "STS", "LD", "ST"):
@@ -49,8 +50,11 @@ def test_every_byte_of_the_tile_is_reached_once(instruction):
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
     lines, length = (rows, columns) if layout == "row" else (columns, rows)
     made, size = access(matrix, shape, layout, kind, shared), ELEMENT_BYTES[kind]
-    reached = Counter((line, byte + i) for line, byte in zip(made.line.ravel(), made.byte.ravel(), strict=True)
-                      for i in range(made.width))
+    reached = Counter(
+        (line, byte + i)
+        for line, byte in zip(made.line.ravel(), made.byte.ravel(), strict=True)
+        for i in range(made.width)
+    )
     assert set(reached.values()) == {1}
     assert set(reached) == {(line, byte) for line in range(lines) for byte in range(length * size)}
 

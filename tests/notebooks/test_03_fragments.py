@@ -31,22 +31,42 @@ def refused(name, *changes):
 # ---- Plausible wrong answers, and what they are told ----
 
 
-@pytest.mark.parametrize(("changes", "says"), [
-    ([("row += r % 2 * 8", "row += r / 2 * 8"), ("k += r / 2 * 8", "k += r % 2 * 8")],
-     ["Lane 0 holds A[0, 8] and A[0, 9] in frag_a[1], and mma wants A[8, 0] and A[8, 1] there",
-      "64 of 128 registers of A are wrong", "in the wrong registers: frag_a[1], frag_a[2]"]),
-    ([("row += r % 2 * 8", "row += 0"), ("k += r / 2 * 8", "k += 0")],
-     ["frag_a[1], and mma wants A[8, 0]", "All registers of frag_a hold the same elements"]),
-    ([("int k = lane % 4 * 2 + r * 8, col = lane / 4", "int k = lane / 4 + r * 8, col = lane % 4 * 2"),
-      ("smem_b[k + 1][col]", "smem_b[k][col + 1]")],
-     ["Lane 0 holds B[0, 0] and B[0, 1] in frag_b[0], and mma wants B[0, 0] and B[1, 0] there",
-      "Every 8 × 8 matrix of B arrives transposed"]),
-    ([("smem_b[k][col], smem_b[k + 1][col]", "smem_b[k + 1][col], smem_b[k][col]")],
-     ["The two halves of each register are exchanged", "registers of B"]),
-    ([("r < 2; r++", "r < 1; r++")], ["in frag_b[1]"]),
-    ([("row = lane / 4, k = lane % 4 * 2", "row = lane % 8, k = lane / 8 * 2")],
-     ["Lane 1 holds A[1, 0] and A[1, 1] in frag_a[0], and mma wants A[0, 2] and A[0, 3] there"]),
-])
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (
+            [("row += r % 2 * 8", "row += r / 2 * 8"), ("k += r / 2 * 8", "k += r % 2 * 8")],
+            [
+                "Lane 0 holds A[0, 8] and A[0, 9] in frag_a[1], and mma wants A[8, 0] and A[8, 1] there",
+                "64 of 128 registers of A are wrong",
+                "in the wrong registers: frag_a[1], frag_a[2]",
+            ],
+        ),
+        (
+            [("row += r % 2 * 8", "row += 0"), ("k += r / 2 * 8", "k += 0")],
+            ["frag_a[1], and mma wants A[8, 0]", "All registers of frag_a hold the same elements"],
+        ),
+        (
+            [
+                ("int k = lane % 4 * 2 + r * 8, col = lane / 4", "int k = lane / 4 + r * 8, col = lane % 4 * 2"),
+                ("smem_b[k + 1][col]", "smem_b[k][col + 1]"),
+            ],
+            [
+                "Lane 0 holds B[0, 0] and B[0, 1] in frag_b[0], and mma wants B[0, 0] and B[1, 0] there",
+                "Every 8 × 8 matrix of B arrives transposed",
+            ],
+        ),
+        (
+            [("smem_b[k][col], smem_b[k + 1][col]", "smem_b[k + 1][col], smem_b[k][col]")],
+            ["The two halves of each register are exchanged", "registers of B"],
+        ),
+        ([("r < 2; r++", "r < 1; r++")], ["in frag_b[1]"]),
+        (
+            [("row = lane / 4, k = lane % 4 * 2", "row = lane % 8, k = lane / 8 * 2")],
+            ["Lane 1 holds A[1, 0] and A[1, 1] in frag_a[0], and mma wants A[0, 2] and A[0, 3] there"],
+        ),
+    ],
+)
 def test_misplaced_plain_loads(changes, says):
     told = refused("03_fragments", *changes)
     assert told.startswith("Every lane fetches its own: not yet. At 16 × 8 × 16: D[")
@@ -54,27 +74,43 @@ def test_misplaced_plain_loads(changes, says):
         assert words in told
 
 
-@pytest.mark.parametrize(("changes", "says"), [
-    ([("x2.trans.shared", "x2.shared")], ["Every 8 × 8 matrix of B arrives transposed: rows were handed out where mma wants columns"]),
-    ([("&smem_a[lane % 16]", "&smem_a[lane % 8 + lane / 16 * 8]"), ("lane / 16 * 16", "lane / 8 % 2 * 16")],
-     ["in the wrong registers: frag_a[1], frag_a[2]"]),
-    ([("lane / 16 * 16", "0")], ["Lane 0 holds A[0, 0] and A[0, 1] in frag_a[2]"]),
-    ([("smem_b[lane % 16][0]", "smem_b[lane % 8][0]")], ["All registers of frag_b hold the same elements"]),
-    ([('"=r"(frag_a[1]), "=r"(frag_a[2])', '"=r"(frag_a[2]), "=r"(frag_a[1])')], ["frag_a[1], frag_a[2]"]),
-    ([("smem_b[lane % 16][0]", "smem_a[lane % 16][0]")], ["Lane 0 holds A[0, 0] and A[1, 0] in frag_b[0]"]),
-])
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (
+            [("x2.trans.shared", "x2.shared")],
+            ["Every 8 × 8 matrix of B arrives transposed: rows were handed out where mma wants columns"],
+        ),
+        (
+            [("&smem_a[lane % 16]", "&smem_a[lane % 8 + lane / 16 * 8]"), ("lane / 16 * 16", "lane / 8 % 2 * 16")],
+            ["in the wrong registers: frag_a[1], frag_a[2]"],
+        ),
+        ([("lane / 16 * 16", "0")], ["Lane 0 holds A[0, 0] and A[0, 1] in frag_a[2]"]),
+        ([("smem_b[lane % 16][0]", "smem_b[lane % 8][0]")], ["All registers of frag_b hold the same elements"]),
+        ([('"=r"(frag_a[1]), "=r"(frag_a[2])', '"=r"(frag_a[2]), "=r"(frag_a[1])')], ["frag_a[1], frag_a[2]"]),
+        ([("smem_b[lane % 16][0]", "smem_a[lane % 16][0]")], ["Lane 0 holds A[0, 0] and A[1, 0] in frag_b[0]"]),
+    ],
+)
 def test_misplaced_ldmatrix(changes, says):
     told = refused("03_ldmatrix", *changes)
     for words in says:
         assert words in told
 
 
-@pytest.mark.parametrize(("changes", "says"), [
-    ([("step < 2", "step < 1")], "The warp executes 1 mma of k = 8 for a tile of k = 16; it takes 2."),
-    ([('"r"(frag_b[step])', '"r"(frag_b[0])')], "in frag_b[1], and mma wants B[8, 0] and B[9, 0] there"),
-    ([("{%6}, {%0, %1, %2, %3}", "{%6}, {%7, %7, %7, %7}"), ('"r"(frag_b[step])', '"r"(frag_b[step]), "f"(0.0f)')],
-     "Every register holds what mma wants. Look at what is added"),
-])
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ([("step < 2", "step < 1")], "The warp executes 1 mma of k = 8 for a tile of k = 16; it takes 2."),
+        ([('"r"(frag_b[step])', '"r"(frag_b[0])')], "in frag_b[1], and mma wants B[8, 0] and B[9, 0] there"),
+        (
+            [
+                ("{%6}, {%0, %1, %2, %3}", "{%6}, {%7, %7, %7, %7}"),
+                ('"r"(frag_b[step])', '"r"(frag_b[step]), "f"(0.0f)'),
+            ],
+            "Every register holds what mma wants. Look at what is added",
+        ),
+    ],
+)
 def test_a_wrong_mma(changes, says):
     assert says in refused("03_inline_ptx", *changes)
 
@@ -89,10 +125,13 @@ def test_plain_loads_are_right_and_still_no_answer_to_the_second_task():
     mine = LDMATRIX.edit(alias="mine", fragments=PLAIN.regions["fragments"])
     with pytest.raises(WrongAnswer, match=r"8 plain loads from shared memory \(LDS\) on sm_75; 0 is possible"):
         task.check(mine)
-    one_by_one = LDMATRIX.regions["fragments"].split("    // Lanes 0..15")[0] + """
+    one_by_one = (
+        LDMATRIX.regions["fragments"].split("    // Lanes 0..15")[0]
+        + """
     for (int r = 0; r < 2; r++)
       asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(frag_b[r])
                    : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&smem_b[lane % 8 + 8 * r][0]))) : "memory");"""
+    )
     with pytest.raises(WrongAnswer, match="3 ldmatrix on sm_75; 2 is possible"):
         task.check(LDMATRIX.edit(alias="mine", fragments=one_by_one))
 
@@ -151,8 +190,10 @@ def test_one_turn_in_machine_code(arch):
 
 
 def test_two_instructions_do_the_work_of_ten():
-    found = {kernel.name: Counter(code.split(".")[0] for code in opcodes(kernel, ("LDS", "PRMT"), "sm_75"))
-             for kernel in (PLAIN, LDMATRIX)}
+    found = {
+        kernel.name: Counter(code.split(".")[0] for code in opcodes(kernel, ("LDS", "PRMT"), "sm_75"))
+        for kernel in (PLAIN, LDMATRIX)
+    }
     assert found == {PLAIN.name: {"LDS": 8, "PRMT": 2}, LDMATRIX.name: {"LDSM": 2}}
 
 

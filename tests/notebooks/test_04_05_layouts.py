@@ -95,11 +95,12 @@ def test_the_xor_is_free_in_all_three(access):
 
 def test_an_addition_is_worse_for_the_copy_alone():
     row, chunk = np.divmod(LANES, 8)
-    copies = [banks.cp_async_cg_wavefronts(4096 * row + 16 * chunk, 128 * row + 16 * place)
-              for place in (chunk ^ row, (chunk + row) % 8)]
+    copies = [
+        banks.cp_async_cg_wavefronts(4096 * row + 16 * chunk, 128 * row + 16 * place)
+        for place in (chunk ^ row, (chunk + row) % 8)
+    ]
     assert copies == [4, 6]
-    reads = [banks.wavefronts((128 * LANES + 16 * place)[None], 16)[0]
-             for place in (3 ^ LANES % 8, (3 + LANES) % 8)]
+    reads = [banks.wavefronts((128 * LANES + 16 * place)[None], 16)[0] for place in (3 ^ LANES % 8, (3 + LANES) % 8)]
     assert reads == [4, 4]
     assert [int(copy_moves.waves(places).max()) + 1 for *_, places in copy_moves.CASES] == [2, 3, 2, 1]
 
@@ -107,8 +108,9 @@ def test_an_addition_is_worse_for_the_copy_alone():
 def test_the_rule_of_each_row():
     for row_bytes, rule in ((64, lambda row: row // 2 % 4), (128, lambda row: row % 8), (256, lambda row: row % 8)):
         row, chunk = np.divmod(np.arange(16 * row_bytes // 16), row_bytes // 16)
-        assert np.array_equal(row_swizzle(row_bytes)(16 * (row * row_bytes // 16 + chunk)),
-                              row * row_bytes + 16 * (chunk ^ rule(row)))
+        assert np.array_equal(
+            row_swizzle(row_bytes)(16 * (row * row_bytes // 16 + chunk)), row * row_bytes + 16 * (chunk ^ rule(row))
+        )
     assert lab.swizzle(rows=64, row_bytes=64, layout="swizzle", bits=2, base=4, shift=2).wavefronts == 8
 
 
@@ -117,8 +119,11 @@ def test_rows_of_twelve_chunks_have_an_xor_of_chunk_numbers():
     place = chunk ^ row // 2 % 4
     assert place.max() == 11 and len(np.unique(row * 12 + place)) == 128 * 12
     address = 16 * (row * 12 + place).reshape(128, 12)
-    assert all(banks.wavefronts(address[first : first + 8, c][None], 16)[0] == 1
-               for first in range(0, 128, 8) for c in range(12))
+    assert all(
+        banks.wavefronts(address[first : first + 8, c][None], 16)[0] == 1
+        for first in range(0, 128, 8)
+        for c in range(12)
+    )
 
 
 def test_one_xor_a_step_for_every_row():
@@ -141,14 +146,31 @@ def test_the_pattern_of_a_mode_repeats_after_eight_of_its_rows(mode):
 
 ANSWERS = {
     "04_banks_and_wavefronts": {
-        "toy": "4 wavefronts", "same": "“1”", "stride": "4 wavefronts", "wide": "8 wavefronts",
-        "worst": "32 wavefronts", "rows64": "4 times", "degree": "6.091 times the ideal", "shifted": "5 sectors",
-        "narrow": "1 time"},
+        "toy": "4 wavefronts",
+        "same": "“1”",
+        "stride": "4 wavefronts",
+        "wide": "8 wavefronts",
+        "worst": "32 wavefronts",
+        "rows64": "4 times",
+        "degree": "6.091 times the ideal",
+        "shifted": "5 sectors",
+        "narrow": "1 time",
+    },
     "05_padding_and_swizzling": {
-        "pad": "“1”", "bank": "28", "less": "“is refused”", "stages": "2 stages",
-        "copy": "10 wavefronts", "both": "“none”", "place": "1", "xor": "4 wavefronts",
-        "wrong": "2 times", "add": "6 wavefronts", "step": "-16 bytes", "absolute": "4",
-        "whole": "1.542 times"},
+        "pad": "“1”",
+        "bank": "28",
+        "less": "“is refused”",
+        "stages": "2 stages",
+        "copy": "10 wavefronts",
+        "both": "“none”",
+        "place": "1",
+        "xor": "4 wavefronts",
+        "wrong": "2 times",
+        "add": "6 wavefronts",
+        "step": "-16 bytes",
+        "absolute": "4",
+        "whole": "1.542 times",
+    },
 }
 
 

@@ -64,7 +64,13 @@ def test_02_sends_eight_wide_loads_before_the_first_store(lines):
 @pytest.mark.parametrize("number", [2, 3])
 def test_load_store_barrier_multiply_barrier(number):
     assert order(K[number], "LDG", "STS", "HMMA", "BAR") == [
-        ("LDG", 12), ("STS", 12), ("BAR", 1), ("HMMA", 256), ("BAR", 1), ("LDG", 64)]
+        ("LDG", 12),
+        ("STS", 12),
+        ("BAR", 1),
+        ("HMMA", 256),
+        ("BAR", 1),
+        ("LDG", 64),
+    ]
 
 
 def test_01_loses_to_a_kernel_without_tensor_cores():
@@ -91,7 +97,14 @@ def test_the_count_of_conflicts_in_prose(rows_bytes, swizzled, wavefronts):
 
 def test_04_loads_behind_the_barrier_and_multiplies_meanwhile():
     assert order(K[4], "LDG", "STS", "HMMA", "BAR") == [
-        ("LDG", 12), ("STS", 12), ("BAR", 1), ("LDG", 12), ("HMMA", 256), ("BAR", 1), ("LDG", 64)]
+        ("LDG", 12),
+        ("STS", 12),
+        ("BAR", 1),
+        ("LDG", 12),
+        ("HMMA", 256),
+        ("BAR", 1),
+        ("LDG", 64),
+    ]
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
@@ -109,7 +122,7 @@ def test_04_pays_in_registers():
 
 def test_the_grey_stretch_of_04_stands_between_barrier_and_loads():
     names = [line.opcode.split(".")[0] for line in loop(K[4])]
-    stretch = names[names.index("BAR") + 1: names.index("LDG")]
+    stretch = names[names.index("BAR") + 1 : names.index("LDG")]
     assert len(stretch) > 40 and not {"HMMA", "LDSM", "STS"} & set(stretch)
 
 
@@ -149,7 +162,11 @@ def test_without_its_second_barrier_05_is_exact_here_and_racy():
     barriers = [line for line in K[5].source.split("\n") if "__syncthreads" in line]
     assert len(barriers) == 2
     race = K[5].rewrite(K[5].source.replace(barriers[1], "")).run(512, backend="emulator")
-    assert race.passed and "st.shared" in str(race.hazards[0]) and "there is no barrier between them" in str(race.hazards[0])
+    assert (
+        race.passed
+        and "st.shared" in str(race.hazards[0])
+        and "there is no barrier between them" in str(race.hazards[0])
+    )
 
 
 def test_06_waits_no_less_at_its_barrier_and_less_for_the_queue():

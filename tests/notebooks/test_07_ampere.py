@@ -36,8 +36,13 @@ def bench():
 
 @pytest.fixture(scope="module")
 def pipes():
-    return dict(zip((1, 3, 4, 10, 64), shared_roofline("ampere/01", "ampere/03", "ampere/04", K[10],
-                                                       K[10](BLOCK_K=64, NUM_STAGES=3)).rows, strict=True))
+    return dict(
+        zip(
+            (1, 3, 4, 10, 64),
+            shared_roofline("ampere/01", "ampere/03", "ampere/04", K[10], K[10](BLOCK_K=64, NUM_STAGES=3)).rows,
+            strict=True,
+        )
+    )
 
 
 # ---- Two pipes ----
@@ -49,11 +54,15 @@ def test_cycles_of_one_mma(gpu, cycles):
 
 
 def test_every_recorded_card_gives_the_same_cycles():
-    cards = [card for card in read_cards(data_dir("results") / "profiles" / "h200") if card.kernel.startswith("ampere/")]
+    cards = [
+        card for card in read_cards(data_dir("results") / "profiles" / "h200") if card.kernel.startswith("ampere/")
+    ]
     assert len(cards) >= 9 and all(cycles_in(card) == pytest.approx(6, rel=0.01) for card in cards)
 
 
-@pytest.mark.parametrize("rung, ldmatrix, copies", [(1, 2048, 128), (3, 256, 336), (4, 256, 128), (10, 512, 384), (64, 512, 192)])
+@pytest.mark.parametrize(
+    "rung, ldmatrix, copies", [(1, 2048, 128), (3, 256, 336), (4, 256, 128), (10, 512, 384), (64, 512, 192)]
+)
 def test_wavefronts_of_a_step_of_32(pipes, rung, ldmatrix, copies):
     assert (pipes[rung].ldmatrix, pipes[rung].copies) == (ldmatrix, copies)
 
@@ -128,8 +137,11 @@ def test_one_stage_leaves_room_for_more_blocks_on_a_5090():
 
 
 def test_the_order_matters_at_8192_and_not_at_2048(bench):
-    saved = [facts.dram["row"] / facts.dram["grouped"]
-             for n in (2048, 4096, 8192) for facts in [order_facts(n, n, n, (128, 128), "a100", "grouped", 16)]]
+    saved = [
+        facts.dram["row"] / facts.dram["grouped"]
+        for n in (2048, 4096, 8192)
+        for facts in [order_facts(n, n, n, (128, 128), "a100", "grouped", 16)]
+    ]
     assert saved[0] == 1 and saved[0] < saved[1] < saved[2]
     gains = [bench.ratio("ampere/08", "ampere/07", n) for n in (2048, 4096, 8192)]
     assert gains[0] < gains[1] < gains[2]
@@ -140,7 +152,7 @@ def test_the_order_matters_at_8192_and_not_at_2048(bench):
 def test_in_09_and_10_products_come_first():
     for number in (9, 10):
         names = [line.opcode.split(".")[0] for line in main_loop(sass(K[number])).lines]
-        assert "HMMA" in names[: names.index("LDGSTS")] and "HMMA" in names[names.index("BAR") + 1:]
+        assert "HMMA" in names[: names.index("LDGSTS")] and "HMMA" in names[names.index("BAR") + 1 :]
 
 
 def test_copies_of_09_have_little_time_and_those_of_10_half_a_turn():
@@ -172,18 +184,23 @@ def test_11_passes_cutlass_in_both_regimes(bench):
 def code(*texts):
     """A loop of these instructions."""
     words = [(f"HMMA.16816.F32.BF16 R{4 * k}, R64, R66, R{4 * k} ;", None) for k in range(2)]
-    lines = [SimpleNamespace(address=16 * at, text=text, target=target, opcode=text.split("@P0 ")[-1].split()[0])
-             for at, (text, target) in enumerate([*words, *((text, None) for text in texts), ("BRA `(.L_x_0) ;", 0)])]
+    lines = [
+        SimpleNamespace(address=16 * at, text=text, target=target, opcode=text.split("@P0 ")[-1].split()[0])
+        for at, (text, target) in enumerate([*words, *((text, None) for text in texts), ("BRA `(.L_x_0) ;", 0)])
+    ]
     return lines
 
 
-@pytest.mark.parametrize("texts, found", [
-    (["LDGSTS.E.128 [R20], desc[UR6][R22.64] ;", "IADD3 R9, R9, 1, RZ ;", "IADD3 R23, P0, R23, R1, RZ ;"], [2]),
-    (["LDGSTS.E.128 [R20+0x800], desc[UR6][R22.64] ;", "IMAD.WIDE R22, R1, 0x2, R8 ;"], [1]),
-    (["IADD3 R20, R9, 1, RZ ;", "LDGSTS.E.128 [R20], desc[UR6][R22.64] ;"], [4]),  # a turn later
-    (["LDGSTS.E.128 [R20], desc[UR6][R22.64] ;", "IADD3 R30, R20, R22, RZ ;"], [5]),  # read only
-    (["@P0 LDGSTS.E.128 [R20], desc[UR6][R22.64] ;", "@P0 LDC.64 R22, c[0x0][0x210] ;"], [1]),
-])
+@pytest.mark.parametrize(
+    "texts, found",
+    [
+        (["LDGSTS.E.128 [R20], desc[UR6][R22.64] ;", "IADD3 R9, R9, 1, RZ ;", "IADD3 R23, P0, R23, R1, RZ ;"], [2]),
+        (["LDGSTS.E.128 [R20+0x800], desc[UR6][R22.64] ;", "IMAD.WIDE R22, R1, 0x2, R8 ;"], [1]),
+        (["IADD3 R20, R9, 1, RZ ;", "LDGSTS.E.128 [R20], desc[UR6][R22.64] ;"], [4]),  # a turn later
+        (["LDGSTS.E.128 [R20], desc[UR6][R22.64] ;", "IADD3 R30, R20, R22, RZ ;"], [5]),  # read only
+        (["@P0 LDGSTS.E.128 [R20], desc[UR6][R22.64] ;", "@P0 LDC.64 R22, c[0x0][0x210] ;"], [1]),
+    ],
+)
 def test_until_a_register_is_written_again(texts, found):
     assert until_overwritten(code(*texts)) == found
 
@@ -199,7 +216,9 @@ def test_code_without_copies_is_refused():
 def test_the_last_tile_is_the_one_of_11():
     block_m, block_k = (K[11].config[name] for name in ("BLOCK_M", "BLOCK_K"))
     assert (130 % block_m, 40 % block_k // 8, block_k // 8) == (tails.ROWS_LEFT, tails.CHUNKS_LEFT, tails.CHUNKS)
-    assert [tails.source_of(row, 0) for row in (0, 1, 2, 5)] == ["128", "129", "129", "129"] and tails.source_of(0, 1) == "0"
+    assert [tails.source_of(row, 0) for row in (0, 1, 2, 5)] == ["128", "129", "129", "129"] and tails.source_of(
+        0, 1
+    ) == "0"
 
 
 def test_three_stages_are_those_of_07():

@@ -1,9 +1,9 @@
 """What notebook 08 says in prose, held against the compiler, the emulator and the models."""
 
-
 import pytest
 
 import gemm_lab as lab
+from gemm_lab import compiling
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.fault_injection import damage
 from gemm_lab.notebook.shared_roofline import cycles_per_mma, shared_roofline
@@ -110,19 +110,27 @@ def calls(made):
 @pytest.mark.parametrize("rung", [2, 3])
 def test_registers_move_unless_a_load_names_the_shared_memory_of_a_cluster(rung):
     wide = K[rung](**WIDE)
-    header, own = (data_dir("kernels") / "include" / "ptx" / "tma.cuh").read_text(encoding="utf-8"), "2d.shared::cta.global"
+    header, own = (
+        (data_dir("kernels") / "include" / "ptx" / "tma.cuh").read_text(encoding="utf-8"),
+        "2d.shared::cta.global",
+    )
     assert header.count(own) == 1 == wide.source.count('#include "ptx/tma.cuh"')
     far = wide.source.replace('#include "ptx/tma.cuh"', header.replace(own, "2d.shared::cluster.global"))
     for arch in ("sm_90a", "sm_120a"):
         made = wide.compile(arch)
-        assert (made.registers, made.threads) == (168, 384) and made.spill_stores < 16, "ptxas 13.0 spills 12 bytes of 03"
+        assert (made.registers, made.threads) == (168, 384) and made.spill_stores < 16, (
+            "ptxas 13.0 spills 12 bytes of 03"
+        )
         assert not calls(made) and not K[rung].compile(arch).warnings
-        made = compiler.compile(far, config=wide.config, arch=arch, name=wide.name)
+        made = compiling.compile(far, config=wide.config, arch=arch, name=wide.name)
         assert (made.spill_stores > 100) == bool(calls(made)) == (arch == "sm_120a")
 
 
 def test_a_turn_of_the_consumers_is_one_k_tile():
-    assert K[2].instruction_mix("sm_90a").k_step == K[2].config["BLOCK_K"] and K[2](**WIDE).instruction_mix("sm_90a").k_step == 32
+    assert (
+        K[2].instruction_mix("sm_90a").k_step == K[2].config["BLOCK_K"]
+        and K[2](**WIDE).instruction_mix("sm_90a").k_step == 32
+    )
 
 
 # ---- Parities ----
@@ -152,7 +160,11 @@ def test_the_staged_epilogue_is_in_the_way_of_the_next_tile():
 def test_03_has_only_the_wavefronts_of_ldmatrix():
     report = K[3].run(256, backend="emulator").report
     assert {site.opcode.split(".")[0] for site in report.sites if site.wavefronts} == {"ldmatrix"}
-    assert report.totals.wavefronts == report.totals.ideal_wavefronts < K[2].run(256, backend="emulator").report.totals.wavefronts
+    assert (
+        report.totals.wavefronts
+        == report.totals.ideal_wavefronts
+        < K[2].run(256, backend="emulator").report.totals.wavefronts
+    )
 
 
 def test_the_exchange_is_a_transpose():
@@ -175,12 +187,28 @@ def test_a_recorded_run_is_drawn():
 BROKEN = {
     "parity": ({"parity = 1; k_tile": "parity = 0; k_tile"}, "a deadlock", "expects 4 more of its 4 arrivals"),
     "arrival": ({ARRIVE: ""}, "a deadlock", "expects 4 more of its 4 arrivals"),
-    "more bytes": ({EXPECT: EXPECT.replace("BYTES)", "BYTES + 16)")}, "a deadlock", "expects 16 bytes more than have been"),
+    "more bytes": (
+        {EXPECT: EXPECT.replace("BYTES)", "BYTES + 16)")},
+        "a deadlock",
+        "expects 16 bytes more than have been",
+    ),
     "fewer bytes": ({EXPECT: EXPECT.replace("STAGE_BYTES)", "STAGE_A)")}, "a deadlock", "more than were announced"),
-    "all lanes": ({ARRIVE: ARRIVE.removeprefix("if (lane == 0) ")}, "a wrong result", "nothing tells that it has read it"),
+    "all lanes": (
+        {ARRIVE: ARRIVE.removeprefix("if (lane == 0) ")},
+        "a wrong result",
+        "nothing tells that it has read it",
+    ),
     "fence": ({"fence_mbarrier_init();": ""}, "a hazard", "no fence follows its init"),
-    "no wait for full": ({"if (last && more && ni == begin) mbarrier_wait_parity(full + stage * 8, parity);": ""}, "a fault", "one too many"),
-    "no wait for empty": ({"mbarrier_wait_parity(empty + stage * 8, parity);": ""}, "a deadlock", "overwrites shared address"),
+    "no wait for full": (
+        {"if (last && more && ni == begin) mbarrier_wait_parity(full + stage * 8, parity);": ""},
+        "a fault",
+        "one too many",
+    ),
+    "no wait for empty": (
+        {"mbarrier_wait_parity(empty + stage * 8, parity);": ""},
+        "a deadlock",
+        "overwrites shared address",
+    ),
 }
 
 

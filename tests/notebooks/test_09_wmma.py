@@ -71,7 +71,9 @@ def test_the_best_of_the_document_uses_a_tenth_and_is_4_7_times_slower():
     assert TOLD["unroll_bf16", 4096].share_of_peak == pytest.approx(10.2, abs=0.05)
     assert TOLD["cublas", 4096].tflops / TOLD["unroll_bf16", 4096].tflops == pytest.approx(4.7, abs=0.05)
     assert TOLD["cublas", 8192].percent_of_peak == 127 and TOLD["cublas", 8192].share_of_peak < 65
-    fastest = max((row for (name, n), row in TOLD.items() if n == 4096 and name != "cublas"), key=lambda row: row.tflops)
+    fastest = max(
+        (row for (name, n), row in TOLD.items() if n == 4096 and name != "cublas"), key=lambda row: row.tflops
+    )
     assert fastest.kernel == "unroll_bf16"
     assert TOLD["wmma_v3", None].percent_of_peak == 8.1  # and no size
 
@@ -109,8 +111,10 @@ def test_the_picture_shows_what_the_compiler_makes():
 def test_the_generic_pointer_costs_a_third_of_the_instructions_and_no_wavefront():
     """Of NVRTC 13.0 and 13.3: 325 and 327 instructions a turn become 211 and 190."""
     assert loop_of(kernel("hybrid_bf16", BF16=0)) < 2 / 3 * loop_of(kernel("hybrid_bf16"))
-    bf16, f16 = (sum(site.wavefronts for site in counted(name).report.sites if site.opcode.startswith("wmma.load"))
-                 for name in ("unroll_bf16", "wmma_v3"))
+    bf16, f16 = (
+        sum(site.wavefronts for site in counted(name).report.sites if site.opcode.startswith("wmma.load"))
+        for name in ("unroll_bf16", "wmma_v3")
+    )
     assert bf16 == f16
     site = next(s for s in counted("wmma_v3").report.sites if s.opcode.startswith("wmma.load"))
     assert site.wavefronts == 4 * site.requests
@@ -143,11 +147,15 @@ def test_padding_leaves_the_conflicts_of_the_transposing_stores():
 def test_unrolling_is_a_longer_block_k_and_saves_barriers():
     one, other = (lines_of(kernel("unroll_bf16", **s)) for s in ({}, {"BLOCK_K": 64, "K_UNROLL": 1}))
     assert [line.opcode for line in one] == [line.opcode for line in other]
-    barriers = [sum(s.executions for s in run.report.sites if s.opcode.startswith("bar"))
-                for run in (counted("unroll_bf16", ("K_UNROLL", 1)), counted("unroll_bf16"))]
+    barriers = [
+        sum(s.executions for s in run.report.sites if s.opcode.startswith("bar"))
+        for run in (counted("unroll_bf16", ("K_UNROLL", 1)), counted("unroll_bf16"))
+    ]
     assert barriers[0] == 4 * barriers[1]
-    fetched = {sum(s.sectors for s in run.report.sites if s.opcode.startswith("ld.global"))
-               for run in (counted("unroll_bf16", ("K_UNROLL", 1)), counted("unroll_bf16"))}
+    fetched = {
+        sum(s.sectors for s in run.report.sites if s.opcode.startswith("ld.global"))
+        for run in (counted("unroll_bf16", ("K_UNROLL", 1)), counted("unroll_bf16"))
+    }
     assert len(fetched) == 1, "the same bytes for the same products"
 
 
@@ -180,16 +188,22 @@ def test_launch_bounds_make_best_bf16_spill_and_do_nothing_for_unroll_bf16():
 
 
 def test_small_tiles_fetch_twice_the_bytes():
-    small, large = (sum(s.sectors for s in counted(name).report.sites if s.opcode.startswith("ld.global"))
-                    for name in ("compact_bf16", "unroll_bf16"))
+    small, large = (
+        sum(s.sectors for s in counted(name).report.sites if s.opcode.startswith("ld.global"))
+        for name in ("compact_bf16", "unroll_bf16")
+    )
     assert small == 2 * large
 
 
 @pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ["unroll_bf16", "wmma_v3"])
 def test_the_order_of_products_hardly_changes_reuse(name):
-    flags = [sum(".reuse" in line.text for line in lines_of(kernel(name, SERPENTINE=order))
-                 if line.opcode.startswith("HMMA")) for order in (0, 1)]
+    flags = [
+        sum(
+            ".reuse" in line.text for line in lines_of(kernel(name, SERPENTINE=order)) if line.opcode.startswith("HMMA")
+        )
+        for order in (0, 1)
+    ]
     assert abs(flags[1] - flags[0]) <= 2
 
 

@@ -119,17 +119,26 @@ def test_without_bands_every_byte_comes_from_memory_again_and_again():
 
 def test_at_8192_what_the_first_rungs_read_is_not_the_same_twice():
     rows = read_rows(data_dir("results") / "profiles" / "h200" / "repeats.csv")
-    reads = {rung: [float(row["dram_read_gb"]) for row in rows if row["kernel"].startswith(f"hopper/{rung}")]
-             for rung in ("02", "03", "05")}
+    reads = {
+        rung: [float(row["dram_read_gb"]) for row in rows if row["kernel"].startswith(f"hopper/{rung}")]
+        for rung in ("02", "03", "05")
+    }
     assert {rung: (len(gb), round(min(gb), 1), round(max(gb) + 0.001, 1)) for rung, gb in reads.items()} == {
-        "02": (5, 2.9, 6.6), "03": (5, 4.8, 6.0), "05": (5, 1.2, 1.2)}
+        "02": (5, 2.9, 6.6),
+        "03": (5, 4.8, 6.0),
+        "05": (5, 1.2, 1.2),
+    }
     times = {(row["recording"], row["kernel"][7:9]): int(row["duration_ns"]) for row in rows}
-    assert len({times[number, "02"] < times[number, "03"] for number in "123"}) == 2, "now the one was faster, now the other"
+    assert len({times[number, "02"] < times[number, "03"] for number in "123"}) == 2, (
+        "now the one was faster, now the other"
+    )
 
 
 def test_bands_touch_a_quarter_of_the_bytes():
-    found = [waves(block_order(order, 128, 64, K5.config["GROUP_M"]), 132, (128, 256), 16384)[0].distinct_bytes
-             for order in ("row", "grouped")]
+    found = [
+        waves(block_order(order, 128, 64, K5.config["GROUP_M"]), 132, (128, 256), 16384)[0].distinct_bytes
+        for order in ("row", "grouped")
+    ]
     assert found[1] < 0.3 * found[0]
     assert "const Tile tile = place(index);\n        for (int k_tile" in K5.source, "not in the loop over k"
 
@@ -146,13 +155,23 @@ ARRIVE = "threadIdx.x % 32 < CLUSTER) mbarrier_arrive_remote(mapa(empty + stage 
 
 
 @pytest.mark.sampled(every=3)
-@pytest.mark.parametrize(("kernel", "changes", "kind", "says"), [
-    (K1, {"fence_proxy_async();": ""}, "a hazard", "need fence.proxy.async"),
-    (K6, {ARRIVE: "threadIdx.x % 32 == 0) mbarrier_arrive(empty + stage * 8)",
-          "CLUSTER * NUM_CONSUMERS * 4": "NUM_CONSUMERS * 4"}, "a hazard", "overwrites shared address"),
-    (K6, {"cluster_sync();": "__syncthreads();"}, "a hazard", ""),
-    (K6, {"0b11": "0b01"}, "a deadlock", ""),
-])
+@pytest.mark.parametrize(
+    ("kernel", "changes", "kind", "says"),
+    [
+        (K1, {"fence_proxy_async();": ""}, "a hazard", "need fence.proxy.async"),
+        (
+            K6,
+            {
+                ARRIVE: "threadIdx.x % 32 == 0) mbarrier_arrive(empty + stage * 8)",
+                "CLUSTER * NUM_CONSUMERS * 4": "NUM_CONSUMERS * 4",
+            },
+            "a hazard",
+            "overwrites shared address",
+        ),
+        (K6, {"cluster_sync();": "__syncthreads();"}, "a hazard", ""),
+        (K6, {"0b11": "0b01"}, "a deadlock", ""),
+    ],
+)
 def test_what_is_broken_is_found(kernel, changes, kind, says):
     found = damage(kernel, changes)
     assert found.kind == kind and says in found.says
@@ -252,6 +271,8 @@ def test_stamps_cost_the_short_k_tile_more(sustained):
 def test_eight_warps_store_at_once_in_05_and_never_together_in_08():
     for kernel, together in ((K5, True), (K8, False)):
         events = kernel.timeline(on="h200").timeline.events
-        spans = [[(e.start, e.end) for e in events if e.kind == "epilogue" and f"{e.agent} ".startswith(f"warp {warp} ")][0]
-                 for warp in (0, 4)]
+        spans = [
+            [(e.start, e.end) for e in events if e.kind == "epilogue" and f"{e.agent} ".startswith(f"warp {warp} ")][0]
+            for warp in (0, 4)
+        ]
         assert (spans[0][0] < spans[1][1] and spans[1][0] < spans[0][1]) == together

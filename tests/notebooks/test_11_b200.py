@@ -27,7 +27,9 @@ def rows(pair=False):
 def test_published_figures_have_no_size():
     found = {r.kernel: r for r in published() if r.gpu == "b200"}
     assert {name: (r.tflops, r.n, round(r.share_of_peak)) for name, r in found.items()} == {
-        "synchronous": (800, None, 36), "pipelined": (1200, None, 53)}
+        "synchronous": (800, None, 36),
+        "pipelined": (1200, None, 53),
+    }
 
 
 def test_bounds_at_4096():
@@ -52,11 +54,14 @@ def test_the_sums_are_not_in_registers():
     assert 128 * 256 // 256 == 128 > K[1].compile("sm_100a").registers
 
 
-@pytest.mark.parametrize(("changes", "kind", "says"), [
-    ({"warp * 32 << 16": "0 << 16"}, "a fault", "a warp reaches only its quarter"),
-    ({"tcgen05_alloc<1>(slot, BLOCK_N)": "tcgen05_alloc<1>(slot, 96)"}, "a fault", "32, 64, 128, 256 or 512"),
-    ({"if (warp == 0) tcgen05_dealloc<1>(tmem_acc, BLOCK_N);": ""}, "a fault", "nobody gives back"),
-])
+@pytest.mark.parametrize(
+    ("changes", "kind", "says"),
+    [
+        ({"warp * 32 << 16": "0 << 16"}, "a fault", "a warp reaches only its quarter"),
+        ({"tcgen05_alloc<1>(slot, BLOCK_N)": "tcgen05_alloc<1>(slot, 96)"}, "a fault", "32, 64, 128, 256 or 512"),
+        ({"if (warp == 0) tcgen05_dealloc<1>(tmem_acc, BLOCK_N);": ""}, "a fault", "nobody gives back"),
+    ],
+)
 def test_tensor_memory_is_guarded(changes, kind, says):
     found = damage(K[1], changes)
     assert found.kind == kind and says in found.says
@@ -83,7 +88,9 @@ def test_96_bytes_are_6_in_a_descriptor():
 
 def test_256_rows_take_a_pair():
     assert "M is 64 or 128" in problem(InstructionDescriptor(m=256, n=128))
-    assert problem(InstructionDescriptor(m=256, n=256), cta_group=2) == problem(InstructionDescriptor(m=128, n=256)) == ""
+    assert (
+        problem(InstructionDescriptor(m=256, n=256), cta_group=2) == problem(InstructionDescriptor(m=128, n=256)) == ""
+    )
     assert (K[1].config["BLOCK_M"], K[1].config["BLOCK_N"]) == (128, 256)
 
 
@@ -133,8 +140,10 @@ def test_in_a_pair_one_warp_issues_and_the_commit_reaches_both_blocks():
     agents = K[5].timeline().timeline.agents
     assert [agent for agent in agents if agent.endswith("MMA")] == ["block 0 · warp 5 · MMA"]
     assert "tcgen05_commit_multicast<2>(empty" in K[4].source
-    kib = [(K[number].config["BLOCK_M"] + K[number].config["BLOCK_N"] // share) * 64 * 2 // 1024
-           for number, share in ((3, 1), (4, 2))]
+    kib = [
+        (K[number].config["BLOCK_M"] + K[number].config["BLOCK_N"] // share) * 64 * 2 // 1024
+        for number, share in ((3, 1), (4, 2))
+    ]
     assert kib == [48, 32]
 
 
@@ -142,13 +151,25 @@ def test_in_a_pair_one_warp_issues_and_the_commit_reaches_both_blocks():
 
 
 @pytest.mark.sampled(every=2)
-@pytest.mark.parametrize(("changes", "options", "kind", "says"), [
-    ({"tcgen05_commit<1>(empty + stage * 8);": "mbarrier_arrive(empty + stage * 8);"}, {}, "a wrong result",
-     "overwrites shared address"),
-    ({"k2 * 32 / 16": "k2 * 32"}, {}, "a fault", "row 4 of the pattern"),
-    ({"k_tile > 0 || k2 > 0": "true"}, {"blocks": 1}, "a wrong result", "accumulates on columns of tensor memory that nothing has written"),
-    ({"tcgen05_wait_ld();": ""}, {}, "a hazard", "has not executed tcgen05.wait::ld"),
-])
+@pytest.mark.parametrize(
+    ("changes", "options", "kind", "says"),
+    [
+        (
+            {"tcgen05_commit<1>(empty + stage * 8);": "mbarrier_arrive(empty + stage * 8);"},
+            {},
+            "a wrong result",
+            "overwrites shared address",
+        ),
+        ({"k2 * 32 / 16": "k2 * 32"}, {}, "a fault", "row 4 of the pattern"),
+        (
+            {"k_tile > 0 || k2 > 0": "true"},
+            {"blocks": 1},
+            "a wrong result",
+            "accumulates on columns of tensor memory that nothing has written",
+        ),
+        ({"tcgen05_wait_ld();": ""}, {}, "a hazard", "has not executed tcgen05.wait::ld"),
+    ],
+)
 def test_what_is_broken_is_found(changes, options, kind, says):
     found = damage(K[2], changes, **options)
     assert found.kind == kind and says in found.says

@@ -23,9 +23,16 @@ BOARD = scoreboard(4096, on="h200")
 
 def test_every_measured_kernel_stands_on_it_once_in_teaching_order():
     shown = [row.kernel for rungs in BOARD.ladders.values() for row in rungs]
-    assert sorted(shown) == sorted({row.kernel for row in results.recorded("h200") if row.n == 4096
-                                    and row.regime == "sustained" and row.kernel in catalog.kernels()
-                                    and row.ladder != "ceilings"})
+    assert sorted(shown) == sorted(
+        {
+            row.kernel
+            for row in results.recorded("h200")
+            if row.n == 4096
+            and row.regime == "sustained"
+            and row.kernel in catalog.kernels()
+            and row.ladder != "ceilings"
+        }
+    )
     assert shown == [k.name for ladder in BOARD.ladders for k in lab.ladder(ladder) if k.name in shown]
     assert list(BOARD.ladders) == ["simt", "t4", "ampere", "rtx5090", "wmma", "hopper"]
     assert BOARD.missing == ("b200",)
@@ -47,7 +54,9 @@ def test_rows_of_ones_own_gpu_come_first_and_stand_beside(monkeypatch, tmp_path)
     monkeypatch.setattr(results, "path_for", lambda present, folder=None: tmp_path / "ada_x.csv")
     mine = scoreboard(4096)
     assert mine.name == "Ada X" and list(mine.ladders) == ["t4"] and "hopper" in mine.missing
-    assert mine.gain("t4/03").ratio == pytest.approx(BOARD.gain("t4/03").ratio, rel=0.01), "without samples: the medians"
+    assert mine.gain("t4/03").ratio == pytest.approx(BOARD.gain("t4/03").ratio, rel=0.01), (
+        "without samples: the medians"
+    )
     assert mine.plot(beside=BOARD)._repr_png_()
     assert scoreboard(4096, on="h200").name == "NVIDIA H200"
 
@@ -153,15 +162,19 @@ def test_counts_of_the_generations():
 
 
 def test_a_kernel_that_is_wrong_or_multiplies_nothing_is_not_counted():
-    damaged = lab.kernel("t4/03").edit(layout="__device__ int chunk_a(int row, int chunk) { return 0; }\n"
-                                              "__device__ int chunk_b(int row, int chunk) { return 0; }")
+    damaged = lab.kernel("t4/03").edit(
+        layout="__device__ int chunk_a(int row, int chunk) { return 0; }\n"
+        "__device__ int chunk_b(int row, int chunk) { return 0; }"
+    )
     with pytest.raises(LabError):
         generations(damaged)
 
 
 def test_the_swizzle_brings_every_count_to_the_ideal():
-    degree = {name: lab.kernel(name).run(256, 256, 64, backend="emulator").conflict_degree
-              for name in ("t4/02", "t4/03", "ampere/02", "ampere/04", "rtx5090/03", "hopper/08_ping_pong")}
+    degree = {
+        name: lab.kernel(name).run(256, 256, 64, backend="emulator").conflict_degree
+        for name in ("t4/02", "t4/03", "ampere/02", "ampere/04", "rtx5090/03", "hopper/08_ping_pong")
+    }
     assert all(value == 1 for name, value in degree.items() if not name.endswith("02"))
     assert degree["t4/02"] > 5 < degree["ampere/02"]
 
@@ -198,11 +211,17 @@ def test_the_bands_of_an_h100_are_its_own_and_were_measured():
     assert (spec.configure("h200")["GROUP_M"], spec.configure("h100")["GROUP_M"]) == (11, 4)
     assert all("GROUP_M=4" in scoreboard(n, on="h100").row("hopper/08_ping_pong").config for n in (4096, 8192, 16384))
     wide, narrow = (lab.kernel("hopper/08_ping_pong")(GROUP_M=rows).profile(16384, on="h100").card for rows in (11, 4))
-    assert wide["dram_read_bytes"] > 2 * narrow["dram_read_bytes"] and narrow["tensor_pipe_pct"] > 95 > 60 > wide["tensor_pipe_pct"]
+    assert (
+        wide["dram_read_bytes"] > 2 * narrow["dram_read_bytes"]
+        and narrow["tensor_pipe_pct"] > 95 > 60 > wide["tensor_pipe_pct"]
+    )
 
 
 def test_both_are_the_same_chip():
     small, large = lab.gpu("h100"), lab.gpu("h200")
-    assert (small.l2_mb, round(small.dram_gbps / 1000, 2)) == (50, 3.35) and (large.l2_mb, large.dram_gbps) == (60, 4800)
+    assert (small.l2_mb, round(small.dram_gbps / 1000, 2)) == (50, 3.35) and (large.l2_mb, large.dram_gbps) == (
+        60,
+        4800,
+    )
     assert (small.sms, small.tensor_tflops, small.power_w) == (large.sms, large.tensor_tflops, large.power_w)
     assert all(row.power_w > 0.97 * 700 for on in ("h200", "h100") for row in scoreboard(8192, on=on).ladders["hopper"])

@@ -8,8 +8,11 @@ from gemm_lab.config import data_dir
 from gemm_lab.notebook.judges.answer_text import refusals
 from gemm_lab.notebook.judges.cuda_tokens import blanked
 
-REGIONS = {f"{path.parent.name}/{path.stem}:{name}": region.text for path in sorted(data_dir("kernels").glob("*/*.cu"))
-           for name, region in find_regions(path.read_text()).items()}
+REGIONS = {
+    f"{path.parent.name}/{path.stem}:{name}": region.text
+    for path in sorted(data_dir("kernels").glob("*/*.cu"))
+    for name, region in find_regions(path.read_text()).items()
+}
 
 
 def test_every_region_of_every_kernel_that_closes_what_it_opens_may_be_an_answer():
@@ -23,27 +26,56 @@ def test_every_solution_may_be_an_answer():
     assert {name: found for name in names if (found := refusals(solution(name)))} == {}
 
 
-@pytest.mark.parametrize("text", [
-    "", "int x = 1'000'000;", "char brace = '}';", 'printf("} // end region /* #include");', "// } and { and /* and \"", '// asm("}")\nint y;',
-    "/* # } \" */ int x;", "const auto f = [&](int i) { return i; };", "#pragma unroll 4\nfor (;;) {}", "x = y % 3; // %:",
-    'asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0; @p bra done; done: }" :: "r"(x));',
-    'asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\\n\\tfence.proxy.async;" :: "r"(x) : "memory");',
-    "int asm_lines = 3; { int region = 4; }", "a = b // region of interest\n  + c;",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "int x = 1'000'000;",
+        "char brace = '}';",
+        'printf("} // end region /* #include");',
+        '// } and { and /* and "',
+        '// asm("}")\nint y;',
+        '/* # } " */ int x;',
+        "const auto f = [&](int i) { return i; };",
+        "#pragma unroll 4\nfor (;;) {}",
+        "x = y % 3; // %:",
+        'asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0; @p bra done; done: }" :: "r"(x));',
+        'asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\\n\\tfence.proxy.async;" :: "r"(x) : "memory");',
+        "int asm_lines = 3; { int region = 4; }",
+        "a = b // region of interest\n  + c;",
+    ],
+)
 def test_what_a_kernel_may_say(text):
     assert refusals(text) == []
 
 
-@pytest.mark.parametrize(("text", "line", "says"), [
-    ("int x;\n  #include <x>", 3, "“#include”"), ("\n\n}", 4, "closes a block"), ("{\n{\n}", 2, "1 { stay open"),
-    ("int x; /*", 2, "does not end"), ("x = 'ab\n';", 2, "does not end"), ("#pragma once", 2, "“#pragma”"),
-    ("a;\n/* x\n*/ #define A", 4, "“#define”"), ("#", 2, "“#”"), ("??=define A 1\n#  define A 1", 2, "a trigraph"),
-    ('__asm__("}");', 2, "do not match"), ('asm ( "{" ::: );', 2, "do not match"), ('asm("nop; .pragma \\"x\\";");', 2, "“.pragma”"),
-    ('asm("l: .branchtargets l;");', 2, "“.branchtargets”"), ("__global__ void f();", 2, "never launched"), ("<% %> %>", 2, "closes"),
-    ('asm(/* " */ "} .entry g {" /* " */);', 2, "do not match"), ('asm("\\x7d .entry g \\x7b");', 2, "may stand for other"),
-    ("switch (x) { case'b/*':\n#include <x>\n// */\n}", 3, "“#include”"), ("y = u8'\"';\n#line 1", 3, "“#line”"),
-    ("x = 1; \\\n y;", 2, "backslash"), ("//region: x", 2, "marks the regions"), ('u8R"(x)"', 2, "raw string"),
-])
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("int x;\n  #include <x>", 3, "“#include”"),
+        ("\n\n}", 4, "closes a block"),
+        ("{\n{\n}", 2, "1 { stay open"),
+        ("int x; /*", 2, "does not end"),
+        ("x = 'ab\n';", 2, "does not end"),
+        ("#pragma once", 2, "“#pragma”"),
+        ("a;\n/* x\n*/ #define A", 4, "“#define”"),
+        ("#", 2, "“#”"),
+        ("??=define A 1\n#  define A 1", 2, "a trigraph"),
+        ('__asm__("}");', 2, "do not match"),
+        ('asm ( "{" ::: );', 2, "do not match"),
+        ('asm("nop; .pragma \\"x\\";");', 2, "“.pragma”"),
+        ('asm("l: .branchtargets l;");', 2, "“.branchtargets”"),
+        ("__global__ void f();", 2, "never launched"),
+        ("<% %> %>", 2, "closes"),
+        ('asm(/* " */ "} .entry g {" /* " */);', 2, "do not match"),
+        ('asm("\\x7d .entry g \\x7b");', 2, "may stand for other"),
+        ("switch (x) { case'b/*':\n#include <x>\n// */\n}", 3, "“#include”"),
+        ("y = u8'\"';\n#line 1", 3, "“#line”"),
+        ("x = 1; \\\n y;", 2, "backslash"),
+        ("//region: x", 2, "marks the regions"),
+        ('u8R"(x)"', 2, "raw string"),
+    ],
+)
 def test_what_it_may_not_say_is_refused_with_its_line_in_the_cell(text, line, says):
     (first, *_) = refusals(text, first_line=2)
     assert first.startswith(f"Line {line}: ") and says in first
@@ -54,7 +86,7 @@ def test_three_reasons_are_enough():
 
 
 def test_blanking_keeps_places():
-    text = 'a /* b\n c */ "d}" // e\n\'{\' f'
+    text = "a /* b\n c */ \"d}\" // e\n'{' f"
     code = blanked(text)
     assert len(code) == len(text) and code.count("\n") == 2
     assert code.split() == ["a", '"', '"', "'", "'", "f"]

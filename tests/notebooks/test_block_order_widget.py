@@ -29,10 +29,17 @@ def test_turning_a_control_moves_the_picture():
     assert w.facts.size == (1024, 1024, 1024) and w.facts.wave == 0
 
 
-@pytest.mark.parametrize(("values", "said"), [
-    ({"m": 1000}, "do not divide"), ({"order": "spiral"}, "row, column, grouped"), ({"gpu": "voodoo2"}, "known are"),
-    ({"wave": 8}, "There are 8 waves"), ({"group_m": 0}, "at least 1"), ({"block": (0, 128)}, "do not divide"),
-])
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"m": 1000}, "do not divide"),
+        ({"order": "spiral"}, "row, column, grouped"),
+        ({"gpu": "voodoo2"}, "known are"),
+        ({"wave": 8}, "There are 8 waves"),
+        ({"group_m": 0}, "at least 1"),
+        ({"block": (0, 128)}, "do not divide"),
+    ],
+)
 def test_what_does_not_exist_is_refused(values, said):
     with pytest.raises(LabError, match=said):
         widgets.block_order(**values)

@@ -43,32 +43,38 @@ def test_a_short_line_runs_at_the_default_size():
     assert line.n > 0
 
 
-@pytest.mark.parametrize("text, says", [
-    ("", "needs the name of a kernel"),
-    ("t4/03 --regon layout", "--region REGION"),
-    ("t4/03 -n many", "-n"),
-    ("t4/03 --as 3rd", "“3rd” cannot be a variable"),
-    ("t4/03 --as class", "“class” cannot be a variable"),
-    ("t4/03 --as None", "“None” cannot be a variable"),
-    ("t4/03 —as mine", "type the line with"),
-    ("“t4/03” --as mine", "type the line with"),
-    ("# only a comment", "needs the name of a kernel"),
-    ("t4/03 --set BLOCK_K", "“BLOCK_K” is not a setting"),
-    ("t4/03 --set BLOCK_K=big", "BLOCK_K=32"),
-    ("t4/03 --as 'mine", "%%kernel: No closing quotation"),
-])
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("", "needs the name of a kernel"),
+        ("t4/03 --regon layout", "--region REGION"),
+        ("t4/03 -n many", "-n"),
+        ("t4/03 --as 3rd", "“3rd” cannot be a variable"),
+        ("t4/03 --as class", "“class” cannot be a variable"),
+        ("t4/03 --as None", "“None” cannot be a variable"),
+        ("t4/03 —as mine", "type the line with"),
+        ("“t4/03” --as mine", "type the line with"),
+        ("# only a comment", "needs the name of a kernel"),
+        ("t4/03 --set BLOCK_K", "“BLOCK_K” is not a setting"),
+        ("t4/03 --set BLOCK_K=big", "BLOCK_K=32"),
+        ("t4/03 --as 'mine", "%%kernel: No closing quotation"),
+    ],
+)
 def test_a_line_that_cannot_be_read_says_how_it_is_written(text, says):
     with pytest.raises(ConfigError, match=".") as caught:
         parse_line(text)
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize("line, kind, says", [
-    ("t4/99 --region layout", LabError, "t4/03_swizzled"),
-    ("t4/03 --region swizzle", ConfigError, "“layout”"),
-    ("t4/03 --region layout -n 500", SizeError, "512"),
-    ("t4/03 --region layout --set BLOCK_Q=3", ConfigError, "BLOCK_Q"),
-])
+@pytest.mark.parametrize(
+    "line, kind, says",
+    [
+        ("t4/99 --region layout", LabError, "t4/03_swizzled"),
+        ("t4/03 --region swizzle", ConfigError, "“layout”"),
+        ("t4/03 --region layout -n 500", SizeError, "512"),
+        ("t4/03 --region layout --set BLOCK_Q=3", ConfigError, "BLOCK_Q"),
+    ],
+)
 def test_names_sizes_and_settings_that_do_not_exist(line, kind, says):
     with pytest.raises(kind) as caught:
         run_cell(line, LAYOUT, {})
@@ -109,12 +115,15 @@ def test_a_cell_without_a_region_is_the_whole_kernel():
     assert caught.value.diagnostics[0].line == number + 1, "the magic is line 1 of the cell"
 
 
-@pytest.mark.parametrize("wrong, line, word", [
-    (LAYOUT.replace("row % 8", "rwo % 8", 1), 3, "rwo"),
-    (LAYOUT.replace("(chunk ^ row % 8); }\n", "(chunk ^ row % 8) }\n", 1), 3, "expected a"),
-    (LAYOUT + "#error stop here\n", 5, "stop here"),
-    ("int chunk_a(int, int);\n" + LAYOUT.replace("chunk ^", "nothing ^"), 4, "nothing"),
-])
+@pytest.mark.parametrize(
+    "wrong, line, word",
+    [
+        (LAYOUT.replace("row % 8", "rwo % 8", 1), 3, "rwo"),
+        (LAYOUT.replace("(chunk ^ row % 8); }\n", "(chunk ^ row % 8) }\n", 1), 3, "expected a"),
+        (LAYOUT + "#error stop here\n", 5, "stop here"),
+        ("int chunk_a(int, int);\n" + LAYOUT.replace("chunk ^", "nothing ^"), 4, "nothing"),
+    ],
+)
 def test_an_error_names_the_learners_line_and_keeps_the_old_binding(wrong, line, word):
     names = {"mine": "the old one", "other": 1}
     with pytest.raises(CompileError) as caught:
@@ -124,12 +133,15 @@ def test_an_error_names_the_learners_line_and_keeps_the_old_binding(wrong, line,
     assert names == {"mine": "the old one", "other": 1}
 
 
-@pytest.mark.parametrize("text, line, says", [
-    ("  const int row = 0, col = 0;\n  }\n", 3, "this } closes a block that does not begin in this cell"),
-    ("  const int row = 0, col = 0;  // {\n  if (M > 0) {\n", 3, "this { is not closed"),
-    ("", 2, 'print(lab.kernel("simt/01_naive").regions["place"])'),
-    ("  // nothing\n/* at\nall */\n\t\n", 2, "there is no code in this cell"),
-])
+@pytest.mark.parametrize(
+    "text, line, says",
+    [
+        ("  const int row = 0, col = 0;\n  }\n", 3, "this } closes a block that does not begin in this cell"),
+        ("  const int row = 0, col = 0;  // {\n  if (M > 0) {\n", 3, "this { is not closed"),
+        ("", 2, 'print(lab.kernel("simt/01_naive").regions["place"])'),
+        ("  // nothing\n/* at\nall */\n\t\n", 2, "there is no code in this cell"),
+    ],
+)
 def test_braces_and_empty_cells_are_told_of_the_cell_itself(text, line, says):
     with pytest.raises(CompileError) as caught:
         run_cell("simt/01 --region place", text, {})
@@ -142,14 +154,21 @@ def test_an_empty_cell_for_a_whole_kernel_names_its_source():
         run_cell("simt/01", "\n", {})
 
 
-@pytest.mark.parametrize("bounds, parameters, says", [
-    ("__launch_bounds__(32)", "", "It has to begin: gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M,"),
-    ("__launch_bounds__(32)", "float* a, float* b, float* d, int M, int N", "int M, int N, int K)"),
-    ("__launch_bounds__(32)", "float* a, float* b, float* d, double M, int N, int K", "int M, int N, int K)"),
-    ("__launch_bounds__(32)", "int M, int N, int K, float* a, float* b, float* d", "It has to begin"),
-    ("__launch_bounds__(32)", "float4 a, float* b, float* d, int M, int N, int K", "It has to begin"),
-    ("", "float* a, float* b, float* d, int M, int N, int K", "Write __launch_bounds__(…) between void and gemm"),
-])
+@pytest.mark.parametrize(
+    "bounds, parameters, says",
+    [
+        (
+            "__launch_bounds__(32)",
+            "",
+            "It has to begin: gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M,",
+        ),
+        ("__launch_bounds__(32)", "float* a, float* b, float* d, int M, int N", "int M, int N, int K)"),
+        ("__launch_bounds__(32)", "float* a, float* b, float* d, double M, int N, int K", "int M, int N, int K)"),
+        ("__launch_bounds__(32)", "int M, int N, int K, float* a, float* b, float* d", "It has to begin"),
+        ("__launch_bounds__(32)", "float4 a, float* b, float* d, int M, int N, int K", "It has to begin"),
+        ("", "float* a, float* b, float* d, int M, int N, int K", "Write __launch_bounds__(…) between void and gemm"),
+    ],
+)
 def test_an_entry_that_cannot_be_launched_says_how_it_is_written(bounds, parameters, says):
     with pytest.raises(LaunchError) as caught:
         run_cell("simt/01 -n 32", f'extern "C" __global__ void {bounds} gemm({parameters}) {{}}\n', {})

@@ -21,8 +21,10 @@ def judged(monkeypatch, wanted, *configurations):
     listings = {f"configuration {number}": texts for number, texts in enumerate(configurations)}
     monkeypatch.setattr(code_criteria, "disassemble", lambda compiled: code(*listings[compiled.name]))
     found, kernel = kernel_judge.Judgement(), lab.kernel("simt/01")
-    found.runs = [(f"{name}: ", SimpleNamespace(kernel=kernel, compiled=SimpleNamespace(name=name, arch="sm_75")))
-                  for name in listings]
+    found.runs = [
+        (f"{name}: ", SimpleNamespace(kernel=kernel, compiled=SimpleNamespace(name=name, arch="sm_75")))
+        for name in listings
+    ]
     kernel_judge._judge_machine_code(found, wanted)
     return found
 

@@ -27,6 +27,7 @@ class FakeDriver:
 
 def installed(monkeypatch, driver, present=False):
     """What the cell gives to pip, where the driver has this version (None: no driver) and the lab is present or not."""
+
     def load(name):
         assert name == "libcuda.so.1"
         if driver is None:
@@ -43,9 +44,20 @@ def installed(monkeypatch, driver, present=False):
     return asked
 
 
-@pytest.mark.parametrize(("driver", "extra"), [
-    (None, ""), (0, ""), (11_080, ""), (12_000, "[cuda12]"), (12_040, "[cuda12]"), (12_090, "[cuda12]"),
-    (13_000, "[cuda13]"), (13_010, "[cuda13]"), (14_000, "[cuda13]")])
+@pytest.mark.parametrize(
+    ("driver", "extra"),
+    [
+        (None, ""),
+        (0, ""),
+        (11_080, ""),
+        (12_000, "[cuda12]"),
+        (12_040, "[cuda12]"),
+        (12_090, "[cuda12]"),
+        (13_000, "[cuda13]"),
+        (13_010, "[cuda13]"),
+        (14_000, "[cuda13]"),
+    ],
+)
 def test_the_driver_chooses_the_packages(monkeypatch, driver, extra):
     (line,) = installed(monkeypatch, driver)
     assert line == f'install --quiet "gemm_lab{extra} @ git+{colab.REPOSITORY}@{colab.BRANCH}"'
@@ -77,7 +89,11 @@ def test_the_cells_stand_behind_the_title_once():
     made = book()
     assert colab.open_book(made, "06_t4") and not colab.open_book(made, "06_t4")
     assert [cell.source for cell in made.cells] == [
-        "# 06 · T4", colab.badge_source("06_t4", False), colab.setup_source(), "import gemm_lab as lab"]
+        "# 06 · T4",
+        colab.badge_source("06_t4", False),
+        colab.setup_source(),
+        "import gemm_lab as lab",
+    ]
     assert "blob/main/notebooks/06_t4.ipynb)" in made.cells[1].source
     nbformat.validate(made)
 
@@ -90,10 +106,17 @@ def test_a_notebook_with_pictures_in_its_text_says_how_to_see_them():
     assert colab.open_book(made, "06_t4") and "lab.figure(" not in made.cells[1].source
 
 
-@pytest.mark.parametrize("harm", [
-    lambda cells: cells.pop(2), lambda cells: cells.pop(1), lambda cells: cells[2].update(source="pass"),
-    lambda cells: cells[2].metadata.pop("jupyter"), lambda cells: cells.insert(3, cells[2].copy()),
-    lambda cells: cells.insert(1, cells.pop(3))])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda cells: cells.pop(2),
+        lambda cells: cells.pop(1),
+        lambda cells: cells[2].update(source="pass"),
+        lambda cells: cells[2].metadata.pop("jupyter"),
+        lambda cells: cells.insert(3, cells[2].copy()),
+        lambda cells: cells.insert(1, cells.pop(3)),
+    ],
+)
 def test_a_harmed_opening_is_repaired(harm):
     made = book()
     colab.open_book(made, "06_t4")

@@ -78,11 +78,14 @@ def test_a_second_build_keeps_the_settings_of_the_course(built):
     assert config.read_text().endswith("# ours\n")
 
 
-@pytest.mark.parametrize(("cells", "says"), [
-    (['lab.exercise("06_swizzle")'], "06_swizzle has no cell that checks it"),
-    (['lab.exercise("06_swizzle")', 'lab.exercise("05_padding")'], "06_swizzle has no cell that checks it"),
-    (["1 + 1"], "has no exercise"),
-])
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (['lab.exercise("06_swizzle")'], "06_swizzle has no cell that checks it"),
+        (['lab.exercise("06_swizzle")', 'lab.exercise("05_padding")'], "06_swizzle has no cell that checks it"),
+        (["1 + 1"], "has no exercise"),
+    ],
+)
 def test_a_notebook_without_a_check_or_an_exercise_is_refused(cells, says, tmp_path):
     path = tmp_path / "book.ipynb"
     nbformat.write(new_notebook(cells=[new_markdown_cell("# x"), *map(new_code_cell, cells)]), path)

@@ -26,12 +26,21 @@ def solution(name):
 @pytest.fixture
 def running(monkeypatch):
     """Pretend that kernels run: `running(…)` decides what a run says, and with `on_gpu` what one on a GPU says instead."""
+
     def pretend(passed=True, message="", on_gpu=None, **counts):
         def run(self, n, m, k, backend=None, **options):
             told = {"passed": passed, "message": message, **counts, **((on_gpu or {}) if backend == "gpu" else {})}
             mma = SimpleNamespace(opcode="mma.sync.aligned.m16n8k8.row", executions=m * n * k)
-            return SimpleNamespace(kernel=self, m=m, n=n, k=k, hazards=[], report=SimpleNamespace(sites=[mma]),
-                                   compiled=self.compile_as_taught(), **told)
+            return SimpleNamespace(
+                kernel=self,
+                m=m,
+                n=n,
+                k=k,
+                hazards=[],
+                report=SimpleNamespace(sites=[mma]),
+                compiled=self.compile_as_taught(),
+                **told,
+            )
 
         monkeypatch.setattr(Kernel, "run", run)
         monkeypatch.setattr(kernel_judge, "extra_work", lambda run, wanted: "")
@@ -149,14 +158,17 @@ def test_each_tile_has_its_facts():
 # ---- Choices ----
 
 
-@pytest.mark.parametrize("choice, says", [
-    ({}, r"check\(block_m=…, block_n=…, block_k=…\)"),
-    ({"block_m": 256, "block_n": 256}, "block_k=…"),
-    ({"block_m": 256, "block_n": 256, "block_k": 32, "stages": 2}, "wants exercise.check"),
-    ({"block_m": 256, "block_n": 256, "block_k": 0}, "block_k must be a whole number"),
-    ({"block_m": 256, "block_n": 256.0, "block_k": 32}, "block_n must be a whole number"),
-    ({"block_m": True, "block_n": 256, "block_k": 32}, "block_m must be a whole number"),
-])
+@pytest.mark.parametrize(
+    "choice, says",
+    [
+        ({}, r"check\(block_m=…, block_n=…, block_k=…\)"),
+        ({"block_m": 256, "block_n": 256}, "block_k=…"),
+        ({"block_m": 256, "block_n": 256, "block_k": 32, "stages": 2}, "wants exercise.check"),
+        ({"block_m": 256, "block_n": 256, "block_k": 0}, "block_k must be a whole number"),
+        ({"block_m": 256, "block_n": 256.0, "block_k": 32}, "block_n must be a whole number"),
+        ({"block_m": True, "block_n": 256, "block_k": 32}, "block_m must be a whole number"),
+    ],
+)
 def test_what_is_no_choice_is_refused_with_a_sentence(choice, says):
     with pytest.raises(ConfigError, match=says):
         lab.exercise("01_block_tile").check(**choice)

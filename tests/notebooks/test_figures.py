@@ -184,7 +184,9 @@ def test_grouped_order_touches_fewer_strips():
 
 
 def test_persistent_blocks_share_out_every_tile_once():
-    assert sorted(sum((persistent.tiles_of(block) for block in range(persistent.SMS)), [])) == list(range(persistent.TILES))
+    assert sorted(sum((persistent.tiles_of(block) for block in range(persistent.SMS)), [])) == list(
+        range(persistent.TILES)
+    )
 
 
 def test_parities_of_the_ring_are_those_of_counted_phases():
@@ -434,4 +436,6 @@ def test_a_cluster_asks_for_what_its_kernel_does():
 def test_consumers_in_turn_leave_no_gap_and_those_together_do():
     assert turns.idle(turns.in_turn()) == 0 < turns.idle(turns.together()) == pytest.approx(turns.STORE)
     for rows in (turns.together(), turns.in_turn()):
-        assert all(a[3] <= b[1] + 1e-9 for row in rows for a, b in zip(row, row[1:], strict=False)), "one thing at a time"
+        assert all(a[3] <= b[1] + 1e-9 for row in rows for a, b in zip(row, row[1:], strict=False)), (
+            "one thing at a time"
+        )

@@ -20,11 +20,18 @@ def test_what_a_lane_holds():
     assert w.load("B").transposed
 
 
-@pytest.mark.parametrize(("values", "said"), [
-    ({"shape": "m16n8k32"}, "m16n8k8, m16n8k16"), ({"dtype": "f12"}, "tf32"), ({"lane": 32}, "0 to 31"),
-    ({"accumulator": "f16"}, "adds up in f32"), ({"stored": "sideways"}, "row-major"), ({"size": 3}, "no choice “size”"),
-    ({"dtype": "s8", "shape": "m16n8k32", "stored": "row-major"}, "16-bit"),
-])
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"shape": "m16n8k32"}, "m16n8k8, m16n8k16"),
+        ({"dtype": "f12"}, "tf32"),
+        ({"lane": 32}, "0 to 31"),
+        ({"accumulator": "f16"}, "adds up in f32"),
+        ({"stored": "sideways"}, "row-major"),
+        ({"size": 3}, "no choice “size”"),
+        ({"dtype": "s8", "shape": "m16n8k32", "stored": "row-major"}, "16-bit"),
+    ],
+)
 def test_what_does_not_exist_is_refused_and_changes_nothing(values, said):
     w = widgets.fragments()
     before = w.get_state()
@@ -44,10 +51,16 @@ def test_words_for_people_without_a_browser():
 
 
 @pytest.mark.sampled(every=5)
-@pytest.mark.parametrize("values", [
-    {}, {"dtype": "f16", "stored": "row-major", "accumulator": "f16"}, {"shape": "m8n8k4", "dtype": "f16"},
-    {"shape": "m16n8k256", "dtype": "b1", "lane": 31}, {"shape": "m8n8k16", "dtype": "s8"},
-])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"dtype": "f16", "stored": "row-major", "accumulator": "f16"},
+        {"shape": "m8n8k4", "dtype": "f16"},
+        {"shape": "m16n8k256", "dtype": "b1", "lane": 31},
+        {"shape": "m8n8k16", "dtype": "s8"},
+    ],
+)
 def test_the_output_carries_its_picture(values):
     w = widgets.fragments(**values)
     data = w._repr_mimebundle_()

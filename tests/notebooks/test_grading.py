@@ -38,31 +38,45 @@ def test_a_right_answer_passes_and_the_same_seed_gives_the_same_grade():
     assert grade(KERNEL, RIGHT, seed=11) == first
 
 
-@pytest.mark.parametrize(("child", "says"), [
-    ("import os; os.abort()", "died (signal SIGABRT)"),
-    ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "died (signal SIGSEGV)"),
-    ("raise SystemExit(3)", "died (exit code 3)"),
-    ("raise RuntimeError('out of order')", "RuntimeError: out of order"),
-    ("", "ended without a verdict"),
-    ("print('PASS')", "ended without a verdict"),
-    ("print('{\"passed\": true}')", "ended without a verdict"),
-    ("print('null')", "ended without a verdict"),
-    ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "still running after 120 s of processor time"),
-], ids=lambda value: value[:20])
+@pytest.mark.parametrize(
+    ("child", "says"),
+    [
+        ("import os; os.abort()", "died (signal SIGABRT)"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "died (signal SIGSEGV)"),
+        ("raise SystemExit(3)", "died (exit code 3)"),
+        ("raise RuntimeError('out of order')", "RuntimeError: out of order"),
+        ("", "ended without a verdict"),
+        ("print('PASS')", "ended without a verdict"),
+        ("print('{\"passed\": true}')", "ended without a verdict"),
+        ("print('null')", "ended without a verdict"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "still running after 120 s of processor time"),
+    ],
+    ids=lambda value: value[:20],
+)
 def test_a_process_that_dies_or_says_nothing_while_it_judges_is_a_failed_exercise(child, says, monkeypatch):
     monkeypatch.setattr(grading, "_CHILD", f"print('{grading.BEGUN}', flush=True)\n{child}")
     found = grade(KERNEL, RIGHT)
     assert (found.verdict, found.passed, found.share) == ("FAIL", False, 0.0) and says in found.message
 
 
-@pytest.mark.parametrize(("child", "says"), [
-    ("print('begun', flush=True); import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended from outside (signal SIGKILL)"),
-    ("print('begun', flush=True); import os, signal; os.kill(os.getpid(), signal.SIGTERM)", "ended from outside (signal SIGTERM)"),
-    ("import a_module_that_is_not_installed", "did not start (exit code 1). ModuleNotFoundError"),
-    ("import os; os.abort()", "did not start (signal SIGABRT)"),
-    ("raise SystemExit(0)", "did not start (exit code 0)"),
-    ("print('begun', flush=True); import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", "stood still"),
-], ids=lambda value: value[:60])
+@pytest.mark.parametrize(
+    ("child", "says"),
+    [
+        (
+            "print('begun', flush=True); import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+            "ended from outside (signal SIGKILL)",
+        ),
+        (
+            "print('begun', flush=True); import os, signal; os.kill(os.getpid(), signal.SIGTERM)",
+            "ended from outside (signal SIGTERM)",
+        ),
+        ("import a_module_that_is_not_installed", "did not start (exit code 1). ModuleNotFoundError"),
+        ("import os; os.abort()", "did not start (signal SIGABRT)"),
+        ("raise SystemExit(0)", "did not start (exit code 0)"),
+        ("print('begun', flush=True); import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", "stood still"),
+    ],
+    ids=lambda value: value[:60],
+)
 def test_what_the_machine_does_to_the_process_is_not_judged(child, says, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(grading, "_CHILD", child)
     monkeypatch.setattr(grading, "TICK_S", 0.1)
@@ -73,10 +87,12 @@ def test_what_the_machine_does_to_the_process_is_not_judged(child, says, monkeyp
 
 def test_an_attempt_that_the_machine_ended_is_repeated(monkeypatch, tmp_path):
     """The first process is killed, the second crashes, and the third has time to judge."""
-    once = (f"import os, signal, pathlib; marks = pathlib.Path({str(tmp_path)!r}); count = len(list(marks.iterdir()))\n"
-            "(marks / str(count)).touch()\n"
-            "print('begun', flush=True) if count < 2 else None\n"
-            "os.kill(os.getpid(), [signal.SIGKILL, signal.SIGSEGV][count]) if count < 2 else None\n")
+    once = (
+        f"import os, signal, pathlib; marks = pathlib.Path({str(tmp_path)!r}); count = len(list(marks.iterdir()))\n"
+        "(marks / str(count)).touch()\n"
+        "print('begun', flush=True) if count < 2 else None\n"
+        "os.kill(os.getpid(), [signal.SIGKILL, signal.SIGSEGV][count]) if count < 2 else None\n"
+    )
     monkeypatch.setattr(grading, "_CHILD", once + grading._CHILD)
     assert grade(KERNEL, RIGHT, seed=11).passed and len(list(tmp_path.iterdir())) == 3
 
@@ -89,10 +105,15 @@ def test_an_answer_cannot_choose_not_to_be_judged(monkeypatch):
     assert (found.judged, found.passed, found.share) == (False, False, 0.0)
 
 
-@pytest.mark.parametrize(("error", "judged_"), [
-    (NotJudged("The compiler was killed."), False), (OSError(28, "No space left on device"), False),
-    (MemoryError(), True), (LabError("wrong"), True),
-])
+@pytest.mark.parametrize(
+    ("error", "judged_"),
+    [
+        (NotJudged("The compiler was killed."), False),
+        (OSError(28, "No space left on device"), False),
+        (MemoryError(), True),
+        (LabError("wrong"), True),
+    ],
+)
 def test_errors_of_the_machine_are_told_from_those_of_the_answer(error, judged_, monkeypatch):
     def check(self, *answer, **options):
         raise error
@@ -104,9 +125,13 @@ def test_errors_of_the_machine_are_told_from_those_of_the_answer(error, judged_,
 
 @pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="the system does not limit processor time")
 def test_processor_time_ends_a_process_that_works_without_end(monkeypatch):
-    monkeypatch.setattr(grading, "_CHILD", "import sys; sys.path.insert(0, sys.argv[1])\n"
-                        "from classroom.grading import _limit_resources; _limit_resources(1)\n"
-                        "print('begun', flush=True)\nwhile True: pass")
+    monkeypatch.setattr(
+        grading,
+        "_CHILD",
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from classroom.grading import _limit_resources; _limit_resources(1)\n"
+        "print('begun', flush=True)\nwhile True: pass",
+    )
     found = grade(KERNEL, RIGHT, limit_s=1)
     assert found.verdict == "FAIL" and "still running after 1 s of processor time" in found.message
 
@@ -114,8 +139,11 @@ def test_processor_time_ends_a_process_that_works_without_end(monkeypatch):
 def test_a_process_that_never_ends_is_stopped_with_what_it_started(monkeypatch, tmp_path):
     marks = tmp_path / "grandchild"
     late = f"import time; time.sleep(4); open({str(marks)!r}, 'w')"
-    monkeypatch.setattr(grading, "_CHILD", f"import subprocess, sys, time\n"
-                                           f"subprocess.Popen([sys.executable, '-c', {late!r}])\ntime.sleep(60)")
+    monkeypatch.setattr(
+        grading,
+        "_CHILD",
+        f"import subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {late!r}])\ntime.sleep(60)",
+    )
     found = grade(KERNEL, RIGHT, patience_s=1, attempts=1)
     assert not found.judged and "after 1 s of waiting" in found.message
     time.sleep(4)
@@ -171,8 +199,10 @@ def test_every_solution_passes_in_a_fresh_process(name):
 
 @pytest.mark.long
 def test_a_compiler_that_does_not_come_to_an_end_is_stopped():
-    types = ("template <int N, int M> struct F { static constexpr int v = F<N - 1, 2 * M>::v + F<N - 1, 2 * M + 1>::v; };\n"
-             "template <int M> struct F<0, M> { static constexpr int v = M % 2; };\n")
+    types = (
+        "template <int N, int M> struct F { static constexpr int v = F<N - 1, 2 * M>::v + F<N - 1, 2 * M + 1>::v; };\n"
+        "template <int M> struct F<0, M> { static constexpr int v = M % 2; };\n"
+    )
     text = types + solution("06_swizzle").replace("row % 8", "(row % 8 + 0 * F<24, 0>::v)")
     assert not grade("06_swizzle", text, limit_s=10).passed
 
@@ -181,12 +211,19 @@ def test_a_compiler_that_does_not_come_to_an_end_is_stopped():
 
 
 @pytest.mark.sampled(every=4)
-@pytest.mark.parametrize(("name", "changes", "share"), [
-    ("06_pipeline", [("stage ^= 1;", "stage ^= 1;\n        __syncthreads();")], 0.67),  # 1 of 2 counts, beside the result
-    ("06_pipeline", [("load(set ^ 1,", "load(set,")], 0.0),                            # a wrong result earns nothing
-    ("06_swizzle", [("row % 8", "row % 4")], 0.0),                                      # no better than what was handed out
-    ("06_pipeline", [("__syncthreads();", "")], 0.0),                                   # a hazard earns nothing
-])
+@pytest.mark.parametrize(
+    ("name", "changes", "share"),
+    [
+        (
+            "06_pipeline",
+            [("stage ^= 1;", "stage ^= 1;\n        __syncthreads();")],
+            0.67,
+        ),  # 1 of 2 counts, beside the result
+        ("06_pipeline", [("load(set ^ 1,", "load(set,")], 0.0),  # a wrong result earns nothing
+        ("06_swizzle", [("row % 8", "row % 4")], 0.0),  # no better than what was handed out
+        ("06_pipeline", [("__syncthreads();", "")], 0.0),  # a hazard earns nothing
+    ],
+)
 def test_a_right_kernel_that_misses_counts_earns_a_part(name, changes, share):
     text = solution(name)
     for old, new in changes:
@@ -196,36 +233,100 @@ def test_a_right_kernel_that_misses_counts_earns_a_part(name, changes, share):
     assert not found.passed and found.share == share, found
 
 
-@pytest.mark.parametrize(("text", "choice"), [
-    ("choice = dict(a=1, b=2)", {"a": 1, "b": 2}), ("# why\nchoice = dict(a=1)\nchoice = dict(a=3)", {"a": 3}),
-    ("x = 1; choice = dict()", {}),
-])
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("choice = dict(a=1, b=2)", {"a": 1, "b": 2}),
+        ("# why\nchoice = dict(a=1)\nchoice = dict(a=3)", {"a": 3}),
+        ("x = 1; choice = dict()", {}),
+    ],
+)
 def test_a_choice_is_read(text, choice):
     assert choice_of(text) == choice
 
 
-@pytest.mark.parametrize(("text", "says"), [
-    ("", "does not say choice"), ("choice == dict(a=1)", "does not say choice"), ("choice = ", "not Python"),
-    ("choice = dict(a=open('x'))", "plain numbers"), ("choice = dict([('a', 1)])", "plain numbers"),
-    ("choice = dict(**x)", "plain numbers"), ("choice = __import__('os')", "plain numbers"), ("choice = f(a=1)", "plain numbers"),
-    ("choice = " + "(" * 5000, "not Python"), ("choice = dict(a=\0)", "not Python"), ("choice = dict(a={[]: 1})", "plain numbers"),
-    ("choice = dict(a=1.0)", "plain numbers"), ("choice = dict(a=True)", "plain numbers"), ("choice = dict(a='1')", "plain numbers"),
-    ("choice = dict(a=2**70)", "plain numbers"), ("choice = dict(a=" + "9" * 99 + ")", "plain numbers"), ("choice = dict(a=1j)", "plain numbers"),
-    ("choice = dict(a=1, a=2)", "plain numbers"), ("choice = dict(a=" + "9" * 9999 + ")", "not Python"), ("choice: dict = dict(a=1)", "does not say"),
-    ("choice = d.dict(a=1)", "plain numbers"), ("choice = dict(a=~1)", "plain numbers"), ("choice = dict(a=" + "-" * 900 + "1)", "not Python|plain"),
-])
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "does not say choice"),
+        ("choice == dict(a=1)", "does not say choice"),
+        ("choice = ", "not Python"),
+        ("choice = dict(a=open('x'))", "plain numbers"),
+        ("choice = dict([('a', 1)])", "plain numbers"),
+        ("choice = dict(**x)", "plain numbers"),
+        ("choice = __import__('os')", "plain numbers"),
+        ("choice = f(a=1)", "plain numbers"),
+        ("choice = " + "(" * 5000, "not Python"),
+        ("choice = dict(a=\0)", "not Python"),
+        ("choice = dict(a={[]: 1})", "plain numbers"),
+        ("choice = dict(a=1.0)", "plain numbers"),
+        ("choice = dict(a=True)", "plain numbers"),
+        ("choice = dict(a='1')", "plain numbers"),
+        ("choice = dict(a=2**70)", "plain numbers"),
+        ("choice = dict(a=" + "9" * 99 + ")", "plain numbers"),
+        ("choice = dict(a=1j)", "plain numbers"),
+        ("choice = dict(a=1, a=2)", "plain numbers"),
+        ("choice = dict(a=" + "9" * 9999 + ")", "not Python"),
+        ("choice: dict = dict(a=1)", "does not say"),
+        ("choice = d.dict(a=1)", "plain numbers"),
+        ("choice = dict(a=~1)", "plain numbers"),
+        ("choice = dict(a=" + "-" * 900 + "1)", "not Python|plain"),
+    ],
+)
 def test_what_is_no_choice_is_refused_and_never_run(text, says):
     with pytest.raises(LabError, match=says):
         choice_of(text)
 
 
-PIECES = st.sampled_from(["choice", " = ", "dict", "(", ")", "{", "}", "[", "]", ",", ":", "block_m", "=", "1", "-", "'", "\n", "lambda", "**",
-                         "*", "@", ":=", "None", "1e9", "0x1F", "\0", "é", "\ud800", "#", ";", " if ", " else ", "await ", "f'{a}'"])
+PIECES = st.sampled_from(
+    [
+        "choice",
+        " = ",
+        "dict",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "block_m",
+        "=",
+        "1",
+        "-",
+        "'",
+        "\n",
+        "lambda",
+        "**",
+        "*",
+        "@",
+        ":=",
+        "None",
+        "1e9",
+        "0x1F",
+        "\0",
+        "é",
+        "\ud800",
+        "#",
+        ";",
+        " if ",
+        " else ",
+        "await ",
+        "f'{a}'",
+    ]
+)
 
 
 @settings(deadline=None)
-@given(st.one_of(st.text(), st.lists(PIECES).map("".join), st.lists(PIECES).map(lambda some: f"choice = dict({''.join(some)})"),
-                 st.lists(PIECES).map(lambda some: f"choice = dict(block_m={''.join(some)})")))
+@given(
+    st.one_of(
+        st.text(),
+        st.lists(PIECES).map("".join),
+        st.lists(PIECES).map(lambda some: f"choice = dict({''.join(some)})"),
+        st.lists(PIECES).map(lambda some: f"choice = dict(block_m={''.join(some)})"),
+    )
+)
 def test_whatever_stands_in_the_cell_is_a_choice_of_plain_numbers_or_one_sentence(text):
     try:
         found = choice_of(text)
@@ -236,7 +337,9 @@ def test_whatever_stands_in_the_cell_is_a_choice_of_plain_numbers_or_one_sentenc
         assert isinstance(judged("02_warp_tile", text, 0), Grade)
 
 
-@pytest.mark.parametrize("text", ["choice = dict(self=1)", "choice = dict(answer=1)", "choice = dict(seed=1)", "choice = dict(exercise=1)"])
+@pytest.mark.parametrize(
+    "text", ["choice = dict(self=1)", "choice = dict(answer=1)", "choice = dict(seed=1)", "choice = dict(exercise=1)"]
+)
 def test_names_that_the_judge_itself_uses_are_no_choice(text):
     assert "wants exercise.check(" in judged("02_warp_tile", text, 0).message
 

@@ -16,7 +16,7 @@ CELLS = {
     "quit": "if kept:\n    quit(1)",
     "raise": "import sys\nsys.exit(3)",
     "kernel": '%%kernel simt/01 --as mine -n 32\nextern "C" __global__ void __launch_bounds__(1024) gemm(const float* a, '
-              'const float* b, float* d, int m, int n, int k) {\n  for (int i = 0; i < 200; ++i) printf("line %d\\n", i);\n}',
+    'const float* b, float* d, int m, int n, int k) {\n  for (int i = 0; i < 200; ++i) printf("line %d\\n", i);\n}',
     "printed": "for _ in range(3):\n    print('x' * 1000)",
     "after": "print(kept)",
 }
@@ -35,8 +35,15 @@ def text_of(outputs):
     return "".join(str(output.get("text", "")) + str(output.get("data", "")) for output in outputs)
 
 
-@pytest.mark.parametrize(("name", "words"), [("flood", "1,000,000 characters"), ("stderr", "1,000,000 characters"),
-                                             ("exit", "exit() would end"), ("quit", "exit() would end")])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("flood", "1,000,000 characters"),
+        ("stderr", "1,000,000 characters"),
+        ("exit", "exit() would end"),
+        ("quit", "exit() would end"),
+    ],
+)
 def test_each_gives_one_block(outputs, name, words):
     blocks = [output for output in outputs[name] if output.output_type == "display_data"]
     assert len(blocks) == 1 and words in text_of(blocks)

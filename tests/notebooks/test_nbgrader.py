@@ -43,14 +43,19 @@ def short_notebook(folder):
     book = nbformat.read(data_dir("notebooks") / "02_tiling_hierarchy.ipynb", as_version=4)
     names = [re.findall(r'lab\.exercise\("(\w+)"\)', cell.source) for cell in book.cells]
     starts = [names.index([name]) for name in (KERNEL, CHOICE)]
-    book.cells = [book.cells[0], *(cell for start in starts for cell in book.cells[start:start + 5])]
+    book.cells = [book.cells[0], *(cell for start in starts for cell in book.cells[start : start + 5])]
     nbformat.write(book, folder / f"{NAME}.ipynb")
     return folder / f"{NAME}.ipynb"
 
 
 def nbgrader(folder, *arguments):
-    done = subprocess.run([sys.executable, "-m", "nbgrader", *arguments], cwd=folder, capture_output=True, text=True,
-                          env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"})
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -168,21 +173,38 @@ def test_the_release_has_stubs_in_the_language_of_the_cell(classroom):
     assert "SOLUTION" not in text and "acc += smem_a" not in text
 
 
-@pytest.mark.parametrize(("student", "kernel", "choice"), cases(
-    ("half right", 10, 0), ("right", 10, 10), ("wrong", 0, 0), ("crashing", 0, 10), ("endless", 0, 0), ("cheating", 0, 0), ("unchecked", 10, 0),
-))
+@pytest.mark.parametrize(
+    ("student", "kernel", "choice"),
+    cases(
+        ("half right", 10, 0),
+        ("right", 10, 10),
+        ("wrong", 0, 0),
+        ("crashing", 0, 10),
+        ("endless", 0, 0),
+        ("cheating", 0, 0),
+        ("unchecked", 10, 0),
+    ),
+)
 def test_the_grades(course_of, student, kernel, choice):
     assert scores(course_of(student)[0], student) == {KERNEL: (kernel, 10), CHOICE: (choice, 10)}
 
 
-@pytest.mark.parametrize(("student", "says"), cases(
-    ("half right", "A tile, used and given back: solved."), ("half right", "Judged with seed"),
-    ("right", "A tile, used and given back: solved."), ("wrong", "The result is right on the emulator, by luck. A hazard"),
-    ("wrong", "Your warps read 1280 elements for each step of k; 1024 is possible."),
-    ("crashing", "accessed 4 bytes at shared address"), ("endless", "it spins at cell:2"),
-    ("endless", "The cell does not say choice = dict(…)."), ("cheating", "elements are wrong"),
-    ("unchecked", "Write the choice with plain numbers"), ("right", "Judged with seed"),
-))
+@pytest.mark.parametrize(
+    ("student", "says"),
+    cases(
+        ("half right", "A tile, used and given back: solved."),
+        ("half right", "Judged with seed"),
+        ("right", "A tile, used and given back: solved."),
+        ("wrong", "The result is right on the emulator, by luck. A hazard"),
+        ("wrong", "Your warps read 1280 elements for each step of k; 1024 is possible."),
+        ("crashing", "accessed 4 bytes at shared address"),
+        ("endless", "it spins at cell:2"),
+        ("endless", "The cell does not say choice = dict(…)."),
+        ("cheating", "elements are wrong"),
+        ("unchecked", "Write the choice with plain numbers"),
+        ("right", "Judged with seed"),
+    ),
+)
 def test_the_feedback_says_why(course_of, student, says):
     page = (course_of(student)[0] / "feedback" / student / NAME / f"{NAME}.html").read_text()
     assert says in re.sub(r"&#39;", "'", page)
@@ -204,8 +226,13 @@ def test_the_source_runs_in_an_ordinary_session_and_its_checks_pass(classroom, t
 
 def refusals(path):
     """What the checks of a graded notebook say against it."""
-    return [output.evalue for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
-            for output in cell.outputs if output.output_type == "error"]
+    return [
+        output.evalue
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "error"
+    ]
 
 
 @pytest.mark.long

@@ -14,9 +14,19 @@ from tools.sync import sync
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 SERIES = (
-    "00_start_here", "01_memory_wall_and_roofline", "02_tiling_hierarchy", "03_tensor_cores_and_fragments",
-    "04_banks_and_wavefronts", "05_padding_and_swizzling", "06_t4", "07_ampere", "08_rtx_5090", "09_wmma_on_h100",
-    "10_hopper_wgmma", "11_b200", "12_scoreboard",
+    "00_start_here",
+    "01_memory_wall_and_roofline",
+    "02_tiling_hierarchy",
+    "03_tensor_cores_and_fragments",
+    "04_banks_and_wavefronts",
+    "05_padding_and_swizzling",
+    "06_t4",
+    "07_ampere",
+    "08_rtx_5090",
+    "09_wmma_on_h100",
+    "10_hopper_wgmma",
+    "11_b200",
+    "12_scoreboard",
 )
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 QUICK = "00", "05", "06", "11"  # `make test` runs these from top to bottom
@@ -101,7 +111,7 @@ def predicts_and_compares(book):
     if len(asked) < 4:
         yield f"{len(asked)} predictions"
     for name, number in asked.items():
-        if not any(f"{name}.compare(" in cell.source for cell in code(book)[number + 1:]):
+        if not any(f"{name}.compare(" in cell.source for cell in code(book)[number + 1 :]):
             yield f"the prediction {name} is never compared"
 
 
@@ -139,8 +149,16 @@ def is_stored_clean(book):
                 yield f"an error: {cell.source[:40]}"
 
 
-RULES = (opens_with_a_question, has_more_prose_than_code, keeps_python_short, keeps_prose_short,
-         predicts_and_compares, sets_an_exercise, embeds_nothing, is_stored_clean)
+RULES = (
+    opens_with_a_question,
+    has_more_prose_than_code,
+    keeps_python_short,
+    keeps_prose_short,
+    predicts_and_compares,
+    sets_an_exercise,
+    embeds_nothing,
+    is_stored_clean,
+)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -167,8 +185,11 @@ def test_kernel_cells_hold_what_their_files_hold():
     assert sync(check=True) == []
 
 
-@pytest.mark.parametrize("path", [path if path.stem[:2] in QUICK else pytest.param(path, marks=pytest.mark.long) for path in PATHS],
-                         ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [path if path.stem[:2] in QUICK else pytest.param(path, marks=pytest.mark.long) for path in PATHS],
+    ids=lambda path: path.stem,
+)
 def test_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv("GEMM_LAB_BACKEND", "emulator")  # `make run` times on a GPU, which takes minutes and turns
@@ -179,14 +200,24 @@ def test_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
 
 
 def good_book():
-    cells = [new_markdown_cell("# 01 · A title\n\n**Why?**"), new_markdown_cell("Short."),
-             new_code_cell(FIRST_CODE, execution_count=1)]
+    cells = [
+        new_markdown_cell("# 01 · A title\n\n**Why?**"),
+        new_markdown_cell("Short."),
+        new_code_cell(FIRST_CODE, execution_count=1),
+    ]
     for name in "pqrs":
-        cells += [new_markdown_cell("Guess."), new_code_cell(f'{name} = lab.predict("?")\n{name}', execution_count=1),
-                  new_markdown_cell("Count."), new_code_cell(f"{name}.compare(4)", execution_count=1),
-                  new_markdown_cell("So.")]
-    cells += [new_code_cell('lab.exercise("01_x").check(1)', execution_count=1), new_markdown_cell("More."),
-              new_markdown_cell("## What limits it now\n\nThe exercise `01_x`.")]
+        cells += [
+            new_markdown_cell("Guess."),
+            new_code_cell(f'{name} = lab.predict("?")\n{name}', execution_count=1),
+            new_markdown_cell("Count."),
+            new_code_cell(f"{name}.compare(4)", execution_count=1),
+            new_markdown_cell("So."),
+        ]
+    cells += [
+        new_code_cell('lab.exercise("01_x").check(1)', execution_count=1),
+        new_markdown_cell("More."),
+        new_markdown_cell("## What limits it now\n\nThe exercise `01_x`."),
+    ]
     return new_notebook(cells=cells, metadata={"kernelspec": run.KERNEL, "language_info": {"name": "python"}})
 
 
@@ -195,23 +226,38 @@ def an_error(name="ValueError"):
 
 
 BREAKS = {
-    opens_with_a_question: [lambda b: b.cells.pop(0), lambda b: b.cells[0].update(source="# 01 · A title"),
-                            lambda b: b.cells[2].update(source="import gemm_lab")],
-    has_more_prose_than_code: [lambda b: b.cells.extend(new_code_cell("1") for _ in range(9)),
-                               lambda b: b.cells.extend(new_markdown_cell("x") for _ in range(30))],
-    keeps_python_short: [lambda b: b.cells[4].update(source="x = 1\n" * 7),
-                         lambda b: b.cells[4].update(source="def f():\n    pass")],
-    keeps_prose_short: [lambda b: [cell.update(source="# t\n" + "Short one. " * 40) for cell in prose(b)[:3]],
-                        lambda b: b.cells[1].update(source="word " * 41 + ".")],
+    opens_with_a_question: [
+        lambda b: b.cells.pop(0),
+        lambda b: b.cells[0].update(source="# 01 · A title"),
+        lambda b: b.cells[2].update(source="import gemm_lab"),
+    ],
+    has_more_prose_than_code: [
+        lambda b: b.cells.extend(new_code_cell("1") for _ in range(9)),
+        lambda b: b.cells.extend(new_markdown_cell("x") for _ in range(30)),
+    ],
+    keeps_python_short: [
+        lambda b: b.cells[4].update(source="x = 1\n" * 7),
+        lambda b: b.cells[4].update(source="def f():\n    pass"),
+    ],
+    keeps_prose_short: [
+        lambda b: [cell.update(source="# t\n" + "Short one. " * 40) for cell in prose(b)[:3]],
+        lambda b: b.cells[1].update(source="word " * 41 + "."),
+    ],
     predicts_and_compares: [lambda b: b.cells[6].update(source="p"), lambda b: b.cells[4].update(source="p = 4")],
-    sets_an_exercise: [lambda b: b.cells[-3].update(source="1"), lambda b: b.cells.pop(),
-                       lambda b: b.cells.append(new_code_cell("1"))],
+    sets_an_exercise: [
+        lambda b: b.cells[-3].update(source="1"),
+        lambda b: b.cells.pop(),
+        lambda b: b.cells.append(new_code_cell("1")),
+    ],
     embeds_nothing: [lambda b: b.cells[1].update(source="![x](data:image/png;base64,AAAA)")],
     is_stored_clean: [
-        lambda b: b.metadata.update(widgets={}), lambda b: b.cells[1].metadata.update(collapsed=True),
-        lambda b: b.cells[4].update(execution_count=None), lambda b: b.cells[4].outputs.append(an_error()),
+        lambda b: b.metadata.update(widgets={}),
+        lambda b: b.cells[1].metadata.update(collapsed=True),
+        lambda b: b.cells[4].update(execution_count=None),
+        lambda b: b.cells[4].outputs.append(an_error()),
         lambda b: b.cells[4].outputs.append(new_output("display_data", {"text/plain": "LabError: there is none"})),
-        lambda b: b.cells[4].outputs.append(new_output("display_data", {run.WIDGET_VIEW: {}}))],
+        lambda b: b.cells[4].outputs.append(new_output("display_data", {run.WIDGET_VIEW: {}})),
+    ],
 }
 
 
@@ -219,8 +265,11 @@ def test_a_good_notebook_passes_every_rule():
     assert {rule.__name__: list(rule(good_book())) for rule in RULES} == {rule.__name__: [] for rule in RULES}
 
 
-@pytest.mark.parametrize(("rule", "harm"), [(rule, harm) for rule, harms in BREAKS.items() for harm in harms],
-                         ids=lambda value: getattr(value, "__name__", None) if value in RULES else "")
+@pytest.mark.parametrize(
+    ("rule", "harm"),
+    [(rule, harm) for rule, harms in BREAKS.items() for harm in harms],
+    ids=lambda value: getattr(value, "__name__", None) if value in RULES else "",
+)
 def test_a_broken_rule_is_seen(rule, harm):
     book = good_book()
     harm(book)
@@ -240,8 +289,12 @@ def test_an_error_that_is_meant_may_stay():
 def test_store_writes_back_what_may_be_committed(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "mine"))
     path, asked = tmp_path / "book.ipynb", "import gemm_lab as lab\np = lab.predict('How many?')\np"
-    book = new_notebook(cells=[new_code_cell(asked, metadata={"tags": ["x"], "collapsed": True}),
-                               new_code_cell("import sys\nprint(1)\nprint(2)\nprint('bar', file=sys.stderr)")])
+    book = new_notebook(
+        cells=[
+            new_code_cell(asked, metadata={"tags": ["x"], "collapsed": True}),
+            new_code_cell("import sys\nprint(1)\nprint(2)\nprint('bar', file=sys.stderr)"),
+        ]
+    )
     nbformat.write(book, path)
     first = stored(path)
     assert set(first.cells[0].outputs[0]["data"]) == {"text/html", "text/plain"}

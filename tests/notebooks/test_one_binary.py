@@ -3,6 +3,7 @@
 import pytest
 
 from classroom.skeletons import solution
+from gemm_lab import compiling
 from gemm_lab.notebook.exercises import exercises, kernel_of
 from gemm_lab.notebook.judges import kernel_judge
 from gpu_simulator import compiler
@@ -40,9 +41,13 @@ def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
 def test_functions_that_call_each_other_without_end_are_a_sentence():
     head = "__device__ __noinline__ float f0(float x, float* d) { return x * d[threadIdx.x]; }\n"
     for number in range(1, 24):
-        head += (f"__device__ __noinline__ float f{number}(float x, float* d) {{ return f{number - 1}(x, d) + "
-                 f"f{number - 1}(x + 1, d); }}\n")
-    source = head + 'extern "C" __global__ void gemm(float* d, int n) { for (int i = 0; i < n; i++) d[i] = f23(d[i], d); }'
-    lines = compiler.disassemble(compiler.compile(source, arch="sm_80"))
+        head += (
+            f"__device__ __noinline__ float f{number}(float x, float* d) {{ return f{number - 1}(x, d) + "
+            f"f{number - 1}(x + 1, d); }}\n"
+        )
+    source = (
+        head + 'extern "C" __global__ void gemm(float* d, int n) { for (int i = 0; i < n; i++) d[i] = f23(d[i], d); }'
+    )
+    lines = compiler.disassemble(compiling.compile(source, arch="sm_80"))
     with pytest.raises(LabError, match="call each other so often"):
         product_loops(lines)

@@ -89,8 +89,12 @@ def test_links_of_the_documents(path):
 
 def test_the_repository_is_named_once():
     """Its address stands in `colab` alone, apart from the cells that sync writes."""
-    found = subprocess.run(["git", "grep", "-lF", colab.REPOSITORY, "--", "*.py", "*.md", "*.toml", "*.yml"], cwd=ROOT,
-                           capture_output=True, text=True)
+    found = subprocess.run(
+        ["git", "grep", "-lF", colab.REPOSITORY, "--", "*.py", "*.md", "*.toml", "*.yml"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     if found.returncode > 1:
         pytest.skip("not a git checkout")
     assert found.stdout.split() in ([], ["gemm_lab/notebook/colab.py"])
@@ -111,12 +115,20 @@ def test_a_good_page_passes():
     assert list(wrong_on_page(page(), ROOT / "notebooks")) == []
 
 
-@pytest.mark.parametrize("harm", [
-    {"prose": GOOD.replace("padding", "paddling")}, {"prose": "[next](01_memory_wal.ipynb)"},
-    {"prose": GOOD.split("\n")[0]}, {"prose": GOOD.replace("Chunk 0 of eight rows", "")},
-    {"prose": "[here](http://github.com/a/b)"}, {"prose": "[here](https://example.org/a)"},
-    {"prose": "<https://github.com>"}, {"data": {"text/plain": "<Card>"}},
-    {"data": {"image/png": base64.b64encode(b"GIF89a").decode()}}])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        {"prose": GOOD.replace("padding", "paddling")},
+        {"prose": "[next](01_memory_wal.ipynb)"},
+        {"prose": GOOD.split("\n")[0]},
+        {"prose": GOOD.replace("Chunk 0 of eight rows", "")},
+        {"prose": "[here](http://github.com/a/b)"},
+        {"prose": "[here](https://example.org/a)"},
+        {"prose": "<https://github.com>"},
+        {"data": {"text/plain": "<Card>"}},
+        {"data": {"image/png": base64.b64encode(b"GIF89a").decode()}},
+    ],
+)
 def test_a_broken_page_is_seen(harm):
     assert list(wrong_on_page(page(**harm), ROOT / "notebooks")) != []
 

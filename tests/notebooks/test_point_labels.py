@@ -17,8 +17,10 @@ def drawn(points, lines=()):
     label_points(ax, points, lines)
     scale, renderer = fig.dpi / 72, fig.canvas.get_renderer()
     half = MARKER / 2 * scale
-    markers = [Bbox.from_extents(*(spot - half), *(spot + half))
-               for spot in (ax.transData.transform((x, y)) for _, x, y in points)]
+    markers = [
+        Bbox.from_extents(*(spot - half), *(spot + half))
+        for spot in (ax.transData.transform((x, y)) for _, x, y in points)
+    ]
     return ax, [text.get_window_extent(renderer) for text in ax.texts], markers
 
 

@@ -101,8 +101,10 @@ def test_a_choice_must_be_one_of_the_choices():
 # ---- Comparisons ----
 
 
-@pytest.mark.parametrize("answer, truth, close", [(8, 8, True), (8.7, 8, True), (9, 8, False), (1, 8, False),
-                                                  (0, 8, False), (0, 0, True), (-8, 8, False)])
+@pytest.mark.parametrize(
+    "answer, truth, close",
+    [(8, 8, True), (8.7, 8, True), (9, 8, False), (1, 8, False), (0, 8, False), (0, 0, True), (-8, 8, False)],
+)
 def test_close_means_within_ten_percent(answer, truth, close):
     told = ask().answer(answer).compare(truth)
     assert told.close is close
@@ -114,11 +116,19 @@ def test_the_truth_is_told_with_its_unit_also_without_an_answer():
     assert told.close is None and "8 wavefronts" in repr(told) and "You said" not in repr(told)
 
 
-@pytest.mark.parametrize("unit, value, told", [
-    ("wavefronts", 1, "It is 1 wavefront."), ("wavefronts", 2, "It is 2 wavefronts."), ("warp tiles", 1, "1 warp tile."),
-    ("times the ideal", 1, "1 time the ideal."), ("TFLOPS", 1, "1 TFLOPS."), ("(0 to 7)", 4, "It is 4."),
-    ("bytes (minus: backwards)", -16, "It is -16 bytes."), ("", 3, "It is 3."),
-])
+@pytest.mark.parametrize(
+    "unit, value, told",
+    [
+        ("wavefronts", 1, "It is 1 wavefront."),
+        ("wavefronts", 2, "It is 2 wavefronts."),
+        ("warp tiles", 1, "1 warp tile."),
+        ("times the ideal", 1, "1 time the ideal."),
+        ("TFLOPS", 1, "1 TFLOPS."),
+        ("(0 to 7)", 4, "It is 4."),
+        ("bytes (minus: backwards)", -16, "It is -16 bytes."),
+        ("", 3, "It is 3."),
+    ],
+)
 def test_a_unit_stands_behind_a_number_as_one_writes_it(unit, value, told):
     assert told in repr(lab.predict("How many?", unit=unit).compare(value)) + "."
 

@@ -45,12 +45,27 @@ def test_what_sync_writes_is_fresh():
 
 # ---- What the rule sees ----
 
-STALE = ["It reaches 691.3 TFLOPS.", "That is 51 % of cuBLAS.", "Between 40 and 43 percent.", "1.7 times as fast.",
-         "3 times as fast.", "The best has 4.1 TB/s.", "| rung | 412.0 TFLOPS |",
-         "The document is right: recorded here are 51.7 % of cuBLAS."]
-FINE = ["It is published: 691.3 TFLOPS.", "`t4_hgemm` gives 25 %.", "Its peak is 209.5 TFLOPS.", "A bound is 100 %.",
-        "Each element is used 128 times.", "`x = row / 2 % 4` TFLOPS", "In 2018, 40 multiprocessors and 65 threads.",
-        "<!-- = t4/08 4096 tflops -->380.8<!-- / --> TFLOPS", "The document says 86.7 %, and recorded on an H200 was less."]
+STALE = [
+    "It reaches 691.3 TFLOPS.",
+    "That is 51 % of cuBLAS.",
+    "Between 40 and 43 percent.",
+    "1.7 times as fast.",
+    "3 times as fast.",
+    "The best has 4.1 TB/s.",
+    "| rung | 412.0 TFLOPS |",
+    "The document is right: recorded here are 51.7 % of cuBLAS.",
+]
+FINE = [
+    "It is published: 691.3 TFLOPS.",
+    "`t4_hgemm` gives 25 %.",
+    "Its peak is 209.5 TFLOPS.",
+    "A bound is 100 %.",
+    "Each element is used 128 times.",
+    "`x = row / 2 % 4` TFLOPS",
+    "In 2018, 40 multiprocessors and 65 threads.",
+    "<!-- = t4/08 4096 tflops -->380.8<!-- / --> TFLOPS",
+    "The document says 86.7 %, and recorded on an H200 was less.",
+]
 
 
 @pytest.mark.parametrize("text", STALE)
@@ -87,8 +102,11 @@ def test_questions_are_prose():
 
 
 def test_support_says_what_it_is():
-    found = [support(number, "12.5 %") for text in ("Published: 3 times", "989.4 TFLOPS", "64 times", "12.5 %", "7 %")
-             for number in spoken(text)]
+    found = [
+        support(number, "12.5 %")
+        for text in ("Published: 3 times", "989.4 TFLOPS", "64 times", "12.5 %", "7 %")
+        for number in spoken(text)
+    ]
     assert found == ["published", "hardware", "counted", "printed", None]
 
 
@@ -96,8 +114,11 @@ def test_support_says_what_it_is():
 
 
 def test_a_marked_number_is_that_of_the_row():
-    row = next(row for row in results.recorded("h200") if row.kernel == "t4/08_pipelined_fragments" and row.n == 4096
-               and row.regime == "sustained")
+    row = next(
+        row
+        for row in results.recorded("h200")
+        if row.kernel == "t4/08_pipelined_fragments" and row.n == 4096 and row.regime == "sustained"
+    )
     assert marked.number("t4/08 4096 tflops") == f"{row.tflops:.1f}"
     assert marked.number("t4/08 4096 of cublas") == f"{100 * row.ratio_cublas:.1f}"
     assert marked.number("t4/08 4096 of ceiling") == f"{100 * row.ratio_ceiling:.1f}"
@@ -131,8 +152,9 @@ def test_a_stale_block_is_found_and_written_anew(tmp_path):
     assert sync(check=True, folder=tmp_path) == []
 
 
-@pytest.mark.parametrize("key", ["t4/08 tflops", "t4/08 4096 speed", "t4/99 4096 tflops", "t4/08 12345 tflops",
-                                 "ampere/10 4096 gain of"])
+@pytest.mark.parametrize(
+    "key", ["t4/08 tflops", "t4/08 4096 speed", "t4/99 4096 tflops", "t4/08 12345 tflops", "ampere/10 4096 gain of"]
+)
 def test_a_marker_that_names_nothing_is_a_sentence(key):
     with pytest.raises(LabError):
         marked.written(f"<!-- = {key} -->1<!-- / -->")
@@ -158,8 +180,14 @@ def test_gpus_without_rows_are_named_and_another_gpu_gets_its_own_table(monkeypa
     assert "**Not measured:** T4, A100, RTX 5090 and B200." in readme_blocks.results()
     folder = tmp_path / "measured"
     for gpu, factor in (("NVIDIA H200", 1), ("Tesla T4", 0.1)):
-        results.record([replace(row, gpu=gpu, tflops=factor * row.tflops) for row in results.recorded("h200")
-                        if row.ladder == "t4" and row.n == 4096], folder)
+        results.record(
+            [
+                replace(row, gpu=gpu, tflops=factor * row.tflops)
+                for row in results.recorded("h200")
+                if row.ladder == "t4" and row.n == 4096
+            ],
+            folder,
+        )
     monkeypatch.setattr(readme_blocks, "data_dir", lambda name: tmp_path)
     monkeypatch.setattr(results, "data_dir", lambda name: tmp_path)
     text = readme_blocks.results()

@@ -15,8 +15,12 @@ def stored(tmp_path, *cells):
 
 
 def test_the_picture_takes_the_place_of_the_view(tmp_path):
-    failure, book = stored(tmp_path, "import gemm_lab as lab\nfrom gemm_lab.notebook import widgets",
-                           "lab.swizzle(layout='xor')", "widgets.fragments()")
+    failure, book = stored(
+        tmp_path,
+        "import gemm_lab as lab\nfrom gemm_lab.notebook import widgets",
+        "lab.swizzle(layout='xor')",
+        "widgets.fragments()",
+    )
     assert failure is None and "widgets" not in book.metadata
     for cell, words in zip(book.cells[1:], ("Swizzle(3, 4, 3)", "lane 5 holds"), strict=True):
         data = cell.outputs[0].data

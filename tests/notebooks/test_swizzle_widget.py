@@ -26,12 +26,20 @@ def test_the_story_in_numbers():
     assert toy.wavefronts == 4 and toy.change(layout="xor").wavefronts == 1
 
 
-@pytest.mark.parametrize(("values", "said"), [
-    ({"rows": 20}, "multiple of 16"), ({"row_bytes": 100}, "steps of 16"), ({"layout": "spiral"}, "tma128"),
-    ({"element": "f12"}, "bf16"), ({"layout": "swizzle", "row_bytes": 64}, "leave their row"),
-    ({"layout": "padded", "pad_bytes": 8}, "misaligned"), ({"step": 16}, "0 to 15"), ({"colour": 3}, "no choice “colour”"),
-    ({"selected": [64, 0]}, "no byte 0 in row 64"),
-])
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"rows": 20}, "multiple of 16"),
+        ({"row_bytes": 100}, "steps of 16"),
+        ({"layout": "spiral"}, "tma128"),
+        ({"element": "f12"}, "bf16"),
+        ({"layout": "swizzle", "row_bytes": 64}, "leave their row"),
+        ({"layout": "padded", "pad_bytes": 8}, "misaligned"),
+        ({"step": 16}, "0 to 15"),
+        ({"colour": 3}, "no choice “colour”"),
+        ({"selected": [64, 0]}, "no byte 0 in row 64"),
+    ],
+)
 def test_what_cannot_be_is_refused_and_changes_nothing(values, said):
     w = lab.swizzle()
     before = w.get_state()
@@ -64,11 +72,16 @@ def test_words_for_people_without_a_browser():
 
 
 @pytest.mark.sampled(every=3)
-@pytest.mark.parametrize("values", [
-    {}, {"layout": "tma64", "row_bytes": 256, "step": 11}, {"layout": "padded", "access": "column load", "element": "f32"},
-    {"rows": 4, "row_bytes": 16, "element": "f32", "banks": 4, "access": "row store", "layout": "xor"},
-    {"access": "cp.async", "layout": "xor", "selected": [5, 48]},
-])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"layout": "tma64", "row_bytes": 256, "step": 11},
+        {"layout": "padded", "access": "column load", "element": "f32"},
+        {"rows": 4, "row_bytes": 16, "element": "f32", "banks": 4, "access": "row store", "layout": "xor"},
+        {"access": "cp.async", "layout": "xor", "selected": [5, 48]},
+    ],
+)
 def test_the_output_carries_its_picture(values):
     w = lab.swizzle(**values)
     data = w._repr_mimebundle_()

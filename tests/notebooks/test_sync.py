@@ -50,11 +50,14 @@ def test_whole_kernels_prose_and_other_magics_are_free(tmp_path):
     assert sync(folder=tmp_path) == []
 
 
-@pytest.mark.parametrize("head, says", [
-    ("%%kernel t4/03 --region swizzle", "“layout”"),
-    ("%%kernel t4/99 --region layout", "t4/03_swizzled"),
-    ("%%kernel t4/03 --regoin layout", "--region REGION"),
-])
+@pytest.mark.parametrize(
+    "head, says",
+    [
+        ("%%kernel t4/03 --region swizzle", "“layout”"),
+        ("%%kernel t4/99 --region layout", "t4/03_swizzled"),
+        ("%%kernel t4/03 --regoin layout", "--region REGION"),
+    ],
+)
 def test_a_cell_that_names_nothing_known_is_reported_with_its_place(tmp_path, head, says):
     write(tmp_path, "x = 1", f"{head}\n{REGION}")
     with pytest.raises(LabError) as caught:

@@ -11,8 +11,9 @@ from gpu_simulator.errors import LabError
 
 
 @pytest.mark.sampled(every=3)
-@pytest.mark.parametrize("instruction", ["ld.shared.u32", "ld.shared.v4.u32", "st.shared.v2.u32", "ldmatrix.x2",
-                                         "stmatrix.x4"])
+@pytest.mark.parametrize(
+    "instruction", ["ld.shared.u32", "ld.shared.v4.u32", "st.shared.v2.u32", "ldmatrix.x2", "stmatrix.x4"]
+)
 def test_every_recording_agrees(instruction):
     counts = three_counts(instruction)
     number = len(counts.rows)
@@ -23,7 +24,11 @@ def test_every_recording_agrees(instruction):
 def test_what_is_asked_for_is_shown_in_order():
     counts = three_counts(["ldmatrix.x4", "cp.async.cg.16"], "144-byte rows, padded, rows", "128-byte rows, xor, rows")
     assert [(row.instruction, row.hardware) for row in counts.rows] == [
-        ("ldmatrix.x4", 4), ("ldmatrix.x4", 4), ("cp.async.cg.16", 10), ("cp.async.cg.16", 4)]
+        ("ldmatrix.x4", 4),
+        ("ldmatrix.x4", 4),
+        ("cp.async.cg.16", 10),
+        ("cp.async.cg.16", 4),
+    ]
     page = counts._repr_html_()
     assert "NVIDIA H200" in page and "Nsight Compute" in page and "144-byte rows" in page
 
@@ -53,9 +58,13 @@ def test_a_disagreement_is_said_and_coloured():
     assert re.search("border-left:4px solid #b3261e", bad._repr_html_())
 
 
-@pytest.mark.parametrize(("asked", "says"), [
-    (("ldmatrix.x3",), "“ldmatrix.x4”"), (("ldmatrix.x4", "stride 99"), "“stride 9”"),
-])
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("ldmatrix.x3",), "“ldmatrix.x4”"),
+        (("ldmatrix.x4", "stride 99"), "“stride 9”"),
+    ],
+)
 def test_what_was_not_recorded_names_what_was(asked, says):
     with pytest.raises(LabError, match=says):
         three_counts(*asked)

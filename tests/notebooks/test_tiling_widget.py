@@ -19,7 +19,9 @@ def test_the_depth_changes_the_shared_memory_only():
     shallow, deep = tile_facts(256, 256, 32), tile_facts(256, 256, 128)
     assert shallow.intensity == deep.intensity and shallow.attainable == deep.attainable
     assert shallow.fits and not deep.fits
-    assert shallow.text.endswith(": it fits in shared memory.") and deep.text.endswith(": it does not fit in shared memory.")
+    assert shallow.text.endswith(": it fits in shared memory.") and deep.text.endswith(
+        ": it does not fit in shared memory."
+    )
 
 
 @pytest.mark.parametrize(("arguments", "said"), [((0, 128, 32), "more than 0"), ((64, 64, 32, "voodoo2"), "known are")])

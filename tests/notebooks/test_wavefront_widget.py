@@ -13,7 +13,9 @@ from gpu_simulator.errors import LabError
 
 @pytest.fixture(scope="module")
 def runs():
-    return {name: lab.kernel(f"t4/{name}").run(n=256, backend="emulator") for name in ("02_vectorized_copy", "03_swizzled")}
+    return {
+        name: lab.kernel(f"t4/{name}").run(n=256, backend="emulator") for name in ("02_vectorized_copy", "03_swizzled")
+    }
 
 
 def test_every_line_adds_up_to_what_the_emulator_counted(runs):
@@ -42,10 +44,16 @@ def test_another_warp_is_traced_when_it_is_chosen(runs):
     assert w.accesses[0]["kind"] == "store"
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ({"where": 3}, r"lines \d+, .* do\."), ({"where": "attic"}, "layout, load, multiply, epilogue"),
-    ({"where": "epilogue"}, "Nothing in the region"), ({"warp": 8}, "a block has 8"), ({"warp": -1}, "no warp -1"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"where": 3}, r"lines \d+, .* do\."),
+        ({"where": "attic"}, "layout, load, multiply, epilogue"),
+        ({"where": "epilogue"}, "Nothing in the region"),
+        ({"warp": 8}, "a block has 8"),
+        ({"warp": -1}, "no warp -1"),
+    ],
+)
 def test_what_does_not_exist_is_refused(runs, arguments, said):
     with pytest.raises(LabError, match=said):
         widgets.wavefronts(runs["03_swizzled"], **arguments)
@@ -70,11 +78,21 @@ def test_words_and_picture(runs):
     assert VIEW in data and b64decode(data["image/png"])[:4] == b"\x89PNG" and len(data["image/png"]) < 80_000
 
 
-@pytest.mark.parametrize(("opcode", "kind"), [
-    ("ld.shared.v4.u32", "load"), ("st.volatile.shared.f32", "store"), ("ldmatrix.sync.aligned.m8n8.x2.shared.b16", "ldmatrix"),
-    ("cp.async.cg.shared.global", "cp.async.cg"), ("cp.async.ca.shared.global", "cp.async.ca"), ("ld.global.f32", None),
-    ("cp.async.wait_all", None), ("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16", None), ("mma.sync.aligned.m16n8k8.row.col.f32", None), ("cp.async.commit_group", None),
-])
+@pytest.mark.parametrize(
+    ("opcode", "kind"),
+    [
+        ("ld.shared.v4.u32", "load"),
+        ("st.volatile.shared.f32", "store"),
+        ("ldmatrix.sync.aligned.m8n8.x2.shared.b16", "ldmatrix"),
+        ("cp.async.cg.shared.global", "cp.async.cg"),
+        ("cp.async.ca.shared.global", "cp.async.ca"),
+        ("ld.global.f32", None),
+        ("cp.async.wait_all", None),
+        ("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16", None),
+        ("mma.sync.aligned.m16n8k8.row.col.f32", None),
+        ("cp.async.commit_group", None),
+    ],
+)
 def test_kinds(opcode, kind):
     assert kind_of(opcode) == kind
 

@@ -18,8 +18,18 @@ TASKS = exercises()
 ANSWERS = {answer.name: answer for name in TASKS for answer in answers(name) if answer.kind != "trick"}
 SLOW = {name for name in ANSWERS if "spins for ever" in name or "thinned out" in name}  # millions of instructions
 # Exercises over whose solutions the judge takes long; one of each notebook is left.
-LARGE = {"02_outer_product", "06_pipeline", "07_groups", "08_consumer", "10_consumer", "10_multicast", "10_store", "10_products",
-         "11_accumulators", "11_release"}
+LARGE = {
+    "02_outer_product",
+    "06_pipeline",
+    "07_groups",
+    "08_consumer",
+    "10_consumer",
+    "10_multicast",
+    "10_store",
+    "10_products",
+    "11_accumulators",
+    "11_release",
+}
 
 
 def quick() -> set[str]:
@@ -28,7 +38,9 @@ def quick() -> set[str]:
     for number, task in enumerate(TASKS):
         own = [name for name, answer in ANSWERS.items() if answer.exercise.name == task and name not in SLOW]
         wrong = [name for name in own if ANSWERS[name].kind == "wrong"]
-        chosen |= {name for name in own if ANSWERS[name].kind == "solution" and task not in LARGE} | {wrong[number % len(wrong)]}
+        chosen |= {name for name in own if ANSWERS[name].kind == "solution" and task not in LARGE} | {
+            wrong[number % len(wrong)]
+        }
     return chosen
 
 
@@ -41,7 +53,9 @@ def no_clock(monkeypatch):
     monkeypatch.setattr(exercises_module, "speed_beside", lambda answer: [])
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in ANSWERS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in ANSWERS]
+)
 def test_the_judge_is_right_about(name):
     assert ANSWERS[name].problem() == ""
 
@@ -79,10 +93,17 @@ def test_a_change_of_words_that_are_not_there_is_refused():
 
 def test_a_judge_that_is_wrong_is_reported(capsys, monkeypatch):
     task = TASKS["05_padding"]
-    assert Answer(task, "wrong", "in fact right", "x" * 20, choice={"pad_bytes": 16}).problem() == "05_padding: in fact right: accepted."
+    assert (
+        Answer(task, "wrong", "in fact right", "x" * 20, choice={"pad_bytes": 16}).problem()
+        == "05_padding: in fact right: accepted."
+    )
     assert "refused, and it is right" in Answer(task, "right", "in fact wrong", "", choice={"pad_bytes": 8}).problem()
-    assert "refused without “other words”" in Answer(task, "wrong", "8", "other words", choice={"pad_bytes": 8}).problem()
-    monkeypatch.setattr(wrong_answers, "answers", lambda name: [Answer(task, "wrong", "right", "no", choice={"pad_bytes": 16})])
+    assert (
+        "refused without “other words”" in Answer(task, "wrong", "8", "other words", choice={"pad_bytes": 8}).problem()
+    )
+    monkeypatch.setattr(
+        wrong_answers, "answers", lambda name: [Answer(task, "wrong", "right", "no", choice={"pad_bytes": 16})]
+    )
     assert wrong_answers.main(["05_padding"]) == 1
     assert "05_padding: right: accepted." in capsys.readouterr().out
 
@@ -98,8 +119,11 @@ def test_the_counts_are_printed(capsys):
 def test_settings_of_the_cell_do_not_count():
     """Right with BLOCK_K = 32 only: the judge goes back to the exercise's own settings."""
     task = TASKS["06_swizzle"]
-    text = "\n".join(f"__device__ int chunk_{x}(int row, int chunk) {{ return row * (BLOCK_{y} / 8) + "
-                     f"(chunk ^ {'row / 2 % 4' if x == 'a' else 'row % 8'}); }}" for x, y in ("aK", "bN"))
+    text = "\n".join(
+        f"__device__ int chunk_{x}(int row, int chunk) {{ return row * (BLOCK_{y} / 8) + "
+        f"(chunk ^ {'row / 2 % 4' if x == 'a' else 'row % 8'}); }}"
+        for x, y in ("aK", "bN")
+    )
     refusal = "wavefronts for each ideal one; 1 is possible"
     assert refusal in Answer(task, "", "", refusal, text).refusal()
     with pytest.raises(lab.LabError, match=refusal):
@@ -109,8 +133,11 @@ def test_settings_of_the_cell_do_not_count():
 def test_another_region_or_the_whole_source_is_refused():
     task = TASKS["06_swizzle"]
     base = lab.kernel("t4/02")
-    for made in (base.rewrite(base.source), base.edit(load=base.regions["load"]),
-                 base.edit(layout=base.regions["layout"], load=base.regions["load"])):
+    for made in (
+        base.rewrite(base.source),
+        base.edit(load=base.regions["load"]),
+        base.edit(layout=base.regions["layout"], load=base.regions["load"]),
+    ):
         with pytest.raises(ConfigError, match="%%kernel t4/02_vectorized_copy --region layout"):
             task.check(made)
 
@@ -129,7 +156,7 @@ def test_an_answer_made_for_one_seed_is_refused_with_that_seed_and_others():
     from gemm_lab.measure.inputs import make_inputs
 
     first = float(make_inputs(lab.kernel("simt/03").problem, 64, 64, 32, "integers", 7).a[0, 0])
-    text = (f"if (gmem_a[0] == {first}f)\n" + next(a.text for a in answers("02_inner_product") if a.kind == "solution"))
+    text = f"if (gmem_a[0] == {first}f)\n" + next(a.text for a in answers("02_inner_product") if a.kind == "solution")
     assert Answer(task, "", "", "", text.replace("    __sync", "__sync")).refusal(7) is not None
 
 

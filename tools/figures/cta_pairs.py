@@ -28,19 +28,37 @@ def cta_pairs():
         page.text(x + w / 2, 1.42, f"D, rows {first} to {first + BLOCK_M - 1}", bold=True)
         page.text(x + w / 2, 1.72, f"tensor memory, {BLOCK_N} columns")
         y = 2.95
-        page.labelled(x + 0.2, y, w / 2 - 0.3, 0.78, f"A, rows\n{first} to {first + BLOCK_M - 1}", fill=_A,
-                      edge=style.A)
-        page.labelled(x + w / 2 + 0.1, y, w / 2 - 0.3, 0.78, f"B, columns\n{rank * half} to {(rank + 1) * half - 1}",
-                      fill=_B, edge=style.B)
+        page.labelled(
+            x + 0.2, y, w / 2 - 0.3, 0.78, f"A, rows\n{first} to {first + BLOCK_M - 1}", fill=_A, edge=style.A
+        )
+        page.labelled(
+            x + w / 2 + 0.1,
+            y,
+            w / 2 - 0.3,
+            0.78,
+            f"B, columns\n{rank * half} to {(rank + 1) * half - 1}",
+            fill=_B,
+            edge=style.B,
+        )
         page.text(x + w / 2, 4.0, f"shared memory: {stage_kib(True)} KB a k tile", colour=style.MUTED)
         page.arrow(x + w / 4, y, x + w / 4, 2.08, colour=style.A, lw=1.8)
     for source, x in enumerate(lefts):
         for target, to in enumerate(lefts):
             end = to + 0.62 * w if source == target else (to + 0.9 * w if target == 0 else to + 0.42 * w)
             page.arrow(x + 0.74 * w, 2.95, end, 2.08, colour=style.B, lw=1.8)
-    page.text(0.35, 4.58, f"Alone, a block loads all of B: {stage_kib(False)} KB for a k tile. In a pair each loads "
-              "half of it,", ha="left", colour=style.MUTED)
-    page.text(0.35, 4.83, "and the tensor cores of both SMs read both halves. One thread issues for the pair;",
-              ha="left", colour=style.MUTED)
+    page.text(
+        0.35,
+        4.58,
+        f"Alone, a block loads all of B: {stage_kib(False)} KB for a k tile. In a pair each loads half of it,",
+        ha="left",
+        colour=style.MUTED,
+    )
+    page.text(
+        0.35,
+        4.83,
+        "and the tensor cores of both SMs read both halves. One thread issues for the pair;",
+        ha="left",
+        colour=style.MUTED,
+    )
     page.text(0.35, 5.08, "a commit with multicast tells the mbarriers of both blocks.", ha="left", colour=style.MUTED)
     return page.fig

@@ -10,8 +10,14 @@ from gpu_simulator.hardware.matrix_descriptor_sm100 import encode_sm100
 BLOCK_K, MMA_K, ELEMENT_BYTES, ROWS = 64, 16, 2, 8
 STEPS = tuple(style.tint(colour, 0.55) for colour in (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A"))
 # First bit, bits, name, inches: what is wide in the picture is what a kernel sets.
-FIELDS = ((61, 3, "swizzle", 1.15), (49, 12, "0", 0.55), (46, 3, "version", 1.05), (32, 14, "next 8 rows", 1.55),
-          (16, 14, "(unused)", 1.2), (0, 14, "start", 1.8))
+FIELDS = (
+    (61, 3, "swizzle", 1.15),
+    (49, 12, "0", 0.55),
+    (46, 3, "version", 1.05),
+    (32, 14, "next 8 rows", 1.55),
+    (16, 14, "(unused)", 1.2),
+    (0, 14, "start", 1.8),
+)
 
 
 def step_bytes(k2: int) -> int:
@@ -43,12 +49,23 @@ def matrix_descriptor():
         for i in range(ROWS):
             page.box(left + k2 * w, top + i * row, w, row, fill=STEPS[k2], edge=style.PAPER, radius=0, lw=0.8)
         page.text(left + (k2 + 0.5) * w, top + ROWS * row + 0.2, f"+ {step_bytes(k2)} bytes")
-        page.text(left + (k2 + 0.5) * w, top + ROWS * row + 0.46, f"descriptor + {step_bytes(k2) // 16}",
-                  colour=style.MUTED)
+        page.text(
+            left + (k2 + 0.5) * w, top + ROWS * row + 0.46, f"descriptor + {step_bytes(k2) // 16}", colour=style.MUTED
+        )
     page.text(left - 0.12, top + row / 2, "row 0", ha="right", colour=style.MUTED)
     page.text(left - 0.12, top + (ROWS - 0.5) * row, f"row {ROWS - 1}", ha="right", colour=style.MUTED)
-    page.text(0.35, 5.3, "A product takes 16 values of each row, and starts 32 bytes further than the one before.",
-              ha="left", colour=style.MUTED)
-    page.text(0.35, 5.55, "The XOR of the swizzle comes after the sum, as it did when TMA wrote the rows.", ha="left",
-              colour=style.MUTED)
+    page.text(
+        0.35,
+        5.3,
+        "A product takes 16 values of each row, and starts 32 bytes further than the one before.",
+        ha="left",
+        colour=style.MUTED,
+    )
+    page.text(
+        0.35,
+        5.55,
+        "The XOR of the swizzle comes after the sum, as it did when TMA wrote the rows.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig

@@ -26,17 +26,38 @@ def staged_epilogue():
             page.grid(left, y + row * row_h, 1, 8, SECTOR * byte, row_h - 0.05, edge=style.UNLIT_EDGE, lw=0.6)
             page.text(left - 0.12, y + (row + 0.4) * row_h, str(row), ha="right", colour=style.MUTED)
         for row, at, size in stores:
-            page.box(left + at * byte, y + row * row_h, size * byte, row_h - 0.05, fill=colour, edge=style.PAPER,
-                     lw=0.5, radius=0, z=3)
+            page.box(
+                left + at * byte,
+                y + row * row_h,
+                size * byte,
+                row_h - 0.05,
+                fill=colour,
+                edge=style.PAPER,
+                lw=0.5,
+                radius=0,
+                z=3,
+            )
 
-    for y, title, stores in ((top, "from the fragments: 4 bytes a lane", FRAGMENT),
-                             (top + 8 * row_h + 0.55, "staged: 16 bytes a lane", STAGED)):
+    for y, title, stores in (
+        (top, "from the fragments: 4 bytes a lane", FRAGMENT),
+        (top + 8 * row_h + 0.55, "staged: 16 bytes a lane", STAGED),
+    ):
         count, used = sectors(stores)
         rows(y, max(row for row, *_ in stores) + 1, stores, style.tint(style.D, 0.45))
         page.text(left, y - 0.22, title, ha="left", bold=True, size=style.BODY)
-        page.text(left + 6.4, y - 0.22, f"{LANES * stores[0][2]} bytes, {count} sectors, {used:.0%} used",
-                  ha="right", colour=style.MUTED)
-    page.text(left, 0.45, "one store instruction of a warp; each cell is a sector of 32 bytes, each row a row of D",
-              ha="left", colour=style.MUTED)
+        page.text(
+            left + 6.4,
+            y - 0.22,
+            f"{LANES * stores[0][2]} bytes, {count} sectors, {used:.0%} used",
+            ha="right",
+            colour=style.MUTED,
+        )
+    page.text(
+        left,
+        0.45,
+        "one store instruction of a warp; each cell is a sector of 32 bytes, each row a row of D",
+        ha="left",
+        colour=style.MUTED,
+    )
     page.text(0.5, top + 4 * row_h, "row", colour=style.MUTED, rotation=90)
     return page.fig

@@ -20,13 +20,20 @@ def house_floors():
     """Seven floors; imports go down only."""
     step, top, left, w = 0.6, 0.85, 0.8, 4.5
     page = Sheet(top + step * len(HOUSE) + 0.55)
-    page.ax.fill([left - 0.25, left + w / 2, left + w + 0.25], [top, 0.25, top],
-                 color=style.tint(style.LIT, 0.55), edgecolor=style.INK, linewidth=1.1, zorder=1)
+    page.ax.fill(
+        [left - 0.25, left + w / 2, left + w + 0.25],
+        [top, 0.25, top],
+        color=style.tint(style.LIT, 0.55),
+        edgecolor=style.INK,
+        linewidth=1.1,
+        zorder=1,
+    )
     page.text(left + w / 2, 0.64, "imports go down only", bold=True)
     for row, (floor, parts, what) in enumerate(HOUSE):
         y = top + row * step
-        page.box(left, y, w, step, fill=style.tint(style.SKY, 0.1 + 0.045 * (6 - floor)), edge=style.INK, lw=1.1,
-                 radius=0)
+        page.box(
+            left, y, w, step, fill=style.tint(style.SKY, 0.1 + 0.045 * (6 - floor)), edge=style.INK, lw=1.1, radius=0
+        )
         page.text(left - 0.3, y + step / 2, str(floor), colour=style.MUTED, size=style.BODY)
         _rooms(page, parts, left, y, w, step)
         page.text(left + w + 0.3, y + step / 2, what, ha="left", colour=style.MUTED)
@@ -45,5 +52,10 @@ def _rooms(page: Sheet, parts: tuple[str, ...], left: float, y: float, w: float,
         x += width
         if place + 1 < len(parts):
             wall = (part, parts[place + 1]) in APART
-            page.line((x, y), (x, y + step), colour=style.VERMILION if wall else style.RULE,
-                      lw=3.0 if wall else style.THIN, z=4)
+            page.line(
+                (x, y),
+                (x, y + step),
+                colour=style.VERMILION if wall else style.RULE,
+                lw=3.0 if wall else style.THIN,
+                z=4,
+            )

@@ -23,11 +23,18 @@ def one_instruction():
     """Every multiply-add a small square; a square of 32 in one instruction, thousands in the next."""
     page = Sheet(3.45)
     top = 0.85
-    page.text(0.35, 0.4, "one instruction of one warp; each small square is a multiply-add", ha="left", bold=True,
-              size=style.BODY)
+    page.text(
+        0.35,
+        0.4,
+        "one instruction of one warp; each small square is a multiply-add",
+        ha="left",
+        bold=True,
+        size=style.BODY,
+    )
     x = 0.35
-    for (name, count), columns, fill in zip(multiply_adds().items(), (8, 32, 64), (style.A, style.C, style.C),
-                                            strict=True):
+    for (name, count), columns, fill in zip(
+        multiply_adds().items(), (8, 32, 64), (style.A, style.C, style.C), strict=True
+    ):
         rows = count // columns
         width, height = columns * SIDE, rows * SIDE
         page.box(x, top, width, height, fill=style.tint(fill, 0.55), edge="none", radius=0)

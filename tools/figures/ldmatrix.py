@@ -34,8 +34,13 @@ def ldmatrix_x4():
             _cell(page, left + column // 2 * cell, top + row * high, cell, high, lane, _MATRIX[matrix])
             if lane == 0:
                 page.text(left, top - 0.12, f"register {register}", ha="left", colour=style.MUTED)
-    page.text(x, 5.0, f"T{LANE} names row {LANE} of the first matrix. It receives two halves of row {LANE // 4} of "
-              "each of the four.", ha="left", colour=style.MUTED)
+    page.text(
+        x,
+        5.0,
+        f"T{LANE} names row {LANE} of the first matrix. It receives two halves of row {LANE // 4} of each of the four.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig
 
 
@@ -64,15 +69,39 @@ def ldmatrix_trans():
         for lane in range(32):
             for half in range(2):
                 _, row, column = receives[lane, 0, half]
-                page.labelled(x + column * w, y + row * h, w, h, f"T{lane}", radius=0, fill=_QUADS[lane // 4],
-                              edge=style.PAPER, lw=1, bold=lane == LANE)
+                page.labelled(
+                    x + column * w,
+                    y + row * h,
+                    w,
+                    h,
+                    f"T{lane}",
+                    radius=0,
+                    fill=_QUADS[lane // 4],
+                    edge=style.PAPER,
+                    lw=1,
+                    bold=lane == LANE,
+                )
                 if lane == LANE:
                     marked.append((row, column))
         (top, left), (bottom, right) = min(marked), max(marked)
-        page.box(x + left * w, y + top * h, (right - left + 1) * w, (bottom - top + 1) * h, fill="none",
-                 edge=style.INK, lw=2, radius=0, z=4)
-    page.text(0.35, y + 8 * h + 0.3, "rows: k, as B lies in shared memory; columns: n. The same eight addresses, the "
-              "same bytes read.", ha="left", colour=style.MUTED)
+        page.box(
+            x + left * w,
+            y + top * h,
+            (right - left + 1) * w,
+            (bottom - top + 1) * h,
+            fill="none",
+            edge=style.INK,
+            lw=2,
+            radius=0,
+            z=4,
+        )
+    page.text(
+        0.35,
+        y + 8 * h + 0.3,
+        "rows: k, as B lies in shared memory; columns: n. The same eight addresses, the same bytes read.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig
 
 
@@ -87,8 +116,23 @@ def one_stride():
         page.text(x, 0.4, title, ha="left", bold=True, size=style.BODY)
         page.text(x, 0.66, says, ha="left", colour=style.MUTED)
         page.text(x, y - 0.15, "32 banks", ha="left", colour=style.MUTED)
-        page.grid(x, y, 8, 8, w, h, edge=style.PAPER, lw=1.5, words=lambda i, j, at=place: str(i) if at(i) == j else "",
-                  fill=lambda i, j, at=place: style.LIT if at(i) == j else style.UNLIT)
-    page.text(0.35, y + 8 * h + 0.27, "Each cell is 16 bytes in four banks, each line 128 bytes; lit: the chunk "
-              "wanted of row r.", ha="left", colour=style.MUTED)
+        page.grid(
+            x,
+            y,
+            8,
+            8,
+            w,
+            h,
+            edge=style.PAPER,
+            lw=1.5,
+            words=lambda i, j, at=place: str(i) if at(i) == j else "",
+            fill=lambda i, j, at=place: style.LIT if at(i) == j else style.UNLIT,
+        )
+    page.text(
+        0.35,
+        y + 8 * h + 0.27,
+        "Each cell is 16 bytes in four banks, each line 128 bytes; lit: the chunk wanted of row r.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig

@@ -36,9 +36,21 @@ def lines_and_sectors():
             page.text(left - 0.1, y + h / 2, f"row {row}", colour=style.MUTED, ha="right")
             for sector in range(4):
                 first = (row * row_bytes + sector * SECTOR) // 16
-                page.labelled(left + sector * w, y, w - 0.03, h, f"{first}, {first + 1}" if sector < used else "",
-                              fill=style.tint(style.SKY, 0.6) if sector < used else style.PAPER, edge=style.RULE,
-                              radius=0.02)
-        page.text(left + 2 * w, top + 8 * (h + gap) + 0.18, f"{sectors} sectors in {lines} lines", bold=True,
-                  colour=style.ink(style.WAVEFRONT if lines == 4 else style.CONFLICT))
+                page.labelled(
+                    left + sector * w,
+                    y,
+                    w - 0.03,
+                    h,
+                    f"{first}, {first + 1}" if sector < used else "",
+                    fill=style.tint(style.SKY, 0.6) if sector < used else style.PAPER,
+                    edge=style.RULE,
+                    radius=0.02,
+                )
+        page.text(
+            left + 2 * w,
+            top + 8 * (h + gap) + 0.18,
+            f"{sectors} sectors in {lines} lines",
+            bold=True,
+            colour=style.ink(style.WAVEFRONT if lines == 4 else style.CONFLICT),
+        )
     return page.fig

@@ -34,22 +34,61 @@ def block_order_locality():
         page.text(x, 0.38, title, ha="left", bold=True, size=style.BODY)
         page.text(x - gap - strip / 2, top - gap - strip / 2, "A", bold=True, colour=style.ink(style.A))
         page.text(x + TILES_N * cell / 2, top - gap - strip - 0.17, "B", bold=True, colour=style.ink(style.B))
-        page.grid(x - gap - strip, top, TILES_M, 1, strip, cell, edge=style.tint(style.A, 0.6),
-                  fill=lambda i, j, rows=rows: style.A if i in rows else style.tint(style.A, 0.12))
-        page.grid(x, top - gap - strip, 1, TILES_N, cell, strip, edge=style.tint(style.B, 0.6),
-                  fill=lambda i, j, columns=columns: style.B if j in columns else style.tint(style.B, 0.12))
-        page.grid(x, top, TILES_M, TILES_N, cell, cell, edge=style.PAPER, lw=1.2,
-                  fill=lambda i, j, lit=lit: style.tint(style.C, 0.55) if (i, j) in lit else style.tint(style.C, 0.12),
-                  words=lambda i, j, lit=lit: str(lit.get((i, j), "")))
+        page.grid(
+            x - gap - strip,
+            top,
+            TILES_M,
+            1,
+            strip,
+            cell,
+            edge=style.tint(style.A, 0.6),
+            fill=lambda i, j, rows=rows: style.A if i in rows else style.tint(style.A, 0.12),
+        )
+        page.grid(
+            x,
+            top - gap - strip,
+            1,
+            TILES_N,
+            cell,
+            strip,
+            edge=style.tint(style.B, 0.6),
+            fill=lambda i, j, columns=columns: style.B if j in columns else style.tint(style.B, 0.12),
+        )
+        page.grid(
+            x,
+            top,
+            TILES_M,
+            TILES_N,
+            cell,
+            cell,
+            edge=style.PAPER,
+            lw=1.2,
+            fill=lambda i, j, lit=lit: style.tint(style.C, 0.55) if (i, j) in lit else style.tint(style.C, 0.12),
+            words=lambda i, j, lit=lit: str(lit.get((i, j), "")),
+        )
         wave = first_wave(order)
         y = top + TILES_M * cell + 0.3
-        page.text(x, y, f"{wave.rows} of A + {wave.columns} of B = {wave.rows + wave.columns} strips from DRAM",
-                  ha="left", bold=True)
+        page.text(
+            x,
+            y,
+            f"{wave.rows} of A + {wave.columns} of B = {wave.rows + wave.columns} strips from DRAM",
+            ha="left",
+            bold=True,
+        )
         page.text(x, y + 0.26, f"{2 * wave.blocks} strips read through L2", ha="left", colour=style.MUTED)
     page.line((0.45, 4.32), (page.width - 0.45, 4.32))
     row, grouped = (full_size_bytes(order) / 2**20 for order in ("row", "grouped"))
-    page.text(0.45, 4.6, f"M = N = K = {SIZE}, BF16, {hardware.gpu('h200').sms} tiles of {BLOCK} × {BLOCK} at once:",
-              ha="left")
-    page.text(0.45, 4.88, f"row by row they want {row:.0f} MiB of A and B, in groups of {FULL_GROUP_M} rows "
-              f"{grouped:.0f} MiB", ha="left", bold=True)
+    page.text(
+        0.45,
+        4.6,
+        f"M = N = K = {SIZE}, BF16, {hardware.gpu('h200').sms} tiles of {BLOCK} × {BLOCK} at once:",
+        ha="left",
+    )
+    page.text(
+        0.45,
+        4.88,
+        f"row by row they want {row:.0f} MiB of A and B, in groups of {FULL_GROUP_M} rows {grouped:.0f} MiB",
+        ha="left",
+        bold=True,
+    )
     return page.fig

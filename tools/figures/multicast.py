@@ -19,16 +19,30 @@ def cluster_multicast():
     page.text(0.35, 0.36, "a cluster of two blocks: one k tile", ha="left", bold=True, size=style.BODY)
     wide, top, half = 3.4, 2.1, BLOCK_N // BLOCKS
     lefts = (0.35, page.width - 0.35 - wide)
-    page.labelled(0.35, 0.66, page.width - 0.7, 0.5, "L2", fill=style.tint(style.MEMORY["L2"], 0.3),
-                  edge=style.MEMORY["L2"], bold=True)
+    page.labelled(
+        0.35,
+        0.66,
+        page.width - 0.7,
+        0.5,
+        "L2",
+        fill=style.tint(style.MEMORY["L2"], 0.3),
+        edge=style.MEMORY["L2"],
+        bold=True,
+    )
     for rank, x in enumerate(lefts):
         page.box(x, top - 0.15, wide, 1.75, fill="#F4F5F7", edge=style.CARD_EDGE)
         page.text(x + wide / 2, top + 1.12, f"shared memory of block {rank}", bold=True)
         page.labelled(x + 0.15, top, 0.9, 0.92, f"A, {BLOCK_M}\nrows", fill=style.tint(style.A, 0.5), edge=style.A)
         for part in range(BLOCKS):
-            page.labelled(x + 1.15 + part * 1.08, top, 1.04, 0.92,
-                          f"B, columns\n{part * half} to {(part + 1) * half - 1}", edge=style.B,
-                          fill=style.tint(style.B, 0.6 if part == rank else 0.35))
+            page.labelled(
+                x + 1.15 + part * 1.08,
+                top,
+                1.04,
+                0.92,
+                f"B, columns\n{part * half} to {(part + 1) * half - 1}",
+                edge=style.B,
+                fill=style.tint(style.B, 0.6 if part == rank else 0.35),
+            )
         page.text(x + wide / 2, top + 1.4, f"asks L2 for {kib_from_l2(BLOCKS)} KB, gets {kib_from_l2(1)} KB")
         page.arrow(x + 0.6, 1.18, x + 0.6, top - 0.04, colour=style.A, lw=2)
     middle = page.width / 2
@@ -42,7 +56,12 @@ def cluster_multicast():
     page.text(0.35, y + 0.3, "empty[stage], in each block", ha="left", bold=True)
     page.text(2.95, y + 0.3, f"{BLOCKS * CONSUMER_WARPS} arrivals: the consumer warps of both blocks", ha="left")
     page.line((0.35, y + 0.6), (page.width - 0.35, y + 0.6))
-    page.text(0.35, y + 0.88, "A block writes into the other's stage, so both must have read it. That is the price:",
-              ha="left", colour=style.MUTED)
+    page.text(
+        0.35,
+        y + 0.88,
+        "A block writes into the other's stage, so both must have read it. That is the price:",
+        ha="left",
+        colour=style.MUTED,
+    )
     page.text(0.35, y + 1.14, "they go at one pace, and the slower one sets it.", ha="left", colour=style.MUTED)
     return page.fig

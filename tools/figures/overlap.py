@@ -22,13 +22,23 @@ class _Line:
         self.x += width
 
     def wait(self, width: float) -> None:
-        self.page.box(self.x, self.y + 0.07, width, _HIGH - 0.14, fill=style.tint(style.UNLIT, 0.6),
-                      edge=style.UNLIT_EDGE, radius=0, lw=0.7, dashed=True)
+        self.page.box(
+            self.x,
+            self.y + 0.07,
+            width,
+            _HIGH - 0.14,
+            fill=style.tint(style.UNLIT, 0.6),
+            edge=style.UNLIT_EDGE,
+            radius=0,
+            lw=0.7,
+            dashed=True,
+        )
         self.x += width
 
     def barrier(self) -> None:
-        self.page.line((self.x + 0.04, self.y - 0.08), (self.x + 0.04, self.y + _HIGH + 0.08), colour=style.VERMILION,
-                       lw=3, z=4)
+        self.page.line(
+            (self.x + 0.04, self.y - 0.08), (self.x + 0.04, self.y + _HIGH + 0.08), colour=style.VERMILION, lw=3, z=4
+        )
         self.x += 0.08
 
 
@@ -81,15 +91,21 @@ def barriers_and_buffers():
         line.barrier()
         multiply(line, f"tile {tile}", 1.6)
         line.barrier()
-    page.text(_LEFT, 1.38, "one buffer: written only when every warp has read it, read only when all is written",
-              ha="left", colour=style.MUTED)
+    page.text(
+        _LEFT,
+        1.38,
+        "one buffer: written only when every warp has read it, read only when all is written",
+        ha="left",
+        colour=style.MUTED,
+    )
     line = _Line(page, 1.95, "06")
     for tile, buffer in (("t", 0), ("t + 1", 1)):
         line.part(f"to {buffer}", 0.6, style.tint(_STORE, 0.4) if buffer else _STORE)
         line.barrier()
         multiply(line, f"tile {tile}, buffer {buffer}", 1.6)
-    page.text(_LEFT, 2.58, "two buffers: the other one is free, so only the readers wait", ha="left",
-              colour=style.MUTED)
+    page.text(
+        _LEFT, 2.58, "two buffers: the other one is free, so only the readers wait", ha="left", colour=style.MUTED
+    )
     line = _Line(page, 3.15, "08")
     for tile, buffer in (("t", 1), ("t + 1", 0)):
         line.part(f"tile {tile}", 0.78, _MMA)
@@ -97,8 +113,13 @@ def barriers_and_buffers():
         line.barrier()
         line.part("", 0.22, _MATRIX)
         line.part("last step", 0.9, _MMA)
-    page.text(_LEFT, 3.78, "ldmatrix reads the first step of the next tile while the last one of this is multiplied:",
-              ha="left", colour=style.MUTED)
+    page.text(
+        _LEFT,
+        3.78,
+        "ldmatrix reads the first step of the next tile while the last one of this is multiplied:",
+        ha="left",
+        colour=style.MUTED,
+    )
     page.text(_LEFT, 4.0, "the mma behind the barrier already have their fragments", ha="left", colour=style.MUTED)
     page.labelled(_LEFT, 4.3, 0.22, 0.22, "", fill=_MATRIX, edge=style.PAPER, radius=0)
     words = "ldmatrix behind the barrier: in 05 and 06 the next mma has to wait for it"

@@ -32,13 +32,27 @@ def padding():
                 lit = style.CONFLICT if pad == 0 and row else style.WAVEFRONT
                 shade = "#EEF1F4" if row is not None and row % 2 else "#DFE5EB"
                 words = f"r{row}" if wanted else "pad" if row is None else ""
-                page.labelled(left + group * w, top + line * h, w, h, words, radius=0, bold=wanted,
-                              fill=lit if wanted else style.PAPER if row is None else shade, edge=style.PAPER,
-                              colour=None if wanted else style.MUTED)
+                page.labelled(
+                    left + group * w,
+                    top + line * h,
+                    w,
+                    h,
+                    words,
+                    radius=0,
+                    bold=wanted,
+                    fill=lit if wanted else style.PAPER if row is None else shade,
+                    edge=style.PAPER,
+                    colour=None if wanted else style.MUTED,
+                )
         places = [place(row, 0, pad)[1] for row in range(ROWS)]
         waves = max(map(places.count, places))
-        page.text(left + 4 * w, top + 9 * h + 0.3, f"{waves} wavefront{'s' * (waves > 1)}", bold=True,
-                  colour=style.ink(style.CONFLICT if waves > 1 else style.WAVEFRONT))
+        page.text(
+            left + 4 * w,
+            top + 9 * h + 0.3,
+            f"{waves} wavefront{'s' * (waves > 1)}",
+            bold=True,
+            colour=style.ink(style.CONFLICT if waves > 1 else style.WAVEFRONT),
+        )
         banks = ", ".join(str(4 * group) for group in places)
         says = f"banks {banks}" if pad else "every row begins in bank 0"
         page.text(left + 4 * w, top + 9 * h + 0.6, says, colour=style.MUTED)

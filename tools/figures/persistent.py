@@ -55,6 +55,11 @@ def persistent_blocks():
         page.text(x + 0.28, y, words, ha="left", colour=style.MUTED)
     page.line((5.2, y - 0.12), (5.2, y + 0.12), colour=style.INK, lw=2)
     page.text(5.32, y, "a block ends", ha="left", colour=style.MUTED)
-    page.text(0.35, 5.3, "The last round is as empty as before: only a finer split of the work fills it.",
-              ha="left", colour=style.MUTED)
+    page.text(
+        0.35,
+        5.3,
+        "The last round is as empty as before: only a finer split of the work fills it.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig

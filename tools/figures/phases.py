@@ -29,7 +29,13 @@ def access_phases():
             first, last = phase * each, (phase + 1) * each - 1
             page.text(x + each * w / 2, y + h / 2, f"{what} {phase}" if phases > 1 else "one phase")
             page.text(x + each * w / 2, y + h + 0.16, f"T{first}–T{last}", colour=style.MUTED)
-        page.text(7.8, y + h / 2, f"{phases} wavefront{'s' * (phases > 1)}", ha="right",
-                  colour=style.ink(style.WAVEFRONT), bold=True)
+        page.text(
+            7.8,
+            y + h / 2,
+            f"{phases} wavefront{'s' * (phases > 1)}",
+            ha="right",
+            colour=style.ink(style.WAVEFRONT),
+            bold=True,
+        )
     page.text(left - 0.15, top + 3 * step + h + 0.16, "lanes name rows", ha="right", colour=style.MUTED)
     return page.fig

@@ -34,16 +34,35 @@ def quad_exchange():
     for number, (title, held) in enumerate(zip(titles, quad_steps(), strict=True)):
         x = left + number * (LANES * cell + gap)
         page.text(x + 2 * cell, top - 0.2, title, colour=style.MUTED)
-        page.grid(x, top, LANES, LANES, cell, cell * 0.9, edge=style.PAPER, lw=1.2,
-                  fill=lambda i, j, held=held: _HUES[held[i][j][0]],
-                  words=lambda i, j, held=held: "{}.{}".format(*held[i][j]))
+        page.grid(
+            x,
+            top,
+            LANES,
+            LANES,
+            cell,
+            cell * 0.9,
+            edge=style.PAPER,
+            lw=1.2,
+            fill=lambda i, j, held=held: _HUES[held[i][j][0]],
+            words=lambda i, j, held=held: "{}.{}".format(*held[i][j]),
+        )
         if number:
             page.arrow(x - gap + 0.1, top + 1.8 * cell, x - 0.1, top + 1.8 * cell, colour=style.INK)
     for lane in range(LANES):
         page.text(left - 0.12, top + (lane + 0.5) * cell * 0.9, f"lane {lane}", ha="right", colour=style.MUTED)
     y = top + LANES * cell * 0.9 + 0.33
-    page.text(0.35, y, "2.1: of mma tile 2, the part 1 of its row, two BF16. A column is one register.", ha="left",
-              colour=style.MUTED)
-    page.text(0.35, y + 0.28, "In the end each lane holds 16 bytes in a row and stores them at once.", ha="left",
-              colour=style.MUTED)
+    page.text(
+        0.35,
+        y,
+        "2.1: of mma tile 2, the part 1 of its row, two BF16. A column is one register.",
+        ha="left",
+        colour=style.MUTED,
+    )
+    page.text(
+        0.35,
+        y + 0.28,
+        "In the end each lane holds 16 bytes in a row and stores them at once.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig

@@ -27,12 +27,16 @@ def stride_wavefronts():
         x, high = left + stride * step, (np.log2(count) + 0.6) * unit
         fill = style.WAVEFRONT if count == 1 else style.CONFLICT
         page.box(x, bottom - high, step - 0.04, high, fill=fill, edge=fill, radius=0)
-        page.text(x + step / 2 - 0.02, bottom - high - 0.12, str(count), bold=count > 1,
-                  colour=style.ink(fill))
+        page.text(x + step / 2 - 0.02, bottom - high - 0.12, str(count), bold=count > 1, colour=style.ink(fill))
         if stride % 4 == 0:
             page.text(x + step / 2 - 0.02, bottom + 0.16, str(stride), colour=style.MUTED)
     page.line((left - 0.05, bottom), (left + len(STRIDES) * step, bottom), z=4)
     page.text(left - 0.12, bottom + 0.16, "s =", ha="right", colour=style.MUTED)
-    page.text(left, bottom + 0.48, "s = 0: all lanes want one word, which is sent to all of them at once", ha="left",
-              colour=style.MUTED)
+    page.text(
+        left,
+        bottom + 0.48,
+        "s = 0: all lanes want one word, which is sent to all of them at once",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig

@@ -21,8 +21,9 @@ def swizzle_bits():
         swizzle, y = row_swizzle(row_bytes), top + number * step
         column = row_bytes.bit_length() - 1  # address bits of one row
         page.text(0.3, y + h / 2 - 0.1, f"rows of {row_bytes} bytes", ha="left", bold=True)
-        page.text(0.3, y + h / 2 + 0.16, f"Swizzle({swizzle.bits}, {swizzle.base}, {swizzle.shift})", ha="left",
-                  mono=True)
+        page.text(
+            0.3, y + h / 2 + 0.16, f"Swizzle({swizzle.bits}, {swizzle.base}, {swizzle.shift})", ha="left", mono=True
+        )
         for bit in range(BITS):
             kind = ("byte", BYTE) if bit < CHUNK_BITS else ("chunk", CHUNK) if bit < column else ("row", ROW)
             place = bit - {"byte": 0, "chunk": CHUNK_BITS, "row": column}[kind[0]]

@@ -22,8 +22,13 @@ def tensor_memory():
     x, y, w, h = 2.15, 1.28, 3.6, 2.3
     page.text(0.35, 0.36, "tensor memory of an SM", ha="left", bold=True, size=style.BODY)
     kib = LANES * COLUMNS * CELL_BYTES // 1024
-    page.text(page.width - 0.35, 0.36, f"{LANES} lanes × {COLUMNS} columns × {CELL_BYTES} bytes = {kib} KB",
-              ha="right", colour=style.MUTED)
+    page.text(
+        page.width - 0.35,
+        0.36,
+        f"{LANES} lanes × {COLUMNS} columns × {CELL_BYTES} bytes = {kib} KB",
+        ha="right",
+        colour=style.MUTED,
+    )
     for warp in range(WARPS):
         quarter, lanes = y + warp * h / WARPS, lanes_of(warp)
         page.box(x, quarter, w, h / WARPS, fill=_QUARTERS[warp], edge=style.PAPER, radius=0, lw=1.5)
@@ -41,13 +46,30 @@ def tensor_memory():
         page.text(left + w / 4, y + 5 * h / 8, "row i: lane i")
         page.text(left + w / 4, y + 7 * h / 8, f"column j: {half * BLOCK_N} + j" if half else "column j: j")
     below = y + h
-    page.labelled(x, below + 0.62, w, 0.46, "shared memory: A 128 × 16, B 16 × 256",
-                  fill=style.MEMORY["shared memory"], edge=style.PAPER)
+    page.labelled(
+        x,
+        below + 0.62,
+        w,
+        0.46,
+        "shared memory: A 128 × 16, B 16 × 256",
+        fill=style.MEMORY["shared memory"],
+        edge=style.PAPER,
+    )
     page.arrow(x + w / 2, below + 0.62, x + w / 2, below + 0.06, colour=style.INK, lw=1.8)
     page.text(x + w / 2 + 0.15, below + 0.34, "tcgen05.mma", mono=True, ha="left")
     page.text(x + w / 2 - 0.15, below + 0.34, "issued by one thread", ha="right", colour=style.MUTED)
-    page.text(0.35, 4.93, "Two accumulators: the epilogue's four warps empty one while the next tile fills the other.",
-              ha="left", colour=style.MUTED)
-    page.text(0.35, 5.17, "tcgen05.alloc hands out whole columns: 32, 64, 128, 256 or 512 of them.", ha="left",
-              colour=style.MUTED)
+    page.text(
+        0.35,
+        4.93,
+        "Two accumulators: the epilogue's four warps empty one while the next tile fills the other.",
+        ha="left",
+        colour=style.MUTED,
+    )
+    page.text(
+        0.35,
+        5.17,
+        "tcgen05.alloc hands out whole columns: 32, 64, 128, 256 or 512 of them.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig

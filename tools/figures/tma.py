@@ -36,15 +36,26 @@ def tma_box():
     cell, left, top = 0.31, 4.98, 1.15
     page.text(left, 0.38, "shared memory", ha="left", bold=True, size=style.BODY)
     page.text(left, 0.65, f"{ROWS} rows, 128-byte swizzle", ha="left", colour=style.MUTED)
-    page.grid(left, top, ROWS, CHUNKS, cell, cell * 0.92, edge=style.PAPER, lw=1.2,
-              fill=lambda i, j: _HUES[chunk_at(i, j)], words=lambda i, j: str(chunk_at(i, j)))
+    page.grid(
+        left,
+        top,
+        ROWS,
+        CHUNKS,
+        cell,
+        cell * 0.92,
+        edge=style.PAPER,
+        lw=1.2,
+        fill=lambda i, j: _HUES[chunk_at(i, j)],
+        words=lambda i, j: str(chunk_at(i, j)),
+    )
     page.text(left, top + ROWS * cell * 0.92 + 0.24, "number: 16-byte chunk of its row", ha="left", colour=style.MUTED)
     page.text(left, top + ROWS * cell * 0.92 + 0.48, "place = chunk XOR (row mod 8)", ha="left", colour=style.MUTED)
     page.arrow(bx + bw + 0.06, by + bh / 2, left - 0.1, by + bh / 2, colour=style.INK, lw=1.8)
     page.text((x + w + left) / 2, by - 0.33, "one thread issues", colour=style.MUTED)
     page.text((x + w + left) / 2, by - 0.05, "cp.async.bulk.tensor", mono=True)
-    page.text((x + w + left) / 2, by + bh + 0.12, "no registers, no\naddress arithmetic", va="center",
-              colour=style.MUTED)
+    page.text(
+        (x + w + left) / 2, by + bh + 0.12, "no registers, no\naddress arithmetic", va="center", colour=style.MUTED
+    )
 
     page.line((0.45, 4.22), (page.width - 0.45, 4.22))
     page.text(0.45, 4.5, "its mbarrier", ha="left", bold=True)
@@ -57,6 +68,11 @@ def tma_box():
             page.text(x, 4.82 + 0.28 * line, str(value), mono=True)
     page.text(0.45, 4.82, "arrivals due", ha="left", colour=style.MUTED)
     page.text(0.45, 5.1, "bytes due", ha="left", colour=style.MUTED)
-    page.text(0.45, 5.55, "A part of the box outside the matrix arrives as zeros and counts like the rest.", ha="left",
-              colour=style.MUTED)
+    page.text(
+        0.45,
+        5.55,
+        "A part of the box outside the matrix arrives as zeros and counts like the rest.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig

@@ -40,16 +40,19 @@ def ping_pong():
     """Rows of two consumers and of the tensor cores, working together and in turn, on one time axis."""
     page = Sheet(4.95)
     left, high, step = 1.55, 0.36, 0.45
-    for y, title, words, rows in ((0.36, "together: 07", "each has 64 rows of a tile of 128 × 256", together()),
-                                  (2.3, "in turn: 08", "each has tiles of 128 × 128 of its own", in_turn())):
+    for y, title, words, rows in (
+        (0.36, "together: 07", "each has 64 rows of a tile of 128 × 256", together()),
+        (2.3, "in turn: 08", "each has tiles of 128 × 128 of its own", in_turn()),
+    ):
         page.text(0.35, y, title, ha="left", bold=True, size=style.BODY)
         page.text(page.width - 0.35, y, words, ha="right", colour=style.MUTED)
         for who, row in enumerate(rows):
             top = y + 0.26 + who * step
             page.text(0.35, top + high / 2, f"consumer {who}", ha="left")
             for tile, start, end, stored in row:
-                page.labelled(left + start, top, end - start, high, f"tile {tile}", fill=_LOOPS[who], edge=style.PAPER,
-                              radius=0)
+                page.labelled(
+                    left + start, top, end - start, high, f"tile {tile}", fill=_LOOPS[who], edge=style.PAPER, radius=0
+                )
                 page.labelled(left + end, top, stored - end, high, "store", fill=_STORE, edge=style.PAPER, radius=0)
         top = y + 0.26 + 2 * step
         page.text(0.35, top + high / 2, "tensor cores", ha="left", bold=True)
@@ -58,10 +61,24 @@ def ping_pong():
         for who, row in enumerate(rows):
             half = high / 2 if idle(rows) else high
             for _, start, end, _ in row:
-                page.box(left + start, top + (who * half if idle(rows) else 0), end - start, half, fill=_LOOPS[who],
-                         edge=style.PAPER, radius=0, lw=0.8, z=3)
+                page.box(
+                    left + start,
+                    top + (who * half if idle(rows) else 0),
+                    end - start,
+                    half,
+                    fill=_LOOPS[who],
+                    edge=style.PAPER,
+                    radius=0,
+                    lw=0.8,
+                    z=3,
+                )
     page.box(0.35, 4.12, 0.2, 0.2, fill=style.tint(style.CONFLICT, 0.35), edge="none", radius=0)
     page.text(0.65, 4.22, "the tensor cores idle: both consumers store at the same time", ha="left", colour=style.MUTED)
-    page.text(0.35, 4.55, "In turn, a consumer stores while the other multiplies. The price: smaller tiles of D.",
-              ha="left", colour=style.MUTED)
+    page.text(
+        0.35,
+        4.55,
+        "In turn, a consumer stores while the other multiplies. The price: smaller tiles of D.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig

@@ -20,11 +20,13 @@ def warpgroup_ring():
     """Producer on the left, consumers on the right, the ring between them, and the arithmetic of setmaxnreg."""
     page = Sheet(6.3)
     page.text(0.35, 0.36, "three warpgroups, four stages", ha="left", bold=True, size=style.BODY)
-    page.labelled(0.35, 1.35, 1.55, 1.3, "producer\none thread\nasks TMA", fill=style.tint(style.ORANGE, 0.25),
-                  edge=style.ORANGE)
+    page.labelled(
+        0.35, 1.35, 1.55, 1.3, "producer\none thread\nasks TMA", fill=style.tint(style.ORANGE, 0.25), edge=style.ORANGE
+    )
     for number, y in enumerate((0.95, 2.2)):
-        page.labelled(6.1, y, 1.55, 0.85, f"consumer {number}\n64 rows of D", fill=style.tint(style.GREEN, 0.25),
-                      edge=style.GREEN)
+        page.labelled(
+            6.1, y, 1.55, 0.85, f"consumer {number}\n64 rows of D", fill=style.tint(style.GREEN, 0.25), edge=style.GREEN
+        )
     x, wide, high, top = 3.05, 1.9, 0.46, 0.92
     for stage, ((tile, words), fill) in enumerate(zip(STAGES, _FILLS, strict=True)):
         page.labelled(x, top + stage * (high + 0.08), wide, high, f"{tile}: {words}", fill=fill, edge=style.RULE)
@@ -32,10 +34,14 @@ def warpgroup_ring():
     page.arrow(1.95, 1.75, 2.75, 1.75, colour=style.ORANGE, lw=2)
     page.arrow(5.0, 1.55, 6.05, 1.38, colour=style.GREEN, lw=2)
     page.arrow(5.0, 1.9, 6.05, 2.6, colour=style.GREEN, lw=2)
-    rows = (("full[stage]", "1 arrival and 49,152 bytes",
-             "the producer announces them, TMA brings them; both consumers wait"),
-            ("empty[stage]", "8 arrivals",
-             "one of each consumer warp, its products done; the producer waits"))
+    rows = (
+        (
+            "full[stage]",
+            "1 arrival and 49,152 bytes",
+            "the producer announces them, TMA brings them; both consumers wait",
+        ),
+        ("empty[stage]", "8 arrivals", "one of each consumer warp, its products done; the producer waits"),
+    )
     for number, (name, count, what) in enumerate(rows):
         y = 3.45 + 0.6 * number
         page.text(0.35, y, name, ha="left", mono=True)
@@ -44,13 +50,15 @@ def warpgroup_ring():
     page.line((0.35, 4.65), (page.width - 0.35, 4.65))
     page.text(0.35, 4.95, f"registers of a thread, {REGISTERS:,} in all", ha="left", bold=True)
     scale, left = (page.width - 2.3) / (REGISTERS / THREADS), 1.9
-    for number, (name, each) in enumerate((("at the start", (STARTS_WITH,) * 3),
-                                           ("setmaxnreg", (PRODUCER, CONSUMER, CONSUMER)))):
+    for number, (name, each) in enumerate(
+        (("at the start", (STARTS_WITH,) * 3), ("setmaxnreg", (PRODUCER, CONSUMER, CONSUMER)))
+    ):
         y, at = 5.2 + 0.44 * number, left
         page.text(0.35, y + 0.17, name, ha="left", mono=number == 1)
         page.box(left, y, REGISTERS / THREADS * scale, 0.34, edge=style.RULE, radius=0)
         for count, colour in zip(each, (style.ORANGE, style.GREEN, style.GREEN), strict=True):
-            page.labelled(at, y, count * scale, 0.34, str(count), fill=style.tint(colour, 0.4), edge=style.PAPER,
-                          radius=0)
+            page.labelled(
+                at, y, count * scale, 0.34, str(count), fill=style.tint(colour, 0.4), edge=style.PAPER, radius=0
+            )
             at += count * scale
     return page.fig

@@ -38,8 +38,13 @@ def wmma_fragment_load():
                 fill = _TURN if name == "MOVM" else _SHARED
                 page.labelled(x, y, width - gap, high, name, fill=fill, mono=True, radius=0.04)
                 x += width * 0.94
-    page.text(0.35, 3.1, "The same values arrive. LDSM is ldmatrix; MOVM transposes 8 × 8 values over the lanes.",
-              ha="left", colour=style.MUTED)
+    page.text(
+        0.35,
+        3.1,
+        "The same values arrive. LDSM is ldmatrix; MOVM transposes 8 × 8 values over the lanes.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig
 
 

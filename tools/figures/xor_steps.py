@@ -23,14 +23,31 @@ def xor_steps():
     page.text(left - 0.2, top + h / 2, "holds", ha="right", colour=style.MUTED)
     for place in range(CHUNKS):
         page.text(left + (place + 0.5) * w, top - 0.2, str(place), colour=style.MUTED)
-    page.grid(left, top, 1, CHUNKS, w, h, fill=lambda i, j: style.LIT if visits[0] == j else style.UNLIT,
-              words=lambda i, j: f"chunk {visits.index(j)}", edge=style.PAPER, lw=1.5)
+    page.grid(
+        left,
+        top,
+        1,
+        CHUNKS,
+        w,
+        h,
+        fill=lambda i, j: style.LIT if visits[0] == j else style.UNLIT,
+        words=lambda i, j: f"chunk {visits.index(j)}",
+        edge=style.PAPER,
+        lw=1.5,
+    )
     y = top + h + 0.55
-    rows = (("chunk c", [str(c) for c in range(CHUNKS)]),
-            (f"place c ^ {ROW}", [str(place) for place in visits]),
-            ("difference", ["", *(f"{after - before:+d}".replace("-", "−")
-                                  for before, after in zip(visits, visits[1:], strict=False))]),
-            ("address", ["base", *(f"^ {16 * c}" for c in range(1, CHUNKS))]))
+    rows = (
+        ("chunk c", [str(c) for c in range(CHUNKS)]),
+        (f"place c ^ {ROW}", [str(place) for place in visits]),
+        (
+            "difference",
+            [
+                "",
+                *(f"{after - before:+d}".replace("-", "−") for before, after in zip(visits, visits[1:], strict=False)),
+            ],
+        ),
+        ("address", ["base", *(f"^ {16 * c}" for c in range(1, CHUNKS))]),
+    )
     for number, (title, cells) in enumerate(rows):
         last = number == len(rows) - 1
         if last:
@@ -39,6 +56,11 @@ def xor_steps():
         for c, words in enumerate(cells):
             page.text(left + (c + 0.5) * w, y, words, mono=True, bold=last)
         y += 0.42
-    page.text(0.35, y + 0.1, "The differences depend on the row, the XOR does not: all 32 lanes step alike.",
-              ha="left", colour=style.MUTED)
+    page.text(
+        0.35,
+        y + 0.1,
+        "The differences depend on the row, the XOR does not: all 32 lanes step alike.",
+        ha="left",
+        colour=style.MUTED,
+    )
     return page.fig

@@ -13,7 +13,7 @@ import numpy as np
 
 import gpu_runner as device
 import gpu_simulator as emulator
-from gemm_lab import config
+from gemm_lab import compiling, config
 from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
@@ -53,7 +53,7 @@ def compiled(
 def _together(group: list[Case], arch: str, failed: dict[str, str] | None) -> Iterator[tuple[Case, compiler.Compiled]]:
     source = "".join(case.source() for case in group)
     try:
-        whole = compiler.compile(source, arch=arch, name="opcodes", entry=group[0].entry)
+        whole = compiling.compile(source, arch=arch, name="opcodes", entry=group[0].entry)
     except compiler.CompileError as error:
         if failed is None:
             raise

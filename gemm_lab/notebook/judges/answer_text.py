@@ -19,17 +19,31 @@ _MARKER = re.compile(r"//[ \t]*(?:region:|end region)")
 _JOINERS = "\u200c\u200d"
 _UNROLL = re.compile(r"[\w \t+*/%()<>=!&|-]*")
 # What a preprocessor answers with facts of the compilation, of files or of places.
-_ARCHITECTURE = re.compile(r"__CUDA_ARCH\w*|__CUDA_\w*ARCH\w*|_*NV_\w+|__nv_target\w*|__CUDACC\w*|__NVCC\w*|"
-                           r"__nv(?!_bfloat|_fp\d)\w*|CUDA_VERSION|CUDART_VERSION|_*CCCL_\w*|_LIBCUDACXX\w*|__CUDA\w*__")
-_OF_FILES = re.compile(r"__has_\w+|__include\w*|__embed\w*|__FILE\w*|__BASE_FILE__|__LINE__|__COUNTER__|__DATE__|"
-                       r"__TIME\w*|__builtin_(?:FILE|LINE|COLUMN|FUNCTION|source_location)|__INCLUDE_LEVEL__")
+_ARCHITECTURE = re.compile(
+    r"__CUDA_ARCH\w*|__CUDA_\w*ARCH\w*|_*NV_\w+|__nv_target\w*|__CUDACC\w*|__NVCC\w*|"
+    r"__nv(?!_bfloat|_fp\d)\w*|CUDA_VERSION|CUDART_VERSION|_*CCCL_\w*|_LIBCUDACXX\w*|__CUDA\w*__"
+)
+_OF_FILES = re.compile(
+    r"__has_\w+|__include\w*|__embed\w*|__FILE\w*|__BASE_FILE__|__LINE__|__COUNTER__|__DATE__|"
+    r"__TIME\w*|__builtin_(?:FILE|LINE|COLUMN|FUNCTION|source_location)|__INCLUDE_LEVEL__"
+)
 # Names that begin like this belong to the compiler ([lex.name]); its headers define macros by them. Of those with a
 # capital letter kernels need only the formats of FP8 and FP4.
 _RESERVED = re.compile(r"__?[A-Z]\w*")
 _FORMATS = re.compile(r"__NV_(?:E\dM\d|SATFINITE|NOSAT)")
-_COMPILER_WORDS = {"__location__", "__annotate__", "__declspec", "__device_builtin__", "__cudart_builtin__",
-                   "__host__", "__managed__", "__device_builtin_texture_type__", "__builtin_constant_p",
-                   "__extension__", "__label__"}
+_COMPILER_WORDS = {
+    "__location__",
+    "__annotate__",
+    "__declspec",
+    "__device_builtin__",
+    "__cudart_builtin__",
+    "__host__",
+    "__managed__",
+    "__device_builtin_texture_type__",
+    "__builtin_constant_p",
+    "__extension__",
+    "__label__",
+}
 _ATTRIBUTES = {"noinline", "always_inline", "aligned", "unused"}
 _BRACKETED = {"maybe_unused", "likely", "unlikely", "fallthrough", "nodiscard"}
 
@@ -57,8 +71,14 @@ def _found(text: str) -> Iterator[tuple[int, str]]:
         yield from rule(cut)
     if found := unmatched_brace(cut):
         offset, count = found
-        yield offset, (f"{count} {{ stay open at the end of the answer." if count else
-                       "this } closes a block that the answer did not open, and so leaves the region.")
+        yield (
+            offset,
+            (
+                f"{count} {{ stay open at the end of the answer."
+                if count
+                else "this } closes a block that the answer did not open, and so leaves the region."
+            ),
+        )
 
 
 def _characters(cut: list[Token]) -> Iterator[tuple[int, str]]:
@@ -103,8 +123,13 @@ def _literals(cut: list[Token]) -> Iterator[tuple[int, str]]:
         if token.kind == "open":
             yield token.offset, "a comment or a string begins here and does not end."
         if token.kind == "comment" and (found := _MARKER.search(token.text)):
-            yield token.offset + found.start(), (f"“{found[0]}” marks the regions of the kernel's file; an answer "
-                                                 "stays inside its own. Leave the comment out.")
+            yield (
+                token.offset + found.start(),
+                (
+                    f"“{found[0]}” marks the regions of the kernel's file; an answer "
+                    "stays inside its own. Leave the comment out."
+                ),
+            )
 
 
 def _directives(cut: list[Token]) -> Iterator[tuple[int, str]]:
@@ -115,8 +140,10 @@ def _directives(cut: list[Token]) -> Iterator[tuple[int, str]]:
         words = rest.split()
         if token.first and token.text == "#" and words[:2] == ["pragma", "unroll"] and _UNROLL.fullmatch(rest):
             continue
-        yield token.offset, (f"“#{words[0] if words else ''}” is refused: it could change the rest of the kernel's "
-                             f"file. {DIRECTIVES}")
+        yield (
+            token.offset,
+            (f"“#{words[0] if words else ''}” is refused: it could change the rest of the kernel's file. {DIRECTIVES}"),
+        )
 
 
 def _line(cut: list[Token], start: int) -> Iterator[Token]:
@@ -139,8 +166,10 @@ def _names(cut: list[Token]) -> Iterator[tuple[int, str]]:
         elif _OF_FILES.fullmatch(name):
             yield token.offset, f"“{name}” asks about files or places in them, which an answer does not depend on."
         elif _ARCHITECTURE.fullmatch(name) and not _FORMATS.match(name):
-            yield token.offset, (f"“{name}” tells compilers and architectures apart; an answer is one kernel for all "
-                                 "of them.")
+            yield (
+                token.offset,
+                (f"“{name}” tells compilers and architectures apart; an answer is one kernel for all of them."),
+            )
         elif name in _COMPILER_WORDS or _RESERVED.fullmatch(name) and not _FORMATS.match(name):
             yield token.offset, f"“{name}” is a name of the compiler's own headers; leave it out."
 
@@ -152,12 +181,14 @@ def _attributes(cut: list[Token]) -> Iterator[tuple[int, str]]:
         inside = []
         if token.text in ("__attribute__", "__attribute"):
             inside, known = _inside(code, number + 1, "(", ")"), _ATTRIBUTES
-        elif token.mark == "[" and code[number + 1:number + 2] and code[number + 1].mark == "[":
+        elif token.mark == "[" and code[number + 1 : number + 2] and code[number + 1].mark == "[":
             inside, known = _inside(code, number, "[", "]"), _BRACKETED
         for other in inside:
             if other.kind == "word" and other.text.strip("_") not in known:
-                yield other.offset, (f"the attribute “{other.text}” is refused; an answer may use "
-                                     f"{', '.join(sorted(known))}.")
+                yield (
+                    other.offset,
+                    (f"the attribute “{other.text}” is refused; an answer may use {', '.join(sorted(known))}."),
+                )
                 break
 
 

@@ -59,54 +59,80 @@ def _before_use(loop: Lines) -> int | None:
 
 CODE_CRITERIA = {
     "fewer_instructions": CodeCriterion(
-        "instructions of the main loop", len,
+        "instructions of the main loop",
+        len,
         "Its main loop has {found} instructions on {arch}; {wanted} or fewer are possible, the rung's own has {rung}.",
-        below_rung=True),
+        below_rung=True,
+    ),
     "barriers": CodeCriterion(
-        "barriers for each k tile", _number("BAR", "BARRIER", "UCGABAR_ARV", "UCGABAR_WAIT"),
-        "Its main loop has {found} barriers for each k tile; {wanted} is possible."),
+        "barriers for each k tile",
+        _number("BAR", "BARRIER", "UCGABAR_ARV", "UCGABAR_WAIT"),
+        "Its main loop has {found} barriers for each k tile; {wanted} is possible.",
+    ),
     "plain_loads": CodeCriterion(
-        "plain loads", _number("LDS", "LD"),
-        "Its main loop has {found} plain loads from shared memory (LDS) on {arch}; {wanted} is possible."),
+        "plain loads",
+        _number("LDS", "LD"),
+        "Its main loop has {found} plain loads from shared memory (LDS) on {arch}; {wanted} is possible.",
+    ),
     "ldmatrix": CodeCriterion(
-        "ldmatrix for each k tile", _number("LDSM"),
-        "Its main loop has {found} ldmatrix on {arch}; {wanted} is possible."),
+        "ldmatrix for each k tile",
+        _number("LDSM"),
+        "Its main loop has {found} ldmatrix on {arch}; {wanted} is possible.",
+    ),
     "global_loads": CodeCriterion(
-        "global loads for each k tile", _number("LDG", "LD"),
-        "A thread loads {found} times from global memory for each k tile; {wanted} loads of 16 bytes are possible."),
+        "global loads for each k tile",
+        _number("LDG", "LD"),
+        "A thread loads {found} times from global memory for each k tile; {wanted} loads of 16 bytes are possible.",
+    ),
     "register_copies": CodeCriterion(
-        "copies through registers", _number("LDG", "STS", "LD", "ST"),
+        "copies through registers",
+        _number("LDG", "STS", "LD", "ST"),
         "Its main loop has {found} loads into registers and stores out of them (LDG, STS) on {arch}; {wanted} are "
-        "possible."),
+        "possible.",
+    ),
     "mma_before_use": CodeCriterion(
-        "least mma between ldmatrix and its use", _before_use,
+        "least mma between ldmatrix and its use",
+        _before_use,
         "In its machine code for {arch} only {found} mma stand between one ldmatrix and the mma that waits for it; "
-        "{wanted} or more are possible.", least=True),
+        "{wanted} or more are possible.",
+        least=True,
+    ),
     "mma_before_store": CodeCriterion(
-        "least mma between a global load and its use", lambda loop: min(mma_before_touch_in(loop), default=None),
+        "least mma between a global load and its use",
+        lambda loop: min(mma_before_touch_in(loop), default=None),
         "In its machine code for {arch} only {found} mma stand between one load from global memory and the instruction "
-        "that waits for it; {wanted} or more are possible.", least=True),
+        "that waits for it; {wanted} or more are possible.",
+        least=True,
+    ),
     "products_in_flight": CodeCriterion(
-        "groups of products still running at a wait", _in_flight,
+        "groups of products still running at a wait",
+        _in_flight,
         "Its main loop waits until at most {found} groups of products are running, so the tensor cores run dry; "
-        "{wanted} may stay.", least=True),
+        "{wanted} may stay.",
+        least=True,
+    ),
     "copies_in_flight": CodeCriterion(
-        "groups of copies still running at a wait", _copies_in_flight,
+        "groups of copies still running at a wait",
+        _copies_in_flight,
         "Its main loop waits until at most {found} groups of copies are on their way; {wanted} may stay, which gives "
-        "each of them more time.", least=True),
+        "each of them more time.",
+        least=True,
+    ),
     "box_copies": CodeCriterion(
         "boxes for this block alone",
         lambda lines: sum(line.opcode.startswith("UTMALDG") and "MULTICAST" not in line.opcode for line in lines),
         "It asks for {found} boxes that go to this block alone; {wanted} is enough, the other can be shared.",
-        whole=True),
+        whole=True,
+    ),
 }
 
 
 ODD_CALLS = "odd_calls"  # the key of a refusal that no criterion of an exercise gives
 
 
-def judge_code(compiled: Compiled, rung: Compiled,
-               wanted: Mapping[str, Any]) -> tuple[list[tuple[str, str]], dict[str, str]]:
+def judge_code(
+    compiled: Compiled, rung: Compiled, wanted: Mapping[str, Any]
+) -> tuple[list[tuple[str, str]], dict[str, str]]:
     """(facts, a reason to refuse for each missed criterion's name) of a kernel's machine code, for those in `wanted`.
 
     compiled: what the emulator has run.   rung: the rung's own text, compiled in the same way.
@@ -117,9 +143,11 @@ def judge_code(compiled: Compiled, rung: Compiled,
         return [], {}
     lines, facts, reasons = disassemble(compiled), [], {}
     if odd := odd_calls(lines):
-        return [], {ODD_CALLS: "Its machine code calls a function through a pointer or from itself "
-                               f"({odd[0].text.rstrip(' ;')}), so it does not show what it executes; call functions by "
-                               "name, without recursion."}
+        return [], {
+            ODD_CALLS: "Its machine code calls a function through a pointer or from itself "
+            f"({odd[0].text.rstrip(' ;')}), so it does not show what it executes; call functions by "
+            "name, without recursion."
+        }
     code, code_of_rung = _Code.of(lines), None
     for name, criterion in asked.items():
         found, bound, own = code.count(criterion), wanted[name], None

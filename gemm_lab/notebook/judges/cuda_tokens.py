@@ -26,7 +26,9 @@ _TOKEN = re.compile(
     |(?P<newline>\n)
     |(?P<space>[ \t\f\v\r]+)
     |(?P<mark>%:%:|%:|<%|%>|<:(?!:(?![:>]))|:>|\#\#|\#|[{{}}\[\]()<>;:,.?~!+*/%^&|=-])
-    |(?P<other>.)""", re.S | re.X)
+    |(?P<other>.)""",
+    re.S | re.X,
+)
 # The other spellings of some marks ([lex.digraph]).
 _DIGRAPHS = {"%:%:": "##", "%:": "#", "<%": "{", "%>": "}", "<:": "[", ":>": "]"}
 

@@ -67,13 +67,20 @@ class Work:
         sites, totals = [site for site in report.sites if site.sectors], report.totals
         reads = [site for site in report.sites if _from_global(site.opcode)]
         return cls(
-            report.instructions, totals.wavefronts, totals.ideal_wavefronts, sum(site.requests for site in sites),
-            sum(site.sectors for site in sites), sum(site.bytes for site in reads),
+            report.instructions,
+            totals.wavefronts,
+            totals.ideal_wavefronts,
+            sum(site.requests for site in sites),
+            sum(site.sectors for site in sites),
+            sum(site.bytes for site in reads),
             sum(site.bytes for site in report.sites if _to_global(site.opcode)),
             sum(site.sectors for site in reads if site.opcode.startswith("cp.")),
             max(report.asked_by_rank.values(), default=0),
-            full_waits(report, ptx), tensor_products(report), executed(report),
-            frozenset(site.opcode for site in report.sites))
+            full_waits(report, ptx),
+            tensor_products(report),
+            executed(report),
+            frozenset(site.opcode for site in report.sites),
+        )
 
 
 def _from_global(opcode: str) -> bool:
@@ -105,16 +112,21 @@ class Kind(NamedTuple):
 # The names of what an exercise counts are those of `CODE_CRITERIA`; the labels stand in refusals.
 EXECUTED: dict[str, Kind] = {
     "barriers": Kind("barriers", lambda name, parts: name in ("bar", "barrier") and "warp" not in parts),
-    "plain_loads": Kind("plain loads from shared memory",
-                        lambda name, parts: name == "ld" and _reads(parts, "shared")),
+    "plain_loads": Kind("plain loads from shared memory", lambda name, parts: name == "ld" and _reads(parts, "shared")),
     "ldmatrix": Kind("ldmatrix", lambda name, parts: name == "ldmatrix"),
     "global_loads": Kind("loads from global memory", lambda name, parts: name == "ld" and _reads(parts, "global")),
-    "register_copies": Kind("loads into registers and stores out of them",
-                            lambda name, parts: (name == "ld" and _reads(parts, "global"))
-                                                or (name == "st" and _reads(parts, "shared"))),
-    "box_copies": Kind("boxes for one block alone",
-                       lambda name, parts: name == "cp" and {"bulk", "tensor", "global"} <= parts
-                                           and not any(part.startswith("multicast") for part in parts)),
+    "register_copies": Kind(
+        "loads into registers and stores out of them",
+        lambda name, parts: (name == "ld" and _reads(parts, "global")) or (name == "st" and _reads(parts, "shared")),
+    ),
+    "box_copies": Kind(
+        "boxes for one block alone",
+        lambda name, parts: (
+            name == "cp"
+            and {"bulk", "tensor", "global"} <= parts
+            and not any(part.startswith("multicast") for part in parts)
+        ),
+    ),
     "fewer_instructions": Kind("all instructions", lambda name, parts: True),
     "fences": Kind("fences", lambda name, parts: name in ("membar", "fence") and "proxy" not in parts),
     # A pause between two looks at a barrier is never taken here: whoever waits is parked until the wait is over.
@@ -122,13 +134,20 @@ EXECUTED: dict[str, Kind] = {
     "products": Kind("products by tcgen05.mma", lambda name, parts: name == "tcgen05" and "mma" in parts),
     "register_shares": Kind("shares of registers", lambda name, parts: name == "setmaxnreg"),
     "waits_by_groups": Kind("groups that are closed, also empty ones", lambda name, parts: "commit_group" in parts),
-    "waits_for_blocks": Kind("waits of a block at its barriers",
-                             lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"}),
-    "waits_for_phases": Kind("waits for phases of mbarriers",
-                             lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"})),
-    "waits_for_groups": Kind("waits for groups of copies or products",
-                             lambda name, parts: name not in ("bar", "barrier", "mbarrier")
-                                                 and any(part.startswith("wait") for part in parts)),
+    "waits_for_blocks": Kind(
+        "waits of a block at its barriers",
+        lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"},
+    ),
+    "waits_for_phases": Kind(
+        "waits for phases of mbarriers",
+        lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"}),
+    ),
+    "waits_for_groups": Kind(
+        "waits for groups of copies or products",
+        lambda name, parts: (
+            name not in ("bar", "barrier", "mbarrier") and any(part.startswith("wait") for part in parts)
+        ),
+    ),
 }
 
 
@@ -161,8 +180,11 @@ _ALL_GROUPS = re.compile(r"\.wait_all|\.wait_group\S*\s+0\s*;")
 def full_waits(report: Any, ptx: str) -> int:
     """Executions of the waits that leave no group of copies or products on its way; `ptx` is what was launched."""
     lines = ptx.split("\n")
-    return sum(site.executions for site in report.sites
-               if ".wait" in site.opcode and _ALL_GROUPS.search(lines[site.ptx_line - 1]))
+    return sum(
+        site.executions
+        for site in report.sites
+        if ".wait" in site.opcode and _ALL_GROUPS.search(lines[site.ptx_line - 1])
+    )
 
 
 def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
@@ -174,8 +196,10 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     running = {_place(site) for site in tensor if site.executions}  # the compiler may unroll what stands there
     idle = [site for site in tensor if not site.executions and _place(site) not in running]
     if idle:
-        return (f"{len(idle)} of its tensor instructions never run ({idle[0].opcode}, PTX line {idle[0].ptx_line}); "
-                "an exercise counts code that runs. Leave them out.")
+        return (
+            f"{len(idle)} of its tensor instructions never run ({idle[0].opcode}, PTX line {idle[0].ptx_line}); "
+            "an exercise counts code that runs. Leave them out."
+        )
     base, own = run.kernel.unedited(), Work.of(run.report, run.compiled.ptx)
     compiled = base.compile_as_taught()
     rung = _work_of_rung(base, compiled, run.m, run.n, run.k)
@@ -196,45 +220,65 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     for found, allowed, what in (
         (own.instructions, MOST_INSTRUCTIONS * rung.instructions, "executes {} warp instructions"),
         (own.ideal, MOST_WAVEFRONTS * rung.ideal, "needs {} wavefronts even without any bank conflict"),
-        (own.wavefronts, wanted.get("conflict_degree", own.wavefronts) * max(rung.ideal, 1),
-         "needs {} wavefronts in all, which the same accesses by whole warps would not"),
+        (
+            own.wavefronts,
+            wanted.get("conflict_degree", own.wavefronts) * max(rung.ideal, 1),
+            "needs {} wavefronts in all, which the same accesses by whole warps would not",
+        ),
         (own.requests, requests * rung.requests, "makes {} requests to global memory"),
         (own.sectors, sectors, "moves {} sectors"),
         (own.bytes, MOST_BYTES * rung.bytes, "reads {} bytes from global memory"),
         (own.written, rung.written, "writes {} bytes to global memory"),
         (own.products, MOST_BYTES * rung.products, "does {} multiply-adds on the tensor cores"),
         (own.executed["products"], MOST_BYTES * rung.executed["products"], "issues {} products by tcgen05.mma"),
-        (own.executed["fences"], MOST_FENCES * rung.executed["fences"] + rung.executed["barriers"],
-         "executes {} fences"),
+        (
+            own.executed["fences"],
+            MOST_FENCES * rung.executed["fences"] + rung.executed["barriers"],
+            "executes {} fences",
+        ),
         (own.executed["pauses"], MOST_FENCES * rung.executed["pauses"], "executes {} pauses (nanosleep)"),
-        (own.executed["global_loads"], MOST_LOADS * rung.executed["global_loads"],
-         "executes {} loads from global memory into registers"),
+        (
+            own.executed["global_loads"],
+            MOST_LOADS * rung.executed["global_loads"],
+            "executes {} loads from global memory into registers",
+        ),
         (own.copied_sectors, MOST_BYTES * rung.copied_sectors, "copies {} sectors of global memory"),
-        (own.asked_by_a_rank, MOST_BYTES * rung.asked_by_a_rank,
-         "asks TMA for {} bytes by the blocks of one rank of the cluster, which share that work"),
+        (
+            own.asked_by_a_rank,
+            MOST_BYTES * rung.asked_by_a_rank,
+            "asks TMA for {} bytes by the blocks of one rank of the cluster, which share that work",
+        ),
     ):
         if found > allowed * 1.001:
-            return (f"{size} it {what.format(f'{found:,}')}; {int(allowed):,} are allowed. "
-                    "Averages such as wavefronts for each ideal one are compared only up to that amount of work.")
+            return (
+                f"{size} it {what.format(f'{found:,}')}; {int(allowed):,} are allowed. "
+                "Averages such as wavefronts for each ideal one are compared only up to that amount of work."
+            )
     return ""
 
 
 def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     """A sentence where an answer executes more of what the exercise counts than the code of its loops shows."""
     if own.executed["register_shares"] != rung.executed["register_shares"]:
-        return (f"{size} its warps execute setmaxnreg {own.executed['register_shares']:,} times, and those of the "
-                f"rung's own text {rung.executed['register_shares']:,} times. All warps of a warpgroup have to execute "
-                "it, and one that asks for registers waits until others have given them back.")
+        return (
+            f"{size} its warps execute setmaxnreg {own.executed['register_shares']:,} times, and those of the "
+            f"rung's own text {rung.executed['register_shares']:,} times. All warps of a warpgroup have to execute "
+            "it, and one that asks for registers waits until others have given them back."
+        )
     if {"waits", "full_waits"} & set(wanted) and own.full_waits > MOST_WAITS * rung.full_waits:
-        return (f"{size} its warps wait {own.full_waits:,} times until nothing is on its way any more, and those of "
-                f"the rung's own text {rung.full_waits:,} times: what was to run beside the work is waited for.")
+        return (
+            f"{size} its warps wait {own.full_waits:,} times until nothing is on its way any more, and those of "
+            f"the rung's own text {rung.full_waits:,} times: what was to run beside the work is waited for."
+        )
     kinds = [kind for kind in EXECUTED if kind in wanted or (kind.startswith("waits") and "waits" in wanted)]
     for kind in kinds:
         most = 1.0 if kind == "fewer_instructions" else MOST_WAITS if kind.startswith("waits") else MOST_EXECUTED
         if own.executed[kind] > most * rung.executed[kind]:
-            return (f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
-                    f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: some stand where the "
-                    "main loop's machine code does not show them.")
+            return (
+                f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
+                f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: some stand where the "
+                "main loop's machine code does not show them."
+            )
     return ""
 
 
@@ -253,8 +297,10 @@ def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:
     found, possible = _launched(base, run.compiled, m, n, k, timing="late").most_on_the_way, _ON_THE_WAY[key]
     if found >= possible:
         return ""
-    return (f"At {m} × {n} × {k}, where copies take as long as they can, at most {found:,} bytes are on their way "
-            f"at once, and with the rung's own text {possible:,}: a stage that could be filled stays empty.")
+    return (
+        f"At {m} × {n} × {k}, where copies take as long as they can, at most {found:,} bytes are on their way "
+        f"at once, and with the rung's own text {possible:,}: a stage that could be filled stays empty."
+    )
 
 
 def _work_of_rung(base: Kernel, rung: Compiled, m: int, n: int, k: int) -> Work:

@@ -16,19 +16,93 @@ from gpu_runner.postmortem.ptx_text import without_comments
 # They compute, move, compare, convert, branch, exchange within a warp, multiply, or say in which order others see
 # things; none of them lets one warp wait for another. PTX ISA, "Instructions".
 _HARMLESS = {
-    "abs", "activemask", "add", "addc", "and", "bar.warp", "bfe", "bfi", "bfind", "bmsk", "bra", "brev", "brx",
-    "call", "clz", "cnot", "copysign", "cos", "cvt", "cvta", "div", "dp2a", "dp4a", "elect", "ex2", "exit",
-    "fence", "fma", "fns", "isspacep", "ld", "ldmatrix", "ldu", "lg2", "lop3", "mad", "mad24", "madc", "match",
-    "max", "membar", "min", "mma", "mov", "movmatrix", "mul", "mul24", "nanosleep", "neg", "not", "or", "popc",
-    "prmt", "rcp", "redux", "rem", "ret", "rsqrt", "sad", "selp", "set", "setp", "shf",
-    "shfl", "shl", "shr", "sin", "slct", "sqrt", "st", "stmatrix", "sub", "subc", "szext", "tanh", "testp",
-    "vote", "wmma", "xor",
+    "abs",
+    "activemask",
+    "add",
+    "addc",
+    "and",
+    "bar.warp",
+    "bfe",
+    "bfi",
+    "bfind",
+    "bmsk",
+    "bra",
+    "brev",
+    "brx",
+    "call",
+    "clz",
+    "cnot",
+    "copysign",
+    "cos",
+    "cvt",
+    "cvta",
+    "div",
+    "dp2a",
+    "dp4a",
+    "elect",
+    "ex2",
+    "exit",
+    "fence",
+    "fma",
+    "fns",
+    "isspacep",
+    "ld",
+    "ldmatrix",
+    "ldu",
+    "lg2",
+    "lop3",
+    "mad",
+    "mad24",
+    "madc",
+    "match",
+    "max",
+    "membar",
+    "min",
+    "mma",
+    "mov",
+    "movmatrix",
+    "mul",
+    "mul24",
+    "nanosleep",
+    "neg",
+    "not",
+    "or",
+    "popc",
+    "prmt",
+    "rcp",
+    "redux",
+    "rem",
+    "ret",
+    "rsqrt",
+    "sad",
+    "selp",
+    "set",
+    "setp",
+    "shf",
+    "shfl",
+    "shl",
+    "shr",
+    "sin",
+    "slct",
+    "sqrt",
+    "st",
+    "stmatrix",
+    "sub",
+    "subc",
+    "szext",
+    "tanh",
+    "testp",
+    "vote",
+    "wmma",
+    "xor",
 }
 # How a load or a store may be ordered with those of other threads; a plain one has none of these.
 _ORDERS = {"volatile", "relaxed", "acquire", "release", "mmio", "async"}
 # Special registers that say something of the machine, of time, or of chance (PTX ISA, "Special Registers").
-_OF_THE_MACHINE = re.compile(r"%(n?warpid|n?smid|gridid|clock\w*|pm\d\w*|envreg\d+|globaltimer\w*|\w+_smem_\w+|"
-                             r"current_graph_exec)\b")
+_OF_THE_MACHINE = re.compile(
+    r"%(n?warpid|n?smid|gridid|clock\w*|pm\d\w*|envreg\d+|globaltimer\w*|\w+_smem_\w+|"
+    r"current_graph_exec)\b"
+)
 _SHARES = re.compile(r"\bsetmaxnreg\.(inc|dec)[\w.]*\s+(\d+)")
 
 
@@ -51,19 +125,27 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) ->
     known = {family(opcode) for opcode in own_opcodes}
     for opcode in sorted(opcodes):
         if family(opcode) not in known | {""}:
-            return (f"It uses {opcode}, and the rung has no instruction of that kind ({family(opcode)}). In this "
-                    "exercise threads meet and move data by the means of the rung, which are counted and checked.")
+            return (
+                f"It uses {opcode}, and the rung has no instruction of that kind ({family(opcode)}). In this "
+                "exercise threads meet and move data by the means of the rung, which are counted and checked."
+            )
     own_barriers = barriers(own_ptx)
     for form, threads in sorted(barriers(ptx) - own_barriers):
         who = f"{threads} threads" if threads else "all threads of the block"
-        return (f"It has a barrier “{form}” of {who}, and the rung has none of that kind: a barrier with another "
-                "number of threads, or a mask of lanes, orders others than those who share the data.")
+        return (
+            f"It has a barrier “{form}” of {who}, and the rung has none of that kind: a barrier with another "
+            "number of threads, or a mask of lanes, orders others than those who share the data."
+        )
     for form in sorted(set(_SHARES.findall(ptx)) - set(_SHARES.findall(own_ptx))):
-        return (f"It has setmaxnreg.{form[0]} to {form[1]} registers, and the rung does not: the registers that some "
-                "warps give back are those that others wait for.")
+        return (
+            f"It has setmaxnreg.{form[0]} to {form[1]} registers, and the rung does not: the registers that some "
+            "warps give back are those that others wait for."
+        )
     for name in sorted(set(_OF_THE_MACHINE.findall(ptx)) - set(_OF_THE_MACHINE.findall(own_ptx))):
-        return (f"It reads the special register %{name}, which tells of the machine or of time. A kernel whose result "
-                "depends on them is right in one place and wrong in another.")
+        return (
+            f"It reads the special register %{name}, which tells of the machine or of time. A kernel whose result "
+            "depends on them is right in one place and wrong in another."
+        )
     return ""
 
 

@@ -82,8 +82,10 @@ def compare(operand: str, held: np.ndarray, mma: Mma) -> str:
         return ""
     name = f"frag_{operand.lower()}"
     lane, register = np.argwhere(wrong)[0]
-    place = (f"Lane {lane} holds {_places(held[lane, register])} in {name}[{register}], and mma wants "
-             f"{_places(wanted[lane, register])} there")
+    place = (
+        f"Lane {lane} holds {_places(held[lane, register])} in {name}[{register}], and mma wants "
+        f"{_places(wanted[lane, register])} there"
+    )
     count = f"{int(wrong.sum())} of {wrong.size} registers of {operand} are wrong"
     return f"{place}; {count}. {_pattern(operand, name, held, wanted)}".rstrip()
 

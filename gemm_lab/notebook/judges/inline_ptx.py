@@ -32,7 +32,7 @@ def _statement(code: list[Token], start: int) -> Iterator[str]:
     while start < len(code) and code[start].text in _QUALIFIERS:
         start += 1
     if start >= len(code) or code[start].mark != "(":
-        yield "asm takes its text in parentheses: asm volatile(\"…\" : … );"
+        yield 'asm takes its text in parentheses: asm volatile("…" : … );'
         return
     start += 1
     template: list[str] = []
@@ -56,11 +56,13 @@ def _constraints(code: list[Token], start: int) -> Iterator[str]:
         parts += depth == 0 and token.mark == ":"
         if token.kind != "string" or depth:
             continue
-        inside = token.text[token.text.index('"') + 1:-1]
+        inside = token.text[token.text.index('"') + 1 : -1]
         clobber = parts >= 3 and re.fullmatch(r"\w+", inside)
         if not clobber and not _CONSTRAINT.fullmatch(inside):
-            yield (f"“{inside}” is refused as a constraint of asm; operands are h, r, l, q, f, d or n, with = or + "
-                   "before them if they are written.")
+            yield (
+                f"“{inside}” is refused as a constraint of asm; operands are h, r, l, q, f, d or n, with = or + "
+                "before them if they are written."
+            )
 
 
 def _template(strings: list[str]) -> Iterator[str]:

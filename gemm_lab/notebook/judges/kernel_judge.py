@@ -59,8 +59,12 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
         return Judgement(reasons=reasons, exact=False)
     base = kernel(wanted["kernel"])
     # The text that was read is the text that is compiled; what is emulated and what is counted is one binary.
-    answer = replace(answer, edits={wanted["region"]: replace(edit, text=normalised(edit.text))},
-                     config=base.spec.configure(), emulated_arch=wanted.get("arch"))
+    answer = replace(
+        answer,
+        edits={wanted["region"]: replace(edit, text=normalised(edit.text))},
+        config=base.spec.configure(),
+        emulated_arch=wanted.get("arch"),
+    )
     found = Judgement([("sizes", str(len(wanted["sizes"])))])
     with _multiprocessors(wanted.get("sms")):
         for settings in wanted.get("configs", [{}]):  # one text for several tiles
@@ -124,8 +128,9 @@ def _multiprocessors(count: int | None) -> Iterator[None]:
             os.environ["GEMM_LAB_SMS"] = before
 
 
-def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], settings: Mapping[str, int], where: str,
-               seed: int) -> None:
+def _judge_run(
+    found: Judgement, answer: Kernel, wanted: Mapping[str, Any], settings: Mapping[str, int], where: str, seed: int
+) -> None:
     """Add to `found` what one configuration shows; a wrong result, a hazard or too much memory end it."""
 
     def refuse(*reasons: str) -> None:
@@ -139,8 +144,10 @@ def _judge_run(found: Judgement, answer: Kernel, wanted: Mapping[str, Any], sett
         if not (sizes := _TOO_MUCH_SHARED.search(str(error))):
             raise
         used, most = (int(size.replace(",", "")) for size in sizes.groups())
-        return refuse(f"It uses {used:,} bytes of shared memory; a block may declare {most:,} here"
-                      + (f", and {limit:,} are enough." if limit else "."))
+        return refuse(
+            f"It uses {used:,} bytes of shared memory; a block may declare {most:,} here"
+            + (f", and {limit:,} are enough." if limit else ".")
+        )
     if limit is not None and compiled.smem > limit:
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
     for number, (m, n, k) in enumerate([*drawn_sizes(answer, wanted, seed), *wanted["sizes"]]):
@@ -234,8 +241,10 @@ def _by_other_means(run: Any) -> str:
     done, needed = tensor_products(run.report), run.m * run.n * run.k
     if done >= needed:
         return ""
-    return (f"At {run.m} × {run.n} × {run.k} the tensor cores did {done:,} of {needed:,} multiply-adds: the result is "
-            "right, and comes from elsewhere.")
+    return (
+        f"At {run.m} × {run.n} × {run.k} the tensor cores did {done:,} of {needed:,} multiply-adds: the result is "
+        "right, and comes from elsewhere."
+    )
 
 
 class Count(NamedTuple):
@@ -248,10 +257,18 @@ class Count(NamedTuple):
 
 
 COUNTS = {
-    "conflict_degree": Count("conflict_degree", "wavefronts for each ideal one",
-                             "It needs {found:.2f} wavefronts for each ideal one; {wanted:g} is possible."),
-    "sectors_per_request": Count("sectors_per_request", "sectors a request",
-                                 "It needs {found:.2f} sectors a request; {wanted:g} is possible."),
-    "least_sectors": Count("sectors_per_request", "sectors a request", "A request to global memory moves {found:.2f} "
-                           "sectors; {wanted:g} is possible, 16 bytes for each lane.", least=True),
+    "conflict_degree": Count(
+        "conflict_degree",
+        "wavefronts for each ideal one",
+        "It needs {found:.2f} wavefronts for each ideal one; {wanted:g} is possible.",
+    ),
+    "sectors_per_request": Count(
+        "sectors_per_request", "sectors a request", "It needs {found:.2f} sectors a request; {wanted:g} is possible."
+    ),
+    "least_sectors": Count(
+        "sectors_per_request",
+        "sectors a request",
+        "A request to global memory moves {found:.2f} sectors; {wanted:g} is possible, 16 bytes for each lane.",
+        least=True,
+    ),
 }

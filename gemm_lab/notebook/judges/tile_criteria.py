@@ -10,11 +10,12 @@ from gemm_lab.model.rounds import rounds
 from gpu_simulator.hardware.data_sheets import gpu
 
 ROWS, COLUMNS, WIDEST = 64, 8, 256  # wgmma: 64 rows, 8 to 256 columns in steps of 8 (PTX ISA, wgmma.mma_async)
-OPERAND_BYTES, THREADS = 2, 256     # BF16; two warpgroups hold the sums
+OPERAND_BYTES, THREADS = 2, 256  # BF16; two warpgroups hold the sums
 
 
-def judge_tile_rounds(criteria: Mapping[str, Any], block_m: int,
-                      block_n: int) -> tuple[list[tuple[str, str]], list[str]]:
+def judge_tile_rounds(
+    criteria: Mapping[str, Any], block_m: int, block_n: int
+) -> tuple[list[tuple[str, str]], list[str]]:
     """Facts of the tile and the reasons against it, for a square product of criteria["size"]."""
     target, size, reasons = gpu(criteria["gpu"]), criteria["size"], []
     if block_m % ROWS:
@@ -23,18 +24,26 @@ def judge_tile_rounds(criteria: Mapping[str, Any], block_m: int,
         reasons.append(f"A wgmma has {COLUMNS} to {WIDEST} columns in steps of {COLUMNS}; {block_n} is none of these.")
     sums = -(-block_m * block_n // THREADS)
     if sums > criteria["sums"]:
-        reasons.append(f"{block_m} × {block_n} sums are {sums} registers in each of {THREADS} threads; "
-                       f"{criteria['sums']} are free for them.")
+        reasons.append(
+            f"{block_m} × {block_n} sums are {sums} registers in each of {THREADS} threads; "
+            f"{criteria['sums']} are free for them."
+        )
     stages, depth = criteria["stages"], criteria["block_k"]
     smem = stages * (block_m + block_n) * depth * OPERAND_BYTES
     if smem > target.smem_per_block:
-        reasons.append(f"{stages} stages take {smem:,} bytes; a block on a {target.name} has "
-                       f"{target.smem_per_block:,}.")
+        reasons.append(
+            f"{stages} stages take {smem:,} bytes; a block on a {target.name} has {target.smem_per_block:,}."
+        )
     reads = intensity(block_m, block_n, OPERAND_BYTES)
     if reads < criteria["intensity"]:
         reasons.append(f"The tile gives {reads:.1f} FLOP/byte; {criteria['intensity']} are asked for.")
     found = rounds(size, size, (block_m, block_n), target.sms)
     if found.useful < criteria["useful"]:
         reasons.append(f"{found}; {criteria['useful']:.0%} are asked for.")
-    return [("rounds", str(found.rounds)), ("useful", f"{found.useful:.1%}"), ("intensity", f"{reads:.1f} FLOP/byte"),
-            ("registers for sums", str(sums)), ("shared memory", f"{smem:,} B")], reasons
+    return [
+        ("rounds", str(found.rounds)),
+        ("useful", f"{found.useful:.1%}"),
+        ("intensity", f"{reads:.1f} FLOP/byte"),
+        ("registers for sums", str(sums)),
+        ("shared memory", f"{smem:,} B"),
+    ], reasons

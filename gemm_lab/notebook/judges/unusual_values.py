@@ -75,6 +75,8 @@ def wrong_at(answer: Kernel, compiled: Any, size: Sequence[int], seed: int) -> s
         return ""
     row, column = (int(place[0]) for place in np.nonzero(wrong))
     scales = f", alpha = {inputs.alpha:g}, beta = {inputs.beta:g}" if inputs.c is not None else ""
-    return (f"At {m} × {n} × {k}, with infinities, NaN and numbers up to {LARGE[answer.problem.dtype_acc]:g} among the "
-            f"values{scales}: D[{row}, {column}] is {got[row, column]:g}; it should be {exact[row, column]:g}. "
-            f"{int(wrong.sum()):,} of {wrong.size:,} elements are wrong.")
+    return (
+        f"At {m} × {n} × {k}, with infinities, NaN and numbers up to {LARGE[answer.problem.dtype_acc]:g} among the "
+        f"values{scales}: D[{row}, {column}] is {got[row, column]:g}; it should be {exact[row, column]:g}. "
+        f"{int(wrong.sum()):,} of {wrong.size:,} elements are wrong."
+    )

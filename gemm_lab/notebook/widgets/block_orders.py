@@ -1,7 +1,7 @@
 """The order of the output tiles: which tiles run together, and what L2 then saves.
 
-    from gemm_lab.notebook.widgets import block_order
-    block_order(4096, 4096, 4096, block=(128, 128), gpu="h100", order="grouped", group_m=8)
+from gemm_lab.notebook.widgets import block_order
+block_order(4096, 4096, 4096, block=(128, 128), gpu="h100", order="grouped", group_m=8)
 """
 
 from __future__ import annotations
@@ -51,28 +51,33 @@ class OrderFacts:
     def text(self) -> str:
         wave, name = self.waves[self.wave], self.order
         name = f"grouped by {self.group_m} rows" if name == "grouped" else f"{name} by {name}"
-        return (f"Order: {name}. {self.gpu.name}: {self.gpu.sms} blocks at once, {len(self.waves)} "
-                f"wave{'s' * (len(self.waves) != 1)}. Wave {self.wave} computes {wave.blocks} tile"
-                f"{'s' * (wave.blocks != 1)} from {wave.rows} row{'s' * (wave.rows != 1)} of A and {wave.columns} "
-                f"column{'s' * (wave.columns != 1)} of B: "
-                f"{_mb(wave.distinct_bytes)} different of {_mb(wave.read_bytes)} "
-                f"read, so L2 can serve {wave.hit_rate:.0%}. Whole launch: {_mb(self.dram[self.order])} from DRAM at "
-                "least, if each wave reads a panel once and keeps nothing for the next.")
+        return (
+            f"Order: {name}. {self.gpu.name}: {self.gpu.sms} blocks at once, {len(self.waves)} "
+            f"wave{'s' * (len(self.waves) != 1)}. Wave {self.wave} computes {wave.blocks} tile"
+            f"{'s' * (wave.blocks != 1)} from {wave.rows} row{'s' * (wave.rows != 1)} of A and {wave.columns} "
+            f"column{'s' * (wave.columns != 1)} of B: "
+            f"{_mb(wave.distinct_bytes)} different of {_mb(wave.read_bytes)} "
+            f"read, so L2 can serve {wave.hit_rate:.0%}. Whole launch: {_mb(self.dram[self.order])} from DRAM at "
+            "least, if each wave reads a panel once and keeps nothing for the next."
+        )
 
 
 def _mb(number: int) -> str:
     return f"{number / 1e6:,.0f} MB"
 
 
-def order_facts(m: int, n: int, k: int, block: tuple[int, int], gpu_key: str, order: str, group_m: int = 8,
-                wave: int = 0) -> OrderFacts:
+def order_facts(
+    m: int, n: int, k: int, block: tuple[int, int], gpu_key: str, order: str, group_m: int = 8, wave: int = 0
+) -> OrderFacts:
     """The facts of an order with one block on each SM; `SizeError` where tiles do not divide or a wave is missing."""
     target = gpu(gpu_key)
     if min(m, n, k, *block) < 1 or m % block[0] or n % block[1]:
         raise SizeError(f"Tiles of {block[0]} × {block[1]} do not divide {m} × {n}; use multiples of them.")
     tiles = m // block[0], n // block[1]
-    every = {name: model.waves(model.block_order(name, *tiles, group_m), target.sms, block, k, ELEMENT_BYTES)
-             for name in model.ORDERS}
+    every = {
+        name: model.waves(model.block_order(name, *tiles, group_m), target.sms, block, k, ELEMENT_BYTES)
+        for name in model.ORDERS
+    }
     visited = model.block_order(order, *tiles, group_m)
     found = every[order]
     if not 0 <= wave < len(found):
@@ -89,8 +94,9 @@ class BlockOrder(Choices):
     def __init__(self, *choice, **named):
         self.facts = order_facts(*choice, **named)
 
-    def choose(self, size: int, block_m: int, block_n: int, gpu: str, order: str, group_m: int,
-               wave: int) -> OrderFacts:
+    def choose(
+        self, size: int, block_m: int, block_n: int, gpu: str, order: str, group_m: int, wave: int
+    ) -> OrderFacts:
         """Move to another choice; a wave left over from a longer launch becomes the last one."""
         block = (block_m, block_n)
         last = order_facts(size, size, size, block, gpu, order, group_m)
@@ -109,12 +115,15 @@ class BlockOrder(Choices):
 
         f = self.facts
         gpus = widgets.Dropdown(options=[(g.name, key) for key, g in GPUS.items()], value=f.gpu.key, description="GPU")
-        orders = widgets.ToggleButtons(options=model.ORDERS, value=f.order, description="order",
-                                       style={"button_width": "auto"})
+        orders = widgets.ToggleButtons(
+            options=model.ORDERS, value=f.order, description="order", style={"button_width": "auto"}
+        )
         wave = widgets.IntSlider(value=f.wave, min=0, max=max(len(f.waves) - 1, 31), description="wave")
-        return [[("order", orders), ("group_m", slider(GROUPS, f.group_m, "GROUP_M")), ("wave", wave)],
-                [("size", slider(SIZES, f.size[0], "M = N = K")), ("gpu", gpus)],
-                [("block_m", slider(TILES, f.block[0], "BLOCK_M")), ("block_n", slider(TILES, f.block[1], "BLOCK_N"))]]
+        return [
+            [("order", orders), ("group_m", slider(GROUPS, f.group_m, "GROUP_M")), ("wave", wave)],
+            [("size", slider(SIZES, f.size[0], "M = N = K")), ("gpu", gpus)],
+            [("block_m", slider(TILES, f.block[0], "BLOCK_M")), ("block_n", slider(TILES, f.block[1], "BLOCK_N"))],
+        ]
 
     def card(self):
         return picture(self.facts)
@@ -146,21 +155,46 @@ def picture(facts: OrderFacts):
     if len(now) > 1:
         grid.plot(now[:, 1], now[:, 0], color=style.INK, lw=0.8, alpha=0.55, solid_joinstyle="round")
     grid.plot(*now[0][::-1], "o", color=style.INK, ms=4)
-    for panel, rect, colour in ((0, (x - 0.3, bottom, 0.22, height), style.A),
-                                (1, (x, bottom + height + 0.08, width, 0.22), style.B)):
+    for panel, rect, colour in (
+        (0, (x - 0.3, bottom, 0.22, height), style.A),
+        (1, (x, bottom + height + 0.08, width, 0.22), style.B),
+    ):
         ax = fig.add_axes((rect[0] / 8, rect[1] / 4.3, rect[2] / 8, rect[3] / 4.3))
         ax.set_axis_off()
         ax.set(xlim=(0, 1 if panel == 0 else tiles_n), ylim=(tiles_m, 0) if panel == 0 else (0, 1))
         touched = set(now[:, panel].tolist())
         for index in range(facts.tiles[panel]):
             box = (0, index, 1, 1) if panel == 0 else (index, 0, 1, 1)
-            ax.add_patch(Rectangle(box[:2], box[2], box[3], edgecolor="white", linewidth=0.4,
-                                   facecolor=colour if index in touched else style.tint(colour, 0.15)))
+            ax.add_patch(
+                Rectangle(
+                    box[:2],
+                    box[2],
+                    box[3],
+                    edgecolor="white",
+                    linewidth=0.4,
+                    facecolor=colour if index in touched else style.tint(colour, 0.15),
+                )
+            )
     inch = fig.dpi_scale_trans
-    fig.text(x, 4.3 - 0.42, f"wave {facts.wave}: tiles of D {wave.blocks}, columns of B {wave.columns}", transform=inch,
-             fontsize=style.SMALL, fontweight="bold")
-    fig.text(0.3, bottom + height / 2, f"rows of A: {wave.rows}", transform=inch, rotation=90, va="center", ha="center",
-             fontsize=style.SMALL, color=style.ink(style.A))
+    fig.text(
+        x,
+        4.3 - 0.42,
+        f"wave {facts.wave}: tiles of D {wave.blocks}, columns of B {wave.columns}",
+        transform=inch,
+        fontsize=style.SMALL,
+        fontweight="bold",
+    )
+    fig.text(
+        0.3,
+        bottom + height / 2,
+        f"rows of A: {wave.rows}",
+        transform=inch,
+        rotation=90,
+        va="center",
+        ha="center",
+        fontsize=style.SMALL,
+        color=style.ink(style.A),
+    )
     _bars(fig, facts)
     return fig
 
@@ -173,21 +207,42 @@ def _bars(fig, facts: OrderFacts) -> None:
         lit = name == facts.order
         ax.barh(place, value, height=0.55, color=style.D if lit else style.UNLIT, edgecolor=style.UNLIT_EDGE, lw=0.6)
         label = f"{name} ({facts.group_m})" if name == "grouped" else name
-        ax.text(0, place - 0.42, f"{label}: {value:,.0f} MB", fontsize=style.SMALL, va="bottom",
-                fontweight="bold" if lit else "normal", color=style.INK if lit else style.MUTED)
+        ax.text(
+            0,
+            place - 0.42,
+            f"{label}: {value:,.0f} MB",
+            fontsize=style.SMALL,
+            va="bottom",
+            fontweight="bold" if lit else "normal",
+            color=style.INK if lit else style.MUTED,
+        )
     ax.set(yticks=[], ylim=(len(values) - 0.4, -0.75), xlim=(0, max(values) * 1.05))
     ax.xaxis.set_major_locator(NullLocator())
     for side in ("bottom", "left"):
         ax.spines[side].set_visible(False)
     inch = fig.dpi_scale_trans
     fig.text(4.95, 4.3 - 0.42, "From DRAM at least", transform=inch, fontsize=style.SMALL, fontweight="bold")
-    fig.text(4.95, 0.62, f"all blocks together read {facts.read / 1e6:,.0f} MB", transform=inch, fontsize=style.SMALL,
-             color=style.MUTED)
+    fig.text(
+        4.95,
+        0.62,
+        f"all blocks together read {facts.read / 1e6:,.0f} MB",
+        transform=inch,
+        fontsize=style.SMALL,
+        color=style.MUTED,
+    )
 
 
 @checked
-def block_order(m: int = 4096, n: int = 4096, k: int = 4096, block: tuple[int, int] = (128, 128), gpu: str = "h100",
-                order: str = "row", group_m: int = 8, wave: int = 0) -> BlockOrder:
+def block_order(
+    m: int = 4096,
+    n: int = 4096,
+    k: int = 4096,
+    block: tuple[int, int] = (128, 128),
+    gpu: str = "h100",
+    order: str = "row",
+    group_m: int = 8,
+    wave: int = 0,
+) -> BlockOrder:
     """Explore the order in which output tiles run: "row", "column" or "grouped" (bands of `group_m` rows of tiles).
 
     m, n, k   the product; with FP16 elements.   block: BLOCK_M, BLOCK_N.   gpu: one block runs on each of its SMs.

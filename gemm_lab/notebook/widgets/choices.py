@@ -66,8 +66,9 @@ class Choices:
 
         for control in named.values():
             control.observe(changed, names="value")
-        boxes = [widgets.HBox([control for _, control in row], layout=widgets.Layout(flex_flow="row wrap"))
-                 for row in rows]
+        boxes = [
+            widgets.HBox([control for _, control in row], layout=widgets.Layout(flex_flow="row wrap")) for row in rows
+        ]
         return widgets.VBox([*boxes, words, picture])
 
     def _words(self) -> str:
@@ -75,8 +76,10 @@ class Choices:
 
     def _repr_html_(self) -> str:
         data = b64encode(self.png()).decode()
-        return (f'{self._words()}<img alt="{escape(self.alt)}" style="max-width:760px;width:100%" '
-                f'src="data:image/png;base64,{data}">')
+        return (
+            f'{self._words()}<img alt="{escape(self.alt)}" style="max-width:760px;width:100%" '
+            f'src="data:image/png;base64,{data}">'
+        )
 
     def __repr__(self) -> str:
         return self.text

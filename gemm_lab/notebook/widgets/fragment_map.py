@@ -1,7 +1,7 @@
 """The fragment map: which lane and register of a warp hold which element of A, B and C of one `mma.sync`.
 
-    from gemm_lab.notebook.widgets import fragments
-    fragments("m16n8k16", "bf16", lane=5)
+from gemm_lab.notebook.widgets import fragments
+fragments("m16n8k16", "bf16", lane=5)
 """
 
 from __future__ import annotations
@@ -80,8 +80,11 @@ class FragmentMap(PicturedWidget):
     @property
     def holds(self) -> dict[str, list[tuple[int, int]]]:
         """Register name -> (row, column) of its elements, for the chosen lane: {"a0": [(1, 2), (1, 3)], …}."""
-        return {f"{operand.lower()}{register}": [tuple(place) for place in elements.tolist()]
-                for operand in "ABC" for register, elements in enumerate(self.mma.coordinates(operand)[self.lane])}
+        return {
+            f"{operand.lower()}{register}": [tuple(place) for place in elements.tolist()]
+            for operand in "ABC"
+            for register, elements in enumerate(self.mma.coordinates(operand)[self.lane])
+        }
 
     def load(self, operand: str) -> FragmentLoad | None:
         """The ldmatrix that fills A or B, None where there is none."""

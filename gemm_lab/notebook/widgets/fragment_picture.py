@@ -41,16 +41,37 @@ def picture(widget) -> Card:
             x, y, width = position(operand, row, column)
             on = holder == lane
             fill = bank_colour((holder % 8 if mma.quads else holder // 4) * 4, vivid=on)
-            page.box(x + 0.008, y + 0.008, width - 0.016, ROW - 0.016, fill=fill, lw=1.3 if on else 0, radius=0.02,
-                     edge=style.INK if on else "none", z=3 if on else 2)
+            page.box(
+                x + 0.008,
+                y + 0.008,
+                width - 0.016,
+                ROW - 0.016,
+                fill=fill,
+                lw=1.3 if on else 0,
+                radius=0.02,
+                edge=style.INK if on else "none",
+                z=3 if on else 2,
+            )
             if width > 0.13:
-                page.text(x + width / 2, y + ROW / 2, f"T{holder}" if width > 0.24 else str(holder), size=7.5, bold=on,
-                          colour=style.INK if on else style.MUTED)
+                page.text(
+                    x + width / 2,
+                    y + ROW / 2,
+                    f"T{holder}" if width > 0.24 else str(holder),
+                    size=7.5,
+                    bold=on,
+                    colour=style.INK if on else style.MUTED,
+                )
         x, y = (x_a, y_a) if operand == "A" else (x_c, y_b if operand == "B" else y_a)
         name = "C and D" if operand == "C" else operand
         above = 0.3 if operand == "B" and widget.load("B") and widget.stored == "column-major" else 0.14
-        page.text(x, y - above, f"{name}   {grid.shape[0] * high} × {grid.shape[1] * wide}", bold=True, ha="left",
-                  colour=style.ink(colour))
+        page.text(
+            x,
+            y - above,
+            f"{name}   {grid.shape[0] * high} × {grid.shape[1] * wide}",
+            bold=True,
+            ha="left",
+            colour=style.ink(colour),
+        )
     _facts(page, widget)
     _named(page, widget, position)
     return page.fig
@@ -69,8 +90,14 @@ def _facts(page: Sheet, widget) -> None:
     for column, operand in enumerate("abc"):
         held = [(name, places) for name, places in widget.holds.items() if name[0] == operand]
         for line, (name, places) in enumerate(held):
-            page.text(0.25 + 1.35 * column, 0.8 + 0.165 * line, f"{name} {_places(operand.upper(), places)}", mono=True,
-                      size=8, ha="left")
+            page.text(
+                0.25 + 1.35 * column,
+                0.8 + 0.165 * line,
+                f"{name} {_places(operand.upper(), places)}",
+                mono=True,
+                size=8,
+                ha="left",
+            )
 
 
 def _named(page: Sheet, widget, position) -> None:

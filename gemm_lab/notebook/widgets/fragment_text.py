@@ -22,14 +22,20 @@ def explain(widget) -> str:
     mma, lane = widget.mma, widget.lane
     out = [f"mma.sync.{mma.shape}.{mma.accumulator}.{mma.dtype}: lane {lane} holds"]
     for operand in "ABC":
-        parts = [f"{name} = {_places(operand, places)}" for name, places in widget.holds.items()
-                 if name[0] == operand.lower()]
+        parts = [
+            f"{name} = {_places(operand, places)}"
+            for name, places in widget.holds.items()
+            if name[0] == operand.lower()
+        ]
         out.append("  " + "  ".join(parts))
     for operand in "AB":
         if load := widget.load(operand):
             word = "column" if operand == "B" and not load.transposed else "row"
-            named = (f"names {word} {load.rows[lane]}, 16-byte chunk {load.chunks[lane]}"
-                     if lane < len(load.rows) else "names nothing")
+            named = (
+                f"names {word} {load.rows[lane]}, 16-byte chunk {load.chunks[lane]}"
+                if lane < len(load.rows)
+                else "names nothing"
+            )
             out.append(f"  {load.opcode} for {operand}: lane {lane} {named}")
     for operand in "ABC":
         grid, high, wide = lanes_of(mma, operand)

@@ -23,8 +23,12 @@ def picture(widget) -> Card:
     page.text(0.5, 0.79, moment.who, bold=True, ha="left")
     page.text(1.65, 0.79, moment.code, mono=True, size=10, ha="left")
     page.text(0.5, 1.09, moment.says, ha="left", colour=style.INK if moment.good else style.ink(style.CONFLICT))
-    fields = (("arrivals missing", f"{barrier.pending} of {barrier.expected}"), ("bytes missing", f"{barrier.bytes:,}"),
-              ("phase", str(barrier.phase)), ("its parity", str(barrier.parity)))
+    fields = (
+        ("arrivals missing", f"{barrier.pending} of {barrier.expected}"),
+        ("bytes missing", f"{barrier.bytes:,}"),
+        ("phase", str(barrier.phase)),
+        ("its parity", str(barrier.parity)),
+    )
     for number, (name, value) in enumerate(fields):
         x = 0.3 + number * 1.87
         page.box(x, 1.5, 1.79, 0.72, fill=PARITY[barrier.parity] if name == "its parity" else style.PAPER)
@@ -40,8 +44,14 @@ def picture(widget) -> Card:
         page.text(x + 0.9, 2.78, f"parity {phase & 1}", size=9, colour=style.MUTED)
     words = [f"{who} waits for parity {parity}" for who, parity in moment.waiting]
     words += [f"{who} goes on" for who in moment.released]
-    page.text(0.3, 3.2, "   ".join(words) or "Nobody waits.", ha="left", bold=bool(moment.released),
-              colour=style.INK if words else style.MUTED)
+    page.text(
+        0.3,
+        3.2,
+        "   ".join(words) or "Nobody waits.",
+        ha="left",
+        bold=bool(moment.released),
+        colour=style.INK if words else style.MUTED,
+    )
     for x, name in ((0.62, "who"), (1.75, "step"), (5.75, "missing"), (6.75, "bytes"), (7.6, "phase")):
         page.text(x, top - 0.25, name, ha="left" if x < 2 else "right", colour=style.MUTED, size=9.5)
     for number, each in enumerate(widget.played):

@@ -1,8 +1,8 @@
 """The mbarrier stepper: one barrier, step by step, with who waits for which parity and what a wrong one does.
 
-    from gemm_lab.notebook.widgets import mbarrier
-    mbarrier()                              the barrier that counts the bytes of a stage
-    mbarrier("parity never flipped")
+from gemm_lab.notebook.widgets import mbarrier
+mbarrier()                              the barrier that counts the bytes of a stage
+mbarrier("parity never flipped")
 """
 
 from __future__ import annotations
@@ -69,8 +69,10 @@ class MbarrierStepper(PicturedWidget):
         lines = [self.story, f"{'':5}{'who':<12}{'step':<46}{'phase':>6}{'parity':>7}{'pending':>8}{'bytes':>8}"]
         for number, moment in enumerate(self.played):
             b = moment.barrier
-            lines.append(f"{'> ' if number == self.step else '  '}{number:<3}{moment.who:<12}{moment.code:<46}"
-                         f"{b.phase:>6}{b.parity:>7}{b.pending:>8}{b.bytes:>8}")
+            lines.append(
+                f"{'> ' if number == self.step else '  '}{number:<3}{moment.who:<12}{moment.code:<46}"
+                f"{b.phase:>6}{b.parity:>7}{b.pending:>8}{b.bytes:>8}"
+            )
         return "\n".join([*lines, self.moment.says, *_waiters(self.moment)])
 
     def card(self):
@@ -80,15 +82,27 @@ class MbarrierStepper(PicturedWidget):
 
 
 def _waiters(moment: Moment) -> list[str]:
-    return [*(f"{who} waits for parity {parity}" for who, parity in moment.waiting),
-            *(f"{who} goes on" for who in moment.released)]
+    return [
+        *(f"{who} waits for parity {parity}" for who, parity in moment.waiting),
+        *(f"{who} goes on" for who in moment.released),
+    ]
 
 
 def _plain(moment: Moment) -> dict:
     b = moment.barrier
-    return {"who": moment.who, "code": moment.code, "says": moment.says, "good": moment.good, "phase": b.phase,
-            "parity": b.parity, "pending": b.pending, "expected": b.expected, "bytes": b.bytes,
-            "waiting": [list(pair) for pair in moment.waiting], "released": list(moment.released)}
+    return {
+        "who": moment.who,
+        "code": moment.code,
+        "says": moment.says,
+        "good": moment.good,
+        "phase": b.phase,
+        "parity": b.parity,
+        "pending": b.pending,
+        "expected": b.expected,
+        "bytes": b.bytes,
+        "waiting": [list(pair) for pair in moment.waiting],
+        "released": list(moment.released),
+    }
 
 
 def mbarrier(story: str | None = None, step: int = 0) -> MbarrierStepper:

@@ -14,8 +14,11 @@ from gpu_simulator.errors import LabError
 
 DPI = 100
 # What a choice has to be, beside a whole number, and in words.
-_KINDS = {traitlets.Int: ((), "a whole number"), traitlets.Unicode: (str, "a text in quotes"),
-          traitlets.Bool: (bool, "True or False")}
+_KINDS = {
+    traitlets.Int: ((), "a whole number"),
+    traitlets.Unicode: (str, "a text in quotes"),
+    traitlets.Bool: (bool, "True or False"),
+}
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 

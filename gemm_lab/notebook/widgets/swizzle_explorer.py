@@ -1,9 +1,9 @@
 """The swizzle explorer: one access of a warp to a tile, and the banks that it meets.
 
-    w = lab.swizzle(rows=64, row_bytes=128, layout="plain")
-    w.wavefronts, w.ideal
-    w.change(layout="xor", access="column load", element="f32")
-    print(w)
+w = lab.swizzle(rows=64, row_bytes=128, layout="plain")
+w.wavefronts, w.ideal
+w.change(layout="xor", access="column load", element="f32")
+print(w)
 """
 
 from __future__ import annotations
@@ -158,8 +158,14 @@ class SwizzleExplorer(PicturedWidget):
 
 
 @checked
-def swizzle(rows: int = 64, row_bytes: int = 128, layout: str = "plain", access: str = "ldmatrix.x4",
-            element: str = "f16", **more) -> SwizzleExplorer:
+def swizzle(
+    rows: int = 64,
+    row_bytes: int = 128,
+    layout: str = "plain",
+    access: str = "ldmatrix.x4",
+    element: str = "f16",
+    **more,
+) -> SwizzleExplorer:
     """Explore a tile in shared memory: which banks an access of one warp meets, and how an XOR changes that.
 
     rows, row_bytes  the tile; bytes in steps of 16

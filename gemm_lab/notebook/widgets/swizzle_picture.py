@@ -51,8 +51,13 @@ def _verdict(page: Sheet, access: TileAccess, asked: bool) -> None:
     else:
         page.text(0.42, 0.42, f"{count} wavefront{'s' * (count != 1)}", bold=True, size=style.LARGE, ha="left")
         page.text(2.25, 0.42, what, bold=True, ha="left", colour=style.ink(colour))
-    page.text(0.42, 0.68, f"{access.name}: {access.says}   ·   {tile.rows} × {tile.row_bytes} bytes, {tile.name}",
-              ha="left", colour=style.MUTED)
+    page.text(
+        0.42,
+        0.68,
+        f"{access.name}: {access.says}   ·   {tile.rows} × {tile.row_bytes} bytes, {tile.name}",
+        ha="left",
+        colour=style.MUTED,
+    )
 
 
 def _scale(tile) -> tuple[float, float]:
@@ -87,12 +92,27 @@ def _lanes(page: Sheet, access: TileAccess, places, x0: float, y0: float, scale:
         bank = int(access.addresses[lanes[0]]) // 4 % access.layout.banks
         fill = style.CONFLICT if late else bank_colour(bank, access.layout.banks, vivid=True)
         width = max(access.width * scale, 0.04)
-        page.box(x0 + byte * scale + 0.008, y0 + row * ROW + 0.008, width - 0.016, ROW - 0.016, fill=fill, radius=0.02,
-                 edge=style.CONFLICT if late else style.INK, lw=0.8, z=4)
+        page.box(
+            x0 + byte * scale + 0.008,
+            y0 + row * ROW + 0.008,
+            width - 0.016,
+            ROW - 0.016,
+            fill=fill,
+            radius=0.02,
+            edge=style.CONFLICT if late else style.INK,
+            lw=0.8,
+            z=4,
+        )
         if width > 0.2:
             words = f"T{lanes[0]}" if len(lanes) == 1 else f"×{len(lanes)}"
-            page.text(x0 + byte * scale + width / 2, y0 + (row + 0.5) * ROW, words, size=7.5, bold=True,
-                      colour="white" if late else style.INK)
+            page.text(
+                x0 + byte * scale + width / 2,
+                y0 + (row + 0.5) * ROW,
+                words,
+                size=7.5,
+                bold=True,
+                colour="white" if late else style.INK,
+            )
 
 
 def _tile(page: Sheet, access: TileAccess, rows: range, selected, asked: bool) -> None:
@@ -113,11 +133,20 @@ def _tile(page: Sheet, access: TileAccess, rows: range, selected, asked: bool) -
         page.text(LEFT - 0.06, y0 + (line + 0.5) * ROW, str(row), size=7.5, colour=style.MUTED, ha="right")
         for byte in range(0, tile.row_bytes, piece):
             bank = int(tile.address(row, byte)) // 4 % tile.banks
-            page.box(LEFT + byte * scale, y0 + line * ROW, piece * scale, ROW, fill=bank_colour(bank, tile.banks),
-                     edge="white", lw=0.8, radius=0)
+            page.box(
+                LEFT + byte * scale,
+                y0 + line * ROW,
+                piece * scale,
+                ROW,
+                fill=bank_colour(bank, tile.banks),
+                edge="white",
+                lw=0.8,
+                radius=0,
+            )
             if piece * scale > 0.17 and (line, byte // piece) not in covered:
-                page.text(LEFT + (byte + piece / 2) * scale, y0 + (line + 0.5) * ROW, str(bank), size=7.5,
-                          colour=style.MUTED)
+                page.text(
+                    LEFT + (byte + piece / 2) * scale, y0 + (line + 0.5) * ROW, str(bank), size=7.5, colour=style.MUTED
+                )
     _lanes(page, access, place, LEFT, y0, scale, asked)
     row, byte = selected
     if row in rows:
@@ -173,8 +202,16 @@ def _bits(page: Sheet, access: TileAccess, selected, top: float) -> None:
 
     def boxes(value, y, fill, strong):
         for bit in range(count):
-            page.box(x(bit) + 0.015, y, BIT - 0.03, high, fill=fill(bit), edge=style.INK if strong(bit) else style.RULE,
-                     lw=1.4 if strong(bit) else 0.8, radius=0.03)
+            page.box(
+                x(bit) + 0.015,
+                y,
+                BIT - 0.03,
+                high,
+                fill=fill(bit),
+                edge=style.INK if strong(bit) else style.RULE,
+                lw=1.4 if strong(bit) else 0.8,
+                radius=0.03,
+            )
             page.text(x(bit) + BIT / 2, y + high / 2, str(value >> bit & 1), mono=True, size=9, bold=bool(strong(bit)))
 
     top += 0.22
@@ -185,8 +222,12 @@ def _bits(page: Sheet, access: TileAccess, selected, top: float) -> None:
     bottom = top
     if swizzle:
         bottom = top + high + 0.2 + swizzle.bits * 0.2
-        boxes(plain, top, lambda bit: "#BCD7F5" if swizzle.source >> bit & 1 else style.PAPER,
-              lambda bit: swizzle.source >> bit & 1)
+        boxes(
+            plain,
+            top,
+            lambda bit: "#BCD7F5" if swizzle.source >> bit & 1 else style.PAPER,
+            lambda bit: swizzle.source >> bit & 1,
+        )
         page.text(x0 - 0.1, top + high / 2, "row and column", ha="right", colour=style.MUTED, size=9)
         page.text(x(0) + BIT + 0.1, top + high / 2, words, ha="left", colour=style.MUTED, size=9)
         words = f"= {address}"
@@ -200,17 +241,35 @@ def _bits(page: Sheet, access: TileAccess, selected, top: float) -> None:
             page.text(px, level, "⊕", size=13, colour=look["colour"], va="center")
         low, ones = swizzle.base + max(-swizzle.shift, 0), (1 << swizzle.bits) - 1
         before, taken, after = plain >> low & ones, plain >> (low + swizzle.shift) & ones, address >> low & ones
-        page.text(x(0) + BIT + 0.1, (top + high + bottom) / 2, f"{before} XOR {taken} = {after}", ha="left", size=9,
-                  colour=style.MUTED)
+        page.text(
+            x(0) + BIT + 0.1,
+            (top + high + bottom) / 2,
+            f"{before} XOR {taken} = {after}",
+            ha="left",
+            size=9,
+            colour=style.MUTED,
+        )
     fill = bank_colour(address // 4 % tile.banks, tile.banks, vivid=True)
     bank_bits = tile.banks.bit_length() - 1
-    boxes(address, bottom, lambda bit: fill if 2 <= bit < 2 + bank_bits else style.PAPER,
-          lambda bit: swizzle and swizzle.mask >> bit & 1 and (plain ^ address) >> bit & 1)
+    boxes(
+        address,
+        bottom,
+        lambda bit: fill if 2 <= bit < 2 + bank_bits else style.PAPER,
+        lambda bit: swizzle and swizzle.mask >> bit & 1 and (plain ^ address) >> bit & 1,
+    )
     page.text(x0 - 0.1, bottom + high / 2, "address", ha="right", colour=style.MUTED, size=9)
     page.text(x(0) + BIT + 0.1, bottom + high / 2, words, ha="left", colour=style.MUTED, size=9)
-    for high_bit, low_bit, said in ((count - 1, 2 + bank_bits, f"line {address // tile.line_bytes}"),
-                                    (1 + bank_bits, 2, f"bank {address // 4 % tile.banks}"), (1, 0, "byte")):
+    for high_bit, low_bit, said in (
+        (count - 1, 2 + bank_bits, f"line {address // tile.line_bytes}"),
+        (1 + bank_bits, 2, f"bank {address // 4 % tile.banks}"),
+        (1, 0, "byte"),
+    ):
         y = bottom + high + 0.06
-        page.line((x(high_bit) + 0.03, y), (x(high_bit) + 0.03, y + 0.05), (x(low_bit) + BIT - 0.03, y + 0.05),
-                  (x(low_bit) + BIT - 0.03, y), colour=style.MUTED)
+        page.line(
+            (x(high_bit) + 0.03, y),
+            (x(high_bit) + 0.03, y + 0.05),
+            (x(low_bit) + BIT - 0.03, y + 0.05),
+            (x(low_bit) + BIT - 0.03, y),
+            colour=style.MUTED,
+        )
         page.text((x(high_bit) + x(low_bit) + BIT) / 2, y + 0.17, said, size=9, bold=said.startswith("bank"))

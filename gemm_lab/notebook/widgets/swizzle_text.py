@@ -14,12 +14,16 @@ def explain(access: TileAccess, asked: bool = False) -> str:
     tile, schedule = access.layout, access.schedule
     wavefronts, ideal = totals(tile, access.name)
     verdict = "no conflicts" if schedule.count <= access.ideal else f"{schedule.count / access.ideal:g} × the ideal"
-    said = (f"{schedule.count} wavefront{'s' * (schedule.count != 1)}, ideal {access.ideal}: {verdict}. "
-            f"Whole tile: {wavefronts:,}, ideal {ideal:,}.")
+    said = (
+        f"{schedule.count} wavefront{'s' * (schedule.count != 1)}, ideal {access.ideal}: {verdict}. "
+        f"Whole tile: {wavefronts:,}, ideal {ideal:,}."
+    )
     lines = [
         f"{tile.rows} rows × {tile.row_bytes} bytes ({tile.columns} × {tile.element}), {tile.name}",
         f"{access.name}, step {access.step}: {access.says}",
-        "How many wavefronts will it take? Set .answer to see." if asked else said, "", *_grid(access),
+        "How many wavefronts will it take? Set .answer to see." if asked else said,
+        "",
+        *_grid(access),
         *([] if asked else ["", *passes(access)]),
     ]
     return "\n".join(lines)
@@ -35,8 +39,12 @@ def _grid(access: TileAccess) -> list[str]:
     start = 0 if count <= MOST_CHUNKS else min(first // MOST_CHUNKS * MOST_CHUNKS, count - MOST_CHUNKS)
     chunks = range(start, min(start + MOST_CHUNKS, count))
     ends = np.maximum(access.bytes + access.width - 1, 0) // tile.chunk_bytes
-    touched = {(int(r), c) for r, b, e in zip(access.rows, access.bytes, ends, strict=True) if r >= 0
-               for c in range(int(b) // tile.chunk_bytes, int(e) + 1)}
+    touched = {
+        (int(r), c)
+        for r, b, e in zip(access.rows, access.bytes, ends, strict=True)
+        if r >= 0
+        for c in range(int(b) // tile.chunk_bytes, int(e) + 1)
+    }
     what = "chunk" if tile.chunk_bytes == 16 else "column"
     out = [f"first bank of each {what}; [ ]: touched", f"{what:>8} " + "".join(f"{c:>5}" for c in chunks)]
     for row in rows:

@@ -1,7 +1,7 @@
 """A block tile on a roofline: turn BLOCK_M, BLOCK_N, BLOCK_K and the GPU, watch the point move.
 
-    TileExplorer(block_m=256, block_n=128, gpu="t4")
-    TileExplorer(256, 128, 64, "t4", warp=(64, 64), stages=1)      registers, occupancy and what binds, too
+TileExplorer(block_m=256, block_n=128, gpu="t4")
+TileExplorer(256, 128, 64, "t4", warp=(64, 64), stages=1)      registers, occupancy and what binds, too
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ class TileFacts:
             side = "memory bound" if self.intensity < self.balance[name] else "compute bound"
             parts.append(f"From {name}, balance {self.balance[name]:.1f}: at most {tflops:.1f} TFLOPS, {side}.")
         room = f"the {self.gpu.name} gives a block {self.gpu.smem_per_block:,}"
-        parts.append(f"One stage takes {self.smem:,} bytes; {room}: it {'fits' if self.fits else 'does not fit'} "
-                     "in shared memory.")
+        parts.append(
+            f"One stage takes {self.smem:,} bytes; {room}: it {'fits' if self.fits else 'does not fit'} "
+            "in shared memory."
+        )
         return " ".join(parts)
 
 
@@ -80,16 +82,20 @@ def tile_picture(facts: TileFacts) -> bytes:
 def resource_words(found: TileResources) -> str:
     """Threads, registers, occupancy and what binds, in sentences."""
     warps = found.threads // 32
-    parts = [f"{warps} warps of {found.warp[0]} × {found.warp[1]}, {found.stages} "
-             f"stage{'s' * (found.stages != 1)}: {found.smem:,} bytes of shared memory, at least {found.registers} "
-             "registers a thread."]
+    parts = [
+        f"{warps} warps of {found.warp[0]} × {found.warp[1]}, {found.stages} "
+        f"stage{'s' * (found.stages != 1)}: {found.smem:,} bytes of shared memory, at least {found.registers} "
+        "registers a thread."
+    ]
     if found.refusal:
         return " ".join([*parts, f"It does not start. {found.refusal}"])
     room = found.occupancy
     parts.append(f"At most {room.blocks} block{'s' * (room.blocks != 1)} on an SM (limit: {room.binding}).")
     if "shared memory" in found.bounds:
-        parts.append(f"A warp tile does {found.warp_intensity:.1f} FLOP for each byte of shared memory: at most "
-                     f"{found.bounds['shared memory']:.0f} TFLOPS.")
+        parts.append(
+            f"A warp tile does {found.warp_intensity:.1f} FLOP for each byte of shared memory: at most "
+            f"{found.bounds['shared memory']:.0f} TFLOPS."
+        )
     need = found.hit_rate_needed
     when = f", if L2 serves {need:.0%} of the reads" if need else ""
     return " ".join([*parts, f"What binds: {found.binding}, at {found.attainable:.0f} TFLOPS{when}."])
@@ -102,14 +108,29 @@ class TileExplorer(Choices):
     """
 
     @checked
-    def __init__(self, block_m: int = 128, block_n: int = 128, block_k: int = 32, gpu: str = "t4",
-                 warp: tuple[int, int] | None = None, stages: int = 1):
+    def __init__(
+        self,
+        block_m: int = 128,
+        block_n: int = 128,
+        block_k: int = 32,
+        gpu: str = "t4",
+        warp: tuple[int, int] | None = None,
+        stages: int = 1,
+    ):
         self.resources: TileResources | None = None
         warp_m, warp_n = warp or (None, None)
         self.choose(block_m, block_n, block_k, gpu, warp_m, warp_n, stages)
 
-    def choose(self, block_m: int, block_n: int, block_k: int, gpu: str, warp_m: int | None = None,
-               warp_n: int | None = None, stages: int = 1) -> TileFacts:
+    def choose(
+        self,
+        block_m: int,
+        block_n: int,
+        block_k: int,
+        gpu: str,
+        warp_m: int | None = None,
+        warp_n: int | None = None,
+        stages: int = 1,
+    ) -> TileFacts:
         """Move to another tile or GPU; raises `LabError` where the tiles do not fit into each other."""
         facts = tile_facts(block_m, block_n, block_k, gpu)
         if warp_m is not None:
@@ -138,15 +159,22 @@ class TileExplorer(Choices):
             return widgets.SelectionSlider(options=with_value(options, value), value=value, description=name)
 
         block_m, block_n, block_k = self.facts.block
-        chosen = widgets.Dropdown(options=[(g.name, key) for key, g in GPUS.items()], value=self.facts.gpu.key,
-                                  description="GPU")
-        rows = [[("block_m", slider(TILES, block_m, "BLOCK_M")), ("block_n", slider(TILES, block_n, "BLOCK_N"))],
-                [("block_k", slider(DEPTHS, block_k, "BLOCK_K")), ("gpu", chosen)]]
+        chosen = widgets.Dropdown(
+            options=[(g.name, key) for key, g in GPUS.items()], value=self.facts.gpu.key, description="GPU"
+        )
+        rows = [
+            [("block_m", slider(TILES, block_m, "BLOCK_M")), ("block_n", slider(TILES, block_n, "BLOCK_N"))],
+            [("block_k", slider(DEPTHS, block_k, "BLOCK_K")), ("gpu", chosen)],
+        ]
         if self.resources is not None:
             warp_m, warp_n = self.resources.warp
-            rows.append([("warp_m", slider(WARP_TILES, warp_m, "WARP_M")),
-                         ("warp_n", slider(WARP_TILES, warp_n, "WARP_N")),
-                         ("stages", slider(STAGES, self.resources.stages, "NUM_STAGES"))])
+            rows.append(
+                [
+                    ("warp_m", slider(WARP_TILES, warp_m, "WARP_M")),
+                    ("warp_n", slider(WARP_TILES, warp_n, "WARP_N")),
+                    ("stages", slider(STAGES, self.resources.stages, "NUM_STAGES")),
+                ]
+            )
         return rows
 
     def png(self) -> bytes:
@@ -161,6 +189,5 @@ class TileExplorer(Choices):
         points = [(f"block, {name}", self.facts.intensity, tflops) for name, tflops in self.facts.attainable.items()]
         if self.resources and "shared memory" in self.resources.bounds:
             levels["shared memory"] = shared_gbps(self.facts.gpu)
-            points.append(("warp", self.resources.warp_intensity,
-                           self.resources.bounds["shared memory"]))
+            points.append(("warp", self.resources.warp_intensity, self.resources.bounds["shared memory"]))
         return plots.roofline(levels, points, ceilings={"FP16 tensor": machine.tflops})

@@ -47,8 +47,9 @@ def _memory(page: Sheet, access, lines, top: float, row: float) -> None:
         y = top + number * row
         page.text(LEFT - 0.07, y + row / 2, f"byte {int(line) * 128:,}", size=7.5, colour=style.MUTED, ha="right")
         for bank in range(0, 32, 4):
-            page.box(LEFT + bank * width, y, 4 * width, row - 0.02, fill=bank_colour(bank), edge="white", lw=0.6,
-                     radius=0)
+            page.box(
+                LEFT + bank * width, y, 4 * width, row - 0.02, fill=bank_colour(bank), edge="white", lw=0.6, radius=0
+            )
         drawn: dict[int, list[int]] = {}
         for lane in np.flatnonzero(access.active & (access.addresses // 128 == line)):
             drawn.setdefault(int(access.addresses[lane]), []).append(int(lane))
@@ -89,8 +90,16 @@ def draw_wavefronts(page: Sheet, access, top: float, banks: int = 32) -> None:
     for column, part in enumerate(parts):
         x0, y = 0.22 + column * width + left, top + HEAD
         for bank in range(banks):
-            page.box(x0 + bank * bank_width, top + 0.02, bank_width, 0.035, radius=0, lw=0,
-                     fill=bank_colour(bank, banks, vivid=True), edge="none")
+            page.box(
+                x0 + bank * bank_width,
+                top + 0.02,
+                bank_width,
+                0.035,
+                radius=0,
+                lw=0,
+                fill=bank_colour(bank, banks, vivid=True),
+                edge="none",
+            )
             if bank % 4 == 0 or banks == 4:
                 page.text(x0 + bank * bank_width, top - 0.05, str(bank), size=7, colour=style.MUTED, ha="left")
         for phase in part:
@@ -118,15 +127,25 @@ def _runs(page, access, number, late, x0, y, row, bank_width, banks) -> int:
     words, at = sorted(owners), 0
     while at < len(words):
         word, lanes, count = words[at], owners[words[at]], 1
-        while (at + count < len(words) and words[at + count] == word + count and owners[word + count] == lanes
-               and word % banks + count < banks):
+        while (
+            at + count < len(words)
+            and words[at + count] == word + count
+            and owners[word + count] == lanes
+            and word % banks + count < banks
+        ):
             count += 1
         fill = style.CONFLICT if late else bank_colour(word % banks, banks, vivid=True)
         x, w = x0 + word % banks * bank_width, count * bank_width - 0.01
         page.box(x, y, w, row - 0.025, fill=fill, edge="none", lw=0, radius=0.02, z=3)
         if row > 0.1 and w > 0.11:
             said = f"×{len(lanes)}" if len(lanes) > 1 else f"T{lanes[0]}" if w > 0.24 else str(lanes[0])
-            page.text(x + w / 2, y + row / 2 - 0.01, said, size=7.5 if w > 0.24 else 6, bold=True,
-                      colour="white" if late else style.INK)
+            page.text(
+                x + w / 2,
+                y + row / 2 - 0.01,
+                said,
+                size=7.5 if w > 0.24 else 6,
+                bold=True,
+                colour="white" if late else style.INK,
+            )
         at += count
     return 4 * len(words)

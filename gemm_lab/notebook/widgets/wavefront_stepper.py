@@ -1,7 +1,7 @@
 """The wavefront stepper: the addresses that a compiled kernel really uses, warp by warp and pass by pass.
 
-    from gemm_lab.notebook.widgets import wavefronts
-    wavefronts(lab.kernel("t4/02_vectorized_copy").run(n=256))
+from gemm_lab.notebook.widgets import wavefronts
+wavefronts(lab.kernel("t4/02_vectorized_copy").run(n=256))
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ class WavefrontStepper(PicturedWidget):
         line = line_at(run, self._lines, where).number
         self.title = f"{run.kernel.label}, {run.compiled.arch}, block {block}"
         self.warps = -(-run.compiled.threads // 32)
-        self.lines = [{"number": entry.number, "text": entry.text.strip(), "wavefronts": entry.wavefronts,
-                       "ideal": entry.ideal} for entry in self._lines]
+        self.lines = [
+            {"number": entry.number, "text": entry.text.strip(), "wavefronts": entry.wavefronts, "ideal": entry.ideal}
+            for entry in self._lines
+        ]
         self._trace(line, warp)
         with self.hold_trait_notifications():
             self.line, self.warp = line, warp
@@ -72,8 +74,9 @@ class WavefrontStepper(PicturedWidget):
     def _execution_exists(self, proposal):
         shown = min(len(self.trace), MOST_EXECUTIONS) if self._ready else 0
         if self._ready and not 0 <= proposal["value"] < shown:
-            raise LabError(f"Line {self.line} runs {len(self.trace)} times in this warp; executions 0 to {shown - 1} "
-                           "can be shown.")
+            raise LabError(
+                f"Line {self.line} runs {len(self.trace)} times in this warp; executions 0 to {shown - 1} can be shown."
+            )
         return proposal["value"]
 
     def _trace(self, line: int, warp: int) -> list[SharedAccess]:
@@ -82,8 +85,10 @@ class WavefrontStepper(PicturedWidget):
         if (line, warp) not in self._traces:
             found = traced(self._run, line, self._block, warp)
             if not found:
-                raise LabError(f"Warp {warp} of block {self._block} does nothing in shared memory at line {line}; "
-                               "choose another warp.")
+                raise LabError(
+                    f"Warp {warp} of block {self._block} does nothing in shared memory at line {line}; "
+                    "choose another warp."
+                )
             self._traces[line, warp] = found
         return self._traces[line, warp]
 
@@ -117,8 +122,13 @@ class WavefrontStepper(PicturedWidget):
 
 def _plain(access: SharedAccess) -> dict:
     source = [] if access.source is None else access.source.tolist()
-    return {"opcode": access.opcode, "kind": access.kind, "width": access.width,
-            "addresses": access.addresses.tolist(), "source": source}
+    return {
+        "opcode": access.opcode,
+        "kind": access.kind,
+        "width": access.width,
+        "addresses": access.addresses.tolist(),
+        "source": source,
+    }
 
 
 @checked

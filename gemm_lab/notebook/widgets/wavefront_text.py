@@ -15,7 +15,8 @@ def explain(widget) -> str:
     out = [
         f"{widget.title}, warp {widget.warp}, line {line.number}: {line.text.strip()}",
         f"{access.opcode}, execution {widget.execution} of 0 to {len(trace) - 1}: {count} wavefronts, "
-        f"ideal {access.ideal}. All executions of this warp: {whole:,}, ideal {ideal:,}.", "",
+        f"ideal {access.ideal}. All executions of this warp: {whole:,}, ideal {ideal:,}.",
+        "",
     ]
     lanes = [lane for lane in range(32) if access.active[lane]]
     for start in range(0, len(lanes), MOST_LANES):

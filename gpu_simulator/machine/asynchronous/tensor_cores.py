@@ -41,8 +41,9 @@ class TensorCores:
 
     # ---- tcgen05.mma ----
 
-    def multiply(self, k: int, lane: int, d: int, a: int, b: int, word: int, disabled, accumulate: bool, scale: int,
-                 form: tuple) -> None:
+    def multiply(
+        self, k: int, lane: int, d: int, a: int, b: int, word: int, disabled, accumulate: bool, scale: int, form: tuple
+    ) -> None:
         """form: kind, cta_group, .ws, whether A lies in tensor memory.   disabled, scale: as in `Product`."""
         kind, group, ws, inside = form
         chunk, memory = self.chunk, self.chunk.tensor_memory
@@ -56,8 +57,21 @@ class TensorCores:
         except DescriptorError as error:
             raise memory.fault(k, lane, f"issues tcgen05.mma. {error}") from None
         self.check_lanes(k, lane, d, a if inside else None, what, form)
-        product = Product(k, lane, what, form, blocks, d, a if inside else None, index_a, index_b,
-                          operands.places(what.m, what.n, group, ws, d >> 16), accumulate, scale, disabled)
+        product = Product(
+            k,
+            lane,
+            what,
+            form,
+            blocks,
+            d,
+            a if inside else None,
+            index_a,
+            index_b,
+            operands.places(what.m, what.n, group, ws, d >> 16),
+            accumulate,
+            scale,
+            disabled,
+        )
         for block, _, column, columns, _ in product.tensor():
             memory.check(k, lane, block, column, columns)
         chunk.sites[k].bytes += group * (rows[0] * (not inside) + rows[1]) * what.k * what.element_bytes
@@ -75,11 +89,19 @@ class TensorCores:
         first, (_, group, ws, _), fault = d >> 16, form, self.chunk.tensor_memory.fault
         if not operands.fits(what.m, group, ws, first):
             also = " or 16" if operands.fits(what.m, group, ws, 16) else ""
-            raise fault(k, lane, f"accumulates in tensor memory from lane {first} on (address {d:#x}); D of "
-                                 f"M = {what.m} begins at lane 0{also}.")
+            raise fault(
+                k,
+                lane,
+                f"accumulates in tensor memory from lane {first} on (address {d:#x}); D of "
+                f"M = {what.m} begins at lane 0{also}.",
+            )
         if a is not None and (a >> 16 != first or what.a_major != "k"):
-            raise fault(k, lane, f"reads A in tensor memory at {a:#x}: A begins at the lane of D, {first}, and is "
-                                 "K-major (bit 15 of the instruction descriptor is 0).")
+            raise fault(
+                k,
+                lane,
+                f"reads A in tensor memory at {a:#x}: A begins at the lane of D, {first}, and is "
+                "K-major (bit 15 of the instruction descriptor is 0).",
+            )
 
     # ---- tcgen05.commit ----
 

@@ -24,12 +24,21 @@ _NAN = {2: np.uint16(0x7FF7), 4: np.uint32(0x7FF77FF7), 8: np.uint64(0x7FF77FF77
 
 def encode(map_: TensorMap, address: int) -> bytes:
     """The descriptor of a tensor at a global address."""
+
     def five(values, rest):
         return (*values, *(rest,) * (5 - len(values)))
 
     raw = _FORM.pack(
-        _MAGIC, address, *five([size - 1 for size in map_.sizes], 0), *five(map_.strides, 0)[:4], *five(map_.box, 1),
-        *five(map_.element_strides, 1), map_.rank, _ELEMENTS.index(map_.element), map_.swizzle, map_.l2_promotion // 2,
+        _MAGIC,
+        address,
+        *five([size - 1 for size in map_.sizes], 0),
+        *five(map_.strides, 0)[:4],
+        *five(map_.box, 1),
+        *five(map_.element_strides, 1),
+        map_.rank,
+        _ELEMENTS.index(map_.element),
+        map_.swizzle,
+        map_.l2_promotion // 2,
         _FILLS.index(map_.fill),
     )
     return raw.ljust(BYTES, b"\0")
@@ -43,8 +52,14 @@ def decode(raw: bytes) -> Boxes | None:
         return None
     rank, element, swizzle, promotion, fill = rest[19:]
     tensor = TensorMap(
-        _ELEMENTS[element], tuple(size + 1 for size in rest[:rank]), tuple(rest[5 : 4 + rank]),
-        tuple(rest[9 : 9 + rank]), tuple(rest[14 : 14 + rank]), swizzle, 2 * promotion, _FILLS[fill],
+        _ELEMENTS[element],
+        tuple(size + 1 for size in rest[:rank]),
+        tuple(rest[5 : 4 + rank]),
+        tuple(rest[9 : 9 + rank]),
+        tuple(rest[14 : 14 + rank]),
+        swizzle,
+        2 * promotion,
+        _FILLS[fill],
     )
     return Boxes(tensor, address)
 

@@ -91,15 +91,24 @@ class TensorMemory:
 
     def check_alloc(self, k: int, lane: int, block: int, columns: int, group: int) -> None:
         if columns not in ALLOCATIONS:
-            raise self.fault(k, lane, f"allocates {columns:,} columns of tensor memory; 32, 64, 128, 256 or 512 are "
-                             "possible.")
+            raise self.fault(
+                k, lane, f"allocates {columns:,} columns of tensor memory; 32, 64, 128, 256 or 512 are possible."
+            )
         if block in self.given_up:
             site, _ = self.given_up[block]
-            raise self.fault(k, lane, "allocates tensor memory, but its block gave up the right to at "
-                             f"{self.site(site)}: allocate before tcgen05.relinquish_alloc_permit.")
+            raise self.fault(
+                k,
+                lane,
+                "allocates tensor memory, but its block gave up the right to at "
+                f"{self.site(site)}: allocate before tcgen05.relinquish_alloc_permit.",
+            )
         if columns > self.last.get(block, columns):
-            raise self.fault(k, lane, f"allocates {columns} columns after {self.last[block]}: the number must not "
-                             "increase from one tcgen05.alloc of a block to the next; allocate the largest first.")
+            raise self.fault(
+                k,
+                lane,
+                f"allocates {columns} columns after {self.last[block]}: the number must not "
+                "increase from one tcgen05.alloc of a block to the next; allocate the largest first.",
+            )
         self.last[block] = columns
         if group == 2:
             self.pair(k, lane, block)
@@ -126,9 +135,13 @@ class TensorMemory:
         offsets = [4 * one.place % self.chunk.shared_stride for one in together]
         if len(set(offsets)) > 1:
             one, other = together
-            raise self.fault(one.k, one.warp * 32, f"has the address written to shared address {offsets[0]:,}, and "
-                             f"{self.chunk.name_block(self.block(other))} to {offsets[1]:,}: with cta_group::2 both "
-                             "blocks name the same place, because one of them writes the address for both.")
+            raise self.fault(
+                one.k,
+                one.warp * 32,
+                f"has the address written to shared address {offsets[0]:,}, and "
+                f"{self.chunk.name_block(self.block(other))} to {offsets[1]:,}: with cta_group::2 both "
+                "blocks name the same place, because one of them writes the address for both.",
+            )
 
     def partner(self, entry: Waiting) -> Waiting | None:
         """The warp of the other block of the pair that allocates together with this one."""
@@ -169,8 +182,9 @@ class TensorMemory:
         self.park(L, following)
         for warp, words in zip(self.warps(L), what, strict=True):
             mine = Meeting(warp, words, k, following)
-            other = next((one for one in self.meeting if self.block(one) == self.block(mine) ^ 1
-                          and one.what == words), None)
+            other = next(
+                (one for one in self.meeting if self.block(one) == self.block(mine) ^ 1 and one.what == words), None
+            )
             if other is None:
                 self.meeting.append(mine)
                 continue
@@ -200,8 +214,12 @@ class TensorMemory:
                     why = f"where no allocation begins; this block holds {self.inventory(block)}"
                 raise self.fault(k, lane, f"gives back tensor memory at {start:#x}, {why}.")
             if (number, group) != found[1:3]:
-                raise self.fault(k, lane, f"gives back {number} columns with cta_group::{group}; {found.columns} were "
-                                 f"allocated with cta_group::{found.group} ({self.site(found.k)}).")
+                raise self.fault(
+                    k,
+                    lane,
+                    f"gives back {number} columns with cta_group::{group}; {found.columns} were "
+                    f"allocated with cta_group::{found.group} ({self.site(found.k)}).",
+                )
             if self.chunk.hazards is not None:
                 self.chunk.hazards.tensor.given_back(k, lane, block, start, number)
             self.held[block].remove(found)
@@ -228,10 +246,14 @@ class TensorMemory:
         if not len(missing):
             return
         site = self.freed.get(block, {}).get(int(missing[0]))
-        why = f"which was given back at {self.site(site)}" if site is not None else (
-            f"which is not allocated; {self.chunk.name_block(block)} holds {self.inventory(block)}")
-        raise self.fault(k, lane, f"uses columns {start} to {end - 1} of tensor memory, among them column "
-                         f"{int(missing[0])}, {why}.")
+        why = (
+            f"which was given back at {self.site(site)}"
+            if site is not None
+            else (f"which is not allocated; {self.chunk.name_block(block)} holds {self.inventory(block)}")
+        )
+        raise self.fault(
+            k, lane, f"uses columns {start} to {end - 1} of tensor memory, among them column {int(missing[0])}, {why}."
+        )
 
     def quarter(self, k: int, warp: int, address: int, shape: str) -> tuple[int, int]:
         """(lane, column) of an address that a warp loads from or stores to. Raises where it is not the warp's."""
@@ -241,9 +263,13 @@ class TensorMemory:
         if lane == first or (shape.startswith("16x") and lane == first + 16):
             return lane, column
         also = f" or {first + 16}" if shape.startswith("16x") else ""
-        raise self.fault(k, warp * 32, f"names lane {lane} of tensor memory (address {address:#x}), but a warp reaches "
-                         f"only its quarter: warp {rank} reaches lanes {first} to {first + QUARTER - 1}, so that the "
-                         f"address has lane {first}{also}: base + (warp % 4 * 32 << 16) + column.")
+        raise self.fault(
+            k,
+            warp * 32,
+            f"names lane {lane} of tensor memory (address {address:#x}), but a warp reaches "
+            f"only its quarter: warp {rank} reaches lanes {first} to {first + QUARTER - 1}, so that the "
+            f"address has lane {first}{also}: base + (warp % 4 * 32 << 16) + column.",
+        )
 
     def quarters(self, L, k: int, address, shape: str, columns: int) -> Iterator[tuple[int, int, int, int, int]]:
         """(n, warp, block, lane, column) of what the n-th warp here loads or stores, each checked as it comes."""
@@ -258,17 +284,25 @@ class TensorMemory:
         for held in self.held.values():
             if held:
                 one = held[0]
-                raise self.fault(one.k, one.lane, f"allocates {one.columns} columns of tensor memory that nobody "
-                                 "gives back: tcgen05.dealloc has to come before the block ends, or no later block "
-                                 "gets them.")
+                raise self.fault(
+                    one.k,
+                    one.lane,
+                    f"allocates {one.columns} columns of tensor memory that nobody "
+                    "gives back: tcgen05.dealloc has to come before the block ends, or no later block "
+                    "gets them.",
+                )
 
     # ---- Pieces ----
 
     def pair(self, k: int, lane: int, block: int) -> tuple[int, int]:
         """The two blocks of a pair, the even rank first."""
         if self.chunk.cluster_size % 2:
-            raise self.fault(k, lane, "uses cta_group::2, which needs a pair of blocks, but its cluster has "
-                             f"{self.chunk.cluster_size}: launch it with __cluster_dims__(2, 1, 1).")
+            raise self.fault(
+                k,
+                lane,
+                "uses cta_group::2, which needs a pair of blocks, but its cluster has "
+                f"{self.chunk.cluster_size}: launch it with __cluster_dims__(2, 1, 1).",
+            )
         return block & ~1, block | 1
 
     def warps(self, L) -> list[int]:
@@ -278,15 +312,23 @@ class TensorMemory:
         """One value a warp. Raises where threads of a warp are missing, or bring different ones."""
         if L.mask is not None:
             lane = int(L.lane_numbers()[np.flatnonzero(~L.mask)[0]])
-            raise self.fault(k, lane & ~31, "is in a warp of which not all 32 threads are there (they have ended, or "
-                             "the block has no whole number of warps); this instruction needs all of them.")
+            raise self.fault(
+                k,
+                lane & ~31,
+                "is in a warp of which not all 32 threads are there (they have ended, or "
+                "the block has no whole number of warps); this instruction needs all of them.",
+            )
         if values.ndim == 0:
             return [int(values)] * L.warps
         rows = values.reshape(-1, 32)
         if (rows != rows[:, :1]).any():
             bad = int((rows != rows[:, :1]).any(1).argmax())
-            raise self.fault(k, self.warps(L)[bad] * 32, f"does not bring the same {what} as the other threads of its "
-                             "warp; tcgen05 instructions of a whole warp take one value from all 32 threads.")
+            raise self.fault(
+                k,
+                self.warps(L)[bad] * 32,
+                f"does not bring the same {what} as the other threads of its "
+                "warp; tcgen05 instructions of a whole warp take one value from all 32 threads.",
+            )
         return rows[:, 0].tolist()
 
     def block(self, entry: Waiting | Meeting) -> int:
@@ -299,8 +341,11 @@ class TensorMemory:
     def explain(self, block: int) -> list[str]:
         """One clause for each warp of a block that waits in tcgen05.alloc, or for the other block of its pair."""
         chunk, words = self.chunk, []
-        alone = f"together with a warp of {chunk.name_block(block ^ 1)}, which has not come" if (
-            chunk.cluster_size > 1) else ""
+        alone = (
+            f"together with a warp of {chunk.name_block(block ^ 1)}, which has not come"
+            if (chunk.cluster_size > 1)
+            else ""
+        )
         for entry in (*self.waiting, *self.meeting):
             if self.block(entry) == block:
                 threads = spans(chunk.thread_of_lane[entry.warp * 32 : entry.warp * 32 + 32])
@@ -309,7 +354,8 @@ class TensorMemory:
                 else:
                     lonely = entry.group == 2 and self.partner(entry) is None
                     what = f"tcgen05.alloc for {entry.columns} columns of tensor memory " + (
-                        alone if lonely else f"while its block holds {self.inventory(block)}")
+                        alone if lonely else f"while its block holds {self.inventory(block)}"
+                    )
                 words.append(f"threads {threads} wait in {what} ({self.site(entry.k)})")
         return words
 

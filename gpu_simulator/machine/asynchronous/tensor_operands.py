@@ -80,6 +80,9 @@ def from_shared(view16: np.ndarray, index: np.ndarray, major: str, size: int, ki
 def from_tensor_memory(cells: np.ndarray, lanes, column: int, k: int, size: int, kind: str) -> np.ndarray:
     """(rows, k) numbers of A: elements side by side along k, several to a cell of 32 bits."""
     wide = k * size // 4
-    block = cells[lanes, column : column + wide] if isinstance(lanes, slice) else (
-        cells[lanes, np.arange(column, column + wide)])
+    block = (
+        cells[lanes, column : column + wide]
+        if isinstance(lanes, slice)
+        else (cells[lanes, np.arange(column, column + wide)])
+    )
     return numbers(np.ascontiguousarray(block).view(_BITS[size]), kind)

@@ -65,17 +65,23 @@ class Product:
     def only_reads(self, other: Product) -> bool:
         """Whether what it writes is nothing that the other, issued by the same thread, reads or writes."""
         return self.lane == other.lane and not any(
-            mine[0] == its[0] and mine[2] < its[2] + its[3] and its[2] < mine[2] + mine[3]
+            mine[0] == its[0]
+            and mine[2] < its[2] + its[3]
+            and its[2] < mine[2] + mine[3]
             and not set(mine[1]).isdisjoint(its[1])
-            for mine in self.tensor() if mine[4] for its in other.tensor()
+            for mine in self.tensor()
+            if mine[4]
+            for its in other.tensor()
         )
 
     def run(self, chunk) -> None:
         """Do it."""
         what, view, stride = self.what, chunk.shared.views[16], chunk.shared_stride >> 4
         size, group = what.element_bytes, len(self.blocks)
-        right = [operands.from_shared(view, self.index_b + block * stride, what.b_major, size, what.b)
-                 for block in self.blocks]
+        right = [
+            operands.from_shared(view, self.index_b + block * stride, what.b_major, size, what.b)
+            for block in self.blocks
+        ]
         right = (right[0] if group == 1 else np.concatenate(right)).T
         if what.negate_b != what.negate_a:
             right = -right

@@ -102,7 +102,8 @@ class Warpgroups:
         item, last = chunk.program.sites[k], first + THREADS - 1
         raise WarpgroupFault(
             f"{chunk.launch.describe(item)}: warpgroup {local} of {name} (threads {first}-{last}) {why}. "
-            f"All 128 threads of a warpgroup execute {'.'.join(item.parts[:2])} together.")
+            f"All 128 threads of a warpgroup execute {'.'.join(item.parts[:2])} together."
+        )
 
     def name(self, group: int) -> str:
         """Block and warpgroup, in words."""
@@ -120,9 +121,11 @@ class Warpgroups:
         mine = np.flatnonzero(np.repeat(self.of_warp, 32) == group)
         away = mine[(chunk.pc[mine] != index) & (chunk.pc[mine] != DONE)]
         item = next(item for item in block.code if item.family == "wgmma")
-        return (f"{chunk.launch.describe(item)}: {self.name(group)} cannot execute {'.'.join(item.parts[:2])}, as its "
-                f"threads {spans(chunk.thread_of_lane[away])} are elsewhere: all 128 threads of a warpgroup have to "
-                f"come to it. {chunk.barriers.explain()}")
+        return (
+            f"{chunk.launch.describe(item)}: {self.name(group)} cannot execute {'.'.join(item.parts[:2])}, as its "
+            f"threads {spans(chunk.thread_of_lane[away])} are elsewhere: all 128 threads of a warpgroup have to "
+            f"come to it. {chunk.barriers.explain()}"
+        )
 
     # ---- Instructions ----
 
@@ -140,8 +143,16 @@ class Warpgroups:
         groups = self.groups(L, k)
         watch = self.chunk.hazards
         if self.late or watch is not None:
-            flight = Flight(k, kind, groups, self.committed[groups], np.ones(len(groups), bool), scale,
-                            multiply if self.late else None, self._key(groups, kind))
+            flight = Flight(
+                k,
+                kind,
+                groups,
+                self.committed[groups],
+                np.ones(len(groups), bool),
+                scale,
+                multiply if self.late else None,
+                self._key(groups, kind),
+            )
             if watch is not None:
                 flight.reads = watch.warpgroups.issued(flight, operands())
             self.flights.append(flight)

@@ -65,8 +65,10 @@ def _relinquish(e, i, following):
 
 def _mma(e, i, _):
     if {"sp", "block_scale", "ashift"} & set(i.parts) or not any(f"kind__{kind}" in i.parts for kind in KINDS):
-        raise e.unsupported("sparse, block-scaled and shifted products are not known here; .kind::f16, tf32, f8f6f4 "
-                            "and i8 without modifiers are")
+        raise e.unsupported(
+            "sparse, block-scaled and shifted products are not known here; .kind::f16, tf32, f8f6f4 "
+            "and i8 without modifiers are"
+        )
     kind, ws = next(kind for kind in KINDS if f"kind__{kind}" in i.parts), "ws" in i.parts
     e.allow("mma", "ws", f"kind__{kind}", *_GROUPS, *(p for p in i.parts if p.startswith("collector__")))
     d, a, b, word, *rest = i.operands
@@ -75,16 +77,20 @@ def _mma(e, i, _):
     if type(rest[0]) is Vector:
         lanes = rest.pop(0).items
         if len(lanes) != 4 * _group(e, i):
-            raise e.unsupported(f"{len(lanes)} registers of lanes that keep their values; cta_group::{_group(e, i)} "
-                                f"takes {4 * _group(e, i)}")
+            raise e.unsupported(
+                f"{len(lanes)} registers of lanes that keep their values; cta_group::{_group(e, i)} "
+                f"takes {4 * _group(e, i)}"
+            )
         disable = f"({', '.join(e.read(item, 'b32') for item in lanes)})"
     accumulate = e.read(rest[0], "pred")
     if len(rest) > 1:
         scale = e.read(rest[1], "b64" if ws else "u32")
     first = e.address(a) if inside else e.read(a, "b64")
     form = (kind, _group(e, i), ws, inside)
-    e.line(f"tensor_mma(S, L, {i.site}, {e.mask}, ({e.address(d)}, {first}, {e.read(b, 'b64')}, "
-           f"{e.read(word, 'b32')}, {accumulate}), {disable}, {scale}, {form!r})")
+    e.line(
+        f"tensor_mma(S, L, {i.site}, {e.mask}, ({e.address(d)}, {first}, {e.read(b, 'b64')}, "
+        f"{e.read(word, 'b32')}, {accumulate}), {disable}, {scale}, {form!r})"
+    )
 
 
 def _commit(e, i, _):
@@ -96,8 +102,16 @@ def _commit(e, i, _):
 
 def _shape(e, i):
     """(shape, times, columns to the second half, whether two 16-bit values share a register)."""
-    e.allow("ld", "st", "sync", "aligned", "pack__16b", "unpack__16b", *SHAPES,
-            *(p for p in i.parts if p[0] == "x" and p[1:].isdigit()))
+    e.allow(
+        "ld",
+        "st",
+        "sync",
+        "aligned",
+        "pack__16b",
+        "unpack__16b",
+        *SHAPES,
+        *(p for p in i.parts if p[0] == "x" and p[1:].isdigit()),
+    )
     shape = next((part for part in i.parts if part in SHAPES), None)
     if shape is None:
         raise e.unsupported(f"its shape is none of {', '.join(SHAPES)}")
@@ -157,8 +171,10 @@ def tensor_alloc(S, L, k, address, columns, group, following):
     for warp, at in zip(S.tensor_memory.warps(L), addresses, strict=True):
         block, offset = located(S, k, warp * 32, at)
         if offset % 4 or offset + 4 > S.shared.size:
-            raise MemoryFault(f"{S.tensor_memory.site(k)}: {S.name_lane(warp * 32)} has the address written to shared "
-                              f"address {offset:,}, which is no place for 4 bytes in its {S.shared.size:,}.")
+            raise MemoryFault(
+                f"{S.tensor_memory.site(k)}: {S.name_lane(warp * 32)} has the address written to shared "
+                f"address {offset:,}, which is no place for 4 bytes in its {S.shared.size:,}."
+            )
         places.append((block * S.shared_stride + offset) >> 2)
     return S.tensor_memory.alloc(L, k, places, columns, group, following)
 
@@ -188,8 +204,9 @@ def tensor_mma(S, L, k, mask, operands, disable, scale, form):
                 lanes = (words[:, None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)).astype(bool).reshape(-1)
         extra = 0 if scale is None else _own(scale, at)
         if form[2] and extra:
-            raise S.tensor_memory.fault(k, lane, "masks columns of B (the last operand of .ws), which is not known "
-                                        "here.")
+            raise S.tensor_memory.fault(
+                k, lane, "masks columns of B (the last operand of .ws), which is not known here."
+            )
         S.tensor_cores.multiply(k, lane, *own[:4], lanes, bool(own[4]), extra, form)
 
 
@@ -204,8 +221,12 @@ def tensor_commit(S, L, k, mask, address, blocks, group):
         if blocks is not None:
             bits, first = _own(blocks, at), block - block % S.cluster_size
             if not bits or bits >> S.cluster_size:
-                raise S.tensor_memory.fault(k, lane, f"reports to the blocks {bits:#x} of a cluster of "
-                                            f"{S.cluster_size}: one bit for each rank, and at least one.")
+                raise S.tensor_memory.fault(
+                    k,
+                    lane,
+                    f"reports to the blocks {bits:#x} of a cluster of "
+                    f"{S.cluster_size}: one bit for each rank, and at least one.",
+                )
             keys = [(first + rank, offset) for rank in range(S.cluster_size) if bits >> rank & 1]
         S.tensor_cores.commit(k, lane, keys)
 

@@ -26,8 +26,11 @@ from gpu_simulator.runtime import runtime
 WAVEFRONT_BYTES = 128  # 32 banks of 4 bytes
 
 
-@op("wgmma", forms="mma_async m64nNk16 (f16, bf16), m64nNk8 (tf32), m64nNk32 (e4m3, e5m2, s8, u8), A from registers or "
-    "shared memory, every swizzle, both majors; fence, commit_group, wait_group")
+@op(
+    "wgmma",
+    forms="mma_async m64nNk16 (f16, bf16), m64nNk8 (tf32), m64nNk32 (e4m3, e5m2, s8, u8), A from registers or "
+    "shared memory, every swizzle, both majors; fence, commit_group, wait_group",
+)
 def wgmma(e, i):
     """Fences and groups; the products themselves are written by `warpgroup_code`."""
     e.allow("fence", "commit_group", "wait_group", "sync", "aligned")
@@ -121,8 +124,10 @@ def _one_each(S, L, k, word, name: str) -> list[int]:
     if bad.any():
         at = int(np.argmax(bad))
         who, other = S.warpgroups.name(int(groups[at])), int(rows[at][rows[at] != rows[at, 0]][0])
-        raise WarpgroupFault(f"{_site(S, k)}: {who} gives several descriptors of {name}: {int(rows[at, 0]):#018x} and "
-                             f"{other:#018x}. All its warps have to give the same.")
+        raise WarpgroupFault(
+            f"{_site(S, k)}: {who} gives several descriptors of {name}: {int(rows[at, 0]):#018x} and "
+            f"{other:#018x}. All its warps have to give the same."
+        )
     return rows[:, 0].tolist()
 
 
@@ -131,8 +136,9 @@ def _source(S, k, groups, blocks, words, rows: int, major: str, kind) -> np.ndar
     found = {word: _chunks(word, rows, major, kind.k, kind.element_bytes, S.shared.size) for word in set(words)}
     for at, word in enumerate(words):
         if isinstance(found[word], str):
-            raise WarpgroupFault(f"{_site(S, k)}: {S.warpgroups.name(int(groups[at]))} gives the descriptor "
-                                 f"{word:#018x}, {found[word]}.")
+            raise WarpgroupFault(
+                f"{_site(S, k)}: {S.warpgroups.name(int(groups[at]))} gives the descriptor {word:#018x}, {found[word]}."
+            )
     inside = np.stack([found[word] for word in words]) if len(found) > 1 else found[words[0]][None]
     return inside + (blocks * (S.shared_stride >> 4))[:, None, None]
 

@@ -187,7 +187,11 @@ def _tile(L, registers, matrix, shape, kind):
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
     bits = stacked(L, registers)
     values = (
-        bits[..., None] if kind == "s32" else bits.view(np.float32)[..., None] if kind == "f32" else float_elements(bits, kind)
+        bits[..., None]
+        if kind == "s32"
+        else bits.view(np.float32)[..., None]
+        if kind == "f32"
+        else float_elements(bits, kind)
     )
     dtype = np.int32 if kind == "s32" else np.float32
     out = np.empty((L.warps, rows, columns), dtype)

@@ -15,9 +15,12 @@ from gpu_simulator.ptx.ir import Immediate
 from gpu_simulator.runtime import runtime
 
 
-@op("cp", forms="async.ca, async.cg (4, 8, 16 bytes, source size, zero fill); commit_group, wait_group, wait_all; "
+@op(
+    "cp",
+    forms="async.ca, async.cg (4, 8, 16 bytes, source size, zero fill); commit_group, wait_group, wait_all; "
     "bulk and bulk.tensor (tile, 1d … 5d) with mbarrier or bulk groups, multicast, block to block, reduce; "
-    "mbarrier.arrive")
+    "mbarrier.arrive",
+)
 def cp(e, i):
     """Asynchronous copies and their groups."""
     if "async" not in i.parts:
@@ -113,7 +116,7 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     sectors = site.sectors
     found = S.memory.resolve(S, L, k, source, reading, size) if length is None or reading.any() else None
     if kind.startswith("cg"):
-        site.sectors = sectors                                  # counted below: they depend on where they go, too
+        site.sectors = sectors  # counted below: they depend on where they go, too
     global_counts = site.requests
     before = site.bytes
     index_to, _ = S.shared.resolve(L, k, to, mask, size, "uncounted")
@@ -127,9 +130,11 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     kept = None if length is None else np.broadcast_to(length, L.n)[lanes]
     if kept is not None and int(kept.max()) > size:  # PTX ISA, "cp.async": undefined behaviour
         most = int(np.argmax(kept))
-        raise MemoryFault(f"{S.launch.describe(S.program.sites[k])}: {S.name_lane(int(L.lane_numbers()[lanes[most]]))} "
-                          f"copies {size} bytes and names {int(kept[most])} of them to be read; that must be {size} at "
-                          "most, and what is less becomes zeros.")
+        raise MemoryFault(
+            f"{S.launch.describe(S.program.sites[k])}: {S.name_lane(int(L.lane_numbers()[lanes[most]]))} "
+            f"copies {size} bytes and names {int(kept[most])} of them to be read; that must be {size} at "
+            "most, and what is less becomes zeros."
+        )
     if S.hazards is not None:
         S.hazards.copy(L, k, index_to, picked, size)
     S.groups.copy(L, lanes, index_to, index_from, size, kept)
@@ -154,5 +159,3 @@ def count_copy(S, site, L, to, source, mask, size, kind, reading):
     if kind != "cg":
         per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
         site.ideal += int((-(-per_warp * size // 128)).sum())
-
-

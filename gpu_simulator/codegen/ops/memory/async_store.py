@@ -27,8 +27,10 @@ def emit(e, i, change: str = "None") -> None:
     where, source, barrier = i.operands
     items = source.items if type(source) is Vector else (source,)
     values = ", ".join(e.read(item, f"b{8 * BYTES[kind]}") for item in items)
-    e.line(f"store_async(S, L, {i.site}, {e.mask}, {e.address(where)}, ({values},), {e.address(barrier)}, {change}, "
-           f"{kind!r})")
+    e.line(
+        f"store_async(S, L, {i.site}, {e.mask}, {e.address(where)}, ({values},), {e.address(barrier)}, {change}, "
+        f"{kind!r})"
+    )
 
 
 @runtime
@@ -66,8 +68,12 @@ def check(S, k, lane: int, block: int, at: int, width: int, key) -> None:
     """A store to another block lies inside it, is aligned, and reports to a barrier of that block."""
     where = f"{S.launch.describe(S.program.sites[k])}: {S.name_lane(lane)}"
     if at % width or at + width > S.shared.size:
-        raise MemoryFault(f"{where} stores {width} bytes at shared address {at:,} of {S.name_block(block)}, which "
-                          f"{f'is not a multiple of {width}' if at % width else f'has {S.shared.size:,} bytes'}.")
+        raise MemoryFault(
+            f"{where} stores {width} bytes at shared address {at:,} of {S.name_block(block)}, which "
+            f"{f'is not a multiple of {width}' if at % width else f'has {S.shared.size:,} bytes'}."
+        )
     if key[0] != block:
-        raise MemoryFault(f"{where} stores to {S.name_block(block)} and reports to an mbarrier of "
-                          f"{S.name_block(key[0])}; it has to be one of the block that is written.")
+        raise MemoryFault(
+            f"{where} stores to {S.name_block(block)} and reports to an mbarrier of "
+            f"{S.name_block(key[0])}; it has to be one of the block that is written."
+        )

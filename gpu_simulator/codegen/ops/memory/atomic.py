@@ -73,10 +73,6 @@ def atomic(e, i):
         e.write(destination, t, raw)
 
 
-
-
-
-
 def touches_subnormals(*arrays) -> bool:
     """Whether adding these float32 numbers in any order can meet a subnormal one.
 

@@ -62,8 +62,10 @@ def _copy(e, i) -> None:
     to, source = i.operands[:2]
     if "global" not in spaces:
         here, there, barrier = (shared_address(e, i, place) for place in (source, to, i.operands[3]))
-        e.line(f"block_copy(S, L, {i.site}, {e.mask}, {there}, {here}, {e.read(i.operands[2], 'u32')}, {barrier}, "
-               f"{change!r})")
+        e.line(
+            f"block_copy(S, L, {i.site}, {e.mask}, {there}, {here}, {e.read(i.operands[2], 'u32')}, {barrier}, "
+            f"{change!r})"
+        )
         return
     outside, inside = (to, source) if storing else (source, to)
     shared = shared_address(e, i, inside)
@@ -103,6 +105,7 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair, chang
     """
     positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
     for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
+
         def own(value, at=at):
             return int(value if value.ndim == 0 else value[at])
 
@@ -167,16 +170,20 @@ def destinations(S, k, lane: int, block: int, home: tuple[int, int], ranks: int 
     if ranks is None:
         if home[0] != block and not (pair and home[0] == block ^ 1):
             hint = "" if pair else "; with .cta_group::2 it may be in the other block of its pair"
-            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} fills shared memory of {S.name_block(block)} and "
-                              f"reports to an mbarrier of {S.name_block(home[0])}, but it has to be one of the block "
-                              f"that is filled{hint}.")
+            raise MemoryFault(
+                f"{site(S, k)}: {S.name_lane(lane)} fills shared memory of {S.name_block(block)} and "
+                f"reports to an mbarrier of {S.name_block(home[0])}, but it has to be one of the block "
+                f"that is filled{hint}."
+            )
         yield block, home
         return
     first = block - block % S.cluster_size
     if not ranks or ranks >> S.cluster_size:
-        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, "
-                          f"but its cluster has {S.cluster_size} block{'s' if S.cluster_size > 1 else ''}, so that the "
-                          f"mask is {1:#x} to {(1 << S.cluster_size) - 1:#x}.")
+        raise MemoryFault(
+            f"{site(S, k)}: {S.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, "
+            f"but its cluster has {S.cluster_size} block{'s' if S.cluster_size > 1 else ''}, so that the "
+            f"mask is {1:#x} to {(1 << S.cluster_size) - 1:#x}."
+        )
     for rank in range(S.cluster_size):
         if ranks >> rank & 1:
             to = first + rank
@@ -192,8 +199,10 @@ def block_copy(S, L, k, mask, to, source, size, barrier, change):
         target, begin, count_, home = (int(v if v.ndim == 0 else v[at]) for v in (to, source, size, barrier))
         (block, there), (own, here) = located(S, k, lane, target), located(S, k, lane, begin)
         if own != S.block_of_lane[lane]:
-            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies from {S.name_block(own)}; a copy from block "
-                              "to block begins in the shared memory of the thread's own.")
+            raise MemoryFault(
+                f"{site(S, k)}: {S.name_lane(lane)} copies from {S.name_block(own)}; a copy from block "
+                "to block begins in the shared memory of the thread's own."
+            )
         for address in (there, here):
             check_shared(S, k, lane, address, count_, PLAIN_ALIGN)
         if count_ % PLAIN_ALIGN or not count_:

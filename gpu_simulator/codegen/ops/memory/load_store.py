@@ -59,8 +59,6 @@ _QUALIFIERS = (
 )
 
 
-
-
 def vector_length(e, i, operand) -> int:
     """How many registers an access moves, by its .v2, .v4 or .v8; other numbers are refused."""
     wanted = next((int(part[1]) for part in i.parts if part in ("v2", "v4", "v8")), 1)
@@ -68,8 +66,6 @@ def vector_length(e, i, operand) -> int:
     if count != wanted or BYTES[i.parts[-1]] * count > 32:
         raise e.unsupported(f"{count} registers stand where {wanted} of this type belong")
     return count
-
-
 
 
 @op("ld", "ldu", forms="global shared local const param generic; b8 … b64, f32, f64, f16; v2 v4; all qualifiers")
@@ -131,10 +127,6 @@ def prefetch(e, i):
     e.line("pass")
 
 
-
-
-
-
 def split_param(L, address, mask):
     """As `split_generic`, for addresses of parameters."""
     of_kernel = address >= np.uint64(GLOBAL_BASE)
@@ -143,8 +135,6 @@ def split_param(L, address, mask):
     active = np.ones(L.n, bool) if mask is None else mask
     tests = (("global", of_kernel), ("local", ~of_kernel))
     return [(space, address, active & test) for space, test in tests if (active & test).any()]
-
-
 
 
 @runtime

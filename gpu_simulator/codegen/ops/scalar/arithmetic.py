@@ -33,8 +33,6 @@ def sources(e, i, kind: str) -> list[str]:
     return [f"flush({v})" for v in values] if "ftz" in i.parts and kind == "f32" else values
 
 
-
-
 @runtime
 def saturate(x):
     """Clamp to [0, 1]; NaN becomes 0."""

@@ -12,14 +12,6 @@ from gpu_simulator.codegen.ops.scalar import half
 PAIRS = ("e4m3x2", "e5m2x2")
 
 
-
-
-
-
-
-
-
-
 def convert(e, i, to: str, source: str) -> None:
     """cvt.rn.satfinite{.relu}.e4m3x2.f32 (or f16x2) and cvt.rn{.relu}.f16x2.e4m3x2, and the same of e5m2x2."""
     relu, narrow = "relu" in i.parts, to in PAIRS

@@ -54,8 +54,10 @@ def try_cancel(S, L, k, mask, address, barrier, everyone):
         where, home = (int(value if value.ndim == 0 else value[at]) for value in (address, barrier))
         (block, offset), (_, mbarrier) = located(S, k, lane, where), located(S, k, lane, home)
         if offset % RESPONSE or offset + RESPONSE > S.shared.size:
-            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} asks for an answer at shared address {offset:,}; it "
-                              "takes 16 bytes of shared memory at a multiple of 16.")
+            raise MemoryFault(
+                f"{site(S, k)}: {S.name_lane(lane)} asks for an answer at shared address {offset:,}; it "
+                "takes 16 bytes of shared memory at a multiple of 16."
+            )
         taken = S.launch.cancel()
         answer = np.array([*taken, 1] if taken else [0, 0, 0, 0], np.uint32).view(np.complex128)
         first = block - block % S.cluster_size

@@ -46,8 +46,10 @@ def mbarrier(e, i, following=None):
         return None
     if what in ("expect_tx", "complete_tx"):
         sign = 1 if what == "expect_tx" else -1
-        e.line(f"mbarrier_bytes(S, L, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, "
-               f"{e.read(operands[1], 'u32')}, {sign})")
+        e.line(
+            f"mbarrier_bytes(S, L, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, "
+            f"{e.read(operands[1], 'u32')}, {sign})"
+        )
         return None
     _arrive(e, i)
     return None
@@ -59,8 +61,10 @@ def _arrive(e, i) -> None:
     announced = "expect_tx" in i.parts
     size, count = (given, "None") if announced else ("None", given)
     sunk = destination is None or getattr(destination, "name", "") == "_"
-    call = (f"mbarrier_arrive(S, L, {i.site}, {shared_address(e, i, memory)}, {e.mask}, {count}, {size}, "
-            f"{'noComplete' not in i.parts}, {i.parts[1] == 'arrive_drop'}, {not sunk})")
+    call = (
+        f"mbarrier_arrive(S, L, {i.site}, {shared_address(e, i, memory)}, {e.mask}, {count}, {size}, "
+        f"{'noComplete' not in i.parts}, {i.parts[1] == 'arrive_drop'}, {not sunk})"
+    )
     if sunk:
         e.line(call)
     else:

@@ -11,8 +11,12 @@ from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_SHIFT
 from gpu_simulator.runtime import runtime
 
 
-@op("bar", "barrier", forms="sync, arrive, red.popc, red.and, red.or, warp.sync; named, with a thread count; "
-    "cluster.arrive, cluster.wait")
+@op(
+    "bar",
+    "barrier",
+    forms="sync, arrive, red.popc, red.and, red.or, warp.sync; named, with a thread count; "
+    "cluster.arrive, cluster.wait",
+)
 def barrier(e, i, following=None):
     """Barriers of a block; `following` is the next code block."""
     if "warp" in i.parts:
@@ -35,8 +39,7 @@ def barrier(e, i, following=None):
         number = e.read(operands[0], "u32")
         count = e.read(operands[1], "u32") if len(operands) > 1 else "None"
         return (
-            f"return S.barriers.reduce(L, {i.site}, {number}, {count}, {how!r}, {predicate}, {register}, "
-            f"{following})"
+            f"return S.barriers.reduce(L, {i.site}, {number}, {count}, {how!r}, {predicate}, {register}, {following})"
         )
     kind = "arrive" if "arrive" in i.parts else "sync"
     number = e.read(operands[0], "u32")
@@ -96,12 +99,16 @@ def mapped(S, L, k, mask, address, rank, generic):
     ranks, at = np.broadcast_to(rank, L.n), np.broadcast_to(address, L.n)
     bad = active & (ranks >= S.cluster_size)
     if bad.any():
-        raise ClusterFault(f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} asks for the block of rank "
-                           f"{int(ranks[bad][0])}; its cluster has {S.cluster_size} block"
-                           f"{'s' if S.cluster_size > 1 else ''}.")
+        raise ClusterFault(
+            f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} asks for the block of rank "
+            f"{int(ranks[bad][0])}; its cluster has {S.cluster_size} block"
+            f"{'s' if S.cluster_size > 1 else ''}."
+        )
     if generic and (active & (at < SHARED_WINDOW)).any():
-        raise ClusterFault(f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} maps the address "
-                           f"{int(at[active & (at < SHARED_WINDOW)][0]):#x}, which is not in shared memory.")
+        raise ClusterFault(
+            f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} maps the address "
+            f"{int(at[active & (at < SHARED_WINDOW)][0]):#x}, which is not in shared memory."
+        )
     inside = kin(SHARED_WINDOW if generic else 0)
     return inside | (address & kin(OFFSET_MASK)) | rank.astype(kin) << kin(RANK_SHIFT)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from gemm_lab.config import cache_dir
+from gpu_runner.settings import cache_dir
 from gpu_simulator.errors import LabError, MissingDependency
 
 FLAGS = ("-shared", "-O3", "-std=c++17", "--expt-relaxed-constexpr", "-Xcompiler=-fPIC", "-cudart=static", "-DNDEBUG")
@@ -86,8 +86,9 @@ def shared_library(build: Build, nvcc: Path) -> Path:
         command = [nvcc, *FLAGS, f"-arch={build.arch}", *(f"-I{path}" for path in build.includes)]
         command += [f"-D{name}={value}" for name, value in build.defines.items()]
         try:
-            done = subprocess.run([*command, build.source, "-o", made], capture_output=True, text=True,
-                                  timeout=BUILD_LIMIT_S)
+            done = subprocess.run(
+                [*command, build.source, "-o", made], capture_output=True, text=True, timeout=BUILD_LIMIT_S
+            )
         except subprocess.TimeoutExpired:
             raise BuildError(f"nvcc had not finished after {BUILD_LIMIT_S:g} s.") from None
         if done.returncode != 0 or not made.is_file():
@@ -96,8 +97,9 @@ def shared_library(build: Build, nvcc: Path) -> Path:
     return target
 
 
-def shared_libraries(builds: Mapping[str, Build], nvcc: Path,
-                     report: Callable[[str, int, int], None] = lambda name, done, total: None) -> dict[str, Path | str]:
+def shared_libraries(
+    builds: Mapping[str, Build], nvcc: Path, report: Callable[[str, int, int], None] = lambda name, done, total: None
+) -> dict[str, Path | str]:
     """Several at once, in as many processes as there are processors: name -> the library, or why there is none.
 
     `report` is called with (name, done, total) as each one ends; what is in the cache already is not reported.

@@ -1,0 +1,32 @@
+"""The simulator's compiler with the headers of `kernels/include`, and what it makes kept in the user's cache folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gemm_lab.config import data_dir
+from gpu_runner.settings import cache_dir
+from gpu_simulator import compiler
+from gpu_simulator.compiler import Compiled
+
+
+def compile(
+    source: str,
+    *,
+    config: Mapping[str, int] | None = None,
+    arch: str,
+    name: str = "kernel",
+    entry: str = "gemm",
+    cell: tuple[str, int] | None = None,
+) -> Compiled:
+    """`gpu_simulator.compiler.compile`, which says what the arguments are and what is raised."""
+    return compiler.compile(
+        source,
+        config=config,
+        arch=arch,
+        name=name,
+        entry=entry,
+        cell=cell,
+        include=[data_dir("kernels") / "include"],
+        cache=cache_dir() / "compiled",
+    )

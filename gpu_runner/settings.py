@@ -1,0 +1,149 @@
+"""The environment variables of whoever runs kernels on a GPU, and the folders that programs share.
+
+GEMM_LAB_CACHE       folder for what is compiled; default: `gemm_lab` in the user's cache folder
+GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default: 6 and what its size takes
+GEMM_LAB_WAIT_S      seconds to wait for a GPU that others use; default 300
+GEMM_LAB_BUSY        what a run does then: wait (default) or emulator
+GEMM_LAB_LOCKS       folder by which the programs on a GPU take turns; default: `gemm_lab-locks` in the temporary folder
+GEMM_LAB_IDLE_S      seconds after which the process that holds GPU memory for a notebook ends; default 600
+GEMM_LAB_SERVER      address of a server that `gemm-lab serve` runs, such as https://gpu-server:8786: kernels run there
+GEMM_LAB_TOKEN       the token by which that server knows you
+GEMM_LAB_CERTIFICATE file with the certificate of that server, where the system does not know who signed it
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import tempfile
+from pathlib import Path
+
+from gpu_simulator.errors import ConfigError
+
+DEFAULT_IDLE_S = 600.0
+
+
+BUSY = ("wait", "emulator")
+
+
+DEFAULT_WAIT_S = 300.0
+
+
+def cache_dir() -> Path:
+    """The folder for compiled kernels, made if needed. It can be deleted at any time."""
+    chosen = os.environ.get("GEMM_LAB_CACHE")
+    return made_folder(
+        path_of(chosen, "GEMM_LAB_CACHE") if chosen else home_folder("XDG_CACHE_HOME", ".cache"), "GEMM_LAB_CACHE"
+    )
+
+
+def timeout_s(default: float) -> float:
+    """GEMM_LAB_TIMEOUT_S: seconds, more than 0. default: 6 and what the launch's size takes, which its caller knows."""
+    return _seconds("GEMM_LAB_TIMEOUT_S", default)
+
+
+def wait_s() -> float:
+    """GEMM_LAB_WAIT_S: seconds, more than 0."""
+    return _seconds("GEMM_LAB_WAIT_S", DEFAULT_WAIT_S)
+
+
+def idle_s() -> float:
+    """GEMM_LAB_IDLE_S: seconds, more than 0."""
+    return _seconds("GEMM_LAB_IDLE_S", DEFAULT_IDLE_S)
+
+
+def busy() -> str:
+    """GEMM_LAB_BUSY: "wait" or "emulator"."""
+    chosen = os.environ.get("GEMM_LAB_BUSY", "").strip().lower() or "wait"
+    if chosen not in BUSY:
+        raise ConfigError(f"GEMM_LAB_BUSY is {chosen!r}; set it to wait or emulator.")
+    return chosen
+
+
+def server() -> str:
+    """GEMM_LAB_SERVER: the address of a server, or "" to work on this machine."""
+    address = os.environ.get("GEMM_LAB_SERVER", "").strip().rstrip("/")
+    old = os.environ.get("GEMM_LAB_SCHEDULER", "").strip()
+    if old and not address:
+        raise ConfigError(
+            f"GEMM_LAB_SCHEDULER is {old!r}, which is no longer used. Set GEMM_LAB_SERVER to the address "
+            "that `gemm-lab serve` prints, such as http://gpu-server:8786, and GEMM_LAB_TOKEN to your "
+            "token."
+        )
+    if address and not address.startswith(("http://", "https://")):
+        raise ConfigError(
+            f"GEMM_LAB_SERVER is {address!r}; set it to the address that `gemm-lab serve` prints, such "
+            "as http://gpu-server:8786."
+        )
+    return address
+
+
+def token() -> str:
+    """GEMM_LAB_TOKEN: by which a server knows who asks; "" without one."""
+    found = os.environ.get("GEMM_LAB_TOKEN", "").strip()
+    if not found.isascii() or not found.isprintable() or " " in found:
+        raise ConfigError("GEMM_LAB_TOKEN is no token of a server; copy the one that your teacher gave you.")
+    return found
+
+
+def certificate() -> Path | None:
+    """GEMM_LAB_CERTIFICATE: the file by which the server's own certificate is checked; None for the system's."""
+    chosen = os.environ.get("GEMM_LAB_CERTIFICATE", "").strip()
+    return path_of(chosen, "GEMM_LAB_CERTIFICATE") if chosen else None
+
+
+def version() -> str:
+    """The installed version of gemm_lab; "unknown" in a copy that is not installed."""
+    try:
+        return importlib.metadata.version("gemm_lab")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def lock_dir() -> Path:
+    """The folder of the GPUs' queues, which all users of a machine share; it is made when first used."""
+    chosen = os.environ.get("GEMM_LAB_LOCKS")
+    return path_of(chosen, "GEMM_LAB_LOCKS") if chosen else Path(tempfile.gettempdir()) / "gemm_lab-locks"
+
+
+def _seconds(variable: str, default: float) -> float:
+    text = os.environ.get(variable, "").strip()
+    if not text:
+        return default
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds < float("inf"):
+        raise ConfigError(f"{variable} is {text!r}; set it to a number of seconds such as {default:g}.")
+    return seconds
+
+
+def home_folder(variable: str, default: str) -> Path:
+    base = os.environ.get(variable)
+    if base:
+        return Path(base) / "gemm_lab"
+    try:
+        return Path.home() / default / "gemm_lab"
+    except RuntimeError:
+        raise ConfigError(f"The home folder is not known; set {variable} to a folder that you can write to.") from None
+
+
+def path_of(text: str, variable: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # of somebody who has no home folder
+        raise ConfigError(
+            f"{variable} is {text!r}, and nobody here has that home folder; set it to a folder that you can write to."
+        ) from None
+
+
+def made_folder(folder: Path, variable: str) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"The folder {folder} cannot be made ({getattr(error, 'strerror', error)}); "
+            f"set {variable} to a folder that you can write to."
+        ) from error
+    return folder
