@@ -15,7 +15,7 @@ TIMED = {"label": str, "samples_ms": list[float], "repeats": int, "check": dict 
          "?config": str, "?left_out": dict[str, str]}  # fmt: skip
 RESULTS: dict[str, Any] = {
     "hello": dict,
-    "emulate": {"arrays": list[np.ndarray], "report": Any},  # `gemm_lab.lab.known_types` sets the report's type
+    "emulate": {"arrays": list[np.ndarray], "report": Any},  # replaced by the report's type where that type is known
     "launch": {"arrays": dict[int, np.ndarray], "milliseconds": float},
     "verify": {"wrong": int, "nonfinite": int, "first_bad": PAIR | None, "largest": float, "relative_error": float,
                "bad_tile_count": int, "bad_tiles": list[PAIR], "got": NUMBER, "expected": NUMBER,
