@@ -1,7 +1,8 @@
-"""Recursion: the registers of an activation wait on a stack, lane by lane, while a deeper one uses them.
+"""Runs recursive functions: a call's registers are saved on a stack, for each lane, while a deeper call uses them.
 
-A recursive function is expanded once, like any other. A call of it from within saves everything that belongs to the
-copy and jumps to its beginning; a return restores what the lane saved last, or leaves the copy if nothing was saved.
+A recursive function is inlined once, like any other. A call from inside this copy saves the registers and variables of
+the copy and jumps to its beginning. A return restores what the lane saved last, or leaves the copy if the lane saved
+nothing in this copy.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ DEEPEST = 512 * 1024 // 16  # calls of one thread: each takes 16 bytes of its st
 
 @dataclass
 class Frame:
-    """The copy of a recursive function: its registers are first … last - 1, its .param variables `variables`.
+    """The copy of a recursive function: its registers are first … last - 1, its .param variables are `variables`.
 
-    results, parameters: the variables that the copy reads and writes as its own.   enter, leave: labels.
+    results, parameters: the variables through which the function returns its results and receives its arguments. enter,
+    leave: labels at the beginning and at the end.
     """
 
     results: tuple[Variable, ...]
@@ -33,7 +35,7 @@ class Frame:
 
 
 def recursive_functions(functions: dict[str, Function]) -> set[str]:
-    """Names of the functions that can come back to themselves through calls by name."""
+    """Names of the functions that can reach themselves through calls by name."""
     calls = {
         name: {
             operand.name
@@ -57,16 +59,23 @@ def recursive_functions(functions: dict[str, Function]) -> set[str]:
 
 
 class CallStack:
-    """What the lanes of a chunk have saved: a list of levels, each with the frames of the lanes that are so deep."""
+    """What the lanes of a chunk have saved, for each depth of recursion.
+
+    depth: number of calls that each lane has saved.   levels: for each depth, frame number -> what the lanes saved.
+    """
 
     def __init__(self, chunk):
         self.chunk, self.program = chunk, chunk.program
         self.depth = np.zeros(chunk.lanes, np.int64)
         self.levels: list[dict[int, _Saved]] = []
-        self.owner: list[np.ndarray] = []  # for each level, the number of the frame that a lane saved there
+        self.owner: list[np.ndarray] = []  # for each depth, the number of the frame that each lane saved there, or -1
 
     def enter(self, L, number: int, arguments, target: int, following: int) -> int:
-        """Save a frame of the executing lanes and go to its beginning. arguments: (address, size, address in it)."""
+        """Save frame `number` of the executing lanes, copy the arguments, and go to its beginning, the block `target`.
+
+        arguments: (address, bytes, address in the frame) in local memory.   following: the block to continue with after
+        the return. Raises `MemoryFault` if a lane is `DEEPEST` calls deep.
+        """
         chunk, frame = self.chunk, self.program.frames[number]
         lanes = L.lane_numbers()[L.active()]
         for depth in np.unique(self.depth[lanes]).tolist():
@@ -90,9 +99,10 @@ class CallStack:
         return -1
 
     def leave(self, L, number: int, target: int, results: tuple) -> int:
-        """Return from a frame: to where the lane saved it last, or out of the copy.
+        """Return from frame `number`: to where the lane called it from inside, else out of the copy, to block `target`.
 
-        results: pairs of the block that follows a call and (address, size, address at the caller) of what it gets.
+        results: pairs of the block that follows a call and the copies (address, bytes, address at the caller) of its
+        results.
         """
         results = dict(results)
         chunk, frame = self.chunk, self.program.frames[number]
@@ -120,7 +130,7 @@ class CallStack:
 
 
 class _Saved:
-    """One frame of every lane: registers, bytes of the .param variables, the block to go on with."""
+    """What the lanes saved of one frame: registers, bytes of the .param variables, the block to continue with."""
 
     def __init__(self, chunk, frame: Frame):
         address = chunk.program.address
@@ -152,7 +162,7 @@ class _Saved:
 
 
 def _rows(chunk) -> np.ndarray:
-    """(lanes, bytes) of local memory, a view."""
+    """Local memory as a view of shape (lanes, bytes)."""
     return chunk.local.data[: chunk.lanes * chunk.local_stride].reshape(chunk.lanes, -1)
 
 
