@@ -78,7 +78,7 @@ _END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?:
 _MISSING = re.compile(r'cannot open source file "[\w/.]+"$')
 _PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<message>.*)$")
 _PTXAS_BARE = re.compile(r"^ptxas (?P<severity>error|fatal|warning)\s*: (?P<message>.*)$")
-# Info messages that cost speed: setmaxnreg is ignored, or each wgmma waits for the one before.
+# Info messages about lost speed: setmaxnreg is ignored, or each wgmma waits for the one before.
 _PTXAS_LOSS = re.compile(r"^ptxas info\s*: (?P<message>\(C\d+\) Potential Performance Loss: .*)$")
 _ABOVE = re.compile(r"requires \.target sm_\d+\w* or higher")
 

@@ -21,8 +21,8 @@ DEEPEST = 512 * 1024 // 16  # calls of one thread: each takes 16 bytes of its st
 class Frame:
     """The copy of a recursive function: its registers are first … last - 1, its .param variables are `variables`.
 
-    results, parameters: the variables through which the function returns its results and receives its arguments. enter,
-    leave: labels at the beginning and at the end.
+    results, parameters: the variables through which the function returns its results and receives its arguments.
+    enter, leave: labels at the beginning and at the end.
     """
 
     results: tuple[Variable, ...]
