@@ -13,7 +13,7 @@ from gpu_simulator.codegen.warpgroup_code import warpgroup_code
 from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
 from gpu_simulator.machine.special_registers import NAMES as SPECIALS
-from gpu_simulator.ptx.basic_blocks import ACCESSES, Block, bits, is_collective
+from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, Block, bits
 from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
 from gpu_simulator.ptx.types import CODES, NUMPY, SIZE, immediate, register_code
 from gpu_simulator.runtime import RUNTIME
@@ -283,13 +283,17 @@ def _steps(program, code: list[Instruction], live_out: int, hazards: bool):
 
 
 def warp_meetings(block: Block) -> set[int]:
-    """Sites of the accesses before which the lanes of a warp came together; -1 for the end of the block.
+    """Sites of the accesses that follow a bar.warp.sync; -1 where one stands behind the last access of the block.
+
+    Other instructions of whole warps (shfl, vote, mma, ldmatrix, elect …) wait for their lanes and order no memory:
+    "These intrinsics do not imply a memory barrier" (CUDA C++ Programming Guide, warp shuffle, vote and match functions).
+    wgmma counts, because the checker of wgmma asks for more: a barrier of the warpgroup.
 
     By the order in the text: fusing moves an mma past accesses that it would otherwise stand before.
     """
     found, met = set(), False
     for item in block.code:
-        together = is_collective(item)
+        together = (item.family in BARRIERS and "warp" in item.parts) or item.family == "wgmma"
         if (met or together) and item.family in ACCESSES:
             found.add(item.site)
         met = together or (met and item.family not in ACCESSES)
