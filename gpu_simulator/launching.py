@@ -1,4 +1,4 @@
-"""The public entry: check the arguments, lay out memory, run the blocks chunk by chunk, report."""
+"""The public entry: check the arguments, lay out memory, run the blocks group by group, report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
 from gpu_simulator.machine.memory import GlobalMemory
 from gpu_simulator.machine.parameters import read_arguments, with_addresses
-from gpu_simulator.machine.resident_blocks import Chunk
+from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
 from gpu_simulator.observers.happens_before import Published
 from gpu_simulator.observers.hazards import Hazards, widest_first
@@ -111,7 +111,7 @@ def _extent(value, what: str) -> tuple[int, int, int]:
 
 
 class Launch:
-    """One run of a program. Chunks read it; the report is made from it."""
+    """One run of a program. Its groups of resident blocks read it; the report is made from it."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class Launch:
         arrays = program.global_size + buffers
         block = {
             f"local memory of {program.local_size:,} bytes a thread": lanes * program.local_size,
-            "registers": lanes * (program.register_bytes + Chunk.BYTES_A_LANE),
+            "registers": lanes * (program.register_bytes + ResidentBlocks.BYTES_A_LANE),
             "shared memory": self.shared_stride,
         }
         fixed = {
@@ -191,18 +191,18 @@ class Launch:
     # ---- Running ----
 
     def execute(self) -> Report:
-        waiting: list[Chunk] = []
+        waiting: list[ResidentBlocks] = []
         with np.errstate(all="ignore"):
             try:
                 for places in self._parts():
-                    chunk = Chunk(self, places)
-                    if chunk.run(QUANTUM):
-                        chunk.close()
+                    resident = ResidentBlocks(self, places)
+                    if resident.run(QUANTUM):
+                        resident.close()
                     else:
-                        chunk.rest()
-                        waiting.append(chunk)
+                        resident.rest()
+                        waiting.append(resident)
                 while waiting:
-                    waiting = [chunk for chunk in waiting if not chunk.finished(QUANTUM)]
+                    waiting = [resident for resident in waiting if not resident.finished(QUANTUM)]
             except EmulatorError as error:
                 if self.hazards is not None and self.hazards.found:  # often the reason
                     error.message += f" Found before that: {widest_first(self.hazards.found)[0]}"

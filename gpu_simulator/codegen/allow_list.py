@@ -21,7 +21,7 @@ _HEAD = "def block(S, L):\n"
 
 _SYMBOLS = "+ - * / // % & | ^ ~ << >> < > <= >= == != ( ) [ ] , : = ..."
 _WORDS = "return if pass None True False S L R m get put one x"
-# Of a chunk S and its parts, of lanes L, of arrays, and of NumPy.
+# Of resident blocks and their parts, of lanes L, of arrays, and of NumPy.
 _ATTRIBUTES = """
 R mask get put_masked branch switch exit trap probe calls enter leave barriers sync arrive reduce cluster_barrier wait
 groups commit transfers mbarriers tensor_memory dealloc dealloc_in_pair relinquish relinquish_in_pair warpgroups fence

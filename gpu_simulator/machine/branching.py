@@ -12,7 +12,7 @@ PARKED = 1 << 29  # and of lanes that wait at a barrier
 
 
 class ControlFlow:
-    """Part of a `Chunk`."""
+    """Part of `ResidentBlocks`."""
 
     def branch(self, lanes: Lanes, condition, taken: int, other: int) -> int:
         if condition.ndim == 0:

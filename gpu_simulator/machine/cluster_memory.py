@@ -13,7 +13,7 @@ OWN_MBARRIER = ("init", "inval", "test_wait", "try_wait")
 
 
 class ClusterMemory(SharedMemory):
-    """Shared memory of a chunk of clusters. What leaves the block is counted by requests and bytes, not by banks."""
+    """Shared memory of resident blocks in clusters. What leaves the block is counted by requests and bytes, not by banks."""
 
     def resolve(self, L, k: int, address, mask, width: int, kind: str = "shared"):
         """As `BlockMemory.resolve`. Raises `MemoryFault` for a rank, or a block, that is not there."""
@@ -23,7 +23,7 @@ class ClusterMemory(SharedMemory):
             foreign &= mask
         if not foreign.any():
             return super().resolve(L, k, address & kin(OFFSET_MASK), mask, width, kind)
-        chunk, picked = self.chunk, picked_lanes(L, mask)
+        resident, picked = self.resident, picked_lanes(L, mask)
         positions = np.arange(L.n) if picked is None else picked
         numbers = L.lane_numbers()[positions]
         blocks, offsets = self.split(k, numbers, np.broadcast_to(address, L.n)[positions])
@@ -31,17 +31,17 @@ class ClusterMemory(SharedMemory):
         if int(offsets.max()) + width > self.size:
             self.out_of_bounds(L, k, address & kin(OFFSET_MASK), picked, width)
         if int(np.bitwise_or.reduce(offsets)) & (width - 1):
-            misaligned(chunk, L, k, self.space, address & kin(OFFSET_MASK), picked, width)
-        site = chunk.sites[k]
+            misaligned(resident, L, k, self.space, address & kin(OFFSET_MASK), picked, width)
+        site = resident.sites[k]
         site.requests += len(np.unique(numbers >> 5))
         site.bytes += len(numbers) * width
         return (blocks * self.stride + offsets) >> SHIFT[width], picked
 
     def split(self, k: int, lanes: np.ndarray, at: np.ndarray):
-        """(blocks of the chunk, offsets) that addresses name. lanes: numbers of those that use them."""
-        chunk, size = self.chunk, self.chunk.cluster_size
+        """(resident blocks, offsets) that addresses name. lanes: numbers of those that use them."""
+        resident, size = self.resident, self.resident.cluster_size
         at = at.astype(np.int64)
-        ranks, own = at >> RANK_SHIFT, chunk.block_of_lane[lanes]
+        ranks, own = at >> RANK_SHIFT, resident.block_of_lane[lanes]
         blocks = own - own % size + ranks
         if int(ranks.max()) >= size or int(ranks.min()) < 0:
             bad = int(np.flatnonzero((ranks >= size) | (ranks < 0))[0])
@@ -55,31 +55,31 @@ class ClusterMemory(SharedMemory):
         return blocks, at & OFFSET_MASK
 
     def place(self, lane: int, address: int) -> tuple[int, int]:
-        own, size = int(self.chunk.block_of_lane[lane]), self.chunk.cluster_size
+        own, size = int(self.resident.block_of_lane[lane]), self.resident.cluster_size
         return own - own % size + (address >> RANK_SHIFT), address & OFFSET_MASK
 
     def used(self, k: int, lanes, blocks) -> None:
         """Some of the blocks may be others than that of the lane."""
-        foreign = blocks != self.chunk.block_of_lane[lanes]
+        foreign = blocks != self.resident.block_of_lane[lanes]
         if foreign.any():
             self.check_space(k, int(lanes[foreign][0]))
-            if self.chunk.hazards is not None:
-                self.chunk.hazards.clusters.uses(k, lanes[foreign], blocks[foreign])
+            if self.resident.hazards is not None:
+                self.resident.hazards.clusters.uses(k, lanes[foreign], blocks[foreign])
 
     def check_there(self, k: int, lanes, blocks) -> None:
         """Blocks whose memory others use have to be there still."""
-        chunk = self.chunk
+        resident = self.resident
         for block in np.unique(blocks).tolist():
-            if chunk.has_ended(block):
+            if resident.has_ended(block):
                 raise MemoryFault(
                     f"{self.who(k, lanes[blocks == block][0])} uses the shared memory of "
-                    f"{chunk.name_block(block)}, which has ended. A block has to stay until the others "
+                    f"{resident.name_block(block)}, which has ended. A block has to stay until the others "
                     "are done with its shared memory: let all of them meet at barrier.cluster before "
                     "they end."
                 )
 
     def check_space(self, k: int, lane: int) -> None:
-        item = self.chunk.program.sites[k]
+        item = self.resident.program.sites[k]
         if item.family == "mbarrier" and item.parts[1] in OWN_MBARRIER:
             raise MemoryFault(
                 f"{self.who(k, lane)} uses the mbarrier of another block of its cluster with "
@@ -93,5 +93,5 @@ class ClusterMemory(SharedMemory):
             )
 
     def who(self, k: int, lane: int) -> str:
-        chunk = self.chunk
-        return f"{chunk.launch.describe(chunk.program.sites[k])}: {chunk.name_lane(int(lane))}"
+        resident = self.resident
+        return f"{resident.launch.describe(resident.program.sites[k])}: {resident.name_lane(int(lane))}"

@@ -51,18 +51,18 @@ class Waiting(NamedTuple):
 
 
 class Mbarriers:
-    """The barriers of a chunk, by (block of the chunk, shared address)."""
+    """The mbarriers of the resident blocks, by (resident block, shared address)."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
+    def __init__(self, resident):
+        self.resident = resident
         self.known: dict[tuple[int, int], Mbarrier] = {}
         self.waiting: dict[tuple[int, int], list[Waiting]] = {}
         self.changes = 0  # arrivals, bytes, completions so far
-        self.hasty = chunk.launch.timing == "late"
+        self.hasty = resident.launch.timing == "late"
         self.refused: dict[tuple[int, tuple[int, int]], tuple[int, int]] = {}  # (lane, key) -> phase, how often
         self.answered: dict[int, int] = {}  # lane -> `changes` when it was last told "not yet"
 
-    # ---- Instructions; keys are (block, address), lanes numbers in the chunk ----
+    # ---- Instructions; keys are (block, address), lanes numbers among the resident blocks ----
 
     def init(self, k: int, lane: int, key, count: int) -> None:
         old = self.known.get(key)
@@ -92,7 +92,7 @@ class Mbarriers:
         found = self.known.get(key)
         if found is None:
             self.check_address(k, lane, key[1])
-            whose = "this block" if key[0] == self.chunk.block_of_lane[lane] else self.chunk.name_block(key[0])
+            whose = "this block" if key[0] == self.resident.block_of_lane[lane] else self.resident.name_block(key[0])
             near = [a for block, a in self.known if block == key[0]]
             hint = f"; {whose} has mbarriers at {spans(sorted(near))}" if near else ""
             raise self.fault(
@@ -102,7 +102,7 @@ class Mbarriers:
                 f"initialised (or is not yet){hint}. mbarrier.init has to come first, and a barrier of "
                 "the block after it.",
             )
-        if int(self.chunk.shared.views[8][self.place(key)]) != found.mark():
+        if int(self.resident.shared.views[8][self.place(key)]) != found.mark():
             raise self.fault(
                 k,
                 lane,
@@ -153,7 +153,7 @@ class Mbarriers:
 
     def wait(self, L, k: int, addresses, phases, parity: bool, register: int | None, following: int) -> int:
         """Lanes whose phase has ended go on; the others are parked. Returns the next code block, or -1."""
-        chunk, parked, refused = self.chunk, [], []
+        resident, parked, refused = self.resident, [], []
         for key, positions, lanes in self.groups(L, k, addresses, L.mask):
             barrier = self.find(k, int(lanes[0]), key)
             wanted = np.broadcast_to(phases, L.n)[positions].astype(np.int64)
@@ -163,12 +163,12 @@ class Mbarriers:
                 wanted = barrier.phase - ((barrier.phase ^ wanted) & 1)
             else:
                 wanted >>= PENDING_BITS
-            if chunk.hazards is not None:
-                chunk.hazards.proxies.used(k, barrier, lanes)
+            if resident.hazards is not None:
+                resident.hazards.proxies.used(k, barrier, lanes)
             for phase in np.unique(wanted).tolist():
                 some = lanes[wanted == phase]
-                if chunk.launch.trace is not None:
-                    chunk.launch.trace.waits(chunk, some, key, phase)
+                if resident.launch.trace is not None:
+                    resident.launch.trace.waits(resident, some, key, phase)
                 if phase < barrier.phase:
                     self.passed(k, barrier, some)
                     continue
@@ -189,9 +189,9 @@ class Mbarriers:
         self.answer(gone, register, True)
         for some in refused:
             self.answer(some, register, False)
-        chunk.goto(L, following)
-        chunk.at = None
-        chunk.pc[left] = PARKED
+        resident.goto(L, following)
+        resident.at = None
+        resident.pc[left] = PARKED
         return -1
 
     def refuse(self, lanes: np.ndarray, key, phase: int) -> np.ndarray:
@@ -212,10 +212,10 @@ class Mbarriers:
         if barrier.pending == 0 and barrier.bytes == 0:
             barrier.phase += 1
             barrier.pending = barrier.expected
-            if self.chunk.hazards is not None:
-                self.chunk.hazards.proxies.completed(barrier)
+            if self.resident.hazards is not None:
+                self.resident.hazards.proxies.completed(barrier)
             self.release(key, barrier)
-        self.chunk.shared.views[8][self.place(key)] = np.uint64(barrier.mark())
+        self.resident.shared.views[8][self.place(key)] = np.uint64(barrier.mark())
 
     def release(self, key, barrier: Mbarrier) -> None:
         left = []
@@ -229,26 +229,26 @@ class Mbarriers:
             self.waiting[key] = left
 
     def resume(self, entry: Waiting, answer: bool) -> None:
-        self.chunk.at = None
-        self.chunk.pc[entry.lanes] = entry.following
+        self.resident.at = None
+        self.resident.pc[entry.lanes] = entry.following
         self.answer(entry.lanes, entry.register, answer)
 
     def passed(self, k: int, barrier: Mbarrier, lanes) -> None:
         """Lanes have seen that the phase before the barrier's present one is over."""
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.proxies.acquired(k, barrier, lanes)
+        if self.resident.hazards is not None:
+            self.resident.hazards.proxies.acquired(k, barrier, lanes)
 
     def answer(self, lanes, register: int | None, value: bool) -> None:
         if register is None:
             return
-        R = self.chunk.R
+        R = self.resident.R
         if lanes is None:
             R[register] = np.bool_(value)
             return
         if not len(lanes):
             return
         old = R[register]
-        new = np.full(self.chunk.lanes, old) if old.ndim == 0 else old.copy()
+        new = np.full(self.resident.lanes, old) if old.ndim == 0 else old.copy()
         new[lanes] = value
         R[register] = new
 
@@ -281,17 +281,17 @@ class Mbarriers:
 
     def place(self, key) -> int:
         block, address = key
-        return (block * self.chunk.shared_stride + address) >> 3
+        return (block * self.resident.shared_stride + address) >> 3
 
     def groups(self, L, k: int, addresses, mask):
         """(key, positions, lane numbers) of the executing lanes, by barrier."""
-        chunk = self.chunk
+        resident = self.resident
         positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
         if not len(positions):
             return
         lanes = L.lane_numbers()[positions]
-        blocks, at = chunk.shared.split(k, lanes, np.broadcast_to(addresses, L.n)[positions])
-        chunk.shared.used(k, lanes, blocks)
+        blocks, at = resident.shared.split(k, lanes, np.broadcast_to(addresses, L.n)[positions])
+        resident.shared.used(k, lanes, blocks)
         codes = blocks << 32 | at
         if (codes == codes[0]).all():
             parts = [(int(codes[0]), slice(None))]
@@ -303,23 +303,25 @@ class Mbarriers:
             yield (code >> 32, code & 0xFFFFFFFF), positions[part], lanes[part]
 
     def check_address(self, k: int, lane: int, address: int) -> None:
-        chunk = self.chunk
-        if address % 8 or address + 8 > chunk.shared.size:
-            why = "is not a multiple of 8" if address % 8 else f"is past its {chunk.shared.size:,} bytes"
+        resident = self.resident
+        if address % 8 or address + 8 > resident.shared.size:
+            why = "is not a multiple of 8" if address % 8 else f"is past its {resident.shared.size:,} bytes"
             raise MemoryFault(
-                f"{chunk.name_lane(lane)} uses an mbarrier at shared address {address:,}, which {why}; "
-                f"{chunk.launch.describe(chunk.program.sites[k])}."
+                f"{resident.name_lane(lane)} uses an mbarrier at shared address {address:,}, which {why}; "
+                f"{resident.launch.describe(resident.program.sites[k])}."
             )
 
     def words(self, lane: int, key) -> str:
         """An address as a lane may call it: with the block where that is not its own."""
-        foreign = key[0] != self.chunk.block_of_lane[lane]
-        return f"{key[1]} of {self.chunk.name_block(key[0])}" if foreign else str(key[1])
+        foreign = key[0] != self.resident.block_of_lane[lane]
+        return f"{key[1]} of {self.resident.name_block(key[0])}" if foreign else str(key[1])
 
     def origin(self, barrier: Mbarrier) -> str:
-        chunk = self.chunk
-        return f"{chunk.name_lane(barrier.lane)} ({chunk.launch.describe(chunk.program.sites[barrier.site])})"
+        resident = self.resident
+        return f"{resident.name_lane(barrier.lane)} ({resident.launch.describe(resident.program.sites[barrier.site])})"
 
     def fault(self, k: int, lane: int, what: str) -> MbarrierFault:
-        chunk = self.chunk
-        return MbarrierFault(f"{chunk.launch.describe(chunk.program.sites[k])}: {chunk.name_lane(lane)} {what}")
+        resident = self.resident
+        return MbarrierFault(
+            f"{resident.launch.describe(resident.program.sites[k])}: {resident.name_lane(lane)} {what}"
+        )

@@ -29,19 +29,19 @@ def picked_lanes(L, mask):
 
 
 class BlockMemory:
-    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts of a chunk."""
+    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts of the resident blocks."""
 
     space = "shared"
 
-    def __init__(self, chunk, parts: int, stride: int, size: int):
-        self.chunk, self.stride, self.size = chunk, stride, size
+    def __init__(self, resident, parts: int, stride: int, size: int):
+        self.resident, self.stride, self.size = resident, stride, size
         self.data = np.zeros(align_up(parts * stride + 16, 16), np.uint8)
         self.views = views_of(self.data)
 
     def resolve(self, L, k: int, address, mask, width: int, kind: str = "shared"):
         """(index, picked): elements of `width` bytes for the executing lanes; None if there are none."""
-        chunk = self.chunk
-        site = chunk.sites[k]
+        resident = self.resident
+        site = resident.sites[k]
         whole = mask is L.mask
         scalar = address.ndim == 0
         if whole:
@@ -62,7 +62,7 @@ class BlockMemory:
         offsets = L.offsets(self.space)
         if picked is not None:
             offsets = offsets[picked]
-        if scalar and chunk.blocks == 1 and self.space == "shared":
+        if scalar and resident.blocks == 1 and self.space == "shared":
             index = np.int64(low >> SHIFT[width])
         else:
             index = (used.astype(np.int64) + offsets) >> SHIFT[width]
@@ -93,36 +93,36 @@ class BlockMemory:
         if int(used.max()) + width > self.size:
             self.out_of_bounds(L, k, address, picked, width)
         if width > 1 and int(np.bitwise_or.reduce(used, axis=None)) & (width - 1):
-            misaligned(self.chunk, L, k, self.space, address, picked, width)
+            misaligned(self.resident, L, k, self.space, address, picked, width)
 
     def count(self, site, L, address, mask, width: int, kind: str) -> None:
         if kind != "uncounted":
-            count_shared(self.chunk, site, L, address, mask, width, kind)
+            count_shared(self.resident, site, L, address, mask, width, kind)
 
     def out_of_bounds(self, L, k, address, picked, width):
-        chunk = self.chunk
+        resident = self.resident
         lanes = np.broadcast_to(address, L.n).astype(np.uint64)
         positions = np.arange(L.n) if picked is None else picked
         bad = positions[(lanes[positions] >= self.size) | (lanes[positions] + np.uint64(width) > self.size)][0]
         at = int(lanes[bad])
-        nearest = nearest_variable(chunk, self.space, at)
+        nearest = nearest_variable(resident, self.space, at)
         raise MemoryFault(
-            f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
+            f"{resident.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
             f"but its {self.space} memory has {self.size:,} bytes{nearest}; "
-            f"{chunk.launch.describe(chunk.program.sites[k])}."
+            f"{resident.launch.describe(resident.program.sites[k])}."
         )
 
 
 class SharedMemory(BlockMemory):
-    """Shared memory of the blocks of a chunk. It begins as NaN in every format; on a GPU it may hold anything."""
+    """Shared memory of the resident blocks. It begins as NaN in every format; on a GPU it may hold anything."""
 
-    def __init__(self, chunk):
-        super().__init__(chunk, chunk.blocks, chunk.shared_stride, chunk.launch.smem_bytes)
+    def __init__(self, resident):
+        super().__init__(resident, resident.blocks, resident.shared_stride, resident.launch.smem_bytes)
         self.data.fill(0xFF)
 
     def split(self, k: int, lanes: np.ndarray, at: np.ndarray):
-        """(blocks of the chunk, offsets) of the shared addresses that some lanes use."""
-        return self.chunk.block_of_lane[lanes], at.astype(np.int64)
+        """(resident blocks, offsets) of the shared addresses that some lanes use."""
+        return self.resident.block_of_lane[lanes], at.astype(np.int64)
 
     def check_there(self, k: int, lanes, blocks) -> None:
         """Blocks whose memory is used are there: here, those of the lanes themselves."""
@@ -131,8 +131,8 @@ class SharedMemory(BlockMemory):
         """Lanes use the shared memory of blocks: here, of their own."""
 
     def place(self, lane: int, address: int) -> tuple[int, int]:
-        """(block of the chunk, offset) of one address that is known to be good."""
-        return int(self.chunk.block_of_lane[lane]), address
+        """(resident block, offset) of one address that is known to be good."""
+        return int(self.resident.block_of_lane[lane]), address
 
 
 class LocalMemory(BlockMemory):
@@ -140,8 +140,10 @@ class LocalMemory(BlockMemory):
 
     space = "local"
 
-    def __init__(self, chunk):
-        super().__init__(chunk, chunk.lanes if chunk.local_stride else 0, chunk.local_stride, chunk.program.local_size)
+    def __init__(self, resident):
+        super().__init__(
+            resident, resident.lanes if resident.local_stride else 0, resident.local_stride, resident.program.local_size
+        )
 
     def count(self, site, L, address, mask, width, kind):
         active = L.n if mask is None else int(mask.sum())
@@ -184,11 +186,11 @@ class GlobalMemory:
         found = bisect_right(self.starts, low) - 1
         return found >= 0 and high <= self.ends[found]
 
-    def resolve(self, chunk, L, k: int, address, mask, width: int):
+    def resolve(self, resident, L, k: int, address, mask, width: int):
         """(index, picked) as in `BlockMemory.resolve`; counts sectors."""
-        site = chunk.sites[k]
+        site = resident.sites[k]
         if address.ndim == 0:
-            return self.resolve_uniform(chunk, site, L, k, address, mask, width)
+            return self.resolve_uniform(resident, site, L, k, address, mask, width)
         picked = picked_lanes(L, mask)
         if picked is not None:
             if not picked.size:
@@ -206,15 +208,15 @@ class GlobalMemory:
             low, high = origin + entry[5], origin + entry[6]
             counts = entry[7]
             if not self.inside(low, high):
-                self.check(chunk, L, k, address, picked, width)
+                self.check(resident, L, k, address, picked, width)
         else:
             low, high = int(used.min()), int(used.max()) + width
             if not self.inside(low, high):
-                self.check(chunk, L, k, address, picked, width)
+                self.check(resident, L, k, address, picked, width)
             if width > 1 and int(np.bitwise_or.reduce(used)) & (width - 1):
-                misaligned(chunk, L, k, "global", address, picked, width)
+                misaligned(resident, L, k, "global", address, picked, width)
             index = (used - np.uint64(GLOBAL_BASE)).view(np.int64) >> SHIFT[width]
-            counts = sectors_of(chunk, L, address, mask, width)
+            counts = sectors_of(resident, L, address, mask, width)
             if whole:
                 if len(site.cache) >= 64:
                     site.cache.clear()
@@ -222,26 +224,26 @@ class GlobalMemory:
         site.sectors += counts[0]
         site.requests += counts[1]
         site.bytes += counts[2]
-        if chunk.hazards is not None and chunk.hazards.report.copying[k]:  # others tell it of themselves
-            chunk.hazards.read(L, k, self, index, picked, width)
+        if resident.hazards is not None and resident.hazards.report.copying[k]:  # others tell it of themselves
+            resident.hazards.read(L, k, self, index, picked, width)
         return index, picked
 
-    def resolve_uniform(self, chunk, site, L, k, address, mask, width):
+    def resolve_uniform(self, resident, site, L, k, address, mask, width):
         active = L.active() if mask is None else mask
         if mask is not None and not mask.any():
             return None
         at = int(address)
         if not self.inside(at, at + width):
-            self.check(chunk, L, k, address, None if mask is None else np.flatnonzero(mask), width)
+            self.check(resident, L, k, address, None if mask is None else np.flatnonzero(mask), width)
         if at & (width - 1):
-            misaligned(chunk, L, k, "global", address, None if mask is None else np.flatnonzero(mask), width)
+            misaligned(resident, L, k, "global", address, None if mask is None else np.flatnonzero(mask), width)
         warps = L.warps if mask is None else int(active.reshape(-1, 32).any(1).sum())
         site.sectors += warps * -(-width // 32)
         site.requests += warps
         site.bytes += width * (L.n if mask is None else int(active.sum()))
         return np.int64((at - GLOBAL_BASE) >> SHIFT[width]), picked_lanes(L, mask)
 
-    def check(self, chunk, L, k, address, picked, width: int) -> None:
+    def check(self, resident, L, k, address, picked, width: int) -> None:
         """Every lane's access against the allocations; raises `MemoryFault` for the first that is outside."""
         lanes = np.broadcast_to(address, L.n).astype(np.uint64)
         positions = np.arange(L.n) if picked is None else picked
@@ -256,8 +258,8 @@ class GlobalMemory:
         where = int(at[first])
         lane = int(L.lane_numbers()[positions[first]])
         raise MemoryFault(
-            f"{chunk.name_lane(lane)} accessed {width} bytes at global address {where:#x}, "
-            f"{self.nearest(where, width)}; {chunk.launch.describe(chunk.program.sites[k])}."
+            f"{resident.name_lane(lane)} accessed {width} bytes at global address {where:#x}, "
+            f"{self.nearest(where, width)}; {resident.launch.describe(resident.program.sites[k])}."
         )
 
     def nearest(self, where: int, width: int) -> str:
@@ -281,24 +283,24 @@ class GlobalMemory:
         )
 
 
-def misaligned(chunk, L, k, space: str, address, picked, width: int):
+def misaligned(resident, L, k, space: str, address, picked, width: int):
     """Raise `MemoryFault` for the first misaligned lane."""
     lanes = np.broadcast_to(address, L.n).astype(np.uint64)
     positions = np.arange(L.n) if picked is None else picked
     bad = positions[(lanes[positions] & np.uint64(width - 1)) != 0][0]
     raise MemoryFault(
-        f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {space} address "
+        f"{resident.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {space} address "
         f"{int(lanes[bad]):#x}, which is not a multiple of {width}; "
-        f"{chunk.launch.describe(chunk.program.sites[k])}."
+        f"{resident.launch.describe(resident.program.sites[k])}."
     )
 
 
-def nearest_variable(chunk, space: str, at: int) -> str:
+def nearest_variable(resident, space: str, at: int) -> str:
     """In words, the variable of a block that ends closest below an address."""
     best = None
-    for variable in chunk.program.named_variables:
+    for variable in resident.program.named_variables:
         if variable.space == space:
-            start = chunk.program.address(variable)
+            start = resident.program.address(variable)
             if start <= at and (best is None or start > best[0]):
                 best = start, variable
     if best is None:

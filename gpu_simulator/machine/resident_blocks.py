@@ -19,11 +19,11 @@ from gpu_simulator.machine.memory import LocalMemory, SharedMemory
 from gpu_simulator.machine.special_registers import SpecialRegisters
 from gpu_simulator.ptx.recursion import CallStack
 
-PATTERNS = 1_000_000  # costs of address patterns that are remembered from chunk to chunk, of about 150 bytes each
+PATTERNS = 1_000_000  # costs of address patterns that are remembered from group to group, of about 150 bytes each
 FAIR = 256  # scheduling steps after which the furthest lanes get a turn
 
 
-class Chunk(ControlFlow, SpecialRegisters):
+class ResidentBlocks(ControlFlow, SpecialRegisters):
     """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp, the last warp filled up.
 
     places: of the blocks, in a row, by which `Clusters` counts them; the blocks of a cluster are together.
@@ -62,7 +62,7 @@ class Chunk(ControlFlow, SpecialRegisters):
         self.contexts: dict[bytes, Lanes] = {}
         self.steps = 0
         self.warpgroups = Warpgroups(self) if launch.program.warpgroup_registers is not None else None
-        self.hazards = launch.hazards.chunk(self) if launch.hazards else None
+        self.hazards = launch.hazards.resident(self) if launch.hazards else None
         self.groups = Groups(self)
         self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
         self.tensor_memory, self.tensor_cores = TensorMemory(self), TensorCores(self)
@@ -82,7 +82,7 @@ class Chunk(ControlFlow, SpecialRegisters):
         self.take(sum(register.nbytes for register in self.R))
 
     def close(self) -> None:
-        """The blocks have ended. Their arrays go at once: chunks and lanes name each other, and would stay a while.
+        """The blocks have ended. Their arrays go at once: resident blocks and lanes name each other, and would stay a while.
 
         A launch that is looked into keeps them for the look.
         """
@@ -108,7 +108,7 @@ class Chunk(ControlFlow, SpecialRegisters):
     # ---- Scheduling ----
 
     def finished(self, quantum: int) -> bool:
-        """One more turn of a chunk that waits for others; True when it has ended."""
+        """One more turn of blocks that wait for others; True when they have ended."""
         ended = self.run(quantum)
         if ended:
             self.close()
@@ -243,13 +243,13 @@ class Chunk(ControlFlow, SpecialRegisters):
         return self.name_lane(lane)
 
     def name_block(self, block: int) -> str:
-        """A block of the chunk, in words."""
+        """A resident block, in words."""
         x, y, _ = self.launch.grid
         number = int(self.block_ids[block])
         return f"block ({number % x}, {number // x % y}, {number // (x * y)})"
 
     def has_ended(self, block: int) -> bool:
-        """Whether all threads of a block of the chunk have ended."""
+        """Whether all threads of a resident block have ended."""
         lanes = 32 * self.warps_per_block
         return bool((self.pc[block * lanes : (block + 1) * lanes] == DONE).all())
 

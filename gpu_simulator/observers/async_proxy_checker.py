@@ -37,10 +37,10 @@ class Record:
 
 
 class AsyncWatch:
-    """Of one chunk; part of its `Watch`."""
+    """Of one group of resident blocks; part of its `Watch`."""
 
     def __init__(self, watch):
-        self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
+        self.watch, self.resident, self.report, self.order = watch, watch.resident, watch.report, watch.order
         order = watch.order
         # By warp, its last event that a fence covers: anybody's, one before an init is used, one that all know of.
         self.fenced, self.init_fenced = (np.full(order.signalled.shape, ALWAYS, np.int64) for _ in range(2))
@@ -67,15 +67,15 @@ class AsyncWatch:
         if not bad.any():
             return
         lane, site = int(lanes[np.argmax(bad)]), self.site(k)
-        block = self.chunk.block_of_lane
+        block = self.resident.block_of_lane
         needed = "__syncthreads()" if block[lane] == block[barrier.lane] else "barrier.cluster (arrive and wait)"
-        origin = self.chunk.mbarriers.origin(barrier)
+        origin = self.resident.mbarriers.origin(barrier)
         self.report.add(
             "missing wait",
             k,
             barrier.site,
             lambda: (
-                f"{site}: {self.chunk.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, which "
+                f"{site}: {self.resident.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, which "
                 f"{origin} initialises: there is no barrier between them; it needs {needed} after the init."
             ),
         )
@@ -84,7 +84,7 @@ class AsyncWatch:
         """Before the arrival counts."""
         if self.watch.tensor.between.loose:
             np.maximum(barrier.record.met, self.watch.tensor.between.reach(lanes), out=barrier.record.met)
-        if "relaxed" in self.chunk.program.sites[k].parts:
+        if "relaxed" in self.resident.program.sites[k].parts:
             return
         rows, record = np.unique(lanes >> 5), barrier.record
         np.maximum(record.clock, self.order.known_to(rows, self.report.event).max(0), out=record.clock)
@@ -102,7 +102,7 @@ class AsyncWatch:
         """Threads have seen the end of the phase before the present one."""
         if self.watch.tensor.between.loose:
             self.watch.tensor.between.passed(barrier.record, lanes)
-        if "relaxed" in self.chunk.program.sites[k].parts:
+        if "relaxed" in self.resident.program.sites[k].parts:
             return
         record, order = barrier.record, self.order
         rows = np.unique(lanes >> 5)
@@ -130,8 +130,8 @@ class AsyncWatch:
         shadow.written[cells] = np.int64(event) << LANE_BITS | (lane + self.watch.first_lane)
         if load.source is not None:
             self._read(load.k, lane, load.source)
-            block = int(load.source[0]) * 16 // self.chunk.shared_stride
-            if block != self.chunk.block_of_lane[lane]:
+            block = int(load.source[0]) * 16 // self.resident.shared_stride
+            if block != self.resident.block_of_lane[lane]:
                 self.watch.clusters.uses(load.k, np.array([lane]), np.array([block]))
         self.flying = [other for other in self.flying if other is not load]
 
@@ -198,13 +198,13 @@ class AsyncWatch:
         warp = (thread >> 5) - self.order.first
         cluster, local = divmod(warp, self.order.span)
         if max(self.fenced[cluster, local], self.init_fenced[cluster, local]) < event:
-            site, origin = self.site(k), self.chunk.mbarriers.origin(barrier)
+            site, origin = self.site(k), self.resident.mbarriers.origin(barrier)
             self.report.add(
                 "missing fence",
                 k,
                 barrier.site,
                 lambda: (
-                    f"{site}: {self.chunk.name_lane(lane)} lets a copy report to the mbarrier at shared address "
+                    f"{site}: {self.resident.name_lane(lane)} lets a copy report to the mbarrier at shared address "
                     f"{barrier.address}, but no fence follows its init by {origin}: it needs "
                     "fence.mbarrier_init.release.cluster or fence.proxy.async, then the barrier."
                 ),
@@ -305,7 +305,7 @@ class AsyncWatch:
         if not place.index.size:
             return
         watch, event = self.watch, self.report.next_event(k)
-        memory = self.chunk.memory
+        memory = self.resident.memory
         for number, positions, inside in by_array(memory, place.index, place.width):
             shadow = self.report.array(number)
             count = len(place.index) if positions is None else len(positions)
@@ -335,14 +335,14 @@ class AsyncWatch:
                     copy.k,
                     -1,
                     lambda copy=copy, what=what: (
-                        f"{self.site(copy.k)}: {self.chunk.name_lane(copy.lane)}'s block ends, and {what}."
+                        f"{self.site(copy.k)}: {self.resident.name_lane(copy.lane)}'s block ends, and {what}."
                     ),
                 )
 
     # ---- Pieces ----
 
     def site(self, k: int) -> str:
-        return self.chunk.launch.describe(self.chunk.program.sites[k])
+        return self.resident.launch.describe(self.resident.program.sites[k])
 
     def _access(self, k: int, verb: str, lane: int, index, width: int = 16) -> Access:
         lanes, shared = np.full((len(index), 1), lane + self.watch.first_lane), self.watch.shared

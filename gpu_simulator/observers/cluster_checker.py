@@ -22,20 +22,20 @@ class Meeting:
 
 
 class ClusterWatch:
-    """Of one chunk; part of its `Watch`.
+    """Of one group of resident blocks; part of its `Watch`.
 
     inits[w, u]: the last mbarrier.init of warp u of the same cluster that warp w may rely on.
     used[b, u]: the last event at which warp u of another block of the cluster used the shared memory of block b.
     """
 
     def __init__(self, watch):
-        self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
-        order, chunk = watch.order, watch.chunk
+        self.watch, self.resident, self.report, self.order = watch, watch.resident, watch.report, watch.order
+        order, resident = watch.order, watch.resident
         self.meetings: dict[tuple[int, int], Meeting] = {}
         self.inits = np.full(order.known.shape, ALWAYS, np.int64)
-        self.used = np.zeros((chunk.blocks, order.span), np.int64)
+        self.used = np.zeros((resident.blocks, order.span), np.int64)
         self.users: dict[tuple[int, int], tuple[int, int]] = {}  # (block, warp of the cluster) -> (site, lane)
-        self.ended = np.zeros(chunk.blocks, bool)
+        self.ended = np.zeros(resident.blocks, bool)
 
     # ---- barrier.cluster ----
 
@@ -53,13 +53,13 @@ class ClusterWatch:
 
     def arrived_blindly(self, site: int, lane: int) -> None:
         """A thread arrives again that has not waited since it last did."""
-        chunk = self.chunk
+        resident = self.resident
         self.report.add(
             "missing wait",
             site,
             -1,
             lambda: (
-                f"{chunk.launch.describe(chunk.program.sites[site])}: {chunk.name_lane(lane)} arrives again at "
+                f"{resident.launch.describe(resident.program.sites[site])}: {resident.name_lane(lane)} arrives again at "
                 "barrier.cluster and has not waited since its last arrival: the others may not have come yet, and each "
                 "thread arrives once before all have. It needs barrier.cluster.wait in between."
             ),
@@ -95,30 +95,30 @@ class ClusterWatch:
 
     def left(self) -> None:
         """Threads have ended. What others did with the memory of a block has to come before its last thread's end."""
-        gone = (self.chunk.pc.reshape(self.chunk.blocks, -1) == DONE).all(1)
+        gone = (self.resident.pc.reshape(self.resident.blocks, -1) == DONE).all(1)
         for block in np.flatnonzero(gone & ~self.ended).tolist():
             self.ended[block] = True
             self.watch.tensor.left(block)
             for column in np.flatnonzero(self.used[block]).tolist():
                 self._left(block, column)
             for load in self.watch.proxies.flying:
-                if load.source is not None and int(load.source[0]) * 16 // self.chunk.shared_stride == block:
+                if load.source is not None and int(load.source[0]) * 16 // self.resident.shared_stride == block:
                     self._leaves_copy(block, load)
 
     def _leaves_copy(self, block: int, load) -> None:
-        describe, site = self.chunk.launch.describe, self.chunk.program.sites[load.k]
+        describe, site = self.resident.launch.describe, self.resident.program.sites[load.k]
         self.report.add(
             "missing wait",
             load.k,
             -1,
             lambda: (
-                f"{describe(site)}: {self.chunk.name_block(block)} ends while this copy may still be reading its shared "
+                f"{describe(site)}: {self.resident.name_block(block)} ends while this copy may still be reading its shared "
                 "memory; it has to stay until the other block has waited for the mbarrier of the copy."
             ),
         )
 
     def _left(self, block: int, column: int) -> None:
-        chunk, order = self.chunk, self.order
+        resident, order = self.resident, self.order
         warps = np.arange(block * order.own, (block + 1) * order.own) + order.first
         source = (warps[0] - order.first) // order.span * order.span + column + order.first
         before = np.full((len(warps), 1), int(self.used[block, column]) << LANE_BITS | int(source) * 32)
@@ -131,8 +131,8 @@ class ClusterWatch:
             k,
             -1,
             lambda: (
-                f"{chunk.launch.describe(chunk.program.sites[k])}: {chunk.name_lane(lane)} uses the shared memory of "
-                f"{chunk.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
+                f"{resident.launch.describe(resident.program.sites[k])}: {resident.name_lane(lane)} uses the shared memory of "
+                f"{resident.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
                 "cluster meet at barrier.cluster before they end."
             ),
         )

@@ -48,7 +48,7 @@ def widest_first(found: list[Hazard]) -> list[Hazard]:
 
 
 class Hazards:
-    """The findings of a launch, one for each kind and pair of source lines, and what outlives a chunk of blocks."""
+    """The findings of a launch, one for each kind and pair of source lines, and what outlives a group of resident blocks."""
 
     def __init__(self, launch):
         self.launch, self.found, self._seen = launch, [], {}
@@ -69,8 +69,8 @@ class Hazards:
         self.published = Published(blocks * self.own)
         self.arrays: dict[int, GlobalShadow] = {}
 
-    def chunk(self, chunk) -> Watch:
-        return Watch(chunk, self)
+    def resident(self, resident) -> Watch:
+        return Watch(resident, self)
 
     def close(self) -> None:
         """The launch has ended: only the findings stay."""

@@ -1,4 +1,4 @@
-"""Watches the accesses of one chunk of blocks: each against the last write and the last reads of the same cells.
+"""Watches the accesses of one group of resident blocks: each against the last write and the last reads of the same cells.
 
 If nothing orders the two (`ordering`), it is a race, whichever way it came out here. A cp.async is an agent of its own:
 what it writes may be touched by nobody until the thread that issued it has waited, and then by that thread and by those
@@ -20,27 +20,27 @@ from gpu_simulator.observers.wgmma_checker import WarpgroupWatch
 
 
 class Watch:
-    """memory: the chunk's shared memory or the launch's global memory.
+    """memory: the resident blocks' shared memory or the launch's global memory.
 
     index: in elements of `width` bytes, one a lane or one for all.   picked: positions of the executing lanes, or None.
     """
 
-    def __init__(self, chunk, report):
-        self.chunk, self.report = chunk, report
-        self.order = Ordering(chunk, report.published)
+    def __init__(self, resident, report):
+        self.resident, self.report = resident, report
+        self.order = Ordering(resident, report.published)
         self.first_lane = 32 * self.order.first
-        size, account = len(chunk.shared.data), chunk.account
+        size, account = len(resident.shared.data), resident.account
         self.shared = SharedShadow(
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
         )
         self.copies: list = []
         self.proxies = AsyncWatch(self)
         self.clusters, self.tensor = ClusterWatch(self), TensorWatch(self)
-        self.warpgroups = None if chunk.warpgroups is None else WarpgroupWatch(self)
+        self.warpgroups = None if resident.warpgroups is None else WarpgroupWatch(self)
 
     def close(self) -> None:
-        """The chunk has ended."""
-        self.chunk.account.give(self.shared.taken)
+        """The blocks have ended."""
+        self.resident.account.give(self.shared.taken)
 
     # ---- Accesses ----
 
@@ -49,7 +49,7 @@ class Watch:
         return lanes[:, None] + self.first_lane
 
     def _rows(self, lanes) -> np.ndarray:
-        """Warps of the chunk, each once."""
+        """Resident warps, each once."""
         return np.unique((lanes >> 5) - self.order.first)
 
     def _accesses(self, k, verb: str, lanes, memory, index, width: int, values=None):
@@ -58,7 +58,7 @@ class Watch:
         if values is not None:
             now = bytes_of(values, count, width)
             old = bytes_of(memory.views[width][index], count, width)
-        if memory is self.chunk.shared:
+        if memory is self.resident.shared:
             yield Access(k, verb, self.shared, None, lanes, self.shared.cells(index, width, count), now, old)
             return
         for number, positions, inside in by_array(memory, index, width):
@@ -113,7 +113,7 @@ class Watch:
             self.check_readers(access)
             access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
         rows = self._rows(lanes)
-        if self.chunk.program.sites[k].family == "atom":
+        if self.resident.program.sites[k].family == "atom":
             self.order.acquire(rows, event)
         self.order.publish(rows, event - 1, *report.publishes[k])
 
@@ -204,12 +204,14 @@ class Watch:
 
     def words(self, access: Access, row, column) -> Words:
         at = int(access.cells[row, column]) * access.shadow.cell
-        chunk, lane = self.chunk, int(access.lanes[row, 0])
+        resident, lane = self.resident, int(access.lanes[row, 0])
         if access.name:
-            return Words(chunk.launch, lane, f"byte {at:,} of {access.name}", False)
-        block, at = divmod(at, chunk.shared_stride)
-        foreign = block != chunk.block_of_lane[lane - self.first_lane]
-        return Words(chunk.launch, lane, f"shared address {at}{f' of {chunk.name_block(block)}' if foreign else ''}")
+            return Words(resident.launch, lane, f"byte {at:,} of {access.name}", False)
+        block, at = divmod(at, resident.shared_stride)
+        foreign = block != resident.block_of_lane[lane - self.first_lane]
+        return Words(
+            resident.launch, lane, f"shared address {at}{f' of {resident.name_block(block)}' if foreign else ''}"
+        )
 
     # ---- cp.async ----
 
@@ -223,7 +225,9 @@ class Watch:
         shadow.written[access.cells] = np.int64(event) << LANE_BITS | lanes
         shadow.pending[access.cells] = FILLED
         own = lanes[:, 0] - self.first_lane
-        self.copies.append((own, np.broadcast_to(index, len(own)), width, self.chunk.groups.committed[own].copy(), k))
+        self.copies.append(
+            (own, np.broadcast_to(index, len(own)), width, self.resident.groups.committed[own].copy(), k)
+        )
 
     def wait(self, bound: np.ndarray) -> None:
         """Copies of groups before `bound` (by lane) have landed: as if their threads had written only now."""
@@ -250,7 +254,7 @@ class Watch:
         self.order.warp_met(L, self.report.event)
 
     def everyone(self) -> None:
-        """All threads of all blocks of the chunk met."""
+        """All threads of all resident blocks met."""
         self.order.everyone(self.report.event)
 
     def met(self, entries: list, counted: bool) -> None:
@@ -266,7 +270,7 @@ class Watch:
         self.order.synced[lanes] = self.report.event
         sites = sorted({e.site for e in entries})
         if not counted and len(sites) > 1:
-            describe, code = self.chunk.launch.describe, self.chunk.program.sites
+            describe, code = self.resident.launch.describe, self.resident.program.sites
             self.report.add(
                 "divergent barrier",
                 sites[1],

@@ -26,10 +26,10 @@ CHUNK_SHIFT = 4
 
 
 class TensorWatch:
-    """Of one chunk; part of its `Watch`."""
+    """Of one group of resident blocks; part of its `Watch`."""
 
     def __init__(self, watch):
-        self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
+        self.watch, self.resident, self.report, self.order = watch, watch.resident, watch.report, watch.order
         self.words = TensorWords(self)
         self.cells: dict[int, Cells] = {}
         self.touches: list[Touch] = [Touch("none", -1, 0, 0)]
@@ -46,7 +46,7 @@ class TensorWatch:
 
     def allocates_in_pair(self, k: int, lane: int, block: int) -> None:
         """Allocating reaches into the other block, which has to run: some thread here has met it at barrier.cluster."""
-        barrier, size = self.chunk.cluster_barrier, 32 * self.chunk.warps_per_block
+        barrier, size = self.resident.cluster_barrier, 32 * self.resident.warps_per_block
         over = barrier.complete()[int(barrier.cluster_of_lane[lane])]
         if not over or not barrier.waited[block * size : (block + 1) * size].any():
             self.words.not_begun(k, lane, block ^ 1)
@@ -93,7 +93,7 @@ class TensorWatch:
 
     def waited(self, L, k: int, what: str) -> None:
         event = self.report.next_event(k)
-        for warp in self.chunk.tensor_memory.warps(L):
+        for warp in self.resident.tensor_memory.warps(L):
             left = []
             for touch in self.open.get(warp, ()):
                 if touch.kind == what:
@@ -149,14 +149,14 @@ class TensorWatch:
             k,
             -1,
             lambda: (
-                f"{self.words.site(k)}: {len(lanes)} threads of the warp of {self.chunk.name_lane(lanes[0])} issue this "
+                f"{self.words.site(k)}: {len(lanes)} threads of the warp of {self.resident.name_lane(lanes[0])} issue this "
                 "tcgen05.mma, and each of them is one product: let one thread do it (elect.sync)."
             ),
         )
 
     def _operands(self, product) -> None:
         """A product reads shared memory."""
-        watch, shadow, index = self.watch, self.watch.shared, product.shared(self.chunk.shared_stride >> 4)
+        watch, shadow, index = self.watch, self.watch.shared, product.shared(self.resident.shared_stride >> 4)
         cells = shadow.cells(index, 16, len(index))
         lanes = np.full((len(index), 1), product.lane + watch.first_lane)
         access, last = Access(product.k, "reads", shadow, None, lanes, cells), shadow.written[cells]
@@ -174,7 +174,7 @@ class TensorWatch:
                 other, words = int(self.report.site_of[last[at, column] >> LANE_BITS]), watch.words(access, at, column)
                 self.report.add("missing fence", product.k, other, lambda: self.words.proxy(words, product.k, other))
         if len(self.reading) == 0:
-            self.reading = np.zeros((len(self.chunk.shared.data) >> CHUNK_SHIFT) + 1, np.int32)
+            self.reading = np.zeros((len(self.resident.shared.data) >> CHUNK_SHIFT) + 1, np.int32)
         self.reading[index] = product.touch
 
     def overwritten(self, access: Access) -> bool:
@@ -208,7 +208,7 @@ class TensorWatch:
         """A commit will arrive at a barrier; it publishes what its thread did before."""
         self.watch.proxies.used(load.k, barrier, np.array([load.lane]))
         load.clock = self.order.known_to(np.array([load.lane >> 5]), self.report.event)[0]
-        if load.key[0] != self.chunk.block_of_lane[load.lane]:
+        if load.key[0] != self.resident.block_of_lane[load.lane]:
             self.arriving.append(load)
         progress = self.progress.get(load.lane)
         if progress is not None:

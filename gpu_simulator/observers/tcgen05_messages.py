@@ -9,17 +9,17 @@ class TensorWords:
     """Reports what `TensorWatch` finds."""
 
     def __init__(self, watch):
-        self.watch, self.chunk, self.report = watch, watch.chunk, watch.report
+        self.watch, self.resident, self.report = watch, watch.resident, watch.report
 
     def site(self, k: int) -> str:
-        return self.chunk.launch.describe(self.chunk.program.sites[k])
+        return self.resident.launch.describe(self.resident.program.sites[k])
 
     def who(self, touch) -> str:
         """A thread, or the warp of an instruction of whole warps."""
-        name = self.chunk.name_lane(touch.lane)
+        name = self.resident.name_lane(touch.lane)
         if touch.kind == "mma":
             return name
-        return f"{name.split(', thread')[0]}, warp {touch.warp % self.chunk.warps_per_block}"
+        return f"{name.split(', thread')[0]}, warp {touch.warp % self.resident.warps_per_block}"
 
     def does(self, new) -> str:
         verb = {
@@ -36,8 +36,8 @@ class TensorWords:
             k,
             -1,
             lambda: (
-                f"{self.site(k)}: {self.chunk.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
-                f"{self.chunk.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."
+                f"{self.site(k)}: {self.resident.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
+                f"{self.resident.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."
             ),
         )
 
@@ -126,7 +126,7 @@ class TensorWords:
             load.k,
             -1,
             lambda: (
-                f"{self.site(load.k)}: {self.chunk.name_block(block)} ends while this commit may still arrive at its "
+                f"{self.site(load.k)}: {self.resident.name_block(block)} ends while this commit may still arrive at its "
                 f"mbarrier at shared address {load.key[1]}: before a block ends, one of its threads has to wait for the "
                 "phase of every arrival from another block."
             ),

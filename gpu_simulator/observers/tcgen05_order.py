@@ -12,7 +12,7 @@ from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS
 
 
 class TensorOrder:
-    """Of one chunk. Lanes are numbers in the chunk.
+    """Of one group of resident blocks. Lanes are numbers among the resident blocks.
 
     reached[w, u]: the last event of warp u of the same cluster that warp w comes after, by relaxed barriers as well.
     after: what it came after when it last executed tcgen05.fence::after_thread_sync.
@@ -22,7 +22,7 @@ class TensorOrder:
     def __init__(self, watch):
         self.watch, self.order, self.report = watch, watch.order, watch.report
         self.reached, self.after = (np.full(watch.order.known.shape, ALWAYS, np.int64) for _ in range(2))
-        self.loose = any(item.family == "mbarrier" and "relaxed" in item.parts for item in watch.chunk.program.sites)
+        self.loose = any(item.family == "mbarrier" and "relaxed" in item.parts for item in watch.resident.program.sites)
 
     def told(self, lane: int, event: int, other: int) -> bool:
         """Whether a thread may rely on an event of another, as for memory."""

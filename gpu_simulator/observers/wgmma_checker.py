@@ -22,17 +22,19 @@ CHUNK_SHIFT = 4
 
 
 class WarpgroupWatch:
-    """Of one chunk; part of its `Watch`. Groups are numbered as in `Warpgroups`."""
+    """Of one group of resident blocks; part of its `Watch`. Groups are numbered as in `Warpgroups`."""
 
     def __init__(self, watch):
-        self.watch, self.chunk, self.report = watch, watch.chunk, watch.report
-        chunk, self.time = watch.chunk, 0
-        self.groups = chunk.warpgroups
+        self.watch, self.resident, self.report = watch, watch.resident, watch.report
+        resident, self.time = watch.resident, 0
+        self.groups = resident.warpgroups
         self.fenced = np.zeros(self.groups.count, np.int64)  # time of the last wgmma.fence; 0 for none
         self.used: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # register -> time and site of the last use by threads
         self.matrices: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}  # accumulators -> of the last wgmma on them
-        self.reading = np.zeros((len(chunk.shared.data) >> CHUNK_SHIFT) + 1, np.int32)  # wgmma that read each 16 bytes
-        chunk.take(self.reading.nbytes, "the hazards' record of wgmma")
+        self.reading = np.zeros(
+            (len(resident.shared.data) >> CHUNK_SHIFT) + 1, np.int32
+        )  # wgmma that read each 16 bytes
+        resident.take(self.reading.nbytes, "the hazards' record of wgmma")
         self.busy = 0
 
     # ---- Registers ----
@@ -187,7 +189,7 @@ class WarpgroupWatch:
             at, column = np.argwhere(bad)[0]
             stamp = int(last[at, column])
             other, words = int(self.report.site_of[stamp >> LANE_BITS]), self.watch.words(access, at, column)
-            writer = self.chunk.name_lane((stamp & LANE_MASK) - self.watch.first_lane).split("), ", 1)[1]
+            writer = self.resident.name_lane((stamp & LANE_MASK) - self.watch.first_lane).split("), ", 1)[1]
             self.report.add(
                 "missing fence",
                 access.k,
@@ -206,10 +208,10 @@ class WarpgroupWatch:
         if not bad.any():
             return False
         row, column = np.argwhere(bad)[0]
-        chunk, words = int(chunks[row, column]), self.watch.words(access, row, column)
+        place, words = int(chunks[row, column]), self.watch.words(access, row, column)
         for flight in self.groups.flights:
             for at, own in enumerate(flight.reads or ()):
-                if flight.left[at] and (own == chunk).any():
+                if flight.left[at] and (own == place).any():
                     self._overwrites(words, access, flight, int(flight.groups[at]))
                     return True
         return False
@@ -257,15 +259,15 @@ class WarpgroupWatch:
     # ---- Pieces ----
 
     def _first_warp(self, group: int) -> int:
-        """Number of the first warp of a group in the chunk."""
+        """Number of the first warp of a group."""
         block, local = divmod(group, self.groups.each)
-        return block * self.chunk.warps_per_block + local * WARPS
+        return block * self.resident.warps_per_block + local * WARPS
 
     def _site(self, k: int) -> str:
-        return self.chunk.launch.describe(self.chunk.program.sites[k])
+        return self.resident.launch.describe(self.resident.program.sites[k])
 
     def _register(self, number: int) -> str:
-        return f"register {self.chunk.program.registers[number].name}"
+        return f"register {self.resident.program.registers[number].name}"
 
 
 __all__ = ["WarpgroupWatch"]

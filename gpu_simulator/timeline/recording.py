@@ -100,39 +100,39 @@ class Recorder:
 
     # ---- What the scheduler says ----
 
-    def waits(self, chunk, lanes, key, phase: int) -> None:
-        signal = (self.block(chunk, key[0]), key[1], phase)
-        for _, some, warp in self.warps(chunk, lanes):
+    def waits(self, resident, lanes, key, phase: int) -> None:
+        signal = (self.block(resident, key[0]), key[1], phase)
+        for _, some, warp in self.warps(resident, lanes):
             self.add(warp, some, Step(WAIT, signal=signal))
 
-    def meets(self, chunk, lanes, key, stays: bool) -> None:
+    def meets(self, resident, lanes, key, stays: bool) -> None:
         """Threads come to barrier `key` of their block; those of bar.arrive go on."""
-        block = self.block(chunk, key[0])
+        block = self.block(resident, key[0])
         signal = (block, f"barrier {key[1]}", self.rounds.get((block, key[1]), 0))
-        for _, some, warp in self.warps(chunk, lanes):
+        for _, some, warp in self.warps(resident, lanes):
             self.add(warp, some, Step(ARRIVE, signal=signal))
             if stays:
                 self.add(warp, some, Step(WAIT, signal=signal))
 
-    def met(self, chunk, key) -> None:
-        place = (self.block(chunk, key[0]), key[1])
+    def met(self, resident, key) -> None:
+        place = (self.block(resident, key[0]), key[1])
         self.rounds[place] = self.rounds.get(place, 0) + 1
 
-    def everyone(self, chunk, number: int) -> None:
-        for block in range(chunk.blocks):
-            self.meets(chunk, chunk.all_lanes[chunk.block_of_lane == block], (block, number), True)
-            self.met(chunk, (block, number))
+    def everyone(self, resident, number: int) -> None:
+        for block in range(resident.blocks):
+            self.meets(resident, resident.all_lanes[resident.block_of_lane == block], (block, number), True)
+            self.met(resident, (block, number))
 
-    def cluster(self, chunk, lanes, rounds, waits: bool) -> None:
+    def cluster(self, resident, lanes, rounds, waits: bool) -> None:
         """Threads arrive at, or wait for, a round of barrier.cluster."""
-        for first, some, warp in self.warps(chunk, lanes):
-            home = int(chunk.block_of_lane[lanes[first]])
-            signal = (self.block(chunk, home - home % chunk.cluster_size), "cluster", int(rounds[first]))
+        for first, some, warp in self.warps(resident, lanes):
+            home = int(resident.block_of_lane[lanes[first]])
+            signal = (self.block(resident, home - home % resident.cluster_size), "cluster", int(rounds[first]))
             self.add(warp, some, Step(WAIT if waits else ARRIVE, signal=signal))
 
     # ---- What instructions do ----
 
-    def stop(self, chunk, L, site: int, values: dict, after: bool) -> None:
+    def stop(self, resident, L, site: int, values: dict, after: bool) -> None:
         """Before an instruction; nothing is kept from after it."""
         if after:
             return
@@ -143,7 +143,7 @@ class Recorder:
             holds = np.broadcast_to(values[f"r{register.index}"], L.n)
             active = active & (~holds if type(item.guard) is Negated else holds)
         if active.any():
-            stop = Stop(self, chunk, L, item, values)
+            stop = Stop(self, resident, L, item, values)
             getattr(self, f"on_{item.family}")(stop, np.flatnonzero(active))
 
     def on_mma(self, stop, positions) -> None:
@@ -168,7 +168,7 @@ class Recorder:
         if found is None:
             return
         flop = 2 * prod(map(int, found.groups())) / share
-        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+        for _, lanes, warp in self.warps(stop.resident, stop.lanes[positions]):
             if self.ended.pop(warp, False):
                 self.tiles[warp] = self.tiles.get(warp, 0) + 1
             step = Step(what, flop, unit, stage=filling[0], turn=filling[1], tile=self.tiles.get(warp, 0))
@@ -180,7 +180,7 @@ class Recorder:
             for position in positions.tolist():
                 self.issued(stop, position)
         elif parts[1] == "commit":
-            for position, lanes, warp in self.warps(stop.chunk, stop.lanes[positions], positions):
+            for position, lanes, warp in self.warps(stop.resident, stop.lanes[positions], positions):
                 ranks = stop.number(position, 1) if "multicast__cluster" in parts else None
                 for signal in stop.signals(position, item.operands[0], ranks):
                     self.add(warp, lanes, Step(COMMIT, unit=TCGEN05, signal=signal))
@@ -200,8 +200,8 @@ class Recorder:
         if adds is not None and not bool(stop.value(position, adds)):
             self.tiles[warp] = self.tiles.get(warp, -1) + 1
         stage, turn = stop.filling(position, operands[2])
-        own = int(stop.chunk.block_of_lane[stop.lanes[position]])
-        blocks = tuple(sorted(self.block(stop.chunk, block) for block in (own, own ^ 1))) if pair else ()
+        own = int(stop.resident.block_of_lane[stop.lanes[position]])
+        blocks = tuple(sorted(self.block(stop.resident, block) for block in (own, own ^ 1))) if pair else ()
         self.add(
             warp,
             stop.bit(position),
@@ -231,7 +231,7 @@ class Recorder:
                 self.copied(stop, position)
         else:
             width = stop.number(positions[0], 2)
-            for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+            for _, lanes, warp in self.warps(stop.resident, stop.lanes[positions]):
                 self.add(warp, lanes, Step(ASYNC, float(width * lanes.bit_count()), COPIES))
 
     def copied(self, stop, position: int) -> None:
@@ -242,18 +242,18 @@ class Recorder:
         if "tensor" in parts:
             rank = int(next(part for part in parts if re.fullmatch(r"\dd", part))[0])
             address = int(stop.value(position, outside))
-            size = descriptor(stop.chunk, stop.item.site, int(stop.lanes[position]), address, rank).size
+            size = descriptor(stop.resident, stop.item.site, int(stop.lanes[position]), address, rank).size
         else:
             size = stop.number(position, 2)
         if out:
             self.ended[warp] = True
             self.add(warp, stop.bit(position), Step(ASYNC, float(size), STORES))
             return
-        at, chunk = 2 if "tensor" in parts else 3, stop.chunk
+        at, resident = 2 if "tensor" in parts else 3, stop.resident
         block, first = stop.shared(position, inside)
         ranks = stop.number(position, at + 1) if "multicast__cluster" in parts else None
         made = destinations(
-            chunk,
+            resident,
             stop.item.site,
             int(stop.lanes[position]),
             block,
@@ -263,7 +263,7 @@ class Recorder:
         )
         for number, (to, key) in enumerate(made):
             for signal in stop.signal(key):
-                home = self.block(chunk, to)
+                home = self.block(resident, to)
                 self.boxes.append((home, first, first + size, signal[1], signal[2]))
                 self.add(
                     warp,
@@ -293,25 +293,25 @@ class Recorder:
             return
         kind = next(part for part in reversed(parts) if part in CODES)
         width = SIZE[CODES[kind]] * next((int(part[1:]) for part in parts if re.fullmatch(r"v[248]", part)), 1)
-        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+        for _, lanes, warp in self.warps(stop.resident, stop.lanes[positions]):
             self.ended[warp] = True
             self.add(warp, lanes, Step(EPILOGUE, float(width * lanes.bit_count()), "registers"))
 
     # ---- Pieces ----
 
-    def block(self, chunk, number: int) -> int:
-        return int(chunk.block_ids[number])
+    def block(self, resident, number: int) -> int:
+        return int(resident.block_ids[number])
 
-    def warps(self, chunk, lanes, positions=None):
+    def warps(self, resident, lanes, positions=None):
         """(first of `positions`, a bit for each lane, (block, warp)) of each warp among lane numbers."""
         numbers, first = np.unique(lanes >> 5, return_index=True)
         for number, at in zip(numbers.tolist(), first.tolist(), strict=True):
-            block, warp = divmod(number, chunk.warps_per_block)
+            block, warp = divmod(number, resident.warps_per_block)
             bits = int(np.bitwise_or.reduce(1 << (lanes[lanes >> 5 == number] & 31)))
-            yield (at if positions is None else int(positions[at])), bits, (self.block(chunk, block), warp)
+            yield (at if positions is None else int(positions[at])), bits, (self.block(resident, block), warp)
 
     def each(self, stop, positions, step: Step) -> None:
-        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+        for _, lanes, warp in self.warps(stop.resident, stop.lanes[positions]):
             self.add(warp, lanes, step)
 
     def add(self, warp, lanes: int, step: Step) -> None:

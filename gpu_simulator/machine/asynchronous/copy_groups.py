@@ -8,10 +8,10 @@ import numpy as np
 class Groups:
     """The cp.async groups of each thread. With timing "late" a copy moves its bytes when it is waited for."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
-        self.late = chunk.launch.timing == "late"
-        self.committed = np.zeros(chunk.lanes, np.int64)
+    def __init__(self, resident):
+        self.resident = resident
+        self.late = resident.launch.timing == "late"
+        self.committed = np.zeros(resident.lanes, np.int64)
         self.pending: list = []
 
     def copy(self, L, positions, index_to, index_from, size, kept) -> None:
@@ -23,13 +23,13 @@ class Groups:
 
     def land(self, entry) -> None:
         _, index_to, index_from, size, kept = entry[:5]
-        view = self.chunk.memory.views[size]
+        view = self.resident.memory.views[size]
         data = view[np.maximum(index_from, 0)]
         if kept is not None:
             raw = np.ascontiguousarray(data).view(np.uint8).reshape(-1, size).copy()
             raw[np.arange(size) >= kept[:, None]] = 0
             data = raw.view(view.dtype)[:, 0]
-        self.chunk.shared.views[size][index_to] = data
+        self.resident.shared.views[size][index_to] = data
 
     def taken(self, lane: int):
         """A function that lands what a lane has copied so far; others wait for it no longer."""
@@ -49,13 +49,13 @@ class Groups:
         """wait_group `left` (None: wait_all): copies older than the newest `left` groups land."""
         active = L.active() if mask is None else mask
         lanes = L.lane_numbers()[active]
-        bound = np.full(self.chunk.lanes, -1, np.int64)
+        bound = np.full(self.resident.lanes, -1, np.int64)
         if left is None:
             bound[lanes] = self.committed[lanes] + 1
         else:
             bound[lanes] = self.committed[lanes] - np.broadcast_to(left, L.n)[active].astype(np.int64)
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.wait(bound)
+        if self.resident.hazards is not None:
+            self.resident.hazards.wait(bound)
         remaining = []
         for entry in self.pending:
             done = entry[5] < bound[entry[0]]

@@ -29,11 +29,11 @@ class Store:
 
 
 class TensorCores:
-    """Those of one chunk."""
+    """Those of one group of resident blocks."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
-        self.late = chunk.launch.timing == "late"
+    def __init__(self, resident):
+        self.resident = resident
+        self.late = resident.launch.timing == "late"
         self.queue: dict[int, list[Product]] = {}  # by the first block of a pair
         self.issued: dict[int, int] = {}  # by lane: products so far
         self.pending: dict[int, list[Product]] = {}  # by lane: those that are not done
@@ -46,12 +46,12 @@ class TensorCores:
     ) -> None:
         """form: kind, cta_group, .ws, whether A lies in tensor memory.   disabled, scale: as in `Product`."""
         kind, group, ws, inside = form
-        chunk, memory = self.chunk, self.chunk.tensor_memory
-        own = int(chunk.block_of_lane[lane])
+        resident, memory = self.resident, self.resident.tensor_memory
+        own = int(resident.block_of_lane[lane])
         blocks = (own,) if group == 1 else memory.pair(k, lane, own)
         try:
             what = operands.instruction(word, kind, group, ws, inside)
-            rows, size = (what.m // group, what.n // group), chunk.shared.size
+            rows, size = (what.m // group, what.n // group), resident.shared.size
             index_a = None if inside else operands.chunks(a, what.a_major, rows[0], what.k, what.element_bytes, size)
             index_b = operands.chunks(b, what.b_major, rows[1], what.k, what.element_bytes, size)
         except DescriptorError as error:
@@ -74,19 +74,19 @@ class TensorCores:
         )
         for block, _, column, columns, _ in product.tensor():
             memory.check(k, lane, block, column, columns)
-        chunk.sites[k].bytes += group * (rows[0] * (not inside) + rows[1]) * what.k * what.element_bytes
+        resident.sites[k].bytes += group * (rows[0] * (not inside) + rows[1]) * what.k * what.element_bytes
         self.issued[lane] = product.number = self.issued.get(lane, 0) + 1
-        if chunk.hazards is not None:
-            chunk.hazards.tensor.issued(product)
+        if resident.hazards is not None:
+            resident.hazards.tensor.issued(product)
         if self.late:
             self.pending.setdefault(lane, []).append(product)
             self.queue.setdefault(blocks[0], []).append(product)
         else:
-            product.run(chunk)
+            product.run(resident)
 
     def check_lanes(self, k: int, lane: int, d: int, a: int | None, what, form: tuple) -> None:
         """D, and A in tensor memory, have to begin at a lane that there is for them."""
-        first, (_, group, ws, _), fault = d >> 16, form, self.chunk.tensor_memory.fault
+        first, (_, group, ws, _), fault = d >> 16, form, self.resident.tensor_memory.fault
         if not operands.fits(what.m, group, ws, first):
             also = " or 16" if operands.fits(what.m, group, ws, 16) else ""
             raise fault(
@@ -107,16 +107,16 @@ class TensorCores:
 
     def commit(self, k: int, lane: int, keys) -> None:
         """An arrival at each of the mbarriers `keys` when what the thread has issued so far is done."""
-        chunk = self.chunk
+        resident = self.resident
         tracked = [one for one in self.pending.get(lane, ()) if not one.done]
         self.pending[lane] = list(tracked)
         for key in keys:
-            barrier = chunk.mbarriers.find(k, lane, key)
+            barrier = resident.mbarriers.find(k, lane, key)
             load = Load(k, lane, key, 0, lambda: self.finish_products(tracked), _NOTHING, barrier.phase)
             load.products = self.issued.get(lane, 0)
-            if chunk.hazards is not None:
-                chunk.hazards.tensor.commits(load, barrier)
-            chunk.transfers.load(load)
+            if resident.hazards is not None:
+                resident.hazards.tensor.commits(load, barrier)
+            resident.transfers.load(load)
 
     def finish_products(self, products: list[Product]) -> None:
         """Do these products, and those of the same block that were issued before them."""
@@ -126,7 +126,7 @@ class TensorCores:
             queue = self.queue[last.blocks[0]]
             count = queue.index(last) + 1
             for product in queue[:count]:
-                product.run(self.chunk)
+                product.run(self.resident)
             del queue[:count]
 
     # ---- tcgen05.ld and tcgen05.st ----
@@ -150,5 +150,5 @@ class TensorCores:
         """Every thread has ended: what nobody waited for is done, too."""
         for queue in self.queue.values():
             for product in queue:
-                product.run(self.chunk)
+                product.run(self.resident)
         self.wait_stores([store.warp for store in self.stores])

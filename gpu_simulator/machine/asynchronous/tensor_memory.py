@@ -1,4 +1,4 @@
-"""Tensor memory of the blocks of a chunk: what is allocated, who waits for it, and the cells.
+"""Tensor memory of the resident blocks: what is allocated, who waits for it, and the cells.
 
 Every block is alone on its multiprocessor here: 128 lanes of 512 columns of 32 bits. tcgen05.alloc takes the lowest
 free columns at a multiple of their number, and waits while there are none. With cta_group::2 it also waits for the
@@ -34,7 +34,7 @@ class Allocation(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A warp in tcgen05.alloc. place: where the address goes, in words of 4 bytes of the chunk's shared memory."""
+    """A warp in tcgen05.alloc. place: where the address goes, in words of 4 bytes of the resident blocks' shared memory."""
 
     warp: int
     columns: int
@@ -54,10 +54,10 @@ class Meeting(NamedTuple):
 
 
 class TensorMemory:
-    """Blocks are numbers in the chunk."""
+    """Blocks are numbers among the resident blocks."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
+    def __init__(self, resident):
+        self.resident = resident
         self.cells: dict[int, np.ndarray] = {}  # block -> (128, 512) uint32
         self.held: dict[int, list[Allocation]] = {}
         self.freed: dict[int, dict[int, int]] = {}  # block -> column -> site of the dealloc
@@ -70,24 +70,24 @@ class TensorMemory:
 
     def alloc(self, L, k: int, places, columns, group: int, following: int) -> int:
         """Returns -1 with those warps parked that have to wait. places: (warps) of `Waiting`."""
-        chunk = self.chunk
+        resident = self.resident
         numbers = self.uniform(L, k, columns, "columns")
         self.park(L, following)
         for warp, place, number in zip(self.warps(L), places, numbers, strict=True):
-            block = warp // chunk.warps_per_block
+            block = warp // resident.warps_per_block
             self.check_alloc(k, warp * 32, block, number, group)
-            if group == 2 and chunk.hazards is not None:
-                chunk.hazards.tensor.allocates_in_pair(k, warp * 32, block)
+            if group == 2 and resident.hazards is not None:
+                resident.hazards.tensor.allocates_in_pair(k, warp * 32, block)
             self.waiting.append(Waiting(warp, number, group, place, k, following))
         self.recheck()
         return -1
 
     def park(self, L, following: int) -> None:
         """The executing warps go on at a code block once they are let go."""
-        self.chunk.goto(L, following)
-        self.chunk.at = None
+        self.resident.goto(L, following)
+        self.resident.at = None
         for warp in self.warps(L):
-            self.chunk.pc[warp * 32 : warp * 32 + 32] = PARKED
+            self.resident.pc[warp * 32 : warp * 32 + 32] = PARKED
 
     def check_alloc(self, k: int, lane: int, block: int, columns: int, group: int) -> None:
         if columns not in ALLOCATIONS:
@@ -132,14 +132,14 @@ class TensorMemory:
 
     def check_places(self, together: list[Waiting]) -> None:
         """One block of a pair writes the address for both, to where its own instruction names."""
-        offsets = [4 * one.place % self.chunk.shared_stride for one in together]
+        offsets = [4 * one.place % self.resident.shared_stride for one in together]
         if len(set(offsets)) > 1:
             one, other = together
             raise self.fault(
                 one.k,
                 one.warp * 32,
                 f"has the address written to shared address {offsets[0]:,}, and "
-                f"{self.chunk.name_block(self.block(other))} to {offsets[1]:,}: with cta_group::2 both "
+                f"{self.resident.name_block(self.block(other))} to {offsets[1]:,}: with cta_group::2 both "
                 "blocks name the same place, because one of them writes the address for both.",
             )
 
@@ -162,20 +162,20 @@ class TensorMemory:
         return int(free[0]) * columns if len(free) else None
 
     def give(self, entry: Waiting, start: int) -> None:
-        chunk, block, lane = self.chunk, self.block(entry), entry.warp * 32
+        resident, block, lane = self.resident, self.block(entry), entry.warp * 32
         if block not in self.cells:
-            chunk.take(BYTES, "tensor memory")
+            resident.take(BYTES, "tensor memory")
             self.cells[block] = np.zeros((LANES, COLUMNS), np.uint32)
         self.cells[block][:, start : start + entry.columns] = GARBAGE
         self.held.setdefault(block, []).append(Allocation(start, entry.columns, entry.group, entry.k, lane))
         freed = self.freed.setdefault(block, {})
         for column in range(start, start + entry.columns):
             freed.pop(column, None)
-        if chunk.hazards is not None:
-            chunk.hazards.tensor.allocated(entry.k, lane, block, start, entry.columns, entry.place)
-        chunk.shared.views[4][entry.place] = start
-        chunk.pc[lane : lane + 32] = entry.following
-        chunk.at = None
+        if resident.hazards is not None:
+            resident.hazards.tensor.allocated(entry.k, lane, block, start, entry.columns, entry.place)
+        resident.shared.views[4][entry.place] = start
+        resident.pc[lane : lane + 32] = entry.following
+        resident.at = None
 
     def meet(self, L, k: int, what: list[str], following: int) -> int:
         """Returns -1 with those warps parked whose partner in the other block has not come. what: of each warp."""
@@ -190,7 +190,7 @@ class TensorMemory:
                 continue
             self.meeting.remove(other)
             for one in (mine, other):
-                self.chunk.pc[one.warp * 32 : one.warp * 32 + 32] = one.following
+                self.resident.pc[one.warp * 32 : one.warp * 32 + 32] = one.following
         return -1
 
     def dealloc_in_pair(self, L, k: int, address, columns, following: int) -> int:
@@ -205,7 +205,7 @@ class TensorMemory:
         """Returns the address that each warp gives back."""
         starts = self.uniform(L, k, address, "addresses")
         for warp, start, number in zip(self.warps(L), starts, self.uniform(L, k, columns, "columns"), strict=True):
-            block, lane = warp // self.chunk.warps_per_block, warp * 32
+            block, lane = warp // self.resident.warps_per_block, warp * 32
             found = next((one for one in self.held.get(block, ()) if one.start == start), None)
             if found is None:
                 if start & 0xFFFF in self.freed.get(block, {}):
@@ -220,8 +220,8 @@ class TensorMemory:
                     f"gives back {number} columns with cta_group::{group}; {found.columns} were "
                     f"allocated with cta_group::{found.group} ({self.site(found.k)}).",
                 )
-            if self.chunk.hazards is not None:
-                self.chunk.hazards.tensor.given_back(k, lane, block, start, number)
+            if self.resident.hazards is not None:
+                self.resident.hazards.tensor.given_back(k, lane, block, start, number)
             self.held[block].remove(found)
             self.freed[block].update(dict.fromkeys(range(start, start + number), k))
         self.recheck()
@@ -229,7 +229,7 @@ class TensorMemory:
 
     def relinquish(self, L, k: int) -> None:
         for warp in self.warps(L):
-            self.given_up[warp // self.chunk.warps_per_block] = k, warp * 32
+            self.given_up[warp // self.resident.warps_per_block] = k, warp * 32
 
     # ---- Accesses ----
 
@@ -249,7 +249,7 @@ class TensorMemory:
         why = (
             f"which was given back at {self.site(site)}"
             if site is not None
-            else (f"which is not allocated; {self.chunk.name_block(block)} holds {self.inventory(block)}")
+            else (f"which is not allocated; {self.resident.name_block(block)} holds {self.inventory(block)}")
         )
         raise self.fault(
             k, lane, f"uses columns {start} to {end - 1} of tensor memory, among them column {int(missing[0])}, {why}."
@@ -258,7 +258,7 @@ class TensorMemory:
     def quarter(self, k: int, warp: int, address: int, shape: str) -> tuple[int, int]:
         """(lane, column) of an address that a warp loads from or stores to. Raises where it is not the warp's."""
         lane, column = (address >> 16) % LANES, address & 0xFFFF  # rows of a pair's second block may count on from 128
-        rank = warp % self.chunk.warps_per_block
+        rank = warp % self.resident.warps_per_block
         first = QUARTER * (rank % 4)
         if lane == first or (shape.startswith("16x") and lane == first + 16):
             return lane, column
@@ -274,7 +274,7 @@ class TensorMemory:
     def quarters(self, L, k: int, address, shape: str, columns: int) -> Iterator[tuple[int, int, int, int, int]]:
         """(n, warp, block, lane, column) of what the n-th warp here loads or stores, each checked as it comes."""
         for n, (warp, at) in enumerate(zip(self.warps(L), self.uniform(L, k, address, "addresses"), strict=True)):
-            block = warp // self.chunk.warps_per_block
+            block = warp // self.resident.warps_per_block
             lane, column = self.quarter(k, warp, at, shape)
             self.check(k, warp * 32, block, column, columns)
             yield n, warp, block, lane, column
@@ -296,12 +296,12 @@ class TensorMemory:
 
     def pair(self, k: int, lane: int, block: int) -> tuple[int, int]:
         """The two blocks of a pair, the even rank first."""
-        if self.chunk.cluster_size % 2:
+        if self.resident.cluster_size % 2:
             raise self.fault(
                 k,
                 lane,
                 "uses cta_group::2, which needs a pair of blocks, but its cluster has "
-                f"{self.chunk.cluster_size}: launch it with __cluster_dims__(2, 1, 1).",
+                f"{self.resident.cluster_size}: launch it with __cluster_dims__(2, 1, 1).",
             )
         return block & ~1, block | 1
 
@@ -332,7 +332,7 @@ class TensorMemory:
         return rows[:, 0].tolist()
 
     def block(self, entry: Waiting | Meeting) -> int:
-        return entry.warp // self.chunk.warps_per_block
+        return entry.warp // self.resident.warps_per_block
 
     def blocks(self) -> set[int]:
         """Those in which a warp waits."""
@@ -340,15 +340,15 @@ class TensorMemory:
 
     def explain(self, block: int) -> list[str]:
         """One clause for each warp of a block that waits in tcgen05.alloc, or for the other block of its pair."""
-        chunk, words = self.chunk, []
+        resident, words = self.resident, []
         alone = (
-            f"together with a warp of {chunk.name_block(block ^ 1)}, which has not come"
-            if (chunk.cluster_size > 1)
+            f"together with a warp of {resident.name_block(block ^ 1)}, which has not come"
+            if (resident.cluster_size > 1)
             else ""
         )
         for entry in (*self.waiting, *self.meeting):
             if self.block(entry) == block:
-                threads = spans(chunk.thread_of_lane[entry.warp * 32 : entry.warp * 32 + 32])
+                threads = spans(resident.thread_of_lane[entry.warp * 32 : entry.warp * 32 + 32])
                 if type(entry) is Meeting:
                     what = f"{entry.what} {alone}"
                 else:
@@ -364,7 +364,7 @@ class TensorMemory:
         return ", ".join(f"columns {one.start} to {one.start + one.columns - 1}" for one in held) or "none"
 
     def site(self, k: int) -> str:
-        return self.chunk.launch.describe(self.chunk.program.sites[k])
+        return self.resident.launch.describe(self.resident.program.sites[k])
 
     def fault(self, k: int, lane: int, what: str) -> TensorMemoryFault:
-        return TensorMemoryFault(f"{self.site(k)}: {self.chunk.name_lane(lane)} {what}")
+        return TensorMemoryFault(f"{self.site(k)}: {self.resident.name_lane(lane)} {what}")

@@ -17,7 +17,7 @@ class Load:
     """A copy that an mbarrier counts. move: writes the bytes.   size: bytes, as the barrier counts them; 0 where it
     counts an arrival instead, for the cp.async of a thread.
 
-    index: what it fills of the chunk's shared memory, in units of `width` bytes.   phase: of the barrier when it was
+    index: what it fills of the resident blocks' shared memory, in units of `width` bytes.   phase: of the barrier when it was
     issued.   source: 16-byte chunks of shared memory that it reads, for copies from block to block.
     proxy: whether it goes through the async proxy, as all do but st.async and red.async.
     """
@@ -49,11 +49,11 @@ class Store:
 
 
 class Transfers:
-    """Those of one chunk."""
+    """Those of one group of resident blocks."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
-        self.late = chunk.launch.timing == "late"
+    def __init__(self, resident):
+        self.resident = resident
+        self.late = resident.launch.timing == "late"
         self.loads: dict[tuple[int, int], list[Load]] = {}
         self.on_the_way = 0  # bytes of `loads`
         self.stores: list[Store] = []
@@ -66,19 +66,19 @@ class Transfers:
         if self.late:
             self.loads.setdefault(load.key, []).append(load)
             self.on_the_way += load.size
-            self.chunk.launch.most_on_the_way = max(self.chunk.launch.most_on_the_way, self.on_the_way)
+            self.resident.launch.most_on_the_way = max(self.resident.launch.most_on_the_way, self.on_the_way)
         else:
             self.land(load)
 
     def land(self, load: Load) -> None:
-        chunk = self.chunk
+        resident = self.resident
         load.move()
-        if chunk.hazards is not None:
-            chunk.hazards.proxies.landed(load, chunk.mbarriers.known.get(load.key))
+        if resident.hazards is not None:
+            resident.hazards.proxies.landed(load, resident.mbarriers.known.get(load.key))
         if load.size:
-            chunk.mbarriers.expect(load.k, load.lane, load.key, -load.size)
+            resident.mbarriers.expect(load.k, load.lane, load.key, -load.size)
         else:
-            chunk.mbarriers.arrive(load.k, load.lane, load.key, 1)
+            resident.mbarriers.arrive(load.k, load.lane, load.key, 1)
 
     def land_wanted(self, keys) -> bool:
         """Land what the barriers `keys` wait for; True if there was anything."""
@@ -97,7 +97,7 @@ class Transfers:
         if not self.late:
             move()
             store.done = True
-        if self.late or self.chunk.hazards is not None:
+        if self.late or self.resident.hazards is not None:
             self.stores.append(store)
 
     def commit(self, L, mask) -> None:
@@ -116,8 +116,8 @@ class Transfers:
         for store in self.stores:
             if store.group < bound.get(store.lane, -1):
                 self.finish_store(store)
-                if self.chunk.hazards is not None:
-                    self.chunk.hazards.proxies.stored(store)
+                if self.resident.hazards is not None:
+                    self.resident.hazards.proxies.stored(store)
             else:
                 remaining.append(store)
         self.stores = remaining
@@ -131,8 +131,8 @@ class Transfers:
 
     def finish(self) -> None:
         """Every thread has ended: what is still in flight lands."""
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.proxies.ended(self.stores)
+        if self.resident.hazards is not None:
+            self.resident.hazards.proxies.ended(self.stores)
         for loads in self.loads.values():
             for load in loads:
                 load.move()

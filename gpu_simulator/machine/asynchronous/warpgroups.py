@@ -1,4 +1,4 @@
-"""Warpgroups of a chunk: which lanes make one, and the wgmma that are in flight.
+"""Warpgroups of the resident blocks: which lanes make one, and the wgmma that are in flight.
 
 With timing "early" a product is there when it is issued. With "late" it is done, and shared memory read, when a
 wait_group covers it; until then the accumulators keep what they held before. PTX ISA, "wgmma.wait_group".
@@ -44,13 +44,13 @@ class Flight:
 class Warpgroups:
     """Four warps in a row, the first a multiple of 4 in its block; numbered block by block."""
 
-    def __init__(self, chunk):
-        self.chunk, self.late = chunk, chunk.launch.timing == "late"
-        warps = chunk.warps_per_block
+    def __init__(self, resident):
+        self.resident, self.late = resident, resident.launch.timing == "late"
+        warps = resident.warps_per_block
         self.each = -(-warps // WARPS)  # warpgroups of a block, the last perhaps a part of one
-        number = np.arange(chunk.warps)
+        number = np.arange(resident.warps)
         self.of_warp = number // warps * self.each + number % warps // WARPS
-        self.count = chunk.blocks * self.each
+        self.count = resident.blocks * self.each
         self.committed = np.zeros(self.count, np.int64)
         self.flights: list[Flight] = []
         self.matrices: dict[tuple, np.ndarray] = {}  # accumulators in flight, by their registers: (count, 64, n)
@@ -62,7 +62,7 @@ class Warpgroups:
     def ready(self, here: np.ndarray) -> np.ndarray | None:
         """Of the lanes at an instruction of warpgroups, those whose whole warpgroup is there; None for none."""
 
-        away = (~here & (self.chunk.pc != DONE)).reshape(-1, 32).any(1)
+        away = (~here & (self.resident.pc != DONE)).reshape(-1, 32).any(1)
         waiting = np.zeros(self.count, bool)
         waiting[self.of_warp[away]] = True
         here = (here.reshape(-1, 32) & ~waiting[self.of_warp][:, None]).reshape(-1)
@@ -72,7 +72,7 @@ class Warpgroups:
         """Numbers of the executing warpgroups. Raises `WarpgroupFault` where one is incomplete."""
         found = L.__dict__.get("_warpgroups")
         if found is None:
-            warps = np.arange(self.chunk.warps) if L.chosen is None else L.chosen
+            warps = np.arange(self.resident.warps) if L.chosen is None else L.chosen
             of = self.of_warp[warps]
             number, count = np.unique(of, return_counts=True)
             whole = count == WARPS
@@ -86,53 +86,53 @@ class Warpgroups:
 
     def some(self, L, mask) -> np.ndarray:
         """Numbers of the warpgroups of which any lane executes."""
-        warps = np.arange(self.chunk.warps) if L.chosen is None else L.chosen
+        warps = np.arange(self.resident.warps) if L.chosen is None else L.chosen
         return np.unique(self.of_warp[warps if mask is None else warps[mask.reshape(-1, 32).any(1)]])
 
     def incomplete(self, group: int, k: int):
         block, local = divmod(group, self.each)
-        chunk, threads = self.chunk, self.chunk.threads
+        resident, threads = self.resident, self.resident.threads
         first = local * THREADS
-        lanes = slice(block * 32 * chunk.warps_per_block + first, None)
+        lanes = slice(block * 32 * resident.warps_per_block + first, None)
         if first + THREADS > threads:
             why = f"has {threads - first} threads, as the block ends with thread {threads - 1}"
         else:
             why = "is not complete: some of its threads have ended, or the condition differs between them"
-        name = chunk.name_lane(int(chunk.all_lanes[lanes][0])).split(", thread")[0]
-        item, last = chunk.program.sites[k], first + THREADS - 1
+        name = resident.name_lane(int(resident.all_lanes[lanes][0])).split(", thread")[0]
+        item, last = resident.program.sites[k], first + THREADS - 1
         raise WarpgroupFault(
-            f"{chunk.launch.describe(item)}: warpgroup {local} of {name} (threads {first}-{last}) {why}. "
+            f"{resident.launch.describe(item)}: warpgroup {local} of {name} (threads {first}-{last}) {why}. "
             f"All 128 threads of a warpgroup execute {'.'.join(item.parts[:2])} together."
         )
 
     def name(self, group: int) -> str:
         """Block and warpgroup, in words."""
         block, local = divmod(group, self.each)
-        lane = block * 32 * self.chunk.warps_per_block
-        return f"{self.chunk.name_lane(lane).split(', thread')[0]}, warpgroup {local}"
+        lane = block * 32 * self.resident.warps_per_block
+        return f"{self.resident.name_lane(lane).split(', thread')[0]}, warpgroup {local}"
 
     def stuck(self, index: int) -> str:
         """Why nobody can execute a block of code that needs whole warpgroups."""
 
-        chunk = self.chunk
-        block = chunk.program.blocks[index]
-        here = np.flatnonzero(chunk.pc == index)
+        resident = self.resident
+        block = resident.program.blocks[index]
+        here = np.flatnonzero(resident.pc == index)
         group = int(self.of_warp[here[0] // 32])
         mine = np.flatnonzero(np.repeat(self.of_warp, 32) == group)
-        away = mine[(chunk.pc[mine] != index) & (chunk.pc[mine] != DONE)]
+        away = mine[(resident.pc[mine] != index) & (resident.pc[mine] != DONE)]
         item = next(item for item in block.code if item.family == "wgmma")
         return (
-            f"{chunk.launch.describe(item)}: {self.name(group)} cannot execute {'.'.join(item.parts[:2])}, as its "
-            f"threads {spans(chunk.thread_of_lane[away])} are elsewhere: all 128 threads of a warpgroup have to "
-            f"come to it. {chunk.barriers.explain()}"
+            f"{resident.launch.describe(item)}: {self.name(group)} cannot execute {'.'.join(item.parts[:2])}, as its "
+            f"threads {spans(resident.thread_of_lane[away])} are elsewhere: all 128 threads of a warpgroup have to "
+            f"come to it. {resident.barriers.explain()}"
         )
 
     # ---- Instructions ----
 
     def fence(self, L, k: int) -> None:
         groups = self.groups(L, k)
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.warpgroups.fence(groups)
+        if self.resident.hazards is not None:
+            self.resident.hazards.warpgroups.fence(groups)
 
     def issue(self, L, k: int, kind: Kind, c, scale, multiply, operands):
         """A wgmma: returns the accumulators (warps, 16, n) as the registers hold them from now on.
@@ -141,7 +141,7 @@ class Warpgroups:
         operands: of the search for hazards, (groups, …) what each reads in shared memory.
         """
         groups = self.groups(L, k)
-        watch = self.chunk.hazards
+        watch = self.resident.hazards
         if self.late or watch is not None:
             flight = Flight(
                 k,
@@ -175,7 +175,7 @@ class Warpgroups:
         matrix = self.matrices.get(key)
         if matrix is None:
             matrix = self.matrices[key] = np.zeros((self.count, 64, kind.n), c.dtype)
-            self.chunk.take(matrix.nbytes, "accumulators in flight")
+            self.resident.take(matrix.nbytes, "accumulators in flight")
         new = flying[groups] == 0
         matrix[groups[new]] = c.reshape(len(groups), 64, -1)[new]
         flying[groups] += 1
@@ -215,8 +215,8 @@ class Warpgroups:
             self.flying[key][groups] -= 1
             mask = self.landed.setdefault(flight.kind.d, [flight, np.zeros(self.count, bool)])[1]
             mask[groups], self.landed[flight.kind.d] = True, [flight, mask]
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.warpgroups.landed(flight, done)
+        if self.resident.hazards is not None:
+            self.resident.hazards.warpgroups.landed(flight, done)
 
     def take(self, L, k: int, numbers: tuple, values: tuple) -> tuple:
         """The registers `numbers` after a wait: those whose accumulators have landed get their values."""
@@ -242,8 +242,8 @@ class Warpgroups:
 
     def finish(self) -> None:
         """The blocks have ended."""
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.warpgroups.ended(self.flights)
+        if self.resident.hazards is not None:
+            self.resident.hazards.warpgroups.ended(self.flights)
 
 
 class _Count:

@@ -180,7 +180,7 @@ def tensor_alloc(S, L, k, address, columns, group, following):
 
 
 def _executing(L, mask):
-    """(position, lane number in the chunk) of each executing lane."""
+    """(position, lane number) of each executing lane."""
     positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
     return zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True)
 

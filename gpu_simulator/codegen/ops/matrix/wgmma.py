@@ -132,7 +132,7 @@ def _one_each(S, L, k, word, name: str) -> list[int]:
 
 
 def _source(S, k, groups, blocks, words, rows: int, major: str, kind) -> np.ndarray:
-    """Where each warpgroup reads its operand: (groups, lines, chunks), in 16 bytes of the chunk's shared memory."""
+    """Where each warpgroup reads its operand: (groups, lines, chunks), in 16 bytes of the resident blocks' shared memory."""
     found = {word: _chunks(word, rows, major, kind.k, kind.element_bytes, S.shared.size) for word in set(words)}
     for at, word in enumerate(words):
         if isinstance(found[word], str):

@@ -141,7 +141,7 @@ def _verb(barrier, change) -> str:
 
 
 def located(S, k, lane: int, address: int) -> tuple[int, int]:
-    """(block of the chunk, offset) of a shared address."""
+    """(resident block, offset) of a shared address."""
     blocks, at = S.shared.split(k, np.array([lane]), np.array([address & 0xFFFFFFFF]))
     return int(blocks[0]), int(at[0])
 
