@@ -25,8 +25,8 @@ TYPE_NAME = {code: code.replace("?", "b1") for code in NUMPY}
 class Emitter:
     """Writes the Python of one block. Expressions are strings; a register number 5 is the local variable r5."""
 
-    def __init__(self, program, registers: list[Register], full: bool, hazards: bool = False, clustered: bool = False):
-        self.program, self.registers, self.full, self.hazards = program, registers, full, hazards
+    def __init__(self, program, registers: list[Register], full: bool, observed: bool = False, clustered: bool = False):
+        self.program, self.registers, self.full, self.observed = program, registers, full, observed
         self.clustered = clustered
         self.lines: list[str] = []
         self.guard: str | None = None
@@ -239,34 +239,33 @@ class Emitter:
 
 
 def block_source(
-    program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False, clustered: bool = False
+    program, block: Block, full: bool, probes: frozenset = frozenset(), observed: bool = False, clustered: bool = False
 ) -> tuple[str, list[tuple[int, Instruction]]]:
     """The Python text of one block's function, called `block(S, L)`; it returns the next block's number.
 
     With it come the places where instructions begin: (line of the text, from 0; instruction).
     """
-    emitter = Emitter(program, program.registers, full, hazards, clustered)
+    emitter = Emitter(program, program.registers, full, observed, clustered)
     for register in bits(block.uses):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
     live_out = block.code_defines & block.live_out
-    if probes & {i.site for i in block.code}:
-        for instruction in block.code:
-            if instruction.site in probes:
-                emitter.line(f"S.probe(L, {instruction.site}, locals(), False)")
-            _emit_alone(emitter, instruction)
-            if instruction.site in probes:
-                emitter.line(f"S.probe(L, {instruction.site}, locals(), True)")
-    else:
-        meetings = warp_meetings(block) if hazards else ()
-        for step in _steps(program, block.code, live_out, hazards):
+    meetings = warp_meetings(block) if observed else ()
+    stops = bool(probes & {i.site for i in block.code})
+    for code in [[item] for item in block.code] if stops else [block.code]:  # nothing is fused across a stop
+        stop = code[0].site if stops and code[0].site in probes else None
+        if stop is not None:
+            emitter.line(f"S.probe(L, {stop}, locals(), False)")
+        for step in _steps(program, code, -1 if stops else live_out, observed):
             if isinstance(step, Instruction):
                 if step.site in meetings:
-                    emitter.line("S.hazards.warps_met(L)")
+                    emitter.line("tell_warps_met(S, L)")
                 emitter.emit(step)
             else:
                 emit_step(emitter, step)
-        if -1 in meetings:
-            emitter.line("S.hazards.warps_met(L)")
+        if stop is not None:
+            emitter.line(f"S.probe(L, {stop}, locals(), True)")
+    if -1 in meetings:
+        emitter.line("tell_warps_met(S, L)")
     for register in bits(live_out):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
     with emitter.decoding():
@@ -276,10 +275,10 @@ def block_source(
     return f"def block(S, L):\n{text}", [(1 + len(head) + at, item) for at, item in emitter.marks]
 
 
-def _steps(program, code: list[Instruction], live_out: int, hazards: bool):
+def _steps(program, code: list[Instruction], live_out: int, observed: bool):
     if program.warpgroup_registers is None:
         return fused_code(code, live_out)
-    return warpgroup_code(program, code, live_out, hazards)
+    return warpgroup_code(program, code, live_out, observed)
 
 
 def warp_meetings(block: Block) -> set[int]:
@@ -294,15 +293,6 @@ def warp_meetings(block: Block) -> set[int]:
             found.add(item.site)
         met = together or (met and item.family not in ACCESSES)
     return found | {-1} if met else found
-
-
-def _emit_alone(emitter: Emitter, instruction: Instruction) -> None:
-    """One instruction, with nothing fused to it."""
-    for step in _steps(emitter.program, [instruction], -1, False):
-        if isinstance(step, Instruction):
-            emitter.emit(step)
-        else:
-            emit_step(emitter, step)
 
 
 def emit_step(emitter: Emitter, step) -> None:

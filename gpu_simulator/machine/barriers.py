@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,19 +12,21 @@ from gpu_simulator.machine.mbarrier_messages import waiting_clauses
 from gpu_simulator.machine.thread_ranges import spans, threads_wait
 
 
-class Waiting(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Arrival:
     """Lanes that arrived at a barrier together. following: the code block after it; None for bar.arrive, which goes on.
 
-    expected: threads that the barrier waits for, None for all.   reduction: (how, values, register) of bar.red.
-    event: the number of the last access before they arrived, where hazards are looked for.
+    block, number: of the barrier.   expected: threads that it waits for, None for all.
+    reduction: (how, values, register) of bar.red.
     """
 
+    block: int
+    number: int
     lanes: np.ndarray
     expected: int | None
     following: int | None
     site: int
     reduction: tuple | None
-    event: int
 
 
 class Barriers:
@@ -32,7 +34,7 @@ class Barriers:
 
     def __init__(self, resident):
         self.resident = resident
-        self.waiting: dict[tuple[int, int], list[Waiting]] = {}
+        self.waiting: dict[tuple[int, int], list[Arrival]] = {}
 
     def sync(self, L, site: int, number, count, following: int) -> int:
         """bar.sync: returns the next code block, or -1 with the lanes parked."""
@@ -43,10 +45,8 @@ class Barriers:
             and number.ndim == 0
             and (count is None or int(count) == 32 * resident.warps_per_block)
         ):
-            if resident.hazards is not None:
-                resident.hazards.everyone()
-            if resident.launch.trace is not None:
-                resident.launch.trace.everyone(resident, int(number))
+            for observer in resident.observers:
+                observer.barrier_everyone(int(number))
             return following
         self.park(L, site, number, count, following)
         return -1
@@ -74,7 +74,6 @@ class Barriers:
         lanes = L.lane_numbers()
         numbers = np.broadcast_to(number, L.n)
         active = L.active()
-        event = 0 if resident.hazards is None else resident.hazards.report.event
         blocks = resident.block_of_lane[lanes]
         for block in np.unique(blocks[active]).tolist():
             inside = active & (blocks == block)
@@ -86,11 +85,10 @@ class Barriers:
                 values = None
                 if reduction is not None:
                     values = reduction[0], np.broadcast_to(reduction[1], L.n)[chosen], reduction[2]
-                if resident.launch.trace is not None:
-                    resident.launch.trace.meets(resident, lanes[chosen], (block, which), following is not None)
-                self.waiting.setdefault((block, which), []).append(
-                    Waiting(lanes[chosen], expected, following, site, values, event)
-                )
+                arrival = Arrival(block, which, lanes[chosen], expected, following, site, values)
+                for observer in resident.observers:
+                    observer.barrier_arrived(arrival)
+                self.waiting.setdefault((block, which), []).append(arrival)
 
     def recheck(self) -> None:
         """Release every barrier whose threads have all arrived or ended."""
@@ -109,18 +107,17 @@ class Barriers:
                 done = arrived >= expected or (arrived + int((~resident.alive[lanes]).sum()) >= expected)
             if done:
                 del self.waiting[key]
-                if resident.launch.trace is not None:
-                    resident.launch.trace.met(resident, key)
-                self.release(block, entries)
+                self.release(entries)
 
-    def release(self, block: int, entries: list) -> None:
+    def release(self, entries: list[Arrival]) -> None:
         resident = self.resident
-        if resident.hazards is not None:
-            resident.hazards.met(entries, any(e.expected is not None for e in entries))
+        for observer in resident.observers:
+            observer.barrier_met(entries)
         reductions = [e.reduction for e in entries if e.reduction is not None]
-        for lanes, _, following, _, values, _ in entries:
-            if following is not None:
-                resident.pc[lanes] = following
+        for entry in entries:
+            lanes, values = entry.lanes, entry.reduction
+            if entry.following is not None:
+                resident.pc[lanes] = entry.following
             if values is not None:
                 said = np.concatenate([v[1] for v in reductions])
                 result = {"popc": np.uint32(said.sum()), "and": np.bool_(said.all()), "or": np.bool_(said.any())}[
@@ -178,11 +175,11 @@ class Barriers:
         for (block, number), entries in sorted(self.waiting.items()):
             if block != first:
                 continue
-            for lanes, expected, _, site, _, _ in entries:
-                item = resident.program.sites[site]
-                wanted = expected if expected is not None else "all"
+            for entry in entries:
+                item = resident.program.sites[entry.site]
+                wanted = entry.expected if entry.expected is not None else "all"
                 words.append(
-                    f"{threads_wait(resident.thread_of_lane[lanes])} at barrier {number} "
+                    f"{threads_wait(resident.thread_of_lane[entry.lanes])} at barrier {number} "
                     f"for {wanted} threads "
                     f"({resident.launch.describe(item)})"
                 )

@@ -6,12 +6,22 @@ for. PTX ISA, "barrier.cluster". Where a launch names no cluster, every block is
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gpu_simulator.faults import ClusterFault
-from gpu_simulator.machine.barriers import Waiting
 from gpu_simulator.machine.branching import DONE, PARKED
 from gpu_simulator.machine.thread_ranges import spans, threads_wait
+
+
+class ClusterWait(NamedTuple):
+    """Lanes of one cluster that wait together until all have arrived `turn` times."""
+
+    lanes: np.ndarray
+    turn: int
+    following: int
+    site: int
 
 
 class ClusterBarrier:
@@ -25,7 +35,7 @@ class ClusterBarrier:
         self.rounds, self.waited = np.zeros(resident.lanes, np.int64), np.zeros(resident.lanes, np.int64)
         self.cluster_of_lane = resident.block_of_lane // resident.cluster_size
         self.lanes_of_cluster = resident.cluster_size * 32 * resident.warps_per_block
-        self.parked: list[Waiting] = []
+        self.parked: list[ClusterWait] = []
 
     def arrive(self, L, site: int, mask) -> None:
         resident, lanes = self.resident, L.lane_numbers()[L.active() if mask is None else mask]
@@ -39,18 +49,9 @@ class ClusterBarrier:
                 "barrier.cluster before the others have arrived; each thread arrives once, then waits with "
                 "barrier.cluster.wait."
             )
-        blind = lanes[self.waited[lanes] < self.rounds[lanes]]
         self.rounds[lanes] += 1
-        if resident.launch.trace is not None:
-            resident.launch.trace.cluster(resident, lanes, self.rounds[lanes], False)
-        if resident.hazards is not None:
-            if len(blind):
-                resident.hazards.clusters.arrived_blindly(site, int(blind[0]))
-            relaxed = "relaxed" in resident.program.sites[site].parts
-            places = np.stack([self.cluster_of_lane[lanes], self.rounds[lanes]])
-            for cluster, turn in np.unique(places, axis=1).T.tolist():
-                some = lanes[(places[0] == cluster) & (places[1] == turn)]
-                resident.hazards.clusters.arrived(some, cluster, turn, relaxed)
+        for observer in resident.observers:
+            observer.cluster_arrived(site, lanes, self.rounds[lanes])
         self.recheck()
 
     def complete(self) -> np.ndarray:
@@ -65,12 +66,12 @@ class ClusterBarrier:
         resident.at = None
         turns = np.maximum(self.rounds[lanes], self.waited[lanes] + 1)  # one that has not arrived waits for itself
         self.waited[lanes] = turns
-        if resident.launch.trace is not None:
-            resident.launch.trace.cluster(resident, lanes, turns, True)
+        for observer in resident.observers:
+            observer.cluster_waits(site, lanes, turns)
         clusters = self.cluster_of_lane[lanes]
         for cluster, turn in np.unique(np.stack([clusters, turns]), axis=1).T.tolist():
             some = lanes[(clusters == cluster) & (turns == turn)]
-            self.parked.append(Waiting(some, turn, following, site, None, 0))
+            self.parked.append(ClusterWait(some, turn, following, site))
         self.recheck()
         return -1
 
@@ -81,12 +82,12 @@ class ClusterBarrier:
         left, resident, complete = [], self.resident, self.complete()
         for entry in self.parked:
             cluster = int(self.cluster_of_lane[entry.lanes[0]])
-            if complete[cluster] < entry.expected:
+            if complete[cluster] < entry.turn:
                 left.append(entry)
                 continue
             resident.pc[entry.lanes] = entry.following
-            if resident.hazards is not None:
-                resident.hazards.clusters.passed(entry.lanes, cluster, entry.expected)
+            for observer in resident.observers:
+                observer.cluster_passed(entry.lanes, cluster, entry.turn)
         self.parked = left
 
     def explain(self, block: int) -> list[str]:
@@ -101,11 +102,11 @@ class ClusterBarrier:
                 )
         return words
 
-    def missing(self, entry: Waiting, block: int) -> str:
+    def missing(self, entry: ClusterWait, block: int) -> str:
         """Whose arrival is missing, block by block."""
         resident, parts = self.resident, []
         same = self.cluster_of_lane == self.cluster_of_lane[entry.lanes[0]]
-        late = np.flatnonzero(same & (self.rounds < entry.expected) & (resident.pc != DONE))
+        late = np.flatnonzero(same & (self.rounds < entry.turn) & (resident.pc != DONE))
         for other in np.unique(resident.block_of_lane[late]).tolist():
             threads = spans(resident.thread_of_lane[late[resident.block_of_lane[late] == other]])
             parts.append(f"threads {threads} of {'this block' if other == block else resident.name_block(other)}")

@@ -63,8 +63,8 @@ class ClusterMemory(SharedMemory):
         foreign = blocks != self.resident.block_of_lane[lanes]
         if foreign.any():
             self.check_space(k, int(lanes[foreign][0]))
-            if self.resident.hazards is not None:
-                self.resident.hazards.clusters.uses(k, lanes[foreign], blocks[foreign])
+            for observer in self.resident.observers:
+                observer.shared_elsewhere(k, lanes[foreign], blocks[foreign])
 
     def check_there(self, k: int, lanes, blocks) -> None:
         """Blocks whose memory others use have to be there still."""

@@ -27,21 +27,25 @@ PENDING_BITS = 20  # of the state that an arrival returns: phase << 20 | arrival
 class Mbarrier:
     """One barrier. expected: arrivals a phase.   pending: arrivals still missing.   bytes: announced and not yet come.
 
-    site, lane: of its init.   record: what the search for hazards keeps with it.
+    key: (resident block, shared address).   site, lane: of its init.
     """
 
-    __slots__ = ("address", "expected", "pending", "bytes", "phase", "site", "lane", "record")
+    __slots__ = ("key", "expected", "pending", "bytes", "phase", "site", "lane")
 
-    def __init__(self, address: int, count: int, site: int, lane: int):
-        self.address, self.expected, self.pending, self.bytes, self.phase = address, count, count, 0, 0
-        self.site, self.lane, self.record = site, lane, None
+    def __init__(self, key: tuple[int, int], count: int, site: int, lane: int):
+        self.key, self.expected, self.pending, self.bytes, self.phase = key, count, count, 0, 0
+        self.site, self.lane = site, lane
+
+    @property
+    def address(self) -> int:
+        return self.key[1]
 
     def mark(self) -> int:
         return 0x6D62 << 48 | (self.phase & 0xFFF) << 36 | (self.pending & 0xFFFF) << 20 | self.bytes & 0xFFFFF
 
 
-class Waiting(NamedTuple):
-    """Lanes parked at a barrier together. phase: whose end they wait for.   register: where the answer goes."""
+class ParkedLanes(NamedTuple):
+    """Lanes that wait at a barrier together. phase: whose end they wait for.   register: where the answer goes."""
 
     lanes: np.ndarray
     phase: int
@@ -56,7 +60,7 @@ class Mbarriers:
     def __init__(self, resident):
         self.resident = resident
         self.known: dict[tuple[int, int], Mbarrier] = {}
-        self.waiting: dict[tuple[int, int], list[Waiting]] = {}
+        self.waiting: dict[tuple[int, int], list[ParkedLanes]] = {}
         self.changes = 0  # arrivals, bytes, completions so far
         self.hasty = resident.launch.timing == "late"
         self.refused: dict[tuple[int, tuple[int, int]], tuple[int, int]] = {}  # (lane, key) -> phase, how often
@@ -77,14 +81,18 @@ class Mbarriers:
             raise self.fault(
                 k, lane, f"initialises an mbarrier for {count:,} arrivals; 1 to {MOST_ARRIVALS:,} are possible."
             )
-        found = self.known[key] = Mbarrier(key[1], count, k, lane)
+        found = self.known[key] = Mbarrier(key, count, k, lane)
+        for observer in self.resident.observers:
+            observer.mbarrier_initialised(k, lane, found)
         self.changed(key, found)
 
     def invalidate(self, k: int, lane: int, key) -> None:
-        self.find(k, lane, key)
+        found = self.find(k, lane, key)
         if self.waiting.get(key):
             raise self.fault(k, lane, f"invalidates the mbarrier at shared address {key[1]} while threads wait at it.")
         del self.known[key]
+        for observer in self.resident.observers:
+            observer.mbarrier_invalidated(k, lane, found)
         self.changes += 1
 
     def find(self, k: int, lane: int, key) -> Mbarrier:
@@ -163,12 +171,12 @@ class Mbarriers:
                 wanted = barrier.phase - ((barrier.phase ^ wanted) & 1)
             else:
                 wanted >>= PENDING_BITS
-            if resident.hazards is not None:
-                resident.hazards.proxies.used(k, barrier, lanes)
+            for observer in resident.observers:
+                observer.mbarrier_used(k, barrier, lanes)
             for phase in np.unique(wanted).tolist():
                 some = lanes[wanted == phase]
-                if resident.launch.trace is not None:
-                    resident.launch.trace.waits(resident, some, key, phase)
+                for observer in resident.observers:
+                    observer.mbarrier_waits(k, barrier, some, phase)
                 if phase < barrier.phase:
                     self.passed(k, barrier, some)
                     continue
@@ -178,7 +186,7 @@ class Mbarriers:
                     some = some[~hasty]
                 if len(some):
                     parked.append(some)
-                    self.waiting.setdefault(key, []).append(Waiting(some, phase, register, following, k))
+                    self.waiting.setdefault(key, []).append(ParkedLanes(some, phase, register, following, k))
         if not parked:
             self.answer(None if L.full else L.lane_numbers()[L.active()], register, True)
             for some in refused:
@@ -212,8 +220,8 @@ class Mbarriers:
         if barrier.pending == 0 and barrier.bytes == 0:
             barrier.phase += 1
             barrier.pending = barrier.expected
-            if self.resident.hazards is not None:
-                self.resident.hazards.proxies.completed(barrier)
+            for observer in self.resident.observers:
+                observer.mbarrier_completed(barrier)
             self.release(key, barrier)
         self.resident.shared.views[8][self.place(key)] = np.uint64(barrier.mark())
 
@@ -228,15 +236,15 @@ class Mbarriers:
         if left:
             self.waiting[key] = left
 
-    def resume(self, entry: Waiting, answer: bool) -> None:
+    def resume(self, entry: ParkedLanes, answer: bool) -> None:
         self.resident.at = None
         self.resident.pc[entry.lanes] = entry.following
         self.answer(entry.lanes, entry.register, answer)
 
     def passed(self, k: int, barrier: Mbarrier, lanes) -> None:
         """Lanes have seen that the phase before the barrier's present one is over."""
-        if self.resident.hazards is not None:
-            self.resident.hazards.proxies.acquired(k, barrier, lanes)
+        for observer in self.resident.observers:
+            observer.mbarrier_passed(k, barrier, lanes)
 
     def answer(self, lanes, register: int | None, value: bool) -> None:
         if register is None:

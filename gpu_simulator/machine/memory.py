@@ -224,8 +224,6 @@ class GlobalMemory:
         site.sectors += counts[0]
         site.requests += counts[1]
         site.bytes += counts[2]
-        if resident.hazards is not None and resident.hazards.report.copying[k]:  # others tell it of themselves
-            resident.hazards.read(L, k, self, index, picked, width)
         return index, picked
 
     def resolve_uniform(self, resident, site, L, k, address, mask, width):

@@ -16,6 +16,7 @@ from gpu_simulator.machine.cluster_memory import ClusterMemory
 from gpu_simulator.machine.lanes import Lanes
 from gpu_simulator.machine.mbarriers import Mbarriers
 from gpu_simulator.machine.memory import LocalMemory, SharedMemory
+from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.special_registers import SpecialRegisters
 from gpu_simulator.ptx.recursion import CallStack
 
@@ -62,7 +63,6 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.contexts: dict[bytes, Lanes] = {}
         self.steps = 0
         self.warpgroups = Warpgroups(self) if launch.program.warpgroup_registers is not None else None
-        self.hazards = launch.hazards.resident(self) if launch.hazards else None
         self.groups = Groups(self)
         self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
         self.tensor_memory, self.tensor_cores = TensorMemory(self), TensorCores(self)
@@ -70,6 +70,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.calls = CallStack(self) if self.program.frames else None
         self._naming: dict = {}
         self.clock_ticks = launch.clock_start
+        self.observers: tuple[Observer, ...] = tuple(observer_of(self) for observer_of in launch.observers)
 
     # ---- Memory ----
 
@@ -86,20 +87,18 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
 
         A launch that is looked into keeps them for the look.
         """
+        for observer in self.observers:
+            observer.ended()
         self.transfers.finish()
         self.tensor_cores.finish()
         self.tensor_memory.finish()
-        if self.warpgroups is not None:
-            self.warpgroups.finish()
         for site in self.sites:
             site.cache.clear()
         known = self.launch.patterns.known
         if sum(map(len, known.values())) > PATTERNS:
             known.clear()
-        if self.hazards is not None:
-            self.hazards.close()
         self.account.give(self.taken)
-        if self.launch.probe is not None:
+        if self.launch.probes:
             return
         for lanes in (self.all, *self.contexts.values()):
             lanes.__dict__.clear()
@@ -117,7 +116,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
     def run(self, quantum: int) -> bool:
         """Execute up to `quantum` blocks of code; True when every lane has ended."""
         functions, program, probes = {}, self.program, self.launch.probes
-        hazards, clustered = self.hazards is not None, self.cluster_size > 1
+        observed, clustered = bool(self.observers), self.cluster_size > 1
         count = self.launch.effort.count
         for _ in range(quantum):
             if self.at is not None:
@@ -133,7 +132,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
             key = (index, lanes.full)
             function = functions.get(key)
             if function is None:
-                function = functions[key] = program.function(index, lanes.full, probes, hazards, clustered)
+                function = functions[key] = program.function(index, lanes.full, probes, observed, clustered)
             self.runs[index] += lanes.warps
             count(self.launch, index, lanes)
             following = function(self, lanes)
@@ -261,4 +260,6 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         )
 
     def probe(self, lanes: Lanes, site: int, values: dict, after: bool) -> None:
-        self.launch.probe(self, lanes, site, dict(values), after)
+        """What generated code says before and after an instruction of the launch's `probes`."""
+        for observer in self.observers:
+            observer.stopped(lanes, site, dict(values), after)

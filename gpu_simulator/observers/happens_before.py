@@ -18,7 +18,7 @@ LANE_MASK = (1 << LANE_BITS) - 1
 _EVERYTHING = np.int64(1) << 62
 
 
-class Published:
+class WarpEvents:
     """For every warp of a launch: the last of its events that others may rely on, and the last that it relies on.
 
     signalled: enough within the block.   released: enough for other blocks.
@@ -38,7 +38,7 @@ class Ordering:
     own, span: warps of a block and of a cluster, which are the same where every block is its own cluster.
     """
 
-    def __init__(self, resident, published: Published):
+    def __init__(self, resident, published: WarpEvents):
         self.own, self.published = resident.warps_per_block, published
         self.span = self.own * resident.cluster_size
         self.first = resident.first_place * self.own  # number of the first resident warp in the launch

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_simulator.observers.happens_before import ALWAYS, Published
-from gpu_simulator.observers.race_detector import Watch
+from gpu_simulator.observers.happens_before import ALWAYS, WarpEvents
+from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.shadow_memory import GlobalShadow
 
@@ -60,17 +60,17 @@ class Hazards:
         self.publishes = [_without_fence(item) for item in sites]
         self.bulk = np.array([is_bulk(item) for item in sites] or [False])
         self.uses_bulk = any(reports_to_mbarrier(i) for i in sites)
-        self.copying = [item.family == "cp" for item in sites]
         self.constant = [bool({"param", "const"} & set(item.parts)) for item in sites]
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)
         blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
         self.own = -(-launch.threads // 32)
-        launch.account.take(blocks * self.own * Published.BYTES, "the hazards' record of every warp")
-        self.published = Published(blocks * self.own)
+        launch.account.take(blocks * self.own * WarpEvents.BYTES, "the hazards' record of every warp")
+        self.published = WarpEvents(blocks * self.own)
         self.arrays: dict[int, GlobalShadow] = {}
 
-    def resident(self, resident) -> Watch:
-        return Watch(resident, self)
+    def observe(self, resident) -> RaceDetector:
+        """The observer of one group of resident blocks."""
+        return RaceDetector(resident, self)
 
     def close(self) -> None:
         """The launch has ended: only the findings stay."""

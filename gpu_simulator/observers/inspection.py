@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_simulator.faults import EmulatorError
 from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_SHIFT
+from gpu_simulator.machine.observer import Observer
 from gpu_simulator.ptx.declarations import BYTES
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.ir import Immediate, Memory, Register, Symbol, Vector
@@ -76,16 +77,18 @@ def sites_at(report, where) -> list[int]:
     return found
 
 
-class Probe:
+class Probe(Observer):
     """Collects what one warp of one block did at some sites.
 
     rank: of the block among those that run again with it, its cluster.   warp: within the block.
     """
 
-    def __init__(self, warp: int, rank: int, warps_per_block: int):
-        self.warp, self.rank, self.last, self.accesses = rank * warps_per_block + warp, rank, None, []
+    def __init__(self, resident, warp: int, rank: int):
+        super().__init__(resident)
+        self.warp, self.rank, self.last, self.accesses = rank * resident.warps_per_block + warp, rank, None, []
 
-    def __call__(self, resident, L, site: int, values: dict, after: bool) -> None:
+    def stopped(self, L, site: int, values: dict, after: bool) -> None:
+        resident = self.resident
         rows = np.arange(resident.warps) if L.chosen is None else L.chosen
         position = np.flatnonzero(rows == self.warp)
         if not len(position):
@@ -102,7 +105,7 @@ class Probe:
         if after:
             cells = resident.tensor_memory.cells.get(self.rank)
             memories = resident.shared.data.copy(), None if cells is None else cells.copy()
-            self.last = (resident, site, values, L, lanes, active, *memories)
+            self.last = (site, values, lanes, active, *memories)
             return
         for operand in item.operands:
             if type(operand) is Memory:
@@ -110,31 +113,30 @@ class Probe:
                     Access(
                         item.opcode,
                         item.line,
-                        self.within(resident, self.address(resident, L, operand, values, lanes, active)),
+                        self.within(self.address(L, operand, values, lanes, active)),
                         width_of(item),
                     )
                 )
 
-    def within(self, resident, addresses) -> np.ndarray:
+    def within(self, addresses) -> np.ndarray:
         """Shared addresses of the block itself without its rank."""
-        if resident.cluster_size == 1:
+        if self.resident.cluster_size == 1:
             return addresses
         own = addresses >> RANK_SHIFT == self.rank
         return np.where(own & (addresses >= 0), addresses & OFFSET_MASK, addresses)
 
-    @staticmethod
-    def address(resident, L, operand, values, lanes, active) -> np.ndarray:
+    def address(self, L, operand, values, lanes, active) -> np.ndarray:
         base = operand.base
         if type(base) is Register:
             at = np.broadcast_to(values[f"r{base.index}"], L.n)[lanes].astype(np.int64)
         elif type(base) is Symbol:
-            at = np.full(32, resident.program.address(base.variable) + base.offset, np.int64)
+            at = np.full(32, self.resident.program.address(base.variable) + base.offset, np.int64)
         else:
             at = np.full(32, int(base.text, 0) if type(base) is Immediate else 0, np.int64)
         return np.where(active, at + operand.offset, -1)
 
     def snapshot(self) -> Snapshot:
-        resident, site, values, L, lanes, active, shared, cells = self.last
+        resident, (site, values, lanes, active, shared, cells) = self.resident, self.last
         item, warp = resident.program.sites[site], slice(32 * self.warp, 32 * self.warp + 32)
         registers = {}
         for register, held in zip(resident.program.registers, resident.R, strict=False):
@@ -181,6 +183,11 @@ def replay(report, where, block, warp: int) -> Probe:
     if not 0 <= warp < -(-launch.threads // 32):
         raise EmulatorError(f"There is no warp {warp}; a block has {-(-launch.threads // 32)}.")
     rank = launch.clusters.place(int(number)) % launch.clusters.size
-    probe = Probe(warp, rank, -(-launch.threads // 32))
-    launch.again(int(number), frozenset(sites_at(report, where)), probe).execute()
-    return probe
+    probes = []
+
+    def observer_of(resident):
+        probes.append(Probe(resident, warp, rank))
+        return probes[-1]
+
+    launch.again(int(number), frozenset(sites_at(report, where)), observer_of).execute()
+    return probes[0]  # the blocks that run again are resident together

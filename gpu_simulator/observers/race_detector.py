@@ -1,4 +1,4 @@
-"""Watches the accesses of one group of resident blocks: each against the last write and the last reads of the same cells.
+"""Check the accesses of one group of resident blocks, each against the last write and the last reads of its cells.
 
 If nothing orders the two (`ordering`), it is a race, whichever way it came out here. A cp.async is an agent of its own:
 what it writes may be touched by nobody until the thread that issued it has waited, and then by that thread and by those
@@ -9,37 +9,50 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.machine.barriers import Arrival
+from gpu_simulator.machine.observer import Observer
 from gpu_simulator.observers.access import Access, by_array, bytes_of
-from gpu_simulator.observers.async_proxy_checker import AsyncWatch
-from gpu_simulator.observers.cluster_checker import ClusterWatch
+from gpu_simulator.observers.async_proxy_checker import AsyncProxyChecker
+from gpu_simulator.observers.cluster_checker import ClusterChecker
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
+from gpu_simulator.observers.proxy_fences import ProxyFences
 from gpu_simulator.observers.race_messages import Words, explain, in_flight, reach_of
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, SharedShadow
-from gpu_simulator.observers.tcgen05_checker import TensorWatch
-from gpu_simulator.observers.wgmma_checker import WarpgroupWatch
+from gpu_simulator.observers.tcgen05_checker import Tcgen05Checker
+from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
 
-class Watch:
-    """memory: the resident blocks' shared memory or the launch's global memory.
+class RaceDetector(Observer):
+    """Hears all events that bear on the order of accesses, and hands those of asynchronous units to their checkers."""
 
-    index: in elements of `width` bytes, one a lane or one for all.   picked: positions of the executing lanes, or None.
-    """
-
-    def __init__(self, resident, report):
-        self.resident, self.report = resident, report
-        self.order = Ordering(resident, report.published)
+    def __init__(self, resident, hazards):
+        super().__init__(resident)
+        self.hazards = hazards
+        self.order = Ordering(resident, hazards.published)
         self.first_lane = 32 * self.order.first
         size, account = len(resident.shared.data), resident.account
         self.shared = SharedShadow(
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
         )
         self.copies: list = []
-        self.proxies = AsyncWatch(self)
-        self.clusters, self.tensor = ClusterWatch(self), TensorWatch(self)
-        self.warpgroups = None if resident.warpgroups is None else WarpgroupWatch(self)
+        self.arrivals: dict[Arrival, int] = {}  # at barriers, and the last event before each
+        self.fences = ProxyFences(self)
+        self.proxies = AsyncProxyChecker(self)
+        self.clusters, self.tensor = ClusterChecker(self), Tcgen05Checker(self)
+        self.warpgroups = None if resident.warpgroups is None else WgmmaChecker(self)
+        for checker in (self.fences, self.proxies, self.clusters, self.tensor, self.warpgroups):
+            self._hand_on(checker)
 
-    def close(self) -> None:
-        """The blocks have ended."""
+    def _hand_on(self, checker) -> None:
+        """A checker hears the events for which it has a method of their name, without a step in between."""
+        for event in vars(Observer).keys() & vars(type(checker)).keys():
+            if not event.startswith("_"):
+                setattr(self, event, getattr(checker, event))
+
+    def ended(self) -> None:
+        self.proxies.in_flight_at_end(self.resident.transfers.stores)
+        if self.warpgroups is not None:
+            self.warpgroups.in_flight_at_end(self.resident.warpgroups.flights)
         self.resident.account.give(self.shared.taken)
 
     # ---- Accesses ----
@@ -62,17 +75,17 @@ class Watch:
             yield Access(k, verb, self.shared, None, lanes, self.shared.cells(index, width, count), now, old)
             return
         for number, positions, inside in by_array(memory, index, width):
-            shadow, some = self.report.array(number), slice(None) if positions is None else positions
+            shadow, some = self.hazards.array(number), slice(None) if positions is None else positions
             here = lanes[some]
             contents = (None, None) if now is None else (now[some], old[some])
             cells = shadow.cells(inside, width, len(here))
             yield Access(k, verb, shadow, memory.names[number], here, cells, *contents)
 
     def read(self, L, k: int, memory, index, picked, width: int) -> None:
-        report = self.report
-        if report.constant[k]:
+        hazards = self.hazards
+        if hazards.constant[k]:
             return
-        lanes, event, strong = self._lanes(L, picked), report.next_event(k), report.strong[k]
+        lanes, event, strong = self._lanes(L, picked), hazards.next_event(k), hazards.strong[k]
         for access in self._accesses(k, "reads", lanes, memory, index, width):
             last = access.shadow.written[access.cells]
             flying = self.check_shared(access, last)
@@ -84,9 +97,8 @@ class Watch:
             self.order.acquire(self._rows(lanes), event)
 
     def write(self, L, k: int, memory, index, picked, width: int, values=None) -> None:
-        """values: what is stored, for all lanes of `L`; None if it is not known."""
-        report = self.report
-        lanes, event, strong = self._lanes(L, picked), report.next_event(k), report.strong[k]
+        hazards = self.hazards
+        lanes, event, strong = self._lanes(L, picked), hazards.next_event(k), hazards.strong[k]
         if values is not None and values.ndim and picked is not None:
             values = values[picked]
         for access in self._accesses(k, "writes", lanes, memory, index, width, values):
@@ -100,22 +112,22 @@ class Watch:
             if not strong:
                 self._check_together(access, stamp)
         if strong:
-            self.order.publish(self._rows(lanes), event - 1, *report.publishes[k])
+            self.order.publish(self._rows(lanes), event - 1, *hazards.publishes[k])
 
     def atomic(self, L, k: int, memory, index, picked, width: int) -> None:
         """Atomics are ordered among themselves, and race with plain accesses."""
-        report = self.report
-        lanes, event = self._lanes(L, picked), report.next_event(k)
+        hazards = self.hazards
+        lanes, event = self._lanes(L, picked), hazards.next_event(k)
         for access in self._accesses(k, "updates", lanes, memory, index, width):
             last = access.shadow.written[access.cells]
             self.check_shared(access, last)
-            self.check(access, np.where(report.atomic[report.site_of[last >> LANE_BITS]], 0, last), "wrote")
+            self.check(access, np.where(hazards.atomic[hazards.site_of[last >> LANE_BITS]], 0, last), "wrote")
             self.check_readers(access)
             access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
         rows = self._rows(lanes)
         if self.resident.program.sites[k].family == "atom":
             self.order.acquire(rows, event)
-        self.order.publish(rows, event - 1, *report.publishes[k])
+        self.order.publish(rows, event - 1, *hazards.publishes[k])
 
     # ---- Checks ----
 
@@ -149,9 +161,9 @@ class Watch:
             self._race(access, lost[at], 0, int(last[lost[at], 0]), "wrote", bool(equal[at]), True)
 
     def _race(self, access: Access, row, column, before: int, past: str, equal: bool, together: bool) -> None:
-        other = int(self.report.site_of[before >> LANE_BITS])
+        other = int(self.hazards.site_of[before >> LANE_BITS])
         words = self.words(access, row, column)
-        self.report.add(
+        self.hazards.add(
             "race",
             access.k,
             other,
@@ -167,7 +179,7 @@ class Watch:
         if access.shadow is not self.shared:
             return False
         flying = False
-        if self.copies or self.report.uses_bulk:
+        if self.copies or self.hazards.uses_bulk:
             bad = self.shared.pending[access.cells]
             if access.verb == "reads":
                 bad = bad == FILLED
@@ -180,7 +192,7 @@ class Watch:
         if last is not None and not last.all():
             row, column = np.argwhere(last == 0)[0]
             words = self.words(access, row, column)
-            self.report.add(
+            self.hazards.add(
                 "uninitialised read",
                 access.k,
                 -1,
@@ -190,11 +202,11 @@ class Watch:
 
     def _in_flight(self, access: Access, row, column) -> bool:
         cell = int(access.cells[row, column])
-        other = int(self.report.site_of[self.shared.written[cell] >> LANE_BITS])
+        other = int(self.hazards.site_of[self.shared.written[cell] >> LANE_BITS])
         words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
         barrier = None if load is None else load.key[1]
         other = other if load is None else load.k
-        self.report.add(
+        self.hazards.add(
             "missing wait",
             access.k,
             other,
@@ -215,9 +227,8 @@ class Watch:
 
     # ---- cp.async ----
 
-    def copy(self, L, k: int, index, picked, width: int) -> None:
-        """A cp.async was issued; `index` in shared memory."""
-        shadow, event, lanes = self.shared, self.report.next_event(k), self._lanes(L, picked)
+    def copy_issued(self, L, k: int, index, picked, width: int) -> None:
+        shadow, event, lanes = self.shared, self.hazards.next_event(k), self._lanes(L, picked)
         access = Access(k, "writes", shadow, None, lanes, shadow.cells(index, width, len(lanes)))
         self.check_shared(access, None)
         self.check(access, shadow.written[access.cells], "wrote")
@@ -229,15 +240,15 @@ class Watch:
             (own, np.broadcast_to(index, len(own)), width, self.resident.groups.committed[own].copy(), k)
         )
 
-    def wait(self, bound: np.ndarray) -> None:
-        """Copies of groups before `bound` (by lane) have landed: as if their threads had written only now."""
+    def copies_waited(self, bounds: np.ndarray) -> None:
+        """Copies of groups before these have landed: as if their threads had written only now."""
         left, shadow = [], self.shared
         for lanes, index, width, group, k in self.copies:
-            done = group < bound[lanes]
+            done = group < bounds[lanes]
             if done.any():
                 landed = shadow.cells(index[done], width, int(done.sum()))
                 shadow.pending[landed] = FREE
-                event = self.report.next_event(k)
+                event = self.hazards.next_event(k)
                 shadow.written[landed] = np.int64(event) << LANE_BITS | (lanes[done] + self.first_lane)[:, None]
             if not done.all():
                 left.append((lanes[~done], index[~done], width, group[~done], k))
@@ -246,32 +257,33 @@ class Watch:
     # ---- What orders ----
 
     def fence(self, L, wide: bool) -> None:
-        """membar or fence; wide: of the device or the system."""
-        self.order.fence(self._rows(self._lanes(L, L.picked)), self.report.event, wide)
+        self.order.fence(self._rows(self._lanes(L, L.picked)), self.hazards.event, wide)
 
     def warps_met(self, L) -> None:
-        """The executing lanes of each warp came together."""
-        self.order.warp_met(L, self.report.event)
+        self.order.warp_met(L, self.hazards.event)
 
-    def everyone(self) -> None:
-        """All threads of all resident blocks met."""
-        self.order.everyone(self.report.event)
+    def barrier_everyone(self, number: int) -> None:
+        self.order.everyone(self.hazards.event)
 
-    def met(self, entries: list, counted: bool) -> None:
-        """Some threads of a block met.   entries: `barriers.Waiting`.   counted: the barrier named how many."""
+    def barrier_arrived(self, arrival: Arrival) -> None:
+        self.arrivals[arrival] = self.hazards.event
+
+    def barrier_met(self, arrivals: list[Arrival]) -> None:
         events: dict[int, int] = {}
-        for entry in entries:
-            for warp in np.unique(entry.lanes >> 5).tolist():
-                events[warp] = max(events.get(warp, 0), entry.event)
+        for arrival in arrivals:
+            before = self.arrivals.pop(arrival)
+            for warp in np.unique(arrival.lanes >> 5).tolist():
+                events[warp] = max(events.get(warp, 0), before)
         arrived = np.array(sorted(events))
-        waiting = [entry.lanes for entry in entries if entry.following is not None]
+        waiting = [arrival.lanes for arrival in arrivals if arrival.following is not None]
         lanes = np.concatenate(waiting) if waiting else np.zeros(0, np.int64)
         self.order.met(arrived, np.array([events[warp] for warp in arrived.tolist()]), np.unique(lanes >> 5))
-        self.order.synced[lanes] = self.report.event
-        sites = sorted({e.site for e in entries})
+        self.order.synced[lanes] = self.hazards.event
+        sites = sorted({arrival.site for arrival in arrivals})
+        counted = any(arrival.expected is not None for arrival in arrivals)  # the barrier names how many
         if not counted and len(sites) > 1:
             describe, code = self.resident.launch.describe, self.resident.program.sites
-            self.report.add(
+            self.hazards.add(
                 "divergent barrier",
                 sites[1],
                 sites[0],

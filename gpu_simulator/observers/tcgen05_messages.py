@@ -5,11 +5,11 @@ from __future__ import annotations
 NAMES = {"mma": "tcgen05.mma", "ld": "tcgen05.ld", "st": "tcgen05.st", "dealloc": "tcgen05.dealloc"}
 
 
-class TensorWords:
-    """Reports what `TensorWatch` finds."""
+class Tcgen05Messages:
+    """Reports what `Tcgen05Checker` finds."""
 
-    def __init__(self, watch):
-        self.watch, self.resident, self.report = watch, watch.resident, watch.report
+    def __init__(self, detector):
+        self.detector, self.resident, self.hazards = detector, detector.resident, detector.hazards
 
     def site(self, k: int) -> str:
         return self.resident.launch.describe(self.resident.program.sites[k])
@@ -31,7 +31,7 @@ class TensorWords:
         return f"{self.site(new.k)}: {self.who(new)} {verb}"
 
     def not_begun(self, k: int, lane: int, other: int) -> None:
-        self.report.add(
+        self.hazards.add(
             "missing wait",
             k,
             -1,
@@ -44,7 +44,7 @@ class TensorWords:
     def never_written(self, new) -> None:
         verb = "accumulates on" if new.kind == "mma" else "loads"
         hint = "; the first product has to run with enable-input-d false" if new.kind == "mma" else ""
-        self.report.add(
+        self.hazards.add(
             "uninitialised read",
             new.k,
             -1,
@@ -54,7 +54,7 @@ class TensorWords:
         )
 
     def not_waited(self, old, new) -> None:
-        self.report.add(
+        self.hazards.add(
             "missing wait",
             new.k,
             old.k,
@@ -81,12 +81,12 @@ class TensorWords:
             why = "this thread has not waited for the mbarrier of its commit, nor met a thread that has"
         else:
             why = "no barrier stands between the two"
-        self.report.add(
+        self.hazards.add(
             "race", new.k, old.k, lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."
         )
 
     def not_pipelined(self, old, new) -> None:
-        self.report.add(
+        self.hazards.add(
             "missing wait",
             new.k,
             old.k,
@@ -113,7 +113,7 @@ class TensorWords:
         )
 
     def _unfenced(self, old, new, why: str) -> None:
-        self.report.add(
+        self.hazards.add(
             "missing fence",
             new.k,
             old.k,
@@ -121,7 +121,7 @@ class TensorWords:
         )
 
     def arrives_late(self, load, block: int) -> None:
-        self.report.add(
+        self.hazards.add(
             "missing wait",
             load.k,
             -1,
@@ -134,13 +134,6 @@ class TensorWords:
 
     # ---- Shared memory ----
 
-    def proxy(self, words, k: int, other: int) -> str:
-        return (
-            f"{words.here(k)} lets the tensor cores read {words.place} through the async proxy, which was written "
-            f"at {words.site(other)}: the threads that wrote need fence.proxy.async after their stores and before "
-            "the barrier."
-        )
-
     def overwrites(self, words, access, touch) -> str:
         return (
             f"{words.here(access.k)} {access.verb} {words.place} while tcgen05.mma at {self.site(touch.k)} may "
@@ -148,7 +141,7 @@ class TensorWords:
         )
 
     def untold(self, words, access, touch) -> None:
-        self.report.add(
+        self.hazards.add(
             "race",
             access.k,
             touch.k,

@@ -10,8 +10,8 @@ from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Register, Symbo
 class Stop:
     """An instruction that is about to execute, and the values of its operands."""
 
-    def __init__(self, recorder, resident, L, item: Instruction, values: dict):
-        self.recorder, self.resident, self.item, self.values = recorder, resident, item, values
+    def __init__(self, recorder, L, item: Instruction, values: dict):
+        self.recorder, self.resident, self.item, self.values = recorder, recorder.resident, item, values
         self.lanes = L.lane_numbers()
 
     def value(self, position: int, operand):
@@ -24,7 +24,7 @@ class Stop:
         if type(operand) is Memory:
             return int(self.value(position, operand.base)) + operand.offset
         if type(operand) is Symbol:
-            return self.recorder.program.address(operand.variable) + operand.offset
+            return self.resident.program.address(operand.variable) + operand.offset
         raise TypeError(f"no value is known of {operand}")
 
     def number(self, position: int, operand: int) -> int:
@@ -35,7 +35,7 @@ class Stop:
         return 1 << (int(self.lanes[position]) & 31)
 
     def warp(self, position: int) -> tuple[int, int]:
-        return next(self.recorder.warps(self.resident, self.lanes[position : position + 1]))[2]
+        return next(self.recorder.warps(self.lanes[position : position + 1]))[2]
 
     def shared(self, position: int, memory) -> tuple[int, int]:
         """(resident block, address within its shared memory) that an operand names."""
@@ -46,7 +46,7 @@ class Stop:
     def signal(self, key: tuple[int, int]) -> list[tuple]:
         """What counts for the phase that an mbarrier is in: (block of the grid, address, phase); [] without one."""
         barrier = self.resident.mbarriers.known.get(key)
-        return [] if barrier is None else [(self.recorder.block(self.resident, key[0]), key[1], barrier.phase)]
+        return [] if barrier is None else [(self.recorder.block(key[0]), key[1], barrier.phase)]
 
     def signals(self, position: int, memory, ranks: int | None = None) -> list[tuple]:
         """Of one mbarrier, or of that at its place in each block of the cluster whose bit is set in `ranks`."""

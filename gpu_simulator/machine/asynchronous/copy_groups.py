@@ -44,6 +44,8 @@ class Groups:
     def commit(self, L, site, mask) -> None:
         active = L.active() if mask is None else mask
         self.committed[L.lane_numbers()[active]] += 1
+        for observer in self.resident.observers:
+            observer.copies_committed(L, site, mask)
 
     def wait(self, L, site, mask, left) -> None:
         """wait_group `left` (None: wait_all): copies older than the newest `left` groups land."""
@@ -54,8 +56,8 @@ class Groups:
             bound[lanes] = self.committed[lanes] + 1
         else:
             bound[lanes] = self.committed[lanes] - np.broadcast_to(left, L.n)[active].astype(np.int64)
-        if self.resident.hazards is not None:
-            self.resident.hazards.wait(bound)
+        for observer in self.resident.observers:
+            observer.copies_waited(bound)
         remaining = []
         for entry in self.pending:
             done = entry[5] < bound[entry[0]]

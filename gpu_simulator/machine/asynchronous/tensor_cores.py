@@ -21,7 +21,7 @@ _NOTHING = np.zeros(0, np.int64)
 
 
 @dataclass(eq=False)
-class Store:
+class PendingStore:
     """A tcgen05.st that its warp has not waited for."""
 
     warp: int
@@ -37,7 +37,7 @@ class TensorCores:
         self.queue: dict[int, list[Product]] = {}  # by the first block of a pair
         self.issued: dict[int, int] = {}  # by lane: products so far
         self.pending: dict[int, list[Product]] = {}  # by lane: those that are not done
-        self.stores: list[Store] = []
+        self.stores: list[PendingStore] = []
 
     # ---- tcgen05.mma ----
 
@@ -76,8 +76,8 @@ class TensorCores:
             memory.check(k, lane, block, column, columns)
         resident.sites[k].bytes += group * (rows[0] * (not inside) + rows[1]) * what.k * what.element_bytes
         self.issued[lane] = product.number = self.issued.get(lane, 0) + 1
-        if resident.hazards is not None:
-            resident.hazards.tensor.issued(product)
+        for observer in resident.observers:
+            observer.tcgen05_issued(product)
         if self.late:
             self.pending.setdefault(lane, []).append(product)
             self.queue.setdefault(blocks[0], []).append(product)
@@ -114,8 +114,8 @@ class TensorCores:
             barrier = resident.mbarriers.find(k, lane, key)
             load = Load(k, lane, key, 0, lambda: self.finish_products(tracked), _NOTHING, barrier.phase)
             load.products = self.issued.get(lane, 0)
-            if resident.hazards is not None:
-                resident.hazards.tensor.commits(load, barrier)
+            for observer in resident.observers:
+                observer.tcgen05_committed(load, barrier)
             resident.transfers.load(load)
 
     def finish_products(self, products: list[Product]) -> None:
@@ -133,7 +133,7 @@ class TensorCores:
 
     def store(self, warp: int, run) -> None:
         if self.late:
-            self.stores.append(Store(warp, run))
+            self.stores.append(PendingStore(warp, run))
         else:
             run()
 

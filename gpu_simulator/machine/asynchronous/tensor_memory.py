@@ -33,7 +33,7 @@ class Allocation(NamedTuple):
     lane: int
 
 
-class Waiting(NamedTuple):
+class AllocRequest(NamedTuple):
     """A warp in tcgen05.alloc. place: where the address goes, in words of 4 bytes of the resident blocks' shared memory."""
 
     warp: int
@@ -44,7 +44,7 @@ class Waiting(NamedTuple):
     following: int
 
 
-class Meeting(NamedTuple):
+class PairWait(NamedTuple):
     """A warp in an instruction of a pair that waits for the other block. what: "tcgen05.dealloc …" in words."""
 
     warp: int
@@ -63,22 +63,22 @@ class TensorMemory:
         self.freed: dict[int, dict[int, int]] = {}  # block -> column -> site of the dealloc
         self.given_up: dict[int, tuple[int, int]] = {}  # block -> site and lane that relinquished
         self.last: dict[int, int] = {}  # block -> columns of its last alloc
-        self.waiting: list[Waiting] = []
-        self.meeting: list[Meeting] = []
+        self.waiting: list[AllocRequest] = []
+        self.meeting: list[PairWait] = []
 
     # ---- Instructions of whole warps ----
 
     def alloc(self, L, k: int, places, columns, group: int, following: int) -> int:
-        """Returns -1 with those warps parked that have to wait. places: (warps) of `Waiting`."""
+        """Returns -1 with those warps parked that have to wait. places: (warps) of `AllocRequest`."""
         resident = self.resident
         numbers = self.uniform(L, k, columns, "columns")
         self.park(L, following)
         for warp, place, number in zip(self.warps(L), places, numbers, strict=True):
             block = warp // resident.warps_per_block
             self.check_alloc(k, warp * 32, block, number, group)
-            if group == 2 and resident.hazards is not None:
-                resident.hazards.tensor.allocates_in_pair(k, warp * 32, block)
-            self.waiting.append(Waiting(warp, number, group, place, k, following))
+            for observer in resident.observers:
+                observer.tcgen05_alloc_asked(k, warp, block, group)
+            self.waiting.append(AllocRequest(warp, number, group, place, k, following))
         self.recheck()
         return -1
 
@@ -130,7 +130,7 @@ class TensorMemory:
                     done.add(one.warp)
         self.waiting = [entry for entry in self.waiting if entry.warp not in done]
 
-    def check_places(self, together: list[Waiting]) -> None:
+    def check_places(self, together: list[AllocRequest]) -> None:
         """One block of a pair writes the address for both, to where its own instruction names."""
         offsets = [4 * one.place % self.resident.shared_stride for one in together]
         if len(set(offsets)) > 1:
@@ -143,7 +143,7 @@ class TensorMemory:
                 "blocks name the same place, because one of them writes the address for both.",
             )
 
-    def partner(self, entry: Waiting) -> Waiting | None:
+    def partner(self, entry: AllocRequest) -> AllocRequest | None:
         """The warp of the other block of the pair that allocates together with this one."""
         other = self.block(entry) ^ 1
         mine = [e for e in self.waiting if e.group == 2 and self.block(e) == self.block(entry)]
@@ -161,7 +161,7 @@ class TensorMemory:
         free = np.flatnonzero(~taken.reshape(-1, columns).any(1))
         return int(free[0]) * columns if len(free) else None
 
-    def give(self, entry: Waiting, start: int) -> None:
+    def give(self, entry: AllocRequest, start: int) -> None:
         resident, block, lane = self.resident, self.block(entry), entry.warp * 32
         if block not in self.cells:
             resident.take(BYTES, "tensor memory")
@@ -171,8 +171,8 @@ class TensorMemory:
         freed = self.freed.setdefault(block, {})
         for column in range(start, start + entry.columns):
             freed.pop(column, None)
-        if resident.hazards is not None:
-            resident.hazards.tensor.allocated(entry.k, lane, block, start, entry.columns, entry.place)
+        for observer in resident.observers:
+            observer.tcgen05_allocated(entry.k, lane, block, start, entry.columns, entry.place)
         resident.shared.views[4][entry.place] = start
         resident.pc[lane : lane + 32] = entry.following
         resident.at = None
@@ -181,7 +181,7 @@ class TensorMemory:
         """Returns -1 with those warps parked whose partner in the other block has not come. what: of each warp."""
         self.park(L, following)
         for warp, words in zip(self.warps(L), what, strict=True):
-            mine = Meeting(warp, words, k, following)
+            mine = PairWait(warp, words, k, following)
             other = next(
                 (one for one in self.meeting if self.block(one) == self.block(mine) ^ 1 and one.what == words), None
             )
@@ -220,8 +220,8 @@ class TensorMemory:
                     f"gives back {number} columns with cta_group::{group}; {found.columns} were "
                     f"allocated with cta_group::{found.group} ({self.site(found.k)}).",
                 )
-            if self.resident.hazards is not None:
-                self.resident.hazards.tensor.given_back(k, lane, block, start, number)
+            for observer in self.resident.observers:
+                observer.tcgen05_deallocated(k, lane, block, start, number)
             self.held[block].remove(found)
             self.freed[block].update(dict.fromkeys(range(start, start + number), k))
         self.recheck()
@@ -331,7 +331,7 @@ class TensorMemory:
             )
         return rows[:, 0].tolist()
 
-    def block(self, entry: Waiting | Meeting) -> int:
+    def block(self, entry: AllocRequest | PairWait) -> int:
         return entry.warp // self.resident.warps_per_block
 
     def blocks(self) -> set[int]:
@@ -349,7 +349,7 @@ class TensorMemory:
         for entry in (*self.waiting, *self.meeting):
             if self.block(entry) == block:
                 threads = spans(resident.thread_of_lane[entry.warp * 32 : entry.warp * 32 + 32])
-                if type(entry) is Meeting:
+                if type(entry) is PairWait:
                     what = f"{entry.what} {alone}"
                 else:
                     lonely = entry.group == 2 and self.partner(entry) is None

@@ -20,7 +20,7 @@ class Product:
     d, a: addresses in tensor memory; a is None where A lies in shared memory.   index_a, index_b: 16-byte chunks of an
     operand, in a block's shared memory.   pieces: `tensor_operands.places` of D in a block.
     disabled: lanes that keep their values, 128 for each block, or None.   scale: D counts 2^-scale times.
-    number: of the products of its thread.   touch: its number in the search for hazards.
+    number: of the products of its thread.
     """
 
     k: int
@@ -37,7 +37,6 @@ class Product:
     scale: int
     disabled: np.ndarray | None
     number: int = 0
-    touch: int = 0
     done: bool = False
 
     @property

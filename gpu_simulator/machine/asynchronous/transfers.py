@@ -33,7 +33,6 @@ class Load:
     source: np.ndarray | None = None
     proxy: bool = True
     products: int | None = None  # of a tcgen05.commit: how many its thread has issued before it
-    clock: np.ndarray | None = None  # and what the thread knew, where hazards are looked for
 
 
 @dataclass(eq=False)
@@ -73,8 +72,8 @@ class Transfers:
     def land(self, load: Load) -> None:
         resident = self.resident
         load.move()
-        if resident.hazards is not None:
-            resident.hazards.proxies.landed(load, resident.mbarriers.known.get(load.key))
+        for observer in resident.observers:
+            observer.load_landed(load, resident.mbarriers.known.get(load.key))
         if load.size:
             resident.mbarriers.expect(load.k, load.lane, load.key, -load.size)
         else:
@@ -97,12 +96,14 @@ class Transfers:
         if not self.late:
             move()
             store.done = True
-        if self.late or self.resident.hazards is not None:
+        if self.late or self.resident.observers:
             self.stores.append(store)
 
     def commit(self, L, mask) -> None:
         for lane in L.lane_numbers()[L.active() if mask is None else mask].tolist():
             self.committed[lane] = self.committed.get(lane, 0) + 1
+        for observer in self.resident.observers:
+            observer.stores_committed(L, mask)
 
     def wait(self, L, mask, newest) -> None:
         """All but the `newest` groups of each thread have been read (and, as nobody can tell, written)."""
@@ -116,8 +117,8 @@ class Transfers:
         for store in self.stores:
             if store.group < bound.get(store.lane, -1):
                 self.finish_store(store)
-                if self.resident.hazards is not None:
-                    self.resident.hazards.proxies.stored(store)
+                for observer in self.resident.observers:
+                    observer.store_waited(store)
             else:
                 remaining.append(store)
         self.stores = remaining
@@ -131,8 +132,6 @@ class Transfers:
 
     def finish(self) -> None:
         """Every thread has ended: what is still in flight lands."""
-        if self.resident.hazards is not None:
-            self.resident.hazards.proxies.ended(self.stores)
         for loads in self.loads.values():
             for load in loads:
                 load.move()

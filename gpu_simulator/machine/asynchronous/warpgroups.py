@@ -26,7 +26,6 @@ class Flight:
     number: (groups,) wgmma-groups that each warpgroup had committed when it was issued.   left: Boolean (groups,), for
     whom nobody has waited yet.   scale: (groups,) whether the accumulator is added.   key: of its matrix.
     copies: registers to which accumulators were moved meanwhile -> number of the accumulator.
-    reads: of the search for hazards.
     """
 
     k: int
@@ -38,7 +37,6 @@ class Flight:
     multiply: Callable[[np.ndarray], np.ndarray] | None
     key: tuple
     copies: dict[int, int] = field(default_factory=dict)
-    reads: object = None
 
 
 class Warpgroups:
@@ -131,18 +129,18 @@ class Warpgroups:
 
     def fence(self, L, k: int) -> None:
         groups = self.groups(L, k)
-        if self.resident.hazards is not None:
-            self.resident.hazards.warpgroups.fence(groups)
+        for observer in self.resident.observers:
+            observer.wgmma_fence(k, groups)
 
-    def issue(self, L, k: int, kind: Kind, c, scale, multiply, operands):
+    def issue(self, L, k: int, kind: Kind, c, scale, multiply, sources):
         """A wgmma: returns the accumulators (warps, 16, n) as the registers hold them from now on.
 
         multiply(where): A · B of the executing warpgroups that `where` picks, (picked, 64, n).
-        operands: of the search for hazards, (groups, …) what each reads in shared memory.
+        sources: of A (unless in registers) and B, (groups, lines, chunks) of shared memory that each reads.
         """
         groups = self.groups(L, k)
-        watch = self.resident.hazards
-        if self.late or watch is not None:
+        observers = self.resident.observers
+        if self.late or observers:
             flight = Flight(
                 k,
                 kind,
@@ -153,8 +151,8 @@ class Warpgroups:
                 multiply if self.late else None,
                 self._key(groups, kind),
             )
-            if watch is not None:
-                flight.reads = watch.warpgroups.issued(flight, operands())
+            for observer in observers:
+                observer.wgmma_issued(flight, sources)
             self.flights.append(flight)
         if not self.late:
             everyone = np.ones(len(groups), bool)
@@ -191,7 +189,10 @@ class Warpgroups:
                 flight.copies.pop(to, None)
 
     def commit(self, L, k: int) -> None:
-        self.committed[self.groups(L, k)] += 1
+        groups = self.groups(L, k)
+        self.committed[groups] += 1
+        for observer in self.resident.observers:
+            observer.wgmma_committed(k, groups)
 
     def wait(self, L, k: int, newest: int) -> None:
         """All but the `newest` wgmma-groups of each executing warpgroup are complete."""
@@ -215,8 +216,8 @@ class Warpgroups:
             self.flying[key][groups] -= 1
             mask = self.landed.setdefault(flight.kind.d, [flight, np.zeros(self.count, bool)])[1]
             mask[groups], self.landed[flight.kind.d] = True, [flight, mask]
-        if self.resident.hazards is not None:
-            self.resident.hazards.warpgroups.landed(flight, done)
+        for observer in self.resident.observers:
+            observer.wgmma_waited(flight, done)
 
     def take(self, L, k: int, numbers: tuple, values: tuple) -> tuple:
         """The registers `numbers` after a wait: those whose accumulators have landed get their values."""
@@ -239,11 +240,6 @@ class Warpgroups:
                 out[number] = value
         self.landed = {}
         return tuple(out.values())
-
-    def finish(self) -> None:
-        """The blocks have ended."""
-        if self.resident.hazards is not None:
-            self.resident.hazards.warpgroups.ended(self.flights)
 
 
 class _Count:

@@ -68,8 +68,8 @@ def _rows(S, L, k, address, count):
 def load_matrices(S, L, k, address, count, transposed):
     """A list of `count` register arrays."""
     index, picked = _rows(S, L, k, address, count)
-    if S.hazards is not None:
-        S.hazards.read(L, k, S.shared, index.reshape(-1), picked, 16)
+    for observer in S.observers:
+        observer.read(L, k, S.shared, index.reshape(-1), picked, 16)
     rows = S.shared.views[16].take(index.reshape(-1))
     if transposed:
         tiles = rows.view(np.uint16).reshape(L.warps, count, 8, 8)
@@ -84,8 +84,8 @@ def store_matrices(S, L, k, address, values, transposed):
     """stmatrix: each warp's 8 × 8 matrices, row by row, to the addresses that its lanes name."""
     count = len(values)
     index, picked = _rows(S, L, k, address, count)
-    if S.hazards is not None:
-        S.hazards.write(L, k, S.shared, index.reshape(-1), picked, 16)
+    for observer in S.observers:
+        observer.write(L, k, S.shared, index.reshape(-1), picked, 16)
     registers = np.stack([np.broadcast_to(v, L.n) for v in values]).reshape(count, L.warps, 32)
     tiles = np.ascontiguousarray(registers.swapaxes(0, 1))
     if transposed:

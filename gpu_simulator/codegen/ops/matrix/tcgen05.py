@@ -150,7 +150,7 @@ def _wait(e, i, _):
 
 def _fence(e, i, _):
     e.allow("fence__before_thread_sync", "fence__after_thread_sync")
-    e.line(f"S.hazards.tensor.fence(L, {i.site}, {e.mask}, {'before' in i.parts[1]})" if e.hazards else "pass")
+    e.line(f"tell_tcgen05_fence(S, L, {i.site}, {e.mask}, {'before' in i.parts[1]})" if e.observed else "pass")
 
 
 _WRITERS = {
@@ -193,8 +193,8 @@ def _own(value, at: int) -> int:
 def tensor_mma(S, L, k, mask, operands, disable, scale, form):
     """One product for each executing lane. operands: D, A, B, instruction descriptor, whether to accumulate."""
     executing = list(_executing(L, mask))
-    if S.hazards is not None and len(executing) > len({lane >> 5 for _, lane in executing}):
-        S.hazards.tensor.repeated(k, [lane for _, lane in executing if lane >> 5 == executing[0][1] >> 5])
+    for observer in S.observers:
+        observer.tcgen05_executed(k, np.array([lane for _, lane in executing], np.int64))
     for at, lane in executing:
         own = [_own(value, at) for value in operands]
         lanes = None
@@ -239,8 +239,8 @@ def tensor_ld(S, L, k, address, form):
     wide = cut.wide * (2 if packed else 1)
     memory, out = S.tensor_memory, np.empty((len(cut.lanes), L.n), np.uint32)
     for n, warp, block, lane, column in memory.quarters(L, k, address, shape, wide):
-        if S.hazards is not None:
-            S.hazards.tensor.loaded(k, warp, block, lane, column, shape, wide)
+        for observer in S.observers:
+            observer.tcgen05_loaded(k, warp, block, lane, column, shape, wide)
         cells = memory.cells[block]
         if packed:
             low, high = (cells[lane + cut.lanes, column + 2 * cut.columns + more] for more in (0, 1))
@@ -262,8 +262,8 @@ def tensor_st(S, L, k, address, values, form):
     memory = S.tensor_memory
     rows = np.stack([np.broadcast_to(value, L.n) for value in values])
     for n, warp, block, lane, column in memory.quarters(L, k, address, shape, wide):
-        if S.hazards is not None:
-            S.hazards.tensor.stored(k, warp, block, lane, column, shape, wide)
+        for observer in S.observers:
+            observer.tcgen05_stored(k, warp, block, lane, column, shape, wide)
 
         def run(cells=memory.cells[block], lane=lane, column=column, now=rows[:, 32 * n : 32 * n + 32]):
             if packed:
@@ -280,5 +280,5 @@ def tensor_wait(S, L, k, what):
     """Wait for this warp's loads or stores of tensor memory."""
     if what == "st":
         S.tensor_cores.wait_stores(S.tensor_memory.warps(L))
-    if S.hazards is not None:
-        S.hazards.tensor.waited(L, k, what)
+    for observer in S.observers:
+        observer.tcgen05_waited(L, k, what)

@@ -93,7 +93,7 @@ def warpgroup_multiply(S, L, k, a, b, held, scale):
         out = np.matmul(left, right.swapaxes(1, 2))
         return np.negative(out, out=out) if kind.sign < 0 else out
 
-    return shared.issue(L, k, kind, held, _scales(scale, count), product, lambda: sources)
+    return shared.issue(L, k, kind, held, _scales(scale, count), product, sources)
 
 
 def fragment_of(L, registers, kind):

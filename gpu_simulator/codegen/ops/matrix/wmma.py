@@ -122,8 +122,8 @@ def _elements(S, L, k, space, address, stride, registers, detail):
             major, minor = (row, column) if layout == "row" else (column, row)
             at = first + (major * stride + minor) * wide(size)
             memory, index, picked = resolve(S, L, k, space, at, L.mask, size)
-            if S.hazards is not None:
-                (S.hazards.write if matrix == "d" else S.hazards.read)(L, k, memory, index, picked, size)
+            for observer in S.observers:
+                (observer.write if matrix == "d" else observer.read)(L, k, memory, index, picked, size)
             yield register, element, memory, index
     site.wavefronts, site.ideal, site.sectors, site.requests, site.bytes = before
     _count(S, site, L, space, named, *(x.astype(np.int64)[::32, None] for x in (first, stride)), detail)

@@ -115,6 +115,9 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     site = S.sites[k]
     sectors = site.sectors
     found = S.memory.resolve(S, L, k, source, reading, size) if length is None or reading.any() else None
+    if found is not None:
+        for observer in S.observers:
+            observer.read(L, k, S.memory, *found, size)
     if kind.startswith("cg"):
         site.sectors = sectors  # counted below: they depend on where they go, too
     global_counts = site.requests
@@ -135,8 +138,8 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
             f"copies {size} bytes and names {int(kept[most])} of them to be read; that must be {size} at "
             "most, and what is less becomes zeros."
         )
-    if S.hazards is not None:
-        S.hazards.copy(L, k, index_to, picked, size)
+    for observer in S.observers:
+        observer.copy_issued(L, k, index_to, picked, size)
     S.groups.copy(L, lanes, index_to, index_from, size, kept)
 
 

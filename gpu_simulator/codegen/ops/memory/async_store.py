@@ -59,8 +59,8 @@ def store_async(S, L, k, mask, address, values, barrier, change, kind):
 
         target = S.mbarriers.find(k, lane, key)
         load = Load(k, lane, key, width, move, index, target.phase, width, proxy=False)
-        if S.hazards is not None:
-            S.hazards.proxies.load(load, target)
+        for observer in S.observers:
+            observer.load_issued(load, target)
         S.transfers.load(load)
 
 

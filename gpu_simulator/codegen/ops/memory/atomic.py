@@ -97,8 +97,8 @@ def atomic_(S, L, k, space, address, mask, which, kind, values, wanted):
     if found is None:
         return np.zeros(L.n, values[0].dtype)
     memory, index, picked = found
-    if S.hazards is not None and space != "local":
-        S.hazards.atomic(L, k, memory, index, picked, width)
+    for observer in S.observers if space != "local" else ():
+        observer.atomic(L, k, memory, index, picked, width)
     data = memory.views[width]
     count = L.n if picked is None else len(picked)
     values = tuple(np.full(count, v) if v.ndim == 0 else v if picked is None else v[picked] for v in values)

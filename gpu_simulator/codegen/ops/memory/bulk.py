@@ -129,8 +129,8 @@ def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair, chang
             store(S, k, lane, boxes, place, chunks + (block * S.shared_stride >> 4), change)
             continue
         S.launch.asked_by_rank[int(S.block_of_lane[lane]) % S.cluster_size] += size
-        if S.hazards is not None:
-            S.hazards.proxies.outside(k, lane, place, "reads")
+        for observer in S.observers:
+            observer.global_copied(k, lane, place, "reads")
         home, ranks = located(S, k, lane, own(barrier)), None if blocks is None else own(blocks)
         for to, key in destinations(S, k, lane, block, home, ranks, pair):
             load(S, k, lane, boxes, place, chunks + (to * S.shared_stride >> 4), key, size)
@@ -154,8 +154,8 @@ def load(S, k, lane, boxes, place, index, key, size) -> None:
         S.shared.views[16][index] = boxes.read(S.memory, place)
 
     copy = Load(k, lane, key, size, move, index, barrier.phase)
-    if S.hazards is not None:
-        S.hazards.proxies.load(copy, barrier)
+    for observer in S.observers:
+        observer.load_issued(copy, barrier)
     S.transfers.load(copy)
 
 
@@ -219,8 +219,8 @@ def block_copy(S, L, k, mask, to, source, size, barrier, change):
 
         target = S.mbarriers.find(k, lane, key)
         copy = Load(k, lane, key, count_, move, index, target.phase, source=read)
-        if S.hazards is not None:
-            S.hazards.proxies.load(copy, target)
+        for observer in S.observers:
+            observer.load_issued(copy, target)
         S.transfers.load(copy)
 
 
@@ -233,9 +233,9 @@ def store(S, k, lane, boxes, place, index, change) -> None:
         new = S.shared.views[16][index]
         boxes.write(S.memory, place, new if change is None else reduced(change, boxes.read(S.memory, place), new))
 
-    if S.hazards is not None:
-        S.hazards.proxies.store(k, lane, index)
-        S.hazards.proxies.outside(k, lane, place, "writes")
+    for observer in S.observers:
+        observer.store_issued(k, lane, index)
+        observer.global_copied(k, lane, place, "writes")
     S.transfers.store(k, lane, move, index)
 
 
@@ -263,14 +263,14 @@ def copies_arrive(S, L, k, address, mask, noinc):
     """cp.async.mbarrier.arrive: an arrival of each thread when its copies so far have landed."""
     for key, _, lanes in S.mbarriers.groups(L, k, address, mask):
         barrier = S.mbarriers.find(k, int(lanes[0]), key)
-        if S.hazards is not None:
-            S.hazards.proxies.used(k, barrier, lanes)
-            S.hazards.proxies.arrived(k, barrier, lanes)
+        for observer in S.observers:
+            observer.mbarrier_used(k, barrier, lanes)
+            observer.mbarrier_arrives(k, barrier, lanes)
         if not noinc:
             S.mbarriers.add_pending(k, int(lanes[0]), key, len(lanes))
         for lane in lanes.tolist():
             move = S.groups.taken(lane)
             copy = Load(k, lane, key, 0, move, np.zeros(0, np.int64), barrier.phase)
-            if S.hazards is not None:
-                S.hazards.proxies.copies(copy)
+            for observer in S.observers:
+                observer.copies_reported(copy)
             S.transfers.load(copy)

@@ -159,8 +159,8 @@ def load(S, L, k, space, address, mask, dtype, count):
         zero = np.zeros(L.n, dtype)
         return zero if count == 1 else (zero,) * count
     memory, index, picked = found
-    if S.hazards is not None and space != "local":
-        S.hazards.read(L, k, memory, index, picked, width)
+    for observer in S.observers if space != "local" else ():
+        observer.read(L, k, memory, index, picked, width)
     raw = memory.views[width][index]
     if picked is not None and raw.ndim:
         spread = np.zeros(L.n, raw.dtype)
@@ -215,8 +215,8 @@ def store(S, L, k, space, address, mask, dtype, values):
         for column, value in enumerate(values):
             rows[:, column] = value if value.dtype == rows.dtype else value.view(rows.dtype)
         raw = rows.view(ELEMENT[width])[:, 0]
-    if S.hazards is not None and space != "local":
-        S.hazards.write(L, k, memory, index, picked, width, raw)
+    for observer in S.observers if space != "local" else ():
+        observer.write(L, k, memory, index, picked, width, raw)
     if raw.ndim:
         if picked is not None:
             raw = raw[picked]

@@ -69,6 +69,6 @@ def try_cancel(S, L, k, mask, address, barrier, everyone):
 
             target = S.mbarriers.find(k, lane, (to, mbarrier))
             load = Load(k, lane, (to, mbarrier), RESPONSE, move, index, target.phase)
-            if S.hazards is not None:
-                S.hazards.proxies.load(load, target)
+            for observer in S.observers:
+                observer.load_issued(load, target)
             S.transfers.load(load)

@@ -78,8 +78,6 @@ def mbarrier_init(S, L, k, address, mask, count):
         S.mbarriers.check_address(k, int(lanes[0]), key[1])
         for lane, number in zip(lanes.tolist(), np.broadcast_to(count, L.n)[positions].tolist(), strict=True):
             S.mbarriers.init(k, lane, key, number)
-            if S.hazards is not None:
-                S.hazards.proxies.initialised(k, lane, S.mbarriers.known[key])
 
 
 @runtime
@@ -95,8 +93,8 @@ def mbarrier_bytes(S, L, k, address, mask, size, sign):
     """Expect bytes (sign 1) or report them (sign -1)."""
     for key, positions, lanes in S.mbarriers.groups(L, k, address, mask):
         barrier = S.mbarriers.find(k, int(lanes[0]), key)
-        if S.hazards is not None:
-            S.hazards.proxies.used(k, barrier, lanes)
+        for observer in S.observers:
+            observer.mbarrier_used(k, barrier, lanes)
         for lane, number in zip(lanes.tolist(), np.broadcast_to(size, L.n)[positions].tolist(), strict=True):
             S.mbarriers.expect(k, lane, key, sign * number)
 
@@ -107,11 +105,11 @@ def mbarrier_arrive(S, L, k, address, mask, count, size, complete, drop, wanted)
     barriers, states = S.mbarriers, np.zeros(L.n, np.uint64) if wanted else None
     for key, positions, lanes in barriers.groups(L, k, address, mask):
         barrier = barriers.find(k, int(lanes[0]), key)
-        if S.hazards is not None:
-            S.hazards.proxies.used(k, barrier, lanes)
+        for observer in S.observers:
+            observer.mbarrier_used(k, barrier, lanes)
         if count is None and size is None and not drop and not wanted and complete and len(lanes) <= barrier.pending:
-            if S.hazards is not None:
-                S.hazards.proxies.arrived(k, barrier, lanes)
+            for observer in S.observers:
+                observer.mbarrier_arrives(k, barrier, lanes)
             barriers.arrive(k, int(lanes[0]), key, len(lanes))
             continue
         counts = [1] * len(lanes) if count is None else np.broadcast_to(count, L.n)[positions].tolist()
@@ -121,8 +119,8 @@ def mbarrier_arrive(S, L, k, address, mask, count, size, complete, drop, wanted)
                 barriers.expect(k, lane, key, more)
             if drop:
                 barriers.drop(k, lane, key, number)
-            if S.hazards is not None:  # one by one: the next may belong to the next phase
-                S.hazards.proxies.arrived(k, barrier, np.array([lane]))
+            for observer in S.observers:  # one by one: the next may belong to the next phase
+                observer.mbarrier_arrives(k, barrier, np.array([lane]))
             state = barriers.arrive(k, lane, key, number, complete)
             if wanted:
                 states[at] = state

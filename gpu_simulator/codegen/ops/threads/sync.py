@@ -49,15 +49,15 @@ def barrier(e, i, following=None):
 
 @op("membar", "fence", forms="every level and scope: memory here is always in order")
 def fence(e, i):
-    """Memory fences: the emulator's memory is sequentially consistent; only the search for races heeds them."""
+    """Memory fences: the emulator's memory is sequentially consistent; only observers hear of them."""
     wide = bool({"gl", "gpu", "sys", *(["cluster"] if e.clustered else [])} & set(i.parts))
     elsewhere = "proxy" in i.parts and {"tensormap__generic", "alias", "global"} & set(i.parts)  # not of shared memory
-    if not e.hazards or elsewhere:
+    if not e.observed or elsewhere:
         e.line("pass")
     elif "proxy" in i.parts or "mbarrier_init" in i.parts:
-        e.line(f"S.hazards.proxies.proxy_fence(L, {i.site}, {e.mask}, {'mbarrier_init' in i.parts})")
+        e.line(f"tell_proxy_fence(S, L, {i.site}, {e.mask}, {'mbarrier_init' in i.parts})")
     else:
-        e.line(f"S.hazards.fence(L, {wide})")
+        e.line(f"tell_fence(S, L, {wide})")
 
 
 @op("nanosleep", "pmevent", "griddepcontrol", forms="no effect on results")
