@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gemm_lab
 import gpu_simulator as emulator
 from gemm_lab import catalog, kernel
 from gpu_simulator.codegen import allow_list as generated
@@ -154,12 +153,12 @@ def test_generated_functions_see_none_of_pythons_own():
 
 def test_there_is_one_door():
     """Nothing else in the package compiles or executes text."""
-    root, found = Path(gemm_lab.__file__).parent / "emulator", []
+    root, found = Path(emulator.__file__).parent, []
     for path in sorted(root.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("exec", "eval", "compile", "__import__"):
                 found.append((path.name, node.func.id))
-    assert sorted(found) == [("generated.py", "compile"), ("generated.py", "exec")]
+    assert sorted(found) == [("allow_list.py", "compile"), ("allow_list.py", "exec")]
 
 
 # ---- What the emitters write ----
