@@ -45,7 +45,7 @@ class ClusterBarrier:
         if (self.rounds[lanes] > over).any():
             first = int(lanes[self.rounds[lanes] > over][0])
             raise ClusterFault(
-                f"{resident.launch.describe(resident.program.sites[site])}: {resident.name_lane(first)} arrives again at "
+                f"{resident.describe(site)}: {resident.name_lane(first)} arrives again at "
                 "barrier.cluster before the others have arrived; each thread arrives once, then waits with "
                 "barrier.cluster.wait."
             )
@@ -98,7 +98,7 @@ class ClusterBarrier:
             if len(inside):
                 words.append(
                     f"{threads_wait(resident.thread_of_lane[inside])} at barrier.cluster for all threads "
-                    f"({resident.launch.describe(resident.program.sites[entry.site])}){self.missing(entry, block)}"
+                    f"({resident.describe(entry.site)}){self.missing(entry, block)}"
                 )
         return words
 

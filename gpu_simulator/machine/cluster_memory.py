@@ -94,4 +94,4 @@ class ClusterMemory(SharedMemory):
 
     def who(self, k: int, lane: int) -> str:
         resident = self.resident
-        return f"{resident.launch.describe(resident.program.sites[k])}: {resident.name_lane(int(lane))}"
+        return f"{resident.describe(k)}: {resident.name_lane(int(lane))}"

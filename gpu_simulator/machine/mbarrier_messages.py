@@ -21,7 +21,7 @@ def waiting_clauses(mbarriers: Mbarriers, block: int) -> list[str]:
             waiting = threads_wait(resident.thread_of_lane[np.concatenate(lanes)])
             words.append(
                 f"{waiting} at the mbarrier at shared address {address} for the end of phase {phase} "
-                f"(parity {phase & 1}), which {missing(barrier)} ({resident.launch.describe(resident.program.sites[site])})"
+                f"(parity {phase & 1}), which {missing(barrier)} ({resident.describe(site)})"
             )
     return words
 

@@ -316,7 +316,7 @@ class Mbarriers:
             why = "is not a multiple of 8" if address % 8 else f"is past its {resident.shared.size:,} bytes"
             raise MemoryFault(
                 f"{resident.name_lane(lane)} uses an mbarrier at shared address {address:,}, which {why}; "
-                f"{resident.launch.describe(resident.program.sites[k])}."
+                f"{resident.describe(k)}."
             )
 
     def words(self, lane: int, key) -> str:
@@ -326,10 +326,8 @@ class Mbarriers:
 
     def origin(self, barrier: Mbarrier) -> str:
         resident = self.resident
-        return f"{resident.name_lane(barrier.lane)} ({resident.launch.describe(resident.program.sites[barrier.site])})"
+        return f"{resident.name_lane(barrier.lane)} ({resident.describe(barrier.site)})"
 
     def fault(self, k: int, lane: int, what: str) -> MbarrierFault:
         resident = self.resident
-        return MbarrierFault(
-            f"{resident.launch.describe(resident.program.sites[k])}: {resident.name_lane(lane)} {what}"
-        )
+        return MbarrierFault(f"{resident.describe(k)}: {resident.name_lane(lane)} {what}")

@@ -109,7 +109,7 @@ class BlockMemory:
         raise MemoryFault(
             f"{resident.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
             f"but its {self.space} memory has {self.size:,} bytes{nearest}; "
-            f"{resident.launch.describe(resident.program.sites[k])}."
+            f"{resident.describe(k)}."
         )
 
 
@@ -257,7 +257,7 @@ class GlobalMemory:
         lane = int(L.lane_numbers()[positions[first]])
         raise MemoryFault(
             f"{resident.name_lane(lane)} accessed {width} bytes at global address {where:#x}, "
-            f"{self.nearest(where, width)}; {resident.launch.describe(resident.program.sites[k])}."
+            f"{self.nearest(where, width)}; {resident.describe(k)}."
         )
 
     def nearest(self, where: int, width: int) -> str:
@@ -289,7 +289,7 @@ def misaligned(resident, L, k, space: str, address, picked, width: int):
     raise MemoryFault(
         f"{resident.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {space} address "
         f"{int(lanes[bad]):#x}, which is not a multiple of {width}; "
-        f"{resident.launch.describe(resident.program.sites[k])}."
+        f"{resident.describe(k)}."
     )
 
 

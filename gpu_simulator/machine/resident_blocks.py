@@ -235,6 +235,10 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
 
     # ---- Names ----
 
+    def describe(self, site: int) -> str:
+        """Where an instruction stands, in words."""
+        return self.launch.describe(self.program.sites[site])
+
     def who(self, lanes: Lanes, position: int) -> str:
         """Block and thread of an executing lane, in words. position: among the executing lanes."""
         active = np.flatnonzero(lanes.active())

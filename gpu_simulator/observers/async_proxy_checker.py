@@ -74,7 +74,7 @@ class AsyncProxyChecker:
         bad = bad[:, 0] & ~self.detector.clusters.knows_init(lanes, record.init)
         if not bad.any():
             return
-        lane, site = int(lanes[np.argmax(bad)]), self.site(k)
+        lane, site = int(lanes[np.argmax(bad)]), self.resident.describe(k)
         block = self.resident.block_of_lane
         needed = "__syncthreads()" if block[lane] == block[barrier.lane] else "barrier.cluster (arrive and wait)"
         origin = self.resident.mbarriers.origin(barrier)
@@ -206,7 +206,7 @@ class AsyncProxyChecker:
 
     def _fence_of_init(self, k: int, lane: int, barrier) -> None:
         if not self.fences.covers_init(self.records[barrier].init):
-            site, origin = self.site(k), self.resident.mbarriers.origin(barrier)
+            site, origin = self.resident.describe(k), self.resident.mbarriers.origin(barrier)
             self.hazards.add(
                 "missing fence",
                 k,
@@ -279,14 +279,11 @@ class AsyncProxyChecker:
                     copy.k,
                     -1,
                     lambda copy=copy, what=what: (
-                        f"{self.site(copy.k)}: {self.resident.name_lane(copy.lane)}'s block ends, and {what}."
+                        f"{self.resident.describe(copy.k)}: {self.resident.name_lane(copy.lane)}'s block ends, and {what}."
                     ),
                 )
 
     # ---- Pieces ----
-
-    def site(self, k: int) -> str:
-        return self.resident.launch.describe(self.resident.program.sites[k])
 
     def _access(self, k: int, verb: str, lane: int, index, width: int = 16) -> Access:
         lanes, shared = np.full((len(index), 1), lane + self.detector.first_lane), self.detector.shared

@@ -75,7 +75,7 @@ class ClusterChecker:
             site,
             -1,
             lambda: (
-                f"{resident.launch.describe(resident.program.sites[site])}: {resident.name_lane(lane)} arrives again at "
+                f"{resident.describe(site)}: {resident.name_lane(lane)} arrives again at "
                 "barrier.cluster and has not waited since its last arrival: the others may not have come yet, and each "
                 "thread arrives once before all have. It needs barrier.cluster.wait in between."
             ),
@@ -124,13 +124,12 @@ class ClusterChecker:
                     self._leaves_copy(block, load)
 
     def _leaves_copy(self, block: int, load) -> None:
-        describe, site = self.resident.launch.describe, self.resident.program.sites[load.k]
         self.hazards.add(
             "missing wait",
             load.k,
             -1,
             lambda: (
-                f"{describe(site)}: {self.resident.name_block(block)} ends while this copy may still be reading its shared "
+                f"{self.resident.describe(load.k)}: {self.resident.name_block(block)} ends while this copy may still be reading its shared "
                 "memory; it has to stay until the other block has waited for the mbarrier of the copy."
             ),
         )
@@ -149,7 +148,7 @@ class ClusterChecker:
             k,
             -1,
             lambda: (
-                f"{resident.launch.describe(resident.program.sites[k])}: {resident.name_lane(lane)} uses the shared memory of "
+                f"{resident.describe(k)}: {resident.name_lane(lane)} uses the shared memory of "
                 f"{resident.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
                 "cluster meet at barrier.cluster before they end."
             ),

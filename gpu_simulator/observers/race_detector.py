@@ -282,14 +282,14 @@ class RaceDetector(Observer):
         sites = sorted({arrival.site for arrival in arrivals})
         counted = any(arrival.expected is not None for arrival in arrivals)  # the barrier names how many
         if not counted and len(sites) > 1:
-            describe, code = self.resident.launch.describe, self.resident.program.sites
+            describe = self.resident.describe
             self.hazards.add(
                 "divergent barrier",
                 sites[1],
                 sites[0],
                 lambda: (
-                    f"{describe(code[sites[1]])}: threads of one block met at different __syncthreads(); "
+                    f"{describe(sites[1])}: threads of one block met at different __syncthreads(); "
                     f"the others stood at "
-                    f"{describe(code[sites[0]])}. Every thread of the block must reach the same one."
+                    f"{describe(sites[0])}. Every thread of the block must reach the same one."
                 ),
             )

@@ -160,7 +160,7 @@ class Tcgen05Checker:
             k,
             -1,
             lambda: (
-                f"{self.words.site(k)}: {len(lanes)} threads of the warp of {self.resident.name_lane(lanes[0])} issue this "
+                f"{self.resident.describe(k)}: {len(lanes)} threads of the warp of {self.resident.name_lane(lanes[0])} issue this "
                 "tcgen05.mma, and each of them is one product: let one thread do it (elect.sync)."
             ),
         )

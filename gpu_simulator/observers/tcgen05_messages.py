@@ -11,9 +11,6 @@ class Tcgen05Messages:
     def __init__(self, detector):
         self.detector, self.resident, self.hazards = detector, detector.resident, detector.hazards
 
-    def site(self, k: int) -> str:
-        return self.resident.launch.describe(self.resident.program.sites[k])
-
     def who(self, touch) -> str:
         """A thread, or the warp of an instruction of whole warps."""
         name = self.resident.name_lane(touch.lane)
@@ -28,7 +25,7 @@ class Tcgen05Messages:
             "st": "stores to tensor memory",
             "dealloc": "gives back tensor memory",
         }[new.kind]
-        return f"{self.site(new.k)}: {self.who(new)} {verb}"
+        return f"{self.resident.describe(new.k)}: {self.who(new)} {verb}"
 
     def not_begun(self, k: int, lane: int, other: int) -> None:
         self.hazards.add(
@@ -36,7 +33,7 @@ class Tcgen05Messages:
             k,
             -1,
             lambda: (
-                f"{self.site(k)}: {self.resident.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
+                f"{self.resident.describe(k)}: {self.resident.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
                 f"{self.resident.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."
             ),
         )
@@ -49,7 +46,7 @@ class Tcgen05Messages:
             new.k,
             -1,
             lambda: (
-                f"{self.site(new.k)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."
+                f"{self.resident.describe(new.k)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."
             ),
         )
 
@@ -59,7 +56,7 @@ class Tcgen05Messages:
             new.k,
             old.k,
             lambda: (
-                f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be "
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.k)} may still be "
                 f"{'reading' if old.kind == 'ld' else 'using' if old.kind == 'mma' else 'writing'}: {self.remedy(old)}."
             ),
         )
@@ -73,7 +70,7 @@ class Tcgen05Messages:
             return "no tcgen05.commit follows it whose mbarrier could be waited for"
         return (
             f"no thread has waited for the end of phase {commit.phase} (parity {commit.phase & 1}) of the mbarrier "
-            f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.site(commit.k)} reports to"
+            f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.resident.describe(commit.k)} reports to"
         )
 
     def race(self, old, new) -> None:
@@ -82,7 +79,10 @@ class Tcgen05Messages:
         else:
             why = "no barrier stands between the two"
         self.hazards.add(
-            "race", new.k, old.k, lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."
+            "race",
+            new.k,
+            old.k,
+            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.k)} used: {why}.",
         )
 
     def not_pipelined(self, old, new) -> None:
@@ -91,7 +91,7 @@ class Tcgen05Messages:
             new.k,
             old.k,
             lambda: (
-                f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be using: only products of one "
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.k)} may still be using: only products of one "
                 "warp, accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."
             ),
         )
@@ -117,7 +117,7 @@ class Tcgen05Messages:
             "missing fence",
             new.k,
             old.k,
-            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}.",
+            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.k)} used: {why}.",
         )
 
     def arrives_late(self, load, block: int) -> None:
@@ -126,7 +126,7 @@ class Tcgen05Messages:
             load.k,
             -1,
             lambda: (
-                f"{self.site(load.k)}: {self.resident.name_block(block)} ends while this commit may still arrive at its "
+                f"{self.resident.describe(load.k)}: {self.resident.name_block(block)} ends while this commit may still arrive at its "
                 f"mbarrier at shared address {load.key[1]}: before a block ends, one of its threads has to wait for the "
                 "phase of every arrival from another block."
             ),
@@ -136,7 +136,7 @@ class Tcgen05Messages:
 
     def overwrites(self, words, access, touch) -> str:
         return (
-            f"{words.here(access.k)} {access.verb} {words.place} while tcgen05.mma at {self.site(touch.k)} may "
+            f"{words.here(access.k)} {access.verb} {words.place} while tcgen05.mma at {self.resident.describe(touch.k)} may "
             f"still be reading it: {self.remedy(touch)}."
         )
 
@@ -146,7 +146,7 @@ class Tcgen05Messages:
             access.k,
             touch.k,
             lambda: (
-                f"{words.here(access.k)} {access.verb} {words.place}, which tcgen05.mma at {self.site(touch.k)} has read: "
+                f"{words.here(access.k)} {access.verb} {words.place}, which tcgen05.mma at {self.resident.describe(touch.k)} has read: "
                 "this thread has not waited for the mbarrier of its commit, nor met a thread that has."
             ),
         )

@@ -83,8 +83,8 @@ class WgmmaChecker:
                 k,
                 flight.k,
                 lambda: (
-                    f"{self._site(k)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
-                    f"{self._site(flight.k)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
+                    f"{self.resident.describe(k)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
+                    f"{self.resident.describe(flight.k)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
                     "covers it have to come before."
                 ),
             )
@@ -100,7 +100,7 @@ class WgmmaChecker:
                 k,
                 -1,
                 lambda: (
-                    f"{self._site(k)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
+                    f"{self.resident.describe(k)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
                     "takes the registers of the warpgroup only behind one."
                 ),
             )
@@ -138,7 +138,7 @@ class WgmmaChecker:
             k,
             other,
             lambda: (
-                f"{self._site(k)}: {self.groups.name(group)} takes {what} which it used at {self._site(other)}, and no "
+                f"{self.resident.describe(k)}: {self.groups.name(group)} takes {what} which it used at {self.resident.describe(other)}, and no "
                 "wgmma.fence stands between the two."
             ),
         )
@@ -204,7 +204,7 @@ class WgmmaChecker:
             access.k,
             flight.k,
             lambda: (
-                f"{words.here(access.k)} {access.verb} {words.place} while {self._site(flight.k)} of {who} may still be "
+                f"{words.here(access.k)} {access.verb} {words.place} while {self.resident.describe(flight.k)} of {who} may still be "
                 f"reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write there."
             ),
         )
@@ -234,7 +234,7 @@ class WgmmaChecker:
                 flight.k,
                 -1,
                 lambda flight=flight, group=group: (
-                    f"{self._site(flight.k)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
+                    f"{self.resident.describe(flight.k)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
                     "wgmma.wait_group covers it."
                 ),
             )
@@ -245,9 +245,6 @@ class WgmmaChecker:
         """Number of the first warp of a group."""
         block, local = divmod(group, self.groups.each)
         return block * self.resident.warps_per_block + local * WARPS
-
-    def _site(self, k: int) -> str:
-        return self.resident.launch.describe(self.resident.program.sites[k])
 
     def _register(self, number: int) -> str:
         return f"register {self.resident.program.registers[number].name}"

@@ -100,7 +100,7 @@ class TensorMemory:
                 k,
                 lane,
                 "allocates tensor memory, but its block gave up the right to at "
-                f"{self.site(site)}: allocate before tcgen05.relinquish_alloc_permit.",
+                f"{self.resident.describe(site)}: allocate before tcgen05.relinquish_alloc_permit.",
             )
         if columns > self.last.get(block, columns):
             raise self.fault(
@@ -209,7 +209,7 @@ class TensorMemory:
             found = next((one for one in self.held.get(block, ()) if one.start == start), None)
             if found is None:
                 if start & 0xFFFF in self.freed.get(block, {}):
-                    why = f"which was given back already ({self.site(self.freed[block][start & 0xFFFF])})"
+                    why = f"which was given back already ({self.resident.describe(self.freed[block][start & 0xFFFF])})"
                 else:
                     why = f"where no allocation begins; this block holds {self.inventory(block)}"
                 raise self.fault(k, lane, f"gives back tensor memory at {start:#x}, {why}.")
@@ -218,7 +218,7 @@ class TensorMemory:
                     k,
                     lane,
                     f"gives back {number} columns with cta_group::{group}; {found.columns} were "
-                    f"allocated with cta_group::{found.group} ({self.site(found.k)}).",
+                    f"allocated with cta_group::{found.group} ({self.resident.describe(found.k)}).",
                 )
             for observer in self.resident.observers:
                 observer.tcgen05_deallocated(k, lane, block, start, number)
@@ -247,7 +247,7 @@ class TensorMemory:
             return
         site = self.freed.get(block, {}).get(int(missing[0]))
         why = (
-            f"which was given back at {self.site(site)}"
+            f"which was given back at {self.resident.describe(site)}"
             if site is not None
             else (f"which is not allocated; {self.resident.name_block(block)} holds {self.inventory(block)}")
         )
@@ -356,15 +356,12 @@ class TensorMemory:
                     what = f"tcgen05.alloc for {entry.columns} columns of tensor memory " + (
                         alone if lonely else f"while its block holds {self.inventory(block)}"
                     )
-                words.append(f"threads {threads} wait in {what} ({self.site(entry.k)})")
+                words.append(f"threads {threads} wait in {what} ({self.resident.describe(entry.k)})")
         return words
 
     def inventory(self, block: int) -> str:
         held = sorted(self.held.get(block, ()))
         return ", ".join(f"columns {one.start} to {one.start + one.columns - 1}" for one in held) or "none"
 
-    def site(self, k: int) -> str:
-        return self.resident.launch.describe(self.resident.program.sites[k])
-
     def fault(self, k: int, lane: int, what: str) -> TensorMemoryFault:
-        return TensorMemoryFault(f"{self.site(k)}: {self.resident.name_lane(lane)} {what}")
+        return TensorMemoryFault(f"{self.resident.describe(k)}: {self.resident.name_lane(lane)} {what}")

@@ -172,7 +172,7 @@ def tensor_alloc(S, L, k, address, columns, group, following):
         block, offset = located(S, k, warp * 32, at)
         if offset % 4 or offset + 4 > S.shared.size:
             raise MemoryFault(
-                f"{S.tensor_memory.site(k)}: {S.name_lane(warp * 32)} has the address written to shared "
+                f"{S.describe(k)}: {S.name_lane(warp * 32)} has the address written to shared "
                 f"address {offset:,}, which is no place for 4 bytes in its {S.shared.size:,}."
             )
         places.append((block * S.shared_stride + offset) >> 2)

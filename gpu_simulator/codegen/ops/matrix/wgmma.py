@@ -125,7 +125,7 @@ def _one_each(S, L, k, word, name: str) -> list[int]:
         at = int(np.argmax(bad))
         who, other = S.warpgroups.name(int(groups[at])), int(rows[at][rows[at] != rows[at, 0]][0])
         raise WarpgroupFault(
-            f"{_site(S, k)}: {who} gives several descriptors of {name}: {int(rows[at, 0]):#018x} and "
+            f"{S.describe(k)}: {who} gives several descriptors of {name}: {int(rows[at, 0]):#018x} and "
             f"{other:#018x}. All its warps have to give the same."
         )
     return rows[:, 0].tolist()
@@ -137,7 +137,7 @@ def _source(S, k, groups, blocks, words, rows: int, major: str, kind) -> np.ndar
     for at, word in enumerate(words):
         if isinstance(found[word], str):
             raise WarpgroupFault(
-                f"{_site(S, k)}: {S.warpgroups.name(int(groups[at]))} gives the descriptor {word:#018x}, {found[word]}."
+                f"{S.describe(k)}: {S.warpgroups.name(int(groups[at]))} gives the descriptor {word:#018x}, {found[word]}."
             )
     inside = np.stack([found[word] for word in words]) if len(found) > 1 else found[words[0]][None]
     return inside + (blocks * (S.shared_stride >> 4))[:, None, None]
@@ -170,10 +170,6 @@ def _matrix(S, source: np.ndarray, where: np.ndarray, major: str, kind: str) -> 
     else:
         values = lines.view(np.float16).astype(np.float32)
     return values if major == "k" else values.swapaxes(1, 2)
-
-
-def _site(S, k: int) -> str:
-    return S.launch.describe(S.program.sites[k])
 
 
 __all__ = ["kind_at", "multiply", "wgmma"]

@@ -134,7 +134,7 @@ def copy_async(S, L, k, to, source, mask, size, length, kind):
     if kept is not None and int(kept.max()) > size:  # PTX ISA, "cp.async": undefined behaviour
         most = int(np.argmax(kept))
         raise MemoryFault(
-            f"{S.launch.describe(S.program.sites[k])}: {S.name_lane(int(L.lane_numbers()[lanes[most]]))} "
+            f"{S.describe(k)}: {S.name_lane(int(L.lane_numbers()[lanes[most]]))} "
             f"copies {size} bytes and names {int(kept[most])} of them to be read; that must be {size} at "
             "most, and what is less becomes zeros."
         )

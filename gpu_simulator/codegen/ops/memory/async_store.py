@@ -66,7 +66,7 @@ def store_async(S, L, k, mask, address, values, barrier, change, kind):
 
 def check(S, k, lane: int, block: int, at: int, width: int, key) -> None:
     """A store to another block lies inside it, is aligned, and reports to a barrier of that block."""
-    where = f"{S.launch.describe(S.program.sites[k])}: {S.name_lane(lane)}"
+    where = f"{S.describe(k)}: {S.name_lane(lane)}"
     if at % width or at + width > S.shared.size:
         raise MemoryFault(
             f"{where} stores {width} bytes at shared address {at:,} of {S.name_block(block)}, which "

@@ -19,7 +19,6 @@ from gpu_simulator.codegen.ops.memory.bulk_checks import (
     check_shared,
     descriptor,
     plain_place,
-    site,
 )
 from gpu_simulator.codegen.ops.memory.bulk_reduce import CHANGES, change_of, reduced
 from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
@@ -171,7 +170,7 @@ def destinations(S, k, lane: int, block: int, home: tuple[int, int], ranks: int 
         if home[0] != block and not (pair and home[0] == block ^ 1):
             hint = "" if pair else "; with .cta_group::2 it may be in the other block of its pair"
             raise MemoryFault(
-                f"{site(S, k)}: {S.name_lane(lane)} fills shared memory of {S.name_block(block)} and "
+                f"{S.describe(k)}: {S.name_lane(lane)} fills shared memory of {S.name_block(block)} and "
                 f"reports to an mbarrier of {S.name_block(home[0])}, but it has to be one of the block "
                 f"that is filled{hint}."
             )
@@ -180,7 +179,7 @@ def destinations(S, k, lane: int, block: int, home: tuple[int, int], ranks: int 
     first = block - block % S.cluster_size
     if not ranks or ranks >> S.cluster_size:
         raise MemoryFault(
-            f"{site(S, k)}: {S.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, "
+            f"{S.describe(k)}: {S.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, "
             f"but its cluster has {S.cluster_size} block{'s' if S.cluster_size > 1 else ''}, so that the "
             f"mask is {1:#x} to {(1 << S.cluster_size) - 1:#x}."
         )
@@ -200,13 +199,15 @@ def block_copy(S, L, k, mask, to, source, size, barrier, change):
         (block, there), (own, here) = located(S, k, lane, target), located(S, k, lane, begin)
         if own != S.block_of_lane[lane]:
             raise MemoryFault(
-                f"{site(S, k)}: {S.name_lane(lane)} copies from {S.name_block(own)}; a copy from block "
+                f"{S.describe(k)}: {S.name_lane(lane)} copies from {S.name_block(own)}; a copy from block "
                 "to block begins in the shared memory of the thread's own."
             )
         for address in (there, here):
             check_shared(S, k, lane, address, count_, PLAIN_ALIGN)
         if count_ % PLAIN_ALIGN or not count_:
-            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {count_:,} bytes; 16, 32, 48 … are possible.")
+            raise MemoryFault(
+                f"{S.describe(k)}: {S.name_lane(lane)} copies {count_:,} bytes; 16, 32, 48 … are possible."
+            )
         S.sites[k].requests += 1
         S.sites[k].bytes += count_
         ((_, key),) = destinations(S, k, lane, block, located(S, k, lane, home), None, False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_simulator.codegen.ops.memory.bulk import located, site
+from gpu_simulator.codegen.ops.memory.bulk import located
 from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import MemoryFault
@@ -55,7 +55,7 @@ def try_cancel(S, L, k, mask, address, barrier, everyone):
         (block, offset), (_, mbarrier) = located(S, k, lane, where), located(S, k, lane, home)
         if offset % RESPONSE or offset + RESPONSE > S.shared.size:
             raise MemoryFault(
-                f"{site(S, k)}: {S.name_lane(lane)} asks for an answer at shared address {offset:,}; it "
+                f"{S.describe(k)}: {S.name_lane(lane)} asks for an answer at shared address {offset:,}; it "
                 "takes 16 bytes of shared memory at a multiple of 16."
             )
         taken = S.launch.cancel()

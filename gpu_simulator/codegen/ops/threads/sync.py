@@ -100,13 +100,13 @@ def mapped(S, L, k, mask, address, rank, generic):
     bad = active & (ranks >= S.cluster_size)
     if bad.any():
         raise ClusterFault(
-            f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} asks for the block of rank "
+            f"{S.describe(k)}: {S.who(L, 0)} asks for the block of rank "
             f"{int(ranks[bad][0])}; its cluster has {S.cluster_size} block"
             f"{'s' if S.cluster_size > 1 else ''}."
         )
     if generic and (active & (at < SHARED_WINDOW)).any():
         raise ClusterFault(
-            f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} maps the address "
+            f"{S.describe(k)}: {S.who(L, 0)} maps the address "
             f"{int(at[active & (at < SHARED_WINDOW)][0]):#x}, which is not in shared memory."
         )
     inside = kin(SHARED_WINDOW if generic else 0)
