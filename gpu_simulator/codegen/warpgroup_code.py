@@ -25,7 +25,7 @@ class Multiply:
         kind = wgmma.kind_at(e, self.instruction)
         e.program.warpgroup_kinds[self.instruction.site] = kind
         names = ", ".join(f"r{n}" for n in kind.d)
-        held = self.held or f"accumulators(L, ({names},), 1, {kind.n // 8}, {kind.form!r})"
+        held = self.held or f"accumulators(lanes, ({names},), 1, {kind.n // 8}, {kind.form!r})"
         wgmma.multiply(e, self.instruction, kind, held, self.out)
 
 
@@ -39,7 +39,7 @@ class Spill:
         kind = e.program.warpgroup_kinds[self.instruction.site]
         names = ", ".join(f"r{n}" for n in kind.d)
         code = register_code(e.registers[kind.d[0]].type)
-        e.line(f"({names},) = results(L, {self.held}, 1, {kind.n // 8}, {kind.form!r}, {code})")
+        e.line(f"({names},) = results(lanes, {self.held}, 1, {kind.n // 8}, {kind.form!r}, {code})")
 
 
 class RegisterUse:
@@ -49,7 +49,7 @@ class RegisterUse:
         self.instruction, self.registers, self.verb = instruction, registers, verb
 
     def emit(self, e) -> None:
-        e.line(f"tell_registers_used(S, L, {self.instruction.site}, {self.registers!r}, {self.verb!r}, m)")
+        e.line(f"tell_registers_used(resident, lanes, {self.instruction.site}, {self.registers!r}, {self.verb!r}, m)")
 
 
 class Moved:
@@ -60,10 +60,10 @@ class Moved:
 
     def emit(self, e) -> None:
         if self.result:
-            e.line("if S.warpgroups.flights:")
-            e.line(f"    S.warpgroups.moved(L, {self.to}, {self.source})")
+            e.line("if resident.warpgroups.flights:")
+            e.line(f"    resident.warpgroups.moved(lanes, {self.to}, {self.source})")
         if self.observed:
-            e.line(f"tell_register_moved(S, L, {self.to}, {self.source}, m)")
+            e.line(f"tell_register_moved(resident, lanes, {self.to}, {self.source}, m)")
 
 
 def warpgroup_code(program, code: list[Instruction], live_out: int, observed: bool) -> list:

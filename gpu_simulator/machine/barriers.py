@@ -36,11 +36,11 @@ class Barriers:
         self.resident = resident
         self.waiting: dict[tuple[int, int], list[Arrival]] = {}
 
-    def sync(self, L, site: int, number, count, following: int) -> int:
+    def sync(self, lanes, site: int, number, count, following: int) -> int:
         """bar.sync: returns the next code block, or -1 with the lanes parked."""
         resident = self.resident
         if (
-            L.full
+            lanes.full
             and not self.waiting
             and number.ndim == 0
             and (count is None or int(count) == 32 * resident.warps_per_block)
@@ -48,44 +48,44 @@ class Barriers:
             for observer in resident.observers:
                 observer.barrier_everyone(int(number))
             return following
-        self.park(L, site, number, count, following)
+        self.park(lanes, site, number, count, following)
         return -1
 
-    def arrive(self, L, site: int, number, count, following: int) -> int:
+    def arrive(self, lanes, site: int, number, count, following: int) -> int:
         """bar.arrive: counts the threads and lets them go on."""
-        self.add(L, site, number, count, None)
+        self.add(lanes, site, number, count, None)
         self.recheck()
         return following
 
-    def reduce(self, L, site: int, number, count, how: str, predicate, destination: int, following: int) -> int:
+    def reduce(self, lanes, site: int, number, count, how: str, predicate, destination: int, following: int) -> int:
         """bar.red: a predicate combined over the threads of the block."""
-        self.park(L, site, number, count, following, (how, predicate, destination))
+        self.park(lanes, site, number, count, following, (how, predicate, destination))
         return -1
 
-    def park(self, L, site, number, count, following, reduction=None) -> None:
+    def park(self, lanes, site, number, count, following, reduction=None) -> None:
 
-        self.add(L, site, number, count, following, reduction)
-        self.resident.goto(L, PARKED)
+        self.add(lanes, site, number, count, following, reduction)
+        self.resident.goto(lanes, PARKED)
         self.resident.at = None
         self.recheck()
 
-    def add(self, L, site, number, count, following, reduction=None) -> None:
+    def add(self, lanes, site, number, count, following, reduction=None) -> None:
         resident = self.resident
-        lanes = L.lane_numbers()
-        numbers = np.broadcast_to(number, L.n)
-        active = L.active()
-        blocks = resident.block_of_lane[lanes]
+        lane_numbers = lanes.lane_numbers()
+        numbers = np.broadcast_to(number, lanes.n)
+        active = lanes.active()
+        blocks = resident.block_of_lane[lane_numbers]
         for block in np.unique(blocks[active]).tolist():
             inside = active & (blocks == block)
             for which in np.unique(numbers[inside]).tolist():
                 chosen = inside & (numbers == which)
                 expected = None
                 if count is not None:
-                    expected = int(np.broadcast_to(count, L.n)[chosen][0])
+                    expected = int(np.broadcast_to(count, lanes.n)[chosen][0])
                 values = None
                 if reduction is not None:
-                    values = reduction[0], np.broadcast_to(reduction[1], L.n)[chosen], reduction[2]
-                arrival = Arrival(block, which, lanes[chosen], expected, following, site, values)
+                    values = reduction[0], np.broadcast_to(reduction[1], lanes.n)[chosen], reduction[2]
+                arrival = Arrival(block, which, lane_numbers[chosen], expected, following, site, values)
                 for observer in resident.observers:
                     observer.barrier_arrived(arrival)
                 self.waiting.setdefault((block, which), []).append(arrival)

@@ -37,21 +37,21 @@ class ClusterBarrier:
         self.lanes_of_cluster = resident.cluster_size * 32 * resident.warps_per_block
         self.parked: list[ClusterWait] = []
 
-    def arrive(self, L, site: int, mask) -> None:
-        resident, lanes = self.resident, L.lane_numbers()[L.active() if mask is None else mask]
-        if not len(lanes):
+    def arrive(self, lanes, site: int, mask) -> None:
+        resident, numbers = self.resident, lanes.lane_numbers()[lanes.active() if mask is None else mask]
+        if not len(numbers):
             return
-        over = self.complete()[self.cluster_of_lane[lanes]]
-        if (self.rounds[lanes] > over).any():
-            first = int(lanes[self.rounds[lanes] > over][0])
+        over = self.complete()[self.cluster_of_lane[numbers]]
+        if (self.rounds[numbers] > over).any():
+            first = int(numbers[self.rounds[numbers] > over][0])
             raise ClusterFault(
                 f"{resident.describe(site)}: {resident.name_lane(first)} arrives again at "
                 "barrier.cluster before the others have arrived; each thread arrives once, then waits with "
                 "barrier.cluster.wait."
             )
-        self.rounds[lanes] += 1
+        self.rounds[numbers] += 1
         for observer in resident.observers:
-            observer.cluster_arrived(site, lanes, self.rounds[lanes])
+            observer.cluster_arrived(site, numbers, self.rounds[numbers])
         self.recheck()
 
     def complete(self) -> np.ndarray:
@@ -59,18 +59,18 @@ class ClusterBarrier:
         rounds = np.where(self.resident.pc == DONE, np.iinfo(np.int64).max, self.rounds)
         return rounds.reshape(-1, self.lanes_of_cluster).min(1)
 
-    def wait(self, L, site: int, following: int) -> int:
+    def wait(self, lanes, site: int, following: int) -> int:
         resident = self.resident
-        lanes = L.lane_numbers()[L.active()]
-        resident.goto(L, PARKED)
+        numbers = lanes.lane_numbers()[lanes.active()]
+        resident.goto(lanes, PARKED)
         resident.at = None
-        turns = np.maximum(self.rounds[lanes], self.waited[lanes] + 1)  # one that has not arrived waits for itself
-        self.waited[lanes] = turns
+        turns = np.maximum(self.rounds[numbers], self.waited[numbers] + 1)  # one that has not arrived waits for itself
+        self.waited[numbers] = turns
         for observer in resident.observers:
-            observer.cluster_waits(site, lanes, turns)
-        clusters = self.cluster_of_lane[lanes]
+            observer.cluster_waits(site, numbers, turns)
+        clusters = self.cluster_of_lane[numbers]
         for cluster, turn in np.unique(np.stack([clusters, turns]), axis=1).T.tolist():
-            some = lanes[(clusters == cluster) & (turns == turn)]
+            some = numbers[(clusters == cluster) & (turns == turn)]
             self.parked.append(ClusterWait(some, turn, following, site))
         self.recheck()
         return -1

@@ -226,11 +226,11 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         if lanes.full and where is None:
             self.at = int(target)
 
-    def naming_lanes(self, L: Lanes, count: int) -> np.ndarray:
+    def naming_lanes(self, lanes: Lanes, count: int) -> np.ndarray:
         """The lanes that name the rows of `count` matrices."""
-        key = (L.warps, count)
+        key = (lanes.warps, count)
         if key not in self._naming:
-            self._naming[key] = np.tile(np.arange(32) < 8 * count, L.warps)
+            self._naming[key] = np.tile(np.arange(32) < 8 * count, lanes.warps)
         return self._naming[key]
 
     # ---- Names ----

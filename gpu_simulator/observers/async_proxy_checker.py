@@ -55,47 +55,47 @@ class AsyncProxyChecker:
 
     # ---- mbarriers ----
 
-    def mbarrier_initialised(self, k: int, lane: int, barrier) -> None:
-        event = self.hazards.next_event(k)
+    def mbarrier_initialised(self, site: int, lane: int, barrier) -> None:
+        event = self.hazards.next_event(site)
         self.records[barrier] = Record(event << LANE_BITS | (lane + self.detector.first_lane), self.order.span)
 
-    def mbarrier_invalidated(self, k: int, lane: int, barrier) -> None:
+    def mbarrier_invalidated(self, site: int, lane: int, barrier) -> None:
         del self.records[barrier]
 
-    def mbarrier_used(self, k: int, barrier, lanes) -> None:
+    def mbarrier_used(self, site: int, barrier, numbers) -> None:
         """Threads use a barrier: its init has to happen before."""
         record = self.records[barrier]
         if record.init >> LANE_BITS <= self.order.floor:
             return
-        numbers = lanes[:, None] + self.detector.first_lane
-        bad = self.order.unordered(numbers, np.full(numbers.shape, record.init), True)
+        threads = numbers[:, None] + self.detector.first_lane
+        bad = self.order.unordered(threads, np.full(threads.shape, record.init), True)
         if bad is None:
             return
-        bad = bad[:, 0] & ~self.detector.clusters.knows_init(lanes, record.init)
+        bad = bad[:, 0] & ~self.detector.clusters.knows_init(numbers, record.init)
         if not bad.any():
             return
-        lane, site = int(lanes[np.argmax(bad)]), self.resident.describe(k)
+        lane, where = int(numbers[np.argmax(bad)]), self.resident.describe(site)
         block = self.resident.block_of_lane
         needed = "__syncthreads()" if block[lane] == block[barrier.lane] else "barrier.cluster (arrive and wait)"
         origin = self.resident.mbarriers.origin(barrier)
         self.hazards.add(
             "missing wait",
-            k,
+            site,
             barrier.site,
             lambda: (
-                f"{site}: {self.resident.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, which "
+                f"{where}: {self.resident.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, which "
                 f"{origin} initialises: there is no barrier between them; it needs {needed} after the init."
             ),
         )
 
-    def mbarrier_arrives(self, k: int, barrier, lanes) -> None:
+    def mbarrier_arrives(self, site: int, barrier, numbers) -> None:
         """Before the arrival counts."""
         if self.detector.tensor.between.loose:
             met = self.records[barrier].met
-            np.maximum(met, self.detector.tensor.between.reach(lanes), out=met)
-        if "relaxed" in self.resident.program.sites[k].parts:
+            np.maximum(met, self.detector.tensor.between.reach(numbers), out=met)
+        if "relaxed" in self.resident.program.sites[site].parts:
             return
-        rows, record = np.unique(lanes >> 5), self.records[barrier]
+        rows, record = np.unique(numbers >> 5), self.records[barrier]
         np.maximum(record.clock, self.order.known_to(rows, self.hazards.event).max(0), out=record.clock)
         record.acquired = max(record.acquired, int(self.order.acquired[rows].max()))
 
@@ -107,16 +107,16 @@ class AsyncProxyChecker:
         record.ended += record.loads
         record.loads = []
 
-    def mbarrier_passed(self, k: int, barrier, lanes) -> None:
+    def mbarrier_passed(self, site: int, barrier, numbers) -> None:
         """Threads have seen the end of the phase before the present one."""
         if self.detector.tensor.between.loose:
-            self.detector.tensor.between.passed(self.records[barrier], lanes)
-        if "relaxed" in self.resident.program.sites[k].parts:
+            self.detector.tensor.between.passed(self.records[barrier], numbers)
+        if "relaxed" in self.resident.program.sites[site].parts:
             return
         record, order = self.records[barrier], self.order
-        rows = np.unique(lanes >> 5)
+        rows = np.unique(numbers >> 5)
         if record.ended:
-            first = int(lanes[0])
+            first = int(numbers[0])
             for load in record.ended:
                 self._written(load, first)
             record.ended = []
@@ -126,44 +126,44 @@ class AsyncProxyChecker:
         order.known[rows] = np.maximum(order.known[rows], record.over)
         order.known[rows, order.local[rows]] = own
         order.acquired[rows] = np.maximum(order.acquired[rows], record.acquired_over)
-        order.synced[lanes] = np.maximum(order.synced[lanes], record.over[order.local[lanes >> 5]])
+        order.synced[numbers] = np.maximum(order.synced[numbers], record.over[order.local[numbers >> 5]])
 
     def _written(self, load, lane: int) -> None:
         """A load counts as written by the lane that waited."""
         if load.products is not None:
             self.detector.tensor.observed(load, lane)
             return
-        shadow, event = self.detector.shared, self.hazards.next_event(load.k)
+        shadow, event = self.detector.shared, self.hazards.next_event(load.site)
         cells = shadow.cells(load.index, load.width, len(load.index))
         shadow.pending[cells] = FREE
         shadow.written[cells] = np.int64(event) << LANE_BITS | (lane + self.detector.first_lane)
         if load.source is not None:
-            self._read(load.k, lane, load.source)
+            self._read(load.site, lane, load.source)
             block = int(load.source[0]) * 16 // self.resident.shared_stride
             if block != self.resident.block_of_lane[lane]:
-                self.detector.clusters.shared_elsewhere(load.k, np.array([lane]), np.array([block]))
+                self.detector.clusters.shared_elsewhere(load.site, np.array([lane]), np.array([block]))
         self.flying = [other for other in self.flying if other is not load]
 
     # ---- Copies into shared memory ----
 
     def load_issued(self, load, barrier) -> None:
         """A copy was issued: the threads that used its destination have to be done with it."""
-        k, lane = load.k, np.array([load.lane])
-        self.mbarrier_used(k, barrier, lane)
+        site, lane = load.site, np.array([load.lane])
+        self.mbarrier_used(site, barrier, lane)
         if load.proxy:
-            self._fence_of_init(k, load.lane, barrier)
+            self._fence_of_init(site, load.lane, barrier)
         if load.source is not None:
-            self.store_issued(k, load.lane, load.source)
-        access = self._access(k, "overwrites", load.lane, load.index, load.width)
+            self.store_issued(site, load.lane, load.source)
+        access = self._access(site, "overwrites", load.lane, load.index, load.width)
         detector, last = self.detector, self.detector.shared.written[access.cells]
-        if self.hazards.atomic[k]:  # red.async: in no order among atomics
+        if self.hazards.atomic[site]:  # red.async: in no order among atomics
             last = np.where(self.hazards.atomic[self.hazards.site_of[last >> LANE_BITS]], 0, last)
         if not last.any() or not detector.check_shared(access, None):
             detector.check(access, last, "wrote")
         detector.check_readers(access)
         if load.proxy:
             self.fences.check(access, last, "lets a copy through the async proxy overwrite {place}")
-        event = self.hazards.next_event(k)
+        event = self.hazards.next_event(site)
         detector.shared.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
         detector.shared.pending[access.cells] = FILLED
         self.flying.append(load)
@@ -178,17 +178,17 @@ class AsyncProxyChecker:
 
     def copies_reported(self, load) -> None:
         """The cp.async of a thread are now waited for through an mbarrier."""
-        detector, left, index, issued = self.detector, [], [], load.k
-        for lanes, at, width, group, k in detector.copies:
+        detector, left, index, issued = self.detector, [], [], load.site
+        for lanes, at, width, group, site in detector.copies:
             mine = lanes == load.lane
             if mine.any():
                 index.append((at[mine] * width >> 4).astype(np.int64) if width == 16 else at[mine] * width // 16)
-                issued = k
+                issued = site
             if not mine.all():
-                left.append((lanes[~mine], at[~mine], width, group[~mine], k))
+                left.append((lanes[~mine], at[~mine], width, group[~mine], site))
         detector.copies = left
         if index:
-            own = self.reported[load] = replace(load, k=issued, index=np.unique(np.concatenate(index)))
+            own = self.reported[load] = replace(load, site=issued, index=np.unique(np.concatenate(index)))
             self.flying.append(own)
 
     def filling(self, cell: int):
@@ -204,15 +204,15 @@ class AsyncProxyChecker:
                 return load
         return None
 
-    def _fence_of_init(self, k: int, lane: int, barrier) -> None:
+    def _fence_of_init(self, site: int, lane: int, barrier) -> None:
         if not self.fences.covers_init(self.records[barrier].init):
-            site, origin = self.resident.describe(k), self.resident.mbarriers.origin(barrier)
+            where, origin = self.resident.describe(site), self.resident.mbarriers.origin(barrier)
             self.hazards.add(
                 "missing fence",
-                k,
+                site,
                 barrier.site,
                 lambda: (
-                    f"{site}: {self.resident.name_lane(lane)} lets a copy hazards to the mbarrier at shared address "
+                    f"{where}: {self.resident.name_lane(lane)} lets a copy hazards to the mbarrier at shared address "
                     f"{barrier.address}, but no fence follows its init by {origin}: it needs "
                     "fence.mbarrier_init.release.cluster or fence.proxy.async, then the barrier."
                 ),
@@ -220,9 +220,9 @@ class AsyncProxyChecker:
 
     # ---- Copies out of shared memory ----
 
-    def store_issued(self, k: int, lane: int, index) -> None:
+    def store_issued(self, site: int, lane: int, index) -> None:
         """A copy was issued that reads shared memory through the async proxy."""
-        access, detector = self._access(k, "reads", lane, index), self.detector
+        access, detector = self._access(site, "reads", lane, index), self.detector
         last = detector.shared.written[access.cells]
         if not detector.check_shared(access, last):
             detector.check(access, last, "wrote")
@@ -232,32 +232,32 @@ class AsyncProxyChecker:
 
     def store_waited(self, store) -> None:
         """Its thread has waited until shared memory was read."""
-        self._read(store.k, store.lane, store.index)
+        self._read(store.site, store.lane, store.index)
 
-    def _read(self, k: int, lane: int, index) -> None:
+    def _read(self, site: int, lane: int, index) -> None:
         """What a copy has read counts as read by the lane that knows it."""
-        access, shadow = self._access(k, "reads", lane, index), self.detector.shared
+        access, shadow = self._access(site, "reads", lane, index), self.detector.shared
         held = shadow.pending[access.cells] == READ
         shadow.pending[access.cells[held]] = FREE
-        event = self.hazards.next_event(k)
+        event = self.hazards.next_event(site)
         shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
 
     # ---- Global memory and the end ----
 
-    def global_copied(self, k: int, lane: int, place, verb: str) -> None:
+    def global_copied(self, site: int, lane: int, place, verb: str) -> None:
         """What a copy reads or writes in global memory."""
         if not place.index.size:
             return
-        detector, event = self.detector, self.hazards.next_event(k)
+        detector, event = self.detector, self.hazards.next_event(site)
         memory = self.resident.memory
         for number, positions, inside in by_array(memory, place.index, place.width):
             shadow = self.hazards.array(number)
             count = len(place.index) if positions is None else len(positions)
             lanes = np.full((count, 1), lane + detector.first_lane)
             cells = shadow.cells(inside, place.width, count)
-            access = Access(k, verb, shadow, memory.names[number], lanes, cells)
+            access = Access(site, verb, shadow, memory.names[number], lanes, cells)
             last = shadow.written[cells]
-            if self.hazards.atomic[k]:  # a reduction: in no order among others
+            if self.hazards.atomic[site]:  # a reduction: in no order among others
                 last = np.where(self.hazards.atomic[self.hazards.site_of[last >> LANE_BITS]], 0, last)
             detector.check(access, last, "wrote")
             stamp = np.int64(event) << LANE_BITS | lanes
@@ -276,15 +276,15 @@ class AsyncProxyChecker:
             for copy in copies:
                 self.hazards.add(
                     "missing wait",
-                    copy.k,
+                    copy.site,
                     -1,
                     lambda copy=copy, what=what: (
-                        f"{self.resident.describe(copy.k)}: {self.resident.name_lane(copy.lane)}'s block ends, and {what}."
+                        f"{self.resident.describe(copy.site)}: {self.resident.name_lane(copy.lane)}'s block ends, and {what}."
                     ),
                 )
 
     # ---- Pieces ----
 
-    def _access(self, k: int, verb: str, lane: int, index, width: int = 16) -> Access:
+    def _access(self, site: int, verb: str, lane: int, index, width: int = 16) -> Access:
         lanes, shared = np.full((len(index), 1), lane + self.detector.first_lane), self.detector.shared
-        return Access(k, verb, shared, None, lanes, shared.cells(index, width, len(index)))
+        return Access(site, verb, shared, None, lanes, shared.cells(index, width, len(index)))

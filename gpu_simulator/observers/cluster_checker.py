@@ -44,14 +44,14 @@ class ClusterChecker:
 
     # ---- barrier.cluster ----
 
-    def cluster_arrived(self, k: int, lanes, rounds) -> None:
-        barrier, parts = self.resident.cluster_barrier, self.resident.program.sites[k].parts
-        blind = lanes[barrier.waited[lanes] < rounds - 1]
+    def cluster_arrived(self, site: int, numbers, rounds) -> None:
+        barrier, parts = self.resident.cluster_barrier, self.resident.program.sites[site].parts
+        blind = numbers[barrier.waited[numbers] < rounds - 1]
         if len(blind):
-            self._arrived_blindly(k, int(blind[0]))
-        places = np.stack([barrier.cluster_of_lane[lanes], rounds])
+            self._arrived_blindly(site, int(blind[0]))
+        places = np.stack([barrier.cluster_of_lane[numbers], rounds])
         for cluster, turn in np.unique(places, axis=1).T.tolist():
-            some = lanes[(places[0] == cluster) & (places[1] == turn)]
+            some = numbers[(places[0] == cluster) & (places[1] == turn)]
             self._arrived(some, cluster, turn, "relaxed" in parts)
 
     def _arrived(self, lanes, cluster: int, turn: int, relaxed: bool) -> None:
@@ -81,9 +81,9 @@ class ClusterChecker:
             ),
         )
 
-    def cluster_passed(self, lanes, cluster: int, turn: int) -> None:
+    def cluster_passed(self, numbers, cluster: int, turn: int) -> None:
         """Threads have waited for a round to which all came."""
-        meeting, order, rows = self.meetings.get((cluster, turn)), self.order, np.unique(lanes >> 5)
+        meeting, order, rows = self.meetings.get((cluster, turn)), self.order, np.unique(numbers >> 5)
         if meeting is None:
             return
         self.detector.tensor.between.take(rows, meeting.met)
@@ -92,7 +92,7 @@ class ClusterChecker:
         order.known[rows, order.local[rows]] = own
         order.acquired[rows] = np.maximum(order.acquired[rows], meeting.acquired)
         self.inits[rows] = np.maximum(self.inits[rows], meeting.inits)
-        order.synced[lanes] = np.maximum(order.synced[lanes], meeting.clock[order.local[lanes >> 5]])
+        order.synced[numbers] = np.maximum(order.synced[numbers], meeting.clock[order.local[numbers >> 5]])
 
     def knows_init(self, lanes, init: int) -> np.ndarray:
         """Which lanes may rely on an init (event and lane) through fence.mbarrier_init and a relaxed arrival."""
@@ -101,13 +101,13 @@ class ClusterChecker:
 
     # ---- Shared memory of blocks that end ----
 
-    def shared_elsewhere(self, k: int, lanes, blocks) -> None:
+    def shared_elsewhere(self, site: int, numbers, blocks) -> None:
         """Threads use the shared memory of other blocks of their cluster."""
-        event = self.hazards.next_event(k)
-        columns = (lanes >> 5) % self.order.span
+        event = self.hazards.next_event(site)
+        columns = (numbers >> 5) % self.order.span
         self.used[blocks, columns] = event
-        for block, column, lane in zip(blocks.tolist(), columns.tolist(), lanes.tolist(), strict=True):
-            self.users[block, column] = k, lane
+        for block, column, lane in zip(blocks.tolist(), columns.tolist(), numbers.tolist(), strict=True):
+            self.users[block, column] = site, lane
 
     def threads_ended(self) -> None:
         """What others did with the memory of a block has to come before its last thread's end."""
@@ -126,10 +126,10 @@ class ClusterChecker:
     def _leaves_copy(self, block: int, load) -> None:
         self.hazards.add(
             "missing wait",
-            load.k,
+            load.site,
             -1,
             lambda: (
-                f"{self.resident.describe(load.k)}: {self.resident.name_block(block)} ends while this copy may still be reading its shared "
+                f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this copy may still be reading its shared "
                 "memory; it has to stay until the other block has waited for the mbarrier of the copy."
             ),
         )
@@ -142,13 +142,13 @@ class ClusterChecker:
         bad = order.unordered(32 * warps[:, None], before, False)
         if bad is None or not bad.all():
             return
-        k, lane = self.users[block, column]
+        site, lane = self.users[block, column]
         self.hazards.add(
             "missing wait",
-            k,
+            site,
             -1,
             lambda: (
-                f"{resident.describe(k)}: {resident.name_lane(lane)} uses the shared memory of "
+                f"{resident.describe(site)}: {resident.name_lane(lane)} uses the shared memory of "
                 f"{resident.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
                 "cluster meet at barrier.cluster before they end."
             ),

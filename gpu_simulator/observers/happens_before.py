@@ -127,12 +127,12 @@ class Ordering:
         self.known[waited] = np.maximum(self.known[waited], joined)
         self.acquired[waited] = max(self.acquired[arrived].max(), self.acquired[waited].max(initial=ALWAYS))
 
-    def warp_met(self, L, event: int) -> None:
+    def warp_met(self, lanes, event: int) -> None:
         """The executing lanes of each warp came together."""
-        if L.full:
+        if lanes.full:
             self.synced[:] = self.warp_floor = event
         else:
-            self.synced[L.lane_numbers()[L.active()]] = event
+            self.synced[lanes.lane_numbers()[lanes.active()]] = event
 
     def known_to(self, rows: np.ndarray, event: int) -> np.ndarray:
         """(rows, warps of the cluster): the last events that these warps may pass on."""

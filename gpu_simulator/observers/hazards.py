@@ -76,11 +76,11 @@ class Hazards:
         """The launch has ended: only the findings stay."""
         self.arrays, self.published = {}, None
 
-    def next_event(self, k: int) -> int:
+    def next_event(self, site: int) -> int:
         self.event += 1
         if self.event >= len(self.site_of):
             self.site_of = np.concatenate([self.site_of, np.full_like(self.site_of, -1)])
-        self.site_of[self.event] = k
+        self.site_of[self.event] = site
         return self.event
 
     def array(self, number: int) -> GlobalShadow:
@@ -94,9 +94,9 @@ class Hazards:
             )
         return found
 
-    def add(self, kind: str, k: int, other: int, sentence, reach: int = 0) -> None:
-        key = (kind, self.where[k], self.where[other] if other >= 0 else None)
+    def add(self, kind: str, site: int, other: int, sentence, reach: int = 0) -> None:
+        key = (kind, self.where[site], self.where[other] if other >= 0 else None)
         place = self._seen.get(key, len(self.found))
         if place == len(self.found) or reach > self.found[place].reach:  # of the same two lines, the widest race
             self._seen[key] = place
-            self.found[place : place + 1] = [Hazard(kind, sentence(), self.launch.program.sites[k].line, reach)]
+            self.found[place : place + 1] = [Hazard(kind, sentence(), self.launch.program.sites[site].line, reach)]

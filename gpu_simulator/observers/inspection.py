@@ -87,25 +87,25 @@ class Probe(Observer):
         super().__init__(resident)
         self.warp, self.rank, self.last, self.accesses = rank * resident.warps_per_block + warp, rank, None, []
 
-    def stopped(self, L, site: int, values: dict, after: bool) -> None:
+    def stopped(self, lanes, site: int, values: dict, after: bool) -> None:
         resident = self.resident
-        rows = np.arange(resident.warps) if L.chosen is None else L.chosen
+        rows = np.arange(resident.warps) if lanes.chosen is None else lanes.chosen
         position = np.flatnonzero(rows == self.warp)
         if not len(position):
             return
-        lanes = slice(32 * int(position[0]), 32 * int(position[0]) + 32)
-        active = L.active()[lanes].copy()
+        own = slice(32 * int(position[0]), 32 * int(position[0]) + 32)
+        active = lanes.active()[own].copy()
         item = resident.program.sites[site]
         if item.guard is not None:
             register = getattr(item.guard, "register", item.guard)
-            said = np.broadcast_to(values[f"r{register.index}"], L.n)[lanes]
+            said = np.broadcast_to(values[f"r{register.index}"], lanes.n)[own]
             active &= said if item.guard is register else ~said
         if not active.any():
             return
         if after:
             cells = resident.tensor_memory.cells.get(self.rank)
             memories = resident.shared.data.copy(), None if cells is None else cells.copy()
-            self.last = (site, values, lanes, active, *memories)
+            self.last = (site, values, own, active, *memories)
             return
         for operand in item.operands:
             if type(operand) is Memory:
@@ -113,7 +113,7 @@ class Probe(Observer):
                     Access(
                         item.opcode,
                         item.line,
-                        self.within(self.address(L, operand, values, lanes, active)),
+                        self.within(self.address(lanes, operand, values, own, active)),
                         width_of(item),
                     )
                 )
@@ -125,10 +125,10 @@ class Probe(Observer):
         own = addresses >> RANK_SHIFT == self.rank
         return np.where(own & (addresses >= 0), addresses & OFFSET_MASK, addresses)
 
-    def address(self, L, operand, values, lanes, active) -> np.ndarray:
+    def address(self, lanes, operand, values, own, active) -> np.ndarray:
         base = operand.base
         if type(base) is Register:
-            at = np.broadcast_to(values[f"r{base.index}"], L.n)[lanes].astype(np.int64)
+            at = np.broadcast_to(values[f"r{base.index}"], lanes.n)[own].astype(np.int64)
         elif type(base) is Symbol:
             at = np.full(32, self.resident.program.address(base.variable) + base.offset, np.int64)
         else:
@@ -136,12 +136,12 @@ class Probe(Observer):
         return np.where(active, at + operand.offset, -1)
 
     def snapshot(self) -> Snapshot:
-        resident, (site, values, lanes, active, shared, cells) = self.resident, self.last
+        resident, (site, values, own, active, shared, cells) = self.resident, self.last
         item, warp = resident.program.sites[site], slice(32 * self.warp, 32 * self.warp + 32)
         registers = {}
         for register, held in zip(resident.program.registers, resident.R, strict=False):
             local = values.get(f"r{register.index}")
-            value, where = (held, warp) if local is None else (local, lanes)
+            value, where = (held, warp) if local is None else (local, own)
             registers[register.name] = np.full(32, value) if value.ndim == 0 else value[where].copy()
         variables = {v.name: (resident.program.address(v), v.size) for v in resident.program.named_variables}
         begin = self.rank * resident.shared_stride

@@ -32,12 +32,12 @@ class ProxyFences:
         self.settled = self.fenced.copy()
         self.fences: list = []
 
-    def proxy_fence(self, L, k: int, mask, init_only: bool) -> None:
+    def proxy_fence(self, lanes, site: int, mask, init_only: bool) -> None:
         """A fence executes; for mbarrier inits alone if `init_only`."""
-        positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
+        positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
         if not len(positions):
             return
-        rows, event = np.unique(L.lane_numbers()[positions] >> 5), self.hazards.next_event(k)
+        rows, event = np.unique(lanes.lane_numbers()[positions] >> 5), self.hazards.next_event(site)
         covers = self.order.known_to(rows, event)
         np.maximum.at(self.init_fenced if init_only else self.fenced, rows // self.order.span, covers)
         if not init_only:
@@ -67,10 +67,10 @@ class ProxyFences:
             written = f"{writer} wrote"
         self.hazards.add(
             "missing fence",
-            access.k,
+            access.site,
             other,
             lambda: (
-                f"{words.here(access.k)} {does.format(place=words.place)}, which {written} at {words.site(other)}: the "
+                f"{words.here(access.site)} {does.format(place=words.place)}, which {written} at {words.site(other)}: the "
                 "threads that wrote need fence.proxy.async after their stores and before the barrier."
             ),
         )

@@ -57,36 +57,36 @@ class RaceDetector(Observer):
 
     # ---- Accesses ----
 
-    def _lanes(self, L, picked) -> np.ndarray:
-        lanes = L.lane_numbers() if picked is None else L.lane_numbers()[picked]
-        return lanes[:, None] + self.first_lane
+    def _lanes(self, lanes, picked) -> np.ndarray:
+        numbers = lanes.lane_numbers() if picked is None else lanes.lane_numbers()[picked]
+        return numbers[:, None] + self.first_lane
 
     def _rows(self, lanes) -> np.ndarray:
         """Resident warps, each once."""
         return np.unique((lanes >> 5) - self.order.first)
 
-    def _accesses(self, k, verb: str, lanes, memory, index, width: int, values=None):
+    def _accesses(self, site, verb: str, lanes, memory, index, width: int, values=None):
         """An `Access` for each allocation that the lanes touch."""
         count, now, old = len(lanes), None, None
         if values is not None:
             now = bytes_of(values, count, width)
             old = bytes_of(memory.views[width][index], count, width)
         if memory is self.resident.shared:
-            yield Access(k, verb, self.shared, None, lanes, self.shared.cells(index, width, count), now, old)
+            yield Access(site, verb, self.shared, None, lanes, self.shared.cells(index, width, count), now, old)
             return
         for number, positions, inside in by_array(memory, index, width):
             shadow, some = self.hazards.array(number), slice(None) if positions is None else positions
             here = lanes[some]
             contents = (None, None) if now is None else (now[some], old[some])
             cells = shadow.cells(inside, width, len(here))
-            yield Access(k, verb, shadow, memory.names[number], here, cells, *contents)
+            yield Access(site, verb, shadow, memory.names[number], here, cells, *contents)
 
-    def read(self, L, k: int, memory, index, picked, width: int) -> None:
+    def read(self, lanes, site: int, memory, index, picked, width: int) -> None:
         hazards = self.hazards
-        if hazards.constant[k]:
+        if hazards.constant[site]:
             return
-        lanes, event, strong = self._lanes(L, picked), hazards.next_event(k), hazards.strong[k]
-        for access in self._accesses(k, "reads", lanes, memory, index, width):
+        numbers, event, strong = self._lanes(lanes, picked), hazards.next_event(site), hazards.strong[site]
+        for access in self._accesses(site, "reads", numbers, memory, index, width):
             last = access.shadow.written[access.cells]
             flying = self.check_shared(access, last)
             if not strong:
@@ -94,14 +94,14 @@ class RaceDetector(Observer):
                     self.check(access, last, "wrote")
                 access.shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
         if strong:
-            self.order.acquire(self._rows(lanes), event)
+            self.order.acquire(self._rows(numbers), event)
 
-    def write(self, L, k: int, memory, index, picked, width: int, values=None) -> None:
+    def write(self, lanes, site: int, memory, index, picked, width: int, values=None) -> None:
         hazards = self.hazards
-        lanes, event, strong = self._lanes(L, picked), hazards.next_event(k), hazards.strong[k]
+        numbers, event, strong = self._lanes(lanes, picked), hazards.next_event(site), hazards.strong[site]
         if values is not None and values.ndim and picked is not None:
             values = values[picked]
-        for access in self._accesses(k, "writes", lanes, memory, index, width, values):
+        for access in self._accesses(site, "writes", numbers, memory, index, width, values):
             flying = self.check_shared(access, None)
             written, stamp = access.shadow.written, np.int64(ALWAYS if strong else event) << LANE_BITS | access.lanes
             if not strong:
@@ -112,22 +112,22 @@ class RaceDetector(Observer):
             if not strong:
                 self._check_together(access, stamp)
         if strong:
-            self.order.publish(self._rows(lanes), event - 1, *hazards.publishes[k])
+            self.order.publish(self._rows(numbers), event - 1, *hazards.publishes[site])
 
-    def atomic(self, L, k: int, memory, index, picked, width: int) -> None:
+    def atomic(self, lanes, site: int, memory, index, picked, width: int) -> None:
         """Atomics are ordered among themselves, and race with plain accesses."""
         hazards = self.hazards
-        lanes, event = self._lanes(L, picked), hazards.next_event(k)
-        for access in self._accesses(k, "updates", lanes, memory, index, width):
+        numbers, event = self._lanes(lanes, picked), hazards.next_event(site)
+        for access in self._accesses(site, "updates", numbers, memory, index, width):
             last = access.shadow.written[access.cells]
             self.check_shared(access, last)
             self.check(access, np.where(hazards.atomic[hazards.site_of[last >> LANE_BITS]], 0, last), "wrote")
             self.check_readers(access)
             access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
-        rows = self._rows(lanes)
-        if self.resident.program.sites[k].family == "atom":
+        rows = self._rows(numbers)
+        if self.resident.program.sites[site].family == "atom":
             self.order.acquire(rows, event)
-        self.order.publish(rows, event - 1, *hazards.publishes[k])
+        self.order.publish(rows, event - 1, *hazards.publishes[site])
 
     # ---- Checks ----
 
@@ -165,9 +165,9 @@ class RaceDetector(Observer):
         words = self.words(access, row, column)
         self.hazards.add(
             "race",
-            access.k,
+            access.site,
             other,
-            lambda: explain(words, access.k, access.verb, before & LANE_MASK, past, other, equal, together),
+            lambda: explain(words, access.site, access.verb, before & LANE_MASK, past, other, equal, together),
             reach_of(words.launch, words.lane, before & LANE_MASK),
         )
 
@@ -194,9 +194,9 @@ class RaceDetector(Observer):
             words = self.words(access, row, column)
             self.hazards.add(
                 "uninitialised read",
-                access.k,
+                access.site,
                 -1,
-                lambda: f"{words.here(access.k)} {access.verb} {words.place}, which nothing has written.",
+                lambda: f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written.",
             )
         return flying
 
@@ -205,10 +205,10 @@ class RaceDetector(Observer):
         other = int(self.hazards.site_of[self.shared.written[cell] >> LANE_BITS])
         words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
         barrier = None if load is None else load.key[1]
-        other = other if load is None else load.k
+        other = other if load is None else load.site
         self.hazards.add(
             "missing wait",
-            access.k,
+            access.site,
             other,
             lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase),
         )
@@ -227,40 +227,40 @@ class RaceDetector(Observer):
 
     # ---- cp.async ----
 
-    def copy_issued(self, L, k: int, index, picked, width: int) -> None:
-        shadow, event, lanes = self.shared, self.hazards.next_event(k), self._lanes(L, picked)
-        access = Access(k, "writes", shadow, None, lanes, shadow.cells(index, width, len(lanes)))
+    def copy_issued(self, lanes, site: int, index, picked, width: int) -> None:
+        shadow, event, numbers = self.shared, self.hazards.next_event(site), self._lanes(lanes, picked)
+        access = Access(site, "writes", shadow, None, numbers, shadow.cells(index, width, len(numbers)))
         self.check_shared(access, None)
         self.check(access, shadow.written[access.cells], "wrote")
         self.check_readers(access)
-        shadow.written[access.cells] = np.int64(event) << LANE_BITS | lanes
+        shadow.written[access.cells] = np.int64(event) << LANE_BITS | numbers
         shadow.pending[access.cells] = FILLED
-        own = lanes[:, 0] - self.first_lane
+        own = numbers[:, 0] - self.first_lane
         self.copies.append(
-            (own, np.broadcast_to(index, len(own)), width, self.resident.groups.committed[own].copy(), k)
+            (own, np.broadcast_to(index, len(own)), width, self.resident.groups.committed[own].copy(), site)
         )
 
     def copies_waited(self, bounds: np.ndarray) -> None:
         """Copies of groups before these have landed: as if their threads had written only now."""
         left, shadow = [], self.shared
-        for lanes, index, width, group, k in self.copies:
+        for lanes, index, width, group, site in self.copies:
             done = group < bounds[lanes]
             if done.any():
                 landed = shadow.cells(index[done], width, int(done.sum()))
                 shadow.pending[landed] = FREE
-                event = self.hazards.next_event(k)
+                event = self.hazards.next_event(site)
                 shadow.written[landed] = np.int64(event) << LANE_BITS | (lanes[done] + self.first_lane)[:, None]
             if not done.all():
-                left.append((lanes[~done], index[~done], width, group[~done], k))
+                left.append((lanes[~done], index[~done], width, group[~done], site))
         self.copies = left
 
     # ---- What orders ----
 
-    def fence(self, L, wide: bool) -> None:
-        self.order.fence(self._rows(self._lanes(L, L.picked)), self.hazards.event, wide)
+    def fence(self, lanes, wide: bool) -> None:
+        self.order.fence(self._rows(self._lanes(lanes, lanes.picked)), self.hazards.event, wide)
 
-    def warps_met(self, L) -> None:
-        self.order.warp_met(L, self.hazards.event)
+    def warps_met(self, lanes) -> None:
+        self.order.warp_met(lanes, self.hazards.event)
 
     def barrier_everyone(self, number: int) -> None:
         self.order.everyone(self.hazards.event)

@@ -22,7 +22,7 @@ class Touch:
     """
 
     kind: str
-    k: int
+    site: int
     lane: int
     issued: int
     done: int = 0

@@ -49,7 +49,7 @@ class Tcgen05Checker:
 
     # ---- Allocation ----
 
-    def tcgen05_alloc_asked(self, k: int, warp: int, block: int, group: int) -> None:
+    def tcgen05_alloc_asked(self, site: int, warp: int, block: int, group: int) -> None:
         """As a pair it reaches into the other block, which has to run: some thread here has met it at barrier.cluster."""
         if group == 1:
             return
@@ -57,24 +57,24 @@ class Tcgen05Checker:
         barrier, size = self.resident.cluster_barrier, 32 * self.resident.warps_per_block
         over = barrier.complete()[int(barrier.cluster_of_lane[lane])]
         if not over or not barrier.waited[block * size : (block + 1) * size].any():
-            self.words.not_begun(k, lane, block ^ 1)
+            self.words.not_begun(site, lane, block ^ 1)
 
-    def tcgen05_allocated(self, k: int, lane: int, block: int, start: int, columns: int, place: int) -> None:
+    def tcgen05_allocated(self, site: int, lane: int, block: int, start: int, columns: int, place: int) -> None:
         """A warp gets columns, and their address is written to shared memory (`place`, in words)."""
         cells = self.cells.setdefault(block, Cells())
         for rows in (cells.writer, cells.reader, cells.other):
             rows[:, start : start + columns] = 0
         detector, shadow = self.detector, self.detector.shared
-        event, lanes = self.hazards.next_event(k), np.full((1, 1), lane + detector.first_lane)
-        access = Access(k, "writes", shadow, None, lanes, shadow.cells(np.array([place]), 4, 1))
+        event, lanes = self.hazards.next_event(site), np.full((1, 1), lane + detector.first_lane)
+        access = Access(site, "writes", shadow, None, lanes, shadow.cells(np.array([place]), 4, 1))
         if not detector.check_shared(access, None):
             detector.check(access, shadow.written[access.cells], "wrote")
         detector.check_readers(access)
         shadow.written[access.cells] = np.int64(event) << LANE_BITS | lanes
         self.order.synced[lane : lane + 32] = event
 
-    def tcgen05_deallocated(self, k: int, lane: int, block: int, start: int, columns: int) -> None:
-        new = Touch("dealloc", k, lane, self.hazards.next_event(k))
+    def tcgen05_deallocated(self, site: int, lane: int, block: int, start: int, columns: int) -> None:
+        new = Touch("dealloc", site, lane, self.hazards.next_event(site))
         cells, span = self.cells[block], slice(start, start + columns)
         for table in (cells.writer, cells.reader, cells.other):
             self._against(new, table[:, span], True)
@@ -82,9 +82,11 @@ class Tcgen05Checker:
 
     # ---- Loads and stores ----
 
-    def tcgen05_loaded(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
-        new = self._touch("ld", k, warp * 32)
-        cells, where = self.cells[block], self._where(lane, column, shape, wide)
+    def tcgen05_loaded(
+        self, site: int, warp: int, block: int, lane: int, column: int, shape: str, columns: int
+    ) -> None:
+        new = self._touch("ld", site, warp * 32)
+        cells, where = self.cells[block], self._where(lane, column, shape, columns)
         self._against(new, cells.writer[where], True)
         before, number = cells.reader[where], len(self.touches) - 1
         foreign = (before != 0) & (before != number)
@@ -92,16 +94,18 @@ class Tcgen05Checker:
             cells.other[where] = np.where(foreign, before, cells.other[where])
         cells.reader[where] = number
 
-    def tcgen05_stored(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
-        new = self._touch("st", k, warp * 32)
-        cells, where = self.cells[block], self._where(lane, column, shape, wide)
+    def tcgen05_stored(
+        self, site: int, warp: int, block: int, lane: int, column: int, shape: str, columns: int
+    ) -> None:
+        new = self._touch("st", site, warp * 32)
+        cells, where = self.cells[block], self._where(lane, column, shape, columns)
         for table in (cells.writer, cells.reader, cells.other):
             self._against(new, table[where], False)
         cells.writer[where], cells.reader[where], cells.other[where] = len(self.touches) - 1, 0, 0
 
-    def tcgen05_waited(self, L, k: int, what: str) -> None:
-        event = self.hazards.next_event(k)
-        for warp in self.resident.tensor_memory.warps(L):
+    def tcgen05_waited(self, lanes, site: int, what: str) -> None:
+        event = self.hazards.next_event(site)
+        for warp in self.resident.tensor_memory.warps(lanes):
             left = []
             for touch in self.open.get(warp, ()):
                 if touch.kind == what:
@@ -112,11 +116,11 @@ class Tcgen05Checker:
 
     # ---- Fences ----
 
-    def tcgen05_fence(self, L, k: int, mask, before: bool) -> None:
-        lanes = L.lane_numbers()[L.active() if mask is None else mask]
-        if not len(lanes):
+    def tcgen05_fence(self, lanes, site: int, mask, before: bool) -> None:
+        numbers = lanes.lane_numbers()[lanes.active() if mask is None else mask]
+        if not len(numbers):
             return
-        event, rows = self.hazards.next_event(k), np.unique(lanes >> 5)
+        event, rows = self.hazards.next_event(site), np.unique(numbers >> 5)
         if before:
             for warp in rows.tolist():
                 for touch in self.unfenced.pop(warp, ()):
@@ -127,8 +131,8 @@ class Tcgen05Checker:
     # ---- Products ----
 
     def tcgen05_issued(self, product) -> None:
-        k, lane = product.k, product.lane
-        new = self._touch("mma", k, lane)
+        site, lane = product.site, product.lane
+        new = self._touch("mma", site, lane)
         new.product, number = product, len(self.touches) - 1
         progress = self.progress.setdefault(lane, Progress())
         progress.waiting.append(number)
@@ -149,7 +153,7 @@ class Tcgen05Checker:
             else:
                 cells.reader[where] = number
 
-    def tcgen05_executed(self, k: int, numbers) -> None:
+    def tcgen05_executed(self, site: int, numbers) -> None:
         """Several threads of one warp may issue the same product."""
         warps = numbers >> 5
         if len(np.unique(warps)) == len(numbers):
@@ -157,10 +161,10 @@ class Tcgen05Checker:
         lanes = numbers[warps == warps[0]].tolist()
         self.hazards.add(
             "repeated issue",
-            k,
+            site,
             -1,
             lambda: (
-                f"{self.resident.describe(k)}: {len(lanes)} threads of the warp of {self.resident.name_lane(lanes[0])} issue this "
+                f"{self.resident.describe(site)}: {len(lanes)} threads of the warp of {self.resident.name_lane(lanes[0])} issue this "
                 "tcgen05.mma, and each of them is one product: let one thread do it (elect.sync)."
             ),
         )
@@ -170,7 +174,7 @@ class Tcgen05Checker:
         detector, shadow, index = self.detector, self.detector.shared, product.shared(self.resident.shared_stride >> 4)
         cells = shadow.cells(index, 16, len(index))
         lanes = np.full((len(index), 1), product.lane + detector.first_lane)
-        access, last = Access(product.k, "reads", shadow, None, lanes, cells), shadow.written[cells]
+        access, last = Access(product.site, "reads", shadow, None, lanes, cells), shadow.written[cells]
         if not detector.check_shared(access, last):
             stamps = np.unique(last)
             stamps = stamps[stamps >> LANE_BITS > self.order.floor]
@@ -197,7 +201,9 @@ class Tcgen05Checker:
         if flying.any():
             row, column = np.argwhere(flying)[0]
             touch, words = self.touches[found[row, column]], self.detector.words(access, row, column)
-            self.hazards.add("missing wait", access.k, touch.k, lambda: self.words.overwrites(words, access, touch))
+            self.hazards.add(
+                "missing wait", access.site, touch.site, lambda: self.words.overwrites(words, access, touch)
+            )
             return True
         bad = self.order.unordered(access.lanes, stamps, True)
         for number in [] if bad is None else np.unique(found[bad]).tolist():
@@ -213,7 +219,7 @@ class Tcgen05Checker:
 
     def tcgen05_committed(self, load, barrier) -> None:
         """A commit will arrive at a barrier; it publishes what its thread did before."""
-        self.detector.proxies.mbarrier_used(load.k, barrier, np.array([load.lane]))
+        self.detector.proxies.mbarrier_used(load.site, barrier, np.array([load.lane]))
         self.detector.proxies.clocks[load] = self.order.known_to(np.array([load.lane >> 5]), self.hazards.event)[0]
         if load.key[0] != self.resident.block_of_lane[load.lane]:
             self.arriving.append(load)
@@ -225,7 +231,7 @@ class Tcgen05Checker:
 
     def observed(self, load, lane: int) -> None:
         """A thread has seen the end of the phase that a commit was counted in."""
-        progress, event = self.progress.setdefault(load.lane, Progress()), self.hazards.next_event(load.k)
+        progress, event = self.progress.setdefault(load.lane, Progress()), self.hazards.next_event(load.site)
         self.arriving = [other for other in self.arriving if other is not load]
         counts, events = progress.counts.setdefault(lane, []), progress.events.setdefault(lane, [])
         if not counts or counts[-1] < load.products:
@@ -257,7 +263,7 @@ class Tcgen05Checker:
             self.words.never_written(new)
         for number in [low] if low == high else np.unique(table).tolist():
             old = self.touches[number]
-            places = self.hazards.where[new.k], self.hazards.where[old.k]
+            places = self.hazards.where[new.site], self.hazards.where[old.site]
             if number == 0 or old is new or places in self.said:
                 continue
             missing = self._missing(old, new)
@@ -299,8 +305,8 @@ class Tcgen05Checker:
 
     # ---- Pieces ----
 
-    def _touch(self, kind: str, k: int, lane: int) -> Touch:
-        touch = Touch(kind, k, lane, self.hazards.next_event(k))
+    def _touch(self, kind: str, site: int, lane: int) -> Touch:
+        touch = Touch(kind, site, lane, self.hazards.next_event(site))
         self.touches.append(touch)
         if len(self.touches) > len(self.stamps):
             self.stamps = np.concatenate([self.stamps, np.zeros_like(self.stamps)])

@@ -25,15 +25,15 @@ class Tcgen05Messages:
             "st": "stores to tensor memory",
             "dealloc": "gives back tensor memory",
         }[new.kind]
-        return f"{self.resident.describe(new.k)}: {self.who(new)} {verb}"
+        return f"{self.resident.describe(new.site)}: {self.who(new)} {verb}"
 
-    def not_begun(self, k: int, lane: int, other: int) -> None:
+    def not_begun(self, site: int, lane: int, other: int) -> None:
         self.hazards.add(
             "missing wait",
-            k,
+            site,
             -1,
             lambda: (
-                f"{self.resident.describe(k)}: {self.resident.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
+                f"{self.resident.describe(site)}: {self.resident.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
                 f"{self.resident.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."
             ),
         )
@@ -43,20 +43,20 @@ class Tcgen05Messages:
         hint = "; the first product has to run with enable-input-d false" if new.kind == "mma" else ""
         self.hazards.add(
             "uninitialised read",
-            new.k,
+            new.site,
             -1,
             lambda: (
-                f"{self.resident.describe(new.k)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."
+                f"{self.resident.describe(new.site)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."
             ),
         )
 
     def not_waited(self, old, new) -> None:
         self.hazards.add(
             "missing wait",
-            new.k,
-            old.k,
+            new.site,
+            old.site,
             lambda: (
-                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.k)} may still be "
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be "
                 f"{'reading' if old.kind == 'ld' else 'using' if old.kind == 'mma' else 'writing'}: {self.remedy(old)}."
             ),
         )
@@ -70,7 +70,7 @@ class Tcgen05Messages:
             return "no tcgen05.commit follows it whose mbarrier could be waited for"
         return (
             f"no thread has waited for the end of phase {commit.phase} (parity {commit.phase & 1}) of the mbarrier "
-            f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.resident.describe(commit.k)} reports to"
+            f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.resident.describe(commit.site)} reports to"
         )
 
     def race(self, old, new) -> None:
@@ -80,18 +80,18 @@ class Tcgen05Messages:
             why = "no barrier stands between the two"
         self.hazards.add(
             "race",
-            new.k,
-            old.k,
-            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.k)} used: {why}.",
+            new.site,
+            old.site,
+            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} used: {why}.",
         )
 
     def not_pipelined(self, old, new) -> None:
         self.hazards.add(
             "missing wait",
-            new.k,
-            old.k,
+            new.site,
+            old.site,
             lambda: (
-                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.k)} may still be using: only products of one "
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be using: only products of one "
                 "warp, accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."
             ),
         )
@@ -115,18 +115,18 @@ class Tcgen05Messages:
     def _unfenced(self, old, new, why: str) -> None:
         self.hazards.add(
             "missing fence",
-            new.k,
-            old.k,
-            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.k)} used: {why}.",
+            new.site,
+            old.site,
+            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} used: {why}.",
         )
 
     def arrives_late(self, load, block: int) -> None:
         self.hazards.add(
             "missing wait",
-            load.k,
+            load.site,
             -1,
             lambda: (
-                f"{self.resident.describe(load.k)}: {self.resident.name_block(block)} ends while this commit may still arrive at its "
+                f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this commit may still arrive at its "
                 f"mbarrier at shared address {load.key[1]}: before a block ends, one of its threads has to wait for the "
                 "phase of every arrival from another block."
             ),
@@ -136,17 +136,17 @@ class Tcgen05Messages:
 
     def overwrites(self, words, access, touch) -> str:
         return (
-            f"{words.here(access.k)} {access.verb} {words.place} while tcgen05.mma at {self.resident.describe(touch.k)} may "
+            f"{words.here(access.site)} {access.verb} {words.place} while tcgen05.mma at {self.resident.describe(touch.site)} may "
             f"still be reading it: {self.remedy(touch)}."
         )
 
     def untold(self, words, access, touch) -> None:
         self.hazards.add(
             "race",
-            access.k,
-            touch.k,
+            access.site,
+            touch.site,
             lambda: (
-                f"{words.here(access.k)} {access.verb} {words.place}, which tcgen05.mma at {self.resident.describe(touch.k)} has read: "
+                f"{words.here(access.site)} {access.verb} {words.place}, which tcgen05.mma at {self.resident.describe(touch.site)} has read: "
                 "this thread has not waited for the mbarrier of its commit, nor met a thread that has."
             ),
         )

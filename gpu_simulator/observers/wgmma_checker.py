@@ -41,25 +41,25 @@ class WgmmaChecker:
 
     # ---- Registers ----
 
-    def wgmma_fence(self, k: int, groups) -> None:
+    def wgmma_fence(self, site: int, groups) -> None:
         self.time += 1
         self.fenced[groups] = self.time
 
-    def wgmma_registers_used(self, L, k: int, registers: tuple, verb: str, mask) -> None:
+    def wgmma_registers_used(self, lanes, site: int, registers: tuple, verb: str, mask) -> None:
         """Threads use registers of accumulators or of A. verb: "reads", "writes" or, to a constant, "sets"."""
-        groups = self.groups.some(L, mask)
+        groups = self.groups.some(lanes, mask)
         for flight in self.groups.flights:
-            self._in_flight(k, flight, groups, registers, verb)
+            self._in_flight(site, flight, groups, registers, verb)
         if verb == "sets":
             return
         self.time += 1
         for register in registers:
-            time, site = self._used(register)
-            time[groups], site[groups] = self.time, k
+            time, sites = self._used(register)
+            time[groups], sites[groups] = self.time, site
 
-    def wgmma_register_moved(self, L, to: int, source: int, mask) -> None:
+    def wgmma_register_moved(self, lanes, to: int, source: int, mask) -> None:
         """A plain move: what holds for the source holds for the copy."""
-        groups = self.groups.some(L, mask)
+        groups = self.groups.some(lanes, mask)
         for mine, other in zip(self._used(to), self._used(source), strict=True):
             mine[groups] = other[groups]
 
@@ -69,7 +69,7 @@ class WgmmaChecker:
             found = self.used[register] = np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int)
         return found
 
-    def _in_flight(self, k: int, flight, groups, registers, verb: str) -> None:
+    def _in_flight(self, site: int, flight, groups, registers, verb: str) -> None:
         kind = flight.kind
         common = [r for r in registers if r in kind.d or r in kind.a or r in flight.copies]
         if not common:
@@ -80,27 +80,27 @@ class WgmmaChecker:
             what = "a register of A" if common[0] in kind.a else "an accumulator"
             self.hazards.add(
                 "missing wait",
-                k,
-                flight.k,
+                site,
+                flight.site,
                 lambda: (
-                    f"{self.resident.describe(k)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
-                    f"{self.resident.describe(flight.k)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
+                    f"{self.resident.describe(site)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
+                    f"{self.resident.describe(flight.site)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
                     "covers it have to come before."
                 ),
             )
 
     def _registers_of(self, flight) -> None:
         """The registers of a wgmma that is being issued."""
-        kind, k, groups = flight.kind, flight.k, flight.groups
+        kind, site, groups = flight.kind, flight.site, flight.groups
         fenced = self.fenced[groups]
         if not fenced.all():
             group = int(groups[np.argmin(fenced)])
             self.hazards.add(
                 "missing fence",
-                k,
+                site,
                 -1,
                 lambda: (
-                    f"{self.resident.describe(k)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
+                    f"{self.resident.describe(site)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
                     "takes the registers of the warpgroup only behind one."
                 ),
             )
@@ -111,34 +111,34 @@ class WgmmaChecker:
             bad = found[0][groups] > fenced
             if bad.any() and fenced[np.argmax(bad)]:
                 group = int(groups[np.argmax(bad)])
-                self._unfenced(k, group, int(found[1][group]), f"{self._register(register)},")
+                self._unfenced(site, group, int(found[1][group]), f"{self._register(register)},")
                 break
-        for key, (time, site) in self.matrices.items():
+        for key, (time, sites) in self.matrices.items():
             if key == kind.d or not set(key).intersection((*kind.d, *kind.a)):
                 continue
             bad = time[groups] > fenced
             if bad.any():
                 group = int(groups[np.argmax(bad)])
-                self._unfenced(k, group, int(site[group]), "accumulators, as those of another shape,")
+                self._unfenced(site, group, int(sites[group]), "accumulators, as those of another shape,")
         for earlier in self.groups.flights:
             crossed = {*kind.a}.intersection(earlier.kind.d) | {*kind.d}.intersection(earlier.kind.a)
             if earlier.key != flight.key:
                 crossed |= {*kind.a, *kind.d}.intersection(earlier.copies)
             if crossed:
-                self._in_flight(k, earlier, groups, sorted(crossed), "takes")
+                self._in_flight(site, earlier, groups, sorted(crossed), "takes")
         self.time += 1
-        time, site = self.matrices.setdefault(
+        time, sites = self.matrices.setdefault(
             kind.d, (np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int))
         )
-        time[groups], site[groups] = self.time, k
+        time[groups], sites[groups] = self.time, site
 
-    def _unfenced(self, k: int, group: int, other: int, what: str) -> None:
+    def _unfenced(self, site: int, group: int, other: int, what: str) -> None:
         self.hazards.add(
             "missing fence",
-            k,
+            site,
             other,
             lambda: (
-                f"{self.resident.describe(k)}: {self.groups.name(group)} takes {what} which it used at {self.resident.describe(other)}, and no "
+                f"{self.resident.describe(site)}: {self.groups.name(group)} takes {what} which it used at {self.resident.describe(other)}, and no "
                 "wgmma.fence stands between the two."
             ),
         )
@@ -148,26 +148,26 @@ class WgmmaChecker:
     def wgmma_issued(self, flight, sources) -> None:
         """A wgmma is issued.   sources: of A (unless in registers) and B, (groups, lines, chunks) of shared memory."""
         self._registers_of(flight)
-        self.hazards.next_event(flight.k)
+        self.hazards.next_event(flight.site)
         count = len(flight.groups)
         index = np.concatenate([source.reshape(count, -1) for source in sources], axis=1)
         reads = []
         for group, own in zip(flight.groups.tolist(), index, strict=True):
             own = np.unique(own)
-            self._operands(flight.k, group, own)
+            self._operands(flight.site, group, own)
             self.reading[own] += 1
             self.busy += 1
             reads.append(own)
         self.reads[flight] = reads
 
-    def _operands(self, k: int, group: int, index) -> None:
+    def _operands(self, site: int, group: int, index) -> None:
         """One warpgroup reads its operands."""
         detector, shadow = self.detector, self.detector.shared
         cells = shadow.cells(index, 16, len(index))
         lane = self._first_warp(group) * 32 + detector.first_lane
 
         def access(warp: int) -> Access:
-            return Access(k, "reads", shadow, None, np.full((len(cells), 1), lane + 32 * warp), cells)
+            return Access(site, "reads", shadow, None, np.full((len(cells), 1), lane + 32 * warp), cells)
 
         last, first = shadow.written[cells], access(0)
         if detector.check_shared(first, last):
@@ -201,10 +201,10 @@ class WgmmaChecker:
         who = self.groups.name(group).rsplit(", ", 1)[1]
         self.hazards.add(
             "missing wait",
-            access.k,
-            flight.k,
+            access.site,
+            flight.site,
             lambda: (
-                f"{words.here(access.k)} {access.verb} {words.place} while {self.resident.describe(flight.k)} of {who} may still be "
+                f"{words.here(access.site)} {access.verb} {words.place} while {self.resident.describe(flight.site)} of {who} may still be "
                 f"reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write there."
             ),
         )
@@ -212,7 +212,7 @@ class WgmmaChecker:
     def wgmma_waited(self, flight, done) -> None:
         """Some of its groups have waited for a wgmma."""
         detector, order, shadow = self.detector, self.detector.order, self.detector.shared
-        event = self.hazards.next_event(flight.k)
+        event = self.hazards.next_event(flight.site)
         for at in np.flatnonzero(done).tolist():
             index, warp = self.reads[flight][at], self._first_warp(int(flight.groups[at]))
             self.reading[index] -= 1
@@ -231,10 +231,10 @@ class WgmmaChecker:
             group = int(flight.groups[np.argmax(flight.left)])
             self.hazards.add(
                 "missing wait",
-                flight.k,
+                flight.site,
                 -1,
                 lambda flight=flight, group=group: (
-                    f"{self.resident.describe(flight.k)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
+                    f"{self.resident.describe(flight.site)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
                     "wgmma.wait_group covers it."
                 ),
             )

@@ -65,12 +65,12 @@ class CallStack:
         self.levels: list[dict[int, _Saved]] = []
         self.owner: list[np.ndarray] = []  # for each level, the number of the frame that a lane saved there
 
-    def enter(self, L, number: int, arguments, target: int, following: int) -> int:
+    def enter(self, lanes, number: int, arguments, target: int, following: int) -> int:
         """Save a frame of the executing lanes and go to its beginning. arguments: (address, size, address in it)."""
         resident, frame = self.resident, self.program.frames[number]
-        lanes = L.lane_numbers()[L.active()]
-        for depth in np.unique(self.depth[lanes]).tolist():
-            here = lanes[self.depth[lanes] == depth]
+        numbers = lanes.lane_numbers()[lanes.active()]
+        for depth in np.unique(self.depth[numbers]).tolist():
+            here = numbers[self.depth[numbers] == depth]
             if depth == DEEPEST:
                 raise MemoryFault(
                     f"{resident.name_lane(int(here[0]))} is {DEEPEST:,} calls deep in a recursion, and calls again: more "
@@ -84,23 +84,23 @@ class CallStack:
                 saved = self.levels[depth][number] = _Saved(resident, frame)
             saved.keep(resident, frame, here, following)
             self.owner[depth][here] = number
-        self.depth[lanes] += 1
-        _copy(resident, lanes, arguments)
-        resident.goto(L, target)
+        self.depth[numbers] += 1
+        _copy(resident, numbers, arguments)
+        resident.goto(lanes, target)
         return -1
 
-    def leave(self, L, number: int, target: int, results: tuple) -> int:
+    def leave(self, lanes, number: int, target: int, results: tuple) -> int:
         """Return from a frame: to where the lane saved it last, or out of the copy.
 
         results: pairs of the block that follows a call and (address, size, address at the caller) of what it gets.
         """
         results = dict(results)
         resident, frame = self.resident, self.program.frames[number]
-        lanes = L.lane_numbers()[L.active()]
-        resident.goto(L, target)
-        depths = self.depth[lanes]
+        numbers = lanes.lane_numbers()[lanes.active()]
+        resident.goto(lanes, target)
+        depths = self.depth[numbers]
         for depth in np.unique(depths[depths > 0]).tolist():
-            here = lanes[depths == depth]
+            here = numbers[depths == depth]
             here = here[self.owner[depth - 1][here] == number]
             if not len(here):
                 continue

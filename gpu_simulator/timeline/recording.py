@@ -151,18 +151,18 @@ class Recorder(Observer):
 
     # ---- What instructions do ----
 
-    def stopped(self, L, site: int, values: dict, after: bool) -> None:
+    def stopped(self, lanes, site: int, values: dict, after: bool) -> None:
         """Before an instruction; nothing is kept from after it."""
         if after:
             return
         item = self.resident.program.sites[site]
-        active = L.active()
+        active = lanes.active()
         if item.guard is not None:
             register = item.guard.register if type(item.guard) is Negated else item.guard
-            holds = np.broadcast_to(values[f"r{register.index}"], L.n)
+            holds = np.broadcast_to(values[f"r{register.index}"], lanes.n)
             active = active & (~holds if type(item.guard) is Negated else holds)
         if active.any():
-            stop = Stop(self, L, item, values)
+            stop = Stop(self, lanes, item, values)
             getattr(self, f"on_{item.family}")(stop, np.flatnonzero(active))
 
     def on_mma(self, stop, positions) -> None:

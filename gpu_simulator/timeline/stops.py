@@ -10,9 +10,9 @@ from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Register, Symbo
 class Stop:
     """An instruction that is about to execute, and the values of its operands."""
 
-    def __init__(self, recorder, L, item: Instruction, values: dict):
+    def __init__(self, recorder, lanes, item: Instruction, values: dict):
         self.recorder, self.resident, self.item, self.values = recorder, recorder.resident, item, values
-        self.lanes = L.lane_numbers()
+        self.lanes = lanes.lane_numbers()
 
     def value(self, position: int, operand):
         """An operand at one lane; of a memory operand, its address."""

@@ -6,42 +6,42 @@ from gpu_simulator.runtime import runtime
 
 
 @runtime
-def tell_warps_met(S, L):
+def tell_warps_met(resident, lanes):
     """Lanes of a warp came together, for observers."""
-    for observer in S.observers:
-        observer.warps_met(L)
+    for observer in resident.observers:
+        observer.warps_met(lanes)
 
 
 @runtime
-def tell_fence(S, L, wide):
+def tell_fence(resident, lanes, wide):
     """membar and fence, for observers."""
-    for observer in S.observers:
-        observer.fence(L, wide)
+    for observer in resident.observers:
+        observer.fence(lanes, wide)
 
 
 @runtime
-def tell_proxy_fence(S, L, k, mask, init_only):
+def tell_proxy_fence(resident, lanes, site, mask, init_only):
     """fence.proxy.async and fence.mbarrier_init, for observers."""
-    for observer in S.observers:
-        observer.proxy_fence(L, k, mask, init_only)
+    for observer in resident.observers:
+        observer.proxy_fence(lanes, site, mask, init_only)
 
 
 @runtime
-def tell_tcgen05_fence(S, L, k, mask, before):
+def tell_tcgen05_fence(resident, lanes, site, mask, before):
     """A fence orders what observers know of; tensor memory here is always in order."""
-    for observer in S.observers:
-        observer.tcgen05_fence(L, k, mask, before)
+    for observer in resident.observers:
+        observer.tcgen05_fence(lanes, site, mask, before)
 
 
 @runtime
-def tell_registers_used(S, L, k, registers, verb, mask):
+def tell_registers_used(resident, lanes, site, registers, verb, mask):
     """An instruction uses registers of accumulators or of A, for observers."""
-    for observer in S.observers:
-        observer.wgmma_registers_used(L, k, registers, verb, mask)
+    for observer in resident.observers:
+        observer.wgmma_registers_used(lanes, site, registers, verb, mask)
 
 
 @runtime
-def tell_register_moved(S, L, to, source, mask):
+def tell_register_moved(resident, lanes, to, source, mask):
     """Such a register is copied, for observers."""
-    for observer in S.observers:
-        observer.wgmma_register_moved(L, to, source, mask)
+    for observer in resident.observers:
+        observer.wgmma_register_moved(lanes, to, source, mask)

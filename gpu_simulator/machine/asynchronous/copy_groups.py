@@ -14,8 +14,8 @@ class Groups:
         self.committed = np.zeros(resident.lanes, np.int64)
         self.pending: list = []
 
-    def copy(self, L, positions, index_to, index_from, size, kept) -> None:
-        entry = [L.lane_numbers()[positions], index_to, index_from, size, kept]
+    def copy(self, lanes, positions, index_to, index_from, size, kept) -> None:
+        entry = [lanes.lane_numbers()[positions], index_to, index_from, size, kept]
         if not self.late:
             self.land(entry)
         else:
@@ -41,21 +41,21 @@ class Groups:
                 self.pending[number] = [x[~own] if isinstance(x, np.ndarray) else x for x in entry]
         return lambda: [self.land(entry) for entry in mine]
 
-    def commit(self, L, site, mask) -> None:
-        active = L.active() if mask is None else mask
-        self.committed[L.lane_numbers()[active]] += 1
+    def commit(self, lanes, site, mask) -> None:
+        active = lanes.active() if mask is None else mask
+        self.committed[lanes.lane_numbers()[active]] += 1
         for observer in self.resident.observers:
-            observer.copies_committed(L, site, mask)
+            observer.copies_committed(lanes, site, mask)
 
-    def wait(self, L, site, mask, left) -> None:
+    def wait(self, lanes, site, mask, left) -> None:
         """wait_group `left` (None: wait_all): copies older than the newest `left` groups land."""
-        active = L.active() if mask is None else mask
-        lanes = L.lane_numbers()[active]
+        active = lanes.active() if mask is None else mask
+        numbers = lanes.lane_numbers()[active]
         bound = np.full(self.resident.lanes, -1, np.int64)
         if left is None:
-            bound[lanes] = self.committed[lanes] + 1
+            bound[numbers] = self.committed[numbers] + 1
         else:
-            bound[lanes] = self.committed[lanes] - np.broadcast_to(left, L.n)[active].astype(np.int64)
+            bound[numbers] = self.committed[numbers] - np.broadcast_to(left, lanes.n)[active].astype(np.int64)
         for observer in self.resident.observers:
             observer.copies_waited(bound)
         remaining = []

@@ -42,23 +42,33 @@ class TensorCores:
     # ---- tcgen05.mma ----
 
     def multiply(
-        self, k: int, lane: int, d: int, a: int, b: int, word: int, disabled, accumulate: bool, scale: int, form: tuple
+        self,
+        site: int,
+        lane: int,
+        d: int,
+        a: int,
+        b: int,
+        word: int,
+        disabled,
+        accumulate: bool,
+        scale: int,
+        form: tuple,
     ) -> None:
         """form: kind, cta_group, .ws, whether A lies in tensor memory.   disabled, scale: as in `Product`."""
         kind, group, ws, inside = form
         resident, memory = self.resident, self.resident.tensor_memory
         own = int(resident.block_of_lane[lane])
-        blocks = (own,) if group == 1 else memory.pair(k, lane, own)
+        blocks = (own,) if group == 1 else memory.pair(site, lane, own)
         try:
             what = operands.instruction(word, kind, group, ws, inside)
             rows, size = (what.m // group, what.n // group), resident.shared.size
             index_a = None if inside else operands.chunks(a, what.a_major, rows[0], what.k, what.element_bytes, size)
             index_b = operands.chunks(b, what.b_major, rows[1], what.k, what.element_bytes, size)
         except DescriptorError as error:
-            raise memory.fault(k, lane, f"issues tcgen05.mma. {error}") from None
-        self.check_lanes(k, lane, d, a if inside else None, what, form)
+            raise memory.fault(site, lane, f"issues tcgen05.mma. {error}") from None
+        self.check_lanes(site, lane, d, a if inside else None, what, form)
         product = Product(
-            k,
+            site,
             lane,
             what,
             form,
@@ -73,8 +83,8 @@ class TensorCores:
             disabled,
         )
         for block, _, column, columns, _ in product.tensor():
-            memory.check(k, lane, block, column, columns)
-        resident.sites[k].bytes += group * (rows[0] * (not inside) + rows[1]) * what.k * what.element_bytes
+            memory.check(site, lane, block, column, columns)
+        resident.sites[site].bytes += group * (rows[0] * (not inside) + rows[1]) * what.k * what.element_bytes
         self.issued[lane] = product.number = self.issued.get(lane, 0) + 1
         for observer in resident.observers:
             observer.tcgen05_issued(product)
@@ -84,20 +94,20 @@ class TensorCores:
         else:
             product.run(resident)
 
-    def check_lanes(self, k: int, lane: int, d: int, a: int | None, what, form: tuple) -> None:
+    def check_lanes(self, site: int, lane: int, d: int, a: int | None, what, form: tuple) -> None:
         """D, and A in tensor memory, have to begin at a lane that there is for them."""
         first, (_, group, ws, _), fault = d >> 16, form, self.resident.tensor_memory.fault
         if not operands.fits(what.m, group, ws, first):
             also = " or 16" if operands.fits(what.m, group, ws, 16) else ""
             raise fault(
-                k,
+                site,
                 lane,
                 f"accumulates in tensor memory from lane {first} on (address {d:#x}); D of "
                 f"M = {what.m} begins at lane 0{also}.",
             )
         if a is not None and (a >> 16 != first or what.a_major != "k"):
             raise fault(
-                k,
+                site,
                 lane,
                 f"reads A in tensor memory at {a:#x}: A begins at the lane of D, {first}, and is "
                 "K-major (bit 15 of the instruction descriptor is 0).",
@@ -105,14 +115,14 @@ class TensorCores:
 
     # ---- tcgen05.commit ----
 
-    def commit(self, k: int, lane: int, keys) -> None:
+    def commit(self, site: int, lane: int, keys) -> None:
         """An arrival at each of the mbarriers `keys` when what the thread has issued so far is done."""
         resident = self.resident
         tracked = [one for one in self.pending.get(lane, ()) if not one.done]
         self.pending[lane] = list(tracked)
         for key in keys:
-            barrier = resident.mbarriers.find(k, lane, key)
-            load = Load(k, lane, key, 0, lambda: self.finish_products(tracked), _NOTHING, barrier.phase)
+            barrier = resident.mbarriers.find(site, lane, key)
+            load = Load(site, lane, key, 0, lambda: self.finish_products(tracked), _NOTHING, barrier.phase)
             load.products = self.issued.get(lane, 0)
             for observer in resident.observers:
                 observer.tcgen05_committed(load, barrier)

@@ -23,7 +23,7 @@ class Product:
     number: of the products of its thread.
     """
 
-    k: int
+    site: int
     lane: int
     what: InstructionDescriptor
     form: tuple

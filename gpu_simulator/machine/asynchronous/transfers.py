@@ -22,7 +22,7 @@ class Load:
     proxy: whether it goes through the async proxy, as all do but st.async and red.async.
     """
 
-    k: int
+    site: int
     lane: int
     key: tuple[int, int]
     size: int
@@ -39,7 +39,7 @@ class Load:
 class Store:
     """A copy out of shared memory, in a group of its thread."""
 
-    k: int
+    site: int
     lane: int
     group: int
     move: Callable[[], None]
@@ -75,9 +75,9 @@ class Transfers:
         for observer in resident.observers:
             observer.load_landed(load, resident.mbarriers.known.get(load.key))
         if load.size:
-            resident.mbarriers.expect(load.k, load.lane, load.key, -load.size)
+            resident.mbarriers.expect(load.site, load.lane, load.key, -load.size)
         else:
-            resident.mbarriers.arrive(load.k, load.lane, load.key, 1)
+            resident.mbarriers.arrive(load.site, load.lane, load.key, 1)
 
     def land_wanted(self, keys) -> bool:
         """Land what the barriers `keys` wait for; True if there was anything."""
@@ -91,28 +91,28 @@ class Transfers:
 
     # ---- Stores ----
 
-    def store(self, k: int, lane: int, move, index) -> None:
-        store = Store(k, lane, self.committed.get(lane, 0), move, index)
+    def store(self, site: int, lane: int, move, index) -> None:
+        store = Store(site, lane, self.committed.get(lane, 0), move, index)
         if not self.late:
             move()
             store.done = True
         if self.late or self.resident.observers:
             self.stores.append(store)
 
-    def commit(self, L, mask) -> None:
-        for lane in L.lane_numbers()[L.active() if mask is None else mask].tolist():
+    def commit(self, lanes, mask) -> None:
+        for lane in lanes.lane_numbers()[lanes.active() if mask is None else mask].tolist():
             self.committed[lane] = self.committed.get(lane, 0) + 1
         for observer in self.resident.observers:
-            observer.stores_committed(L, mask)
+            observer.stores_committed(lanes, mask)
 
-    def wait(self, L, mask, newest) -> None:
+    def wait(self, lanes, mask, newest) -> None:
         """All but the `newest` groups of each thread have been read (and, as nobody can tell, written)."""
         if not self.stores:
             return
-        active = L.active() if mask is None else mask
-        lanes = L.lane_numbers()[active].tolist()
-        left = np.broadcast_to(newest, L.n)[active].tolist()
-        bound = {lane: self.committed.get(lane, 0) - n for lane, n in zip(lanes, left, strict=True)}
+        active = lanes.active() if mask is None else mask
+        numbers = lanes.lane_numbers()[active].tolist()
+        left = np.broadcast_to(newest, lanes.n)[active].tolist()
+        bound = {lane: self.committed.get(lane, 0) - n for lane, n in zip(numbers, left, strict=True)}
         remaining = []
         for store in self.stores:
             if store.group < bound.get(store.lane, -1):

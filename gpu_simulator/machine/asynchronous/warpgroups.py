@@ -28,7 +28,7 @@ class Flight:
     copies: registers to which accumulators were moved meanwhile -> number of the accumulator.
     """
 
-    k: int
+    site: int
     kind: Kind
     groups: np.ndarray
     number: np.ndarray
@@ -66,28 +66,28 @@ class Warpgroups:
         here = (here.reshape(-1, 32) & ~waiting[self.of_warp][:, None]).reshape(-1)
         return here if here.any() else None
 
-    def groups(self, L, k: int) -> np.ndarray:
+    def groups(self, lanes, site: int) -> np.ndarray:
         """Numbers of the executing warpgroups. Raises `WarpgroupFault` where one is incomplete."""
-        found = L.__dict__.get("_warpgroups")
+        found = lanes.__dict__.get("_warpgroups")
         if found is None:
-            warps = np.arange(self.resident.warps) if L.chosen is None else L.chosen
+            warps = np.arange(self.resident.warps) if lanes.chosen is None else lanes.chosen
             of = self.of_warp[warps]
             number, count = np.unique(of, return_counts=True)
             whole = count == WARPS
-            if L.mask is not None:
-                active = L.mask.reshape(-1, 32).all(1)
+            if lanes.mask is not None:
+                active = lanes.mask.reshape(-1, 32).all(1)
                 whole &= np.array([active[of == n].all() for n in number])
             if not whole.all():
-                self.incomplete(int(number[np.argmin(whole)]), k)
-            found = L.__dict__["_warpgroups"] = number
+                self.incomplete(int(number[np.argmin(whole)]), site)
+            found = lanes.__dict__["_warpgroups"] = number
         return found
 
-    def some(self, L, mask) -> np.ndarray:
+    def some(self, lanes, mask) -> np.ndarray:
         """Numbers of the warpgroups of which any lane executes."""
-        warps = np.arange(self.resident.warps) if L.chosen is None else L.chosen
+        warps = np.arange(self.resident.warps) if lanes.chosen is None else lanes.chosen
         return np.unique(self.of_warp[warps if mask is None else warps[mask.reshape(-1, 32).any(1)]])
 
-    def incomplete(self, group: int, k: int):
+    def incomplete(self, group: int, site: int):
         block, local = divmod(group, self.each)
         resident, threads = self.resident, self.resident.threads
         first = local * THREADS
@@ -97,7 +97,7 @@ class Warpgroups:
         else:
             why = "is not complete: some of its threads have ended, or the condition differs between them"
         name = resident.name_lane(int(resident.all_lanes[lanes][0])).split(", thread")[0]
-        item, last = resident.program.sites[k], first + THREADS - 1
+        item, last = resident.program.sites[site], first + THREADS - 1
         raise WarpgroupFault(
             f"{resident.launch.describe(item)}: warpgroup {local} of {name} (threads {first}-{last}) {why}. "
             f"All 128 threads of a warpgroup execute {'.'.join(item.parts[:2])} together."
@@ -127,22 +127,22 @@ class Warpgroups:
 
     # ---- Instructions ----
 
-    def fence(self, L, k: int) -> None:
-        groups = self.groups(L, k)
+    def fence(self, lanes, site: int) -> None:
+        groups = self.groups(lanes, site)
         for observer in self.resident.observers:
-            observer.wgmma_fence(k, groups)
+            observer.wgmma_fence(site, groups)
 
-    def issue(self, L, k: int, kind: Kind, c, scale, multiply, sources):
+    def issue(self, lanes, site: int, kind: Kind, c, scale, multiply, sources):
         """A wgmma: returns the accumulators (warps, 16, n) as the registers hold them from now on.
 
         multiply(where): A · B of the executing warpgroups that `where` picks, (picked, 64, n).
         sources: of A (unless in registers) and B, (groups, lines, chunks) of shared memory that each reads.
         """
-        groups = self.groups(L, k)
+        groups = self.groups(lanes, site)
         observers = self.resident.observers
         if self.late or observers:
             flight = Flight(
-                k,
+                site,
                 kind,
                 groups,
                 self.committed[groups],
@@ -178,9 +178,9 @@ class Warpgroups:
         matrix[groups[new]] = c.reshape(len(groups), 64, -1)[new]
         flying[groups] += 1
 
-    def moved(self, L, to: int, source: int) -> None:
+    def moved(self, lanes, to: int, source: int) -> None:
         """A register was copied to another: if it is an accumulator in flight, so is the copy."""
-        groups = self.some(L, L.mask)
+        groups = self.some(lanes, lanes.mask)
         for flight in self.flights:
             number = flight.kind.d.index(source) if source in flight.kind.d else flight.copies.get(source)
             if number is not None and np.isin(groups, flight.groups[flight.left]).any():
@@ -188,15 +188,15 @@ class Warpgroups:
             else:
                 flight.copies.pop(to, None)
 
-    def commit(self, L, k: int) -> None:
-        groups = self.groups(L, k)
+    def commit(self, lanes, site: int) -> None:
+        groups = self.groups(lanes, site)
         self.committed[groups] += 1
         for observer in self.resident.observers:
-            observer.wgmma_committed(k, groups)
+            observer.wgmma_committed(site, groups)
 
-    def wait(self, L, k: int, newest: int) -> None:
+    def wait(self, lanes, site: int, newest: int) -> None:
         """All but the `newest` wgmma-groups of each executing warpgroup are complete."""
-        groups = self.groups(L, k)
+        groups = self.groups(lanes, site)
         if not self.flights:
             return
         bound = np.full(self.count, -1, np.int64)
@@ -219,23 +219,23 @@ class Warpgroups:
         for observer in self.resident.observers:
             observer.wgmma_waited(flight, done)
 
-    def take(self, L, k: int, numbers: tuple, values: tuple) -> tuple:
+    def take(self, lanes, site: int, numbers: tuple, values: tuple) -> tuple:
         """The registers `numbers` after a wait: those whose accumulators have landed get their values."""
-        groups, out = self.groups(L, k), dict(zip(numbers, values, strict=True))
+        groups, out = self.groups(lanes, site), dict(zip(numbers, values, strict=True))
         for flight, mask in self.landed.values():
             positions, kind = np.flatnonzero(mask[groups]), flight.kind
             tiles = self.matrices[flight.key][groups[positions]].reshape(-1, 16, kind.n)
             dtype = np.uint32 if kind.form[5] == "f16" else tiles.dtype
-            lanes = (positions[:, None] * THREADS + np.arange(THREADS)).reshape(-1)
-            whole = len(lanes) == L.n
-            landed = results(_Count(len(lanes)), tiles, 1, kind.n // 8, kind.form, dtype)
+            here = (positions[:, None] * THREADS + np.arange(THREADS)).reshape(-1)
+            whole = len(here) == lanes.n
+            landed = results(_Count(len(here)), tiles, 1, kind.n // 8, kind.form, dtype)
             copies = [(register, landed[number]) for register, number in flight.copies.items()]
             for number, value in (*zip(kind.d, landed, strict=True), *copies):
                 old = out[number]
                 value = value if value.dtype == old.dtype else value.view(old.dtype)
                 if not whole:
-                    new = np.full(L.n, old) if old.ndim == 0 else old.copy()
-                    new[lanes] = value
+                    new = np.full(lanes.n, old) if old.ndim == 0 else old.copy()
+                    new[here] = value
                     value = new
                 out[number] = value
         self.landed = {}
