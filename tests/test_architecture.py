@@ -84,7 +84,12 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-HOUSE_FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+HOUSE_FILES = sorted(  # a package's own tests are no part of it
+    path
+    for package in PACKAGES
+    for path in (ROOT / package).rglob("*.py")
+    if "tests" not in path.relative_to(ROOT).parts
+)
 MODULES = {module_of(path): path for path in HOUSE_FILES}
 
 
