@@ -120,6 +120,7 @@ def _seconds(variable: str, default: float) -> float:
 
 
 def home_folder(variable: str, default: str) -> Path:
+    """The folder gemm_lab below what `variable` of the environment says, or below `default` in the user's home."""
     base = os.environ.get(variable)
     if base:
         return Path(base) / "gemm_lab"
@@ -130,6 +131,7 @@ def home_folder(variable: str, default: str) -> Path:
 
 
 def path_of(text: str, variable: str) -> Path:
+    """The path that `variable` of the environment holds, ~ and ~user filled in; `ConfigError` where that cannot be."""
     try:
         return Path(text).expanduser()
     except RuntimeError:  # "~name" of a user who has no home folder
@@ -139,6 +141,7 @@ def path_of(text: str, variable: str) -> Path:
 
 
 def made_folder(folder: Path, variable: str) -> Path:
+    """The folder itself, made with its parents; the `ConfigError` of one that cannot be made names `variable`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
