@@ -63,7 +63,7 @@ lab: $(LAB_STAMP)
 		--ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 
 test: $(TEST_STAMP)
-	"$(VENV)/bin/gemm-lab" sync --check
+	$(PY) -m tools.sync --check
 	$(PY) -m ruff check .
 	$(PY) -m pytest -n $(WORKERS) $(LONG) $(PYTEST_ARGS)
 
@@ -95,7 +95,7 @@ update: $(VENV)/.stamp-made
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache test-results
-	find gemm_lab tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
+	find gemm_lab gpu_simulator gpu_runner classroom tools tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
 # A stamp is newer than pyproject.toml once its packages are in; so a second run installs nothing.
 $(VENV)/.stamp-made:

@@ -22,8 +22,8 @@ from gemm_lab.catalog import tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.exercises import exercise
+from gemm_lab.notebook_files import KERNEL
 from gpu_simulator.errors import LabError
-from tools.run_notebooks import KERNEL
 
 POINTS = 10
 CONFIG = '''"""nbgrader for this course. Run nbgrader in this folder; CLASSROOM.md of gemm_lab says how."""

@@ -53,6 +53,7 @@ def confine_grader(folder: Path) -> bool:
     if PACKAGE not in notebooks.parents:  # a checkout: the folder around the package holds the solutions
         python -= {str(PACKAGE.parent)}
     execute = [Path(path) for path in (*_SYSTEM, *python)]
-    lab = [PACKAGE, data_dir("kernels"), notebooks / "exercises.toml", *notebooks.glob("*.ipynb")]
-    # Python looks for the package of the compiler's process in the folder around it.
+    packages = [PACKAGE.parent / name for name in ("gemm_lab", "gpu_simulator", "gpu_runner", "classroom")]
+    lab = [*packages, data_dir("kernels"), notebooks / "exercises.toml", *notebooks.glob("*.ipynb")]
+    # Python looks for the packages in the folder around them.
     return sandbox.confine([*map(Path, _READ), *lab], execute, [folder, Path("/dev/null")], names=[PACKAGE.parent])

@@ -22,8 +22,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from classroom.course import numbered
 from classroom.grading import choice_of
 from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook_files import KERNEL
 from gpu_simulator.errors import LabError
-from tools.run_notebooks import KERNEL
 
 ANSWER, CHECK = "answer_", "check_"  # what the grade_id of the two cells of an exercise begin with
 OWN = "gemm_lab"  # the key of our own metadata: notes for the feedback

@@ -127,9 +127,6 @@ def _parser() -> argparse.ArgumentParser:
     copied = add("notebooks", copy_notebooks, "copy the notebooks and their pictures into a folder of yours")
     copied.add_argument("into", type=Path, metavar="FOLDER")
 
-    sync = add("sync", sync_notebooks, "write kernel regions and opening cells into the notebooks")
-    sync.add_argument("--check", action="store_true", help="change nothing; exit 1 if a cell differs")
-
     export = add("export", export_kernel, "write one standalone .cu file that nvcc builds")
     export.add_argument("name")
     export.add_argument("-o", "--output", type=Path, default=None, help="default: standard output")
@@ -213,7 +210,7 @@ def run_kernels(options) -> int:
     from gemm_lab import catalog
     from gemm_lab.lab import kernel
     from gemm_lab.lab.library_run import PROBLEMS, run_library
-    from gemm_lab.notebook.cells import parse_settings
+    from gemm_lab.settings_text import parse_settings
 
     settings = parse_settings(options.settings)
     if options.name in PROBLEMS:
@@ -343,7 +340,7 @@ def profile_kernels(options) -> int:
     from gemm_lab.lab.recording import measured_ladders
     from gemm_lab.measure.cards import CARD_N
     from gemm_lab.measure.results import path_for
-    from gemm_lab.notebook.cells import parse_settings
+    from gemm_lab.settings_text import parse_settings
 
     unknown = [part for part in options.what if part not in PARTS]
     if unknown:
@@ -374,30 +371,17 @@ def profile_kernels(options) -> int:
 
 def copy_notebooks(options) -> int:
     """The series in a folder of the learner's own."""
-    from gemm_lab.notebook.copies import copy_series
+    from gemm_lab.notebook_files import copy_series
 
     copies = copy_series(options.into)
     print(f"{len(copies)} notebooks; open them with: jupyter lab {copies[0]}")
     return 0
 
 
-def sync_notebooks(options) -> int:
-    """Cells as their sources have them; with --check exit code 1 where one differs."""
-    from tools.sync import sync
-
-    found = sync(check=options.check)
-    for sentence in found:
-        print(sentence if options.check else sentence + " It has been written anew.")
-    if options.check and found:
-        print("Run: gemm-lab sync")
-        return 1
-    return 0
-
-
 def export_kernel(options) -> int:
     """One standalone .cu file, to a file or to standard output."""
     from gemm_lab.lab import here, kernel
-    from gemm_lab.notebook.cells import parse_settings
+    from gemm_lab.settings_text import parse_settings
     from gpu_simulator.hardware.data_sheets import gpu
 
     made = kernel(options.name, **parse_settings(options.settings))

@@ -1,7 +1,9 @@
-"""Where the lab finds its data and keeps its files, and its own environment variables; `gpu_runner.settings` has the others.
+"""Where the lab finds its data and keeps its files, and its own environment variables.
+
+`gpu_runner.settings` has those of the GPU. Read here are:
 
 GEMM_LAB_BACKEND     auto (default), gpu or emulator
-GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may take (read by `emulator`); default: 3/4 of what is free
+GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may take (read by `gpu_simulator`); default: 3/4 of what is free
 GEMM_LAB_SMS         multiprocessors for which persistent kernels make their grid; default: those of the GPU
 GEMM_LAB_COMMIT      the commit that recorded measurements name; default: what git says of the checkout
 """

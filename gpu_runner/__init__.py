@@ -1,4 +1,4 @@
-"""The GPU: launch a compiled kernel in a worker process that may crash or hang without harm."""
+"""Launches compiled kernels on a GPU. They run in a worker process, so a crash or a hang does not harm the notebook."""
 
 from __future__ import annotations
 
@@ -40,15 +40,16 @@ __all__ = [
 
 
 def available() -> bool:
-    """True when a kernel can be launched: Linux, an NVIDIA driver, a GPU and CuPy, here or on the server.
+    """Whether `launch` can run a kernel on a GPU.
 
-    With GEMM_LAB_SERVER set, a `ServerError` if the server cannot be used.
+    With GEMM_LAB_SERVER set, this asks the server, and raises `ServerError` if the server cannot be used. Otherwise it
+    needs Linux, an NVIDIA driver, a GPU and CuPy on this machine.
     """
     return why_not() == ""
 
 
 def why_not() -> str:
-    """One sentence on why there is no GPU here and what would help; empty if there is one."""
+    """One sentence that says why no GPU can be used and what would help; "" if one can be used."""
     if settings.server():
         return "" if remote.present() else "The server has no GPU."
     if not sys.platform.startswith("linux"):
@@ -65,7 +66,10 @@ def why_not() -> str:
 
 
 def session() -> Session | remote.RemoteSession:
-    """The one GPU worker of this process, which starts at its first request and again after a crash; or the server."""
+    """The session for GPU requests: the server's if GEMM_LAB_SERVER is set, else the one of this process's own worker.
+
+    There is one such worker. It starts at the first request, and again after a crash.
+    """
     return remote.server() or _own_session()
 
 
@@ -75,18 +79,21 @@ def _own_session() -> Session:
 
 
 def present() -> hardware.Present | None:
-    """The GPU that `launch` uses, on this machine or on the server; None without one."""
+    """The GPU that `launch` uses, on this machine or on the server; None if there is none."""
     return remote.present() if settings.server() else hardware.detect()
 
 
 def emulating_server() -> remote.RemoteSession | None:
-    """The server that GEMM_LAB_SERVER names, if it emulates; None where launches are emulated here."""
+    """The session of the server that GEMM_LAB_SERVER names, if its workers run the emulator; None otherwise."""
     found = remote.server()
     return found if found is not None and found.facts()["backend"] == "emulator" else None
 
 
 def holder() -> str:
-    """Which other program has this machine's GPU now, such as "ada is measuring 4 kernels, 12 s"; "" if it is free."""
+    """Who is using this machine's GPU now, such as "ada is measuring 4 kernels, 12 s".
+
+    "" if nobody is, if there is no GPU, or if launches go to a server.
+    """
     queue = session().queue
     return queue.holder() if queue is not None else ""
 
@@ -101,13 +108,14 @@ def launch(
     outputs: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
 ) -> list[np.ndarray]:
-    """Launch once and return the arrays of `args` as they are afterwards (all, or those at positions `outputs`).
+    """Launch a kernel once and return its arrays as they are afterwards: all of them, or those at positions `outputs`.
 
-    `args` are NumPy arrays (bf16 as ml_dtypes.bfloat16), `TensorMap`s of such arrays, ints (C int), floats (C float)
-    or bytes (a struct by value), in the kernel's parameter order; an array that only maps name counts where the first
-    of them stands; `names` are the parameters' names, for messages. Device printf is in
-    `session().output`. After `timeout_s` (default: GEMM_LAB_TIMEOUT_S if set, else 6 s) the kernel counts as
-    hanging. Raises LaunchError, KernelFault, KernelHang, DeviceOutOfMemory, WorkerLost.
+    `args` are in the order of the kernel's parameters: NumPy arrays (bf16 as ml_dtypes.bfloat16), `TensorMap`s of such
+    arrays, ints (C int), floats (C float) or bytes (a struct by value). The position of an array that is only used by
+    tensor maps is that of the first of these maps. `names` are the parameters' names, for messages. What the kernel
+    printed is in `session().output`. After `timeout_s` seconds (default: GEMM_LAB_TIMEOUT_S if it is set, else 6) the
+    kernel counts as hanging. Raises LaunchError, KernelFault, KernelHang, DeviceOutOfMemory, WorkerLost, GpuBusy, and
+    ServerError if a server is used.
     """
     answer = run_guarded(
         compiled,
@@ -135,11 +143,13 @@ def run_guarded(
     flops: float = 0.0,
     **fields: Any,
 ) -> Any:
-    """A request that launches `kernel`; a fault or a hang is examined and raised with the learner's line.
+    """Send a request that launches `kernel`, and return its result.
 
-    `args` are the kernel's arguments, or a function that makes them for the examination, where the worker made
-    its own. `names` are the parameters' names. Without `timeout_s` and GEMM_LAB_TIMEOUT_S, the kernel has 6 s and
-    what its `flops` take at 0.1 TFLOPS: an allowance for slow kernels, not a measurement.
+    After a fault or a hang, the kernel is run again with checks (`postmortem`), and the `KernelFault` or `KernelHang`
+    that is raised names the learner's line where it was found. `args` are the kernel's arguments, or, if the worker
+    makes its own inputs, a function that returns arguments for this second run. `names` are the parameters' names, for
+    messages. The default of `timeout_s` is GEMM_LAB_TIMEOUT_S if it is set, else 6 s plus the time that `flops` take at
+    0.1 TFLOPS. This rate is an allowance for slow kernels, not a measurement.
     """
     chosen = settings.timeout_s(LAUNCH_TIMEOUT_S + flops / SLOWEST_FLOPS)
     if not callable(args):

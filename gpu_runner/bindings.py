@@ -1,4 +1,4 @@
-"""The calls that CuPy does not offer, through `cuda.bindings`: clusters, the size of a variable, tensor maps."""
+"""Makes driver calls that CuPy does not offer, through `cuda.bindings`: clusters, sizes of variables, tensor maps."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _TYPES = {
 def cluster_launch(
     function: int, grid: Sequence[int], threads: int, dynamic_smem: int, cluster: Sequence[int], pointers: int
 ) -> Callable[[], int]:
-    """A callable that starts `function` once in the default stream and returns the driver's status, 0 for success.
+    """A callable that launches `function` once in the default stream and returns the driver's status, 0 for success.
 
-    `pointers` is the address of an array of addresses, one per argument, which the driver reads at each launch.
+    `grid` and `cluster` are numbers of blocks in x, y and z, `threads` is the size of a block, `dynamic_smem` is in
+    bytes. `pointers` is the address of an array of addresses, one per argument, which the driver reads at each launch.
     """
     attribute, config = driver.CUlaunchAttribute(), driver.CUlaunchConfig()
     attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
@@ -34,7 +35,10 @@ def cluster_launch(
 
 
 def encode(map_: TensorMap, address: int) -> bytes:
-    """The driver's CUtensorMap, 128 bytes, of a tensor at a device address. Raises `TensorMapError` if it refuses."""
+    """The 128 bytes of the driver's CUtensorMap for a tensor at a device address.
+
+    Raises `TensorMapError` if the driver refuses the map.
+    """
 
     def named(kind: str, name: str):
         return getattr(getattr(driver, f"CUtensorMap{kind}"), f"CU_TENSOR_MAP_{name}")
@@ -45,7 +49,7 @@ def encode(map_: TensorMap, address: int) -> bytes:
         map_.rank,
         address,
         [driver.cuuint64_t(size) for size in map_.sizes],
-        [driver.cuuint64_t(stride) for stride in map_.strides or (16,)],  # of one dimension the driver reads none
+        [driver.cuuint64_t(stride) for stride in map_.strides or (16,)],  # in one dimension the driver reads none
         [driver.cuuint32_t(size) for size in map_.box],
         [driver.cuuint32_t(step) for step in map_.element_strides],
         named("Interleave", "INTERLEAVE_NONE"),

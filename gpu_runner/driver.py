@@ -1,8 +1,8 @@
-"""The GPU as the worker uses it: one context, memory, modules, launches, events, through CuPy.
+"""Gives the worker access to the GPU through CuPy: context, memory, modules, launches and events.
 
-Memory comes straight from the driver, not from CuPy's pool, so that what is free is free. A launch hands the
-driver the same prepared argument block every time. Everything runs in the legacy default stream, which PyTorch
-uses as well.
+Memory is allocated by the driver itself, not from CuPy's pool, so that freed memory is available again at once. The
+arguments of a launch are prepared once and reused whenever the launch is repeated. Everything runs in the legacy
+default stream, which PyTorch uses as well.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OUT_OF_MEMORY, NOT_READY = 2, 600
 
 
 class DriverError(LabError):
-    """A call of the driver failed; `code` is CUDA's number, `name` its name, with a description where known."""
+    """A driver call failed. `code` is CUDA's error number, `name` its name, with a description where one is known."""
 
     def __init__(self, code: int, name: str):
         super().__init__(f"The CUDA driver refused a call: {name}.")
@@ -38,7 +38,10 @@ class DriverError(LabError):
 
 
 class Buffer:
-    """Device memory: `address` and `nbytes`; freed by `free()`."""
+    """A piece of device memory: its `address`, and its size `nbytes`. The caller frees it with `free()`.
+
+    Raises `DeviceOutOfMemory` if there is not enough free memory.
+    """
 
     def __init__(self, device: Device, nbytes: int):
         self.device, self.nbytes, self.address = device, nbytes, 0
@@ -53,20 +56,20 @@ class Buffer:
         self.device.write(self.address, array)
 
     def read(self, dtype: str, shape: Sequence[int], offset_bytes: int = 0) -> np.ndarray:
-        """An array of `shape`, `()` for one element, at a distance in bytes from the start."""
+        """A copy of part of the buffer as an array of `shape` (`()` for one element), from `offset_bytes` on."""
         out = np.empty(tuple(shape), dtype_of(dtype))
         self.device.copy(out.ctypes.data, self.address + offset_bytes, out.nbytes)
         return out
 
     def fill(self, byte: int) -> None:
-        """Set every byte; 0xFF makes every f16, bf16 and f32 a NaN, which is the poison before a check."""
+        """Set every byte to `byte`. 0xFF makes every f16, bf16 and f32 element a NaN, as D has to be before a check."""
         self.device.runtime.memset(self.address, byte, self.nbytes)
 
     def copy_from(self, other: Buffer) -> None:
         self.device.copy(self.address, other.address, min(self.nbytes, other.nbytes))
 
     def free(self) -> None:
-        """Give the memory back; after a fault the context is lost and takes the memory with it."""
+        """Free the memory. Errors are ignored, because after a fault the context is lost and its memory with it."""
         if self.address:
             with contextlib.suppress(self.device.runtime.CUDARuntimeError):
                 self.device.runtime.free(self.address)
@@ -75,7 +78,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Mapped:
-    """An argument that is a tensor map of the array in a buffer."""
+    """A kernel argument: a tensor map of the array that is in `buffer`."""
 
     tensor_map: TensorMap
     buffer: Buffer
@@ -83,7 +86,7 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Function:
-    """A kernel that is loaded: its handle and the block and shared memory it is launched with."""
+    """A loaded kernel: its driver handle, and the threads and dynamic shared memory (bytes) of a block."""
 
     handle: int
     threads: int
@@ -93,7 +96,10 @@ class Function:
 
 
 class Device:
-    """GPU 0 of CUDA_VISIBLE_DEVICES with its primary context made current. `cuda` is `cupy.cuda`, or a test's own."""
+    """The first GPU of CUDA_VISIBLE_DEVICES, with its primary context current.
+
+    `cuda` is `cupy.cuda`, or a test's substitute for it.
+    """
 
     def __init__(self, cuda: Any = None):
         if cuda is None:
@@ -101,7 +107,7 @@ class Device:
         self.cuda, self.driver, self.runtime = cuda, cuda.driver, cuda.runtime
         with self.explained():
             self.runtime.setDevice(0)
-            self.wait()  # the context exists from here on, which modules need
+            self.wait()  # this creates the context, without which no module can be loaded
             self.capability = (self.attribute(MAJOR), self.attribute(MINOR))
             self.sms = self.attribute(self.runtime.cudaDevAttrMultiProcessorCount)
             self.l2_bytes = self.attribute(self.runtime.cudaDevAttrL2CacheSize)
@@ -111,7 +117,7 @@ class Device:
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn CuPy's errors into the lab's: KernelFault, DeviceOutOfMemory, DriverError."""
+        """Context manager that replaces CuPy's errors by the lab's: KernelFault, DeviceOutOfMemory, DriverError."""
         try:
             yield
         except (self.driver.CUDADriverError, self.runtime.CUDARuntimeError) as error:
@@ -119,7 +125,7 @@ class Device:
 
     def explanation(self, code: int, name: str) -> LabError:
         if code in FAULTS:
-            sys.unraisablehook = lambda ignored: None  # destructors of events fail from now on, which says nothing new
+            sys.unraisablehook = lambda ignored: None  # from now on events cannot be destroyed either
             name, what = FAULTS[code]
             return KernelFault(name, f"The kernel was stopped: {what} ({name}).")
         if code == OUT_OF_MEMORY:
@@ -132,7 +138,7 @@ class Device:
         return self.runtime.deviceGetAttribute(number, 0)
 
     def memory(self) -> tuple[int, int]:
-        """(free, total) bytes."""
+        """(free, total) device memory in bytes."""
         return self.runtime.memGetInfo()
 
     def driver_version(self) -> tuple[int, int]:
@@ -149,17 +155,17 @@ class Device:
         self.runtime.deviceSynchronize()
 
     def mark(self) -> Any:
-        """A CuPy event, recorded now."""
+        """A CuPy event that is recorded now, in the default stream."""
         event = self.cuda.Event()
         event.record()
         return event
 
     def milliseconds(self, start: Any, stop: Any) -> float:
-        """Between two marks; both have to be reached."""
+        """The milliseconds between two events; the GPU must have reached both."""
         return self.cuda.get_elapsed_time(start, stop)
 
     def reached(self, event: Any) -> bool:
-        """False while the GPU has not come to this mark; raises the error of a kernel before it."""
+        """Whether the GPU has reached this event. Raises CuPy's error if a kernel before it failed."""
         status = self.runtime.eventQuery(event.ptr)  # `event.done` is False for an error as well
         if status != NOT_READY:
             self.runtime.check_status(status)
@@ -168,7 +174,7 @@ class Device:
     # ---- Memory ----
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
-        """Copy between addresses of host or device; the driver tells them apart."""
+        """Copy bytes between two addresses, each on the host or on the device; the driver recognises which."""
         if nbytes:
             self.runtime.memcpy(target, source, nbytes, self.runtime.memcpyDefault)
 
@@ -182,9 +188,10 @@ class Device:
         return buffer
 
     def upload_all(self, args: Sequence[Any], buffers: dict[int, Buffer]) -> list[Any]:
-        """The arguments for `launcher`; arrays go to `buffers`, by position.
+        """Copy the arrays among `args` to the device, and return the arguments in the form that `launcher` takes.
 
-        An array that only tensor maps name has the position of the first of them.
+        Each array's buffer is put into `buffers` under its position in `args`; the caller frees them. The position of
+        an array that is only used by tensor maps is that of the first of these maps.
         """
         places: dict[int, int] = {}
         for wanted in (np.ndarray, TensorMap):
@@ -201,9 +208,10 @@ class Device:
         ]
 
     def mapped(self, nbytes: int) -> tuple[ctypes.Array, int]:
-        """Host memory that a kernel can write, zeroed: (bytes, device address). It outlives a fault.
+        """Allocate zeroed host memory that a kernel can write: (its bytes, its device address).
 
-        Both sides see it at one address (CUDA C++ Programming Guide, "Unified Virtual Address Space").
+        It can still be read after a fault. Host and device use the same address for it (CUDA C++ Programming Guide,
+        "Unified Virtual Address Space").
         """
         address = self.runtime.hostAlloc(nbytes, self.runtime.hostAllocPortable | self.runtime.hostAllocMapped)
         ctypes.memset(address, 0, nbytes)
@@ -212,7 +220,10 @@ class Device:
     # ---- Modules ----
 
     def load(self, image: bytes) -> int:
-        """The handle of a CUBIN, or of PTX that the driver assembles. It stays loaded: a hang would block unloading."""
+        """Load a CUBIN, or PTX that the driver assembles, and return the module's handle.
+
+        Modules are never unloaded, because unloading would wait for a kernel that hangs.
+        """
         return self.driver.moduleLoadData(image)
 
     def function(self, module: int, entry: str, threads: int, dynamic_smem: int, name: str = "kernel") -> Function:
@@ -229,7 +240,11 @@ class Device:
         return Function(handle, threads, dynamic_smem, name)
 
     def kernel(self, compiled: dict[str, Any]) -> Function:
-        """The function of a compiled kernel (`key, cubin, arch, entry, threads, dynamic_smem, name`), cached."""
+        """The loaded function of a compiled kernel, from a cache if it was loaded before.
+
+        `compiled` has the keys key, cubin, arch, entry, threads, dynamic_smem, name and, where known, parameters.
+        Raises `LaunchError` if the kernel cannot be loaded on this GPU.
+        """
         slot = (compiled["key"], compiled["entry"])
         if slot not in self._functions:
             name, arch = compiled["name"], compiled["arch"]
@@ -251,7 +266,12 @@ class Device:
         arguments: Sequence[Any],
         cluster: Sequence[int] = (1, 1, 1),
     ) -> Callable[[], None]:
-        """A callable that starts the kernel once. `arguments`: Buffer, Mapped, numbers and bytes (`numbers.held`)."""
+        """A callable that launches the kernel once.
+
+        `grid` and `cluster` are numbers of blocks in x, y and z. `arguments` are `Buffer`s, `Mapped`s, numbers and
+        bytes (see `numbers.held`). Raises `LaunchError` if the launch does not fit the kernel or the GPU, here or when
+        it is called.
+        """
         handle, threads, smem, name = function.handle, function.threads, function.dynamic_smem, function.name
         refusals.require_shape(grid, threads, name)
         known = function.parameters or ()
@@ -279,12 +299,12 @@ class Device:
                     raise
                 raise refusal from None
 
-        start.keep = values, pointers  # the driver reads them at every launch
+        start.keep = values, pointers  # the driver reads these arrays at every launch
         return start
 
 
 def _argument(value: Any, size: int | None) -> np.ndarray:
-    """One kernel argument as an array that holds its bytes where the driver reads them; size: see `held`."""
+    """An array with the bytes of one kernel argument, which the driver reads. size: see `held`."""
     if isinstance(value, Buffer):
         return np.array(value.address, np.uint64)
     if isinstance(value, Mapped):
@@ -293,6 +313,6 @@ def _argument(value: Any, size: int | None) -> np.ndarray:
 
 
 def words(data: Any) -> tuple[int, ...]:
-    """The unsigned 64-bit words of some bytes."""
+    """The little-endian unsigned 64-bit words in `data`, whose length is a multiple of 8 bytes."""
     raw = bytes(data)
     return struct.unpack(f"<{len(raw) // 8}Q", raw)

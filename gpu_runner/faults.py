@@ -1,10 +1,10 @@
-"""What can go wrong on the GPU, as errors that name the learner's line, thread and block."""
+"""The errors of launches on a GPU. Where it is known, they name the learner's line, the thread and the block."""
 
 from __future__ import annotations
 
 from gpu_simulator.errors import LabError
 
-# What stops a kernel and loses its context: CUDA's number, its name, the sentence.
+# Errors that stop a kernel and make its context unusable: CUDA's number -> CUDA's name, what happened.
 FAULTS = {
     700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "it accessed an address outside every array"),
     710: ("CUDA_ERROR_ASSERT", "a device-side assert failed"),
@@ -22,9 +22,9 @@ FAULTS = {
 
 
 class WorkerLost(LabError):
-    """The process that owns the GPU died or fell silent; the next request starts a fresh one.
+    """The process that owns the GPU ended or stopped answering; the next request starts a new one.
 
-    `output` is what it printed, device printf included (at most 64 KB).
+    `output` is what it had printed, device printf included (at most 64 KB).
     """
 
     def __init__(self, message: str, output: str = ""):
@@ -33,7 +33,7 @@ class WorkerLost(LabError):
 
 
 class DeviceOutOfMemory(LabError):
-    """More device memory was asked for than is free; both numbers are in bytes, `asked` is 0 where it is unknown."""
+    """A request needs more device memory than is free. `asked` and `free` are bytes; `asked` is 0 if unknown."""
 
     def __init__(self, asked: int, free: int):
         super().__init__(
@@ -47,9 +47,9 @@ class DeviceOutOfMemory(LabError):
 
 
 class GpuBusy(LabError):
-    """Others had the GPU for as long as this program may wait: `seconds`; `holder` is who does what.
+    """Other programs used the GPU for the whole time (`seconds`) that this program waits for it.
 
-    `before` is how many wait before it.
+    `holder` says who is using it and for what, `before` how many more programs wait before this one.
     """
 
     def __init__(self, seconds: float, holder: str, before: int = 0):
@@ -62,10 +62,11 @@ class GpuBusy(LabError):
 
 
 class KernelFault(LabError):
-    """A kernel was stopped by the GPU: an address outside its arrays, a misaligned access, a trap.
+    """The GPU stopped a kernel: an address outside its arrays, a misaligned access, a trap.
 
-    `kind` is the CUDA error's name, `detail` a sentence. `file`, `line`, `text` name the learner's source
-    line, `thread` and `block` are (x, y, z), `address` is the byte address; each is None where unknown.
+    `kind` is the CUDA error's name, `detail` a sentence. `file`, `line` and `text` are the learner's source line,
+    `thread` and `block` are (x, y, z), `address` is a byte address, `nearest` says where it is relative to the closest
+    array; each is None where it is not known. `output` is what the worker printed.
     """
 
     def __init__(
@@ -96,7 +97,10 @@ class KernelFault(LabError):
 
 
 class KernelHang(LabError):
-    """A kernel did not finish within `seconds`; `file` and `line` say where it was found waiting."""
+    """A kernel did not finish within `seconds`. `file` and `line` say where it was found looping or waiting.
+
+    Each field is None where it is not known.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Numbers and structs as kernel arguments: their bytes, where the driver can read them."""
+"""Turns numbers and structs into kernel arguments: arrays with their bytes, which the driver can read."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from gpu_simulator.errors import LaunchError
 
 
 def held(value: Any, size: int | None = None) -> np.ndarray:
-    """An array that holds the bytes of a number or a struct (bytes).
+    """An array with the bytes of a number or of a struct (bytes), as a kernel argument.
 
-    size: of the kernel's parameter in bytes, where known. A descriptor, an int64_t or a double takes np.uint64,
-    np.int64 or np.float64; a plain Python number is a C int or float, as eight bytes would be a guess. Where it is
-    not known a C int takes the lower four of eight. Raises `LaunchError` for what does not fit.
+    size: bytes of the kernel's parameter, None where it is not known. An int becomes a C int and a float a C float, 4
+    bytes each, because for a plain Python number 8 bytes would only be a guess. For a parameter of 8 bytes (a
+    descriptor, an int64_t, a double) pass np.uint64, np.int64 or np.float64. With `size` None, np.int64 and np.uint64
+    keep their 8 bytes, and a parameter that is a C int gets the lower four. Raises `LaunchError` for an int that does
+    not fit a C int, and for values of other types.
     """
     whole = size in (8, None) and isinstance(value, (np.int64, np.uint64))
     if whole or (size == 8 and isinstance(value, np.float64)):
@@ -28,7 +30,7 @@ def held(value: Any, size: int | None = None) -> np.ndarray:
         return np.array(int(value), np.int32)
     if isinstance(value, (float, np.floating)):
         return np.array(float(value), np.float32)
-    if isinstance(value, bytes):  # a struct by value, such as a CUtensorMap, which wants 64-byte alignment
+    if isinstance(value, bytes):  # a struct by value, such as a CUtensorMap, which must be aligned to 64 bytes
         room = np.zeros(len(value) + 64, np.uint8)
         start = -room.ctypes.data % 64
         field = room[start : start + len(value)]

@@ -1,10 +1,10 @@
-"""What the worker can do, by name. Every operation takes (context, **payload) and returns plain data.
+"""The operations of the worker, by name. Each takes (context, **payload) and returns plain data.
 
 hello      -> facts about the GPU
 launch     compiled, grid, cluster, args -> the arrays among args, after the launch
-verify     the check of large sizes (`verify.verify`)
-benchmark  entries taking turns (`timing.benchmark`)
-autopsy    an instrumented kernel, its ranges and deadline -> the raw report (`autopsy.examine`)
+verify     the check of large sizes (`timing.verify.verify`)
+benchmark  time kernels and baselines in turn (`timing.rounds.benchmark`)
+autopsy    an instrumented kernel, its ranges and deadline -> the raw report (`postmortem.autopsy.examine`)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def blas() -> Any:
 
 
 def explained(operation: Callable[..., Any]) -> Callable[..., Any]:
-    """The operation with CuPy's errors turned into the lab's."""
+    """Wrap an operation so that CuPy's errors become the lab's (see `Device.explained`)."""
 
     @wraps(operation)
     def run(context: Any, **payload: Any) -> Any:
@@ -52,7 +52,11 @@ def explained(operation: Callable[..., Any]) -> Callable[..., Any]:
 
 @explained
 def hello(context: Any) -> dict[str, Any]:
-    """What the notebook wants to know about the GPU before it sends work."""
+    """Facts about the GPU, which the notebook asks for before it sends work.
+
+    "capability" is (major, minor), "sms" the number of SMs; "l2_bytes", "free" and "total" are bytes of L2, free and
+    total memory; "cuda" is the newest CUDA version of the driver. `Gauge.describe` adds its facts.
+    """
     from gpu_runner.timing.nvml import Gauge
 
     gpu = device()
@@ -78,9 +82,10 @@ def launch(
     cluster: tuple[int, int, int] = (1, 1, 1),
     outputs: list[int] | None = None,
 ) -> dict[str, Any]:
-    """Launch once. `outputs` are the positions in args of the arrays to copy back (None: all of them).
+    """Launch once. Returns {"arrays": {position in args: array after the launch}, "milliseconds": time of the launch}.
 
-    An array that only tensor maps name counts where the first of them stands.
+    `outputs` are the positions of the arrays to copy back (None: all). The position of an array that is only used by
+    tensor maps is that of the first of these maps.
     """
     gpu = device()
     function = gpu.kernel(compiled)
@@ -104,7 +109,7 @@ def launch(
 
 @explained
 def verify(context: Any, **payload: Any) -> dict[str, Any]:
-    """See `device.verify.verify`."""
+    """See `gpu_runner.timing.verify.verify`."""
     from gpu_runner.timing.verify import verify as run
 
     return run(device(), support(), blas(), context, **payload)
@@ -112,7 +117,7 @@ def verify(context: Any, **payload: Any) -> dict[str, Any]:
 
 @explained
 def benchmark(context: Any, **payload: Any) -> dict[str, Any]:
-    """See `device.timing.benchmark`."""
+    """See `gpu_runner.timing.rounds.benchmark`."""
     from gpu_runner.timing.rounds import benchmark as run
 
     context.progress(stage="preparing")
@@ -121,7 +126,7 @@ def benchmark(context: Any, **payload: Any) -> dict[str, Any]:
 
 @explained
 def autopsy(context: Any, **payload: Any) -> dict[str, Any]:
-    """See `device.autopsy.examine`."""
+    """See `gpu_runner.postmortem.autopsy.examine`."""
     from gpu_runner.postmortem.autopsy import examine
 
     return examine(device(), context, **payload)

@@ -1,4 +1,4 @@
-"""What this GPU cannot start, said before or after the driver refuses it. Each is a `LaunchError`."""
+"""Explains, as `LaunchError`s, launches that this GPU cannot start, before or after the driver refuses them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ BAD_SHAPE, NO_ROOM, NO_SUCH_CLUSTER = 1, 701, 912  # CUresult of a launch
 
 
 def require_architecture(arch: str, name: str, here: tuple[int, int]) -> None:
-    """A CUBIN runs on its own major version from its minor version up; an sm_90a one only on 9.0."""
+    """Raise `LaunchError` if a CUBIN for `arch` does not run on a GPU of compute capability `here`.
+
+    A CUBIN runs on GPUs of its own major version from its own minor version on. One whose architecture ends with "a",
+    such as sm_90a, runs on that version only.
+    """
     digits, special = arch.removeprefix("sm_").rstrip("af"), arch[-1] in "af"
     major, minor = int(digits[:-1]), int(digits[-1])
     fits = major == here[0] and (minor == here[1] if arch[-1] == "a" else minor <= here[1])
@@ -27,7 +31,7 @@ def require_architecture(arch: str, name: str, here: tuple[int, int]) -> None:
 
 
 def require_shape(grid: Sequence[int], threads: int, name: str) -> None:
-    """Grid and block within what every GPU allows."""
+    """Raise `LaunchError` if the grid, or the number of threads of a block, exceeds the limits that all GPUs have."""
     if any(extent < 1 for extent in grid) or max(grid[1:]) > 65535 or grid[0] >= 2**31:
         raise LaunchError(
             f"The grid is {tuple(grid)}: each extent has to be at least 1, x at most 2,147,483,647, y and z at most "
@@ -38,7 +42,10 @@ def require_shape(grid: Sequence[int], threads: int, name: str) -> None:
 
 
 def require_cluster(grid: Sequence[int], cluster: Sequence[int], name: str) -> None:
-    """Whole clusters of at most 16 blocks; more than 8 are allowed by an attribute and not on every GPU."""
+    """Raise `LaunchError` unless the grid consists of whole clusters of 1 to 16 blocks.
+
+    More than 8 blocks need an attribute of the function, and not every GPU allows them.
+    """
     words, blocks = " × ".join(map(str, cluster)), cluster[0] * cluster[1] * cluster[2]
     if min(cluster) < 1 or blocks > 16:
         raise LaunchError(f"{name} asks for clusters of {words} blocks; a cluster has 1 to 16, and 8 on every GPU.")
@@ -51,7 +58,10 @@ def require_cluster(grid: Sequence[int], cluster: Sequence[int], name: str) -> N
 
 @lru_cache(maxsize=64)
 def parameter_bytes(ptx: str, entry: str) -> tuple[int, ...] | None:
-    """Bytes of each parameter of a kernel in PTX (PTX ISA, ".entry" and ".param"); None if it is not found."""
+    """Size in bytes of each parameter of a kernel in PTX (PTX ISA, ".entry" and ".param").
+
+    None if the kernel is not found or the type of a parameter is not understood.
+    """
     found = re.search(rf"\.entry\s+{re.escape(entry)}\s*\(([^)]*)\)", ptx)
     if found is None:
         return None
@@ -65,7 +75,11 @@ def parameter_bytes(ptx: str, entry: str) -> tuple[int, ...] | None:
 
 
 def require_arguments(sizes: Sequence[int] | None, values: Sequence[np.ndarray], name: str) -> None:
-    """As many arguments as the kernel has parameters, each of its size: the driver would read on past a missing one."""
+    """Raise `LaunchError` unless the arguments have the number and the sizes (bytes) of the kernel's parameters.
+
+    The driver does not check this: with an argument too few it would read past the end of the list. If `sizes` is None,
+    nothing is checked.
+    """
     if sizes is None:
         return
     if len(sizes) != len(values):
@@ -82,14 +96,14 @@ def require_arguments(sizes: Sequence[int] | None, values: Sequence[np.ndarray],
 
 
 def not_loaded(name: str, arch: str, here: tuple[int, int], why: str) -> LaunchError:
-    """The driver refuses the machine code; `why` is its own word for it."""
+    """The error for machine code that the driver does not load; `why` is the driver's own message."""
     return LaunchError(
         f"The driver does not load {name} ({why}); it was compiled for {arch} and this GPU is sm_{here[0]}{here[1]}."
     )
 
 
 def too_much_shared_memory(name: str, asked: int, most: int) -> LaunchError:
-    """More dynamic shared memory than a block may have; both numbers in bytes."""
+    """The error for a kernel that needs more dynamic shared memory than a block may have; both numbers are bytes."""
     return LaunchError(
         f"{name} asks for {asked:,} bytes of dynamic shared memory besides its static arrays; a "
         f"block on this GPU has at most {most:,} in all. Use smaller tiles or fewer stages."
@@ -99,7 +113,7 @@ def too_much_shared_memory(name: str, asked: int, most: int) -> LaunchError:
 def not_started(
     code: int, name: str, grid: Sequence[int], threads: int, dynamic_smem: int, cluster: Sequence[int]
 ) -> LaunchError | None:
-    """The sentence for the driver's `code`, or None for an error that is not about the launch's shape."""
+    """The error for a launch that the driver refused with `code`; None if this code is not about the launch's shape."""
     if code not in (BAD_SHAPE, NO_ROOM, NO_SUCH_CLUSTER):
         return None
     shape = f"grid {tuple(grid)}, {threads} threads, {dynamic_smem:,} bytes of shared memory"

@@ -1,8 +1,8 @@
-"""The notebook's side of a GPU server: a `Session` whose worker is on another machine.
+"""Sends requests to a GPU server: like a `Session`, but with the worker on another machine.
 
-GEMM_LAB_SERVER names the server (`gemm-lab serve`), GEMM_LAB_TOKEN says who asks. A request is sent as a whole, waits
-in the server's queue, and is answered once: a job whose worker ended is never sent again. Kernels, settings and arrays
-travel as data (`codec`); no code does, in either direction.
+GEMM_LAB_SERVER is the server's address (`gemm-lab serve`), GEMM_LAB_TOKEN identifies the user. A request is sent as a
+whole, waits in the server's queue, and is answered once; if its worker ends, it is not sent again. Kernels, settings
+and arrays are sent as data (`transport.codec`); no code is sent in either direction.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from gpu_runner.transport.server_results import understood
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import data_sheets as hardware
 
-KEY = "gemm_lab"  # under which a worker tells its facts to the server, and with which the names of jobs begin
-LONG_POLL_S, WAITING_S = 5.0, 1.0  # how long the server may keep a question about a job; …about one that waits
-ANSWER_S, AGAIN_S, GONE_S = 10.0, 0.5, 10.0  # for a short question; between two tries; until a server counts as gone
-CLOSING_S = 3.0  # for taking leave
-FAILURE_KEPT_S = 10.0  # a server that did not answer is not asked again at once
+KEY = "gemm_lab"  # name under which a worker registers its facts; also the beginning of the jobs' names
+LONG_POLL_S, WAITING_S = 5.0, 1.0  # how long the server may hold a question about a job: while it runs; while it waits
+ANSWER_S, AGAIN_S, GONE_S = 10.0, 0.5, 10.0  # limit of a short question; pause before a retry; silence before giving up
+CLOSING_S = 3.0  # limit of the request that ends a job
+FAILURE_KEPT_S = 10.0  # for this long a server that failed is not asked again
 MOST_BYTES = 512 << 20
 BENCHMARK_S = 1000.0
 STRING, NUMBER = str | None, int | None
@@ -42,8 +42,8 @@ WORKER = {"backend": str, "?pid": int, "?name": str, "?arch": STRING, "?sms": in
 class RemoteSession:
     """Requests to a GPU server, with the same methods as `Session`. Safe to use from several threads.
 
-    `show` gets the line to display while others are served. `fresh` asks for a GPU process of its own. `token` is
-    GEMM_LAB_TOKEN where it is not given.
+    `show` is called with the line to display while the request waits, and with "" at the end. With `fresh`, requests
+    run in a GPU process of their own. The default of `token` is GEMM_LAB_TOKEN.
     """
 
     queue = None  # the server has one
@@ -61,9 +61,10 @@ class RemoteSession:
     # ---- What the server is ----
 
     def facts(self) -> dict[str, Any]:
-        """What the server's workers say of themselves: backend, and of a GPU name, arch, sms, driver, memory_gb.
+        """The facts of a worker of the server: "backend" and, for a GPU, "name", "arch", "sms", "driver", "memory_gb".
 
-        A server with several kinds of GPU answers with the first. Raises `ServerError`, at the latest after 20 s.
+        If there are several workers, one with a GPU is preferred, then the first architecture in alphabetical order.
+        The answer is kept. Raises `ServerError`, after 20 s at the latest.
         """
         with self._lock:
             if self._facts is None:
@@ -77,7 +78,7 @@ class RemoteSession:
             return self._facts
 
     def workers(self) -> list[dict[str, Any]]:
-        """The facts of every worker of the server."""
+        """The facts of every worker of the server. Raises `ServerError`."""
         facts = self._ask("GET", "/v1/server")
         require_same_versions(self.address, facts)
         try:
@@ -107,10 +108,10 @@ class RemoteSession:
         patience_s: float | None = None,
         **payload: Any,
     ) -> Any:
-        """Run operation `op` on the server and return its result; `self.output` is what it printed.
+        """Run operation `op` on the server and return its result. `self.output` is then what it printed.
 
-        `timeout_s` and `patience_s` hold on the server, as `Session.request` has them; reports of progress stay there.
-        Raises `ServerError`, `GpuBusy`, `WorkerLost`, `Silence`, and the operation's own error.
+        `timeout_s` and `patience_s` apply on the server, as described at `Session.request`. `progress` is not called.
+        Raises `ServerError`, `GpuBusy`, `WorkerLost`, `Silence`, and the errors of the operation itself.
         """
         facts, patience = self.facts(), patience_s or START_PATIENCE_S
         parts = codec.encoded(
@@ -124,7 +125,7 @@ class RemoteSession:
             )
         longest = (
             2 * patience + 2 * (timeout_s or patience) + settings.wait_s()
-        )  # notebooks there may have the GPU, too
+        )  # notebooks on the server may be using the GPU, too
         longest = BENCHMARK_S if op == "benchmark" else longest
         path, notice = f"/v1/jobs/{uuid.uuid4().hex}", turns.activity(op, payload)
         try:
@@ -140,7 +141,7 @@ class RemoteSession:
         try:
             self._ask("POST", path, body=parts, **facts)
         except Unreachable:
-            # Has it arrived? The server knows the ticket, and takes it only once.
+            # It may have arrived all the same. Only if the server does not know the job, it is sent again.
             try:
                 self._poll(path)
             except Refusal:
@@ -150,7 +151,10 @@ class RemoteSession:
         return self._ask("GET", path, wait_s + ANSWER_S, most=MOST_BYTES + (1 << 20), wait=f"{wait_s:.1f}")
 
     def _answer(self, path: str, longest_s: float, op: str) -> bytearray:
-        """Wait for the worker's answer: for a turn GEMM_LAB_WAIT_S, then `longest_s`. Says whom it waits for."""
+        """Wait for the worker's answer: at most GEMM_LAB_WAIT_S in the queue, then at most `longest_s` while it runs.
+
+        While the job is in the queue, the line that is displayed says who is using the GPU.
+        """
         begun, limit, shown, running = time.monotonic(), settings.wait_s(), False, 0.0
         heard = begun
         try:
@@ -247,10 +251,10 @@ class RemoteSession:
             raise
 
     def kill(self) -> None:
-        """Nothing to do: the server ends its own processes."""
+        """Does nothing: the server ends its own processes."""
 
     def close(self) -> None:
-        """Leave the server; the next request connects again."""
+        """Disconnect from the server; the next request connects again."""
         with self._lock:
             link, self._link, self._facts = self._link, None, None
         if link is not None and self._pid == os.getpid():
@@ -258,7 +262,7 @@ class RemoteSession:
 
 
 def session_at(address: str) -> RemoteSession:
-    """The one connection of this process to a server, as the person whom GEMM_LAB_TOKEN names."""
+    """This process's connection to a server, for the user whom GEMM_LAB_TOKEN identifies."""
     return _session(address, settings.token())
 
 
@@ -268,13 +272,13 @@ def _session(address: str, token: str) -> RemoteSession:
 
 
 def server() -> RemoteSession | None:
-    """The server that GEMM_LAB_SERVER names; None to work on this machine."""
+    """The session of the server that GEMM_LAB_SERVER names; None if it is not set and kernels run on this machine."""
     address = settings.server()
     return session_at(address) if address else None
 
 
 def present() -> hardware.Present | None:
-    """The server's GPU; None if its workers emulate."""
+    """The server's GPU; None if its workers run the emulator."""
     facts = server().facts()
     if facts["backend"] != "gpu":
         return None

@@ -1,8 +1,8 @@
-"""`python -m gpu_runner.replay PLAN`: launch the kernels of a plan once each, for a profiler to watch.
+"""`python -m gpu_runner.replay PLAN` launches each kernel of a plan once, so that a profiler can observe it.
 
-A plan is a pickled list of dicts: cubin, entry, grid, threads, smem (dynamic bytes), args, and cluster where it is not
-one block. Array arguments are copied to the GPU, tensor maps are encoded, ints become C ints and floats C floats. Runs
-in this process, because ncu and compute-sanitizer attach to it.
+A plan is a pickled list of dicts with the keys cubin, entry, grid, threads, smem (dynamic bytes), args and, for
+clusters of more than one block, cluster. Array arguments are copied to the GPU, tensor maps are encoded, ints become C
+ints and floats C floats. The kernels run in this process, because ncu and compute-sanitizer attach to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gpu_runner.driver import Buffer, Device
 
 
 def replay(device: Device, plan: list[dict[str, Any]]) -> None:
-    """Launch every step of the plan on this device and wait for it."""
+    """Launch the kernels of the plan on this device one after the other, and wait for each."""
     modules: dict[bytes, int] = {}
     for step in plan:
         if step["cubin"] not in modules:

@@ -1,4 +1,4 @@
-"""The notebook's side of the GPU worker: start it, ask it, stop it when it hangs, start it again."""
+"""Starts the GPU worker, sends it requests, stops it when it hangs, and starts it again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Progress = Callable[[dict[str, Any]], None]
 
 
 class Silence(LabError):
-    """The worker has said nothing for `seconds`; `running` tells whether a kernel had been started."""
+    """The worker sent nothing for `seconds`. `running` says whether it had reported that a kernel was running."""
 
     def __init__(self, seconds: float, running: bool, output: str):
         super().__init__(
@@ -37,11 +37,12 @@ class Silence(LabError):
 
 
 class Session:
-    """One worker process, started at the first request and again after each crash.
+    """A worker process, started at the first request and again after each crash.
 
-    `patience_s` is how long the worker may be silent while it starts, loads modules and copies arrays. `queue` is
-    where requests wait for other programs on the GPU; by default the GPU's, for the operations that use it.
-    Safe to use from several threads: requests wait for one another.
+    `patience_s` is how many seconds the worker may be silent while it starts, loads modules and copies arrays.
+    `command` is put before the worker's command line. In `queue`, requests wait until other programs have finished with
+    the GPU; by default it is the GPU's queue if `operations` are the standard ones, else None. Safe to use from several
+    threads: they take turns.
     """
 
     def __init__(
@@ -72,12 +73,13 @@ class Session:
         patience_s: float | None = None,
         **payload: Any,
     ) -> Any:
-        """Run operation `op` in the worker and return its result; `self.output` is what it printed.
+        """Run operation `op` in the worker and return its result. `self.output` is then what the worker printed.
 
-        First it waits for the GPU (`turns`). `timeout_s` is how long the worker may then be silent once it has reported
-        that a kernel runs; `patience_s` (default: the session's) holds before that. `progress` is called with every
-        other report. Raises `GpuBusy`, `Silence` after killing a silent worker, `WorkerLost` if it died, and the
-        worker's own error otherwise.
+        The request first waits for its turn on the GPU (`turns`). Once the worker has reported that a kernel is
+        running, it may be silent for `timeout_s` seconds; before that for `patience_s` (default: the session's).
+        `progress` is called with each report except the bare one that a kernel is running. Raises `GpuBusy`, `Silence`
+        after killing a worker that was silent for too long, `WorkerLost` if the worker ended, and the errors of the
+        operation itself.
         """
         with self._lock, contextlib.ExitStack() as stack:
             self._kept, self._dropped, self.output = b"", 0, ""
@@ -87,7 +89,7 @@ class Session:
                 kind, body = self._ask(op, payload, timeout_s, patience_s or self._patience_s, progress)
             except (EOFError, BrokenPipeError, ConnectionResetError):
                 raise self._lost(op) from None
-            except BaseException:  # a KeyboardInterrupt, too: the answer would arrive at the next request
+            except BaseException:  # also KeyboardInterrupt: else the next request would receive this one's answer
                 self.kill()
                 raise
             self._drain()
@@ -97,7 +99,7 @@ class Session:
             raise self._error(op, body)
 
     def _ask(self, op: str, payload: dict[str, Any], *limits: Any) -> tuple[str, Any]:
-        """Send a request and wait for its answer; a worker that left because nothing was asked is replaced."""
+        """Send a request and wait for its answer. If the worker had ended because it was idle, another is started."""
         if not self.alive or self._pid != os.getpid():
             self._start()
         try:
@@ -126,7 +128,7 @@ class Session:
                 raise Silence(limit, running, self._printed())
             ready, _, _ = select.select([self._answers, self._output_fd], [], [], min(left, 0.5))
             if self._output_fd in ready and not self._drain():
-                self._process.wait(5)  # the output closes when the process ends; the answer pipe says the rest
+                self._process.wait(5)  # it closes when the process ends; read the answer pipe next
             if self._answers in ready:
                 kind, body = wire.receive(self._answers)
                 heard = time.monotonic()
@@ -148,7 +150,7 @@ class Session:
         if hasattr(error, "output"):
             error.output = self.output
         if isinstance(error, faults.KernelFault):
-            self.kill()  # its CUDA context cannot be used again
+            self.kill()  # its CUDA context is no longer usable
         return error
 
     def _lost(self, op: str) -> faults.WorkerLost:
@@ -219,13 +221,13 @@ class Session:
         self._answers.close()
         if self._pid == os.getpid():
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # with what it started: a pool that compiles, a profiled copy
+                os.killpg(process.pid, signal.SIGKILL)  # with the processes that it started, such as a compile pool
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(5)  # the driver may need a moment to stop a running kernel
         process.stdout.close()
 
     def close(self) -> None:
-        """End the worker; called at exit."""
+        """End the worker. This is also called when the program exits."""
         if self._pid == os.getpid():
             self.kill()
 
@@ -236,7 +238,7 @@ class Session:
     # ---- What it prints ----
 
     def _drain(self) -> bool:
-        """Read what the worker has printed; False once its end is closed."""
+        """Read what the worker has printed so far; False once its output is closed."""
         if self._process is None:
             return False
         while True:

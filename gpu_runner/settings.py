@@ -1,14 +1,14 @@
-"""The environment variables of whoever runs kernels on a GPU, and the folders that programs share.
+"""Reads the environment variables that control how kernels run on a GPU, and names the folders that programs share.
 
-GEMM_LAB_CACHE       folder for what is compiled; default: `gemm_lab` in the user's cache folder
-GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default: 6 and what its size takes
-GEMM_LAB_WAIT_S      seconds to wait for a GPU that others use; default 300
-GEMM_LAB_BUSY        what a run does then: wait (default) or emulator
-GEMM_LAB_LOCKS       folder by which the programs on a GPU take turns; default: `gemm_lab-locks` in the temporary folder
-GEMM_LAB_IDLE_S      seconds after which the process that holds GPU memory for a notebook ends; default 600
-GEMM_LAB_SERVER      address of a server that `gemm-lab serve` runs, such as https://gpu-server:8786: kernels run there
-GEMM_LAB_TOKEN       the token by which that server knows you
-GEMM_LAB_CERTIFICATE file with the certificate of that server, where the system does not know who signed it
+GEMM_LAB_CACHE       folder for compiled kernels; default: `gemm_lab` in the user's cache folder
+GEMM_LAB_TIMEOUT_S   seconds after which a running kernel counts as hanging; default: 6 plus an allowance for its size
+GEMM_LAB_WAIT_S      seconds to wait for a GPU that other programs are using; default 300
+GEMM_LAB_BUSY        what a run does if others are using the GPU: wait (default), or emulator to run on the emulator
+GEMM_LAB_LOCKS       folder of the lock files for taking turns; default: `gemm_lab-locks` in the temporary folder
+GEMM_LAB_IDLE_S      seconds without a request after which a worker ends and frees its GPU memory; default 600
+GEMM_LAB_SERVER      address of a server, such as https://gpu-server:8786 (`gemm-lab serve`); kernels then run there
+GEMM_LAB_TOKEN       the token that identifies you to that server
+GEMM_LAB_CERTIFICATE file with the certificate of that server, if the system does not trust whoever signed it
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DEFAULT_WAIT_S = 300.0
 
 
 def cache_dir() -> Path:
-    """The folder for compiled kernels, made if needed. It can be deleted at any time."""
+    """The folder for compiled kernels, created if it does not exist. It can be deleted at any time."""
     chosen = os.environ.get("GEMM_LAB_CACHE")
     return made_folder(
         path_of(chosen, "GEMM_LAB_CACHE") if chosen else home_folder("XDG_CACHE_HOME", ".cache"), "GEMM_LAB_CACHE"
@@ -38,22 +38,22 @@ def cache_dir() -> Path:
 
 
 def timeout_s(default: float) -> float:
-    """GEMM_LAB_TIMEOUT_S: seconds, more than 0. default: 6 and what the launch's size takes, which its caller knows."""
+    """GEMM_LAB_TIMEOUT_S in seconds, more than 0; `default` if it is not set. Raises `ConfigError`."""
     return _seconds("GEMM_LAB_TIMEOUT_S", default)
 
 
 def wait_s() -> float:
-    """GEMM_LAB_WAIT_S: seconds, more than 0."""
+    """GEMM_LAB_WAIT_S in seconds, more than 0. Raises `ConfigError`."""
     return _seconds("GEMM_LAB_WAIT_S", DEFAULT_WAIT_S)
 
 
 def idle_s() -> float:
-    """GEMM_LAB_IDLE_S: seconds, more than 0."""
+    """GEMM_LAB_IDLE_S in seconds, more than 0. Raises `ConfigError`."""
     return _seconds("GEMM_LAB_IDLE_S", DEFAULT_IDLE_S)
 
 
 def busy() -> str:
-    """GEMM_LAB_BUSY: "wait" or "emulator"."""
+    """GEMM_LAB_BUSY: "wait" or "emulator". Raises `ConfigError`."""
     chosen = os.environ.get("GEMM_LAB_BUSY", "").strip().lower() or "wait"
     if chosen not in BUSY:
         raise ConfigError(f"GEMM_LAB_BUSY is {chosen!r}; set it to wait or emulator.")
@@ -61,7 +61,7 @@ def busy() -> str:
 
 
 def server() -> str:
-    """GEMM_LAB_SERVER: the address of a server, or "" to work on this machine."""
+    """GEMM_LAB_SERVER: the address of a server, or "" to work on this machine. Raises `ConfigError`."""
     address = os.environ.get("GEMM_LAB_SERVER", "").strip().rstrip("/")
     old = os.environ.get("GEMM_LAB_SCHEDULER", "").strip()
     if old and not address:
@@ -79,7 +79,7 @@ def server() -> str:
 
 
 def token() -> str:
-    """GEMM_LAB_TOKEN: by which a server knows who asks; "" without one."""
+    """GEMM_LAB_TOKEN, which identifies the user to a server; "" if it is not set. Raises `ConfigError`."""
     found = os.environ.get("GEMM_LAB_TOKEN", "").strip()
     if not found.isascii() or not found.isprintable() or " " in found:
         raise ConfigError("GEMM_LAB_TOKEN is no token of a server; copy the one that your teacher gave you.")
@@ -87,7 +87,7 @@ def token() -> str:
 
 
 def certificate() -> Path | None:
-    """GEMM_LAB_CERTIFICATE: the file by which the server's own certificate is checked; None for the system's."""
+    """GEMM_LAB_CERTIFICATE: the file with which the server's certificate is checked; None to use the system's."""
     chosen = os.environ.get("GEMM_LAB_CERTIFICATE", "").strip()
     return path_of(chosen, "GEMM_LAB_CERTIFICATE") if chosen else None
 
@@ -101,7 +101,7 @@ def version() -> str:
 
 
 def lock_dir() -> Path:
-    """The folder of the GPUs' queues, which all users of a machine share; it is made when first used."""
+    """The folder of the GPUs' queues, which all users of the machine share. It is created at its first use."""
     chosen = os.environ.get("GEMM_LAB_LOCKS")
     return path_of(chosen, "GEMM_LAB_LOCKS") if chosen else Path(tempfile.gettempdir()) / "gemm_lab-locks"
 
@@ -120,6 +120,7 @@ def _seconds(variable: str, default: float) -> float:
 
 
 def home_folder(variable: str, default: str) -> Path:
+    """The folder gemm_lab below what `variable` of the environment says, or below `default` in the user's home."""
     base = os.environ.get(variable)
     if base:
         return Path(base) / "gemm_lab"
@@ -130,15 +131,17 @@ def home_folder(variable: str, default: str) -> Path:
 
 
 def path_of(text: str, variable: str) -> Path:
+    """The path that `variable` of the environment holds, ~ and ~user filled in; `ConfigError` where that cannot be."""
     try:
         return Path(text).expanduser()
-    except RuntimeError:  # of somebody who has no home folder
+    except RuntimeError:  # "~name" of a user who has no home folder
         raise ConfigError(
             f"{variable} is {text!r}, and nobody here has that home folder; set it to a folder that you can write to."
         ) from None
 
 
 def made_folder(folder: Path, variable: str) -> Path:
+    """The folder itself, made with its parents; the `ConfigError` of one that cannot be made names `variable`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:

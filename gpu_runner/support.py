@@ -1,4 +1,4 @@
-"""The worker's own kernels (`support.cu`): inputs made on the device, conversion to f32, comparison."""
+"""Runs the worker's own kernels (`support.cu`): they fill inputs, convert between types, and compare results."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ SOURCE = Path(__file__).with_name("support.cu")
 
 
 class U64(int):
-    """A 64-bit kernel argument."""
+    """An int that is passed to a kernel as a 64-bit argument."""
 
 
 def build(arch: str) -> bytes:
-    """The CUBIN of `support.cu` for `arch` (such as "sm_90"), compiled by NVRTC; LabError with its log."""
+    """Compile `support.cu` with NVRTC for `arch` (such as "sm_90"); returns the CUBIN.
+
+    Raises `LabError` with the compiler's log.
+    """
     from cuda.bindings import nvrtc
 
     error, program = nvrtc.nvrtcCreateProgram(SOURCE.read_bytes(), b"support.cu", 0, [], [])
@@ -42,7 +45,12 @@ def build(arch: str) -> bytes:
 
 @dataclass
 class Comparison:
-    """What `compare` found: `first` is a flat row-major index or None; `tiles` are wrong elements per tile."""
+    """What `compare` found.
+
+    wrong, nonfinite: numbers of elements.   first: flat row-major index of the first wrong element, or None.
+    largest: largest |difference| of a finite element.   relative_error: ‖D − reference‖ / ‖reference‖, Frobenius norms.
+    tiles: number of wrong elements of each tile.   got, expected: D and the reference at `first`, where they were read.
+    """
 
     wrong: int
     nonfinite: int
@@ -55,7 +63,7 @@ class Comparison:
 
 
 class Support:
-    """The support kernels loaded on a device."""
+    """The support kernels, loaded on a device."""
 
     def __init__(self, device: Device):
         self.device = device
@@ -69,23 +77,23 @@ class Support:
         self.device.launcher(self._loaded[name], (self.device.sms * 8, 1, 1), values)()
 
     def normal(self, buffer: Buffer, count: int, dtype: str, seed: int) -> None:
-        """Fill with N(0, 1), rounded to `dtype`."""
+        """Fill `count` elements with N(0, 1) numbers, rounded to `dtype`."""
         self._run("fill_normal", buffer, U64(count), TYPES[dtype], U64(seed))
 
     def integers(self, buffer: Buffer, count: int, dtype: str, seed: int, limit: int) -> None:
-        """Fill with whole numbers of -limit … limit."""
+        """Fill `count` elements with whole numbers from -limit to limit."""
         self._run("fill_integers", buffer, U64(count), TYPES[dtype], U64(seed), limit)
 
     def widen(self, out: Buffer, source: Buffer, count: int, dtype: str) -> None:
-        """Copy `count` elements to f32."""
+        """Convert `count` elements of `dtype` to f32."""
         self._run("widen", out, source, U64(count), TYPES[dtype])
 
     def narrow(self, out: Buffer, source: Buffer, count: int, dtype: str) -> None:
-        """Round `count` elements from f32 to `dtype`, to nearest even."""
+        """Convert `count` elements from f32 to `dtype`, rounding to nearest, ties to even."""
         self._run("narrow", out, source, U64(count), TYPES[dtype])
 
     def comparison(self, m: int, n: int, block: tuple[int, int]) -> tuple[Buffer, Buffer, int]:
-        """Empty report and tile buffers for `compare`, and the number of tiles."""
+        """The buffers that `compare` writes, initialised: (report, tiles, number of tiles)."""
         report = self.device.upload(np.array([0, 0, 2**64 - 1, 0, 0, 0], np.uint64))
         count = -(-m // block[0]) * -(-n // block[1])
         tiles = Buffer(self.device, 4 * count)
@@ -107,7 +115,12 @@ class Support:
         report: Buffer,
         tiles: Buffer,
     ) -> None:
-        """Compare rows `rows[0]`:`rows[1]` of `out` (M, columns) with `reference`, which holds just these rows."""
+        """Compare rows `rows[0]`:`rows[1]` of `out` (M, columns) with `reference`, which holds only these rows.
+
+        `reference` is alpha·A·B in f32; where `c` is given, beta·C is added. If `exact`, an element must equal the
+        reference rounded to `dtype`; else |difference| ≤ limits[0] + limits[1] · |reference|. The findings are added to
+        `report` and `tiles`.
+        """
         self._run(
             "compare",
             out,

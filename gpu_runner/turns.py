@@ -1,10 +1,11 @@
-"""Whose turn it is on a GPU: the programs of one machine that share it go first come, first served.
+"""Lets the programs of one machine that share a GPU use it in turn, first come, first served.
 
-A GPU has a folder, named by its UUID, in `settings.lock_dir()`. Who wants the GPU leaves a ticket there, a file named by
-the time and locked by its owner. The owner of the oldest ticket takes the lock of the file `turn`, writes into it what
-it does, and keeps it for one request. The locks are flock's (Linux, flock(2)): they end with the processes that hold
-them, so that a program that was killed blocks nobody, and its ticket is passed over and removed. A worker inherits the
-lock of `turn`: until a kernel of a killed notebook has stopped, the GPU is not free.
+Each GPU has a folder, named by its UUID, in `settings.lock_dir()`. A program that wants the GPU creates a ticket there:
+a file whose name is the time, and which the program keeps locked. The program with the oldest ticket takes the lock of
+the file `turn`, writes into it what it is doing, and holds the lock for one request. The locks are those of flock
+(Linux, flock(2)): they end with the process that holds them. So a program that was killed blocks nobody, and its ticket
+is ignored and removed. A worker inherits the lock of `turn`: if a notebook is killed while its kernel runs, the GPU is
+not free until this kernel has stopped.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 
 
 class Turns:
-    """The queue of one GPU, seen from one session. `show` gets the line to display while waiting, "" at the end."""
+    """The queue of one GPU, for one session. `show` is called with the line to display while waiting, "" at the end."""
 
     def __init__(self, folder: Path, show: Callable[[str], None] | None = None):
         self.folder, self._show = Path(folder), show or Waiting()
@@ -45,9 +46,9 @@ class Turns:
 
     @contextlib.contextmanager
     def turn(self, what: str, wait_s: float | None = None) -> Iterator[None]:
-        """Wait for the GPU and keep it; `what` is what others are shown, such as "measuring 4 kernels".
+        """Context manager: wait for the GPU and hold it. `what` tells others what for, such as "measuring 4 kernels".
 
-        Raises `GpuBusy` after `wait_s` (default: GEMM_LAB_WAIT_S).
+        Raises `GpuBusy` after `wait_s` seconds (default: GEMM_LAB_WAIT_S).
         """
         limit, fd = settings.wait_s() if wait_s is None else wait_s, self.fd
         ticket = Ticket(self.folder)
@@ -68,7 +69,7 @@ class Turns:
             ticket.close()
 
     def holder(self) -> str:
-        """Who has the GPU and for how long, such as "ada is measuring 4 kernels, 12 s"; empty if it is free."""
+        """Who is using the GPU and for how long, such as "ada is measuring 4 kernels, 12 s"; "" if nobody is."""
         probe = self._open()
         try:
             fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -99,7 +100,7 @@ class Turns:
                 self._show("")
 
     def _before(self, mine: Ticket) -> int:
-        """Tickets of living owners that are older than `mine`."""
+        """The number of tickets that are older than `mine` and whose owners are still running."""
         count = 0
         for name in sorted(os.listdir(self.folder)):
             if not name.startswith("t"):
@@ -109,7 +110,7 @@ class Turns:
             path = self.folder / name
             try:
                 fd = os.open(path, os.O_RDONLY)
-            except OSError:  # its owner has come to its turn or given up
+            except OSError:  # its owner got its turn or gave up
                 continue
             try:
                 if _locked(fd):
@@ -125,7 +126,10 @@ class Turns:
 
     @property
     def fd(self) -> int:
-        """The descriptor of `turn`, for the worker to inherit; one for each process, because a fork would share it."""
+        """The file descriptor of `turn`, which the worker inherits.
+
+        Each process opens its own, because a descriptor that is copied by a fork shares its lock with the parent's.
+        """
         if self._pid != os.getpid():
             self._fd, self._pid = self._open(), os.getpid()
         return self._fd
@@ -149,7 +153,7 @@ class Turns:
 
 
 class Ticket:
-    """A place in the queue; the file is locked before it gets the name that counts."""
+    """A place in the queue: a file that is already locked when it is renamed to the name that counts."""
 
     def __init__(self, folder: Path):
         name = secrets.token_hex(4)
@@ -166,7 +170,7 @@ class Ticket:
 
 
 class Waiting:
-    """Shows a line that renews itself, in a terminal and in a notebook; in a log only its first state."""
+    """Prints a line that replaces the one before, in a terminal or a notebook; into a log, only the first line."""
 
     def __init__(self) -> None:
         self._last = ""
@@ -181,7 +185,7 @@ class Waiting:
 
 
 def of_gpu() -> Turns | None:
-    """The queue of the GPU that this process uses; None where there is none."""
+    """The queue of the GPU that this process uses; None if there is no GPU."""
     present = hardware.detect()
     if present is None or fcntl is None:
         return None
@@ -190,13 +194,16 @@ def of_gpu() -> Turns | None:
 
 
 def gpu_for(what: str) -> contextlib.AbstractContextManager[None]:
-    """This machine's GPU for a program that is no `Session`, such as a profiler; where there is none, nothing."""
+    """Context manager: hold this machine's GPU in a program without a `Session`, such as a profiler.
+
+    `what` tells others what for. Without a GPU it does nothing.
+    """
     queue = of_gpu()
     return contextlib.nullcontext() if queue is None else queue.turn(what)
 
 
 def me() -> str:
-    """The user, and the notebook where Jupyter tells it."""
+    """The user's name, with the notebook's name in brackets where Jupyter gives it."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError, ImportError):
@@ -206,7 +213,7 @@ def me() -> str:
 
 
 def in_words(note: bytes) -> str:
-    """The contents of `turn` as words; they may just be changing."""
+    """The contents of `turn` as a phrase. If they cannot be read, because they are being changed, a general one."""
     try:
         facts = json.loads(note)
         return f"{facts['who']} is {facts['what']}, {max(0.0, time.time() - facts['since']):.0f} s"
@@ -215,7 +222,7 @@ def in_words(note: bytes) -> str:
 
 
 def activity(op: str, payload: dict[str, Any]) -> str:
-    """What a request does, for those who wait."""
+    """A phrase that says what a request does, such as "running t4/03_swizzled", for the programs that wait."""
     if op == "benchmark":
         size = "×".join(str(payload.get(axis, "?")) for axis in "mnk")
         return f"measuring {len(payload.get('entries', ()))} kernels at {size}"
@@ -233,7 +240,7 @@ def _locked(fd: int) -> bool:
 
 
 def _shared_folder(folder: Path) -> None:
-    """Make a folder in which every user can leave files and remove their own."""
+    """Create a folder in which every user can create files and remove their own."""
     try:
         folder.mkdir(parents=True)
     except FileExistsError:

@@ -1,9 +1,9 @@
 """The process that owns the GPU: it reads requests from a pipe and answers them, one at a time.
 
-Started as `python -m gpu_runner.worker READ_FD WRITE_FD [OPS_MODULE]`. A kernel that faults leaves its
-CUDA context unusable, and one that hangs can only be killed with its process; so the notebook never holds a
-context itself. After `settings.idle_s()` without a request it ends, which gives the GPU's memory back; the next request
-starts another. Messages to the notebook: ("progress", dict), ("ok", result), ("error", dict).
+It is started as `python -m gpu_runner.worker READ_FD WRITE_FD [OPS_MODULE [PARENT_PID]]`. A kernel that faults makes
+its CUDA context unusable, and a kernel that hangs can only be stopped by ending its process; so the notebook's process
+never has a context. After `settings.idle_s()` seconds without a request the worker ends, which frees its GPU memory;
+the next request starts another. Messages to the notebook: ("progress", dict), ("ok", result), ("error", dict).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from gpu_runner.transport import wire
 
 
 class Context:
-    """What an operation may use besides its payload: progress reports to the notebook."""
+    """Reports an operation's progress to the notebook."""
 
     def __init__(self, answers: Connection):
         self._answers = answers
 
     def progress(self, **facts: Any) -> None:
-        """Report `facts`; the notebook's patience starts again at each report."""
+        """Report `facts`. Each report restarts the time for which the worker may be silent."""
         wire.send(self._answers, ("progress", facts))
 
     def running(self, **facts: Any) -> None:
-        """Say that a kernel is about to run: until the next report, silence counts as a hang."""
+        """Report that a kernel is about to run: from now until the next report, silence counts as a hang."""
         self.progress(stage="running", **facts)
 
 
@@ -50,7 +50,7 @@ def _flush() -> None:
 
 
 def serve(requests: Connection, answers: Connection, operations: dict[str, Any]) -> None:
-    """Answer requests until the notebook closes the pipe, or asks nothing for a while."""
+    """Answer requests until the notebook closes the pipe, or sends nothing for `settings.idle_s()` seconds."""
     context = Context(answers)
     while True:
         try:
@@ -68,7 +68,7 @@ def serve(requests: Connection, answers: Connection, operations: dict[str, Any])
 
 
 def main() -> None:
-    """Serve requests from the pipe whose handles are argv[1:3] until the parent process leaves."""
+    """Serve requests from the pipes whose descriptors are argv[1:3] until the parent process ends."""
     parent = int(sys.argv[4]) if len(sys.argv) > 4 else os.getppid()
     threading.Thread(target=_leave_with_parent, args=(parent,), daemon=True).start()
     requests, answers = (
@@ -76,7 +76,7 @@ def main() -> None:
         Connection(int(sys.argv[2]), readable=False),
     )
     operations = importlib.import_module(sys.argv[3] if len(sys.argv) > 3 else "gpu_runner.operations")
-    with contextlib.suppress(OSError):  # the notebook has gone
+    with contextlib.suppress(OSError):  # the notebook's process has ended
         serve(requests, answers, operations.OPERATIONS)
     os._exit(0)
 

@@ -1,9 +1,10 @@
-"""The public entry: check the arguments, lay out memory, run the blocks chunk by chunk, report."""
+"""The public entry: check the arguments, lay out memory, run the blocks group by group, report."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,10 +16,11 @@ from gpu_simulator.machine.address_space import align_up
 from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
 from gpu_simulator.machine.memory import GlobalMemory
+from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.parameters import read_arguments, with_addresses
-from gpu_simulator.machine.resident_blocks import Chunk
+from gpu_simulator.machine.resident_blocks import ResidentBlocks
 from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
-from gpu_simulator.observers.happens_before import Published
+from gpu_simulator.observers.happens_before import WarpEvents
 from gpu_simulator.observers.hazards import Hazards, widest_first
 from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
 from gpu_simulator.report import Report
@@ -43,6 +45,7 @@ def launch(
     max_seconds=None,
     max_bytes=None,
     max_steps=None,
+    observers=(),
 ) -> Report:
     """Run a kernel.
 
@@ -59,6 +62,7 @@ def launch(
     max_seconds: processor time of this thread after which it does so. It depends on the machine; the other two do not.
     max_bytes: memory that the launch may take besides `args`; by default GEMM_LAB_MEMORY_MB, or three quarters of what
     is free. Fewer blocks are resident together if that helps.
+    observers: functions that take the resident blocks, one group after the other, and return an `Observer` of each.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
     `BudgetExceeded`, `AssertionFailed`.
@@ -82,6 +86,7 @@ def launch(
             files,
             max_bytes=max_bytes,
             effort=Effort(max_instructions, max_steps, max_seconds),
+            observers=tuple(observers),
         )
         return run.execute()
     except MemoryError:
@@ -111,7 +116,7 @@ def _extent(value, what: str) -> tuple[int, int, int]:
 
 
 class Launch:
-    """One run of a program. Chunks read it; the report is made from it."""
+    """One run of a program. Its groups of resident blocks read it; the report is made from it."""
 
     def __init__(
         self,
@@ -128,6 +133,7 @@ class Launch:
         probes: frozenset = frozenset(),
         max_bytes: int | None = None,
         effort: Effort | None = None,
+        observers: tuple[Callable[[ResidentBlocks], Observer], ...] = (),
     ):
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem = timing, dynamic
@@ -147,10 +153,10 @@ class Launch:
         self.patterns, self.options, self.clock_start = Patterns(), {}, 1000
         self.initial_registers = program.initial_registers()
         self.hazards = Hazards(self) if hazards else None
+        self.observers = observers if self.hazards is None else (self.hazards.observe, *observers)
         self.output: list[str] = []
         self.output_room, self.unprinted = OUTPUT_LIMIT, 0
         self.initial = self.memory.data.copy()
-        self.probe = self.trace = None
         self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies were asked to bring, by rank in a cluster
         self.most_on_the_way = 0  # bytes of copies that an mbarrier counts, of the blocks that ran together
         self.started = 0  # places of blocks that run, have run, or were cancelled
@@ -168,7 +174,7 @@ class Launch:
         arrays = program.global_size + buffers
         block = {
             f"local memory of {program.local_size:,} bytes a thread": lanes * program.local_size,
-            "registers": lanes * (program.register_bytes + Chunk.BYTES_A_LANE),
+            "registers": lanes * (program.register_bytes + ResidentBlocks.BYTES_A_LANE),
             "shared memory": self.shared_stride,
         }
         fixed = {
@@ -178,7 +184,7 @@ class Launch:
         if hazards:  # with cells of 4 bytes
             a_cell = SharedShadow.bytes_a_cell(lanes // 32 * self.clusters.size)
             block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4
-            fixed["the hazards' record of every warp"] = Published.BYTES * self.blocks * lanes // 32
+            fixed["the hazards' record of every warp"] = WarpEvents.BYTES * self.blocks * lanes // 32
             fixed["the hazards' record of global memory"] = GlobalShadow.BYTES_A_CELL * arrays // 4
         self.account = Account(limit_bytes(max_bytes))
         size = self.clusters.size  # the blocks of a cluster are resident together
@@ -191,18 +197,18 @@ class Launch:
     # ---- Running ----
 
     def execute(self) -> Report:
-        waiting: list[Chunk] = []
+        waiting: list[ResidentBlocks] = []
         with np.errstate(all="ignore"):
             try:
                 for places in self._parts():
-                    chunk = Chunk(self, places)
-                    if chunk.run(QUANTUM):
-                        chunk.close()
+                    resident = ResidentBlocks(self, places)
+                    if resident.run(QUANTUM):
+                        resident.close()
                     else:
-                        chunk.rest()
-                        waiting.append(chunk)
+                        resident.rest()
+                        waiting.append(resident)
                 while waiting:
-                    waiting = [chunk for chunk in waiting if not chunk.finished(QUANTUM)]
+                    waiting = [resident for resident in waiting if not resident.finished(QUANTUM)]
             except EmulatorError as error:
                 if self.hazards is not None and self.hazards.found:  # often the reason
                     error.message += f" Found before that: {widest_first(self.hazards.found)[0]}"
@@ -254,8 +260,11 @@ class Launch:
             where = f"{file}:{line} (inlined from {where})"
         return f"{where}, {item.opcode}, PTX line {item.line}"
 
-    def again(self, block: int, probes: frozenset, probe) -> Launch:
-        """The same launch from its first memory contents, for one block, with stops, and within the same limits."""
+    def again(self, block: int, probes: frozenset, observer_of) -> Launch:
+        """The same launch from its first memory contents, for one block, with stops, and within the same limits.
+
+        observer_of: as an item of `observers` of `launch`.
+        """
         other = Launch(
             self.program,
             self.grid,
@@ -269,10 +278,10 @@ class Launch:
             block,
             probes,
             effort=self.effort.unspent(),
+            observers=(observer_of,),
         )
         other.effort.scale = self.effort.scale  # the same steps, also where this launch fits into memory as a whole
         other.memory.data[:] = self.initial
-        other.probe = probe
         return other
 
     def printed(self, text: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gemm_lab import __version__
-from gemm_lab.notebook.copies import copy_series
+from gemm_lab.notebook_files import copy_series
 from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[1]

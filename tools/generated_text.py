@@ -3,7 +3,8 @@
     <!-- = hopper/08_ping_pong 4096 tflops -->692.5<!-- / -->     a number of a recorded row; also `of cublas` in %
     <!-- begin: results --> … <!-- end: results -->               a block, written by tools.readme_blocks
 
-Markdown shows none of the markers. `gemm-lab sync` writes what stands between them; a test fails where it is stale.
+Markdown shows none of the markers. `python -m tools.sync` writes what stands between them; a test fails where it is
+stale.
 """
 
 from __future__ import annotations

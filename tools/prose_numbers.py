@@ -2,7 +2,7 @@
 
 A number is kept right by one of these, and `unbacked` finds those that are by none:
 
-    marked      it stands between markers, and `gemm-lab sync` writes it (see `marked`)
+    marked      it stands between markers, and `python -m tools.sync` writes it (see `generated_text`)
     published   its paragraph names a document, a data sheet or says “published”: such a figure does not change. Where
                 the paragraph speaks of a recording, too, the figure has to stand in results/published.csv
     hardware    it is a figure of `gpu_simulator.hardware.data_sheets` or of `model.roofline`, where its source stands

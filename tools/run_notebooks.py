@@ -25,13 +25,13 @@ from tqdm import tqdm
 
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.colab import FOLDED, is_setup
+from gemm_lab.notebook_files import KERNEL, notebooks_in
 from gpu_simulator.errors import LabError
 from tools.figures.png import smaller
 
 LIMIT_S = 600.0
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
-KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,6 @@ class Failure:
     def __str__(self) -> str:
         where = f"cell [{self.cell}] `{self.line}`" if self.cell else "before the first cell"
         return f"{self.notebook.name}, {where}: {self.error}"
-
-
-def find(folder: Path) -> list[Path]:
-    """The notebooks under `folder` in reading order, Jupyter's own checkpoints left out."""
-    return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
 
 
 def code_cells(path: Path) -> int:
@@ -180,7 +175,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         folder = None if options.notebooks else data_dir("notebooks")
-        paths = find(folder) if folder else [path.resolve() for path in options.notebooks]
+        paths = notebooks_in(folder) if folder else [path.resolve() for path in options.notebooks]
         if not paths:
             raise LabError(f"There is no notebook in {folder}.")
         for path in paths:

@@ -1,13 +1,17 @@
-"""`gemm-lab sync`: every `%%kernel … --region` cell holds exactly that region of its kernel file.
+"""Every `%%kernel … --region` cell holds exactly that region of its kernel file.
+
+    python -m tools.sync [--check]      with --check nothing is written, and the exit code is 1 where something differs
 
 It also writes the two cells of `colab` behind each title: the badge, and the installation where the lab is missing.
 Cells of exercises (`--exercise`) and cells tagged `edited`, which change the region on purpose, are left alone.
-Numbers and blocks between markers, in prose cells and in README.md, are those of the recorded results (see `marked`),
-and release.sha256 lists the notebooks as they are then (see `trust`).
+Numbers and blocks between markers, in prose cells and in README.md, are those of the recorded results (see
+`generated_text`), and release.sha256 lists the notebooks as they are then (see `trust`).
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 from pathlib import Path
 
 import nbformat
@@ -85,3 +89,28 @@ def _sync_file(path: Path, wanted: str, check: bool, says: str) -> list[str]:
     if not check:
         path.write_text(wanted, encoding="utf-8")
     return [f"{path.name}: {says}"]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command line; with --check returns 1 where something differs, and 2 for a cell that cannot be written."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.sync",
+        description="Write kernel regions, opening cells and recorded numbers into the notebooks and README.md.",
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a cell differs")
+    options = parser.parse_args(argv)
+    try:
+        found = sync(check=options.check)
+    except LabError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for sentence in found:
+        print(sentence if options.check else sentence + " It has been written anew.")
+    if options.check and found:
+        print("Run: python -m tools.sync")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

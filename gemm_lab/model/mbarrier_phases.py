@@ -44,6 +44,16 @@ class Barrier:
         return after
 
 
+def stage_and_parities(k_tile: int, num_stages: int) -> tuple[int, int, int]:
+    """(stage, parity that the consumer waits for on full, parity that the producer waits for on empty) of a k tile.
+
+    A ring of `num_stages` stages: k tile t is filled in round t // num_stages. In the first round the producer waits
+    for parity 1, which has passed on a barrier just initialised, so that the wait returns at once.
+    """
+    round_ = k_tile // num_stages
+    return k_tile % num_stages, round_ % 2, (round_ + 1) % 2
+
+
 @dataclass(frozen=True)
 class Moment:
     """After one step. who did what (`code`), the barrier then, who waits for which parity, who went on because of it.

@@ -1,7 +1,8 @@
 """The roofline: how fast a kernel can be, given how many bytes it moves.
 
 `attainable = min(intensity x bandwidth, peak)`. TFLOPS are 10^12 FLOP/s, GB/s are 10^9 bytes/s, an intensity
-or a balance point is in FLOP per byte. Machine numbers come from `gpu_simulator.hardware.data_sheets`, with their sources.
+or a balance point is in FLOP per byte. Machine numbers come from `gpu_simulator.hardware.data_sheets`, with their
+sources.
 
 The T4 figures of t4_hgemm, to keep apart:
   data sheet  65 TFLOPS tensor, 320 GB/s DRAM

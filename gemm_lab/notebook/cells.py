@@ -22,6 +22,7 @@ from gemm_lab.lab import Kernel, Run, kernel
 from gemm_lab.lab.kernel import DEFAULT_N
 from gemm_lab.notebook import guard
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
+from gemm_lab.settings_text import parse_settings
 from gpu_simulator.compiler import CompileError, Diagnostic
 from gpu_simulator.errors import ConfigError, LabError
 
@@ -88,18 +89,6 @@ def parse_line(line: str) -> Line:
         not options.no_run,
         options.exercise,
     )
-
-
-def parse_settings(items: list[str]) -> dict[str, int]:
-    """["BLOCK_K=32"] → {"BLOCK_K": 32}; a `ConfigError` for anything else."""
-    settings = {}
-    for item in items:
-        name, _, value = item.partition("=")
-        try:
-            settings[name.strip()] = int(value)
-        except ValueError:
-            raise ConfigError(f"“{item}” is not a setting; write for example BLOCK_K=32.") from None
-    return settings
 
 
 def kernel_of_cell(line: Line, text: str) -> Kernel:

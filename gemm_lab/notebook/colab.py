@@ -1,7 +1,7 @@
 """The two cells that open every notebook on a machine without the lab, such as Colab: a badge, and an installation.
 
-`gemm-lab sync` writes them behind the title of each notebook of the series. Set `REPOSITORY` to where this repository
-is published, run `gemm-lab sync`, and badges and cells name it. Both cells carry the tag `setup`.
+`python -m tools.sync` writes them behind the title of each notebook of the series. Set `REPOSITORY` to where this
+repository is published, run `python -m tools.sync`, and badges and cells name it. Both cells carry the tag `setup`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A kernel broken on purpose, and what becomes of it: a deadlock, a fault, a wrong result, a hazard, or nothing.
 
-from gemm_lab.notebook.fault_injection import damage
-damage("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})
+from gemm_lab.notebook.fault_injection import inject_fault
+inject_fault("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TILES_N, ROUNDS = 2, 2  # block tiles of D side by side, and how often each stag
 
 
 @dataclass(frozen=True)
-class Damage:
+class FaultOutcome:
     """What the emulator found. kind: "a deadlock", "a fault", "a wrong result", "a hazard" or "nothing"."""
 
     kind: str
@@ -36,7 +36,7 @@ class Damage:
 
 
 @checked
-def damage(target: Kernel | str, changes: dict[str, str], blocks: int | None = None) -> Damage:
+def inject_fault(target: Kernel | str, changes: dict[str, str], blocks: int | None = None) -> FaultOutcome:
     """Replace some words of a kernel's source by others and run it on the emulator, in both timings, hazards searched.
 
     As the ladder is taught, whichever GPU is here: for its architecture, and with its tiles unless settings were given.
@@ -56,7 +56,7 @@ def damage(target: Kernel | str, changes: dict[str, str], blocks: int | None = N
     return _run(base.rewrite(source), blocks)
 
 
-def _run(broken: Kernel, blocks: int | None) -> Damage:
+def _run(broken: Kernel, blocks: int | None) -> FaultOutcome:
     steps, config = broken.spec.size_multiples(broken.config), broken.config
     m, n, k = steps["m"], TILES_N * steps["n"], (ROUNDS * config.get("NUM_STAGES", 1) + 1) * steps["k"]
     compiled, hazards = broken.compile_as_taught(), []
@@ -80,10 +80,10 @@ def _run(broken: Kernel, blocks: int | None) -> Damage:
         except EmulatorError as error:
             kind = "a deadlock" if isinstance(error, Deadlock) else "a fault"
             says = str(error).removeprefix("Deadlock: ")
-            return Damage(kind, says[:1].upper() + says[1:] if kind == "a deadlock" else says)
+            return FaultOutcome(kind, says[:1].upper() + says[1:] if kind == "a deadlock" else says)
         if not all(verdicts):
             found = f" Found on the way: {hazards[0]}" if hazards else ""
-            return Damage("a wrong result", verdicts[-1].message + found)
+            return FaultOutcome("a wrong result", verdicts[-1].message + found)
     if hazards:
-        return Damage("a hazard", f"The result is right on the emulator, by luck. {hazards[0]}")
-    return Damage("nothing", "The result is right in both timings, and no hazard was found.")
+        return FaultOutcome("a hazard", f"The result is right on the emulator, by luck. {hazards[0]}")
+    return FaultOutcome("nothing", "The result is right in both timings, and no hazard was found.")

@@ -19,6 +19,7 @@ from jupyter_core.paths import jupyter_data_dir
 from nbformat.sign import NotebookNotary
 
 from gemm_lab.config import data_dir
+from gemm_lab.notebook_files import notebooks_in
 
 LIST = "release.sha256"
 
@@ -32,11 +33,6 @@ def digest(path: Path) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def notebooks(folder: Path) -> list[Path]:
-    """Every notebook at and below a folder, but the copies that Jupyter keeps of them."""
-    return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
-
-
 def release_list(folder: Path) -> str:
     """What release.sha256 should hold for the notebooks of a folder: a line "HASH  NAME" for each."""
     return "".join(f"{digest(path)}  {path.name}\n" for path in sorted(folder.glob("*.ipynb")))
@@ -48,7 +44,7 @@ def sign(folder: Path, notary: NotebookNotary | None = None) -> list[Path]:
     known = {line.split()[0] for line in listed.read_text(encoding="utf-8").splitlines()} if listed.is_file() else set()
     Path(jupyter_data_dir()).mkdir(parents=True, exist_ok=True)  # where the notary keeps its secret
     notary, others = notary or NotebookNotary(), []
-    for path in notebooks(folder):
+    for path in notebooks_in(folder):
         if digest(path) in known:
             notary.sign(nbformat.read(path, as_version=4))
         else:

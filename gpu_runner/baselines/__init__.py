@@ -1,1 +1,1 @@
-"""Libraries to compare with: cuBLAS, CUTLASS, torch.compile."""
+"""Runs the libraries that kernels are compared with: cuBLAS, CUTLASS, torch.compile."""

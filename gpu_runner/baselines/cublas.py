@@ -1,6 +1,6 @@
-"""cuBLAS as a baseline and as the reference of large checks: `cublasGemmEx` as CuPy offers it.
+"""Multiplies with cuBLAS, as a baseline and as the reference of large checks: `cublasGemmEx` through CuPy.
 
-cuBLAS sees column-major matrices, so the row-major D = A·B is asked for as Dᵀ = Bᵀ·Aᵀ. Constants are those of
+cuBLAS expects column-major matrices, so the row-major D = A·B is computed as Dᵀ = Bᵀ·Aᵀ. The constants are those of
 `cublas_api.h` and `library_types.h`.
 """
 
@@ -22,8 +22,11 @@ DEFAULT_ALGORITHM = -1
 
 
 def library(cuda: Any) -> Any:
-    """CuPy's cuBLAS module. CuPy 13 finds the library only if it is loaded already, so it is loaded first."""
-    with contextlib.suppress(Exception):  # pathfinder has an error class per way of searching
+    """CuPy's cuBLAS module. CuPy 13 finds the library only if it is already loaded, so it is loaded first.
+
+    Raises `MissingDependency`.
+    """
+    with contextlib.suppress(Exception):  # pathfinder has a different error class for each way of searching
         from cuda.pathfinder import load_nvidia_dynamic_lib
 
         load_nvidia_dynamic_lib("cublas")
@@ -63,9 +66,9 @@ class Blas:
     ) -> Callable[[], None]:
         """A callable that computes D = alpha·A·B + beta·D, with D row-major (M, N).
 
-        f16 accumulation is COMPUTE_16F, f32 is COMPUTE_32F, which uses no TF32 in the default math mode; `pedantic`
-        asks for COMPUTE_32F_PEDANTIC, which a reference wants. `rows` computes only these rows of A, into the
-        first rows of `d`.
+        f16 accumulation is COMPUTE_16F, f32 is COMPUTE_32F, which uses no TF32 in the default math mode; with
+        `pedantic` it is COMPUTE_32F_PEDANTIC, for a reference. With `rows`, only these rows of A are multiplied, and
+        their products are written to the first rows of `d`. The callable raises `LabError` if cuBLAS refuses.
         """
         first, last = rows or (0, m)
         size = {"f16": 2, "bf16": 2, "f32": 4}[dtype_in]

@@ -1,9 +1,9 @@
 """CUTLASS as a baseline: its `mma.sync` GEMMs of two generations, several tiles each, built here with nvcc.
 
-`cutlass_sm75` are the two-stage kernels that CUTLASS has for Turing (mma.m16n8k8), `cutlass_sm80` the cp.async
-pipelines it has for Ampere (mma.m16n8k16). Both are built for the architecture of this GPU. Which tile and which
-threadblock swizzle are fastest depends on the size, so all are timed and the fastest stands for CUTLASS
-(`timing.fastest`). The headers come from the package nvidia-cutlass, the code that uses them is
+`cutlass_sm75` are the two-stage kernels that CUTLASS has for Turing (mma.m16n8k8), `cutlass_sm80` its cp.async
+pipelines for Ampere (mma.m16n8k16). Both are built for the architecture of this GPU. Which tile and which threadblock
+swizzle are fastest depends on the size, so all are timed, and the fastest is CUTLASS's result
+(`timing.rounds.fastest`). The headers come from the package nvidia-cutlass; the code that uses them is
 `gpu_runner/baselines/cutlass_gemm.cu`.
 """
 
@@ -33,7 +33,10 @@ ACCESS_BYTES = 16
 
 @dataclass(frozen=True)
 class Family:
-    """One generation of CUTLASS's tensor-core GEMMs. `dtypes` are (input, accumulator), `tiles` BLOCK_M, N, K."""
+    """One generation of CUTLASS's tensor-core GEMMs; it needs a GPU of compute capability `capability` or newer.
+
+    `dtypes` are (input, accumulator), `tiles` are (BLOCK_M, BLOCK_N, BLOCK_K).
+    """
 
     name: str
     generation: str
@@ -46,7 +49,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Tile:
-    """A block tile and the number of shared-memory stages: what one build fixes."""
+    """A block tile and a number of shared-memory stages, which are fixed when a kernel is built."""
 
     m: int
     n: int
@@ -58,7 +61,7 @@ class Tile:
 
     @property
     def smem_bytes(self) -> int:
-        """Shared memory of the stages, for 2-byte inputs."""
+        """Shared memory of all stages in bytes, for 2-byte inputs."""
         return 2 * self.stages * (self.m + self.n) * self.k
 
 
@@ -102,7 +105,10 @@ def headers() -> tuple[Path, str]:
 
 
 def require(family: Family, problem: Mapping[str, Any], m: int, n: int, k: int, capability: tuple[int, int]) -> None:
-    """Raise the sentence that says why this family has no kernel for the problem, the GPU or the size."""
+    """Raise an error if this family has no kernel for the GPU, the types or the size.
+
+    The error is a `LaunchError` for the GPU, a `ConfigError` for the types, a `SizeError` for the size.
+    """
     if tuple(capability) < family.capability:
         raise LaunchError(
             f"The {family.generation} kernels of CUTLASS need a GPU of compute capability "
@@ -127,7 +133,7 @@ def require(family: Family, problem: Mapping[str, Any], m: int, n: int, k: int, 
 
 
 def builds(family: Family, problem: Mapping[str, Any], arch: str) -> dict[Tile, nvcc.Build]:
-    """Every tile of the family as something for nvcc to build, for this problem's types and layouts."""
+    """What nvcc has to build for this problem's types and layouts: {tile: build}, for every tile and stage count."""
     include, version = headers()
     fixed = {
         "ARCH": family.generation,
@@ -160,7 +166,7 @@ def builds(family: Family, problem: Mapping[str, Any], arch: str) -> dict[Tile, 
 
 @lru_cache(maxsize=64)
 def load(path: Path) -> ctypes.CDLL:
-    """A built library. Its own CUDA runtime works in the primary context of GPU 0, which CuPy's uses too."""
+    """Load a built library. Its own CUDA runtime uses the primary context of GPU 0, as CuPy does."""
     library = ctypes.CDLL(str(path))
     pointer, number = ctypes.c_void_p, ctypes.c_int
     library.run.argtypes = [number, *[pointer] * 4, *[number] * 3, ctypes.c_float, ctypes.c_float, pointer]
@@ -170,9 +176,9 @@ def load(path: Path) -> ctypes.CDLL:
 
 
 def call(library: Any, width: int, inputs: Inputs, alpha: float, beta: float) -> Callable[[], None]:
-    """A callable that computes D = alpha·A·B + beta·C once; without C in the problem, beta is 0 and C is not read.
+    """A callable that computes D = alpha·A·B + beta·C once; if the problem has no C, beta is 0 and C is not read.
 
-    `width` is that of the threadblock swizzle.
+    `width` is that of the threadblock swizzle. The callable raises `LaunchError` if CUTLASS refuses.
     """
     uses_c = inputs.problem["uses_c"]
     c = inputs.c if uses_c else inputs.d
@@ -197,10 +203,10 @@ def candidates(
     alpha: float,
     beta: float,
 ) -> tuple[dict[str, list[Callable[[], None]]], dict[str, str]]:
-    """Everything of the family that can run here: {configuration: a call for each copy of the inputs}.
+    """All kernels of the family that can run here: {configuration: one callable for each copy of the inputs}.
 
-    Also {tile: why it is left out}. The first use on a machine builds the libraries, which takes some seconds of
-    processor time for each tile and is reported to `context`. Raises a LabError where there is nothing to run.
+    The second result is {tile: why it is left out}. The first use on a machine builds the libraries, which takes some
+    seconds of processor time for each tile and is reported to `context`. Raises a `LabError` if no kernel can run.
     """
     require(family, problem, copies[0].m, copies[0].n, copies[0].k, device.capability)
     most = device.attribute(device.runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin)

@@ -1,6 +1,6 @@
 """PyTorch's Inductor as a second baseline: `torch.compile` with Triton as the only GEMM backend.
 
-It works in the worker, over the same device memory: PyTorch adopts it by `__cuda_array_interface__`.
+It runs in the worker and uses the same device memory, which PyTorch accesses by `__cuda_array_interface__`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gpu_simulator.errors import MissingDependency
 
 
 class _View:
-    """Device memory as PyTorch adopts it; 16-bit elements travel as int16 and are reinterpreted."""
+    """Lets PyTorch use a buffer as a tensor. 16-bit elements are declared as int16 and reinterpreted afterwards."""
 
     def __init__(self, buffer: Buffer, shape: tuple[int, int], dtype: str):
         code = "<f4" if dtype == "f32" else "<i2"
@@ -27,7 +27,7 @@ class _View:
 
 
 def why_not() -> str | None:
-    """None when Inductor can be timed here, otherwise the sentence that says what is missing."""
+    """None if Inductor can be timed here, otherwise a sentence that says what is missing."""
     try:
         import torch
     except ImportError:
@@ -47,10 +47,11 @@ def product(
     dtype: str,
     layouts: tuple[str, str],
 ) -> list[Callable[[], None]]:
-    """One callable per (a, b, d) set that computes D = A·B; each replays a CUDA graph of the compiled product.
+    """One callable for each (a, b, d) in `buffers`; it computes A·B by replaying a CUDA graph of the compiled product.
 
-    `shapes` are those of a, b and d in memory; a column-major operand is passed to PyTorch transposed, which
-    costs nothing. Raises MissingDependency with `why_not()`.
+    Its attribute `deliver` is a function that copies the last product into D. `shapes` are those of a, b and d in
+    memory; a column-major operand is passed to PyTorch as a transposed view, without a copy. Raises MissingDependency
+    with the sentence of `why_not()`.
     """
     missing = why_not()
     if missing:
@@ -99,7 +100,7 @@ def _replay(graph, result, d, keep) -> Callable[[], None]:
         graph.replay()
 
     def deliver() -> None:
-        """Put the last product into D, for the check."""
+        """Copy the last product into D, for the check."""
         d.copy_(result)
 
     start.deliver, start.keep = deliver, (keep, result)

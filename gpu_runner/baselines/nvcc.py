@@ -1,6 +1,7 @@
-"""CUDA C++ to shared libraries with nvcc, cached on disk: for baselines whose host code NVRTC cannot compile.
+"""Compiles CUDA C++ to shared libraries with nvcc, and caches them on disk.
 
-Nothing that a learner writes goes this way; nvcc is part of the CUDA toolkit and may be missing.
+This serves baselines with host code, which NVRTC cannot compile. A learner's code is never compiled this way. nvcc is
+part of the CUDA toolkit and may be missing.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ USUAL_FOLDERS = ("/usr/local/cuda/bin", "/opt/cuda/bin")
 
 
 class BuildError(LabError):
-    """nvcc refused a source; the message has its first error."""
+    """nvcc could not compile a source; the message has its first error."""
 
 
 @dataclass(frozen=True)
 class Build:
-    """One shared library: a source, its macros, header folders, and the exact architecture ("sm_90a").
+    """One shared library: its source, macros, header folders, and exact architecture ("sm_90a").
 
-    `headers` says which version of the headers the folders hold; the cache tells builds apart by it.
+    `headers` is the version of the headers in these folders; it is part of the library's name in the cache.
     """
 
     source: Path
@@ -43,14 +44,14 @@ class Build:
     headers: str
 
     def target(self, nvcc: Path) -> Path:
-        """Where in the cache the library belongs: the name changes with whatever changes the machine code."""
+        """The path of the library in the cache. Its name is a hash of everything that can change the machine code."""
         text = self.source.read_text(encoding="utf-8")
         parts = (version(nvcc), FLAGS, text, sorted(self.defines.items()), self.arch, self.headers)
         return cache_dir() / "libraries" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}.so"
 
 
 def find() -> Path:
-    """nvcc: on PATH, in CUDA_HOME or CUDA_PATH, or where the toolkit is usually installed; or MissingDependency."""
+    """The path of nvcc, from PATH, CUDA_HOME, CUDA_PATH or the toolkit's usual folders. Raises MissingDependency."""
     homes = [f"{os.environ[name]}/bin" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     for folder in (None, *homes, *USUAL_FOLDERS):
         found = shutil.which("nvcc", path=folder)
@@ -64,7 +65,7 @@ def find() -> Path:
 
 @lru_cache(maxsize=4)
 def version(nvcc: Path) -> str:
-    """The exact version, such as "13.0.88"."""
+    """The exact version of nvcc, such as "13.0.88". Raises MissingDependency."""
     try:
         said = subprocess.run([nvcc, "--version"], capture_output=True, text=True, timeout=60).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -76,7 +77,7 @@ def version(nvcc: Path) -> str:
 
 
 def shared_library(build: Build, nvcc: Path) -> Path:
-    """The library of `build`, from the cache or built there. Raises BuildError."""
+    """The path of the library of `build`, which is built if it is not in the cache. Raises BuildError."""
     target = build.target(nvcc)
     if target.is_file():
         return target
@@ -100,9 +101,10 @@ def shared_library(build: Build, nvcc: Path) -> Path:
 def shared_libraries(
     builds: Mapping[str, Build], nvcc: Path, report: Callable[[str, int, int], None] = lambda name, done, total: None
 ) -> dict[str, Path | str]:
-    """Several at once, in as many processes as there are processors: name -> the library, or why there is none.
+    """Build several libraries in parallel, one per processor: name -> the library's path, or why there is none.
 
-    `report` is called with (name, done, total) as each one ends; what is in the cache already is not reported.
+    `report` is called with ("", 0, total) at the beginning and with (name, done, total) after each build. Libraries
+    that are already in the cache are not reported.
     """
     targets = {name: build.target(nvcc) for name, build in builds.items()}
     found: dict[str, Path | str] = {name: path for name, path in targets.items() if path.is_file()}
@@ -122,7 +124,7 @@ def shared_libraries(
 
 
 def first_error(text: str) -> str:
-    """The first line of nvcc's output that is an error, without the path before it; else the last line."""
+    """The first line of nvcc's output that is an error, without the folders in its path; else the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = next((line for line in lines if re.search(r"\b(error|fatal)\b", line)), lines[-1] if lines else "no reason")
     return re.sub(r"^\S*/([^/\s]+)", r"\1", line)[:300]

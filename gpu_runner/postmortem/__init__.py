@@ -1,1 +1,1 @@
-"""Why a kernel faulted or hung: it is run again with checks, and the answer names the line."""
+"""Finds the source line at which a kernel faulted or hung, by running it again with checks."""

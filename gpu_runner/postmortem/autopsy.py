@@ -1,4 +1,4 @@
-"""Run an instrumented kernel in the worker and read what its checks reported (see `instrument.py`)."""
+"""Runs an instrumented kernel in the worker and reads what its checks reported (see `instrument.py`)."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ def examine(
     cluster: tuple[int, int, int],
     limit_s: float,
 ) -> dict[str, Any]:
-    """Launch once with a time limit; the process has to be ended afterwards.
+    """Launch the kernel once, with a limit of `limit_s` seconds. Afterwards this process has to be ended.
 
-    Returns {"report": 10 words, "waiting": site + 1 for each warp of block (0, 0, 0), or 0, "arrays":
-    {position: (address, bytes)}, "finished": bool, "fault": CUDA's error name or None}.
+    Returns {"report": 10 words (see `checks.ptx`), "waiting": for each warp of block (0, 0, 0) the number of the site
+    at which it waits plus 1, or 0, "arrays": {position in args: (address, bytes)}, "finished": bool, "fault": CUDA's
+    error name or None}.
     """
     module = _assemble(device, ptx)
     function = device.function(module, entry, threads, dynamic_smem, entry)
@@ -57,7 +58,7 @@ def examine(
     arrays = {i: (buffer.address, buffer.nbytes) for i, buffer in buffers.items()}
     allowed = list(arrays.values())
     found = [bindings.variable(module, name) for name in variables]
-    allowed += [place for place in found if place]  # the assembler removes some
+    allowed += [place for place in found if place]  # the assembler removes unused ones
     memory, address = device.mapped(8 * REPORT_WORDS)
     _write(
         device,
@@ -91,7 +92,7 @@ def examine(
 
 
 def _assemble(device: Device, ptx: str) -> int:
-    """Let the driver assemble PTX; an older one gets it with a lower `.version`. Raises DriverError."""
+    """Let the driver assemble PTX. If it does not know the `.version`, try lower ones. Raises DriverError."""
     versions = [ptx, *(with_version(ptx, version) for version in VERSIONS)]
     for text in dict.fromkeys(versions):
         try:

@@ -1,8 +1,8 @@
-"""After a fault or a hang: run the kernel again with checks, and name the learner's line.
+"""After a fault or a hang, runs the kernel again with checks, and names the learner's line.
 
-The GPU says only that *some* thread failed, so the kernel's PTX is instrumented (`instrument.py`), assembled by
-the driver and run on the same inputs in a fresh worker. Where that cannot be done, `compute-sanitizer` is asked
-if it is installed.
+The GPU reports only that *some* thread failed. So the kernel's PTX is instrumented (`instrument.py`), assembled by the
+driver, and run on the same inputs in a fresh worker. If this fails after a fault, `compute-sanitizer` is used where it
+is installed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ Triple = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Finding:
-    """What the second run found. Without a line, `detail` says why the line is unknown."""
+    """What the second run found. If `line` is None, `detail` says why the line is not known.
+
+    `thread` and `block` are (x, y, z); `address` is a byte address, `nearest` where it is relative to the closest
+    array.
+    """
 
     detail: str
     file: str | None = None
@@ -51,9 +55,10 @@ def examine(
     names: Sequence[str] | None = None,
     session: Session | None = None,
 ) -> Finding:
-    """Run `compiled` again with checks and say what happened; never raises a `LabError`.
+    """Run `compiled` again with checks and return what was found; never raises a `LabError`.
 
-    `names` are the kernel's parameters, for the sentence. `session` is for tests.
+    `hang` says that the kernel hung, else it faulted. `names` are the names of the kernel's parameters, for the
+    message. `session` is for tests.
     """
     own = session or (RemoteSession(settings.server(), fresh=True) if settings.server() else Session())
     limit = HANG_LIMIT_S if hang else FAULT_LIMIT_S
@@ -73,7 +78,7 @@ def examine(
             limit_s=limit,
         )
         return explain(raw, marked.sites, compiled, names)
-    except (LabError, Silence, ValueError, LookupError, TypeError) as error:  # PTX of a form not met before, too
+    except (LabError, Silence, ValueError, LookupError, TypeError) as error:  # also for PTX that cannot be read
         reason = str(error)
     finally:
         own.close()
@@ -84,7 +89,7 @@ def examine(
 def explain(
     raw: Mapping[str, Any], sites: Sequence[checks.Site], compiled: Any, names: Sequence[str] | None = None
 ) -> Finding:
-    """The raw report of `autopsy.examine` as a finding."""
+    """Turn the raw report of `autopsy.examine` into a finding."""
     valid, number, address, kind, *who = raw["report"]
     if not valid:
         return _stuck(raw, sites, compiled)
@@ -111,7 +116,10 @@ def explain(
 
 
 def describe_nearest(address: int, arrays: Mapping[int, tuple[int, int]], names: Sequence[str] | None) -> str:
-    """Where `address` lies beside the closest array, such as "24 bytes past the end of argument d, 4,096 bytes"."""
+    """Where `address` is relative to the closest array, such as "24 bytes past the end of argument d, 4,096 bytes".
+
+    `arrays` is {position in the arguments: (address, bytes)}.
+    """
     if not arrays:
         return f"address 0x{address:x}; the kernel was given no array"
 
@@ -172,7 +180,7 @@ _ASSERT = re.compile(
 
 
 def read_assert(printed: str, compiled: Any) -> Finding | None:
-    """The line that a failed device-side assert prints; None if there is none in `printed`."""
+    """The finding in the message of a failed device-side assert; None if `printed` has no such message."""
     match = _ASSERT.search(printed)
     if not match:
         return None
@@ -192,7 +200,7 @@ def _warps(warps: Sequence[int]) -> str:
 
 
 def _place(site: checks.Site, compiled: Any) -> tuple[str | None, int | None, str | None]:
-    """The learner's line: the outermost frame, which is where an inlined wrapper was called."""
+    """The learner's (file, line, text): the outermost frame, which is where an inlined wrapper was called."""
     if not site.frames:
         return None, None, site.instruction
     path, line = site.frames[-1]
@@ -210,7 +218,10 @@ _INVALID = re.compile(
 
 
 def sanitize(compiled: Any, grid: Triple, args: Sequence[Any], cluster: Triple) -> Finding | None:
-    """Run under `compute-sanitizer --tool memcheck` and read its first report; None if it found nothing."""
+    """Run the kernel under `compute-sanitizer --tool memcheck` and read its first report.
+
+    None if the tool is not installed, if a server is used, or if it reports no invalid access.
+    """
     tool = shutil.which("compute-sanitizer")
     if tool is None or settings.server():
         return None
@@ -236,7 +247,7 @@ def sanitize(compiled: Any, grid: Triple, args: Sequence[Any], cluster: Triple) 
 
 
 def read_sanitizer(printed: str, compiled: Any) -> Finding | None:
-    """The first invalid access in the text that compute-sanitizer prints."""
+    """The first invalid access in the text that compute-sanitizer printed; None if there is none."""
     match = _INVALID.search(printed)
     if not match:
         return None
@@ -255,7 +266,7 @@ def read_sanitizer(printed: str, compiled: Any) -> Finding | None:
 
 
 def payload(compiled: Any) -> dict[str, Any]:
-    """What the worker needs of a Compiled."""
+    """The fields of a `Compiled` that the worker needs, and the sizes of the kernel's parameters in bytes."""
     facts = {
         name: getattr(compiled, name) for name in ("key", "name", "arch", "entry", "cubin", "threads", "dynamic_smem")
     }

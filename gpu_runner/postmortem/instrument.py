@@ -1,9 +1,10 @@
-"""A kernel's PTX with a check before every access, every jump back and every barrier.
+"""Inserts checks into a kernel's PTX: before every memory access, every backward branch and every barrier.
 
-The checks find the line of a fault: an address is held against the arrays that the kernel was given and its
-own alignment, a shared address against the block's shared memory, and a jump back against a time limit. The
-first offender writes a report to host memory, which outlives the fault, and stops the kernel. Warps of block
-(0, 0, 0) note the barrier at which they wait. Only text is changed here; `autopsy.py` runs it.
+The checks find the line of a fault. They compare an address with the arrays that the kernel was given and with the
+alignment that the access needs, a shared-memory address with the size of the block's shared memory, and, at a backward
+branch, the elapsed time with a limit. The first thread that fails a check writes a report to host memory, which can be
+read after a fault, and stops the kernel. The warps of block (0, 0, 0) record the barrier at which they wait. This file
+only changes text; `autopsy.py` runs the result.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _BARRIERS = re.compile(r"^(bar|barrier)(\.cta)?\.(sync|red)\b|^barrier\.cluster\
 
 @dataclass(frozen=True)
 class Site:
-    """A checked instruction: what it does, and its source lines from the innermost frame outwards."""
+    """A checked instruction: what it does, the bytes that it accesses, and its source lines, innermost frame first."""
 
     number: int
     what: str
@@ -35,7 +36,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Instrumented:
-    """The new PTX, its sites by number, and the module's own `.global` variables, which are allowed too."""
+    """The new PTX, its sites by number, and the names of the module's `.global` variables, which are allowed too."""
 
     ptx: str
     sites: tuple[Site, ...]
@@ -43,7 +44,7 @@ class Instrumented:
 
 
 def instrument(ptx: str) -> Instrumented:
-    """Insert the checks. The result needs the driver (or ptxas) to assemble it."""
+    """Insert the checks into a PTX module. The result has to be assembled by the driver (or ptxas)."""
     table = files(ptx)
     sites: list[Site] = []
     edits: list[tuple[int, str]] = []
@@ -77,7 +78,7 @@ def instrument(ptx: str) -> Instrumented:
 
 
 def with_version(ptx: str, version: tuple[int, int]) -> str:
-    """The same PTX with its `.version` lowered to `version` if it is higher: for a driver that is older."""
+    """The same PTX, with its `.version` lowered to `version` if it is higher, for an older driver."""
     match = re.search(r"(\.version\s+)(\d+)\.(\d+)", ptx)
     if not match or (int(match[2]), int(match[3])) <= version:
         return ptx
@@ -135,7 +136,7 @@ def _accesses(statement: Statement) -> list[_Access]:
 
 
 def _bulk(statement: Statement, parts: list[str], brackets: list[str]) -> list[_Access]:
-    """cp.async.bulk without a tensor map: a global side of a size in bytes."""
+    """The access to global memory of a cp.async.bulk without a tensor map; an operand gives its size in bytes."""
     if parts[:3] != ["cp", "async", "bulk"] or "tensor" in parts or len(brackets) < 2 or "prefetch" in parts:
         return []
     sizes = re.search(r"\]\s*,\s*([\w$%]+)\s*(?:,|$)", statement.operands.split("]", 1)[1] if brackets else "")
@@ -182,7 +183,7 @@ def _check(statement: Statement, access: _Access, number: int) -> str:
     match = re.match(r"\s*([\w$%]+)\s*(?:\+\s*(-?\s*\w+))?\s*$", access.address)
     bits = statement.bits(match[1]) if match else None
     if bits not in (32, 64):
-        return ""  # a variable's own address, which the assembler has checked
+        return ""  # the address of a variable, which the assembler has checked
     offset = (match[2] or "0").replace(" ", "")
     lines = [
         f"cvt.u64.u32 gemmlab_t, {match[1]};" if bits == 32 else f"mov.b64 gemmlab_t, {match[1]};",
@@ -223,7 +224,7 @@ def _prelude(ptx: str) -> str:
     target = int(re.search(r"\.target\s+sm_(\d+)", ptx)[1])
     aligns = [int(number) for number in re.findall(r"\.extern\s+\.shared\s+\.align\s+(\d+)", ptx)]
     cluster = "isspacep.shared::cluster p, a;\n@p bra DONE;\n" if target >= 90 else ""
-    rank = "and.b32 n, n, 0xffffff;\nand.b64 e, e, 0xffffff;" if target >= 90 else ""  # bits 24 on: rank in cluster
+    rank = "and.b32 n, n, 0xffffff;\nand.b64 e, e, 0xffffff;" if target >= 90 else ""  # from bit 24 on: cluster rank
     return "\n" + (
         CHECKS.read_text(encoding="utf-8")
         .replace("@RANK", rank)

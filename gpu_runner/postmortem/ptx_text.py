@@ -1,7 +1,7 @@
-"""PTX as text: its statements, scopes and source lines, enough to insert code beside an instruction.
+"""Splits PTX text into statements with their scopes and source lines, so that code can be inserted beside them.
 
-A statement ends at `;`, a label at `:`, a directive such as `.loc` at the end of its line. A `{` where a
-statement would begin opens a scope with registers and labels of its own; inside an operand it is a vector.
+A statement ends at `;`, a label at `:`, a directive such as `.loc` at the end of its line. A `{` where a statement
+could begin opens a scope, which has its own registers and labels; inside an operand it begins a vector.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Location = tuple[int, int, int]  # file number, line, column
 
 @dataclass
 class Scope:
-    """Registers (name or `prefix<` -> bits) and the labels passed so far."""
+    """A scope: its registers (name, or `prefix<` for a numbered set, -> bits), and its labels up to here."""
 
     registers: dict[str, int] = field(default_factory=dict)
     labels: set[str] = field(default_factory=set)
@@ -28,7 +28,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Statement:
-    """One instruction inside a function: its text, where it stands, its guard and what surrounds it."""
+    """One instruction of a function: its text, its start and end in the PTX, its guard, source lines and scopes."""
 
     text: str
     start: int
@@ -43,7 +43,7 @@ class Statement:
         return self.text[len(self.guard) :].strip()[len(self.opcode) :].strip().rstrip(";").strip()
 
     def bits(self, register: str) -> int | None:
-        """The width of a register seen from here; None if it is not one."""
+        """The width in bits of a register that is visible from here; None if there is none of this name."""
         stem = register.rstrip("0123456789") + "<"
         for scope in reversed(self.scopes):
             for name in (register, stem):
@@ -52,12 +52,12 @@ class Statement:
         return None
 
     def passed(self, label: str) -> bool:
-        """True if `label` stands before this statement, so that a jump there goes back."""
+        """Whether `label` stands before this statement, so that a branch to it goes backward."""
         return any(label in scope.labels for scope in self.scopes)
 
 
 def without_comments(ptx: str) -> str:
-    """Comments replaced by spaces; offsets stay the same."""
+    """The PTX with its comments replaced by spaces, so that offsets stay the same."""
     blank = lambda match: re.sub(r"[^\n]", " ", match[0])  # noqa: E731
     return re.sub(r"//[^\n]*|/\*.*?\*/", blank, ptx, flags=re.S)
 
@@ -68,7 +68,7 @@ def files(ptx: str) -> dict[int, str]:
 
 
 def statements(ptx: str) -> Iterator[Statement]:
-    """Every instruction of every function body, in order."""
+    """Every instruction of every function body, in the order of the text."""
     text = without_comments(ptx)
     scopes: list[Scope] = []
     frames: tuple[Location, ...] = ()
@@ -132,7 +132,7 @@ def statements(ptx: str) -> Iterator[Statement]:
 
 
 def _frames(match: re.Match, inlined: dict[Location, Location]) -> tuple[Location, ...]:
-    """The frames of a `.loc`; `inlined` remembers where each location was inlined last."""
+    """The frames of a `.loc`, innermost first; `inlined` stores, for each location, where it was last inlined."""
     numbers = [int(group) for group in match.groups() if group]
     location = tuple(numbers[:3])
     if len(numbers) == 6:

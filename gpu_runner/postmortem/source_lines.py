@@ -1,4 +1,4 @@
-"""The text of a source line as the compiler counts lines, `#line` directives included."""
+"""Finds the text of a source line, counting lines as the compiler does, with `#line` directives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _DIRECTIVE = re.compile(r'^\s*#\s*(?:line\s+)?(\d+)(?:\s+"([^"]*)")?\s*$')
 
 
 def numbered(source: str, file: str) -> Iterator[tuple[str, int, str]]:
-    """(file, line, text) of every line of `source`, which is called `file` until a `#line` says otherwise."""
+    """(file, line, text) for every line of `source`; its file is `file` until a `#line` names another."""
     line = 1
     for text in source.splitlines():
         match = _DIRECTIVE.match(text)
@@ -22,7 +22,7 @@ def numbered(source: str, file: str) -> Iterator[tuple[str, int, str]]:
 
 
 def text_of(file: str, line: int, source: str, files: Mapping[str, str]) -> str | None:
-    """The text of `file`:`line`, looked for in the kernel's source, then in its headers; None if not found."""
+    """The text of `file`:`line`, searched in the kernel's source and then in its headers; None if it is not found."""
     base = PurePath(file).name
     for name, text in ((None, source), *files.items()):
         for where, number, content in numbered(text, name if name is not None else base):

@@ -1,1 +1,1 @@
-"""Device events, clocks and power: interleaved rounds of kernels and baselines."""
+"""Checks and times kernels on a GPU, in rounds together with their baselines; reads clocks and power."""

@@ -1,4 +1,4 @@
-"""Clock, power and temperature of the GPU at work, asked of NVML between launches."""
+"""Reads the clock, the power and the temperature of the GPU from NVML, between launches."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 
 class Gauge:
-    """Readings of one GPU, found by its PCI bus so that CUDA_VISIBLE_DEVICES is honoured.
+    """NVML's readings of one GPU, found by its PCI bus id so that CUDA_VISIBLE_DEVICES is respected.
 
-    Without `nvidia-ml-py`, or where NVML refuses, readings are empty.
+    Without `nvidia-ml-py`, or if NVML cannot be used, the readings are empty.
     """
 
     def __init__(self, bus_id: str):
@@ -17,11 +17,14 @@ class Gauge:
 
             pynvml.nvmlInit()
             self._nvml, self._gpu = pynvml, pynvml.nvmlDeviceGetHandleByPciBusId(bus_id.encode())
-        except Exception:  # the package is missing, or this machine lets no one ask
+        except Exception:  # the package is missing, or NVML cannot be used on this machine
             self._nvml = None
 
     def read(self) -> dict[str, float]:
-        """sm_clock_mhz, power_w (the driver's running average), temperature_c; what is refused is left out."""
+        """{"sm_clock_mhz", "power_w", "temperature_c"}, without those that NVML does not give.
+
+        The power is the driver's running average.
+        """
         if self._nvml is None:
             return {}
         nvml, found = self._nvml, {}
@@ -40,7 +43,7 @@ class Gauge:
         return found
 
     def describe(self) -> dict[str, Any]:
-        """The GPU's name, the driver's version and the power limit in watts, where NVML tells."""
+        """{"gpu": name, "driver": version, "power_limit_w"}, without those that NVML does not give."""
         if self._nvml is None:
             return {}
         nvml, found = self._nvml, {}

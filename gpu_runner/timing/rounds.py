@@ -1,9 +1,9 @@
-"""The benchmark: kernels, baselines and ceilings take turns in one run, timed by device events.
+"""Benchmarks kernels, baselines and ceilings in turn in one run, timed by device events.
 
-Two regimes. *burst*: each sample follows 0.15 s of rest and lasts some milliseconds; the chip is cool and its
-clock high. *sustained*: the entries alternate, in another order every round so that none always follows the same
-other, without a pause for at least 1.5 s before and then during the sampling; a large chip then runs at its power
-limit. Inputs are N(0, 1), in as many copies as it takes to exceed twice the L2, and every launch uses the next copy.
+Two regimes. *burst*: each sample follows a pause of 0.15 s and lasts some milliseconds, so the chip is cool and its
+clock high. *sustained*: the entries run without a pause, for at least 1.5 s before the sampling and then during it, in
+a different order in each round so that none always follows the same other. A large chip then runs at its power limit.
+Inputs are N(0, 1) numbers, in so many copies that together they exceed twice the L2; each launch uses the next copy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ ORDER_SEED = 1
 
 @dataclass
 class Entry:
-    """One thing to time: a launch per copy of the inputs, how often a sample repeats it, what it gave."""
+    """One thing to time.
+
+    calls: a launch for each copy of the inputs.   flops: operations of one launch.   repeats: launches in a sample.
+    samples_ms: milliseconds per launch, one for each sample.   turn: number of launches so far.
+    """
 
     label: str
     calls: list[Callable[[], None]]
@@ -47,7 +51,7 @@ class Entry:
             self.turn += 1
 
 
-Pending = tuple[Entry, Any, Any]  # an entry that is queued, and the CuPy events before and after it
+Pending = tuple[Entry, Any, Any]  # a queued entry, and the CuPy events before and after it
 
 
 def benchmark(
@@ -69,13 +73,14 @@ def benchmark(
     beta: float,
     seed: int,
 ) -> dict[str, Any]:
-    """Check, then time `entries` at one size.
+    """Check `entries` at one size, then time those that passed.
 
-    An entry is {"label", "kind": kernel | cublas | inductor | cutlass_sm75 | cutlass_sm80 | ceiling, "flops"};
-    kernels and ceilings add {"compiled", "grid", "cluster", "arguments"}, kernels also {"block", "multiplied"}; an
-    argument ("buffer", bytes) is scratch memory. Returns {"entries": [{"label", "samples_ms", "repeats", "check",
-    "skipped"}], "readings": one dict a round, "sizes"…}; samples are milliseconds per launch, one a round, in the same
-    order for all entries. CUTLASS's entries add {"config": the fastest tile, "left_out": {tile: why it was not tried}}.
+    An entry is {"label", "kind": kernel | cublas | inductor | cutlass_sm75 | cutlass_sm80 | ceiling, "flops"}. Kernels
+    and ceilings also have {"compiled", "grid", "cluster", "arguments"}, and kernels {"block", "multiplied"}; an
+    argument ("buffer", bytes) is scratch memory. `regime` is "burst" or "sustained". Returns {"entries": [{"label",
+    "samples_ms", "repeats", "check", "skipped"}], "readings": one dict per round or sample, "copies", "regime", sizes
+    and facts of the GPU}. Samples are milliseconds per launch, one per round, in the same order for all entries.
+    Entries of CUTLASS also have {"config": the fastest tile, "left_out": {tile: why it was not timed}}.
     """
     copies = make_copies(device, support, problem, m, n, k, seed)
     scratch: list[Buffer] = []
@@ -104,7 +109,7 @@ def benchmark(
             _choose_repeats(device, entry, BURST_SAMPLE_MS if regime == "burst" else SUSTAINED_SAMPLE_MS)
             timed.append((entry, report))
         for inputs in copies if problem["uses_c"] else []:
-            inputs.d.copy_from(inputs.c)  # no poison may be left where cuBLAS adds in place
+            inputs.d.copy_from(inputs.c)  # cuBLAS adds to D, so no NaN of the check may be left there
         measure = _burst if regime == "burst" else _sustained
         readings = measure(device, [entry for entry, _ in timed], rounds, gauge, context) if timed else []
         for entry, report in timed:
@@ -130,7 +135,7 @@ def benchmark(
 def make_copies(
     device: Device, support: Support, problem: dict[str, Any], m: int, n: int, k: int, seed: int
 ) -> list[Inputs]:
-    """Sets of N(0, 1) inputs that together exceed twice the L2: at least two, fewer if memory is short."""
+    """Copies of N(0, 1) inputs that together exceed twice the L2: two or more, but fewer if memory is short."""
     copies = [Inputs(device, support, problem, m, n, k, kind="normal", seed=seed)]
     size = copies[0].nbytes
     wanted = min(MOST_COPIES, max(2, -(-2 * device.l2_bytes // size) + 1))
@@ -177,7 +182,7 @@ def _calls(
             )
         except LabError:
             raise
-        except Exception as error:  # PyTorch has many ways to fail; the other entries go on
+        except Exception as error:  # PyTorch can fail in many ways; the other entries are still timed
             raise LabError(f"Inductor did not compile this product: {type(error).__name__}: {error}") from error
     function = device.kernel(spec["compiled"])
     calls = []
@@ -199,10 +204,10 @@ def _calls(
 def fastest(
     device: Device, context: Any, candidates: dict[str, list[Callable[[], None]]], left_out: dict[str, str]
 ) -> str:
-    """The name of the fastest candidate: each gives one sample of some milliseconds in each of five rounds.
+    """The name of the fastest candidate, by the median of five samples of some milliseconds each.
 
-    The candidates take turns, so that a falling clock favours none, and medians are compared. One that cannot be
-    launched joins `left_out`; a LabError if none can.
+    The candidates are sampled in turn, so that a falling clock does not favour one of them. A candidate that cannot be
+    launched is added to `left_out`. Raises `LabError` if none can be launched.
     """
     trials = []
     for name, calls in candidates.items():
@@ -225,9 +230,11 @@ def fastest(
 def _cublas(
     blas: Blas, problem: dict[str, Any], inputs: Inputs, alpha: float, beta: float, scratch: list[Buffer]
 ) -> Callable[[], None]:
-    """cuBLAS adds C in place; with beta = -1 D then alternates between two values and never grows.
+    """A callable that launches cuBLAS on one copy of the inputs.
 
-    Where kernels round f32 inputs before they multiply, cuBLAS gets them rounded: its time holds no conversion.
+    cuBLAS adds C in place, that is, it reads it from D; with beta = -1, D then alternates between two values and does
+    not grow. If kernels round their f32 inputs before they multiply, cuBLAS gets inputs that are already rounded, so
+    its time contains no conversion.
     """
     a, b, given = inputs.a, inputs.b, problem["dtype_in"]
     if problem["multiplied"] != given:
@@ -323,7 +330,7 @@ def _burst(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, cont
         for position in range(len(entries)):
             entry = entries[(number + position) % len(entries)]
             time.sleep(BURST_REST_S)
-            entry.run(1)  # so that the first timed launch waits for no loading
+            entry.run(1)  # so that the timed launches do not include loading
             pending = [_enqueue(device, entry)]
             readings.append({"round": number, **gauge.read()})
             _collect(device, pending, keep=True)
@@ -331,7 +338,7 @@ def _burst(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, cont
 
 
 def _sustained(device: Device, entries: list[Entry], rounds: int, gauge: Gauge, context: Any) -> list[dict[str, float]]:
-    """The next round is queued before the last one is collected, so that the GPU never waits for Python."""
+    """Time the entries without pauses: each round is queued before the previous one is collected."""
     readings, begun, number = [], time.monotonic(), 0
     pending: list[Pending] = []
     warm, pending_counts = True, False

@@ -1,8 +1,8 @@
-"""The check of large sizes on the device: inputs, poison, launch, cuBLAS reference, comparison.
+"""Checks a kernel at large sizes on the device: inputs, D filled with NaN, launch, cuBLAS reference, comparison.
 
-The reference multiplies the inputs widened to f32, with FP32 accumulation and no TF32. Products of f16 and bf16
-values are exact in f32, so for whole numbers of a small range it is the exact result. Where a kernel rounds its f32
-inputs before it multiplies, the reference multiplies the rounded ones.
+The reference multiplies the inputs converted to f32, with FP32 accumulation and no TF32. Products of f16 and bf16
+values are exact in f32, so for whole numbers of a small range the reference is the exact result. If a kernel rounds its
+f32 inputs before it multiplies, the reference multiplies the rounded ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ ROWS_AT_ONCE = 4096
 
 
 class Inputs:
-    """A, B, C and D of one problem on the device. `problem` has dtype_in, dtype_acc, dtype_out, layout_a, layout_b."""
+    """A, B, C and D of one problem on the device.
+
+    `problem` has dtype_in, dtype_acc, dtype_out, layout_a, layout_b and uses_c. `kind` is "normal" for N(0, 1) or
+    "integers" for whole numbers from -limit to limit. D is filled with NaN.
+    """
 
     def __init__(
         self,
@@ -65,7 +69,10 @@ class Inputs:
         return sum(buffer.nbytes for buffer in self.held)
 
     def argument(self, token: Any, alpha: float, beta: float) -> Any:
-        """The kernel argument that `token` names: a b c d m n k alpha beta, or ("map", operand, box, swizzle)."""
+        """The kernel argument that `token` names: a b c d m n k alpha beta, or ("map", operand, box, swizzle).
+
+        Any other token is itself the argument.
+        """
         if isinstance(token, (tuple, list)) and token[0] == "map":
             return self.tensor_map(*token[1:])
         if not isinstance(token, str):
@@ -83,7 +90,7 @@ class Inputs:
         }[token]
 
     def tensor_map(self, operand: str, box: tuple[int, ...], swizzle: int) -> Mapped:
-        """The tensor map of a, b, c or d, innermost dimension first."""
+        """The tensor map of operand a, b, c or d. `box`: elements, innermost dimension first; `swizzle`: bytes."""
         rows, columns = {"a": (self.m, self.k), "b": (self.k, self.n)}.get(operand, (self.m, self.n))
         if self.problem.get(f"layout_{operand}") == "col":
             rows, columns = columns, rows
@@ -91,7 +98,7 @@ class Inputs:
         return Mapped(TensorMap.of_shape(element, (rows, columns), box, swizzle), getattr(self, operand))
 
     def rounded(self, operand: Buffer, count: int, dtype: str) -> Buffer:
-        """`count` elements of an f32 operand in `dtype`; the caller frees the buffer."""
+        """A new buffer with `count` elements of an f32 operand, rounded to `dtype`; the caller frees it."""
         out = Buffer(self.device, count * BYTES[dtype])
         self.support.narrow(out, operand, count, dtype)
         return out
@@ -112,9 +119,10 @@ def compare(
     block: tuple[int, int],
     multiplied: str | None = None,
 ) -> Comparison:
-    """Compare D with the reference; `limits` are the absolute and relative allowance per element.
+    """Compare D with the reference; `limits` are the absolute and the relative tolerance of each element.
 
-    `multiplied`: the type to which the kernel rounds A and B first (default: as the problem says).
+    If `exact`, every element must equal the reference, rounded to D's type. `multiplied`: the type to which the kernel
+    rounds A and B first (default: as the problem says).
     """
     device, support, problem = inputs.device, inputs.support, inputs.problem
     m, n, k = inputs.m, inputs.n, inputs.k
@@ -178,7 +186,7 @@ def compare(
 def _values(
     inputs: Inputs, blas: Blas, wide: list[Buffer], at: tuple[int, int], alpha: float, beta: float
 ) -> tuple[float, float]:
-    """What stands in D at (row, column), and the reference there before rounding."""
+    """(the value of D, the reference before it is rounded) at `at`, which is (row, column)."""
     (row, column), n, problem = at, inputs.n, inputs.problem
 
     def element(buffer: Buffer, dtype: str) -> float:
@@ -206,7 +214,10 @@ def _values(
 
 
 def summary(found: Comparison, n: int, block: tuple[int, int]) -> dict[str, Any]:
-    """A comparison as a message: index pairs, and the first eight bad tiles as (row, column) of tiles."""
+    """A comparison as plain data. "first_bad" is (row, column) in D; "bad_tiles" has the first eight bad tiles.
+
+    A bad tile is given as (row, column) of tiles, and "wrong_in_tiles" has its number of wrong elements.
+    """
     across = -(-n // block[1])
     bad = [int(tile) for tile in found.tiles.nonzero()[0]]
     first = None if found.first is None else divmod(found.first, n)
@@ -246,7 +257,7 @@ def verify(
     block: tuple[int, int],
     seed: int,
 ) -> dict[str, Any]:
-    """The whole check; returns `summary` with `kernel_ms`, the time of that one cold launch."""
+    """Check one kernel. Returns `summary`, m, n, k, and `kernel_ms`, the time of its only launch, without warm-up."""
     function = device.kernel(compiled)
     inputs = Inputs(device, support, problem, m, n, k, kind=kind, seed=seed, limit=limit)
     try:

@@ -1,1 +1,1 @@
-"""How requests and results travel between processes and machines: data only, no code."""
+"""Sends requests and results between processes and machines: data only, no code."""

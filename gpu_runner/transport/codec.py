@@ -1,13 +1,13 @@
-"""Messages between a student's machine and a GPU server: data alone, nothing that could run.
+"""Encodes the messages between a student's machine and a GPU server: data only, nothing that could be executed.
 
-A message is eight bytes that say how long its JSON text is, the text, and the bytes of the arrays behind it:
+A message consists of eight bytes with the length of its JSON text, the text, and then the bytes of the arrays:
 
     {"value": …, "arrays": [["f32", [64, 64]], ["bytes", [120]]]}
 
-In `value` a JSON object has one key, which says what it stands for: "tuple", "dict" (a list of pairs), "float" (inf and
-nan), "array" and "bytes" (a place in `arrays`), "scalar" (a NumPy number), or "object" (a registered type and its
-fields). Everything else is refused with a `BadMessage`: other names, other element types, fields that the type does
-not have or that have another type, and arrays whose shape does not fit their bytes. No name in a message is imported.
+In `value`, a JSON object has one key, which says what it represents: "tuple", "dict" (a list of pairs), "float" (inf
+and nan), "array" and "bytes" (an index into `arrays`), "scalar" (a NumPy number), or "object" (a registered type and
+its fields). Everything else raises `BadMessage`: other names, other element types, fields that the type does not have
+or that have another type, and arrays whose shape does not match their bytes. Nothing that a message names is imported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gpu_simulator.hardware.tensor_map import TensorMap
 
 MOST_TEXT_BYTES, MOST_DEPTH, MOST_DIGITS = 64 << 20, 40, 40
 ALIGN = 64  # of the first byte of each array
-HALF_CHARACTER = re.compile(r"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")  # which UTF-8 cannot write, and `encoded` never does
+HALF_CHARACTER = re.compile(r"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")  # a surrogate, which UTF-8 cannot encode
 SMALL_FLOATS = ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn")
 DTYPES = frozenset({
     "f16", "bf16", "f32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool",
@@ -37,12 +37,12 @@ DTYPES = frozenset({
 
 
 class BadMessage(LabError):
-    """Bytes that are no message, or a message with something in it that is not allowed."""
+    """Bytes that are not a message, or a message with something in it that is not allowed."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """A type that may travel: its fields with their type hints, and what makes one of them."""
+    """A type that may be sent: its fields with their type hints, and what makes an object of them."""
 
     kind: type
     fields: Mapping[str, Any]
@@ -54,7 +54,7 @@ _names: dict[type, str] = {}
 
 
 def register(kind: type, fields: Mapping[str, Any], make: Callable[..., Any] | None = None) -> None:
-    """Let objects of `kind` travel, with these fields and no others. `make` (default: the type) takes them by name."""
+    """Allow objects of `kind` to be sent, with exactly these fields. `make` takes them by name (default: the type)."""
     _known[kind.__name__], _names[kind] = Known(kind, fields, make or kind), kind.__name__
 
 
@@ -68,7 +68,7 @@ register(TensorMap, {
 
 
 def encoded(message: Any) -> list[bytes | memoryview]:
-    """A message as parts, to be joined or sent one by one. `BadMessage` for what cannot travel."""
+    """A message as parts, to be joined or sent one by one. Raises `BadMessage` for a value that cannot be sent."""
     arrays: list[tuple[str, tuple[int, ...], bytes | memoryview]] = []
     places: dict[int, int] = {}
 
@@ -130,7 +130,7 @@ def _filling(length: int) -> bytes:
 
 
 def decoded(data: bytearray) -> Any:
-    """The message; its arrays lie in `data` and can be written. `BadMessage` if it is none, and no other error."""
+    """The message in `data`; its arrays are writable views of `data`. Raises `BadMessage`, and no other error."""
     try:
         return _Reader(data).message()
     except BadMessage:

@@ -1,8 +1,9 @@
-"""Does a value have the type that a field asks for? The hints are Python's own: `int`, `tuple[int, ...]`, `str | None`.
+"""Checks whether a value has the type that a field requires, and converts it where only the form differs.
 
-A hint may also be a mapping of names to hints: a dictionary with these keys, of which those that begin with "?" may be
-missing; "*" allows further ones. Lists are taken for tuples and the other way round, because callers use both; whole
-numbers are taken for floats, and NumPy's numbers for Python's.
+Types are given as Python's hints: `int`, `tuple[int, ...]`, `str | None`. A hint may also be a mapping of names to
+hints: it stands for a dictionary with these keys, of which those that begin with "?" may be missing; "*" allows others.
+A list is accepted for a tuple and a tuple for a list, because callers use both; a whole number is accepted for a float,
+and NumPy's numbers for Python's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 
 def fitted(value: Any, hint: Any, name: str) -> Any:
-    """The value, converted where the types differ only in form; a `ValueError` names the field that does not fit."""
+    """The value, converted where only the form differs. Raises `ValueError` that names the field that does not fit."""
     if hint is Any:
         return value
     if isinstance(hint, Mapping):

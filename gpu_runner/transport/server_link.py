@@ -1,7 +1,7 @@
-"""Reaching a GPU server: one HTTP question with a bound on its time, and whether both sides understand each other.
+"""Sends HTTP requests with a time limit to a GPU server, and checks that client and server have the same version.
 
-The server is not trusted with more than it needs. Its answers are data whose form is checked; it cannot send the
-client to another address, and no answer may be larger than a limit or take longer than a bound.
+The server is not trusted more than necessary. Its answers are data whose form is checked, redirects are not followed,
+and the size and the duration of an answer are limited.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from gpu_runner.transport.field_types import fitted
 from gpu_simulator.errors import ConfigError, LabError, MissingDependency
 
 CONNECT_S, SILENCE_S = 5.0, 20.0
-SLOWEST_BYTES_PER_S = 1 << 20  # of a line that is still waited for
+SLOWEST_BYTES_PER_S = 1 << 20  # slowest connection that is accepted
 MOST_JSON_BYTES, MOST_SENTENCE = 4 << 20, 1000
 ANSWER_TYPE = "application/x-gemm-lab"
 
 
 class ServerError(LabError):
-    """The GPU server cannot be used: not reached, of another version, without a worker, or it refused."""
+    """The GPU server cannot be used: it is not reached, has another version or no worker, or it refused the request."""
 
 
 class Refusal(ServerError):
-    """The server's own sentence, with HTTP's `status`."""
+    """The server refused the request. The message is the server's own, `status` is the HTTP status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -37,11 +37,11 @@ class Refusal(ServerError):
 
 
 class Unreachable(ServerError):
-    """No answer came: nobody listens there, the connection broke, or the time was up."""
+    """No answer came: nothing listens at the address, the connection broke, or the time limit was exceeded."""
 
 
 class Link:
-    """Questions to the server at `address`. Safe to use from several threads."""
+    """A connection to the server at `address`. Safe to use from several threads."""
 
     def __init__(self, address: str, token: str) -> None:
         try:
@@ -56,7 +56,7 @@ class Link:
         if token:
             headers["Authorization"] = f"Bearer {token}"
         verify = _context() if address.startswith("https") else False
-        try:  # Neither proxies nor passwords of the environment: the token is for this server alone.
+        try:  # Proxies and passwords of the environment are not used: the token is for this server only.
             self._client = httpx.Client(
                 base_url=address,
                 headers=headers,
@@ -70,7 +70,7 @@ class Link:
             raise Unreachable(f"No server answers at {address} ({_why(error)}). " + HELP) from None
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         self._client.close()
 
     def ask(
@@ -82,9 +82,11 @@ class Link:
         most: int = MOST_JSON_BYTES,
         **query: str,
     ) -> dict[str, Any] | bytearray:
-        """The server's answer: an object of JSON, or the bytes of a worker's answer, `most` at most.
+        """Send a request and return the answer: a JSON object, or the bytes of a worker's answer, `most` at most.
 
-        Raises `Refusal` with the server's sentence, and `Unreachable` when `longest_s` are over.
+        Raises `Refusal` with the server's message, `Unreachable` if there is no answer within `longest_s` (plus a
+        second for each megabyte that is moved), and `ServerError` for an answer that is too large or not one of
+        gemm_lab's.
         """
         found: list[Any] = []
         allowed = Allowed(longest_s)
@@ -95,7 +97,7 @@ class Link:
             except BaseException as error:
                 found.append(error)
 
-        # In a thread, because looking up a name and a server that sends a byte now and then have no bound of their own.
+        # In a thread, because neither a name look-up nor a server that sends single bytes has a time limit of its own.
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         while thread.is_alive() and (left := allowed.left()) > 0:
@@ -152,13 +154,13 @@ HELP = ("See whether `gemm-lab serve` runs there and whether its port can be rea
 
 
 class Allowed:
-    """How long one question may take: `longest_s`, and a second more for each megabyte that has moved."""
+    """The time limit of one request: `longest_s` seconds, and one more for each megabyte that has been moved."""
 
     def __init__(self, longest_s: float) -> None:
         self.begun, self.longest_s, self.moved = time.monotonic(), longest_s, 0
 
     def left(self) -> float:
-        """Seconds that are left now."""
+        """The seconds that are left now."""
         return self.begun + self.longest_s + self.moved / SLOWEST_BYTES_PER_S - time.monotonic()
 
 
@@ -173,7 +175,10 @@ def _pieces(body: Iterable[bytes | memoryview], allowed: Allowed) -> Iterable[by
 
 
 def _context() -> ssl.SSLContext:
-    """What a server's certificate is checked with: GEMM_LAB_CERTIFICATE, else what the system trusts."""
+    """What the server's certificate is checked with: GEMM_LAB_CERTIFICATE if it is set, else what the system trusts.
+
+    Raises `ConfigError` for a file that holds no certificate.
+    """
     chosen = settings.certificate()
     try:
         return ssl.create_default_context(cafile=str(chosen) if chosen else None)
@@ -188,13 +193,13 @@ def _why(error: Exception) -> str:
 
 
 def readable(text: str, most: int) -> str:
-    """Text of somebody else's, fit to be shown: one line without control characters, of at most `most` characters."""
+    """Text from elsewhere, safe to display: one line without control characters, of at most `most` characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def require_same_versions(address: str, facts: dict[str, Any]) -> None:
-    """A `ServerError` if the server, which told `facts`, has another gemm_lab."""
+    """Raise `ServerError` if the server's `facts` name another version of gemm_lab or of the messages."""
     theirs, ours = (facts.get("version"), facts.get("protocol")), (settings.version(), wire.PROTOCOL)
     if theirs != ours:
         raise ServerError(

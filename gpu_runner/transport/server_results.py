@@ -1,4 +1,4 @@
-"""What a server may answer to each operation: the form of its result, and arrays like those that were sent."""
+"""Checks what a server answers: the form of each operation's result, and that arrays are like those sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIMED = {"label": str, "samples_ms": list[float], "repeats": int, "check": dict 
          "?config": str, "?left_out": dict[str, str]}  # fmt: skip
 RESULTS: dict[str, Any] = {
     "hello": dict,
-    "emulate": {"arrays": list[np.ndarray], "report": Any},  # the report's type is set by those who know the emulator
+    "emulate": {"arrays": list[np.ndarray], "report": Any},  # replaced by the report's type where that type is known
     "launch": {"arrays": dict[int, np.ndarray], "milliseconds": float},
     "verify": {"wrong": int, "nonfinite": int, "first_bad": PAIR | None, "largest": float, "relative_error": float,
                "bad_tile_count": int, "bad_tiles": list[PAIR], "got": NUMBER, "expected": NUMBER,
@@ -28,7 +28,7 @@ RESULTS: dict[str, Any] = {
 
 
 def understood(op: str, result: Any, payload: Mapping[str, Any]) -> Any:
-    """The result of operation `op` with this payload. A `ValueError` if it has another form."""
+    """The result of operation `op` for this request, checked. Raises `ValueError` if it has another form."""
     found = fitted(result, RESULTS[op], f"the result of “{op}”")
     if op == "emulate":
         sent = [_form(array) for array in arrays_of(payload["args"])]
@@ -44,9 +44,10 @@ def understood(op: str, result: Any, payload: Mapping[str, Any]) -> Any:
 
 
 def arrays_of(args: Sequence[Any]) -> list[np.ndarray]:
-    """The arrays among arguments, in the order of `device.launch`: each place of an array counts, also a repeated one.
+    """The arrays among arguments, in the order in which `gpu_runner.launch` returns them.
 
-    An array that only tensor maps name counts once, where the first of them stands.
+    An array that is passed twice is listed twice. One that is only used by tensor maps is listed once, at the position
+    of the first of these maps.
     """
     named = {id(value) for value in args if isinstance(value, np.ndarray)}
     found: list[np.ndarray] = []

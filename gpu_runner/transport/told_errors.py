@@ -1,6 +1,7 @@
-"""Errors on their way from a GPU server: a name from a list, a sentence, and fields whose types are checked.
+"""Converts errors of a GPU server to data and back: a name from a list, a message, and fields whose types are checked.
 
-The receiver never imports what a message names. An error that is not on the list arrives as its name and sentence.
+The receiver never imports what a message names. Of an error that is not on the list, only its name and its message are
+sent.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _known: dict[str, tuple[type[LabError], dict[str, Any]]] = {}
 
 
 def register(kind: type[LabError], fields: dict[str, Any] | None = None) -> None:
-    """Let errors of `kind` travel with these fields, which are attributes with type hints."""
+    """Allow errors of `kind` to be sent with these fields: attributes and their type hints."""
     _known[kind.__name__] = kind, fields or {}
 
 
@@ -41,7 +42,7 @@ register(KernelHang, {"seconds": float, **PLACE})
 
 
 def told(error: BaseException) -> dict[str, Any]:
-    """An exception as data: {"type", "message", "fields"}. Of an error that is not on the list, no fields."""
+    """An exception as data: {"type", "message", "fields"}. If its type is not on the list, "fields" is empty."""
     name = type(error).__name__
     kind, fields = _known.get(name, (None, {}))
     if kind is not type(error):
@@ -51,7 +52,7 @@ def told(error: BaseException) -> dict[str, Any]:
 
 
 def retold(facts: Any) -> LabError | None:
-    """The error that was told; None where its type is not on the list. `ValueError` for anything else."""
+    """The error that `told` described; None if its type is not on the list. Raises `ValueError` for anything else."""
     facts = fitted(facts, {"type": str, "message": str, "fields": dict}, "error")
     kind, fields = _known.get(facts["type"], (None, {}))
     if kind is None:

@@ -1,8 +1,8 @@
-"""Messages between a notebook and whoever has the GPU: a pickled frame, then the arrays as raw bytes.
+"""Sends messages between a notebook and the process that owns the GPU: a pickled frame, then the arrays as raw bytes.
 
-Arrays are taken out of the message and replaced by their dtype name and shape, so that the element types
-NumPy does not know by itself (bfloat16) travel like any other. An array that stands in a message several times, as
-an argument and in a tensor map, travels once and arrives as one array.
+In the frame, arrays are replaced by their dtype name and shape, so that element types that NumPy does not have itself
+(bfloat16) can be sent like any other. An array that occurs several times in a message, as an argument and in a tensor
+map, is sent once and received as one array.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
-PROTOCOL = 2  # raised when messages or what they ask for change
-IDLE_STATUS = 77  # exit status of a worker of which nothing was asked for a while
+PROTOCOL = 2  # increased when the messages or their meaning change
+IDLE_STATUS = 77  # exit status of a worker that ended because it was idle
 _NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
 
 
 def dtype_of(name: str) -> np.dtype:
-    """The NumPy dtype of "f16", "bf16" or "f32", or of any name that NumPy itself knows."""
+    """The NumPy dtype of "f16", "bf16" or "f32", or of any name that NumPy knows itself."""
     if name in ("bf16", "bfloat16"):
         import ml_dtypes
 
@@ -35,7 +35,7 @@ def dtype_of(name: str) -> np.dtype:
 
 
 def name_of(dtype: np.dtype) -> str:
-    """The lab's name of a dtype: f16, bf16, f32, or NumPy's own name for others."""
+    """The lab's name of a dtype: f16, bf16, f32, or NumPy's own name for any other."""
     return _NAMES.get(np.dtype(dtype).name, np.dtype(dtype).name)
 
 
@@ -47,7 +47,7 @@ class _Slot:
 
 
 def packed(message: Any) -> list[bytes | memoryview]:
-    """A message (dicts, lists, tuples, scalars, bytes, NumPy arrays, tensor maps) as a frame and arrays of bytes."""
+    """A message (dicts, lists, tuples, scalars, bytes, arrays, tensor maps) as a pickled frame and raw bytes."""
     arrays: list[np.ndarray] = []
     slots: dict[int, _Slot] = {}
 
@@ -72,7 +72,7 @@ def packed(message: Any) -> list[bytes | memoryview]:
 
 
 def unpacked(parts: Sequence[bytes | bytearray]) -> Any:
-    """The message of what `packed` returned; its arrays lie in the given parts."""
+    """The message from the parts that `packed` returned; its arrays are views of these parts."""
     _, frame = pickle.loads(parts[0])
     arrays: dict[int, np.ndarray] = {}
 
@@ -94,13 +94,13 @@ def unpacked(parts: Sequence[bytes | bytearray]) -> Any:
 
 
 def send(conn: Connection, message: Any) -> None:
-    """Send a message (see `packed`). Raises OSError if the pipe broke."""
+    """Send a message (see `packed`). Raises OSError if the pipe is broken."""
     for part in packed(message):
         conn.send_bytes(part)
 
 
 def receive(conn: Connection) -> Any:
-    """The next message; raises EOFError when the other end is gone."""
+    """Receive the next message. Raises EOFError if the other end is closed."""
     first = conn.recv_bytes()
     count, _ = pickle.loads(first)
     return unpacked([first, *(bytearray(conn.recv_bytes()) for _ in range(count))])
@@ -110,7 +110,7 @@ def receive(conn: Connection) -> Any:
 
 
 def described(error: BaseException) -> dict[str, Any]:
-    """An exception as plain data; errors of the lab keep their type and fields."""
+    """An exception as plain data; the lab's own errors keep their type and fields."""
     facts = {"type": type(error).__name__, "message": str(error), "module": type(error).__module__}
     if isinstance(error, LabError):
         facts["fields"] = {key: value for key, value in vars(error).items() if key != "message"}
@@ -120,7 +120,7 @@ def described(error: BaseException) -> dict[str, Any]:
 
 
 def rebuilt(facts: dict[str, Any]) -> LabError | None:
-    """The error of the lab that was described, or None for any other exception."""
+    """The error of the lab that `described` converted; None for any other exception."""
     if not facts["module"].startswith(("gpu_runner.", "gpu_simulator.")):
         return None
     try:

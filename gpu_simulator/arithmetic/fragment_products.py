@@ -9,9 +9,9 @@ from gpu_simulator.hardware.fragments import gather_a, gather_b, gather_c, scatt
 from gpu_simulator.runtime import runtime
 
 
-def stacked(L, registers) -> np.ndarray:
+def stacked(lanes, registers) -> np.ndarray:
     """(registers, lanes) as 32-bit patterns, a copy."""
-    out = np.empty((len(registers), L.n), np.uint32)
+    out = np.empty((len(registers), lanes.n), np.uint32)
     for row, value in zip(out, registers, strict=True):
         row[...] = value if value.dtype == np.uint32 else value.view(np.uint32)
     return out
@@ -30,28 +30,28 @@ def float_elements(bits: np.ndarray, kind: str) -> np.ndarray:
 
 
 @runtime
-def fragment_a(L, registers, tiles: int, form):
+def fragment_a(lanes, registers, tiles: int, form):
     """(warps, tiles · m, k) float32."""
-    bits = stacked(L, registers).reshape(tiles, -1, L.n // 32, 32)
+    bits = stacked(lanes, registers).reshape(tiles, -1, lanes.n // 32, 32)
     return np.ascontiguousarray(gather_a(float_elements(bits, form[3]), 32 // form[6]).astype(np.float32, copy=False))
 
 
 @runtime
-def fragment_b(L, registers, tiles: int, form):
+def fragment_b(lanes, registers, tiles: int, form):
     """(warps, k, tiles · 8) float32, a transposed view."""
-    bits = stacked(L, registers).reshape(tiles, -1, L.n // 32, 32)
+    bits = stacked(lanes, registers).reshape(tiles, -1, lanes.n // 32, 32)
     return gather_b(float_elements(bits, form[4]), 32 // form[6]).astype(np.float32, copy=False).swapaxes(1, 2)
 
 
 @runtime
-def accumulators(L, registers, rows: int, columns: int, form):
+def accumulators(lanes, registers, rows: int, columns: int, form):
     """(warps, rows · m, columns · 8), float32 or int32."""
-    warps, halves = L.n // 32, form[0] // 8
+    warps, halves = lanes.n // 32, form[0] // 8
     if form[5] == "f16":
-        bits = stacked(L, registers).reshape(rows, columns, halves, warps, 32, 1)
+        bits = stacked(lanes, registers).reshape(rows, columns, halves, warps, 32, 1)
         return gather_c(bits.view(np.float16)).astype(np.float32)
     dtype = np.float32 if form[5] == "f32" else np.int32
-    bits = stacked(L, registers).view(dtype).reshape(rows, columns, halves, 2, warps, 32)
+    bits = stacked(lanes, registers).view(dtype).reshape(rows, columns, halves, 2, warps, 32)
     return gather_c(bits.transpose(0, 1, 2, 4, 5, 3))
 
 
@@ -66,7 +66,7 @@ def multiply(a, b, c, form):
 
 
 @runtime
-def results(L, tile, rows: int, columns: int, form, dtype=np.uint32):
+def results(lanes, tile, rows: int, columns: int, form, dtype=np.uint32):
     """Registers of the accumulators, in grid order: FP16 pairs as 32-bit patterns, else one element each.
 
     dtype: of the registers, of 4 bytes.
@@ -75,6 +75,6 @@ def results(L, tile, rows: int, columns: int, form, dtype=np.uint32):
         pairs = tile.astype(np.float16).view(np.uint32)  # (warps, rows·m, columns·4)
         warps, halves = tile.shape[0], form[0] // 8
         parts = pairs.reshape(warps, rows, halves, 8, columns, 4).transpose(1, 4, 2, 0, 3, 5)
-        return list(np.ascontiguousarray(parts).reshape(-1, L.n))
-    parts = np.ascontiguousarray(scatter_c(tile, rows, columns)).reshape(-1, L.n)
+        return list(np.ascontiguousarray(parts).reshape(-1, lanes.n))
+    parts = np.ascontiguousarray(scatter_c(tile, rows, columns)).reshape(-1, lanes.n)
     return list(parts if parts.dtype == dtype else parts.view(dtype))

@@ -17,20 +17,22 @@ _TOKEN = re.compile(r"\.?[A-Za-z_]\w*|\d\w*|'[^'\n]*'|[=!<>]=|<<|>>|//|\.\.\.|[ 
 # Names that a block gives itself, numbers, words of the emulator's tables, indentation.
 _OWN = re.compile(r"r\d{1,7}|t\d{1,7}b?|acc\d{1,7}|\d{1,20}|'[A-Za-z0-9_ ]{0,32}'| |\n(?: {4}){0,2}", re.ASCII)
 _ASSIGNMENT = re.compile(r"^ {4,8}(?:R\[\d+\]|\(?[A-Za-z]\w*(?:, [A-Za-z]\w*)*(?:,\))?) = ", re.ASCII | re.MULTILINE)
-_HEAD = "def block(S, L):\n"
+_HEAD = "def block(resident, lanes):\n"
 
 _SYMBOLS = "+ - * / // % & | ^ ~ << >> < > <= >= == != ( ) [ ] , : = ..."
-_WORDS = "return if pass None True False S L R m get put one x"
-# Of a chunk S and its parts, of lanes L, of arrays, and of NumPy.
+_WORDS = "return if pass None True False resident lanes R m get put one x"
+# Of resident blocks and their parts, of lanes, of arrays, and of NumPy.
 _ATTRIBUTES = """
 R mask get put_masked branch switch exit trap probe calls enter leave barriers sync arrive reduce cluster_barrier wait
 groups commit transfers mbarriers tensor_memory dealloc dealloc_in_pair relinquish relinquish_in_pair warpgroups fence
-take landed flights moved hazards warps_met touched proxies proxy_fence tensor window4 window8
+take landed flights moved window4 window8
 view astype sum dtype tiny
 abs clip maximum minimum copysign sqrt sin cos log2 exp2 tanh rint trunc floor ceil finfo isfinite isinf isnan where
 """
 SYMBOLS, WORDS, ATTRIBUTES = (frozenset(text.split()) for text in (_SYMBOLS, _WORDS, _ATTRIBUTES))
-REGISTERS = frozenset(name.replace(".", "_") for name in NAMES)  # special ones: attributes of L, and clocks of S
+REGISTERS = frozenset(
+    name.replace(".", "_") for name in NAMES
+)  # special ones: attributes of lanes, and clocks of resident blocks
 KNOWN = SYMBOLS | WORDS | {f".{name}" for name in ATTRIBUTES | REGISTERS}
 
 

@@ -13,7 +13,7 @@ from gpu_simulator.codegen.warpgroup_code import warpgroup_code
 from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
 from gpu_simulator.machine.special_registers import NAMES as SPECIALS
-from gpu_simulator.ptx.basic_blocks import ACCESSES, Block, bits, is_collective
+from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, Block, bits
 from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
 from gpu_simulator.ptx.types import CODES, NUMPY, SIZE, immediate, register_code
 from gpu_simulator.runtime import RUNTIME
@@ -25,8 +25,8 @@ TYPE_NAME = {code: code.replace("?", "b1") for code in NUMPY}
 class Emitter:
     """Writes the Python of one block. Expressions are strings; a register number 5 is the local variable r5."""
 
-    def __init__(self, program, registers: list[Register], full: bool, hazards: bool = False, clustered: bool = False):
-        self.program, self.registers, self.full, self.hazards = program, registers, full, hazards
+    def __init__(self, program, registers: list[Register], full: bool, observed: bool = False, clustered: bool = False):
+        self.program, self.registers, self.full, self.observed = program, registers, full, observed
         self.clustered = clustered
         self.lines: list[str] = []
         self.guard: str | None = None
@@ -63,7 +63,7 @@ class Emitter:
     @property
     def mask(self) -> str:
         """The expression for the lanes that execute: the block's mask and the guard."""
-        return "m" if self.guard is None else f"both(m, {self.guard}, L)"
+        return "m" if self.guard is None else f"both(m, {self.guard}, lanes)"
 
     @property
     def site(self) -> int:
@@ -102,7 +102,7 @@ class Emitter:
         """An address of NumPy type `code`: of a shared variable in a cluster, its block's rank is part of it."""
         if not self.clustered or symbol.variable is None or symbol.variable.space != "shared" or SIZE[code] < 4:
             return address
-        return f"({address} + {self.convert(f'L.window{SIZE[code]}', f'u{SIZE[code]}', code)})"
+        return f"({address} + {self.convert(f'lanes.window{SIZE[code]}', f'u{SIZE[code]}', code)})"
 
     def special(self, name: str) -> tuple[str, str]:
         """The expression and NumPy code of a special register."""
@@ -113,8 +113,8 @@ class Emitter:
         if base not in SPECIALS:
             raise self.unsupported(f"the special register {name} is not known here")
         if base in CLOCKS:
-            return f"S.{base}()", "u8" if wide else "u4"
-        return f"L.{base.replace('.', '_')}", "u8" if wide else "u4"
+            return f"resident.{base}()", "u8" if wide else "u4"
+        return f"lanes.{base.replace('.', '_')}", "u8" if wide else "u4"
 
     def convert(self, expression: str, have: str, want: str) -> str:
         """Bits reinterpreted; narrowed by dropping high bits, widened with zeros."""
@@ -239,70 +239,68 @@ class Emitter:
 
 
 def block_source(
-    program, block: Block, full: bool, probes: frozenset = frozenset(), hazards: bool = False, clustered: bool = False
+    program, block: Block, full: bool, probes: frozenset = frozenset(), observed: bool = False, clustered: bool = False
 ) -> tuple[str, list[tuple[int, Instruction]]]:
-    """The Python text of one block's function, called `block(S, L)`; it returns the next block's number.
+    """The Python text of one block's function, called `block(resident, lanes)`; it returns the next block's number.
 
     With it come the places where instructions begin: (line of the text, from 0; instruction).
     """
-    emitter = Emitter(program, program.registers, full, hazards, clustered)
+    emitter = Emitter(program, program.registers, full, observed, clustered)
     for register in bits(block.uses):
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
     live_out = block.code_defines & block.live_out
-    if probes & {i.site for i in block.code}:
-        for instruction in block.code:
-            if instruction.site in probes:
-                emitter.line(f"S.probe(L, {instruction.site}, locals(), False)")
-            _emit_alone(emitter, instruction)
-            if instruction.site in probes:
-                emitter.line(f"S.probe(L, {instruction.site}, locals(), True)")
-    else:
-        meetings = warp_meetings(block) if hazards else ()
-        for step in _steps(program, block.code, live_out, hazards):
+    meetings = warp_meetings(block) if observed else ()
+    stops = bool(probes & {i.site for i in block.code})
+    for code in [[item] for item in block.code] if stops else [block.code]:  # nothing is fused across a stop
+        stop = code[0].site if stops and code[0].site in probes else None
+        if stop is not None:
+            emitter.line(f"resident.probe(lanes, {stop}, locals(), False)")
+        for step in _steps(program, code, -1 if stops else live_out, observed):
             if isinstance(step, Instruction):
                 if step.site in meetings:
-                    emitter.line("S.hazards.warps_met(L)")
+                    emitter.line("tell_warps_met(resident, lanes)")
                 emitter.emit(step)
             else:
                 emit_step(emitter, step)
-        if -1 in meetings:
-            emitter.line("S.hazards.warps_met(L)")
+        if stop is not None:
+            emitter.line(f"resident.probe(lanes, {stop}, locals(), True)")
+    if -1 in meetings:
+        emitter.line("tell_warps_met(resident, lanes)")
     for register in bits(live_out):
         emitter.line(f"R[{register}] = r{register}" if full else f"put({register}, r{register})")
     with emitter.decoding():
         emitter.line(_ending(emitter, block))
-    head = ["R = S.R", "m = L.mask"] if full else ["R = S.R", "m = L.mask", "get = L.get", "put = S.put_masked(L)"]
+    head = (
+        ["R = resident.R", "m = lanes.mask"]
+        if full
+        else ["R = resident.R", "m = lanes.mask", "get = lanes.get", "put = resident.put_masked(lanes)"]
+    )
     text = "".join(f"    {line}\n" for line in [*head, *emitter.lines])
-    return f"def block(S, L):\n{text}", [(1 + len(head) + at, item) for at, item in emitter.marks]
+    return f"def block(resident, lanes):\n{text}", [(1 + len(head) + at, item) for at, item in emitter.marks]
 
 
-def _steps(program, code: list[Instruction], live_out: int, hazards: bool):
+def _steps(program, code: list[Instruction], live_out: int, observed: bool):
     if program.warpgroup_registers is None:
         return fused_code(code, live_out)
-    return warpgroup_code(program, code, live_out, hazards)
+    return warpgroup_code(program, code, live_out, observed)
 
 
 def warp_meetings(block: Block) -> set[int]:
-    """Sites of the accesses before which the lanes of a warp came together; -1 for the end of the block.
+    """Sites of the accesses that follow a bar.warp.sync; -1 where one stands behind the last access of the block.
+
+    Other instructions of whole warps (shfl, vote, mma, ldmatrix, elect …) wait for their lanes and order no memory:
+    "These intrinsics do not imply a memory barrier" (CUDA C++ Programming Guide, warp shuffle, vote and match functions).
+    wgmma counts, because the checker of wgmma asks for more: a barrier of the warpgroup.
 
     By the order in the text: fusing moves an mma past accesses that it would otherwise stand before.
     """
     found, met = set(), False
     for item in block.code:
-        together = is_collective(item)
+        together = (item.family in BARRIERS and "warp" in item.parts) or item.family == "wgmma"
         if (met or together) and item.family in ACCESSES:
             found.add(item.site)
         met = together or (met and item.family not in ACCESSES)
     return found | {-1} if met else found
-
-
-def _emit_alone(emitter: Emitter, instruction: Instruction) -> None:
-    """One instruction, with nothing fused to it."""
-    for step in _steps(emitter.program, [instruction], -1, False):
-        if isinstance(step, Instruction):
-            emitter.emit(step)
-        else:
-            emit_step(emitter, step)
 
 
 def emit_step(emitter: Emitter, step) -> None:
@@ -319,16 +317,16 @@ def _ending(emitter: Emitter, block: Block) -> str:
         return f"return {block.targets[0]}"
     if block.end == "branch":
         condition = emitter.read(item.guard, "pred")
-        return f"return S.branch(L, {condition}, {block.targets[0]}, {block.targets[1]})"
+        return f"return resident.branch(lanes, {condition}, {block.targets[0]}, {block.targets[1]})"
     if block.end == "switch":
         index = emitter.read(item.operands[0], "u32")
-        return f"return S.switch(L, {index}, {block.targets!r})"
+        return f"return resident.switch(lanes, {index}, {block.targets!r})"
     if block.end in ("enter", "leave"):
         return _frame_change(emitter.program, block)
     if block.end == "exit":
-        return "return S.exit(L)"
+        return "return resident.exit(lanes)"
     if block.end == "trap":
-        return f"return S.trap(L, {item.site})"
+        return f"return resident.trap(lanes, {item.site})"
     return EMITTERS[item.family](emitter, item, block.targets[0] if block.targets else -1)
 
 
@@ -344,10 +342,10 @@ def _frame_change(program, block: Block) -> str:
     frame = program.frames[number]
     if block.end == "enter":
         given = moves(block.terminator.operands[1], frame.parameters)
-        return f"return S.calls.enter(L, {number}, {given!r}, {block.targets[0]}, {block.targets[1]})"
+        return f"return resident.calls.enter(lanes, {number}, {given!r}, {block.targets[0]}, {block.targets[1]})"
     calls = [b for b in program.blocks if b.end == "enter" and b.terminator.operands[0] == number]
     taken = tuple((b.targets[1], moves(frame.results, b.terminator.operands[2])) for b in calls)
-    return f"return S.calls.leave(L, {number}, {block.targets[0]}, {taken!r})"
+    return f"return resident.calls.leave(lanes, {number}, {block.targets[0]}, {taken!r})"
 
 
 def compile_block(program, block: Block, *variant):

@@ -45,9 +45,9 @@ class MatmulStep:
         emitter.begin(self.members[0])
         flat = lambda tuples: "(" + ", ".join(f"r{n}" for t in tuples for n in t) + ",)"  # noqa: E731
         code = repr(tuple(kind))
-        a = f"fragment_a(L, {flat(self.a)}, {len(self.a)}, {code})"
-        b = f"fragment_b(L, {flat(self.b)}, {len(self.b)}, {code})"
-        c = self.held_in or f"accumulators(L, {flat(self.c)}, {len(self.a)}, {len(self.b)}, {code})"
+        a = f"fragment_a(lanes, {flat(self.a)}, {len(self.a)}, {code})"
+        b = f"fragment_b(lanes, {flat(self.b)}, {len(self.b)}, {code})"
+        c = self.held_in or f"accumulators(lanes, {flat(self.c)}, {len(self.a)}, {len(self.b)}, {code})"
         emitter.line(f"{self.held_out} = multiply({a}, {b}, {c}, {code})")
 
 
@@ -61,7 +61,7 @@ class Spill:
         names = ", ".join(f"r{n}" for t in self.d for n in t)
         code = register_code(emitter.registers[self.d[0][0]].type)  # NVRTC also keeps floats in .b32 registers
         emitter.line(
-            f"({names},) = results(L, {self.held}, {self.rows}, {self.columns}, {tuple(fusible(self.opcode))!r}, "
+            f"({names},) = results(lanes, {self.held}, {self.rows}, {self.columns}, {tuple(fusible(self.opcode))!r}, "
             f"{code})"
         )
 

@@ -168,12 +168,12 @@ class Program:
             self.namespace[name] = value
         return name
 
-    def function(self, index: int, full: bool, probes: frozenset, hazards: bool, clustered: bool):
-        """The generated function of a block; with `hazards` it also tells when warps meet and fence.
+    def function(self, index: int, full: bool, probes: frozenset, observed: bool, clustered: bool):
+        """The generated function of a block; if `observed`, it also tells observers when warps meet and fence.
 
         clustered: in a launch with clusters of several blocks.
         """
-        key = (index, full, probes, hazards, clustered)
+        key = (index, full, probes, observed, clustered)
         found = self._functions.get(key)
         if found is None:
             found = self._functions[key] = compile_block(self, self.blocks[index], *key[1:])

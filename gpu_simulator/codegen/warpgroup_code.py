@@ -1,7 +1,7 @@
 """The code of blocks with wgmma: accumulators stay a matrix from one multiplication to the next.
 
-They become registers again where another instruction touches them, and at the end of the block. With hazards, every
-instruction that touches a register of accumulators or of A says so before it runs.
+They become registers again where another instruction touches them, and at the end of the block. For observers, every
+instruction that uses a register of accumulators or of A says so before it runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Multiply:
         kind = wgmma.kind_at(e, self.instruction)
         e.program.warpgroup_kinds[self.instruction.site] = kind
         names = ", ".join(f"r{n}" for n in kind.d)
-        held = self.held or f"accumulators(L, ({names},), 1, {kind.n // 8}, {kind.form!r})"
+        held = self.held or f"accumulators(lanes, ({names},), 1, {kind.n // 8}, {kind.form!r})"
         wgmma.multiply(e, self.instruction, kind, held, self.out)
 
 
@@ -39,61 +39,61 @@ class Spill:
         kind = e.program.warpgroup_kinds[self.instruction.site]
         names = ", ".join(f"r{n}" for n in kind.d)
         code = register_code(e.registers[kind.d[0]].type)
-        e.line(f"({names},) = results(L, {self.held}, 1, {kind.n // 8}, {kind.form!r}, {code})")
+        e.line(f"({names},) = results(lanes, {self.held}, 1, {kind.n // 8}, {kind.form!r}, {code})")
 
 
-class Touch:
+class RegisterUse:
     """An instruction is about to read or write registers that a wgmma may use."""
 
     def __init__(self, instruction: Instruction, registers: tuple[int, ...], verb: str):
         self.instruction, self.registers, self.verb = instruction, registers, verb
 
     def emit(self, e) -> None:
-        e.line(f"S.hazards.warpgroups.touched(L, {self.instruction.site}, {self.registers!r}, {self.verb!r}, m)")
+        e.line(f"tell_registers_used(resident, lanes, {self.instruction.site}, {self.registers!r}, {self.verb!r}, m)")
 
 
 class Moved:
     """A register of accumulators or of A is about to be copied to another, as compilers rename them."""
 
-    def __init__(self, to: int, source: int, result: bool, watched: bool):
-        self.to, self.source, self.result, self.watched = to, source, result, watched
+    def __init__(self, to: int, source: int, result: bool, observed: bool):
+        self.to, self.source, self.result, self.observed = to, source, result, observed
 
     def emit(self, e) -> None:
         if self.result:
-            e.line("if S.warpgroups.flights:")
-            e.line(f"    S.warpgroups.moved(L, {self.to}, {self.source})")
-        if self.watched:
-            e.line(f"S.hazards.warpgroups.moved(L, {self.to}, {self.source}, m)")
+            e.line("if resident.warpgroups.flights:")
+            e.line(f"    resident.warpgroups.moved(lanes, {self.to}, {self.source})")
+        if self.observed:
+            e.line(f"tell_register_moved(resident, lanes, {self.to}, {self.source}, m)")
 
 
-def warpgroup_code(program, code: list[Instruction], live_out: int, hazards: bool) -> list:
+def warpgroup_code(program, code: list[Instruction], live_out: int, observed: bool) -> list:
     """The steps of one block of a program that has wgmma."""
     steps = _held(code, live_out) if any(map(is_multiply, code)) else fused_code(code, live_out)
     registers = program.warpgroup_registers
-    return _watched(steps, registers, hazards) if hazards or registers.copies else steps
+    return _with_uses(steps, registers, observed) if observed or registers.copies else steps
 
 
-def _watched(steps, registers, hazards: bool) -> list:
+def _with_uses(steps, registers, observed: bool) -> list:
     out = []
     for step in steps:
         for item in getattr(step, "members", [step]):  # of a fused step
             if isinstance(item, Instruction) and item.family != "wgmma":
-                out += _use(item, registers, hazards)
+                out += _use(item, registers, observed)
         out.append(step)
     return out
 
 
-def _use(item: Instruction, registers, hazards: bool) -> list:
+def _use(item: Instruction, registers, observed: bool) -> list:
     move = plain_move(item)
     if move is not None and move[0].index in registers.sources:
         to, source = move[0].index, move[1].index
-        return [Moved(to, source, source in registers.results or source in registers.copies, hazards)]
+        return [Moved(to, source, source in registers.results or source in registers.copies, observed)]
     reads, writes = (registers.sources.intersection(found) for found in reads_and_writes(item))
-    if not hazards or not (reads or writes):
+    if not observed or not (reads or writes):
         return []
     # A constant may stand anywhere before its use: compilers put it there, whatever the source says.
     constant = item.family == "mov" and item.guard is None and type(item.operands[1]) is Immediate
-    return [Touch(item, tuple(sorted(reads | writes)), "sets" if constant else "reads" if reads else "writes")]
+    return [RegisterUse(item, tuple(sorted(reads | writes)), "sets" if constant else "reads" if reads else "writes")]
 
 
 def _held(code: list[Instruction], live_out: int) -> list:

@@ -1,4 +1,4 @@
-"""Source + configuration + architecture → `Compiled`. Floor 2; needs no GPU and no driver."""
+"""Compiles a CUDA source, with a configuration and for an architecture, to a `Compiled`. Needs no GPU and no driver."""
 
 from gpu_simulator.compiler.diagnostics import CompileError, Diagnostic
 from gpu_simulator.compiler.disassembly import SassLine, disassemble, instruction_mix

@@ -1,8 +1,8 @@
-"""How soon a register that a cp.async reads is written again.
+"""Measures how soon a register that a cp.async reads is written again.
 
-A GPU issues the instructions of a warp in order, but an LDGSTS (cp.async) reads its address registers only when its
-turn in the queue of the memory pipe comes. An instruction that writes one of them has to wait until then, and what
-stands behind it in the warp waits too.
+A GPU issues the instructions of a warp in order, but an LDGSTS (cp.async) reads its address registers only when it
+reaches the front of the memory pipe's queue. An instruction that writes one of these registers has to wait until then,
+and so do the instructions after it in the warp.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ _READS_ONLY = ("ST", "LDGSTS", "BAR", "BRA", "DEPBAR", "LDGDEPBAR", "ISETP", "RE
 
 
 def until_overwritten(lines: Sequence[SassLine]) -> list[int]:
-    """For each LDGSTS of the main loop, how many instructions later one of its address registers is written.
+    """For each LDGSTS of the main loop, the number of instructions until one of its address registers is written.
 
-    The loop is taken as a ring; a register that no instruction of it writes does not count, and a copy with none but
-    such is a whole turn away. Raises `LabError` where the main loop has no LDGSTS.
+    After the last instruction of the loop, the first one follows. A register that the loop never writes is ignored; if
+    that applies to all registers of a copy, the result is the length of the loop. Raises `LabError` if the main loop
+    has no LDGSTS.
     """
     loop = main_loop(lines)
     body = loop.lines if loop else ()
@@ -39,7 +40,7 @@ def until_overwritten(lines: Sequence[SassLine]) -> list[int]:
 
 
 def _read(line: SassLine) -> set[int]:
-    """The registers in "LDGSTS.E.128 [R234+0x800], desc[UR6][R238.64]": 234, 238 and 239."""
+    """The numbers of the registers in "LDGSTS.E.128 [R234+0x800], desc[UR6][R238.64]": 234, 238 and 239."""
     return {int(number) + more for number, wide in _REGISTER.findall(line.text) for more in range(2 if wide else 1)}
 
 

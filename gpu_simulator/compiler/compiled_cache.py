@@ -1,8 +1,7 @@
-"""Compiled kernels on disk: data, not code, in a folder that only its user can read or change.
+"""Stores compiled kernels on disk, as data and not as code, in a folder that only its user can read or change.
 
-A file holds a first line that names the format, the SHA-256 of what follows, one line of JSON, and the CUBIN. An entry
-is used if it is whole, was written by this user, and says itself that it is what was asked for: a renamed file is
-ignored.
+A file consists of a line that names the format, the SHA-256 of the rest, one line of JSON, and the CUBIN. An entry is
+used if it is complete, was written by this user, and contains the key that was asked for; so a renamed file is ignored.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ def read(folder: Path, key: str, kind: type[C]) -> C | None:
                 return None
             data = file.read()
         return _parsed(data, key, kind)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none, or a damaged one: compile again
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # there is none, or it is damaged: compile again
         return None
 
 
 def write(folder: Path, key: str, compiled: Any) -> None:
-    """Keep a `Compiled` under `key`. A disk that is full or cannot be written to only costs a compilation later."""
+    """Store a `Compiled` under `key`. If the disk is full or read-only, nothing is stored and no error raised."""
     facts = {field.name: getattr(compiled, field.name) for field in fields(compiled) if field.name != "cubin"}
     facts |= {
         "warnings": [asdict(warning) for warning in compiled.warnings],
@@ -59,7 +58,7 @@ def write(folder: Path, key: str, compiled: Any) -> None:
 
 
 def _own_folder(folder: Path) -> Path:
-    """The folder, this user's own and closed to others; an `OSError` if it cannot be that."""
+    """The folder, which belongs to this user and is closed to others. Raises `OSError` if this is not possible."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     facts = os.lstat(folder)
     if not stat.S_ISDIR(facts.st_mode) or not _own(facts, writable_by_others=True):
@@ -70,14 +69,17 @@ def _own_folder(folder: Path) -> Path:
 
 
 def _own(facts: os.stat_result, writable_by_others: bool = False) -> bool:
-    """Whether a file is this user's, and (unless that is mended by the caller) nobody else may write to it."""
-    if not hasattr(os, "geteuid"):  # Windows: a user's cache folder is closed to others
+    """Whether a file belongs to this user and nobody else may write to it.
+
+    With `writable_by_others`, only the owner is checked; the caller then changes the permissions.
+    """
+    if not hasattr(os, "geteuid"):  # Windows: a user's cache folder is closed to other users
         return True
     return facts.st_uid == os.geteuid() and (writable_by_others or not facts.st_mode & 0o022)
 
 
 def _parsed(data: bytes, key: str, kind: type[C]) -> C | None:
-    """A `Compiled` from the bytes of a file; an error, or None, where they are not one for this key."""
+    """The `Compiled` in the bytes of a file; None, or an error, if they are not one for this key."""
     first, digest, body = data[: len(_FIRST)], data[len(_FIRST) : len(_FIRST) + 64], data[len(_FIRST) + 65 :]
     if first != _FIRST or hashlib.sha256(body).hexdigest().encode() != digest:
         return None

@@ -1,11 +1,12 @@
-"""The compiler in a process of its own, so that a text on which it crashes or never ends costs an error and no more.
+"""Runs the compiler in a process of its own, so that a source on which it crashes or never ends causes only an error.
 
-NVRTC runs inside the process that calls it. NVRTC 13.0 takes that process with it on some wrong texts: an mbarrier that
-is initialised for 0 arrivals is enough. And where there is a driver, NVRTC takes a text that it compiled before from
-the driver's cache, without ptxas's report on registers, shared memory and spills; this process does not use that cache.
+NVRTC runs inside the process that calls it, and NVRTC 13.0 crashes on some incorrect sources: an mbarrier that is
+initialised for 0 arrivals is enough. Also, on a machine with a driver, NVRTC takes a source that it has compiled before
+from the driver's cache, without ptxas's report on registers, shared memory and spills; this process does not use that
+cache.
 
-The process reads the headers, and of other files only those that are named (`readable`), where the system can hold it
-to that (`sandbox`). Questions and answers are data: JSON, with the bytes of a CUBIN behind it.
+The process can read the headers, and other files only if they are named (`readable`), where the system can enforce this
+(`sandbox`). Requests and answers are data: JSON, followed by the bytes of a CUBIN.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ import psutil
 from gpu_simulator.compiler import sandbox
 from gpu_simulator.errors import LabError, MissingDependency, NotJudged
 
-CPU_S = 120.0  # processor time for one text
-STALLED_S = 60.0  # without any, before it counts as stopped by the system
-WORD_S, TICK_S = 15.0, 0.5  # when the learner is told that it is still at work; how often it is looked after
-MOST_BYTES = 6 << 30  # of its own memory: a macro that grows without end must not take that of the notebook
-_HEAD, _MARK = struct.Struct("<4sQQ"), b"lab:"  # mark, bytes of JSON, bytes of the CUBIN
+CPU_S = 120.0  # limit of processor time for one source
+STALLED_S = 60.0  # limit of time without any processor time
+WORD_S, TICK_S = 15.0, 0.5  # time until the learner is told that it is still running; time between two checks
+MOST_BYTES = 6 << 30  # limit of its own memory: a macro that grows without end must not use up the notebook's
+_HEAD, _MARK = struct.Struct("<4sQQ"), b"lab:"  # mark, number of bytes of JSON, number of bytes of the CUBIN
 _ERRORS = {error.__name__: error for error in (LabError, MissingDependency)}
 _COMMAND = (sys.executable, "-m", "gpu_simulator.compiler.compiler_process")
 _PROBE = '#include <cuda_fp16.h>\nextern "C" __global__ void probe(half* d) { d[0] = __float2half(1.0f); }'
@@ -42,18 +43,20 @@ Answer = tuple[str, str | None, bytes | None]  # log, PTX, CUBIN
 
 
 class Lost(Exception):
-    """The process ended before it answered; the message says how."""
+    """The process ended before it answered, or was stopped; the message says how."""
 
 
 class CompilerStalled(NotJudged):
-    """The process was given no processor time; the machine is the reason, not the text."""
+    """The process got no processor time. The reason is the machine, not the source."""
 
 
 class CompilerProcess:
-    """A process that is started when it is first asked, asked one thing at a time, and replaced when it was lost.
+    """A process that is started at the first request, answers one request at a time, and is replaced when it is lost.
 
-    readable: files and folders that the process may read beside the headers; None: the working folder of this process,
-    so that a text may include what lies there.
+    command: its command line.   cpu_s: limit of processor time for one source.
+    word_s: time until the learner is told that it is still running.   stalled_s: limit of time without processor time.
+    readable: files and folders that the process may read in addition to the headers; None: the working folder of this
+    process, so that a source may include files from there.
     """
 
     def __init__(
@@ -74,12 +77,12 @@ class CompilerProcess:
     def ask(
         self, text: str, config: dict[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]
     ) -> Answer:
-        """What `run_nvrtc` gives for these, or the error that it raised.
+        """The result of `run_nvrtc` for these arguments; an error that it raised is raised here.
 
-        Raises `Lost` where the process crashed or used `cpu_s`, `CompilerStalled` where it was given no time to work.
+        Raises `Lost` if the process crashed or used more than `cpu_s`, `CompilerStalled` if it got no processor time.
         """
         with self._lock:
-            if not self._include.issuperset(include):  # a process cannot be given back what it gave up
+            if not self._include.issuperset(include):  # a process cannot regain access that it gave up
                 self.end()
                 self._include.update(include)
             process = self._started()
@@ -95,12 +98,12 @@ class CompilerProcess:
                 raise
             except LabError:
                 raise
-            except BaseException:  # interrupted: an answer that comes late must not be taken for the next one's
+            except BaseException:  # interrupted: a late answer must not be taken for that of the next request
                 self.end()
                 raise
 
     def end(self) -> None:
-        """Stop the process; the next question starts another."""
+        """Stop the process; the next request starts another."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -110,10 +113,10 @@ class CompilerProcess:
                     pipe.close()
 
     def _exchange(self, process: subprocess.Popen, question: bytes) -> tuple[Any, bytes]:
-        """Send a question and read its answer, while the process works. `EOFError` where it ended or says no answer."""
+        """Send a request and read the answer, while the limits are checked. Raises `EOFError` if there is no answer."""
         answers: queue.SimpleQueue = queue.SimpleQueue()
 
-        def converse() -> None:  # in a thread, because a pipe to a process that stands still blocks
+        def converse() -> None:  # in a thread, because a pipe to a process that does not run blocks
             try:
                 process.stdin.write(question)
                 process.stdin.flush()
@@ -162,7 +165,7 @@ class _Watch:
         self.ticks = self.idle = 0
 
     def tick(self) -> None:
-        """Another `step` seconds have gone; `Lost` or `CompilerStalled` where that was one too many."""
+        """Another `step` seconds have passed. Raises `Lost` or `CompilerStalled` if a limit is exceeded."""
         owner, used = self.owner, cpu_seconds(self.process.pid)
         self.ticks += 1
         self.idle = 0 if used > self.last else self.idle + 1
@@ -203,13 +206,13 @@ def _how(code: int | None) -> str:
 
 
 def packed(value: Any, data: bytes = b"") -> bytes:
-    """A value that JSON knows and bytes, behind a mark and their lengths."""
+    """A value that JSON can represent, and bytes, after a mark and their lengths."""
     text = json.dumps(value).encode()
     return _HEAD.pack(_MARK, len(text), len(data)) + text + data
 
 
 def read_message(pipe: BinaryIO) -> tuple[Any, bytes]:
-    """The value and the bytes of the next message; `EOFError` where the pipe ended, or holds anything else."""
+    """The value and the bytes of the next message. Raises `EOFError` if the pipe ended or contains anything else."""
 
     def take(count: int) -> bytes:
         parts = []
@@ -232,7 +235,7 @@ def read_message(pipe: BinaryIO) -> tuple[Any, bytes]:
 
 
 def _checked(message: tuple[Any, bytes]) -> Answer:
-    """The answer in a message; the error that it tells of is raised, and what is neither counts as none."""
+    """The answer in a message. An error that it reports is raised; anything else raises `EOFError`."""
     match message:
         case {"log": str(log), "ptx": str(ptx)}, bytes(cubin):
             return log, ptx, cubin
@@ -247,7 +250,7 @@ def _checked(message: tuple[Any, bytes]) -> Answer:
 
 
 def limit_memory(most: int = MOST_BYTES) -> None:
-    """Let this process have `most` bytes of its own; where the system knows no such limit, as much as there is."""
+    """Limit this process to `most` bytes of its own memory. Does nothing on systems without such a limit."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -257,29 +260,32 @@ def limit_memory(most: int = MOST_BYTES) -> None:
 
 
 def confine(readable: Iterable[str]) -> None:
-    """Give up all files but the headers and `readable`, where the system can do that.
+    """Give up access to all files but the headers and `readable`, where the system can enforce this.
 
-    NVRTC loads its libraries at its first compilation, so one is made before.
+    NVRTC loads its libraries at its first compilation, so a small kernel is compiled before.
     """
     from gpu_simulator.compiler import nvrtc_library
 
     with contextlib.suppress(LabError):
         nvrtc_library.run_nvrtc(_PROBE, {}, "sm_75", "probe", [], [])
         headers = list(map(Path, nvrtc_library.toolkit_includes()))
-        # Some installers link every file of a package to a store of theirs.
+        # Some installers link every file of a package to a folder of their own.
         real = [header.resolve().parent for folder in headers for header in folder.glob("cuda_fp16.h")]
         sandbox.confine([*headers, *real, *map(Path, readable)])
 
 
 def main() -> None:
-    """Answer questions until the pipe ends. What anything else prints must not come between the answers."""
+    """Answer requests until the pipe ends.
+
+    Standard output is redirected, so that nothing else is printed between the answers.
+    """
     from gpu_simulator.compiler.nvrtc_library import run_nvrtc
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted cell is the business of whoever asked
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is handled by the process that asked
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     limit_memory()
-    confine(sys.argv[1:])  # last: from here on no module can be imported
+    confine(sys.argv[1:])  # last, because from here on no module can be imported
     while True:
         try:
             question, _ = read_message(sys.stdin.buffer)

@@ -1,7 +1,7 @@
-"""What NVRTC and ptxas say, at the line the learner wrote.
+"""Turns the messages of NVRTC and ptxas into diagnostics at the lines that the learner wrote.
 
-NVRTC names the learner's lines itself, because the source carries `#line` directives. ptxas names
-lines of the PTX; they are mapped back through the `.loc` directives above them.
+NVRTC names the learner's lines itself, because the source contains `#line` directives. ptxas names lines of the PTX;
+they are mapped back through the `.loc` directives above them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from gpu_simulator.hardware.data_sheets import GPUS
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message of the compiler. `line` is 1-based in `file`; 0 where the compiler named none."""
+    """One message of the compiler. `line` is 1-based in `file`; 0 if the compiler named none.
+
+    `text` is the source line, `caret` the 0-based column in it that the message is about, or None.
+    """
 
     file: str
     line: int
@@ -41,7 +44,7 @@ class Diagnostic:
 
 
 class CompileError(LabError):
-    """The source does not compile; `diagnostics` lists why, the learner's own lines first."""
+    """The source does not compile. `diagnostics` lists why, those in the learner's own files first."""
 
     def __init__(self, name: str, diagnostics: list[Diagnostic]):
         self.name = name
@@ -75,13 +78,16 @@ _END = re.compile(r"^At end of source: (?P<severity>error|warning)(?: #[\w-]+)?:
 _MISSING = re.compile(r'cannot open source file "[\w/.]+"$')
 _PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<message>.*)$")
 _PTXAS_BARE = re.compile(r"^ptxas (?P<severity>error|fatal|warning)\s*: (?P<message>.*)$")
-# What it only mentions by the way: setmaxnreg is ignored, wgmma wait for each other.
+# Info messages about lost speed: setmaxnreg is ignored, or each wgmma waits for the one before.
 _PTXAS_LOSS = re.compile(r"^ptxas info\s*: (?P<message>\(C\d+\) Potential Performance Loss: .*)$")
 _ABOVE = re.compile(r"requires \.target sm_\d+\w* or higher")
 
 
 def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> list[Diagnostic]:
-    """Diagnostics of an NVRTC log, those in the files named in `own` first, each with its source line."""
+    """The diagnostics in an NVRTC log, each with its source line: errors first, and first those in the files of `own`.
+
+    files: file name -> text, as for `source_line`.
+    """
     found, lines = [], log.split("\n")
     for index, line in enumerate(lines):
         match = _NVRTC.match(line)
@@ -111,7 +117,7 @@ def parse_nvrtc(log: str, files: Mapping[str, str], own: tuple[str, ...]) -> lis
 
 
 def explained(message: str, text: str, caret: int | None) -> str:
-    """The compiler's message; where it leaves open what is wrong, with the reason."""
+    """The compiler's message, with the reason added where the message alone does not say what is wrong."""
     if message == "unrecognized token":
         at = text[caret : caret + 1] if caret is not None else ""
         strange = at if at and not " " <= at <= "~" else next((c for c in text if not " " <= c <= "~"), "")
@@ -125,7 +131,7 @@ def explained(message: str, text: str, caret: int | None) -> str:
 
 
 def cropped(text: str, caret: int | None, most: int = 240) -> tuple[str, int | None]:
-    """A line of source and its caret; of a very long line the part around the caret."""
+    """A line of source and its caret. A line longer than `most` characters is cut to the part around the caret."""
     if len(text) <= most:
         return text, caret
     start = max(min((caret or 0) - most // 2, len(text) - most), 0)
@@ -134,9 +140,9 @@ def cropped(text: str, caret: int | None, most: int = 240) -> tuple[str, int | N
 
 
 def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list[Diagnostic]:
-    """Diagnostics of a ptxas log; each PTX line is mapped to the source line that it came from.
+    """The diagnostics in a ptxas log; each line of the PTX is mapped to the source line that it came from.
 
-    arch: what the kernel is compiled for.
+    arch: the architecture for which the kernel is compiled.
     """
     found, seen = [], set()
     for line in log.split("\n"):
@@ -146,7 +152,7 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list
             file, source = ptx_line_origin(ptx, number)
             shown = ptx.split("\n")[number - 1].strip() if 0 < number <= ptx.count("\n") + 1 else ""
             if (file, source, match["message"]) in seen:
-                continue  # an unrolled loop repeats the same complaint
+                continue  # an unrolled loop repeats the same message
             seen.add((file, source, match["message"]))
             message = f"ptxas refuses the PTX “{shown}”: {match['message']}" + _too_low(match["message"], arch)
             found.append(Diagnostic(file, source, "error", message, *cropped(source_line(files, file, source), None)))
@@ -160,7 +166,10 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list
 
 
 def _too_low(message: str, arch: str) -> str:
-    """Names the architecture, behind a message that asks for a higher one; the learner may have named none."""
+    """A sentence that names the architecture, to follow a message that requires a higher one; "" for other messages.
+
+    The learner may not have chosen the architecture.
+    """
     if not _ABOVE.search(message):
         return ""
     names = ", ".join(gpu.name for gpu in GPUS.values() if gpu.arch == arch)
@@ -168,7 +177,7 @@ def _too_low(message: str, arch: str) -> str:
 
 
 def ptxas_warnings(log: str) -> list[Diagnostic]:
-    """The warnings in the log of a ptxas that succeeded, and what it tells of lost performance."""
+    """The warnings in the log of a successful ptxas run, and its messages on lost performance."""
     found = (_PTXAS_LOSS.match(line) or _PTXAS_BARE.match(line) for line in log.split("\n"))
     return [Diagnostic("ptxas", 0, "warning", told) for told in dict.fromkeys(m["message"] for m in found if m)]
 
@@ -179,15 +188,15 @@ _INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)")
 
 
 def ptx_files(ptx: str) -> dict[int, str]:
-    """The `.file` table of a PTX module: index → short file name."""
+    """The `.file` table of a PTX module: number -> short file name."""
     return {int(index): short_name(name) for index, name in _FILE.findall(ptx)}
 
 
 def ptx_line_origin(ptx: str, line: int) -> tuple[str, int]:
     """(file, line) of the source that PTX line `line` (1-based) came from.
 
-    Code of a wrapper in a header is charged to the outermost call in the learner's file; where a frame of the
-    inline chain lies in the learner's cell, to that frame.
+    Code of a wrapper in a header is assigned to the outermost call in the learner's file; if a frame of the inline
+    chain lies in the learner's cell, to that frame. Without a `.loc` above the line: ("PTX", line).
     """
     table = ptx_files(ptx)
     for text in reversed(ptx.split("\n")[:line]):
@@ -201,7 +210,7 @@ def ptx_line_origin(ptx: str, line: int) -> tuple[str, int]:
 
 
 def short_name(path: str) -> str:
-    """A file's name as the learner knows it: headers keep their folder (`ptx/ldmatrix.cuh`)."""
+    """A file's name as the learner knows it, without folders; headers keep theirs (`ptx/ldmatrix.cuh`)."""
     path = path.replace("\\", "/")
     for folder in ("/ptx/", "/tile/"):
         if folder in path:
@@ -210,6 +219,6 @@ def short_name(path: str) -> str:
 
 
 def source_line(files: Mapping[str, str], file: str, line: int) -> str:
-    """Text of a 1-based line of one of our files, stripped on the left; empty where unknown."""
+    """Text of a 1-based line of one of `files`, without leading and trailing blanks; "" if it is not known."""
     lines = files.get(file, "").split("\n")
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""

@@ -1,7 +1,6 @@
-"""SASS, line by line: what the machine executes for one line of the learner's source.
+"""Disassembles a CUBIN to SASS, and gives the source line of each machine instruction.
 
-nvdisasm reads the line table that `-lineinfo` put into the CUBIN, so this works for every
-architecture without a GPU.
+nvdisasm reads the line table that `-lineinfo` put into the CUBIN, so this works for every architecture without a GPU.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ INDIRECT = -1  # the callee of a call through a pointer
 
 @dataclass(frozen=True)
 class SassLine:
-    """One machine instruction. `file` and `line` are the outermost source line that it serves.
+    """One machine instruction. `file` and `line` are the outermost source line that it was compiled from.
 
-    `inner` names the wrapper's own (file, line) where the instruction was inlined from a header. `target` is the
-    address that a branch jumps to, of a jump table the lowest. `callee` is the address of the function that a call
-    enters, `INDIRECT` where a register names it; None for everything else. `function` is the address at which the
-    function begins that the instruction belongs to; 0 for the kernel's own code.
+    `inner` is the wrapper's own (file, line) if the instruction was inlined from a header. `target` is the address that
+    a branch jumps to; of a jump table, the lowest address. `callee` is the address of the function that a call enters,
+    or `INDIRECT` if a register holds it; None for all other instructions. `function` is the address of the first
+    instruction of the function that this instruction belongs to; 0 for the kernel's own code.
     """
 
     address: int
@@ -58,7 +57,10 @@ _FILE = re.compile(r'//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", li
 
 
 def disassemble(compiled) -> tuple[SassLine, ...]:
-    """All instructions of `compiled.entry`, in address order."""
+    """All instructions of `compiled.entry`, in address order.
+
+    Raises `LabError` if nvdisasm fails, `MissingDependency` if it is not installed.
+    """
     return _disassemble(compiled.cubin, compiled.entry)
 
 
@@ -72,7 +74,7 @@ def _disassemble(cubin: bytes, entry: str) -> tuple[SassLine, ...]:
         raise LabError(f"nvdisasm could not read the kernel: {done.stderr.strip().splitlines()[-1:]}.")
     lines, inside, function = [], False, 0
     labels: dict[str, int] = {}
-    waiting: list[str] = []  # labels whose instruction comes next
+    waiting: list[str] = []  # labels of the next instruction
     origin: tuple[str, int] = ("", 0)
     inner: tuple[str, int] | None = None
     fresh = True
@@ -117,13 +119,16 @@ def _with_target(line: SassLine, labels: dict[str, int]) -> SassLine:
 
 
 def instruction_mix(lines) -> Counter:
-    """How many instructions of each opcode (first part of the mnemonic: HMMA, LDSM, LDG, …) stand in `lines`."""
+    """How many instructions of each opcode (first part of the mnemonic: HMMA, LDSM, LDG, …) `lines` contains."""
     return Counter(line.opcode.split(".")[0] for line in lines)
 
 
 @lru_cache(maxsize=1)
 def nvdisasm() -> str:
-    """Path of nvdisasm: the pip package, else the PATH, else an installed CUDA toolkit."""
+    """Path of nvdisasm: from the pip package, else from PATH, else from an installed CUDA toolkit.
+
+    Raises `MissingDependency`.
+    """
     bases = [Path(p) for p in (*sys.path, *site.getsitepackages()) if p]
     for folder in [base / "nvidia" / cu / "bin" for base in bases for cu in ("cu13", "cuda_nvdisasm", "cu12")]:
         if (folder / "nvdisasm").is_file():

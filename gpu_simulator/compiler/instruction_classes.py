@@ -1,7 +1,7 @@
-"""Which kind of work a machine instruction does: tensor core, shared memory, addresses …
+"""Classifies machine instructions by the work that they do: tensor core, shared memory, addresses …
 
-SASS opcodes are listed in NVIDIA's "CUDA Binary Utilities", one table an architecture. An opcode that stands in no
-class here counts as "other"; nothing is dropped.
+SASS opcodes are listed in NVIDIA's "CUDA Binary Utilities", in one table per architecture. An opcode that is in no
+class here counts as "other"; nothing is left out.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _OPCODES = {
     SHARED: "LDS STS STSM ATOMS LDTM STTM UTCCP",
     GLOBAL: "LDG STG LD ST LDL STL ATOM ATOMG RED REDG LDGMC CCTL CCTLL SULD SUST TEX TLD",
     ASYNC: "LDGSTS LDGDEPBAR UTMALDG UTMASTG UTMAREDG UTMAPF UTMACMDFLUSH UTMACCTL UBLKCP UBLKPF UBLKRED ARRIVES",
-    # Uniform-datapath forms (UIADD3, ULOP3 …) are found by their first letter. LDC, S2R and MOV bring parameters,
-    # thread indices and constants to where addresses are computed.
+    # Uniform-datapath forms (UIADD3, ULOP3 …) are found by their first letter. LDC, S2R and MOV load parameters,
+    # thread indices and constants into the registers from which addresses are computed.
     INTEGER: "IADD IADD3 IADD32I IMAD IMUL IMNMX IABS IDP IDP4A ISCADD ISETP ISET ICMP LEA LOP LOP3 LOP32I SHF SHL SHR "
     "BMSK SGXT PRMT SEL MOV MOV32I PLOP3 PSETP P2R R2P FLO POPC BREV VIADD VIMNMX VIMNMX3 VIADDMNMX VABSDIFF "
     "VABSDIFF4 VHMNMX MOVM REDUX LDC LDCU S2R CS2R S2UR R2UR P2UR VOTE VOTEU MATCH SHFL",
@@ -44,7 +44,7 @@ def instruction_class(opcode: str) -> str:
 
 
 def by_class(counts: Mapping[str, float]) -> dict[str, float]:
-    """Counts by opcode summed by class, in the order of CLASSES, without the classes that do not occur."""
+    """The counts by opcode, summed for each class, in the order of CLASSES, without classes that do not occur."""
     sums: Counter = Counter()
     for opcode, count in counts.items():
         sums[instruction_class(opcode)] += count

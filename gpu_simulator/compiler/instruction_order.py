@@ -1,6 +1,6 @@
-"""In which order machine code does things: runs of opcodes, and how early ldmatrix leaves before its mma.
+"""Analyses the order of machine instructions: runs of opcodes, and how early ldmatrix is issued before its mma.
 
-A GPU issues the instructions of a warp in the order in which they stand, so the order is half of a schedule.
+A GPU issues the instructions of a warp in the order of the code, so this order is half of a schedule.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import LabError
 
 _REGISTER = re.compile(r"\bR(\d+)\b")
-_LDG_REGISTERS = {"128": 4, "64": 2}  # that LDG.….128 and LDG.….64 fill
-_LDSM_REGISTERS = {"2": 2, "4": 4}  # that LDSM.….2 and LDSM.….4 fill
+_LDG_REGISTERS = {"128": 4, "64": 2}  # number of registers that LDG.….128 and LDG.….64 load
+_LDSM_REGISTERS = {"2": 2, "4": 4}  # number of registers that LDSM.….2 and LDSM.….4 load
 
 
 def runs(lines: Iterable[SassLine], opcodes: Sequence[str]) -> list[tuple[str, int]]:
-    """[("LDG", 12), ("STS", 12), …]: the instructions among `opcodes` in order, neighbours of one kind counted."""
+    """[("LDG", 12), ("STS", 12), …]: the instructions among `opcodes` in order, equal neighbours counted together."""
     kept = (name for line in lines if (name := line.opcode.split(".")[0]) in opcodes)
     return [(name, len(list(group))) for name, group in groupby(kept)]
 
 
 def mma_before_use(lines: Sequence[SassLine]) -> list[int]:
-    """For each LDSM of the main loop, how many HMMA stand between it and the first HMMA that reads what it loads.
+    """For each LDSM of the main loop, the number of HMMA between it and the first HMMA that reads what it loads.
 
-    The loop is taken as a ring: what is loaded at its end is read at its beginning, a turn later. 0 means that the
-    next multiplication has to wait for this load. Raises `LabError` where there is no main loop with both.
+    After the last instruction of the loop, the first one follows: what is loaded at the end is read in the next
+    iteration. 0 means that the next multiplication has to wait for this load. Raises `LabError` if there is no main
+    loop with both.
     """
     loop = main_loop(lines)
     if found := mma_before_use_in(loop.lines if loop else ()):
@@ -37,9 +38,9 @@ def mma_before_use(lines: Sequence[SassLine]) -> list[int]:
 
 
 def mma_before_use_in(body: Sequence[SassLine]) -> list[int]:
-    """`mma_before_use` of one loop, whose lines are given; [] where it has no LDSM or no HMMA.
+    """`mma_before_use` for the lines of one loop; [] if it has no LDSM or no HMMA.
 
-    Raises `LabError` where it has both, and no HMMA reads what one LDSM loads.
+    Raises `LabError` if it has both and no HMMA reads what one of the LDSM loads.
     """
     if not any(line.opcode.startswith("HMMA") for line in body):
         return []
@@ -47,10 +48,10 @@ def mma_before_use_in(body: Sequence[SassLine]) -> list[int]:
 
 
 def mma_before_touch_in(body: Sequence[SassLine]) -> list[int]:
-    """For each LDG of a loop, how many MMA stand between it and the first instruction that touches what it loads.
+    """For each LDG of a loop, the number of MMA between it and the first instruction that uses what it loads.
 
-    The loop is taken as a ring. 0 means that a warp waits for global memory before it multiplies on. Where nothing
-    touches it, all MMA of the loop count.
+    After the last instruction of the loop, the first one follows. 0 means that a warp waits for global memory before
+    its next MMA. If no instruction uses what is loaded, all MMA of the loop are counted.
     """
     found = []
     for place, line in enumerate(body):
@@ -74,14 +75,17 @@ def _distance(body: Sequence[SassLine], place: int) -> int:
 def _between(
     body: Sequence[SassLine], place: int, loaded: set[int], reads: Callable[[SassLine], set[int]]
 ) -> Sequence[SassLine] | None:
-    """What stands behind `place` in a loop, taken as a ring, before the first instruction that reads a register of
-    `loaded`; None where none does. reads: the registers that count as read by an instruction."""
+    """The instructions after `place` in a loop and before the first one that reads a register of `loaded`.
+
+    After the last instruction of the loop, the first one follows. None if no instruction reads one. reads: returns the
+    registers that an instruction is considered to read.
+    """
     ring = (*body[place + 1 :], *body[:place])
     return next((ring[:number] for number, line in enumerate(ring) if loaded & reads(line)), None)
 
 
 def _loaded(text: str, count: int) -> set[int]:
-    """The first register that `text` names, and those behind it, `count` in all."""
+    """The first register that `text` names and those after it, `count` in all."""
     first = int(_REGISTER.search(text).group(1))
     return set(range(first, first + count))
 

@@ -1,6 +1,6 @@
-"""The main loop of a kernel in its machine code, and how much of K one turn of it covers.
+"""Finds loops in a kernel's machine code: the main loop over K, and all loops that multiply.
 
-A loop is what a backward branch jumps over. Works for every architecture without a GPU.
+A loop is the code from the target of a backward branch to this branch. Works for every architecture without a GPU.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from gpu_simulator.errors import LabError
 
 MOST_LINES = 50_000
 _SHAPE = re.compile(r"^[A-Z]+MMA\.(?:(\d+)x(\d+)x(\d+)|(16|8)(8)(\d+)\b)")
-_FMA = {"FFMA": 32, "FFMA2": 64, "HFMA2": 64, "DFMA": 32}  # multiply-adds of a warp
-_LEAVES = ("STG", "UTMASTG", "UBLKCP.G", "RED", "REDG")  # writes of the result: not part of a loop over K
+_FMA = {"FFMA": 32, "FFMA2": 64, "HFMA2": 64, "DFMA": 32}  # multiply-adds of one instruction for a warp
+_LEAVES = ("STG", "UTMASTG", "UBLKCP.G", "RED", "REDG")  # stores of the result, which a loop over K does not contain
 
 
 @dataclass(frozen=True)
 class MainLoop:
-    """The loop over K: `lines` of one turn, and the bodies of `inner` loops among them, each without the loops in it.
+    """The loop over K: `lines` of one iteration, and the bodies of its `inner` loops, each without the loops in it.
 
-    `macs` are multiply-adds that a warp does in one turn if every instruction runs once; `macs_elsewhere` those
-    outside the loop. `repeats` says whether an inner loop has multiply-adds itself.
+    `macs` are the multiply-adds of a warp in one iteration if every instruction is executed once; `macs_elsewhere` are
+    those outside the loop. `repeats` says whether an inner loop has multiply-adds itself.
     """
 
     lines: tuple[SassLine, ...]
@@ -35,9 +35,9 @@ class MainLoop:
 
 
 def macs(opcode: str) -> int:
-    """Multiply-adds of one warp in a tensor instruction ("HMMA.1688.F16": 1024); 0 where the name has no shape.
+    """Multiply-adds of one warp in a tensor instruction ("HMMA.1688.F16": 1024); 0 if the name has no shape.
 
-    A warpgroup's instruction (HGMMA) is shared by its four warps.
+    Those of a warpgroup's instruction (HGMMA) are divided among its four warps.
     """
     shape = _SHAPE.match(opcode)
     if not shape:
@@ -47,12 +47,15 @@ def macs(opcode: str) -> int:
 
 
 def _fma(line: SassLine) -> int:
-    # "HFMA2.MMA R1, -RZ, RZ, 0, 0" only puts a constant into a register.
+    # "HFMA2.MMA R1, -RZ, RZ, 0, 0" only loads a constant into a register.
     return 0 if "RZ, RZ" in line.text else _FMA.get(line.opcode.split(".")[0], 0)
 
 
 def main_loop(lines: Sequence[SassLine]) -> MainLoop | None:
-    """The outermost loop that holds the most multiply-adds and stores no results; None without such a loop."""
+    """Of the loops with the most multiply-adds, the outermost one that stores no results.
+
+    If all of them store results, the innermost. None if no loop has multiply-adds.
+    """
     tensor = {line.address: macs(line.opcode) for line in lines}
     work = tensor if any(tensor.values()) else {line.address: _fma(line) for line in lines}
 
@@ -76,7 +79,7 @@ def main_loop(lines: Sequence[SassLine]) -> MainLoop | None:
 
 
 def _loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
-    """The bodies of all loops. A branch to itself is the trap behind the last instruction, not a loop."""
+    """The bodies of all loops. The branch to itself after the last instruction is a trap, not a loop."""
     return [
         tuple(line for line in lines if end.target <= line.address <= end.address)
         for end in lines
@@ -85,11 +88,12 @@ def _loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
 
 
 def product_loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
-    """Every loop that multiplies, with the functions that it calls in place of the calls; the main loop is one of them.
+    """Every loop that multiplies, each followed by the functions that it calls; the main loop is one of them.
 
-    A loop multiplies if a multiply-add stands in it or in a function that it calls. Of nested loops the outermost
-    counts that stores no results, and the innermost where all of them do. A loop over tiles of D, in which a few turns
-    of its loop over k stand written out before or behind it, is none. Empty for code without such a loop.
+    A loop multiplies if it contains a multiply-add, or calls a function that does. Of nested loops, the outermost one
+    that stores no results is taken, or the innermost if all of them store results. A loop over tiles of D is not taken
+    if its own multiply-adds are only a few iterations of its loop over k, unrolled before or after that loop. Empty for
+    code without a loop that multiplies.
     """
     tensor = any(macs(line.opcode) for line in lines)
     work = {line.address: macs(line.opcode) if tensor else _fma(line) for line in lines}
@@ -109,7 +113,7 @@ def product_loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
 
 
 def _over_tiles(number: int, places: Sequence[set[int]], work: Mapping[int, int]) -> bool:
-    """Whether of the products of a loop at most two turns of a loop inside it stand in it directly."""
+    """Whether the loop's own multiply-adds are no more than two iterations of a loop inside it."""
     inside = [place for place in places[:number] if place < places[number]]
     amounts = [sum(work[address] for address in place) for place in inside]
     direct = sum(work[address] for address in places[number].difference(*inside))
@@ -117,7 +121,7 @@ def _over_tiles(number: int, places: Sequence[set[int]], work: Mapping[int, int]
 
 
 def by_function(lines: Sequence[SassLine]) -> dict[int, list[SassLine]]:
-    """The lines of each function, by the address at which it begins; 0 for the kernel's own code."""
+    """The lines of each function, by the function's address; 0 for the kernel's own code."""
     functions: dict[int, list[SassLine]] = {}
     for line in lines:
         functions.setdefault(line.function, []).append(line)
@@ -125,11 +129,11 @@ def by_function(lines: Sequence[SassLine]) -> dict[int, list[SassLine]]:
 
 
 def with_callees(body: Sequence[SassLine], functions: Mapping[int, Sequence[SassLine]]) -> tuple[SassLine, ...]:
-    """`body` and behind it, for every call in it, what that executes: the function's lines and those that it calls.
+    """`body`, followed by what each call in it executes: the lines of the function, and of those that it calls.
 
-    functions: of the whole code, as `by_function` gives them. Calls through a pointer, and of a function by itself, are
-    left out; `odd_calls` finds them. Raises `LabError` where functions call functions so often that one turn has more
-    than `MOST_LINES` instructions.
+    functions: those of the whole code, as `by_function` returns them. Calls through a pointer, and recursive calls, are
+    left out; `odd_calls` finds them. Raises `LabError` if the functions call each other so often that one iteration has
+    more than `MOST_LINES` instructions.
     """
 
     def called(part: Sequence[SassLine], inside: tuple[int, ...]) -> list[SassLine]:
@@ -149,9 +153,7 @@ def with_callees(body: Sequence[SassLine], functions: Mapping[int, Sequence[Sass
 
 
 def odd_calls(lines: Sequence[SassLine]) -> list[SassLine]:
-    """Calls of which the code does not show what they execute: through a pointer, and to a function that comes back
-    to itself.
-    """
+    """Calls for which the code does not show what they execute: those through a pointer, and recursive ones."""
     calls: dict[int, set[int]] = {}
     for line in lines:
         if line.callee is not None:
@@ -176,5 +178,5 @@ def odd_calls(lines: Sequence[SassLine]) -> list[SassLine]:
 
 
 def opcodes(lines: Sequence[SassLine]) -> Counter:
-    """How often each opcode with its modifiers stands in `lines`."""
+    """How often `lines` contains each opcode with its modifiers."""
     return Counter(line.opcode for line in lines)

@@ -1,7 +1,7 @@
-"""CUDA source to PTX and CUBIN with NVRTC, cached on disk.
+"""Compiles CUDA source to PTX and CUBIN with NVRTC, and caches the result on disk.
 
-`#include "config.cuh"` becomes a header generated from the configuration, so a kernel has no
-templates over tile sizes and every constant has its name in the learner's error messages.
+`#include "config.cuh"` reads a header that is generated from the configuration. So a kernel needs no templates over
+tile sizes, and the learner's error messages name every constant.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ _FORMAT = 3
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel for one architecture. Sizes are bytes; `threads` is the block size of `__launch_bounds__`."""
+    """A kernel compiled for one architecture.
+
+    Sizes are in bytes, `registers` are those of a thread, `threads` is the block size of `__launch_bounds__`. `files`
+    has the source texts by the names that diagnostics use.
+    """
 
     name: str
     arch: str
@@ -51,7 +55,7 @@ class Compiled:
 
     @property
     def smem(self) -> int:
-        """Shared memory of a block in bytes, static and dynamic together."""
+        """Shared memory of a block in bytes, static plus dynamic."""
         return self.static_smem + self.dynamic_smem
 
     def __repr__(self) -> str:
@@ -74,11 +78,12 @@ def compile(
 ) -> Compiled:
     """Compile CUDA source for one architecture.
 
-    source: text of a .cu file; `#line` directives in it are honoured.
+    source: text of a .cu file; `#line` directives in it are respected.
     config: constants for config.cuh.   arch: exact, such as "sm_75" or "sm_90a".
     cell: the learner's text and the line of the cell at which it starts, for error messages.
-    include: folders with headers, beside those of the CUDA toolkit.   cache: folder for what was compiled, or None.
-    Raises `CompileError` with one diagnostic per message, `LabError` for an unknown architecture.
+    include: folders with headers, in addition to those of the CUDA toolkit.
+    cache: folder for compiled kernels, or None.
+    Raises `CompileError` with one diagnostic for each message, `LabError` for an unknown architecture.
     """
     config = dict(config or {})
     _require_text(source, name, cell)
@@ -94,7 +99,7 @@ def compile(
 
 
 def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
-    """Refuse what the compiler would not read to its end: a NUL, and characters that are none."""
+    """Raise `CompileError` for text that compilers do not read to its end: with a NUL, or half a surrogate pair."""
     for text, first_line, file in ((*cell, "cell") if cell else ("", 1, ""), (source, 1, file_name(name))):
         if stray := re.search("[\\0\ud800-\udfff]", text):
             line = first_line + text.count("\n", 0, stray.start())
@@ -161,7 +166,10 @@ def _compile(source, config, arch, name, entry, files, key, include) -> Compiled
 
 
 def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: list[str], extra: list[str]):
-    """What `run_nvrtc` gives, from a process of its own: the compiler crashes on some texts."""
+    """The result of `run_nvrtc`, from a process of its own, because the compiler crashes on some sources.
+
+    Raises `CompileError` if it does.
+    """
     try:
         return compiler_process.COMPILER.ask(text, dict(config), arch, name, include, extra)
     except compiler_process.Lost as lost:
@@ -185,7 +193,7 @@ def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: 
 
 
 def _resources(log: str, entry: str) -> dict[str, int]:
-    """Registers, static shared memory, stack and spills from ptxas's report on `entry`."""
+    """Registers, static shared memory, stack and spills (bytes), from ptxas's report on `entry`."""
     block = re.search(rf"entry function '{re.escape(entry)}' for(.*?)(?=Compiling entry|\Z)", log, re.S)
     text = block[1] if block else log
 
@@ -214,7 +222,7 @@ def _threads(ptx: str, entry: str) -> int:
 
 
 def _relative_files(ptx: str) -> str:
-    """The PTX without the folders of this machine, so that it is the same wherever it is made."""
+    """The PTX without the folders of this machine, so that it is the same on every machine."""
     return re.sub(r'(\.file\s+\d+\s+")([^"]*)"', lambda m: f'{m[1]}{short_name(m[2])}"', ptx)
 
 
@@ -222,7 +230,7 @@ def _relative_files(ptx: str) -> str:
 
 
 def _own_files(name: str, source: str, config: Mapping[str, int], cell, include: Sequence[Path]) -> dict[str, str]:
-    """Texts by the names that diagnostics use: the kernel's file, our headers, config.cuh, the cell."""
+    """The texts by the names that diagnostics use: the kernel's file, our headers, config.cuh, the cell."""
     files = {file_name(name): _unspliced(source, file_name(name)), "config.cuh": config_header(config)}
     for folder in include:
         for header in sorted(folder.rglob("*.cuh")):
@@ -234,7 +242,7 @@ def _own_files(name: str, source: str, config: Mapping[str, int], cell, include:
 
 
 def _unspliced(source: str, file: str) -> str:
-    """The original lines of `file` in a spliced source, at their original line numbers."""
+    """The lines of `file` in a source that was assembled with `#line` directives, at their original line numbers."""
     if not source.startswith("#line"):
         return source
     lines: list[str] = []

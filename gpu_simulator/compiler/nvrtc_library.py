@@ -1,4 +1,7 @@
-"""NVRTC as a library of this process: a text in, log, PTX and CUBIN out. `compiler_process` runs it beside us."""
+"""Calls NVRTC in this process: takes source text, returns log, PTX and CUBIN.
+
+`compiler_process` runs it in a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from gpu_simulator.errors import LabError, MissingDependency
 
 
 def config_header(config: Mapping[str, int]) -> str:
-    """The text of config.cuh: fixed-width integers and one constant per setting."""
+    """The text of config.cuh: fixed-width integer types and one constant for each setting."""
     lines = [
         "#pragma once",
         "#ifdef __CUDACC_RTC__",
@@ -26,12 +29,15 @@ def config_header(config: Mapping[str, int]) -> str:
 
 
 def file_name(name: str) -> str:
-    """The name of a kernel's file as diagnostics have it: "t4/03_swizzled" is 03_swizzled.cu."""
+    """The name that diagnostics use for a kernel's file: "t4/03_swizzled" is 03_swizzled.cu."""
     return name.rsplit("/", 1)[-1].removesuffix(".cu") + ".cu"
 
 
 def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]):
-    """(log, ptx, cubin); ptx and cubin are None where the compilation failed. include: folders with headers."""
+    """(log, ptx, cubin); ptx and cubin are None if the compilation failed.
+
+    include: folders with headers.   extra: further options. Raises `LabError` for an unknown architecture.
+    """
     nvrtc = _library()
     options = [
         f"-arch={arch}",
@@ -48,7 +54,7 @@ def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, includ
         encoded = [option.encode() for option in options]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
         log = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode(errors="replace")
-        log = log.replace("\0", "")  # one stands before what ptxas says last
+        log = log.replace("\0", "")  # there is one before the last message of ptxas
         if status == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
             raise LabError(
                 f"NVRTC {'.'.join(map(str, version()))} cannot compile for {arch}; it knows {', '.join(supported())}."
@@ -91,13 +97,16 @@ def _library():
 
 
 def version() -> tuple[int, int]:
-    """NVRTC's version, such as (13, 0)."""
+    """NVRTC's version, such as (13, 0). Raises `MissingDependency`."""
     _, major, minor = _library().nvrtcVersion()
     return major, minor
 
 
 def supported() -> list[str]:
-    """The plain architectures that this NVRTC compiles for; sm_90, sm_100 and sm_120 also exist with an “a”."""
+    """The architectures without a suffix for which this NVRTC compiles, such as "sm_90".
+
+    sm_90, sm_100 and sm_120 also exist with an “a”.
+    """
     nvrtc = _library()
     status, numbers = nvrtc.nvrtcGetSupportedArchs()
     _require(nvrtc, status)
@@ -108,9 +117,9 @@ def supported() -> list[str]:
 def toolkit_includes() -> tuple[str, ...]:
     """Folders with cuda_fp16.h, with crt/mma.h, which mma.h needs, and with libcu++, which cooperative groups need.
 
-    The pip packages beside NVRTC come first, then an installed CUDA toolkit. CUDA 13's packages share one folder, with
-    libcu++ in its folder cccl; those of CUDA 12 have a folder each, and crt is part of nvcc's. Raises
-    `MissingDependency` where cuda_fp16.h is nowhere.
+    The pip packages beside NVRTC are searched first, then an installed CUDA toolkit. CUDA 13's packages share one
+    folder, with libcu++ in its folder cccl; those of CUDA 12 have a folder each, and crt is part of nvcc's. Raises
+    `MissingDependency` if cuda_fp16.h is not found.
     """
     import site
     import sys

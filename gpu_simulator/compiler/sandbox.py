@@ -1,7 +1,7 @@
-"""Take from this process, for good, what it does not need: files, the network, signals to others.
+"""Permanently restricts this process: its access to files and the network, and its signals to other processes.
 
-Landlock does it, a part of Linux since 5.13 that needs no rights (https://docs.kernel.org/userspace-api/landlock.html).
-Elsewhere nothing is taken, and `available` says why.
+Landlock does this, a part of Linux since 5.13 that needs no privileges
+(https://docs.kernel.org/userspace-api/landlock.html). On other systems nothing is restricted, and `available` says why.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def available() -> tuple[bool, str]:
-    """Whether a process can be confined here, and with what, or why not."""
+    """Whether a process can be restricted here, and by what, or why not."""
     if not sys.platform.startswith("linux"):
         return False, f"Landlock is a part of Linux, and this is {sys.platform}"
     try:
@@ -29,11 +29,11 @@ def available() -> tuple[bool, str]:
 def confine(
     read: Iterable[Path], execute: Iterable[Path] = (), write: Iterable[Path] = (), names: Iterable[Path] = ()
 ) -> bool:
-    """Leave this thread, and what it starts, the given files and folders and nothing else; False where that cannot be.
+    """Restrict this thread, and what it starts, to the given files and folders; False if that is not possible.
 
-    execute: may be read and run, too.   write: may be read and changed, too.   names: folders in which the names of
-    files may be read, and not the files. What is open stays open; what does not exist is left out. No TCP connection
-    can be made or accepted.
+    read: may be read.   execute: may also be executed.   write: may also be changed.   names: folders in which the
+    names of files may be read, but not the files. What is open stays open; what does not exist is ignored. No TCP
+    connection can be made or accepted.
     """
     if not available()[0]:
         return False

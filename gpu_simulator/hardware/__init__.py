@@ -1,1 +1,1 @@
-"""What NVIDIA's documents say of the hardware: data sheets, banks, fragments, swizzles, descriptors, tensor maps."""
+"""What NVIDIA documents about the hardware: data sheets, banks, fragments, swizzles, descriptors, tensor maps."""

@@ -1,9 +1,9 @@
-"""Which lanes are served in which wavefront: the counts of `banks`, unrolled so that they can be drawn.
+"""Assigns the words of an access to wavefronts, so that the counts of `banks` can be drawn.
 
     schedule("ldmatrix", addresses, 16).wavefront      the wavefront of every word of every lane
 
-In each phase the words that want one bank are served one after the other, in the order of their lanes. The hardware's
-own order within a phase is not documented; how many wavefronts it takes is (see `banks`).
+In each phase, words of the same bank are served one after the other, in the order of their lanes. The order that the
+hardware uses within a phase is not documented; the number of wavefronts is known (see `banks`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ KINDS = ("load", "store", "ldmatrix", "cp.async.ca", "cp.async.cg")
 
 @dataclass(frozen=True)
 class Schedule:
-    """wavefront: int (lanes, words of a lane), -1 where idle.   phase: the phase of each wavefront, from 0."""
+    """The wavefronts of one warp's access.
+
+    wavefront: int (lanes, words of a lane), -1 where idle.   phase: the phase of each wavefront, from 0.
+    """
 
     wavefront: np.ndarray
     phase: tuple[int, ...]
@@ -29,20 +32,21 @@ class Schedule:
         return len(self.phase)
 
     def lanes(self, wavefront: int) -> np.ndarray:
-        """The lanes with a word in this wavefront."""
+        """The lanes that have a word in this wavefront."""
         return np.flatnonzero((self.wavefront == wavefront).any(1))
 
 
 def ideal_wavefronts(active_lanes: int, width: int, banks: int = bank_model.BANKS) -> int:
-    """Wavefronts if no banks collided."""
+    """Wavefronts without bank conflicts."""
     return -(-active_lanes * width // (banks * bank_model.BANK_BYTES))
 
 
 def schedule(kind: str, addresses, width: int, active=None, source=None, banks: int = bank_model.BANKS) -> Schedule:
-    """The wavefronts of one warp's access; `count` equals what `banks` gives for the same access.
+    """The wavefronts of one warp's access; their number is what `banks` gives for the same access.
 
-    addresses: bytes, one a lane (row addresses for ldmatrix, 8 for each matrix).   width: bytes a lane.
-    source: addresses in global memory, for cp.async.   banks: 32, or fewer for a toy.
+    addresses: bytes, one per lane (row addresses for ldmatrix, 8 for each matrix).   width: bytes per lane.
+    source: addresses in global memory, for cp.async.   banks: 32, or fewer for a small example.
+    Raises `ValueError` for a kind that is not in `KINDS`.
     """
     addresses = np.asarray(addresses, np.int64)
     use = np.ones(len(addresses), bool) if active is None else np.asarray(active, bool)
@@ -74,10 +78,10 @@ def schedule(kind: str, addresses, width: int, active=None, source=None, banks: 
 
 
 def _cp_async_ca(source: np.ndarray, destination: np.ndarray, width: int, use: np.ndarray) -> Schedule:
-    """As many wavefronts as `banks.cp_async_ca_wavefronts` counts, in one order that fits.
+    """As many wavefronts as `banks.cp_async_ca_wavefronts` counts, in one possible order.
 
-    The most contended lane and those that contend with it go one after the other, every other lane with the first
-    wavefront in which it meets none of its own.
+    The most contended lane and the lanes that contend with it are served one after the other; every other lane is
+    served in the first wavefront that has none of the lanes that contend with it.
     """
     found, phase = np.full((len(use), max(width // bank_model.BANK_BYTES, 1)), -1), []
     banks, each = bank_model.LINE_BYTES // width, bank_model.LANES_OF_A_PHASE[width]
@@ -97,7 +101,7 @@ def _cp_async_ca(source: np.ndarray, destination: np.ndarray, width: int, use: n
 
 
 def _cp_async_cg(source: np.ndarray, destination: np.ndarray, use: np.ndarray) -> Schedule:
-    """The moves of `banks.cp_async_cg_wavefronts`; a phase is one pair of a source line and a shared line."""
+    """The wavefronts of `banks.cp_async_cg_wavefronts`; each pair of a source line and a shared line is a phase."""
     move_of, first, halves = {}, {}, {}
     for lane in np.flatnonzero(use):
         s, d = int(source[lane]) // 16, int(destination[lane]) // 16

@@ -1,12 +1,14 @@
-"""Shared-memory banks: how many wavefronts a warp's access takes. Pure NumPy, vectorised over warps.
+"""Counts the wavefronts that a warp's access to shared memory takes. Pure NumPy, vectorised over warps.
 
 The model: each 4-byte word lies in bank (address / 4) mod 32. One wavefront serves one word of each bank, to any number
-of lanes. Accesses of 4, 8 and 16 bytes a lane go in 1, 2 and 4 phases of 32, 16 and 8 lanes; `ldmatrix` and `stmatrix`
-take one phase for each 8 × 8 matrix. Two phases of a load become one where every two lanes i and i xor 1 (or, for all
-lanes, i and i xor 2) name the same address: seen on an H200 for `ld.shared`, not for stores. `cp.async` follows rules
-of its own, below: they give what Nsight Compute shows for the instruction (memory_l1_wavefronts_shared). The counter of
-the whole kernel, l1tex__data_pipe_lsu_wavefronts_mem_shared, says something else of it: on an H200 4 for every recorded
-`cp.async.cg` without a length, whatever its addresses, and the same for a copy with ZFILL as for one with a predicate.
+of lanes. Accesses of 4, 8 and 16 bytes per lane take 1, 2 and 4 phases of 32, 16 and 8 lanes; `ldmatrix` and `stmatrix`
+take one phase for each 8 × 8 matrix. Two phases of a load become one if all pairs of lanes i and i xor 1 (or all pairs
+i and i xor 2) use the same address; this was seen on an H200 for `ld.shared`, not for stores.
+
+`cp.async` follows different rules, given below. They reproduce what Nsight Compute shows for the instruction
+(memory_l1_wavefronts_shared). The counter of the whole kernel, l1tex__data_pipe_lsu_wavefronts_mem_shared, counts it
+differently: on an H200, 4 for every recorded `cp.async.cg` without a length, whatever its addresses, and the same for a
+copy with ZFILL as for one with a predicate.
 
 Addresses are bytes, int64 arrays of shape (warps, lanes); `active` is a bool array of the same shape, or None for all.
 """
@@ -25,8 +27,9 @@ LANES_OF_A_PHASE = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}
 def wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None = None, merge: bool = True) -> np.ndarray:
     """Wavefronts of each warp's access: shape (warps,).
 
-    width: bytes a lane, 1 to 16.   merge: lanes that name the same word share it; `cp.async.ca` does not merge.
-    For ldmatrix and stmatrix pass the row addresses, 8 for each matrix, and width 16.
+    width: bytes per lane, 1 to 16.   merge: lanes that use the same word share it; for `cp.async.ca` they do not.
+    For ldmatrix and stmatrix pass the row addresses, 8 for each matrix, and width 16. Raises `ValueError` for a width
+    that does not exist.
     """
     if width not in LANES_OF_A_PHASE:
         raise ValueError(f"a lane accesses {width} bytes, but only 1, 2, 4, 8 and 16 exist")
@@ -48,7 +51,7 @@ def wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None = No
 
 
 def load_wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None = None) -> np.ndarray:
-    """Wavefronts of `ld.shared`: as `wavefronts`, with phases joined where neighbouring lanes read the same address."""
+    """Wavefronts of `ld.shared`: `wavefronts`, with phases joined where neighbouring lanes read the same address."""
     addresses = np.asarray(addresses, np.int64)
     counts = wavefronts(addresses, width, active)
     if width >= 8:
@@ -58,10 +61,10 @@ def load_wavefronts(addresses: np.ndarray, width: int, active: np.ndarray | None
 
 
 def joined_phases(addresses: np.ndarray, width: int, use: np.ndarray) -> np.ndarray:
-    """Which pairs of phases of a load run as one wavefront: (warps, 1) for 8 bytes a lane, (warps, 2) for 16.
+    """Which pairs of phases of a load run as one wavefront: (warps, 1) for 8 bytes per lane, (warps, 2) for 16.
 
-    Every two lanes i and i xor 1 (or, for all lanes, i and i xor 2) name the same address or one is idle, the words
-    of the two phases do not collide, and both phases have work.
+    In all pairs of lanes i and i xor 1 (or all pairs i and i xor 2), both lanes use the same address or one is idle;
+    the words of the two phases have no bank conflict; and both phases have active lanes.
     """
     lane, lanes = np.arange(addresses.shape[1]), 256 // width
     found = np.zeros((len(addresses), addresses.shape[1] // lanes), bool)
@@ -88,12 +91,13 @@ def cp_async_ca_wavefronts(
 ) -> int:
     """Wavefronts of one warp's `cp.async.ca`. Addresses in bytes, multiples of width, shape (lanes,).
 
-    reads: lanes that copy something; the others fill with zeros and want no bank of the source.
+    reads: lanes that copy something; the others fill with zeros and use no bank of the source.
 
-    A rule found by measurement on an H200, documented nowhere. In each phase of 32, 16 or 8 lanes, two lanes contend
-    if they want the same banks of the source (global address / 4 mod 32) or the same banks of the destination; equal
-    words are not merged. The phase takes as many wavefronts as there are lanes that contend with the most contended
-    one, itself included: more than an arbiter would need, for lanes that do not contend with one another wait, too.
+    A rule found by measurement on an H200, documented nowhere. In each phase of 32, 16 or 8 lanes, two lanes contend if
+    they use the same banks of the source (global address / 4 mod 32) or the same banks of the destination; equal words
+    are not merged. For each lane, count the lanes that contend with it, itself included; the phase takes as many
+    wavefronts as the largest of these counts. An ideal arbiter could need fewer: lanes that contend with the same lane,
+    but not with one another, are not served together.
 
     Fitted to the 80 recorded patterns `crossing …` of 3 and 4 lanes. The other 898 recordings without zero fill (tiles,
     scattered addresses, crossings of more lanes) and the 72 with it were not used to find it; all 1,050 are exact.
@@ -112,12 +116,12 @@ def cp_async_ca_wavefronts(
 
 
 def ideal_wavefronts(active_lanes, width: int):
-    """Wavefronts if no banks collided: the bytes of the active lanes in passes of 128."""
+    """Wavefronts without bank conflicts: the bytes of the active lanes in passes of 128."""
     return -(-np.asarray(active_lanes) * width // LINE_BYTES)
 
 
 def sectors(addresses: np.ndarray, width: int, active: np.ndarray | None = None) -> np.ndarray:
-    """Distinct 32-byte sectors of global memory that each warp's access touches: shape (warps,)."""
+    """Number of different 32-byte sectors of global memory that each warp's access touches: shape (warps,)."""
     addresses = np.asarray(addresses, np.int64)
     parts = -(-width // SECTOR_BYTES)
     touched = (addresses[..., None] // SECTOR_BYTES + np.arange(parts)).reshape(len(addresses), -1)
@@ -130,18 +134,19 @@ def sectors(addresses: np.ndarray, width: int, active: np.ndarray | None = None)
 
 
 def cp_async_cg_wavefronts(source: np.ndarray, destination: np.ndarray, active: np.ndarray | None = None) -> int:
-    """Wavefronts of one warp's `cp.async.cg` (16 bytes a lane). source, destination: byte addresses, shape (lanes,).
+    """Wavefronts of one warp's `cp.async.cg` (16 bytes per lane). source, destination: byte addresses, shape (lanes,).
 
     A rule found by measurement on an H200, documented nowhere. A wavefront moves sectors (32 bytes) from one 128-byte
     line of the source to one of shared memory by one of the eight symmetries of a square with the four sectors at its
     corners: a rotation, d = s + c mod 4, or a reflection, d = c - s mod 4 (XOR by a constant is always one of these).
-    All its sectors swap their 16-byte halves, or none does, and all move the same halves: the lower, the upper or both.
-    Lanes whose destination was already written cost nothing. Sectors join the first wavefront that fits.
+    Either all its sectors swap their 16-byte halves, or none does, and all move the same halves: the lower, the upper
+    or both. Lanes whose destination was already written cost nothing. Each sector joins the first wavefront that it
+    fits.
 
     Copies that may fill with zeros: `cp_async_cg_zfill_wavefronts`, `cp_async_cg_predicated_wavefronts`.
     """
     seen: set[int] = set()
-    halves: dict[tuple[int, int, int, int, int], int] = {}  # of each sector to move: bit 0 the lower, bit 1 the upper
+    halves: dict[tuple[int, int, int, int, int], int] = {}  # the sectors' halves: bit 0 lower, bit 1 upper
     lanes = range(len(source)) if active is None else np.flatnonzero(active)
     for lane in lanes:
         s, d = int(source[lane]) // 16, int(destination[lane]) // 16
@@ -165,7 +170,7 @@ def cp_async_cg_wavefronts(source: np.ndarray, destination: np.ndarray, active: 
 def cp_async_cg_zfill_wavefronts(source: np.ndarray, destination: np.ndarray, active: np.ndarray | None = None) -> int:
     """Wavefronts of one warp's `cp.async.cg` with a source length that ptxas does not know to be 0 or 16 (ZFILL).
 
-    Nsight Compute counts it both as a copy that passes L1 by and as one that does not, whatever the lengths are.
+    Nsight Compute counts it twice, as a copy that bypasses L1 and as one that does not, whatever the lengths are.
     Fitted to 27 recordings of tiles on an H200; 9 more, held out, are exact. No scattered addresses were recorded.
     """
     return cp_async_cg_wavefronts(source, destination, active) + cp_async_ca_wavefronts(source, destination, 16, active)
@@ -174,11 +179,11 @@ def cp_async_cg_zfill_wavefronts(source: np.ndarray, destination: np.ndarray, ac
 def cp_async_cg_predicated_wavefronts(
     source: np.ndarray, destination: np.ndarray, marked: np.ndarray, active: np.ndarray | None = None
 ) -> int:
-    """Wavefronts of one warp's `cp.async.cg` of 0 or 16 bytes a lane, chosen by a predicate.
+    """Wavefronts of one warp's `cp.async.cg` of 0 or 16 bytes per lane, chosen by a predicate.
 
     marked: lanes in which the predicate register is set, as it stands; the machine code may use it negated.
 
-    Nsight Compute counts a store of 16 bytes a lane if any lane is marked, else a copy without a predicate. Fitted to
+    Nsight Compute counts a store of 16 bytes per lane if any lane is marked, else a copy without a predicate. Fitted to
     36 recordings of tiles on an H200 that copy where P is set, and to ampere/11_any_size, which copies where P is not
     set: it is counted as a store only where nothing is read. Nothing is held out. That the sign of the predicate makes
     the difference is inferred from these two kernels, which differ in their L2 hint as well.
@@ -190,5 +195,5 @@ def cp_async_cg_predicated_wavefronts(
 
 
 def conflict_degree(wavefronts_: int, ideal: int) -> float:
-    """Wavefronts over the ideal; 1.0 is free of conflicts."""
+    """Wavefronts divided by the ideal number; 1.0 means that there are no conflicts."""
     return wavefronts_ / ideal if ideal else 1.0

@@ -1,9 +1,9 @@
-"""The GPUs of the course as numbers with their sources, and which GPU is in this machine.
+"""The figures of the course's GPUs, with their sources; detects which GPU is in this machine.
 
-Peaks are dense, without sparsity. `None` means: no source found, so no number.
-Most peaks can be checked by hand as SMs x FLOP per clock and SM x clock. T4: 40 x 1024 x 1.59 GHz = 65.1;
-A100: 108 x 2048 x 1.41 = 311.9; RTX 5090: 170 x 1024 x 2.407 = 419.0 (FP16 accumulate; half of it with FP32);
-H100: 132 x 4096 x 1.83 = 989.4, at a lower clock than its FP32 peak (1.98 GHz).
+Peaks are dense, without sparsity. `None` means that no source was found. Most peaks can be checked by hand as SMs x
+FLOP per clock and SM x clock. T4: 40 x 1024 x 1.59 GHz = 65.1; A100: 108 x 2048 x 1.41 = 311.9; RTX 5090: 170 x 1024 x
+2.407 = 419.0 (FP16 accumulate; half of it with FP32); H100: 132 x 4096 x 1.83 = 989.4, at a lower clock than its FP32
+peak (1.98 GHz).
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Gpu:
     smem_banks: int = 32
     bank_bytes: int = 4
     smem_bytes_per_clock: int = 128  # per SM; the T4 has 32 banks too but moves 64 bytes a clock
-    smem_per_block: int  # what one block can have after opting in
+    smem_per_block: int  # the most that one block can have, after opting in
     smem_per_sm: int
     smem_reserved_per_block: int = KIB
     smem_alloc_unit: int = 128
     registers_per_sm: int = 65536
     max_registers_per_thread: int = 255
-    register_alloc_unit: int = 256  # registers, a warp at a time
+    register_alloc_unit: int = 256  # registers; they are allocated to whole warps
     max_threads_per_sm: int
     max_blocks_per_sm: int
     max_threads_per_block: int = 1024
@@ -59,7 +59,7 @@ class Gpu:
 
     @checked
     def peak(self, dtype_in: str, dtype_acc: str) -> float:
-        """Dense tensor-core TFLOPS for this input and accumulator type; `LabError` names what is known."""
+        """Dense tensor-core TFLOPS for this input and accumulator type. Raises `LabError` that lists the known ones."""
         try:
             return self.tensor_tflops[dtype_in, dtype_acc]
         except KeyError:
@@ -291,14 +291,14 @@ B200 = Gpu(
 
 GPUS: dict[str, Gpu] = {g.key: g for g in (T4, A100, RTX5090, H100, H200, B200)}
 
-# Variants that share a model's name but not its figures.
+# Words in the names of variants, whose figures differ from those of the model.
 _OTHER_MODELS = {"pcie", "nvl", "laptop", "d", "max", "mig"}
 
 
 def gpu(key_or_name: str | Gpu) -> Gpu:
-    """The `Gpu` of a key ("h200") or of a driver's device name ("NVIDIA H200", "Tesla T4"); a `Gpu` is its own.
+    """The `Gpu` of a key ("h200") or of a device name of the driver ("NVIDIA H200"); a `Gpu` is returned as it is.
 
-    Raises `LabError` naming the known ones. A PCIe, NVL, laptop or MIG variant is not its namesake.
+    Raises `LabError` that lists the known GPUs, also for a PCIe, NVL, laptop or MIG variant, whose figures differ.
     """
     if isinstance(key_or_name, Gpu):
         return key_or_name
@@ -318,7 +318,7 @@ def _match(name: str) -> Gpu | None:
 
 @dataclass(frozen=True)
 class Present:
-    """The first visible CUDA device: its name, architecture, driver and, where known, its `Gpu`."""
+    """The first visible CUDA device: its name, architecture, driver and, if its figures are known, its `Gpu`."""
 
     name: str
     arch: str  # the exact architecture to compile for, "sm_90a"
@@ -326,21 +326,21 @@ class Present:
     driver: tuple[int, int]  # newest CUDA version that the driver supports, (13, 0)
     memory_gb: float
     gpu: Gpu | None
-    uuid: str = ""  # "GPU-…", where the driver tells it
+    uuid: str = ""  # "GPU-…"; "" if the driver does not give it
 
 
 def arch_of(major: int, minor: int) -> str:
-    """Compute capability -> the architecture to compile for; "a" adds features of that one alone."""
+    """The architecture to compile for, by compute capability; "a" adds the features that only this architecture has."""
     suffix = "a" if (major, minor) in {(9, 0), (10, 0), (10, 3), (12, 0)} else ""
     return f"sm_{major}{minor}{suffix}"
 
 
 @lru_cache(maxsize=1)
 def detect() -> Present | None:
-    """The first visible CUDA device, or None without a driver or device. Never raises; asked once.
+    """The first visible CUDA device, or None without a driver or device. Never raises; the answer is kept.
 
-    Asks libcuda alone, without making a context. The driver itself honours CUDA_VISIBLE_DEVICES.
-    `gpu` is None for a model that is not in `GPUS`, and for a part of a GPU (MIG), whose SM count differs.
+    Asks libcuda only, without creating a context. The driver itself applies CUDA_VISIBLE_DEVICES. `gpu` is None for a
+    model that is not in `GPUS`, and for a part of a GPU (MIG), which has fewer SMs.
     """
     try:
         return _ask_driver(ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"))
@@ -349,7 +349,7 @@ def detect() -> Present | None:
 
 
 def count() -> int:
-    """How many CUDA devices are visible; 0 without a driver. Never raises."""
+    """The number of visible CUDA devices; 0 without a driver. Never raises."""
     found = ctypes.c_int()
     try:
         cuda = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
@@ -397,7 +397,7 @@ def _ask_driver(cuda: ctypes.CDLL) -> Present | None:
 
 
 def _uuid(cuda: ctypes.CDLL, device: ctypes.c_int) -> str:
-    """The GPU's UUID as nvidia-smi prints it, a part's own for a part of a GPU; "" from a driver without it."""
+    """The GPU's UUID as nvidia-smi prints it, or that of a part of a GPU (MIG); "" if the driver does not give it."""
     raw = (ctypes.c_ubyte * 16)()
     try:
         if cuda.cuDeviceGetUuid_v2(raw, device) != 0:

@@ -1,9 +1,9 @@
 """Which element of a tile each lane of a warp holds, for `mma.sync` and `ldmatrix`.
 
-Source: PTX ISA, "Matrix Fragments for mma.m16n8k8 / m16n8k16" and "ldmatrix". With `group = lane // 4` and
-`member = lane % 4`, a 32-bit register holds `32 / bits` neighbours along K:
+Source: PTX ISA, "Matrix Fragments for mma.m16n8k8 / m16n8k16" and "ldmatrix". With `group = lane // 4` and `member =
+lane % 4`, a 32-bit register holds `32 / bits` neighbours along K:
 
-  A  register r: row group + 8 (r % 2), columns (r // 2) · 4e + member · e + 0 … e - 1      e elements a register
+  A  register r: row group + 8 (r % 2), columns (r // 2) · 4e + member · e + 0 … e - 1      e elements per register
   B  register r: column group, rows r · 4e + member · e + 0 … e - 1
   C, D element i: row group + 8 (i // 2), column 2 member + i % 2
 """
@@ -51,7 +51,7 @@ def warpgroup_c_coordinates(n: int) -> np.ndarray:
 
 
 def warpgroup_a_coordinates(k: int, bits: int = 16) -> np.ndarray:
-    """(row, column) of A(64 × k) of wgmma in registers: shape (128, registers, 32 // bits, 2); 16 rows a warp."""
+    """(row, column) of A(64 × k) of wgmma in registers: shape (128, registers, 32 // bits, 2); 16 rows per warp."""
     tile = a_coordinates(k, bits)
     rows = np.zeros((4, *tile.shape), int)
     rows[..., 0] = 16 * np.arange(4)[:, None, None, None]
@@ -66,9 +66,9 @@ def ldmatrix_coordinates(transposed: bool = False) -> np.ndarray:
 
 
 def gather_a(registers: np.ndarray, each: int) -> np.ndarray:
-    """A tiles out of registers. registers: (tiles, registers, warps, 32, each) elements.
+    """Assemble A tiles from the registers of each warp. registers: (tiles, registers, warps, 32, each) elements.
 
-    Returns (warps, tiles · 16, k), a copy; k = registers // 2 · 4 · each.
+    Returns a copy of shape (warps, tiles · 16, k), where k = registers // 2 · 4 · each.
     """
     tiles, count, warps = registers.shape[:3]
     halves = 2 if count > 1 else 1
@@ -78,9 +78,9 @@ def gather_a(registers: np.ndarray, each: int) -> np.ndarray:
 
 
 def gather_b(registers: np.ndarray, each: int) -> np.ndarray:
-    """B tiles out of registers, transposed. registers: (tiles, registers, warps, 32, each).
+    """Assemble transposed B tiles from the registers of each warp. registers: (tiles, registers, warps, 32, each).
 
-    Returns (warps, tiles · 8, k), a copy: row = a column of B.
+    Returns a copy of shape (warps, tiles · 8, k); each of its rows is a column of B.
     """
     tiles, count, warps = registers.shape[:3]
     parts = registers.reshape(tiles, count, warps, 8, 4, each)
@@ -88,10 +88,10 @@ def gather_b(registers: np.ndarray, each: int) -> np.ndarray:
 
 
 def gather_c(elements: np.ndarray) -> np.ndarray:
-    """Accumulator tiles out of registers. elements: (rows of tiles, columns of tiles, 2, warps, 32, 2).
+    """Assemble accumulator tiles from registers. elements: (rows of tiles, columns of tiles, 2, warps, 32, 2).
 
-    The third axis is the row half (element // 2), the last the column (element % 2).
-    Returns (warps, rows · 16, columns · 8).
+    The third axis is the row half (element // 2), the last the column (element % 2). Returns (warps, rows · 16, columns
+    · 8).
     """
     mi, ni, halves, warps = elements.shape[:4]
     parts = elements.reshape(mi, ni, halves, warps, 8, 4, 2)

@@ -1,4 +1,4 @@
-"""The 32 bits with which tcgen05.mma is told what it multiplies: sizes, types, and along which dimension tiles lie.
+"""The 32-bit instruction descriptor of tcgen05.mma: sizes, types, and whether the tiles are K-major or MN-major.
 
 | bits    | field                                  | bits    | field                                    |
 |---------|----------------------------------------|---------|------------------------------------------|
@@ -9,8 +9,8 @@
 | 7 … 9   | type of A                              | 30, 31  | largest shift of B in .ws                |
 | 10 … 12 | type of B                              | 6, 23, 29 | 0                                      |
 
-Source: PTX ISA, "tcgen05: Instruction Descriptor", "Matrix Shape", "Transpose and Negate operations"; for A in tensor
-memory, which has no N of its own there, CUTLASS (cute/arch/mma_sm100_umma.hpp).
+Source: PTX ISA, "tcgen05: Instruction Descriptor", "Matrix Shape", "Transpose and Negate operations". The rule for N
+with A in tensor memory is not given there; it is that of CUTLASS (cute/arch/mma_sm100_umma.hpp).
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ from gpu_simulator.hardware.matrix_descriptor import DescriptorError
 
 
 class Kind(NamedTuple):
-    """operands, results: type by code.   size: bytes of an element of A and B.   k: elements along K a step."""
+    """The types and sizes of a kind of tcgen05.mma.
+
+    operands, results: the types of A and B, and of D, by their codes.   size: bytes of an element of A and B.
+    k: elements along K that one instruction multiplies.
+    """
 
     operands: dict[int, str]
     results: dict[int, str]
@@ -41,8 +45,9 @@ _RESERVED = 1 << 6 | 1 << 23 | 1 << 29
 
 @dataclass(frozen=True)
 class InstructionDescriptor:
-    """m, n: rows of A, rows of B (columns of D); of both blocks together for cta_group::2.
+    """The fields of the descriptor.
 
+    m, n: rows of A, rows of B (columns of D); for cta_group::2, those of both blocks together.
     a, b, d: types such as "bf16" and "f32".   a_major, b_major: "k" or "mn".
     """
 
@@ -66,7 +71,7 @@ class InstructionDescriptor:
         return KINDS[self.kind].size
 
     def encode(self) -> int:
-        """The 32 bits. Raises `DescriptorError` where a field cannot hold its value."""
+        """The 32 bits. Raises `DescriptorError` if a value does not fit its field."""
         kind = KINDS[self.kind]
         if self.m % 16 or not 0 < self.m <= 496 or self.n % 8 or not 0 < self.n <= 504:
             raise DescriptorError(f"M = {self.m} and N = {self.n} do not fit: M / 16 has 5 bits, N / 8 has 6.")
@@ -86,7 +91,7 @@ class InstructionDescriptor:
 
 
 def decode(word: int, kind: str = "f16") -> InstructionDescriptor:
-    """What the 32 bits mean to tcgen05.mma.kind. Raises `DescriptorError` for what the format does not have."""
+    """What the 32 bits mean to tcgen05.mma.kind. Raises `DescriptorError` for values that the format does not have."""
     known = KINDS[kind]
     if word & _RESERVED:
         raise DescriptorError(
@@ -126,9 +131,9 @@ def decode(word: int, kind: str = "f16") -> InstructionDescriptor:
 
 
 def problem(d: InstructionDescriptor, cta_group: int = 1, ws: bool = False, inside: bool = False) -> str:
-    """Why no tcgen05.mma of this group takes these sizes and types, as a sentence; empty if one does.
+    """Why no tcgen05.mma of this group has these sizes and types, as a sentence; "" if there is one.
 
-    inside: A lies in tensor memory.
+    ws: for the .ws form.   inside: A is in tensor memory.
     """
     where = f"tcgen05.mma{'.ws' if ws else ''}.cta_group::{cta_group}"
     rows = (32, 64, 128) if ws else (64, 128) if cta_group == 1 else (128, 256)
@@ -149,7 +154,7 @@ def problem(d: InstructionDescriptor, cta_group: int = 1, ws: bool = False, insi
 
 
 def _step(d: InstructionDescriptor, cta_group: int, inside: bool) -> tuple[int, str]:
-    """What N is a multiple of without .ws, and what makes it so."""
+    """The number of which N must be a multiple without .ws, and the reason."""
     least = 8 * cta_group
     if d.kind == "i8" and (cta_group == 2 or d.n > 32):
         return 2 * least, "integers" if cta_group == 2 else "integers and N above 32"

@@ -1,11 +1,12 @@
-"""Where the elements of an operand of wgmma or tcgen05.mma lie in shared memory, and the descriptor that says so.
+"""Where the elements of a wgmma or tcgen05.mma operand lie in shared memory, and the matrix descriptor of wgmma.
 
     tile = SharedTile(start=0x400, leading_bytes=0, stride_bytes=1024, swizzle=128)      # rows of 128 bytes, K-major
     element_addresses(tile, rows=64, columns=16, element_bytes=2)                        # (64, 16) byte addresses
 
-An operand is read in chunks of 16 bytes. K-major: a chunk holds neighbours along K, and a line of chunks is a row of A
-or a column of B. MN-major: it holds neighbours along M or N, and a line is one k. The swizzle is an XOR on the absolute
-address, so that a start moved by 32 bytes within a row of the pattern reads the next 32 bytes of K.
+An operand is read in chunks of 16 bytes. If it is K-major, a chunk holds neighbours along K, and a line of chunks is a
+row of A or a column of B. If it is MN-major, a chunk holds neighbours along M or N, and a line has one value of k. The
+swizzle is an XOR on the absolute address; therefore a start that is moved by 32 bytes within a row of the pattern reads
+the next 32 bytes of K.
 
 Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout": "Strides", "Canonical Layouts", "Matrix
 Descriptor Format".
@@ -23,22 +24,22 @@ from gpu_simulator.hardware.swizzle import CHUNK_BYTES, TMA_SWIZZLES
 
 SWIZZLES = (0, 32, 64, 128)
 MAJORS = ("k", "mn")
-PATTERN_ROWS = 8  # rows, or values of k, after which the pattern of a swizzle repeats
-LINE_BITS = 7  # the swizzles take what they XOR from address bit 7 on
-_PERIOD = 1 << 10  # no swizzle looks at higher address bits
+PATTERN_ROWS = 8  # number of rows, or values of k, after which a swizzle's pattern repeats
+LINE_BITS = 7  # the swizzles read their source bits from address bit 7 on
+_PERIOD = 1 << 10  # no swizzle depends on address bit 10 or higher
 
 
 class DescriptorError(LabError, ValueError):
-    """A matrix descriptor that the hardware would refuse, or would take for another one."""
+    """A matrix descriptor that the hardware would refuse, or would understand differently."""
 
 
 @dataclass(frozen=True)
 class SharedTile:
-    """An operand in shared memory, as its descriptor tells it.
+    """An operand in shared memory, as its descriptor describes it.
 
     start: byte address of the first element, before the XOR.   swizzle: 0, 32, 64 or 128 bytes.
-    major: "k" or "mn", the dimension along which neighbours lie side by side.
-    base_offset: 0 to 7; 128-byte lines by which the pattern of the swizzle begins behind a multiple of its size.
+    major: "k" or "mn", the dimension along which neighbours are next to each other.
+    base_offset: 0 to 7; number of 128-byte lines from a multiple of the pattern's size to the beginning of the pattern.
 
     leading_bytes (LBO) and stride_bytes (SBO) are distances in bytes:
 
@@ -65,11 +66,11 @@ class SharedTile:
 
     @property
     def pattern_bytes(self) -> int:
-        """What the pattern of the swizzle spans: its start address has to be a multiple of that."""
+        """The size of the swizzle's pattern in bytes. The pattern begins at multiples of this size."""
         return PATTERN_ROWS * max(self.swizzle, CHUNK_BYTES)
 
     def advanced(self, offset_bytes: int) -> SharedTile:
-        """The tile whose start lies further on, as a kernel steps along K."""
+        """The tile whose start is `offset_bytes` further on, as when a kernel steps along K."""
         return replace(self, start=self.start + offset_bytes)
 
 
@@ -77,6 +78,7 @@ def chunk_addresses(tile: SharedTile, rows: int, columns: int, element_bytes: in
     """Byte address of each 16-byte chunk of an operand of `rows` (M or N) × `columns` (K).
 
     Shape (rows, columns · element_bytes / 16) for K-major tiles, (columns, rows · element_bytes / 16) for MN-major.
+    Raises `DescriptorError` if a line is not a whole number of chunks.
     """
     base = tile.start // _PERIOD * _PERIOD
     return base + _chunks(replace(tile, start=tile.start - base), rows, columns, element_bytes)
@@ -113,7 +115,7 @@ def _chunks(tile: SharedTile, rows: int, columns: int, element_bytes: int) -> np
 def _swizzled(address: np.ndarray, tile: SharedTile) -> np.ndarray:
     if not tile.swizzle:
         return address
-    shift = tile.base_offset << LINE_BITS  # the pattern counts its lines from there
+    shift = tile.base_offset << LINE_BITS  # the lines of the pattern are counted from here
     return address ^ (TMA_SWIZZLES[tile.swizzle](address - shift) ^ (address - shift))
 
 
@@ -126,7 +128,7 @@ def element_addresses(tile: SharedTile, rows: int, columns: int, element_bytes: 
 
 
 def problem(tile: SharedTile, rows: int, columns: int, element_bytes: int, shared_bytes: int) -> str:
-    """Why an instruction cannot read this operand as it is meant, as a sentence; empty if it can.
+    """Why an instruction cannot read this operand as it is meant, as a sentence; "" if it can.
 
     shared_bytes: size of the block's shared memory.
     """
@@ -164,7 +166,7 @@ def problem(tile: SharedTile, rows: int, columns: int, element_bytes: int, share
 
 
 def _swaps(tile: SharedTile) -> bool:
-    """Whether it is the leading offset that leads to the next 8 lines."""
+    """Whether the leading offset, and not the stride offset, is the distance to the next 8 lines."""
     return tile.major == "mn" and not tile.swizzle
 
 
@@ -180,7 +182,7 @@ _SM90_UNUSED = 0b11 << 14 | 0b11 << 30 | 0b111 << 46 | 0x3FF << 52
 
 
 def encode_sm90(tile: SharedTile) -> int:
-    """The descriptor of wgmma. Raises `DescriptorError` where a field cannot hold its value."""
+    """The descriptor of wgmma. Raises `DescriptorError` if a value does not fit its field."""
     word = 0
     for name, value, at in (
         ("start address", tile.start, 0),
@@ -198,9 +200,9 @@ def encode_sm90(tile: SharedTile) -> int:
 
 
 def decode_sm90(word: int, major: str = "k") -> SharedTile:
-    """The tile that a descriptor of wgmma means; `major` comes from the instruction.
+    """The tile that a descriptor of wgmma describes; `major` comes from the instruction.
 
-    Raises `DescriptorError` where bits are set that the format does not have.
+    Raises `DescriptorError` if bits are set that the format does not use.
     """
     if word & _SM90_UNUSED:
         hint = " Bits 46 to 48 belong to the descriptors of tcgen05." if word >> 46 & 0b111 else ""

@@ -1,4 +1,4 @@
-"""The 64 bits with which tcgen05.mma is told where an operand lies in shared memory.
+"""The 64-bit descriptor of an operand of tcgen05.mma in shared memory.
 
 | bits    | field                                                                             |
 |---------|-----------------------------------------------------------------------------------|
@@ -10,7 +10,7 @@
 | 52      | 1 where the leading offset is an absolute address (sm_103a)                       |
 | 61 … 63 | swizzle: 0 none, 2 128 bytes, 4 64, 6 32; 1 is 128 bytes in chunks of 32 for TF32 |
 
-All others are 0. Source: PTX ISA, "tcgen05: Shared Memory Descriptor".
+All other bits are 0. Source: PTX ISA, "tcgen05: Shared Memory Descriptor".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UNUSED = 0b11 << 14 | 0b11 << 30 | 0xFF << 53
 
 
 def encode_sm100(tile: SharedTile) -> int:
-    """The descriptor of tcgen05.mma. Raises `DescriptorError` where a field cannot hold its value."""
+    """The descriptor of tcgen05.mma. Raises `DescriptorError` if a value does not fit its field."""
     word = VERSION << 46 | tile.base_offset << 49 | CODES[tile.swizzle] << 61
     for name, value, at in (
         ("start address", tile.start, 0),
@@ -43,9 +43,9 @@ def encode_sm100(tile: SharedTile) -> int:
 
 
 def decode_sm100(word: int, major: str = "k") -> SharedTile:
-    """The tile that a descriptor means; `major` comes from the instruction descriptor.
+    """The tile that a descriptor describes; `major` comes from the instruction descriptor.
 
-    Raises `DescriptorError` for what the format does not have.
+    Raises `DescriptorError` for values that the format does not have.
     """
     if word & _UNUSED:
         raise DescriptorError(

@@ -1,9 +1,9 @@
-"""Every dense `mma.sync`: which lane and register hold which element, and the `ldmatrix` that puts it there.
+"""For every dense `mma.sync`: which lane and register hold which element, and the `ldmatrix` that loads it.
 
     Mma("m16n8k16", "bf16").holder("A", 9, 3)      (lane 5, register 1, element 1)
 
-Source: PTX ISA, "Matrix Fragments for mma.m…" and "ldmatrix". One rule covers all shapes but Volta's m8n8k4 of FP16,
-where four groups of eight lanes (a quad of the lower and one of the upper half-warp) make a product each.
+Source: PTX ISA, "Matrix Fragments for mma.m…" and "ldmatrix". One rule covers all shapes except Volta's m8n8k4 of FP16,
+where four groups of eight lanes (a quad of the lower and one of the upper half-warp) compute one product each.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ ACCUMULATORS = {
     "e5m2": ("f32", "f16"),
     **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",)),
 }
-OPERANDS = ("A", "B", "C")  # D lies like C
+OPERANDS = ("A", "B", "C")  # D has the layout of C
 
 
 @dataclass(frozen=True)
 class Mma:
-    """One shape with one element type. `accumulator` None takes the first of `ACCUMULATORS`.
+    """One shape with one element type. If `accumulator` is None, it becomes the first in `ACCUMULATORS`.
 
     `coordinates(operand)` has shape (32 lanes, registers, elements of a register, 2): row and column. For FP16's m8n8k4
-    the rows (columns for B) count through the four products: row 8 · product + row of the product.
+    the rows (columns for B) are numbered through the four products: row 8 · product + row of the product. Raises
+    `LabError` for a combination that does not exist.
     """
 
     shape: str
@@ -74,11 +75,11 @@ class Mma:
 
     @property
     def quads(self) -> bool:
-        """Four 8 × 8 × 4 products, one for each quad pair."""
+        """Whether it computes four 8 × 8 × 4 products, one for each quad pair."""
         return self.dtype == "f16" and self.shape == "m8n8k4"
 
     def extent(self, operand: str) -> tuple[int, int]:
-        """Rows and columns of A (m, k), B (k, n) or C (m, n)."""
+        """Rows and columns of A (m, k), B (k, n), or C and D (m, n). Raises `LabError` for another operand."""
         m, n, k = self.mnk
         found = {"A": (m, k), "B": (k, n), "C": (m, n), "D": (m, n)}.get(operand)
         if found is None:
@@ -91,7 +92,7 @@ class Mma:
         return {"f16": 16, "f32": 32, "s32": 32, "f64": 64}[self.accumulator]
 
     def per_register(self, operand: str) -> int:
-        """Elements in one register: 32 bits' worth, or one FP64 in its 64-bit register."""
+        """Elements in one 32-bit register; 1 for FP64, whose registers have 64 bits."""
         return max(32 // self.element_bits(operand), 1)
 
     def coordinates(self, operand: str) -> np.ndarray:
@@ -100,7 +101,7 @@ class Mma:
 
     @checked
     def holder(self, operand: str, row: int, column: int) -> tuple[int, int, int]:
-        """(lane, register, element) that holds an element."""
+        """(lane, register, element) that holds an element. Raises `LabError` for an element outside the operand."""
         rows, columns = self.extent(operand)
         if not (0 <= row < rows and 0 <= column < columns):
             raise LabError(f"{operand} of {self.shape} is {rows} × {columns}; it has no element ({row}, {column}).")
@@ -133,7 +134,7 @@ def _stack(row, column) -> np.ndarray:
 
 
 def _quad_pairs(accumulator: str) -> dict[str, np.ndarray]:
-    """FP16's m8n8k4 with A row-major and B column-major; product q belongs to lanes 4q … 4q+3 and 16 above."""
+    """FP16's m8n8k4 with A row-major and B column-major; product q belongs to lanes 4q … 4q+3 and the same plus 16."""
     lane, register, element = np.ix_(range(LANES), range(2), range(2))
     within, product, upper = lane % 4 + 4 * (lane // 16), lane // 4 % 4, lane // 16
     number = register * 2 + element
@@ -153,10 +154,12 @@ def _quad_pairs(accumulator: str) -> dict[str, np.ndarray]:
 @lru_cache(maxsize=64)
 @checked
 def ldmatrix(count: int, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Who names which row, and who receives which element, of `ldmatrix.x{count}` (or `stmatrix`, the way back).
+    """Which lane addresses which row, and which lane receives which element, of `ldmatrix.x{count}`.
 
-    Returns (lane -> matrix, row): int (8 · count, 2), and (lane, register, half -> matrix, row, column): int
-    (32, count, 2, 3). Elements have 16 bits; each row of a matrix is 16 contiguous bytes.
+    Returns two int arrays: for each lane the (matrix, row) that it addresses, shape (8 · count, 2); and for each lane,
+    register and half the (matrix, row, column) that it receives, shape (32, count, 2, 3). `stmatrix` is the same with
+    the lanes as senders. Elements have 16 bits; each row of a matrix is 16 contiguous bytes. Raises `LabError` unless
+    `count` is 1, 2 or 4.
     """
     if count not in (1, 2, 4):
         raise LabError(f"ldmatrix and stmatrix move 1, 2 or 4 matrices, not {count}.")
@@ -171,9 +174,9 @@ def ldmatrix(count: int, transposed: bool = False) -> tuple[np.ndarray, np.ndarr
 class FragmentLoad:
     """The `ldmatrix` that fills one fragment from a tile in shared memory.
 
-    `rows[lane]`, `chunks[lane]`: the row of the stored tile and the 16-byte chunk in it whose address the lane gives;
-    8 · count lanes. The stored tile is A (m, k) row-major; B as (n, k), "column-major"; or B as (k, n), "row-major",
-    which takes `.trans`.
+    `rows[lane]`, `chunks[lane]`: the row of the stored tile, and the 16-byte chunk in that row, whose address the lane
+    gives; 8 · count lanes. The stored tile is A (m, k) row-major; or B as (n, k), "column-major"; or B as (k, n),
+    "row-major", which needs `.trans`.
     """
 
     count: int
@@ -188,7 +191,10 @@ class FragmentLoad:
 
 @checked
 def fragment_load(mma: Mma, operand: str, stored: str = "") -> FragmentLoad:
-    """How `ldmatrix` loads A, or B stored "column-major" (n rows of k, the default) or "row-major" (k rows of n)."""
+    """How `ldmatrix` loads A, or B stored "column-major" (n rows of k, the default) or "row-major" (k rows of n).
+
+    Raises `LabError` where ldmatrix cannot load it.
+    """
     stored = stored or ("row-major" if operand == "A" else "column-major")
     if operand not in ("A", "B") or mma.quads or BITS[mma.dtype] > 32:
         raise LabError(

@@ -1,6 +1,6 @@
-"""A number taken apart: the bits of its sign, exponent and fraction in a format, and what they are worth.
+"""Splits a number into the bits of its sign, exponent and fraction in a format, and gives the value that is stored.
 
-IEEE 754 for FP32 and FP16; BF16 is FP32 without the lower half of its bits, rounded to the nearest, ties to even.
+IEEE 754 for FP32 and FP16; BF16 is the upper half of the bits of FP32, rounded to the nearest, ties to even.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ EXPONENT_BITS = {"f32": 8, "bf16": 8, "f16": 5}
 
 
 class Fields(NamedTuple):
-    """Bits as text, and the value that is stored."""
+    """The bits of each field as text of "0" and "1", and the value that is stored."""
 
     sign: str
     exponent: str
@@ -26,7 +26,7 @@ class Fields(NamedTuple):
 
 @checked
 def fields(number: float, kind: str) -> Fields:
-    """`number` in "f32", "bf16" or "f16", rounded to the nearest. Raises `ConfigError` naming the formats."""
+    """`number` rounded to the nearest in "f32", "bf16" or "f16". Raises `ConfigError` for any other format."""
     if kind not in EXPONENT_BITS:
         raise ConfigError(f"There is no format {kind!r} here; there are {', '.join(EXPONENT_BITS)}.")
     with np.errstate(over="ignore"):

@@ -1,9 +1,9 @@
-"""How many blocks of a kernel fit on one SM at once, and which resource stops the next one.
+"""Computes how many blocks of a kernel fit on one SM at once, and which resource limits that number.
 
-The rules are those of `cuda_occupancy.h` of the CUDA Toolkit 13.0, for the largest shared-memory carve-out:
-registers are given to a warp at a time in units of 256, and each of an SM's four quarters has its own file of
-them; shared memory is rounded up to 256 bytes (sm_75) or 128 (sm_80 and later), after adding the 1 KB that
-the system keeps for each block from sm_80 on.
+The rules are those of `cuda_occupancy.h` of the CUDA Toolkit 13.0, for the largest shared-memory carve-out: registers
+are allocated to each warp in units of 256, and each quarter of an SM has its own register file; shared memory is
+rounded up to 256 bytes (sm_75) or 128 (sm_80 and later), after adding the 1 KB that the system reserves for each block
+from sm_80 on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WARP = 32
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Resident blocks and warps per SM; `limits` gives the blocks that each resource alone would allow."""
+    """Resident blocks and warps of an SM. `limits` has the number of blocks that each resource alone would allow."""
 
     blocks: int
     warps: int
@@ -32,10 +32,10 @@ class Occupancy:
 
 @checked
 def occupancy(gpu: Gpu | str, threads: int, registers: int, smem_bytes: int) -> Occupancy:
-    """Occupancy of a kernel with `threads` a block, `registers` a thread and `smem_bytes` a block.
+    """Occupancy of a kernel with `threads` and `smem_bytes` for each block and `registers` for each thread.
 
-    `smem_bytes` is static plus dynamic shared memory, without what the system reserves. Raises
-    `LaunchError` for a kernel that cannot start on this GPU.
+    `smem_bytes` is static plus dynamic shared memory, without what the system reserves. Raises `LaunchError` for a
+    kernel that cannot start on this GPU.
     """
     gpu = gpu_of(gpu)
     _require_launchable(gpu, threads, registers, smem_bytes)

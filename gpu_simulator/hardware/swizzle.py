@@ -1,4 +1,4 @@
-"""XOR swizzles of shared-memory addresses: chunks of 16 bytes change places within a line, by a few bits of the row."""
+"""XOR swizzles of shared-memory addresses: they permute the 16-byte chunks of a line, depending on bits of the row."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ LINE_BYTES = 128
 
 
 class LayoutError(LabError, ValueError):
-    """A shared-memory layout that cannot exist, or that an access cannot use."""
+    """A shared-memory layout that is impossible, or that an access cannot use."""
 
 
 @dataclass(frozen=True)
 class Swizzle:
     """The `Swizzle<bits, base, shift>` of CUTLASS on byte addresses.
 
-    With a positive shift: address ^ ((address >> shift) & mask), so `bits` address bits from `base` on are XORed with
-    those `shift` above. With a negative shift the bits from `base` on are XORed into those |shift| above. The
-    hardware's 128-, 64- and 32-byte swizzles of TMA and wgmma are `Swizzle(3)`, `Swizzle(2)` and `Swizzle(1)`.
+    With a positive shift: address ^ ((address >> shift) & mask), so the `bits` address bits from `base` on are XORed
+    with the bits `shift` places higher. With a negative shift, the bits from `base` on are XORed into the bits |shift|
+    places higher. The hardware's 128-, 64- and 32-byte swizzles of TMA and wgmma are `Swizzle(3)`, `Swizzle(2)` and
+    `Swizzle(1)`. Raises `LayoutError` if |shift| < bits, or if bits or base are negative.
     """
 
     bits: int
@@ -38,12 +39,12 @@ class Swizzle:
 
     @classmethod
     def of_elements(cls, bits: int, base: int, shift: int, element_bytes: int) -> Swizzle:
-        """The same swizzle written for element offsets, as in CuTe: Swizzle<3,3,3> of FP16 is Swizzle(3, 4, 3)."""
+        """The same swizzle, given for element offsets as in CuTe: Swizzle<3,3,3> of FP16 is Swizzle(3, 4, 3)."""
         return cls(bits, base + element_bytes.bit_length() - 1, shift)
 
     @property
     def mask(self) -> int:
-        """The address bits that change."""
+        """The address bits that are changed."""
         return ((1 << self.bits) - 1) << (self.base + max(-self.shift, 0))
 
     @property
@@ -52,16 +53,16 @@ class Swizzle:
         return ((1 << self.bits) - 1) << (self.base + max(self.shift, 0))
 
     def __call__(self, address):
-        """The swizzled byte address; its own inverse."""
+        """The swizzled byte address. The function is its own inverse."""
         address = np.asarray(address)
         moved = address & self.source
         return address ^ (moved >> self.shift if self.shift >= 0 else moved << -self.shift)
 
     def step(self, swizzled, address, offset_bytes: int):
-        """The swizzled address `offset_bytes` further on, from the swizzled address alone: one XOR.
+        """The swizzled address of `address + offset_bytes`, computed from `swizzled` with a single XOR.
 
-        `address` is the plain address that `swizzled` came from. Right where the addition carries nowhere
-        (address + offset = address ^ offset) and leaves the source bits alone; else a `LayoutError`.
+        `swizzled` is the swizzled form of `address`. One XOR is enough if the addition has no carry (address + offset =
+        address ^ offset) and does not change the source bits; otherwise a `LayoutError` is raised.
         """
         if offset_bytes & self.source or np.any(np.asarray(address) & offset_bytes):
             raise LayoutError(
@@ -75,10 +76,11 @@ TMA_SWIZZLES = {128: Swizzle(3), 64: Swizzle(2), 32: Swizzle(1)}
 
 
 def row_swizzle(row_bytes: int, chunk_bytes: int = CHUNK_BYTES, line_bytes: int = LINE_BYTES) -> Swizzle:
-    """The XOR that frees a column of chunks of conflicts in rows of `row_bytes` (a power of two, two chunks or more).
+    """The swizzle that makes access to a column of chunks free of bank conflicts, for rows of `row_bytes`.
 
-    Rows of a line or more XOR the chunk with row mod 8; shorter rows share a line and XOR with fewer bits. Another
-    chunk and line describe a machine with other banks: 4 and 16 give the toy of four banks.
+    `row_bytes` is a power of two and at least two chunks; otherwise a `LayoutError` is raised. If a row fills a line or
+    more, the chunk number is XORed with row mod 8; shorter rows share a line and use fewer bits. Other values of
+    `chunk_bytes` and `line_bytes` describe a machine with other banks: 4 and 16 give the small example with four banks.
     """
     if row_bytes < 2 * chunk_bytes or row_bytes & (row_bytes - 1):
         raise LayoutError(
@@ -93,6 +95,9 @@ def row_swizzle(row_bytes: int, chunk_bytes: int = CHUNK_BYTES, line_bytes: int 
 
 
 def tile_addresses(rows: int, row_bytes: int, swizzle: Swizzle | None = None, pad_bytes: int = 0) -> np.ndarray:
-    """Byte address of every 16-byte chunk of a row-major tile: shape (rows, row_bytes // 16)."""
+    """Byte address of every 16-byte chunk of a row-major tile: shape (rows, row_bytes // 16).
+
+    Each row is followed by `pad_bytes`; the tile begins at address 0.
+    """
     plain = np.arange(rows)[:, None] * (row_bytes + pad_bytes) + np.arange(row_bytes // CHUNK_BYTES) * CHUNK_BYTES
     return plain if swizzle is None else swizzle(plain)

@@ -1,9 +1,9 @@
-"""A tensor map: what TMA knows of a tensor in global memory, and of the boxes that it copies out of it.
+"""Describes a tensor map: what TMA knows of a tensor in global memory, and of the boxes that it copies.
 
     TensorMap.of(a, box=(64, 128), swizzle=128)      # a: (M, K); boxes of 128 rows of 64 elements
 
-Dimensions are counted from the innermost, as the driver and the instruction's coordinates count them: a row-major
-(M, K) matrix has sizes (K, M). The emulator and the driver encode the same object, each in its own 128 bytes.
+Dimensions are counted from the innermost, as in the driver and in the instruction's coordinates: a row-major (M, K)
+matrix has sizes (K, M). The emulator and the driver encode the same object, each in its own 128 bytes.
 
 Limits: CUDA Driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled.
 """
@@ -36,21 +36,22 @@ ALIGN = 16
 
 
 class TensorMapError(LabError, ValueError):
-    """A tensor map that the driver would refuse; the message says which limit it breaks."""
+    """A tensor map that the driver would refuse; the message says which limit it exceeds."""
 
 
 @dataclass(frozen=True)
 class TensorMap:
     """Sizes, strides and box of a tiled tensor map.
 
-    element: f16, bf16, f32, u8 …   sizes: elements a dimension, innermost first, 1 to 5 of them.
-    strides: bytes from one element to the next along dimensions 1, 2 …; the innermost is dense.
-    box: elements a dimension that one copy walks over; with `element_strides` every so-many-th of them is copied.
+    element: f16, bf16, f32, u8 …   sizes: number of elements in each dimension, innermost first, 1 to 5 dimensions.
+    strides: bytes from one element to the next along dimensions 1, 2 …; the innermost dimension is dense.
+    box: number of elements in each dimension that one copy covers.   element_strides: with n, only every n-th is
+    copied.
     swizzle: 0, 32, 64, 128, the XOR on the addresses in shared memory.   l2_promotion: 0, 64, 128, 256 bytes.
-    fill: "zero" or "nan", what a load puts where the box reaches out of the tensor.
-    array: the NumPy array that holds the tensor, from its first byte on; None where the map only describes.
+    fill: "zero" or "nan", what a load writes where the box extends beyond the tensor.
+    array: the NumPy array that holds the tensor, from its first byte on; None if there is only a description.
 
-    Raises `TensorMapError` for what the driver refuses. Interleaved layouts are not offered.
+    Raises `TensorMapError` for what the driver refuses. Interleaved layouts are not supported.
     """
 
     element: str
@@ -73,9 +74,10 @@ class TensorMap:
 
     @classmethod
     def of(cls, array: np.ndarray, box, swizzle: int = 0, element: str | None = None, **options) -> TensorMap:
-        """The map of a whole contiguous array, whose last axis is the innermost dimension.
+        """The map of a whole contiguous array, whose last axis is the innermost dimension. Raises `TensorMapError`.
 
-        box: innermost first.   element: where NumPy's type does not tell it, such as "tf32" for a float32 array.
+        box: innermost first.   element: only needed where NumPy's type does not say it, such as "tf32" for a float32
+        array.
         """
         if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
             raise TensorMapError("A tensor map is made of a contiguous NumPy array; pass np.ascontiguousarray(…).")
@@ -91,14 +93,14 @@ class TensorMap:
 
     @classmethod
     def of_shape(cls, element: str, shape, box, swizzle: int = 0, **options) -> TensorMap:
-        """The map of a dense array of this NumPy shape, whose last axis is the innermost dimension."""
+        """The map of a dense array with this NumPy shape, whose last axis is the innermost dimension."""
         sizes = tuple(shape)[::-1]
         size = ELEMENT_BYTES.get(element, 1)
         strides = tuple(size * prod(sizes[:axis]) for axis in range(1, len(sizes)))
         return cls(element, sizes, strides, tuple(box), swizzle=swizzle, **options)
 
     def without_array(self) -> TensorMap:
-        """The same map, describing only."""
+        """The same map without its array, that is, only the description."""
         return replace(self, array=None)
 
     # ---- What follows from it ----
@@ -113,7 +115,7 @@ class TensorMap:
 
     @property
     def copied(self) -> tuple[int, ...]:
-        """Elements a dimension that one copy moves: the box, divided by the element strides and rounded up.
+        """Number of elements in each dimension that one copy moves: the box divided by the element strides, rounded up.
 
         The innermost dimension has no element stride.
         """
@@ -121,7 +123,7 @@ class TensorMap:
 
     @property
     def box_bytes(self) -> int:
-        """Bytes of one copy, as the mbarrier counts them; also where the box reaches out of the tensor."""
+        """Bytes of one copy as the mbarrier counts them; elements of the box outside the tensor are included."""
         return prod(self.copied) * self.element_bytes
 
     @property
@@ -131,39 +133,40 @@ class TensorMap:
 
     @property
     def row_pitch(self) -> int:
-        """Bytes from a row of the box to the next in shared memory: a swizzled row is as wide as its swizzle."""
+        """Bytes from one row of the box to the next in shared memory: those of the row, but at least `swizzle`."""
         return max(self.row_bytes, self.swizzle)
 
     @property
     def smem_bytes(self) -> int:
-        """Shared memory from the first to the last byte of a box."""
+        """Bytes of shared memory that a box occupies, from its first to its last byte."""
         return prod(self.copied[1:]) * self.row_pitch
 
     @property
     def span_bytes(self) -> int:
-        """Bytes of global memory from the first to the last element."""
+        """Bytes of global memory from the first to the last element of the tensor."""
         last = sum((size - 1) * stride for size, stride in zip(self.sizes[1:], self.strides, strict=True))
         return last + self.sizes[0] * self.element_bytes
 
     @property
     def xor(self) -> Swizzle | None:
-        """The swizzle of absolute shared addresses."""
+        """The swizzle as a function of absolute shared-memory addresses; None without a swizzle."""
         return TMA_SWIZZLES.get(self.swizzle)
 
     @property
     def smem_align(self) -> int:
-        """Alignment of a box in shared memory at which the XOR pattern begins with its first row."""
+        """Alignment in bytes of a box in shared memory with which the XOR pattern begins at the box's first row."""
         return 8 * self.swizzle if self.swizzle else 128
 
     # ---- What cannot be ----
 
     def refused(self, corner, storing: bool) -> str:
-        """Why a copy whose box begins at `corner` (coordinates, innermost first) would stop the kernel; empty if not.
+        """Why a copy of the box at `corner` (coordinates, innermost first) would stop the kernel; "" if it would not.
 
-        Recorded on an H200 for loads and stores of tiles, as CUDA_ERROR_ILLEGAL_INSTRUCTION: 56 boxes, one to five
-        dimensions, every swizzle, equal bit for bit wherever these two rules let them pass. That the rules hold for
-        multicasts, prefetches and reductions, and on other GPUs, is inferred. CUDA C++ Programming Guide, "Using TMA
-        to transfer multi-dimensional arrays", has the second rule too.
+        `storing` is True for copies to global memory. Recorded on an H200 for loads and stores of tiles, as
+        CUDA_ERROR_ILLEGAL_INSTRUCTION: 56 boxes, one to five dimensions, every swizzle; wherever these two rules allow
+        a copy, the results are equal bit for bit. It is inferred, not recorded, that the rules also hold for
+        multicasts, prefetches and reductions, and on other GPUs. CUDA C++ Programming Guide, "Using TMA to transfer
+        multi-dimensional arrays", has the second rule too.
         """
         first, size = int(corner[0]), self.element_bytes
         if first * size % ALIGN:
@@ -184,7 +187,7 @@ class TensorMap:
         return ""
 
     def problem(self) -> str:
-        """Why the driver would refuse this map, as a sentence; empty if it would not."""
+        """Why the driver would refuse this map, as a sentence; "" if it would not."""
         if self.element not in ELEMENT_BYTES:
             return f"TMA knows no element type {self.element!r}; it knows {', '.join(ELEMENT_BYTES)}."
         rank = self.rank

@@ -1,7 +1,7 @@
 """Tensor memory (TMEM): where tcgen05.mma puts D, and which cells tcgen05.ld and tcgen05.st move to which registers.
 
-128 lanes of 512 columns of 32 bits for each multiprocessor. An address is lane << 16 | column. A warp reaches only its
-quarter, lanes 32 · (warp % 4) … + 31.
+Each multiprocessor has 128 lanes of 512 columns of 32 bits. An address is lane << 16 | column. A warp can access only
+its quarter, lanes 32 · (warp % 4) … + 31.
 
 Source: PTX ISA, "Tensor Memory", "Data Path Layout Organization", "Data Movement Shape".
 """
@@ -18,7 +18,10 @@ ALLOCATIONS = (32, 64, 128, 256, 512)  # columns that can be allocated
 
 
 class Piece(NamedTuple):
-    """Columns first … first + count - 1 of the rows of D that one block holds, in these lanes, from column 0 on."""
+    """Columns `first` … `first + count - 1` of the rows of D that one block holds.
+
+    lanes: the lane of each row.   In tensor memory the piece begins at the accumulator's first column.
+    """
 
     lanes: tuple[int, ...]
     first: int
@@ -27,7 +30,7 @@ class Piece(NamedTuple):
 
 @lru_cache
 def pieces(m: int, n: int, cta_group: int = 1, ws: bool = False) -> tuple[Piece, ...]:
-    """Where the rows of D lie that one block holds: all m of them, or for cta_group::2 half of them.
+    """Where the rows of D lie that one block holds: all m of them, or half of them for cta_group::2.
 
     | M, group           | rows a block | lanes                                               | letter in the PTX ISA |
     |--------------------|--------------|-----------------------------------------------------|------|
@@ -47,12 +50,16 @@ def pieces(m: int, n: int, cta_group: int = 1, ws: bool = False) -> tuple[Piece,
     )
 
 
-SHAPES = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}  # registers a repetition
+SHAPES = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}  # registers per repetition
 _MOST = {"32x32b": 128, "16x64b": 128, "16x128b": 64, "16x256b": 32, "16x32bx2": 128}
 
 
 class Fragment(NamedTuple):
-    """lanes, columns: (registers, 32 threads), offsets from the address of the instruction.   wide: columns covered."""
+    """The cells that each register of each thread receives.
+
+    lanes, columns: int arrays (registers, 32 threads), relative to the instruction's address.
+    wide: number of columns that are covered.
+    """
 
     lanes: np.ndarray
     columns: np.ndarray
@@ -61,9 +68,10 @@ class Fragment(NamedTuple):
 
 @lru_cache
 def fragment(shape: str, times: int, split: int = 0) -> Fragment:
-    """The cells of tcgen05.ld and tcgen05.st. split: columns to the second half of 16x32bx2.
+    """The cells that tcgen05.ld and tcgen05.st move for this shape and number of repetitions.
 
-    Raises `KeyError` for an unknown shape, `ValueError` for a number of repetitions that does not exist.
+    split: for 16x32bx2, the distance in columns between the first and the second 16 threads. Raises `KeyError` for an
+    unknown shape, `ValueError` for a number of repetitions that does not exist.
     """
     each = SHAPES[shape]
     if times & (times - 1) or not 1 <= times <= _MOST[shape]:

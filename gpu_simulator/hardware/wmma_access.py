@@ -1,10 +1,11 @@
-"""How the machine loads and stores a wmma tile: the memory instructions that ptxas makes of one PTX instruction.
+"""The memory accesses of a wmma load or store: the machine instructions into which ptxas translates it.
 
-Read from the SASS of sm_75, sm_80, sm_90a and sm_120a, which differ in nothing that counts here; PTX documents none of
-it. In shared memory, tiles of `a` and `b` with 16-bit elements come by ldmatrix in either layout (an 8 × 8 matrix at a
-time), and so do 8-bit ones whose k runs along memory. Everything else takes ordinary loads and stores of 1, 4 or 8
-bytes a lane, with the lanes laid over a block of 8 rows as in the fragments of mma.sync; 16-bit tiles that lie
-crosswise are turned in registers (MOVM), so their accesses are the same in both layouts.
+Read from the SASS of sm_75, sm_80, sm_90a and sm_120a, which do not differ in what is counted here; PTX documents none
+of it. In shared memory, ldmatrix loads tiles of `a` and `b` with 16-bit elements in either layout (one 8 × 8 matrix at
+a time), and tiles with 8-bit elements if k is their contiguous dimension. Everything else uses ordinary loads and
+stores of 1, 4 or 8 bytes per lane, with the lanes arranged over a block of 8 rows as in the fragments of mma.sync.
+16-bit tiles in the other layout than their fragment are transposed in registers (MOVM), so the accesses are the same in
+both layouts.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "s8": 1, "u8": 1, "s3
 class Access(NamedTuple):
     """The requests of one wmma load or store.
 
-    width: bytes a lane.   line, byte: of each lane, int arrays (requests, lanes): which row of memory (a column of a
-    tile stored by columns), and where in it. With ldmatrix a "request" here is one matrix: 8 lanes of 16 bytes.
-    instructions: how many machine instructions these are on sm_80 and later.
+    width: bytes per lane.
+    line, byte: int arrays (requests, lanes): for each lane the row of memory (a column of a tile stored by columns),
+    and the byte in it. With ldmatrix, a "request" here is one matrix: 8 lanes of 16 bytes.
+    instructions: number of machine instructions for all requests on sm_80 and later.
     """
 
     width: int
@@ -34,10 +36,11 @@ class Access(NamedTuple):
 
 @lru_cache(maxsize=128)
 def access(matrix: str, shape: str, layout: str, kind: str, shared: bool) -> Access:
-    """matrix: "a", "b", "c", "d"; layout: "row", "col"; kind: the element type.
+    """The memory accesses for one tile.
 
-    shared: the PTX names the shared space. A generic address, which NVRTC leaves in the loads of bf16 and tf32
-    that mma.h asks for, is not enough for ldmatrix.
+    matrix: "a", "b", "c", "d".   layout: "row", "col".   kind: the element type.
+    shared: the PTX names the shared space. ldmatrix is only used then, and not for a generic address, which NVRTC
+    leaves in the loads of bf16 and tf32 of mma.h.
     """
     m, n, k = SHAPES[shape]
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
@@ -55,13 +58,16 @@ def access(matrix: str, shape: str, layout: str, kind: str, shared: bool) -> Acc
         return _requests(4, lines, length * 4, 4, 32, [(lane % 4, lane // 4 * 4)])
     if size == 2:
         return _requests(4, lines, length * 2, 8, 16, [(lane // 4, lane % 4 * 4)])
-    if (shape != "m8n32k16") == (layout == "row"):  # a lane's two neighbours are neighbours in memory
+    if (shape != "m8n32k16") == (layout == "row"):  # the two elements of a lane are neighbours in memory
         return _requests(8, lines, length * 4, 8, 32, [(lane // 4, lane % 4 * 8)])
     return _requests(4, lines, length * 4, 8, 32, [(lane % 4 * 2 + e, lane // 4 * 4) for e in (0, 1)])
 
 
 def _requests(width: int, lines: int, line_bytes: int, block_lines: int, block_bytes: int, lanes: list) -> Access:
-    """Each block of the tile, `block_lines` × `block_bytes`, is reached by the (line, byte) pairs in `lanes`."""
+    """The requests that cover the tile: in each block of `block_lines` × `block_bytes`, one for each pair in `lanes`.
+
+    A pair holds the lanes' lines and bytes, relative to the block.
+    """
     found = [
         (first + line, start + byte)
         for first in range(0, lines, block_lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,124 +12,121 @@ from gpu_simulator.machine.mbarrier_messages import waiting_clauses
 from gpu_simulator.machine.thread_ranges import spans, threads_wait
 
 
-class Waiting(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Arrival:
     """Lanes that arrived at a barrier together. following: the code block after it; None for bar.arrive, which goes on.
 
-    expected: threads that the barrier waits for, None for all.   reduction: (how, values, register) of bar.red.
-    event: the number of the last access before they arrived, where hazards are looked for.
+    block, number: of the barrier.   expected: threads that it waits for, None for all.
+    reduction: (how, values, register) of bar.red.
     """
 
+    block: int
+    number: int
     lanes: np.ndarray
     expected: int | None
     following: int | None
     site: int
     reduction: tuple | None
-    event: int
 
 
 class Barriers:
-    """Waiting lanes of a chunk. A barrier is a pair (block of the chunk, barrier number)."""
+    """Waiting lanes. A barrier is a pair (resident block, barrier number)."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
-        self.waiting: dict[tuple[int, int], list[Waiting]] = {}
+    def __init__(self, resident):
+        self.resident = resident
+        self.waiting: dict[tuple[int, int], list[Arrival]] = {}
 
-    def sync(self, L, site: int, number, count, following: int) -> int:
+    def sync(self, lanes, site: int, number, count, following: int) -> int:
         """bar.sync: returns the next code block, or -1 with the lanes parked."""
-        chunk = self.chunk
+        resident = self.resident
         if (
-            L.full
+            lanes.full
             and not self.waiting
             and number.ndim == 0
-            and (count is None or int(count) == 32 * chunk.warps_per_block)
+            and (count is None or int(count) == 32 * resident.warps_per_block)
         ):
-            if chunk.hazards is not None:
-                chunk.hazards.everyone()
-            if chunk.launch.trace is not None:
-                chunk.launch.trace.everyone(chunk, int(number))
+            for observer in resident.observers:
+                observer.barrier_everyone(int(number))
             return following
-        self.park(L, site, number, count, following)
+        self.park(lanes, site, number, count, following)
         return -1
 
-    def arrive(self, L, site: int, number, count, following: int) -> int:
+    def arrive(self, lanes, site: int, number, count, following: int) -> int:
         """bar.arrive: counts the threads and lets them go on."""
-        self.add(L, site, number, count, None)
+        self.add(lanes, site, number, count, None)
         self.recheck()
         return following
 
-    def reduce(self, L, site: int, number, count, how: str, predicate, destination: int, following: int) -> int:
+    def reduce(self, lanes, site: int, number, count, how: str, predicate, destination: int, following: int) -> int:
         """bar.red: a predicate combined over the threads of the block."""
-        self.park(L, site, number, count, following, (how, predicate, destination))
+        self.park(lanes, site, number, count, following, (how, predicate, destination))
         return -1
 
-    def park(self, L, site, number, count, following, reduction=None) -> None:
+    def park(self, lanes, site, number, count, following, reduction=None) -> None:
 
-        self.add(L, site, number, count, following, reduction)
-        self.chunk.goto(L, PARKED)
-        self.chunk.at = None
+        self.add(lanes, site, number, count, following, reduction)
+        self.resident.goto(lanes, PARKED)
+        self.resident.at = None
         self.recheck()
 
-    def add(self, L, site, number, count, following, reduction=None) -> None:
-        chunk = self.chunk
-        lanes = L.lane_numbers()
-        numbers = np.broadcast_to(number, L.n)
-        active = L.active()
-        event = 0 if chunk.hazards is None else chunk.hazards.report.event
-        blocks = chunk.block_of_lane[lanes]
+    def add(self, lanes, site, number, count, following, reduction=None) -> None:
+        resident = self.resident
+        lane_numbers = lanes.lane_numbers()
+        numbers = np.broadcast_to(number, lanes.n)
+        active = lanes.active()
+        blocks = resident.block_of_lane[lane_numbers]
         for block in np.unique(blocks[active]).tolist():
             inside = active & (blocks == block)
             for which in np.unique(numbers[inside]).tolist():
                 chosen = inside & (numbers == which)
                 expected = None
                 if count is not None:
-                    expected = int(np.broadcast_to(count, L.n)[chosen][0])
+                    expected = int(np.broadcast_to(count, lanes.n)[chosen][0])
                 values = None
                 if reduction is not None:
-                    values = reduction[0], np.broadcast_to(reduction[1], L.n)[chosen], reduction[2]
-                if chunk.launch.trace is not None:
-                    chunk.launch.trace.meets(chunk, lanes[chosen], (block, which), following is not None)
-                self.waiting.setdefault((block, which), []).append(
-                    Waiting(lanes[chosen], expected, following, site, values, event)
-                )
+                    values = reduction[0], np.broadcast_to(reduction[1], lanes.n)[chosen], reduction[2]
+                arrival = Arrival(block, which, lane_numbers[chosen], expected, following, site, values)
+                for observer in resident.observers:
+                    observer.barrier_arrived(arrival)
+                self.waiting.setdefault((block, which), []).append(arrival)
 
     def recheck(self) -> None:
         """Release every barrier whose threads have all arrived or ended."""
 
-        chunk = self.chunk
+        resident = self.resident
         for key in list(self.waiting):
             block, _ = key
             entries = self.waiting[key]
             arrived = sum(len(e.lanes) for e in entries)
             expected = next((e.expected for e in entries if e.expected is not None), None)
-            lanes = slice(block * 32 * chunk.warps_per_block, (block + 1) * 32 * chunk.warps_per_block)
-            absent = int((chunk.pc[lanes] == DONE).sum())
+            lanes = slice(block * 32 * resident.warps_per_block, (block + 1) * 32 * resident.warps_per_block)
+            absent = int((resident.pc[lanes] == DONE).sum())
             if expected is None:
-                done = arrived + absent >= 32 * chunk.warps_per_block
+                done = arrived + absent >= 32 * resident.warps_per_block
             else:
-                done = arrived >= expected or (arrived + int((~chunk.alive[lanes]).sum()) >= expected)
+                done = arrived >= expected or (arrived + int((~resident.alive[lanes]).sum()) >= expected)
             if done:
                 del self.waiting[key]
-                if chunk.launch.trace is not None:
-                    chunk.launch.trace.met(chunk, key)
-                self.release(block, entries)
+                self.release(entries)
 
-    def release(self, block: int, entries: list) -> None:
-        chunk = self.chunk
-        if chunk.hazards is not None:
-            chunk.hazards.met(entries, any(e.expected is not None for e in entries))
+    def release(self, entries: list[Arrival]) -> None:
+        resident = self.resident
+        for observer in resident.observers:
+            observer.barrier_met(entries)
         reductions = [e.reduction for e in entries if e.reduction is not None]
-        for lanes, _, following, _, values, _ in entries:
-            if following is not None:
-                chunk.pc[lanes] = following
+        for entry in entries:
+            lanes, values = entry.lanes, entry.reduction
+            if entry.following is not None:
+                resident.pc[lanes] = entry.following
             if values is not None:
                 said = np.concatenate([v[1] for v in reductions])
                 result = {"popc": np.uint32(said.sum()), "and": np.bool_(said.all()), "or": np.bool_(said.any())}[
                     values[0]
                 ]
-                old = chunk.R[values[2]]
-                new = np.full(chunk.lanes, old) if old.ndim == 0 else old.copy()
+                old = resident.R[values[2]]
+                new = np.full(resident.lanes, old) if old.ndim == 0 else old.copy()
                 new[lanes] = result
-                chunk.R[values[2]] = new
+                resident.R[values[2]] = new
 
     # ---- When nothing can go on ----
 
@@ -137,51 +134,53 @@ class Barriers:
         raise Deadlock("Deadlock: no thread can go on. " + self.explain())
 
     def stuck_collective(self, index: int):
-        chunk = self.chunk
-        block = chunk.program.blocks[index]
+        resident = self.resident
+        block = resident.program.blocks[index]
         if block.warp_mask == "warpgroup":
-            raise Deadlock(chunk.warpgroups.stuck(index))
+            raise Deadlock(resident.warpgroups.stuck(index))
         item = block.code[0] if block.code else block.terminator
-        here = np.flatnonzero(chunk.pc == index)
+        here = np.flatnonzero(resident.pc == index)
         warp = here[0] // 32
-        lanes = chunk.pc[warp * 32 : (warp + 1) * 32]
+        lanes = resident.pc[warp * 32 : (warp + 1) * 32]
         missing = np.flatnonzero(lanes != index)
         raise Deadlock(
-            f"{item.opcode} at {chunk.launch.describe(item)} needs every lane that it names, but in the warp of "
-            f"{chunk.name_lane(int(here[0]))} {'lanes' if missing.size > 1 else 'lane'} "
+            f"{item.opcode} at {resident.launch.describe(item)} needs every lane that it names, but in the warp of "
+            f"{resident.name_lane(int(here[0]))} {'lanes' if missing.size > 1 else 'lane'} "
             f"{spans(missing)} {'are' if missing.size > 1 else 'is'} elsewhere"
-            + (" or do not exist (the block has a partial warp)" if not chunk.whole_warps else "")
+            + (" or do not exist (the block has a partial warp)" if not resident.whole_warps else "")
             + f". {self.explain()}"
         )
 
     def explain(self) -> str:
         """Who waits on what in the first waiting block, and in the other blocks of its cluster."""
-        chunk = self.chunk
-        blocks = {block for block, _ in (*self.waiting, *chunk.mbarriers.waiting)} | chunk.cluster_barrier.blocks()
-        blocks |= chunk.tensor_memory.blocks()
+        resident = self.resident
+        blocks = {
+            block for block, _ in (*self.waiting, *resident.mbarriers.waiting)
+        } | resident.cluster_barrier.blocks()
+        blocks |= resident.tensor_memory.blocks()
         if not blocks:
             return "No thread waits at a barrier."
-        size = chunk.cluster_size
+        size = resident.cluster_size
         first = min(blocks) // size * size
         said = [self.explain_block(block) for block in range(first, first + size) if block in blocks]
-        ended = [block for block in range(first, first + size) if chunk.has_ended(block)] if size > 1 else []
-        return " ".join(said + [f"{chunk.name_block(block).capitalize()} has ended." for block in ended])
+        ended = [block for block in range(first, first + size) if resident.has_ended(block)] if size > 1 else []
+        return " ".join(said + [f"{resident.name_block(block).capitalize()} has ended." for block in ended])
 
     def explain_block(self, first: int) -> str:
         """Who waits on what in one block, in one sentence."""
 
-        chunk = self.chunk
-        words = waiting_clauses(chunk.mbarriers, first) + chunk.cluster_barrier.explain(first)
-        words += chunk.tensor_memory.explain(first)
+        resident = self.resident
+        words = waiting_clauses(resident.mbarriers, first) + resident.cluster_barrier.explain(first)
+        words += resident.tensor_memory.explain(first)
         for (block, number), entries in sorted(self.waiting.items()):
             if block != first:
                 continue
-            for lanes, expected, _, site, _, _ in entries:
-                item = chunk.program.sites[site]
-                wanted = expected if expected is not None else "all"
+            for entry in entries:
+                item = resident.program.sites[entry.site]
+                wanted = entry.expected if entry.expected is not None else "all"
                 words.append(
-                    f"{threads_wait(chunk.thread_of_lane[lanes])} at barrier {number} "
+                    f"{threads_wait(resident.thread_of_lane[entry.lanes])} at barrier {number} "
                     f"for {wanted} threads "
-                    f"({chunk.launch.describe(item)})"
+                    f"({resident.launch.describe(item)})"
                 )
-        return f"In {chunk.name_block(first)}: {'; '.join(words)}."
+        return f"In {resident.name_block(first)}: {'; '.join(words)}."

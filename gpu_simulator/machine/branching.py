@@ -12,7 +12,7 @@ PARKED = 1 << 29  # and of lanes that wait at a barrier
 
 
 class ControlFlow:
-    """Part of a `Chunk`."""
+    """Part of `ResidentBlocks`."""
 
     def branch(self, lanes: Lanes, condition, taken: int, other: int) -> int:
         if condition.ndim == 0:
@@ -50,8 +50,8 @@ class ControlFlow:
             self.goto(lanes, DONE)
             self.barriers.recheck()
             self.cluster_barrier.recheck()
-        if self.cluster_size > 1 and self.hazards is not None:
-            self.hazards.clusters.left()
+        for observer in self.observers:
+            observer.threads_ended()
         return DONE if lanes.full else -1
 
     def trap(self, lanes: Lanes, site: int) -> int:

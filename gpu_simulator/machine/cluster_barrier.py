@@ -6,12 +6,22 @@ for. PTX ISA, "barrier.cluster". Where a launch names no cluster, every block is
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gpu_simulator.faults import ClusterFault
-from gpu_simulator.machine.barriers import Waiting
 from gpu_simulator.machine.branching import DONE, PARKED
 from gpu_simulator.machine.thread_ranges import spans, threads_wait
+
+
+class ClusterWait(NamedTuple):
+    """Lanes of one cluster that wait together until all have arrived `turn` times."""
+
+    lanes: np.ndarray
+    turn: int
+    following: int
+    site: int
 
 
 class ClusterBarrier:
@@ -20,57 +30,48 @@ class ClusterBarrier:
     waited: the last round for which each lane has waited.
     """
 
-    def __init__(self, chunk):
-        self.chunk = chunk
-        self.rounds, self.waited = np.zeros(chunk.lanes, np.int64), np.zeros(chunk.lanes, np.int64)
-        self.cluster_of_lane = chunk.block_of_lane // chunk.cluster_size
-        self.lanes_of_cluster = chunk.cluster_size * 32 * chunk.warps_per_block
-        self.parked: list[Waiting] = []
+    def __init__(self, resident):
+        self.resident = resident
+        self.rounds, self.waited = np.zeros(resident.lanes, np.int64), np.zeros(resident.lanes, np.int64)
+        self.cluster_of_lane = resident.block_of_lane // resident.cluster_size
+        self.lanes_of_cluster = resident.cluster_size * 32 * resident.warps_per_block
+        self.parked: list[ClusterWait] = []
 
-    def arrive(self, L, site: int, mask) -> None:
-        chunk, lanes = self.chunk, L.lane_numbers()[L.active() if mask is None else mask]
-        if not len(lanes):
+    def arrive(self, lanes, site: int, mask) -> None:
+        resident, numbers = self.resident, lanes.lane_numbers()[lanes.active() if mask is None else mask]
+        if not len(numbers):
             return
-        over = self.complete()[self.cluster_of_lane[lanes]]
-        if (self.rounds[lanes] > over).any():
-            first = int(lanes[self.rounds[lanes] > over][0])
+        over = self.complete()[self.cluster_of_lane[numbers]]
+        if (self.rounds[numbers] > over).any():
+            first = int(numbers[self.rounds[numbers] > over][0])
             raise ClusterFault(
-                f"{chunk.launch.describe(chunk.program.sites[site])}: {chunk.name_lane(first)} arrives again at "
+                f"{resident.describe(site)}: {resident.name_lane(first)} arrives again at "
                 "barrier.cluster before the others have arrived; each thread arrives once, then waits with "
                 "barrier.cluster.wait."
             )
-        blind = lanes[self.waited[lanes] < self.rounds[lanes]]
-        self.rounds[lanes] += 1
-        if chunk.launch.trace is not None:
-            chunk.launch.trace.cluster(chunk, lanes, self.rounds[lanes], False)
-        if chunk.hazards is not None:
-            if len(blind):
-                chunk.hazards.clusters.arrived_blindly(site, int(blind[0]))
-            relaxed = "relaxed" in chunk.program.sites[site].parts
-            places = np.stack([self.cluster_of_lane[lanes], self.rounds[lanes]])
-            for cluster, turn in np.unique(places, axis=1).T.tolist():
-                some = lanes[(places[0] == cluster) & (places[1] == turn)]
-                chunk.hazards.clusters.arrived(some, cluster, turn, relaxed)
+        self.rounds[numbers] += 1
+        for observer in resident.observers:
+            observer.cluster_arrived(site, numbers, self.rounds[numbers])
         self.recheck()
 
     def complete(self) -> np.ndarray:
         """By cluster: the rounds that all threads which have not ended have arrived for."""
-        rounds = np.where(self.chunk.pc == DONE, np.iinfo(np.int64).max, self.rounds)
+        rounds = np.where(self.resident.pc == DONE, np.iinfo(np.int64).max, self.rounds)
         return rounds.reshape(-1, self.lanes_of_cluster).min(1)
 
-    def wait(self, L, site: int, following: int) -> int:
-        chunk = self.chunk
-        lanes = L.lane_numbers()[L.active()]
-        chunk.goto(L, PARKED)
-        chunk.at = None
-        turns = np.maximum(self.rounds[lanes], self.waited[lanes] + 1)  # one that has not arrived waits for itself
-        self.waited[lanes] = turns
-        if chunk.launch.trace is not None:
-            chunk.launch.trace.cluster(chunk, lanes, turns, True)
-        clusters = self.cluster_of_lane[lanes]
+    def wait(self, lanes, site: int, following: int) -> int:
+        resident = self.resident
+        numbers = lanes.lane_numbers()[lanes.active()]
+        resident.goto(lanes, PARKED)
+        resident.at = None
+        turns = np.maximum(self.rounds[numbers], self.waited[numbers] + 1)  # one that has not arrived waits for itself
+        self.waited[numbers] = turns
+        for observer in resident.observers:
+            observer.cluster_waits(site, numbers, turns)
+        clusters = self.cluster_of_lane[numbers]
         for cluster, turn in np.unique(np.stack([clusters, turns]), axis=1).T.tolist():
-            some = lanes[(clusters == cluster) & (turns == turn)]
-            self.parked.append(Waiting(some, turn, following, site, None, 0))
+            some = numbers[(clusters == cluster) & (turns == turn)]
+            self.parked.append(ClusterWait(some, turn, following, site))
         self.recheck()
         return -1
 
@@ -78,39 +79,39 @@ class ClusterBarrier:
         """Let those go on for whom all have arrived."""
         if not self.parked:
             return
-        left, chunk, complete = [], self.chunk, self.complete()
+        left, resident, complete = [], self.resident, self.complete()
         for entry in self.parked:
             cluster = int(self.cluster_of_lane[entry.lanes[0]])
-            if complete[cluster] < entry.expected:
+            if complete[cluster] < entry.turn:
                 left.append(entry)
                 continue
-            chunk.pc[entry.lanes] = entry.following
-            if chunk.hazards is not None:
-                chunk.hazards.clusters.passed(entry.lanes, cluster, entry.expected)
+            resident.pc[entry.lanes] = entry.following
+            for observer in resident.observers:
+                observer.cluster_passed(entry.lanes, cluster, entry.turn)
         self.parked = left
 
     def explain(self, block: int) -> list[str]:
         """One clause for each group of lanes of a block that waits, with those who have not come."""
-        chunk, words = self.chunk, []
+        resident, words = self.resident, []
         for entry in self.parked:
-            inside = entry.lanes[chunk.block_of_lane[entry.lanes] == block]
+            inside = entry.lanes[resident.block_of_lane[entry.lanes] == block]
             if len(inside):
                 words.append(
-                    f"{threads_wait(chunk.thread_of_lane[inside])} at barrier.cluster for all threads "
-                    f"({chunk.launch.describe(chunk.program.sites[entry.site])}){self.missing(entry, block)}"
+                    f"{threads_wait(resident.thread_of_lane[inside])} at barrier.cluster for all threads "
+                    f"({resident.describe(entry.site)}){self.missing(entry, block)}"
                 )
         return words
 
-    def missing(self, entry: Waiting, block: int) -> str:
+    def missing(self, entry: ClusterWait, block: int) -> str:
         """Whose arrival is missing, block by block."""
-        chunk, parts = self.chunk, []
+        resident, parts = self.resident, []
         same = self.cluster_of_lane == self.cluster_of_lane[entry.lanes[0]]
-        late = np.flatnonzero(same & (self.rounds < entry.expected) & (chunk.pc != DONE))
-        for other in np.unique(chunk.block_of_lane[late]).tolist():
-            threads = spans(chunk.thread_of_lane[late[chunk.block_of_lane[late] == other]])
-            parts.append(f"threads {threads} of {'this block' if other == block else chunk.name_block(other)}")
+        late = np.flatnonzero(same & (self.rounds < entry.turn) & (resident.pc != DONE))
+        for other in np.unique(resident.block_of_lane[late]).tolist():
+            threads = spans(resident.thread_of_lane[late[resident.block_of_lane[late] == other]])
+            parts.append(f"threads {threads} of {'this block' if other == block else resident.name_block(other)}")
         return f"; {', '.join(parts)} {'has' if len(late) == 1 else 'have'} not arrived" if parts else ""
 
     def blocks(self) -> set[int]:
         """Those in which somebody waits."""
-        return {int(block) for entry in self.parked for block in np.unique(self.chunk.block_of_lane[entry.lanes])}
+        return {int(block) for entry in self.parked for block in np.unique(self.resident.block_of_lane[entry.lanes])}

@@ -115,12 +115,12 @@ def based(addresses: np.ndarray, active: np.ndarray | None, unit: int) -> np.nda
     return addresses - (base & np.int64(-unit))
 
 
-def count_shared(chunk, site: SiteCounts, L, address, active, width: int, kind: str = "shared") -> None:
+def count_shared(resident, site: SiteCounts, lanes, address, active, width: int, kind: str = "shared") -> None:
     """Add one shared-memory request a warp. address: (lanes,) or scalar; active: (lanes,) bool or None."""
-    rows = np.broadcast_to(address, L.n).astype(np.int64).reshape(L.warps, 32)
-    use = None if active is None else active.reshape(L.warps, 32)
-    per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
-    patterns, relative = chunk.launch.patterns, based(rows, use, 4)
+    rows = np.broadcast_to(address, lanes.n).astype(np.int64).reshape(lanes.warps, 32)
+    use = None if active is None else active.reshape(lanes.warps, 32)
+    per_warp = np.full(lanes.warps, 32) if use is None else use.sum(1)
+    patterns, relative = resident.launch.patterns, based(rows, use, 4)
     site.wavefronts += patterns.total(kind, width, relative, use)
     site.ideal += (
         patterns.total("ideal load", width, relative, use)
@@ -131,10 +131,10 @@ def count_shared(chunk, site: SiteCounts, L, address, active, width: int, kind: 
     site.bytes += int(per_warp.sum()) * width
 
 
-def sectors_of(chunk, L, address, active, width: int) -> tuple[int, int, int]:
+def sectors_of(resident, lanes, address, active, width: int) -> tuple[int, int, int]:
     """(sectors, requests, bytes) of one global-memory request a warp."""
-    rows = np.broadcast_to(address, L.n).astype(np.int64).reshape(L.warps, 32)
-    use = None if active is None else active.reshape(L.warps, 32)
-    per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
-    total = chunk.launch.patterns.total("sectors", width, based(rows, use, 32), use)
+    rows = np.broadcast_to(address, lanes.n).astype(np.int64).reshape(lanes.warps, 32)
+    use = None if active is None else active.reshape(lanes.warps, 32)
+    per_warp = np.full(lanes.warps, 32) if use is None else use.sum(1)
+    total = resident.launch.patterns.total("sectors", width, based(rows, use, 32), use)
     return total, int((per_warp > 0).sum()), int(per_warp.sum()) * width

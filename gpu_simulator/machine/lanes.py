@@ -1,4 +1,4 @@
-"""The lanes that a block function works on: all of a chunk, or some of its warps."""
+"""The lanes that a block function works on: all of the resident blocks', or some of its warps."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 
 
 class Lanes:
-    """Whole warps of a chunk, of which `mask` tells the lanes that execute (None: all of them).
+    """Whole warps of the resident blocks, of which `mask` tells the lanes that execute (None: all of them).
 
-    `n`: lanes, 32 for each warp.  `warps`: warps.  `chosen`: numbers of the warps in the chunk, or None for all.
+    `n`: lanes, 32 for each warp.  `warps`: warps.  `chosen`: numbers of the warps, or None for all.
     Special registers such as `tid_x` are made when first read.
     """
 
-    def __init__(self, chunk, chosen: np.ndarray | None, mask: np.ndarray | None):
-        self.chunk, self.chosen, self.mask = chunk, chosen, mask
-        self.warps = chunk.warps if chosen is None else len(chosen)
+    def __init__(self, resident, chosen: np.ndarray | None, mask: np.ndarray | None):
+        self.resident, self.chosen, self.mask = resident, chosen, mask
+        self.warps = resident.warps if chosen is None else len(chosen)
         self.n = 32 * self.warps
         self.full = chosen is None and mask is None
         self.nobody = np.zeros(self.n, bool)
@@ -28,23 +28,23 @@ class Lanes:
         return value.reshape(-1, 32)[self._rows].reshape(-1)
 
     def lane_numbers(self) -> np.ndarray:
-        """Lane numbers in the chunk."""
-        return self.get(self.chunk.all_lanes)
+        """Lane numbers among the resident blocks."""
+        return self.get(self.resident.all_lanes)
 
     def active(self) -> np.ndarray:
         return np.ones(self.n, bool) if self.mask is None else self.mask
 
-    # ---- Offsets into the chunk's memories, in bytes, int64 ----
+    # ---- Offsets into the resident blocks' memories, in bytes, int64 ----
 
     def offsets(self, space: str) -> np.ndarray:
         name = f"_offsets_{space}"
         found = self.__dict__.get(name)
         if found is None:
-            chunk = self.chunk
+            resident = self.resident
             if space == "shared":
-                found = self.get(chunk.block_of_lane * chunk.shared_stride)
+                found = self.get(resident.block_of_lane * resident.shared_stride)
             else:
-                found = self.get(chunk.all_lanes * chunk.local_stride)
+                found = self.get(resident.all_lanes * resident.local_stride)
             self.__dict__[name] = found
         return found
 
@@ -53,7 +53,7 @@ class Lanes:
     def __getattr__(self, name: str):
         if name.startswith("_"):
             raise AttributeError(name)
-        value = self.chunk.special(name)
+        value = self.resident.special(name)
         value = self.get(value) if isinstance(value, np.ndarray) else value
         self.__dict__[name] = value
         return value

@@ -10,7 +10,7 @@ from gpu_simulator.machine.thread_ranges import threads_wait
 
 def waiting_clauses(mbarriers: Mbarriers, block: int) -> list[str]:
     """One clause for each group of threads of a block that waits."""
-    chunk, words = mbarriers.chunk, []
+    resident, words = mbarriers.resident, []
     for (number, address), entries in sorted(mbarriers.waiting.items()):
         if number != block:
             continue
@@ -18,10 +18,10 @@ def waiting_clauses(mbarriers: Mbarriers, block: int) -> list[str]:
         for entry in entries:
             by_wait.setdefault((entry.phase, entry.site), []).append(entry.lanes)
         for (phase, site), lanes in by_wait.items():
-            waiting = threads_wait(chunk.thread_of_lane[np.concatenate(lanes)])
+            waiting = threads_wait(resident.thread_of_lane[np.concatenate(lanes)])
             words.append(
                 f"{waiting} at the mbarrier at shared address {address} for the end of phase {phase} "
-                f"(parity {phase & 1}), which {missing(barrier)} ({chunk.launch.describe(chunk.program.sites[site])})"
+                f"(parity {phase & 1}), which {missing(barrier)} ({resident.describe(site)})"
             )
     return words
 

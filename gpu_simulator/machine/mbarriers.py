@@ -27,21 +27,25 @@ PENDING_BITS = 20  # of the state that an arrival returns: phase << 20 | arrival
 class Mbarrier:
     """One barrier. expected: arrivals a phase.   pending: arrivals still missing.   bytes: announced and not yet come.
 
-    site, lane: of its init.   record: what the search for hazards keeps with it.
+    key: (resident block, shared address).   site, lane: of its init.
     """
 
-    __slots__ = ("address", "expected", "pending", "bytes", "phase", "site", "lane", "record")
+    __slots__ = ("key", "expected", "pending", "bytes", "phase", "site", "lane")
 
-    def __init__(self, address: int, count: int, site: int, lane: int):
-        self.address, self.expected, self.pending, self.bytes, self.phase = address, count, count, 0, 0
-        self.site, self.lane, self.record = site, lane, None
+    def __init__(self, key: tuple[int, int], count: int, site: int, lane: int):
+        self.key, self.expected, self.pending, self.bytes, self.phase = key, count, count, 0, 0
+        self.site, self.lane = site, lane
+
+    @property
+    def address(self) -> int:
+        return self.key[1]
 
     def mark(self) -> int:
         return 0x6D62 << 48 | (self.phase & 0xFFF) << 36 | (self.pending & 0xFFFF) << 20 | self.bytes & 0xFFFFF
 
 
-class Waiting(NamedTuple):
-    """Lanes parked at a barrier together. phase: whose end they wait for.   register: where the answer goes."""
+class ParkedLanes(NamedTuple):
+    """Lanes that wait at a barrier together. phase: whose end they wait for.   register: where the answer goes."""
 
     lanes: np.ndarray
     phase: int
@@ -51,69 +55,75 @@ class Waiting(NamedTuple):
 
 
 class Mbarriers:
-    """The barriers of a chunk, by (block of the chunk, shared address)."""
+    """The mbarriers of the resident blocks, by (resident block, shared address)."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
+    def __init__(self, resident):
+        self.resident = resident
         self.known: dict[tuple[int, int], Mbarrier] = {}
-        self.waiting: dict[tuple[int, int], list[Waiting]] = {}
+        self.waiting: dict[tuple[int, int], list[ParkedLanes]] = {}
         self.changes = 0  # arrivals, bytes, completions so far
-        self.hasty = chunk.launch.timing == "late"
+        self.hasty = resident.launch.timing == "late"
         self.refused: dict[tuple[int, tuple[int, int]], tuple[int, int]] = {}  # (lane, key) -> phase, how often
         self.answered: dict[int, int] = {}  # lane -> `changes` when it was last told "not yet"
 
-    # ---- Instructions; keys are (block, address), lanes numbers in the chunk ----
+    # ---- Instructions; keys are (block, address), lanes numbers among the resident blocks ----
 
-    def init(self, k: int, lane: int, key, count: int) -> None:
+    def init(self, site: int, lane: int, key, count: int) -> None:
         old = self.known.get(key)
         if old is not None:
             raise self.fault(
-                k,
+                site,
                 lane,
                 f"initialises the mbarrier at shared address {key[1]}, which "
                 f"{self.origin(old)} initialised already; use it, or mbarrier.inval it first.",
             )
         if not 1 <= count <= MOST_ARRIVALS:
             raise self.fault(
-                k, lane, f"initialises an mbarrier for {count:,} arrivals; 1 to {MOST_ARRIVALS:,} are possible."
+                site, lane, f"initialises an mbarrier for {count:,} arrivals; 1 to {MOST_ARRIVALS:,} are possible."
             )
-        found = self.known[key] = Mbarrier(key[1], count, k, lane)
+        found = self.known[key] = Mbarrier(key, count, site, lane)
+        for observer in self.resident.observers:
+            observer.mbarrier_initialised(site, lane, found)
         self.changed(key, found)
 
-    def invalidate(self, k: int, lane: int, key) -> None:
-        self.find(k, lane, key)
+    def invalidate(self, site: int, lane: int, key) -> None:
+        found = self.find(site, lane, key)
         if self.waiting.get(key):
-            raise self.fault(k, lane, f"invalidates the mbarrier at shared address {key[1]} while threads wait at it.")
+            raise self.fault(
+                site, lane, f"invalidates the mbarrier at shared address {key[1]} while threads wait at it."
+            )
         del self.known[key]
+        for observer in self.resident.observers:
+            observer.mbarrier_invalidated(site, lane, found)
         self.changes += 1
 
-    def find(self, k: int, lane: int, key) -> Mbarrier:
+    def find(self, site: int, lane: int, key) -> Mbarrier:
         """The barrier; raises `MbarrierFault` where there is none, or where something was stored on top of it."""
         found = self.known.get(key)
         if found is None:
-            self.check_address(k, lane, key[1])
-            whose = "this block" if key[0] == self.chunk.block_of_lane[lane] else self.chunk.name_block(key[0])
+            self.check_address(site, lane, key[1])
+            whose = "this block" if key[0] == self.resident.block_of_lane[lane] else self.resident.name_block(key[0])
             near = [a for block, a in self.known if block == key[0]]
             hint = f"; {whose} has mbarriers at {spans(sorted(near))}" if near else ""
             raise self.fault(
-                k,
+                site,
                 lane,
                 f"uses an mbarrier at shared address {self.words(lane, key)} that was not "
                 f"initialised (or is not yet){hint}. mbarrier.init has to come first, and a barrier of "
                 "the block after it.",
             )
-        if int(self.chunk.shared.views[8][self.place(key)]) != found.mark():
+        if int(self.resident.shared.views[8][self.place(key)]) != found.mark():
             raise self.fault(
-                k,
+                site,
                 lane,
                 f"uses the mbarrier at shared address {self.words(lane, key)}, but its 8 bytes "
                 "were overwritten by a store or a copy: give it shared memory of its own.",
             )
         return found
 
-    def arrive(self, k: int, lane: int, key, count: int, complete: bool = True) -> int:
+    def arrive(self, site: int, lane: int, key, count: int, complete: bool = True) -> int:
         """Returns the state before: phase << 20 | pending."""
-        barrier = self.find(k, lane, key)
+        barrier = self.find(site, lane, key)
         state = barrier.phase << PENDING_BITS | barrier.pending
         if count > barrier.pending or (count == barrier.pending and not complete):
             if count == barrier.pending:
@@ -124,53 +134,57 @@ class Mbarriers:
                     f"arrivals and {barrier.bytes:,} bytes. A thread arrives again before the phase is over, or "
                     "more arrive than mbarrier.init was told"
                 )
-            raise self.fault(k, lane, f"arrives at the mbarrier at shared address {self.words(lane, key)} and {what}.")
+            raise self.fault(
+                site, lane, f"arrives at the mbarrier at shared address {self.words(lane, key)} and {what}."
+            )
         barrier.pending -= count
         self.changed(key, barrier)
         return state
 
-    def drop(self, k: int, lane: int, key, count: int) -> None:
+    def drop(self, site: int, lane: int, key, count: int) -> None:
         """The threads take no part in later phases."""
-        self.find(k, lane, key).expected -= count
+        self.find(site, lane, key).expected -= count
 
-    def add_pending(self, k: int, lane: int, key, count: int) -> None:
-        barrier = self.find(k, lane, key)
+    def add_pending(self, site: int, lane: int, key, count: int) -> None:
+        barrier = self.find(site, lane, key)
         barrier.pending += count
         self.changed(key, barrier)
 
-    def expect(self, k: int, lane: int, key, size: int) -> None:
+    def expect(self, site: int, lane: int, key, size: int) -> None:
         """`size` more bytes are announced; negative: have come."""
-        barrier = self.find(k, lane, key)
+        barrier = self.find(site, lane, key)
         barrier.bytes += size
         if abs(barrier.bytes) > MOST_BYTES:
             raise self.fault(
-                k,
+                site,
                 lane,
                 f"brings the mbarrier at shared address {self.words(lane, key)} to "
                 f"{barrier.bytes:,} bytes; it can count {MOST_BYTES:,}.",
             )
         self.changed(key, barrier)
 
-    def wait(self, L, k: int, addresses, phases, parity: bool, register: int | None, following: int) -> int:
+    def wait(self, lanes, site: int, addresses, phases, parity: bool, register: int | None, following: int) -> int:
         """Lanes whose phase has ended go on; the others are parked. Returns the next code block, or -1."""
-        chunk, parked, refused = self.chunk, [], []
-        for key, positions, lanes in self.groups(L, k, addresses, L.mask):
-            barrier = self.find(k, int(lanes[0]), key)
-            wanted = np.broadcast_to(phases, L.n)[positions].astype(np.int64)
+        resident, parked, refused = self.resident, [], []
+        for key, positions, numbers in self.groups(lanes, site, addresses, lanes.mask):
+            barrier = self.find(site, int(numbers[0]), key)
+            wanted = np.broadcast_to(phases, lanes.n)[positions].astype(np.int64)
             if parity:
                 if int(wanted.max()) > 1:
-                    raise self.fault(k, int(lanes[0]), f"waits for the phase parity {int(wanted.max())}; it is 0 or 1.")
+                    raise self.fault(
+                        site, int(numbers[0]), f"waits for the phase parity {int(wanted.max())}; it is 0 or 1."
+                    )
                 wanted = barrier.phase - ((barrier.phase ^ wanted) & 1)
             else:
                 wanted >>= PENDING_BITS
-            if chunk.hazards is not None:
-                chunk.hazards.proxies.used(k, barrier, lanes)
+            for observer in resident.observers:
+                observer.mbarrier_used(site, barrier, numbers)
             for phase in np.unique(wanted).tolist():
-                some = lanes[wanted == phase]
-                if chunk.launch.trace is not None:
-                    chunk.launch.trace.waits(chunk, some, key, phase)
+                some = numbers[wanted == phase]
+                for observer in resident.observers:
+                    observer.mbarrier_waits(site, barrier, some, phase)
                 if phase < barrier.phase:
-                    self.passed(k, barrier, some)
+                    self.passed(site, barrier, some)
                     continue
                 if self.hasty and register is not None:
                     hasty = self.refuse(some, key, phase)
@@ -178,20 +192,20 @@ class Mbarriers:
                     some = some[~hasty]
                 if len(some):
                     parked.append(some)
-                    self.waiting.setdefault(key, []).append(Waiting(some, phase, register, following, k))
+                    self.waiting.setdefault(key, []).append(ParkedLanes(some, phase, register, following, site))
         if not parked:
-            self.answer(None if L.full else L.lane_numbers()[L.active()], register, True)
+            self.answer(None if lanes.full else lanes.lane_numbers()[lanes.active()], register, True)
             for some in refused:
                 self.answer(some, register, False)
             return following
         left = np.concatenate(parked)
-        gone = np.setdiff1d(L.lane_numbers()[L.active()], left)
+        gone = np.setdiff1d(lanes.lane_numbers()[lanes.active()], left)
         self.answer(gone, register, True)
         for some in refused:
             self.answer(some, register, False)
-        chunk.goto(L, following)
-        chunk.at = None
-        chunk.pc[left] = PARKED
+        resident.goto(lanes, following)
+        resident.at = None
+        resident.pc[left] = PARKED
         return -1
 
     def refuse(self, lanes: np.ndarray, key, phase: int) -> np.ndarray:
@@ -212,10 +226,10 @@ class Mbarriers:
         if barrier.pending == 0 and barrier.bytes == 0:
             barrier.phase += 1
             barrier.pending = barrier.expected
-            if self.chunk.hazards is not None:
-                self.chunk.hazards.proxies.completed(barrier)
+            for observer in self.resident.observers:
+                observer.mbarrier_completed(barrier)
             self.release(key, barrier)
-        self.chunk.shared.views[8][self.place(key)] = np.uint64(barrier.mark())
+        self.resident.shared.views[8][self.place(key)] = np.uint64(barrier.mark())
 
     def release(self, key, barrier: Mbarrier) -> None:
         left = []
@@ -228,27 +242,27 @@ class Mbarriers:
         if left:
             self.waiting[key] = left
 
-    def resume(self, entry: Waiting, answer: bool) -> None:
-        self.chunk.at = None
-        self.chunk.pc[entry.lanes] = entry.following
+    def resume(self, entry: ParkedLanes, answer: bool) -> None:
+        self.resident.at = None
+        self.resident.pc[entry.lanes] = entry.following
         self.answer(entry.lanes, entry.register, answer)
 
-    def passed(self, k: int, barrier: Mbarrier, lanes) -> None:
+    def passed(self, site: int, barrier: Mbarrier, lanes) -> None:
         """Lanes have seen that the phase before the barrier's present one is over."""
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.proxies.acquired(k, barrier, lanes)
+        for observer in self.resident.observers:
+            observer.mbarrier_passed(site, barrier, lanes)
 
     def answer(self, lanes, register: int | None, value: bool) -> None:
         if register is None:
             return
-        R = self.chunk.R
+        R = self.resident.R
         if lanes is None:
             R[register] = np.bool_(value)
             return
         if not len(lanes):
             return
         old = R[register]
-        new = np.full(self.chunk.lanes, old) if old.ndim == 0 else old.copy()
+        new = np.full(self.resident.lanes, old) if old.ndim == 0 else old.copy()
         new[lanes] = value
         R[register] = new
 
@@ -281,17 +295,17 @@ class Mbarriers:
 
     def place(self, key) -> int:
         block, address = key
-        return (block * self.chunk.shared_stride + address) >> 3
+        return (block * self.resident.shared_stride + address) >> 3
 
-    def groups(self, L, k: int, addresses, mask):
+    def groups(self, lanes, site: int, addresses, mask):
         """(key, positions, lane numbers) of the executing lanes, by barrier."""
-        chunk = self.chunk
-        positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
+        resident = self.resident
+        positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
         if not len(positions):
             return
-        lanes = L.lane_numbers()[positions]
-        blocks, at = chunk.shared.split(k, lanes, np.broadcast_to(addresses, L.n)[positions])
-        chunk.shared.used(k, lanes, blocks)
+        numbers = lanes.lane_numbers()[positions]
+        blocks, at = resident.shared.split(site, numbers, np.broadcast_to(addresses, lanes.n)[positions])
+        resident.shared.used(site, numbers, blocks)
         codes = blocks << 32 | at
         if (codes == codes[0]).all():
             parts = [(int(codes[0]), slice(None))]
@@ -300,26 +314,26 @@ class Mbarriers:
             cuts = np.flatnonzero(np.diff(codes[order])) + 1
             parts = [(int(codes[part[0]]), part) for part in np.split(order, cuts)]
         for code, part in parts:
-            yield (code >> 32, code & 0xFFFFFFFF), positions[part], lanes[part]
+            yield (code >> 32, code & 0xFFFFFFFF), positions[part], numbers[part]
 
-    def check_address(self, k: int, lane: int, address: int) -> None:
-        chunk = self.chunk
-        if address % 8 or address + 8 > chunk.shared.size:
-            why = "is not a multiple of 8" if address % 8 else f"is past its {chunk.shared.size:,} bytes"
+    def check_address(self, site: int, lane: int, address: int) -> None:
+        resident = self.resident
+        if address % 8 or address + 8 > resident.shared.size:
+            why = "is not a multiple of 8" if address % 8 else f"is past its {resident.shared.size:,} bytes"
             raise MemoryFault(
-                f"{chunk.name_lane(lane)} uses an mbarrier at shared address {address:,}, which {why}; "
-                f"{chunk.launch.describe(chunk.program.sites[k])}."
+                f"{resident.name_lane(lane)} uses an mbarrier at shared address {address:,}, which {why}; "
+                f"{resident.describe(site)}."
             )
 
     def words(self, lane: int, key) -> str:
         """An address as a lane may call it: with the block where that is not its own."""
-        foreign = key[0] != self.chunk.block_of_lane[lane]
-        return f"{key[1]} of {self.chunk.name_block(key[0])}" if foreign else str(key[1])
+        foreign = key[0] != self.resident.block_of_lane[lane]
+        return f"{key[1]} of {self.resident.name_block(key[0])}" if foreign else str(key[1])
 
     def origin(self, barrier: Mbarrier) -> str:
-        chunk = self.chunk
-        return f"{chunk.name_lane(barrier.lane)} ({chunk.launch.describe(chunk.program.sites[barrier.site])})"
+        resident = self.resident
+        return f"{resident.name_lane(barrier.lane)} ({resident.describe(barrier.site)})"
 
-    def fault(self, k: int, lane: int, what: str) -> MbarrierFault:
-        chunk = self.chunk
-        return MbarrierFault(f"{chunk.launch.describe(chunk.program.sites[k])}: {chunk.name_lane(lane)} {what}")
+    def fault(self, site: int, lane: int, what: str) -> MbarrierFault:
+        resident = self.resident
+        return MbarrierFault(f"{resident.describe(site)}: {resident.name_lane(lane)} {what}")

@@ -21,118 +21,118 @@ def views_of(data: np.ndarray) -> dict:
     return {width: data.view(dtype) for width, dtype in ELEMENT.items()}
 
 
-def picked_lanes(L, mask):
+def picked_lanes(lanes, mask):
     """Positions of the executing lanes, or None for all of them."""
     if mask is None:
         return None
-    return L.picked if mask is L.mask else np.flatnonzero(mask)
+    return lanes.picked if mask is lanes.mask else np.flatnonzero(mask)
 
 
 class BlockMemory:
-    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts of a chunk."""
+    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts of the resident blocks."""
 
     space = "shared"
 
-    def __init__(self, chunk, parts: int, stride: int, size: int):
-        self.chunk, self.stride, self.size = chunk, stride, size
+    def __init__(self, resident, parts: int, stride: int, size: int):
+        self.resident, self.stride, self.size = resident, stride, size
         self.data = np.zeros(align_up(parts * stride + 16, 16), np.uint8)
         self.views = views_of(self.data)
 
-    def resolve(self, L, k: int, address, mask, width: int, kind: str = "shared"):
+    def resolve(self, lanes, site: int, address, mask, width: int, kind: str = "shared"):
         """(index, picked): elements of `width` bytes for the executing lanes; None if there are none."""
-        chunk = self.chunk
-        site = chunk.sites[k]
-        whole = mask is L.mask
+        resident = self.resident
+        counts = resident.sites[site]
+        whole = mask is lanes.mask
         scalar = address.ndim == 0
         if whole:
-            key = (id(L), int(address) if scalar else int(address[0]))
-            entry = site.cache.get(key)
-            if entry is not None and entry[0] is L and (entry[1] is address or (entry[1] == address).all()):
-                site.wavefronts += entry[4]
-                site.ideal += entry[5]
-                site.requests += entry[6]
-                site.bytes += entry[7]
+            key = (id(lanes), int(address) if scalar else int(address[0]))
+            entry = counts.cache.get(key)
+            if entry is not None and entry[0] is lanes and (entry[1] is address or (entry[1] == address).all()):
+                counts.wavefronts += entry[4]
+                counts.ideal += entry[5]
+                counts.requests += entry[6]
+                counts.bytes += entry[7]
                 return entry[2], entry[3]
-        picked = picked_lanes(L, mask)
+        picked = picked_lanes(lanes, mask)
         if picked is not None and not picked.size:
             return None
         used = address if picked is None or scalar else address[picked]
         low = int(used) if scalar else int(used.min())
-        self.check_used(L, k, address, picked, used, width)
-        offsets = L.offsets(self.space)
+        self.check_used(lanes, site, address, picked, used, width)
+        offsets = lanes.offsets(self.space)
         if picked is not None:
             offsets = offsets[picked]
-        if scalar and chunk.blocks == 1 and self.space == "shared":
+        if scalar and resident.blocks == 1 and self.space == "shared":
             index = np.int64(low >> SHIFT[width])
         else:
             index = (used.astype(np.int64) + offsets) >> SHIFT[width]
-        before = site.wavefronts, site.ideal, site.requests, site.bytes
-        self.count(site, L, address, mask, width, kind)
+        before = counts.wavefronts, counts.ideal, counts.requests, counts.bytes
+        self.count(counts, lanes, address, mask, width, kind)
         if whole:
-            if len(site.cache) >= 64:
-                site.cache.clear()
-            site.cache[key] = (
-                L,
+            if len(counts.cache) >= 64:
+                counts.cache.clear()
+            counts.cache[key] = (
+                lanes,
                 address,
                 index,
                 picked,
-                site.wavefronts - before[0],
-                site.ideal - before[1],
-                site.requests - before[2],
-                site.bytes - before[3],
+                counts.wavefronts - before[0],
+                counts.ideal - before[1],
+                counts.requests - before[2],
+                counts.bytes - before[3],
             )
         return index, picked
 
-    def check(self, L, k: int, address, mask, width: int) -> None:
+    def check(self, lanes, site: int, address, mask, width: int) -> None:
         """Raise `MemoryFault` where the executing lanes name addresses at which `width` bytes cannot be accessed."""
-        picked = picked_lanes(L, mask)
+        picked = picked_lanes(lanes, mask)
         used = address if picked is None or address.ndim == 0 else address[picked]
-        self.check_used(L, k, address, picked, used, width)
+        self.check_used(lanes, site, address, picked, used, width)
 
-    def check_used(self, L, k: int, address, picked, used, width: int) -> None:
+    def check_used(self, lanes, site: int, address, picked, used, width: int) -> None:
         if int(used.max()) + width > self.size:
-            self.out_of_bounds(L, k, address, picked, width)
+            self.out_of_bounds(lanes, site, address, picked, width)
         if width > 1 and int(np.bitwise_or.reduce(used, axis=None)) & (width - 1):
-            misaligned(self.chunk, L, k, self.space, address, picked, width)
+            misaligned(self.resident, lanes, site, self.space, address, picked, width)
 
-    def count(self, site, L, address, mask, width: int, kind: str) -> None:
+    def count(self, site, lanes, address, mask, width: int, kind: str) -> None:
         if kind != "uncounted":
-            count_shared(self.chunk, site, L, address, mask, width, kind)
+            count_shared(self.resident, site, lanes, address, mask, width, kind)
 
-    def out_of_bounds(self, L, k, address, picked, width):
-        chunk = self.chunk
-        lanes = np.broadcast_to(address, L.n).astype(np.uint64)
-        positions = np.arange(L.n) if picked is None else picked
-        bad = positions[(lanes[positions] >= self.size) | (lanes[positions] + np.uint64(width) > self.size)][0]
-        at = int(lanes[bad])
-        nearest = nearest_variable(chunk, self.space, at)
+    def out_of_bounds(self, lanes, site, address, picked, width):
+        resident = self.resident
+        addresses = np.broadcast_to(address, lanes.n).astype(np.uint64)
+        positions = np.arange(lanes.n) if picked is None else picked
+        bad = positions[(addresses[positions] >= self.size) | (addresses[positions] + np.uint64(width) > self.size)][0]
+        at = int(addresses[bad])
+        nearest = nearest_variable(resident, self.space, at)
         raise MemoryFault(
-            f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
+            f"{resident.name_lane(int(lanes.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
             f"but its {self.space} memory has {self.size:,} bytes{nearest}; "
-            f"{chunk.launch.describe(chunk.program.sites[k])}."
+            f"{resident.describe(site)}."
         )
 
 
 class SharedMemory(BlockMemory):
-    """Shared memory of the blocks of a chunk. It begins as NaN in every format; on a GPU it may hold anything."""
+    """Shared memory of the resident blocks. It begins as NaN in every format; on a GPU it may hold anything."""
 
-    def __init__(self, chunk):
-        super().__init__(chunk, chunk.blocks, chunk.shared_stride, chunk.launch.smem_bytes)
+    def __init__(self, resident):
+        super().__init__(resident, resident.blocks, resident.shared_stride, resident.launch.smem_bytes)
         self.data.fill(0xFF)
 
-    def split(self, k: int, lanes: np.ndarray, at: np.ndarray):
-        """(blocks of the chunk, offsets) of the shared addresses that some lanes use."""
-        return self.chunk.block_of_lane[lanes], at.astype(np.int64)
+    def split(self, site: int, lanes: np.ndarray, at: np.ndarray):
+        """(resident blocks, offsets) of the shared addresses that some lanes use."""
+        return self.resident.block_of_lane[lanes], at.astype(np.int64)
 
-    def check_there(self, k: int, lanes, blocks) -> None:
+    def check_there(self, site: int, lanes, blocks) -> None:
         """Blocks whose memory is used are there: here, those of the lanes themselves."""
 
-    def used(self, k: int, lanes, blocks) -> None:
+    def used(self, site: int, lanes, blocks) -> None:
         """Lanes use the shared memory of blocks: here, of their own."""
 
     def place(self, lane: int, address: int) -> tuple[int, int]:
-        """(block of the chunk, offset) of one address that is known to be good."""
-        return int(self.chunk.block_of_lane[lane]), address
+        """(resident block, offset) of one address that is known to be good."""
+        return int(self.resident.block_of_lane[lane]), address
 
 
 class LocalMemory(BlockMemory):
@@ -140,11 +140,13 @@ class LocalMemory(BlockMemory):
 
     space = "local"
 
-    def __init__(self, chunk):
-        super().__init__(chunk, chunk.lanes if chunk.local_stride else 0, chunk.local_stride, chunk.program.local_size)
+    def __init__(self, resident):
+        super().__init__(
+            resident, resident.lanes if resident.local_stride else 0, resident.local_stride, resident.program.local_size
+        )
 
-    def count(self, site, L, address, mask, width, kind):
-        active = L.n if mask is None else int(mask.sum())
+    def count(self, site, lanes, address, mask, width, kind):
+        active = lanes.n if mask is None else int(mask.sum())
         site.bytes += active * width
 
 
@@ -184,12 +186,12 @@ class GlobalMemory:
         found = bisect_right(self.starts, low) - 1
         return found >= 0 and high <= self.ends[found]
 
-    def resolve(self, chunk, L, k: int, address, mask, width: int):
+    def resolve(self, resident, lanes, site: int, address, mask, width: int):
         """(index, picked) as in `BlockMemory.resolve`; counts sectors."""
-        site = chunk.sites[k]
+        counts = resident.sites[site]
         if address.ndim == 0:
-            return self.resolve_uniform(chunk, site, L, k, address, mask, width)
-        picked = picked_lanes(L, mask)
+            return self.resolve_uniform(resident, counts, lanes, site, address, mask, width)
+        picked = picked_lanes(lanes, mask)
         if picked is not None:
             if not picked.size:
                 return None
@@ -199,53 +201,60 @@ class GlobalMemory:
         origin = used[0]
         relative = used - origin
         origin = int(origin)
-        whole = mask is L.mask
-        entry = site.cache.get(id(L)) if whole else None
-        if entry is not None and entry[0] is L and entry[2] == origin & 31 and (entry[1] == relative).all():
+        whole = mask is lanes.mask
+        entry = counts.cache.get(id(lanes)) if whole else None
+        if entry is not None and entry[0] is lanes and entry[2] == origin & 31 and (entry[1] == relative).all():
             index = entry[3] + ((origin - entry[4]) >> SHIFT[width])
             low, high = origin + entry[5], origin + entry[6]
-            counts = entry[7]
+            costs = entry[7]
             if not self.inside(low, high):
-                self.check(chunk, L, k, address, picked, width)
+                self.check(resident, lanes, site, address, picked, width)
         else:
             low, high = int(used.min()), int(used.max()) + width
             if not self.inside(low, high):
-                self.check(chunk, L, k, address, picked, width)
+                self.check(resident, lanes, site, address, picked, width)
             if width > 1 and int(np.bitwise_or.reduce(used)) & (width - 1):
-                misaligned(chunk, L, k, "global", address, picked, width)
+                misaligned(resident, lanes, site, "global", address, picked, width)
             index = (used - np.uint64(GLOBAL_BASE)).view(np.int64) >> SHIFT[width]
-            counts = sectors_of(chunk, L, address, mask, width)
+            costs = sectors_of(resident, lanes, address, mask, width)
             if whole:
-                if len(site.cache) >= 64:
-                    site.cache.clear()
-                site.cache[id(L)] = (L, relative, origin & 31, index, origin, low - origin, high - origin, counts)
-        site.sectors += counts[0]
-        site.requests += counts[1]
-        site.bytes += counts[2]
-        if chunk.hazards is not None and chunk.hazards.report.copying[k]:  # others tell it of themselves
-            chunk.hazards.read(L, k, self, index, picked, width)
+                if len(counts.cache) >= 64:
+                    counts.cache.clear()
+                counts.cache[id(lanes)] = (
+                    lanes,
+                    relative,
+                    origin & 31,
+                    index,
+                    origin,
+                    low - origin,
+                    high - origin,
+                    costs,
+                )
+        counts.sectors += costs[0]
+        counts.requests += costs[1]
+        counts.bytes += costs[2]
         return index, picked
 
-    def resolve_uniform(self, chunk, site, L, k, address, mask, width):
-        active = L.active() if mask is None else mask
+    def resolve_uniform(self, resident, counts, lanes, site, address, mask, width):
+        active = lanes.active() if mask is None else mask
         if mask is not None and not mask.any():
             return None
         at = int(address)
         if not self.inside(at, at + width):
-            self.check(chunk, L, k, address, None if mask is None else np.flatnonzero(mask), width)
+            self.check(resident, lanes, site, address, None if mask is None else np.flatnonzero(mask), width)
         if at & (width - 1):
-            misaligned(chunk, L, k, "global", address, None if mask is None else np.flatnonzero(mask), width)
-        warps = L.warps if mask is None else int(active.reshape(-1, 32).any(1).sum())
-        site.sectors += warps * -(-width // 32)
-        site.requests += warps
-        site.bytes += width * (L.n if mask is None else int(active.sum()))
-        return np.int64((at - GLOBAL_BASE) >> SHIFT[width]), picked_lanes(L, mask)
+            misaligned(resident, lanes, site, "global", address, None if mask is None else np.flatnonzero(mask), width)
+        warps = lanes.warps if mask is None else int(active.reshape(-1, 32).any(1).sum())
+        counts.sectors += warps * -(-width // 32)
+        counts.requests += warps
+        counts.bytes += width * (lanes.n if mask is None else int(active.sum()))
+        return np.int64((at - GLOBAL_BASE) >> SHIFT[width]), picked_lanes(lanes, mask)
 
-    def check(self, chunk, L, k, address, picked, width: int) -> None:
+    def check(self, resident, lanes, site, address, picked, width: int) -> None:
         """Every lane's access against the allocations; raises `MemoryFault` for the first that is outside."""
-        lanes = np.broadcast_to(address, L.n).astype(np.uint64)
-        positions = np.arange(L.n) if picked is None else picked
-        at = lanes[positions]
+        addresses = np.broadcast_to(address, lanes.n).astype(np.uint64)
+        positions = np.arange(lanes.n) if picked is None else picked
+        at = addresses[positions]
         starts, ends = np.array(self.starts or [0], np.uint64), np.array(self.ends or [0], np.uint64)
         found = np.searchsorted(starts, at, side="right").astype(np.int64) - 1
         behind = at + np.uint64(width)  # wraps at the end of the address space
@@ -254,10 +263,10 @@ class GlobalMemory:
             return
         first = int(np.flatnonzero(bad)[0])
         where = int(at[first])
-        lane = int(L.lane_numbers()[positions[first]])
+        lane = int(lanes.lane_numbers()[positions[first]])
         raise MemoryFault(
-            f"{chunk.name_lane(lane)} accessed {width} bytes at global address {where:#x}, "
-            f"{self.nearest(where, width)}; {chunk.launch.describe(chunk.program.sites[k])}."
+            f"{resident.name_lane(lane)} accessed {width} bytes at global address {where:#x}, "
+            f"{self.nearest(where, width)}; {resident.describe(site)}."
         )
 
     def nearest(self, where: int, width: int) -> str:
@@ -281,24 +290,24 @@ class GlobalMemory:
         )
 
 
-def misaligned(chunk, L, k, space: str, address, picked, width: int):
+def misaligned(resident, lanes, site, space: str, address, picked, width: int):
     """Raise `MemoryFault` for the first misaligned lane."""
-    lanes = np.broadcast_to(address, L.n).astype(np.uint64)
-    positions = np.arange(L.n) if picked is None else picked
-    bad = positions[(lanes[positions] & np.uint64(width - 1)) != 0][0]
+    addresses = np.broadcast_to(address, lanes.n).astype(np.uint64)
+    positions = np.arange(lanes.n) if picked is None else picked
+    bad = positions[(addresses[positions] & np.uint64(width - 1)) != 0][0]
     raise MemoryFault(
-        f"{chunk.name_lane(int(L.lane_numbers()[bad]))} accessed {width} bytes at {space} address "
-        f"{int(lanes[bad]):#x}, which is not a multiple of {width}; "
-        f"{chunk.launch.describe(chunk.program.sites[k])}."
+        f"{resident.name_lane(int(lanes.lane_numbers()[bad]))} accessed {width} bytes at {space} address "
+        f"{int(addresses[bad]):#x}, which is not a multiple of {width}; "
+        f"{resident.describe(site)}."
     )
 
 
-def nearest_variable(chunk, space: str, at: int) -> str:
+def nearest_variable(resident, space: str, at: int) -> str:
     """In words, the variable of a block that ends closest below an address."""
     best = None
-    for variable in chunk.program.named_variables:
+    for variable in resident.program.named_variables:
         if variable.space == space:
-            start = chunk.program.address(variable)
+            start = resident.program.address(variable)
             if start <= at and (best is None or start > best[0]):
                 best = start, variable
     if best is None:

@@ -11,19 +11,20 @@ from gpu_simulator.machine.asynchronous.transfers import Transfers
 from gpu_simulator.machine.asynchronous.warpgroups import Warpgroups
 from gpu_simulator.machine.barriers import Barriers
 from gpu_simulator.machine.branching import DONE, PARKED, ControlFlow
+from gpu_simulator.machine.call_stack import CallStack
 from gpu_simulator.machine.cluster_barrier import ClusterBarrier
 from gpu_simulator.machine.cluster_memory import ClusterMemory
 from gpu_simulator.machine.lanes import Lanes
 from gpu_simulator.machine.mbarriers import Mbarriers
 from gpu_simulator.machine.memory import LocalMemory, SharedMemory
+from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.special_registers import SpecialRegisters
-from gpu_simulator.ptx.recursion import CallStack
 
-PATTERNS = 1_000_000  # costs of address patterns that are remembered from chunk to chunk, of about 150 bytes each
+PATTERNS = 1_000_000  # costs of address patterns that are remembered from group to group, of about 150 bytes each
 FAIR = 256  # scheduling steps after which the furthest lanes get a turn
 
 
-class Chunk(ControlFlow, SpecialRegisters):
+class ResidentBlocks(ControlFlow, SpecialRegisters):
     """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp, the last warp filled up.
 
     places: of the blocks, in a row, by which `Clusters` counts them; the blocks of a cluster are together.
@@ -62,7 +63,6 @@ class Chunk(ControlFlow, SpecialRegisters):
         self.contexts: dict[bytes, Lanes] = {}
         self.steps = 0
         self.warpgroups = Warpgroups(self) if launch.program.warpgroup_registers is not None else None
-        self.hazards = launch.hazards.chunk(self) if launch.hazards else None
         self.groups = Groups(self)
         self.mbarriers, self.transfers = Mbarriers(self), Transfers(self)
         self.tensor_memory, self.tensor_cores = TensorMemory(self), TensorCores(self)
@@ -70,6 +70,7 @@ class Chunk(ControlFlow, SpecialRegisters):
         self.calls = CallStack(self) if self.program.frames else None
         self._naming: dict = {}
         self.clock_ticks = launch.clock_start
+        self.observers: tuple[Observer, ...] = tuple(observer_of(self) for observer_of in launch.observers)
 
     # ---- Memory ----
 
@@ -82,24 +83,22 @@ class Chunk(ControlFlow, SpecialRegisters):
         self.take(sum(register.nbytes for register in self.R))
 
     def close(self) -> None:
-        """The blocks have ended. Their arrays go at once: chunks and lanes name each other, and would stay a while.
+        """The blocks have ended. Their arrays go at once: resident blocks and lanes name each other, and would stay a while.
 
         A launch that is looked into keeps them for the look.
         """
+        for observer in self.observers:
+            observer.ended()
         self.transfers.finish()
         self.tensor_cores.finish()
         self.tensor_memory.finish()
-        if self.warpgroups is not None:
-            self.warpgroups.finish()
         for site in self.sites:
             site.cache.clear()
         known = self.launch.patterns.known
         if sum(map(len, known.values())) > PATTERNS:
             known.clear()
-        if self.hazards is not None:
-            self.hazards.close()
         self.account.give(self.taken)
-        if self.launch.probe is not None:
+        if self.launch.probes:
             return
         for lanes in (self.all, *self.contexts.values()):
             lanes.__dict__.clear()
@@ -108,7 +107,7 @@ class Chunk(ControlFlow, SpecialRegisters):
     # ---- Scheduling ----
 
     def finished(self, quantum: int) -> bool:
-        """One more turn of a chunk that waits for others; True when it has ended."""
+        """One more turn of blocks that wait for others; True when they have ended."""
         ended = self.run(quantum)
         if ended:
             self.close()
@@ -117,7 +116,7 @@ class Chunk(ControlFlow, SpecialRegisters):
     def run(self, quantum: int) -> bool:
         """Execute up to `quantum` blocks of code; True when every lane has ended."""
         functions, program, probes = {}, self.program, self.launch.probes
-        hazards, clustered = self.hazards is not None, self.cluster_size > 1
+        observed, clustered = bool(self.observers), self.cluster_size > 1
         count = self.launch.effort.count
         for _ in range(quantum):
             if self.at is not None:
@@ -133,7 +132,7 @@ class Chunk(ControlFlow, SpecialRegisters):
             key = (index, lanes.full)
             function = functions.get(key)
             if function is None:
-                function = functions[key] = program.function(index, lanes.full, probes, hazards, clustered)
+                function = functions[key] = program.function(index, lanes.full, probes, observed, clustered)
             self.runs[index] += lanes.warps
             count(self.launch, index, lanes)
             following = function(self, lanes)
@@ -227,14 +226,18 @@ class Chunk(ControlFlow, SpecialRegisters):
         if lanes.full and where is None:
             self.at = int(target)
 
-    def naming_lanes(self, L: Lanes, count: int) -> np.ndarray:
+    def naming_lanes(self, lanes: Lanes, count: int) -> np.ndarray:
         """The lanes that name the rows of `count` matrices."""
-        key = (L.warps, count)
+        key = (lanes.warps, count)
         if key not in self._naming:
-            self._naming[key] = np.tile(np.arange(32) < 8 * count, L.warps)
+            self._naming[key] = np.tile(np.arange(32) < 8 * count, lanes.warps)
         return self._naming[key]
 
     # ---- Names ----
+
+    def describe(self, site: int) -> str:
+        """Where an instruction stands, in words."""
+        return self.launch.describe(self.program.sites[site])
 
     def who(self, lanes: Lanes, position: int) -> str:
         """Block and thread of an executing lane, in words. position: among the executing lanes."""
@@ -243,13 +246,13 @@ class Chunk(ControlFlow, SpecialRegisters):
         return self.name_lane(lane)
 
     def name_block(self, block: int) -> str:
-        """A block of the chunk, in words."""
+        """A resident block, in words."""
         x, y, _ = self.launch.grid
         number = int(self.block_ids[block])
         return f"block ({number % x}, {number // x % y}, {number // (x * y)})"
 
     def has_ended(self, block: int) -> bool:
-        """Whether all threads of a block of the chunk have ended."""
+        """Whether all threads of a resident block have ended."""
         lanes = 32 * self.warps_per_block
         return bool((self.pc[block * lanes : (block + 1) * lanes] == DONE).all())
 
@@ -261,4 +264,6 @@ class Chunk(ControlFlow, SpecialRegisters):
         )
 
     def probe(self, lanes: Lanes, site: int, values: dict, after: bool) -> None:
-        self.launch.probe(self, lanes, site, dict(values), after)
+        """What generated code says before and after an instruction of the launch's `probes`."""
+        for observer in self.observers:
+            observer.stopped(lanes, site, dict(values), after)

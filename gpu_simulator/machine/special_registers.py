@@ -15,11 +15,11 @@ reserved_smem_offset_1
 """
 # As PTX writes them, without the %.
 NAMES = frozenset(_OTHERS.split()) | {f"{name}.{axis}" for name in _AXES.split() for axis in "xyz"}
-CLOCKS = {name for name in NAMES if name.startswith(("clock", "globaltimer"))}  # methods of a chunk
+CLOCKS = {name for name in NAMES if name.startswith(("clock", "globaltimer"))}  # methods of resident blocks
 
 
 class SpecialRegisters:
-    """Part of a `Chunk`."""
+    """Part of `ResidentBlocks`."""
 
     def clock(self):
         self.clock_ticks += 1

@@ -13,7 +13,7 @@ from gpu_simulator.machine.branching import DONE
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
 
 
-class Meeting:
+class Round:
     """What the arrivals of one round publish, by warp of the cluster: everything, and the inits of mbarriers."""
 
     def __init__(self, span: int):
@@ -21,62 +21,78 @@ class Meeting:
         self.acquired = ALWAYS
 
 
-class ClusterWatch:
-    """Of one chunk; part of its `Watch`.
+class ClusterChecker:
+    """Of one group of resident blocks; part of its `RaceDetector`.
 
     inits[w, u]: the last mbarrier.init of warp u of the same cluster that warp w may rely on.
     used[b, u]: the last event at which warp u of another block of the cluster used the shared memory of block b.
     """
 
-    def __init__(self, watch):
-        self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
-        order, chunk = watch.order, watch.chunk
-        self.meetings: dict[tuple[int, int], Meeting] = {}
+    def __init__(self, detector):
+        self.detector, self.resident, self.hazards, self.order = (
+            detector,
+            detector.resident,
+            detector.hazards,
+            detector.order,
+        )
+        order, resident = detector.order, detector.resident
+        self.meetings: dict[tuple[int, int], Round] = {}
         self.inits = np.full(order.known.shape, ALWAYS, np.int64)
-        self.used = np.zeros((chunk.blocks, order.span), np.int64)
+        self.used = np.zeros((resident.blocks, order.span), np.int64)
         self.users: dict[tuple[int, int], tuple[int, int]] = {}  # (block, warp of the cluster) -> (site, lane)
-        self.ended = np.zeros(chunk.blocks, bool)
+        self.ended = np.zeros(resident.blocks, bool)
 
     # ---- barrier.cluster ----
 
-    def arrived(self, lanes, cluster: int, turn: int, relaxed: bool) -> None:
-        meeting = self.meetings.setdefault((cluster, turn), Meeting(self.order.span))
+    def cluster_arrived(self, site: int, numbers, rounds) -> None:
+        barrier, parts = self.resident.cluster_barrier, self.resident.program.sites[site].parts
+        blind = numbers[barrier.waited[numbers] < rounds - 1]
+        if len(blind):
+            self._arrived_blindly(site, int(blind[0]))
+        places = np.stack([barrier.cluster_of_lane[numbers], rounds])
+        for cluster, turn in np.unique(places, axis=1).T.tolist():
+            some = numbers[(places[0] == cluster) & (places[1] == turn)]
+            self._arrived(some, cluster, turn, "relaxed" in parts)
+
+    def _arrived(self, lanes, cluster: int, turn: int, relaxed: bool) -> None:
+        """Threads of one cluster arrive for one round."""
+        meeting = self.meetings.setdefault((cluster, turn), Round(self.order.span))
         order, rows = self.order, np.unique(lanes >> 5)
-        known = order.known_to(rows, self.report.event).max(0)
-        np.maximum(meeting.inits, np.minimum(known, self.watch.proxies.init_fenced[cluster]), out=meeting.inits)
-        np.maximum(meeting.met, self.watch.tensor.between.reach(lanes), out=meeting.met)
+        known = order.known_to(rows, self.hazards.event).max(0)
+        np.maximum(meeting.inits, np.minimum(known, self.detector.fences.init_fenced[cluster]), out=meeting.inits)
+        np.maximum(meeting.met, self.detector.tensor.between.reach(lanes), out=meeting.met)
         if relaxed:
             known = np.minimum(known, order.fenced_wide[cluster])
         else:
             meeting.acquired = max(meeting.acquired, int(order.acquired[rows].max()))
         np.maximum(meeting.clock, known, out=meeting.clock)
 
-    def arrived_blindly(self, site: int, lane: int) -> None:
+    def _arrived_blindly(self, site: int, lane: int) -> None:
         """A thread arrives again that has not waited since it last did."""
-        chunk = self.chunk
-        self.report.add(
+        resident = self.resident
+        self.hazards.add(
             "missing wait",
             site,
             -1,
             lambda: (
-                f"{chunk.launch.describe(chunk.program.sites[site])}: {chunk.name_lane(lane)} arrives again at "
+                f"{resident.describe(site)}: {resident.name_lane(lane)} arrives again at "
                 "barrier.cluster and has not waited since its last arrival: the others may not have come yet, and each "
                 "thread arrives once before all have. It needs barrier.cluster.wait in between."
             ),
         )
 
-    def passed(self, lanes, cluster: int, turn: int) -> None:
+    def cluster_passed(self, numbers, cluster: int, turn: int) -> None:
         """Threads have waited for a round to which all came."""
-        meeting, order, rows = self.meetings.get((cluster, turn)), self.order, np.unique(lanes >> 5)
+        meeting, order, rows = self.meetings.get((cluster, turn)), self.order, np.unique(numbers >> 5)
         if meeting is None:
             return
-        self.watch.tensor.between.take(rows, meeting.met)
+        self.detector.tensor.between.take(rows, meeting.met)
         own = order.known[rows, order.local[rows]]
         order.known[rows] = np.maximum(order.known[rows], meeting.clock)
         order.known[rows, order.local[rows]] = own
         order.acquired[rows] = np.maximum(order.acquired[rows], meeting.acquired)
         self.inits[rows] = np.maximum(self.inits[rows], meeting.inits)
-        order.synced[lanes] = np.maximum(order.synced[lanes], meeting.clock[order.local[lanes >> 5]])
+        order.synced[numbers] = np.maximum(order.synced[numbers], meeting.clock[order.local[numbers >> 5]])
 
     def knows_init(self, lanes, init: int) -> np.ndarray:
         """Which lanes may rely on an init (event and lane) through fence.mbarrier_init and a relaxed arrival."""
@@ -85,54 +101,55 @@ class ClusterWatch:
 
     # ---- Shared memory of blocks that end ----
 
-    def uses(self, k: int, lanes, blocks) -> None:
+    def shared_elsewhere(self, site: int, numbers, blocks) -> None:
         """Threads use the shared memory of other blocks of their cluster."""
-        event = self.report.next_event(k)
-        columns = (lanes >> 5) % self.order.span
+        event = self.hazards.next_event(site)
+        columns = (numbers >> 5) % self.order.span
         self.used[blocks, columns] = event
-        for block, column, lane in zip(blocks.tolist(), columns.tolist(), lanes.tolist(), strict=True):
-            self.users[block, column] = k, lane
+        for block, column, lane in zip(blocks.tolist(), columns.tolist(), numbers.tolist(), strict=True):
+            self.users[block, column] = site, lane
 
-    def left(self) -> None:
-        """Threads have ended. What others did with the memory of a block has to come before its last thread's end."""
-        gone = (self.chunk.pc.reshape(self.chunk.blocks, -1) == DONE).all(1)
+    def threads_ended(self) -> None:
+        """What others did with the memory of a block has to come before its last thread's end."""
+        if self.resident.cluster_size == 1:
+            return
+        gone = (self.resident.pc.reshape(self.resident.blocks, -1) == DONE).all(1)
         for block in np.flatnonzero(gone & ~self.ended).tolist():
             self.ended[block] = True
-            self.watch.tensor.left(block)
+            self.detector.tensor.left(block)
             for column in np.flatnonzero(self.used[block]).tolist():
                 self._left(block, column)
-            for load in self.watch.proxies.flying:
-                if load.source is not None and int(load.source[0]) * 16 // self.chunk.shared_stride == block:
+            for load in self.detector.proxies.flying:
+                if load.source is not None and int(load.source[0]) * 16 // self.resident.shared_stride == block:
                     self._leaves_copy(block, load)
 
     def _leaves_copy(self, block: int, load) -> None:
-        describe, site = self.chunk.launch.describe, self.chunk.program.sites[load.k]
-        self.report.add(
+        self.hazards.add(
             "missing wait",
-            load.k,
+            load.site,
             -1,
             lambda: (
-                f"{describe(site)}: {self.chunk.name_block(block)} ends while this copy may still be reading its shared "
+                f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this copy may still be reading its shared "
                 "memory; it has to stay until the other block has waited for the mbarrier of the copy."
             ),
         )
 
     def _left(self, block: int, column: int) -> None:
-        chunk, order = self.chunk, self.order
+        resident, order = self.resident, self.order
         warps = np.arange(block * order.own, (block + 1) * order.own) + order.first
         source = (warps[0] - order.first) // order.span * order.span + column + order.first
         before = np.full((len(warps), 1), int(self.used[block, column]) << LANE_BITS | int(source) * 32)
         bad = order.unordered(32 * warps[:, None], before, False)
         if bad is None or not bad.all():
             return
-        k, lane = self.users[block, column]
-        self.report.add(
+        site, lane = self.users[block, column]
+        self.hazards.add(
             "missing wait",
-            k,
+            site,
             -1,
             lambda: (
-                f"{chunk.launch.describe(chunk.program.sites[k])}: {chunk.name_lane(lane)} uses the shared memory of "
-                f"{chunk.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
+                f"{resident.describe(site)}: {resident.name_lane(lane)} uses the shared memory of "
+                f"{resident.name_block(block)}, and nothing keeps that block from ending before: let all blocks of the "
                 "cluster meet at barrier.cluster before they end."
             ),
         )

@@ -18,7 +18,7 @@ LANE_MASK = (1 << LANE_BITS) - 1
 _EVERYTHING = np.int64(1) << 62
 
 
-class Published:
+class WarpEvents:
     """For every warp of a launch: the last of its events that others may rely on, and the last that it relies on.
 
     signalled: enough within the block.   released: enough for other blocks.
@@ -32,26 +32,26 @@ class Published:
 
 
 class Ordering:
-    """The order of the accesses of one chunk's warps among themselves and after those of other chunks.
+    """The order of the accesses of one group's warps among themselves and after those of other groups of blocks.
 
     known[w, u]: the last event of warp u of the same cluster that warp w may rely on; of itself, every one.
     own, span: warps of a block and of a cluster, which are the same where every block is its own cluster.
     """
 
-    def __init__(self, chunk, published: Published):
-        self.own, self.published = chunk.warps_per_block, published
-        self.span = self.own * chunk.cluster_size
-        self.first = chunk.first_place * self.own  # number of the chunk's first warp in the launch
-        here = slice(self.first, self.first + chunk.warps)
+    def __init__(self, resident, published: WarpEvents):
+        self.own, self.published = resident.warps_per_block, published
+        self.span = self.own * resident.cluster_size
+        self.first = resident.first_place * self.own  # number of the first resident warp in the launch
+        here = slice(self.first, self.first + resident.warps)
         self.signalled, self.released = (
             x[here].reshape(-1, self.span) for x in (published.signalled, published.released)
         )
         self.acquired = published.acquired[here]
-        self.known = np.full((chunk.warps, self.span), ALWAYS, np.int64)
-        self.local = np.arange(chunk.warps) % self.span
-        self.known[np.arange(chunk.warps), self.local] = _EVERYTHING
+        self.known = np.full((resident.warps, self.span), ALWAYS, np.int64)
+        self.local = np.arange(resident.warps) % self.span
+        self.known[np.arange(resident.warps), self.local] = _EVERYTHING
         self.fenced, self.fenced_wide = (np.full(self.signalled.shape, ALWAYS, np.int64) for _ in range(2))
-        self.synced = np.full(chunk.lanes, ALWAYS, np.int64)  # of each lane: the last time its warp came together
+        self.synced = np.full(resident.lanes, ALWAYS, np.int64)  # of each lane: the last time its warp came together
         self.floor = ALWAYS  # all threads of a block that is alone may rely on its events up to here
         self.warp_floor = ALWAYS  # and all lanes of a warp on the warp's
 
@@ -102,7 +102,7 @@ class Ordering:
     # ---- What orders ----
 
     def everyone(self, event: int) -> None:
-        """All threads of every block of the chunk met at the barrier of their block."""
+        """All threads of every resident block met at the barrier of their block."""
         if self.span == self.own:
             self.floor = event
             self.known[:] = event
@@ -127,12 +127,12 @@ class Ordering:
         self.known[waited] = np.maximum(self.known[waited], joined)
         self.acquired[waited] = max(self.acquired[arrived].max(), self.acquired[waited].max(initial=ALWAYS))
 
-    def warp_met(self, L, event: int) -> None:
+    def warp_met(self, lanes, event: int) -> None:
         """The executing lanes of each warp came together."""
-        if L.full:
+        if lanes.full:
             self.synced[:] = self.warp_floor = event
         else:
-            self.synced[L.lane_numbers()[L.active()]] = event
+            self.synced[lanes.lane_numbers()[lanes.active()]] = event
 
     def known_to(self, rows: np.ndarray, event: int) -> np.ndarray:
         """(rows, warps of the cluster): the last events that these warps may pass on."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_simulator.observers.happens_before import ALWAYS, Published
-from gpu_simulator.observers.race_detector import Watch
+from gpu_simulator.observers.happens_before import ALWAYS, WarpEvents
+from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.shadow_memory import GlobalShadow
 
@@ -48,7 +48,7 @@ def widest_first(found: list[Hazard]) -> list[Hazard]:
 
 
 class Hazards:
-    """The findings of a launch, one for each kind and pair of source lines, and what outlives a chunk of blocks."""
+    """The findings of a launch, one for each kind and pair of source lines, and what outlives a group of resident blocks."""
 
     def __init__(self, launch):
         self.launch, self.found, self._seen = launch, [], {}
@@ -60,27 +60,27 @@ class Hazards:
         self.publishes = [_without_fence(item) for item in sites]
         self.bulk = np.array([is_bulk(item) for item in sites] or [False])
         self.uses_bulk = any(reports_to_mbarrier(i) for i in sites)
-        self.copying = [item.family == "cp" for item in sites]
         self.constant = [bool({"param", "const"} & set(item.parts)) for item in sites]
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)
         blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
         self.own = -(-launch.threads // 32)
-        launch.account.take(blocks * self.own * Published.BYTES, "the hazards' record of every warp")
-        self.published = Published(blocks * self.own)
+        launch.account.take(blocks * self.own * WarpEvents.BYTES, "the hazards' record of every warp")
+        self.published = WarpEvents(blocks * self.own)
         self.arrays: dict[int, GlobalShadow] = {}
 
-    def chunk(self, chunk) -> Watch:
-        return Watch(chunk, self)
+    def observe(self, resident) -> RaceDetector:
+        """The observer of one group of resident blocks."""
+        return RaceDetector(resident, self)
 
     def close(self) -> None:
         """The launch has ended: only the findings stay."""
         self.arrays, self.published = {}, None
 
-    def next_event(self, k: int) -> int:
+    def next_event(self, site: int) -> int:
         self.event += 1
         if self.event >= len(self.site_of):
             self.site_of = np.concatenate([self.site_of, np.full_like(self.site_of, -1)])
-        self.site_of[self.event] = k
+        self.site_of[self.event] = site
         return self.event
 
     def array(self, number: int) -> GlobalShadow:
@@ -94,9 +94,9 @@ class Hazards:
             )
         return found
 
-    def add(self, kind: str, k: int, other: int, sentence, reach: int = 0) -> None:
-        key = (kind, self.where[k], self.where[other] if other >= 0 else None)
+    def add(self, kind: str, site: int, other: int, sentence, reach: int = 0) -> None:
+        key = (kind, self.where[site], self.where[other] if other >= 0 else None)
         place = self._seen.get(key, len(self.found))
         if place == len(self.found) or reach > self.found[place].reach:  # of the same two lines, the widest race
             self._seen[key] = place
-            self.found[place : place + 1] = [Hazard(kind, sentence(), self.launch.program.sites[k].line, reach)]
+            self.found[place : place + 1] = [Hazard(kind, sentence(), self.launch.program.sites[site].line, reach)]

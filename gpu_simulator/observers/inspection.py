@@ -8,6 +8,7 @@ import numpy as np
 
 from gpu_simulator.faults import EmulatorError
 from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_SHIFT
+from gpu_simulator.machine.observer import Observer
 from gpu_simulator.ptx.declarations import BYTES
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.ir import Immediate, Memory, Register, Symbol, Vector
@@ -76,33 +77,35 @@ def sites_at(report, where) -> list[int]:
     return found
 
 
-class Probe:
+class Probe(Observer):
     """Collects what one warp of one block did at some sites.
 
     rank: of the block among those that run again with it, its cluster.   warp: within the block.
     """
 
-    def __init__(self, warp: int, rank: int, warps_per_block: int):
-        self.warp, self.rank, self.last, self.accesses = rank * warps_per_block + warp, rank, None, []
+    def __init__(self, resident, warp: int, rank: int):
+        super().__init__(resident)
+        self.warp, self.rank, self.last, self.accesses = rank * resident.warps_per_block + warp, rank, None, []
 
-    def __call__(self, chunk, L, site: int, values: dict, after: bool) -> None:
-        rows = np.arange(chunk.warps) if L.chosen is None else L.chosen
+    def stopped(self, lanes, site: int, values: dict, after: bool) -> None:
+        resident = self.resident
+        rows = np.arange(resident.warps) if lanes.chosen is None else lanes.chosen
         position = np.flatnonzero(rows == self.warp)
         if not len(position):
             return
-        lanes = slice(32 * int(position[0]), 32 * int(position[0]) + 32)
-        active = L.active()[lanes].copy()
-        item = chunk.program.sites[site]
+        own = slice(32 * int(position[0]), 32 * int(position[0]) + 32)
+        active = lanes.active()[own].copy()
+        item = resident.program.sites[site]
         if item.guard is not None:
             register = getattr(item.guard, "register", item.guard)
-            said = np.broadcast_to(values[f"r{register.index}"], L.n)[lanes]
+            said = np.broadcast_to(values[f"r{register.index}"], lanes.n)[own]
             active &= said if item.guard is register else ~said
         if not active.any():
             return
         if after:
-            cells = chunk.tensor_memory.cells.get(self.rank)
-            memories = chunk.shared.data.copy(), None if cells is None else cells.copy()
-            self.last = (chunk, site, values, L, lanes, active, *memories)
+            cells = resident.tensor_memory.cells.get(self.rank)
+            memories = resident.shared.data.copy(), None if cells is None else cells.copy()
+            self.last = (site, values, own, active, *memories)
             return
         for operand in item.operands:
             if type(operand) is Memory:
@@ -110,40 +113,39 @@ class Probe:
                     Access(
                         item.opcode,
                         item.line,
-                        self.within(chunk, self.address(chunk, L, operand, values, lanes, active)),
+                        self.within(self.address(lanes, operand, values, own, active)),
                         width_of(item),
                     )
                 )
 
-    def within(self, chunk, addresses) -> np.ndarray:
+    def within(self, addresses) -> np.ndarray:
         """Shared addresses of the block itself without its rank."""
-        if chunk.cluster_size == 1:
+        if self.resident.cluster_size == 1:
             return addresses
         own = addresses >> RANK_SHIFT == self.rank
         return np.where(own & (addresses >= 0), addresses & OFFSET_MASK, addresses)
 
-    @staticmethod
-    def address(chunk, L, operand, values, lanes, active) -> np.ndarray:
+    def address(self, lanes, operand, values, own, active) -> np.ndarray:
         base = operand.base
         if type(base) is Register:
-            at = np.broadcast_to(values[f"r{base.index}"], L.n)[lanes].astype(np.int64)
+            at = np.broadcast_to(values[f"r{base.index}"], lanes.n)[own].astype(np.int64)
         elif type(base) is Symbol:
-            at = np.full(32, chunk.program.address(base.variable) + base.offset, np.int64)
+            at = np.full(32, self.resident.program.address(base.variable) + base.offset, np.int64)
         else:
             at = np.full(32, int(base.text, 0) if type(base) is Immediate else 0, np.int64)
         return np.where(active, at + operand.offset, -1)
 
     def snapshot(self) -> Snapshot:
-        chunk, site, values, L, lanes, active, shared, cells = self.last
-        item, warp = chunk.program.sites[site], slice(32 * self.warp, 32 * self.warp + 32)
+        resident, (site, values, own, active, shared, cells) = self.resident, self.last
+        item, warp = resident.program.sites[site], slice(32 * self.warp, 32 * self.warp + 32)
         registers = {}
-        for register, held in zip(chunk.program.registers, chunk.R, strict=False):
+        for register, held in zip(resident.program.registers, resident.R, strict=False):
             local = values.get(f"r{register.index}")
-            value, where = (held, warp) if local is None else (local, lanes)
+            value, where = (held, warp) if local is None else (local, own)
             registers[register.name] = np.full(32, value) if value.ndim == 0 else value[where].copy()
-        variables = {v.name: (chunk.program.address(v), v.size) for v in chunk.program.named_variables}
-        begin = self.rank * chunk.shared_stride
-        shared = shared[begin : begin + chunk.launch.smem_bytes]
+        variables = {v.name: (resident.program.address(v), v.size) for v in resident.program.named_variables}
+        begin = self.rank * resident.shared_stride
+        shared = shared[begin : begin + resident.launch.smem_bytes]
         return Snapshot(item.opcode, item.line, registers, active, shared, variables, cells)
 
 
@@ -181,6 +183,11 @@ def replay(report, where, block, warp: int) -> Probe:
     if not 0 <= warp < -(-launch.threads // 32):
         raise EmulatorError(f"There is no warp {warp}; a block has {-(-launch.threads // 32)}.")
     rank = launch.clusters.place(int(number)) % launch.clusters.size
-    probe = Probe(warp, rank, -(-launch.threads // 32))
-    launch.again(int(number), frozenset(sites_at(report, where)), probe).execute()
-    return probe
+    probes = []
+
+    def observer_of(resident):
+        probes.append(Probe(resident, warp, rank))
+        return probes[-1]
+
+    launch.again(int(number), frozenset(sites_at(report, where)), observer_of).execute()
+    return probes[0]  # the blocks that run again are resident together

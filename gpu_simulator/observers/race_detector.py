@@ -1,4 +1,4 @@
-"""Watches the accesses of one chunk of blocks: each against the last write and the last reads of the same cells.
+"""Check the accesses of one group of resident blocks, each against the last write and the last reads of its cells.
 
 If nothing orders the two (`ordering`), it is a race, whichever way it came out here. A cp.async is an agent of its own:
 what it writes may be touched by nobody until the thread that issued it has waited, and then by that thread and by those
@@ -9,71 +9,84 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.machine.barriers import Arrival
+from gpu_simulator.machine.observer import Observer
 from gpu_simulator.observers.access import Access, by_array, bytes_of
-from gpu_simulator.observers.async_proxy_checker import AsyncWatch
-from gpu_simulator.observers.cluster_checker import ClusterWatch
+from gpu_simulator.observers.async_proxy_checker import AsyncProxyChecker
+from gpu_simulator.observers.cluster_checker import ClusterChecker
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
+from gpu_simulator.observers.proxy_fences import ProxyFences
 from gpu_simulator.observers.race_messages import Words, explain, in_flight, reach_of
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, SharedShadow
-from gpu_simulator.observers.tcgen05_checker import TensorWatch
-from gpu_simulator.observers.wgmma_checker import WarpgroupWatch
+from gpu_simulator.observers.tcgen05_checker import Tcgen05Checker
+from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
 
-class Watch:
-    """memory: the chunk's shared memory or the launch's global memory.
+class RaceDetector(Observer):
+    """Hears all events that bear on the order of accesses, and hands those of asynchronous units to their checkers."""
 
-    index: in elements of `width` bytes, one a lane or one for all.   picked: positions of the executing lanes, or None.
-    """
-
-    def __init__(self, chunk, report):
-        self.chunk, self.report = chunk, report
-        self.order = Ordering(chunk, report.published)
+    def __init__(self, resident, hazards):
+        super().__init__(resident)
+        self.hazards = hazards
+        self.order = Ordering(resident, hazards.published)
         self.first_lane = 32 * self.order.first
-        size, account = len(chunk.shared.data), chunk.account
+        size, account = len(resident.shared.data), resident.account
         self.shared = SharedShadow(
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
         )
         self.copies: list = []
-        self.proxies = AsyncWatch(self)
-        self.clusters, self.tensor = ClusterWatch(self), TensorWatch(self)
-        self.warpgroups = None if chunk.warpgroups is None else WarpgroupWatch(self)
+        self.arrivals: dict[Arrival, int] = {}  # at barriers, and the last event before each
+        self.fences = ProxyFences(self)
+        self.proxies = AsyncProxyChecker(self)
+        self.clusters, self.tensor = ClusterChecker(self), Tcgen05Checker(self)
+        self.warpgroups = None if resident.warpgroups is None else WgmmaChecker(self)
+        for checker in (self.fences, self.proxies, self.clusters, self.tensor, self.warpgroups):
+            self._hand_on(checker)
 
-    def close(self) -> None:
-        """The chunk has ended."""
-        self.chunk.account.give(self.shared.taken)
+    def _hand_on(self, checker) -> None:
+        """A checker hears the events for which it has a method of their name, without a step in between."""
+        for event in vars(Observer).keys() & vars(type(checker)).keys():
+            if not event.startswith("_"):
+                setattr(self, event, getattr(checker, event))
+
+    def ended(self) -> None:
+        self.proxies.in_flight_at_end(self.resident.transfers.stores)
+        if self.warpgroups is not None:
+            self.warpgroups.in_flight_at_end(self.resident.warpgroups.flights)
+        self.resident.account.give(self.shared.taken)
 
     # ---- Accesses ----
 
-    def _lanes(self, L, picked) -> np.ndarray:
-        lanes = L.lane_numbers() if picked is None else L.lane_numbers()[picked]
-        return lanes[:, None] + self.first_lane
+    def _lanes(self, lanes, picked) -> np.ndarray:
+        numbers = lanes.lane_numbers() if picked is None else lanes.lane_numbers()[picked]
+        return numbers[:, None] + self.first_lane
 
     def _rows(self, lanes) -> np.ndarray:
-        """Warps of the chunk, each once."""
+        """Resident warps, each once."""
         return np.unique((lanes >> 5) - self.order.first)
 
-    def _accesses(self, k, verb: str, lanes, memory, index, width: int, values=None):
+    def _accesses(self, site, verb: str, lanes, memory, index, width: int, values=None):
         """An `Access` for each allocation that the lanes touch."""
         count, now, old = len(lanes), None, None
         if values is not None:
             now = bytes_of(values, count, width)
             old = bytes_of(memory.views[width][index], count, width)
-        if memory is self.chunk.shared:
-            yield Access(k, verb, self.shared, None, lanes, self.shared.cells(index, width, count), now, old)
+        if memory is self.resident.shared:
+            yield Access(site, verb, self.shared, None, lanes, self.shared.cells(index, width, count), now, old)
             return
         for number, positions, inside in by_array(memory, index, width):
-            shadow, some = self.report.array(number), slice(None) if positions is None else positions
+            shadow, some = self.hazards.array(number), slice(None) if positions is None else positions
             here = lanes[some]
             contents = (None, None) if now is None else (now[some], old[some])
             cells = shadow.cells(inside, width, len(here))
-            yield Access(k, verb, shadow, memory.names[number], here, cells, *contents)
+            yield Access(site, verb, shadow, memory.names[number], here, cells, *contents)
 
-    def read(self, L, k: int, memory, index, picked, width: int) -> None:
-        report = self.report
-        if report.constant[k]:
+    def read(self, lanes, site: int, memory, index, picked, width: int) -> None:
+        hazards = self.hazards
+        if hazards.constant[site]:
             return
-        lanes, event, strong = self._lanes(L, picked), report.next_event(k), report.strong[k]
-        for access in self._accesses(k, "reads", lanes, memory, index, width):
+        numbers, event, strong = self._lanes(lanes, picked), hazards.next_event(site), hazards.strong[site]
+        for access in self._accesses(site, "reads", numbers, memory, index, width):
             last = access.shadow.written[access.cells]
             flying = self.check_shared(access, last)
             if not strong:
@@ -81,15 +94,14 @@ class Watch:
                     self.check(access, last, "wrote")
                 access.shadow.note_read(access.cells, access.lanes, np.int64(event) << LANE_BITS | access.lanes)
         if strong:
-            self.order.acquire(self._rows(lanes), event)
+            self.order.acquire(self._rows(numbers), event)
 
-    def write(self, L, k: int, memory, index, picked, width: int, values=None) -> None:
-        """values: what is stored, for all lanes of `L`; None if it is not known."""
-        report = self.report
-        lanes, event, strong = self._lanes(L, picked), report.next_event(k), report.strong[k]
+    def write(self, lanes, site: int, memory, index, picked, width: int, values=None) -> None:
+        hazards = self.hazards
+        numbers, event, strong = self._lanes(lanes, picked), hazards.next_event(site), hazards.strong[site]
         if values is not None and values.ndim and picked is not None:
             values = values[picked]
-        for access in self._accesses(k, "writes", lanes, memory, index, width, values):
+        for access in self._accesses(site, "writes", numbers, memory, index, width, values):
             flying = self.check_shared(access, None)
             written, stamp = access.shadow.written, np.int64(ALWAYS if strong else event) << LANE_BITS | access.lanes
             if not strong:
@@ -100,22 +112,22 @@ class Watch:
             if not strong:
                 self._check_together(access, stamp)
         if strong:
-            self.order.publish(self._rows(lanes), event - 1, *report.publishes[k])
+            self.order.publish(self._rows(numbers), event - 1, *hazards.publishes[site])
 
-    def atomic(self, L, k: int, memory, index, picked, width: int) -> None:
+    def atomic(self, lanes, site: int, memory, index, picked, width: int) -> None:
         """Atomics are ordered among themselves, and race with plain accesses."""
-        report = self.report
-        lanes, event = self._lanes(L, picked), report.next_event(k)
-        for access in self._accesses(k, "updates", lanes, memory, index, width):
+        hazards = self.hazards
+        numbers, event = self._lanes(lanes, picked), hazards.next_event(site)
+        for access in self._accesses(site, "updates", numbers, memory, index, width):
             last = access.shadow.written[access.cells]
             self.check_shared(access, last)
-            self.check(access, np.where(report.atomic[report.site_of[last >> LANE_BITS]], 0, last), "wrote")
+            self.check(access, np.where(hazards.atomic[hazards.site_of[last >> LANE_BITS]], 0, last), "wrote")
             self.check_readers(access)
             access.shadow.written[access.cells] = np.int64(event) << LANE_BITS | access.lanes
-        rows = self._rows(lanes)
-        if self.chunk.program.sites[k].family == "atom":
+        rows = self._rows(numbers)
+        if self.resident.program.sites[site].family == "atom":
             self.order.acquire(rows, event)
-        self.order.publish(rows, event - 1, *report.publishes[k])
+        self.order.publish(rows, event - 1, *hazards.publishes[site])
 
     # ---- Checks ----
 
@@ -149,13 +161,13 @@ class Watch:
             self._race(access, lost[at], 0, int(last[lost[at], 0]), "wrote", bool(equal[at]), True)
 
     def _race(self, access: Access, row, column, before: int, past: str, equal: bool, together: bool) -> None:
-        other = int(self.report.site_of[before >> LANE_BITS])
+        other = int(self.hazards.site_of[before >> LANE_BITS])
         words = self.words(access, row, column)
-        self.report.add(
+        self.hazards.add(
             "race",
-            access.k,
+            access.site,
             other,
-            lambda: explain(words, access.k, access.verb, before & LANE_MASK, past, other, equal, together),
+            lambda: explain(words, access.site, access.verb, before & LANE_MASK, past, other, equal, together),
             reach_of(words.launch, words.lane, before & LANE_MASK),
         )
 
@@ -167,7 +179,7 @@ class Watch:
         if access.shadow is not self.shared:
             return False
         flying = False
-        if self.copies or self.report.uses_bulk:
+        if self.copies or self.hazards.uses_bulk:
             bad = self.shared.pending[access.cells]
             if access.verb == "reads":
                 bad = bad == FILLED
@@ -180,23 +192,23 @@ class Watch:
         if last is not None and not last.all():
             row, column = np.argwhere(last == 0)[0]
             words = self.words(access, row, column)
-            self.report.add(
+            self.hazards.add(
                 "uninitialised read",
-                access.k,
+                access.site,
                 -1,
-                lambda: f"{words.here(access.k)} {access.verb} {words.place}, which nothing has written.",
+                lambda: f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written.",
             )
         return flying
 
     def _in_flight(self, access: Access, row, column) -> bool:
         cell = int(access.cells[row, column])
-        other = int(self.report.site_of[self.shared.written[cell] >> LANE_BITS])
+        other = int(self.hazards.site_of[self.shared.written[cell] >> LANE_BITS])
         words, load, held = self.words(access, row, column), self.proxies.filling(cell), self.shared.pending[cell]
         barrier = None if load is None else load.key[1]
-        other = other if load is None else load.k
-        self.report.add(
+        other = other if load is None else load.site
+        self.hazards.add(
             "missing wait",
-            access.k,
+            access.site,
             other,
             lambda: in_flight(words, access, other, held == READ, barrier, load and load.phase),
         )
@@ -204,76 +216,80 @@ class Watch:
 
     def words(self, access: Access, row, column) -> Words:
         at = int(access.cells[row, column]) * access.shadow.cell
-        chunk, lane = self.chunk, int(access.lanes[row, 0])
+        resident, lane = self.resident, int(access.lanes[row, 0])
         if access.name:
-            return Words(chunk.launch, lane, f"byte {at:,} of {access.name}", False)
-        block, at = divmod(at, chunk.shared_stride)
-        foreign = block != chunk.block_of_lane[lane - self.first_lane]
-        return Words(chunk.launch, lane, f"shared address {at}{f' of {chunk.name_block(block)}' if foreign else ''}")
+            return Words(resident.launch, lane, f"byte {at:,} of {access.name}", False)
+        block, at = divmod(at, resident.shared_stride)
+        foreign = block != resident.block_of_lane[lane - self.first_lane]
+        return Words(
+            resident.launch, lane, f"shared address {at}{f' of {resident.name_block(block)}' if foreign else ''}"
+        )
 
     # ---- cp.async ----
 
-    def copy(self, L, k: int, index, picked, width: int) -> None:
-        """A cp.async was issued; `index` in shared memory."""
-        shadow, event, lanes = self.shared, self.report.next_event(k), self._lanes(L, picked)
-        access = Access(k, "writes", shadow, None, lanes, shadow.cells(index, width, len(lanes)))
+    def copy_issued(self, lanes, site: int, index, picked, width: int) -> None:
+        shadow, event, numbers = self.shared, self.hazards.next_event(site), self._lanes(lanes, picked)
+        access = Access(site, "writes", shadow, None, numbers, shadow.cells(index, width, len(numbers)))
         self.check_shared(access, None)
         self.check(access, shadow.written[access.cells], "wrote")
         self.check_readers(access)
-        shadow.written[access.cells] = np.int64(event) << LANE_BITS | lanes
+        shadow.written[access.cells] = np.int64(event) << LANE_BITS | numbers
         shadow.pending[access.cells] = FILLED
-        own = lanes[:, 0] - self.first_lane
-        self.copies.append((own, np.broadcast_to(index, len(own)), width, self.chunk.groups.committed[own].copy(), k))
+        own = numbers[:, 0] - self.first_lane
+        self.copies.append(
+            (own, np.broadcast_to(index, len(own)), width, self.resident.groups.committed[own].copy(), site)
+        )
 
-    def wait(self, bound: np.ndarray) -> None:
-        """Copies of groups before `bound` (by lane) have landed: as if their threads had written only now."""
+    def copies_waited(self, bounds: np.ndarray) -> None:
+        """Copies of groups before these have landed: as if their threads had written only now."""
         left, shadow = [], self.shared
-        for lanes, index, width, group, k in self.copies:
-            done = group < bound[lanes]
+        for lanes, index, width, group, site in self.copies:
+            done = group < bounds[lanes]
             if done.any():
                 landed = shadow.cells(index[done], width, int(done.sum()))
                 shadow.pending[landed] = FREE
-                event = self.report.next_event(k)
+                event = self.hazards.next_event(site)
                 shadow.written[landed] = np.int64(event) << LANE_BITS | (lanes[done] + self.first_lane)[:, None]
             if not done.all():
-                left.append((lanes[~done], index[~done], width, group[~done], k))
+                left.append((lanes[~done], index[~done], width, group[~done], site))
         self.copies = left
 
     # ---- What orders ----
 
-    def fence(self, L, wide: bool) -> None:
-        """membar or fence; wide: of the device or the system."""
-        self.order.fence(self._rows(self._lanes(L, L.picked)), self.report.event, wide)
+    def fence(self, lanes, wide: bool) -> None:
+        self.order.fence(self._rows(self._lanes(lanes, lanes.picked)), self.hazards.event, wide)
 
-    def warps_met(self, L) -> None:
-        """The executing lanes of each warp came together."""
-        self.order.warp_met(L, self.report.event)
+    def warps_met(self, lanes) -> None:
+        self.order.warp_met(lanes, self.hazards.event)
 
-    def everyone(self) -> None:
-        """All threads of all blocks of the chunk met."""
-        self.order.everyone(self.report.event)
+    def barrier_everyone(self, number: int) -> None:
+        self.order.everyone(self.hazards.event)
 
-    def met(self, entries: list, counted: bool) -> None:
-        """Some threads of a block met.   entries: `barriers.Waiting`.   counted: the barrier named how many."""
+    def barrier_arrived(self, arrival: Arrival) -> None:
+        self.arrivals[arrival] = self.hazards.event
+
+    def barrier_met(self, arrivals: list[Arrival]) -> None:
         events: dict[int, int] = {}
-        for entry in entries:
-            for warp in np.unique(entry.lanes >> 5).tolist():
-                events[warp] = max(events.get(warp, 0), entry.event)
+        for arrival in arrivals:
+            before = self.arrivals.pop(arrival)
+            for warp in np.unique(arrival.lanes >> 5).tolist():
+                events[warp] = max(events.get(warp, 0), before)
         arrived = np.array(sorted(events))
-        waiting = [entry.lanes for entry in entries if entry.following is not None]
+        waiting = [arrival.lanes for arrival in arrivals if arrival.following is not None]
         lanes = np.concatenate(waiting) if waiting else np.zeros(0, np.int64)
         self.order.met(arrived, np.array([events[warp] for warp in arrived.tolist()]), np.unique(lanes >> 5))
-        self.order.synced[lanes] = self.report.event
-        sites = sorted({e.site for e in entries})
+        self.order.synced[lanes] = self.hazards.event
+        sites = sorted({arrival.site for arrival in arrivals})
+        counted = any(arrival.expected is not None for arrival in arrivals)  # the barrier names how many
         if not counted and len(sites) > 1:
-            describe, code = self.chunk.launch.describe, self.chunk.program.sites
-            self.report.add(
+            describe = self.resident.describe
+            self.hazards.add(
                 "divergent barrier",
                 sites[1],
                 sites[0],
                 lambda: (
-                    f"{describe(code[sites[1]])}: threads of one block met at different __syncthreads(); "
+                    f"{describe(sites[1])}: threads of one block met at different __syncthreads(); "
                     f"the others stood at "
-                    f"{describe(code[sites[0]])}. Every thread of the block must reach the same one."
+                    f"{describe(sites[0])}. Every thread of the block must reach the same one."
                 ),
             )

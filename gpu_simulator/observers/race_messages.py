@@ -16,11 +16,11 @@ class Words(NamedTuple):
     place: str
     shared: bool = True
 
-    def site(self, k: int) -> str:
-        return self.launch.describe(self.launch.program.sites[k]) if k >= 0 else "an earlier instruction"
+    def site(self, site: int) -> str:
+        return self.launch.describe(self.launch.program.sites[site]) if site >= 0 else "an earlier instruction"
 
-    def here(self, k: int) -> str:
-        return f"{self.site(k)}: {block_of(self.launch, self.lane)}, {thread_of(self.launch, self.lane)}"
+    def here(self, site: int) -> str:
+        return f"{self.site(site)}: {block_of(self.launch, self.lane)}, {thread_of(self.launch, self.lane)}"
 
 
 def is_bulk(item) -> bool:
@@ -37,7 +37,7 @@ def reports_to_mbarrier(item) -> bool:
 
 def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None) -> str:
     """An access to shared memory that an asynchronous copy still fills, or (leaving) still reads."""
-    start = f"{words.here(access.k)} {access.verb} {words.place} while"
+    start = f"{words.here(access.site)} {access.verb} {words.place} while"
     if leaving and barrier is None:
         return f"{start} a bulk copy may still be reading it; its thread needs wait_group.read before."
     if barrier is not None:
@@ -83,7 +83,7 @@ def reach_of(launch, lane: int, other_lane: int) -> int:
 
 
 def explain(
-    words: Words, k: int, verb: str, other_lane: int, past: str, other: int, equal: bool, together: bool
+    words: Words, site: int, verb: str, other_lane: int, past: str, other: int, equal: bool, together: bool
 ) -> str:
     """One sentence or two."""
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
@@ -94,7 +94,7 @@ def explain(
     one_cluster = words.shared and lane // together_in == other_lane // together_in
     if one_cluster and past == "wrote" and other >= 0 and is_bulk(launch.program.sites[other]):
         return (
-            f"{words.here(k)} {verb} {words.place}, which the copy at {words.site(other)} has filled: "
+            f"{words.here(site)} {verb} {words.place}, which the copy at {words.site(other)} has filled: "
             "this thread has not waited for the mbarrier of that copy, nor met a thread that has."
         )
     if not one_block:
@@ -103,7 +103,7 @@ def explain(
         why = "which of the two values stays is not defined."
     elif one_warp:
         why = "nothing brought the lanes of the warp together in between; it needs __syncwarp()."
-    elif one_cluster and is_bulk(launch.program.sites[k]) and past == "read":
+    elif one_cluster and is_bulk(launch.program.sites[site]) and past == "read":
         why = "nothing tells that it has read it; wait for the mbarrier at which the readers of a stage arrive."
     elif one_block:
         why = "there is no barrier between them."
@@ -119,4 +119,4 @@ def explain(
         )
     when = "writes in the same instruction" if together else f"{past} at {words.site(other)}"
     note = " Both write the same value, so the result does not show it; it is a race all the same." if equal else ""
-    return f"{words.here(k)} {verb} {words.place}, which {who} {when}: {why}{note}"
+    return f"{words.here(site)} {verb} {words.place}, which {who} {when}: {why}{note}"

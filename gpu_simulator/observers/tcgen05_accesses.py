@@ -15,14 +15,14 @@ GROUPS = 8  # of 16 lanes: what an access covers is told by group and column
 
 @dataclass(eq=False)
 class Touch:
-    """An access to tensor memory. kind: "mma", "ld" or "st".   lane: of the chunk, the first that executed it.
+    """An access to tensor memory. kind: "mma", "ld" or "st".   lane: the first that executed it.
 
     issued, done, fenced: events; 0 where that has not been.   product: of an mma.
     commit: the first behind a product, a `transfers.Load`.
     """
 
     kind: str
-    k: int
+    site: int
     lane: int
     issued: int
     done: int = 0

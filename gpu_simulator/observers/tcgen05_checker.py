@@ -19,23 +19,28 @@ import numpy as np
 from gpu_simulator.observers.access import Access
 from gpu_simulator.observers.happens_before import LANE_BITS
 from gpu_simulator.observers.tcgen05_accesses import Cells, Progress, Touch
-from gpu_simulator.observers.tcgen05_messages import TensorWords
-from gpu_simulator.observers.tcgen05_order import TensorOrder
+from gpu_simulator.observers.tcgen05_messages import Tcgen05Messages
+from gpu_simulator.observers.tcgen05_order import Tcgen05Order
 
 CHUNK_SHIFT = 4
 
 
-class TensorWatch:
-    """Of one chunk; part of its `Watch`."""
+class Tcgen05Checker:
+    """Of one group of resident blocks; part of its `RaceDetector`."""
 
-    def __init__(self, watch):
-        self.watch, self.chunk, self.report, self.order = watch, watch.chunk, watch.report, watch.order
-        self.words = TensorWords(self)
+    def __init__(self, detector):
+        self.detector, self.resident, self.hazards, self.order = (
+            detector,
+            detector.resident,
+            detector.hazards,
+            detector.order,
+        )
+        self.words = Tcgen05Messages(self)
         self.cells: dict[int, Cells] = {}
         self.touches: list[Touch] = [Touch("none", -1, 0, 0)]
         self.open: dict[int, list[Touch]] = {}  # warp -> loads and stores that it has not waited for
         self.unfenced: dict[int, list[Touch]] = {}  # warp -> touches since its last fence before
-        self.between = TensorOrder(watch)
+        self.between = Tcgen05Order(detector)
         self.said: set = set()  # places of pairs of which something was reported
         self.reading = np.zeros(0, np.int32)  # by 16 bytes of shared memory: the last product that reads them
         self.stamps = np.zeros(64, np.int64)  # by touch: event << 32 | lane that first knew that a product was done
@@ -44,29 +49,32 @@ class TensorWatch:
 
     # ---- Allocation ----
 
-    def allocates_in_pair(self, k: int, lane: int, block: int) -> None:
-        """Allocating reaches into the other block, which has to run: some thread here has met it at barrier.cluster."""
-        barrier, size = self.chunk.cluster_barrier, 32 * self.chunk.warps_per_block
+    def tcgen05_alloc_asked(self, site: int, warp: int, block: int, group: int) -> None:
+        """As a pair it reaches into the other block, which has to run: some thread here has met it at barrier.cluster."""
+        if group == 1:
+            return
+        lane = 32 * warp
+        barrier, size = self.resident.cluster_barrier, 32 * self.resident.warps_per_block
         over = barrier.complete()[int(barrier.cluster_of_lane[lane])]
         if not over or not barrier.waited[block * size : (block + 1) * size].any():
-            self.words.not_begun(k, lane, block ^ 1)
+            self.words.not_begun(site, lane, block ^ 1)
 
-    def allocated(self, k: int, lane: int, block: int, start: int, columns: int, place: int) -> None:
+    def tcgen05_allocated(self, site: int, lane: int, block: int, start: int, columns: int, place: int) -> None:
         """A warp gets columns, and their address is written to shared memory (`place`, in words)."""
         cells = self.cells.setdefault(block, Cells())
         for rows in (cells.writer, cells.reader, cells.other):
             rows[:, start : start + columns] = 0
-        watch, shadow = self.watch, self.watch.shared
-        event, lanes = self.report.next_event(k), np.full((1, 1), lane + watch.first_lane)
-        access = Access(k, "writes", shadow, None, lanes, shadow.cells(np.array([place]), 4, 1))
-        if not watch.check_shared(access, None):
-            watch.check(access, shadow.written[access.cells], "wrote")
-        watch.check_readers(access)
+        detector, shadow = self.detector, self.detector.shared
+        event, lanes = self.hazards.next_event(site), np.full((1, 1), lane + detector.first_lane)
+        access = Access(site, "writes", shadow, None, lanes, shadow.cells(np.array([place]), 4, 1))
+        if not detector.check_shared(access, None):
+            detector.check(access, shadow.written[access.cells], "wrote")
+        detector.check_readers(access)
         shadow.written[access.cells] = np.int64(event) << LANE_BITS | lanes
         self.order.synced[lane : lane + 32] = event
 
-    def given_back(self, k: int, lane: int, block: int, start: int, columns: int) -> None:
-        new = Touch("dealloc", k, lane, self.report.next_event(k))
+    def tcgen05_deallocated(self, site: int, lane: int, block: int, start: int, columns: int) -> None:
+        new = Touch("dealloc", site, lane, self.hazards.next_event(site))
         cells, span = self.cells[block], slice(start, start + columns)
         for table in (cells.writer, cells.reader, cells.other):
             self._against(new, table[:, span], True)
@@ -74,9 +82,11 @@ class TensorWatch:
 
     # ---- Loads and stores ----
 
-    def loaded(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
-        new = self._touch("ld", k, warp * 32)
-        cells, where = self.cells[block], self._where(lane, column, shape, wide)
+    def tcgen05_loaded(
+        self, site: int, warp: int, block: int, lane: int, column: int, shape: str, columns: int
+    ) -> None:
+        new = self._touch("ld", site, warp * 32)
+        cells, where = self.cells[block], self._where(lane, column, shape, columns)
         self._against(new, cells.writer[where], True)
         before, number = cells.reader[where], len(self.touches) - 1
         foreign = (before != 0) & (before != number)
@@ -84,16 +94,18 @@ class TensorWatch:
             cells.other[where] = np.where(foreign, before, cells.other[where])
         cells.reader[where] = number
 
-    def stored(self, k: int, warp: int, block: int, lane: int, column: int, shape: str, wide: int) -> None:
-        new = self._touch("st", k, warp * 32)
-        cells, where = self.cells[block], self._where(lane, column, shape, wide)
+    def tcgen05_stored(
+        self, site: int, warp: int, block: int, lane: int, column: int, shape: str, columns: int
+    ) -> None:
+        new = self._touch("st", site, warp * 32)
+        cells, where = self.cells[block], self._where(lane, column, shape, columns)
         for table in (cells.writer, cells.reader, cells.other):
             self._against(new, table[where], False)
         cells.writer[where], cells.reader[where], cells.other[where] = len(self.touches) - 1, 0, 0
 
-    def waited(self, L, k: int, what: str) -> None:
-        event = self.report.next_event(k)
-        for warp in self.chunk.tensor_memory.warps(L):
+    def tcgen05_waited(self, lanes, site: int, what: str) -> None:
+        event = self.hazards.next_event(site)
+        for warp in self.resident.tensor_memory.warps(lanes):
             left = []
             for touch in self.open.get(warp, ()):
                 if touch.kind == what:
@@ -104,11 +116,11 @@ class TensorWatch:
 
     # ---- Fences ----
 
-    def fence(self, L, k: int, mask, before: bool) -> None:
-        lanes = L.lane_numbers()[L.active() if mask is None else mask]
-        if not len(lanes):
+    def tcgen05_fence(self, lanes, site: int, mask, before: bool) -> None:
+        numbers = lanes.lane_numbers()[lanes.active() if mask is None else mask]
+        if not len(numbers):
             return
-        event, rows = self.report.next_event(k), np.unique(lanes >> 5)
+        event, rows = self.hazards.next_event(site), np.unique(numbers >> 5)
         if before:
             for warp in rows.tolist():
                 for touch in self.unfenced.pop(warp, ()):
@@ -118,15 +130,14 @@ class TensorWatch:
 
     # ---- Products ----
 
-    def issued(self, product) -> None:
-        k, lane = product.k, product.lane
-        new = self._touch("mma", k, lane)
+    def tcgen05_issued(self, product) -> None:
+        site, lane = product.site, product.lane
+        new = self._touch("mma", site, lane)
         new.product, number = product, len(self.touches) - 1
         progress = self.progress.setdefault(lane, Progress())
         progress.waiting.append(number)
         progress.uncommitted.append(new)
-        product.touch = number
-        self._operands(product)
+        self._operands(product, number)
         for block, groups, column, columns, writes in product.tensor():
             cells, span = self.cells[block], slice(column, column + columns)
             where = (
@@ -142,40 +153,40 @@ class TensorWatch:
             else:
                 cells.reader[where] = number
 
-    def repeated(self, k: int, lanes: list[int]) -> None:
-        """Several threads of one warp issue the same product."""
-        self.report.add(
+    def tcgen05_executed(self, site: int, numbers) -> None:
+        """Several threads of one warp may issue the same product."""
+        warps = numbers >> 5
+        if len(np.unique(warps)) == len(numbers):
+            return
+        lanes = numbers[warps == warps[0]].tolist()
+        self.hazards.add(
             "repeated issue",
-            k,
+            site,
             -1,
             lambda: (
-                f"{self.words.site(k)}: {len(lanes)} threads of the warp of {self.chunk.name_lane(lanes[0])} issue this "
+                f"{self.resident.describe(site)}: {len(lanes)} threads of the warp of {self.resident.name_lane(lanes[0])} issue this "
                 "tcgen05.mma, and each of them is one product: let one thread do it (elect.sync)."
             ),
         )
 
-    def _operands(self, product) -> None:
+    def _operands(self, product, number: int) -> None:
         """A product reads shared memory."""
-        watch, shadow, index = self.watch, self.watch.shared, product.shared(self.chunk.shared_stride >> 4)
+        detector, shadow, index = self.detector, self.detector.shared, product.shared(self.resident.shared_stride >> 4)
         cells = shadow.cells(index, 16, len(index))
-        lanes = np.full((len(index), 1), product.lane + watch.first_lane)
-        access, last = Access(product.k, "reads", shadow, None, lanes, cells), shadow.written[cells]
-        if not watch.check_shared(access, last):
+        lanes = np.full((len(index), 1), product.lane + detector.first_lane)
+        access, last = Access(product.site, "reads", shadow, None, lanes, cells), shadow.written[cells]
+        if not detector.check_shared(access, last):
             stamps = np.unique(last)
             stamps = stamps[stamps >> LANE_BITS > self.order.floor]
             if (
                 len(stamps)
                 and self.order.unordered(np.full((len(stamps), 1), lanes[0, 0]), stamps[:, None], True) is not None
             ):
-                watch.check(access, last, "wrote")
-            bad = watch.proxies.unfenced(access, last)
-            if bad.any():
-                at, column = np.argwhere(bad)[0]
-                other, words = int(self.report.site_of[last[at, column] >> LANE_BITS]), watch.words(access, at, column)
-                self.report.add("missing fence", product.k, other, lambda: self.words.proxy(words, product.k, other))
+                detector.check(access, last, "wrote")
+            detector.fences.check(access, last, "lets the tensor cores read {place} through the async proxy")
         if len(self.reading) == 0:
-            self.reading = np.zeros((len(self.chunk.shared.data) >> CHUNK_SHIFT) + 1, np.int32)
-        self.reading[index] = product.touch
+            self.reading = np.zeros((len(self.resident.shared.data) >> CHUNK_SHIFT) + 1, np.int32)
+        self.reading[index] = number
 
     def overwritten(self, access: Access) -> bool:
         """A write to shared memory; True where a product that may be in flight reads there."""
@@ -189,26 +200,28 @@ class TensorWatch:
         flying = (found > 0) & (stamps == 0)
         if flying.any():
             row, column = np.argwhere(flying)[0]
-            touch, words = self.touches[found[row, column]], self.watch.words(access, row, column)
-            self.report.add("missing wait", access.k, touch.k, lambda: self.words.overwrites(words, access, touch))
+            touch, words = self.touches[found[row, column]], self.detector.words(access, row, column)
+            self.hazards.add(
+                "missing wait", access.site, touch.site, lambda: self.words.overwrites(words, access, touch)
+            )
             return True
         bad = self.order.unordered(access.lanes, stamps, True)
         for number in [] if bad is None else np.unique(found[bad]).tolist():
             row, column = np.argwhere(bad & (found == number))[0]
             touch = self.touches[number]
-            lane = int(access.lanes[row, 0]) - self.watch.first_lane
+            lane = int(access.lanes[row, 0]) - self.detector.first_lane
             if not any(self.between.told(lane, *one) for one in self._witnesses(touch)):
-                self.words.untold(self.watch.words(access, row, column), access, touch)
+                self.words.untold(self.detector.words(access, row, column), access, touch)
                 break
         return False
 
     # ---- Commits ----
 
-    def commits(self, load, barrier) -> None:
+    def tcgen05_committed(self, load, barrier) -> None:
         """A commit will arrive at a barrier; it publishes what its thread did before."""
-        self.watch.proxies.used(load.k, barrier, np.array([load.lane]))
-        load.clock = self.order.known_to(np.array([load.lane >> 5]), self.report.event)[0]
-        if load.key[0] != self.chunk.block_of_lane[load.lane]:
+        self.detector.proxies.mbarrier_used(load.site, barrier, np.array([load.lane]))
+        self.detector.proxies.clocks[load] = self.order.known_to(np.array([load.lane >> 5]), self.hazards.event)[0]
+        if load.key[0] != self.resident.block_of_lane[load.lane]:
             self.arriving.append(load)
         progress = self.progress.get(load.lane)
         if progress is not None:
@@ -218,7 +231,7 @@ class TensorWatch:
 
     def observed(self, load, lane: int) -> None:
         """A thread has seen the end of the phase that a commit was counted in."""
-        progress, event = self.progress.setdefault(load.lane, Progress()), self.report.next_event(load.k)
+        progress, event = self.progress.setdefault(load.lane, Progress()), self.hazards.next_event(load.site)
         self.arriving = [other for other in self.arriving if other is not load]
         counts, events = progress.counts.setdefault(lane, []), progress.events.setdefault(lane, [])
         if not counts or counts[-1] < load.products:
@@ -227,7 +240,7 @@ class TensorWatch:
         while progress.waiting and self.touches[progress.waiting[0]].product.number <= load.products:
             number = progress.waiting.popleft()
             self.touches[number].done = event
-            self.stamps[number] = event << LANE_BITS | (lane + self.watch.first_lane)
+            self.stamps[number] = event << LANE_BITS | (lane + self.detector.first_lane)
 
     def left(self, block: int) -> None:
         """A block has ended: what arrives at its mbarriers from another block has to have come."""
@@ -250,7 +263,7 @@ class TensorWatch:
             self.words.never_written(new)
         for number in [low] if low == high else np.unique(table).tolist():
             old = self.touches[number]
-            places = self.report.where[new.k], self.report.where[old.k]
+            places = self.hazards.where[new.site], self.hazards.where[old.site]
             if number == 0 or old is new or places in self.said:
                 continue
             missing = self._missing(old, new)
@@ -259,7 +272,7 @@ class TensorWatch:
                 missing(old, new)
 
     def _missing(self, old: Touch, new: Touch):
-        """The function of `TensorWords` that says what is missing between two touches of a cell; None if nothing is."""
+        """The function of `Tcgen05Messages` that says what is missing between two touches of a cell; None if nothing is."""
         between, words = self.between, self.words
         if old.product is None:
             if old.warp == new.warp and (old.done or old.kind == new.kind == "ld"):
@@ -292,8 +305,8 @@ class TensorWatch:
 
     # ---- Pieces ----
 
-    def _touch(self, kind: str, k: int, lane: int) -> Touch:
-        touch = Touch(kind, k, lane, self.report.next_event(k))
+    def _touch(self, kind: str, site: int, lane: int) -> Touch:
+        touch = Touch(kind, site, lane, self.hazards.next_event(site))
         self.touches.append(touch)
         if len(self.touches) > len(self.stamps):
             self.stamps = np.concatenate([self.stamps, np.zeros_like(self.stamps)])

@@ -5,21 +5,18 @@ from __future__ import annotations
 NAMES = {"mma": "tcgen05.mma", "ld": "tcgen05.ld", "st": "tcgen05.st", "dealloc": "tcgen05.dealloc"}
 
 
-class TensorWords:
-    """Reports what `TensorWatch` finds."""
+class Tcgen05Messages:
+    """Reports what `Tcgen05Checker` finds."""
 
-    def __init__(self, watch):
-        self.watch, self.chunk, self.report = watch, watch.chunk, watch.report
-
-    def site(self, k: int) -> str:
-        return self.chunk.launch.describe(self.chunk.program.sites[k])
+    def __init__(self, detector):
+        self.detector, self.resident, self.hazards = detector, detector.resident, detector.hazards
 
     def who(self, touch) -> str:
         """A thread, or the warp of an instruction of whole warps."""
-        name = self.chunk.name_lane(touch.lane)
+        name = self.resident.name_lane(touch.lane)
         if touch.kind == "mma":
             return name
-        return f"{name.split(', thread')[0]}, warp {touch.warp % self.chunk.warps_per_block}"
+        return f"{name.split(', thread')[0]}, warp {touch.warp % self.resident.warps_per_block}"
 
     def does(self, new) -> str:
         verb = {
@@ -28,38 +25,38 @@ class TensorWords:
             "st": "stores to tensor memory",
             "dealloc": "gives back tensor memory",
         }[new.kind]
-        return f"{self.site(new.k)}: {self.who(new)} {verb}"
+        return f"{self.resident.describe(new.site)}: {self.who(new)} {verb}"
 
-    def not_begun(self, k: int, lane: int, other: int) -> None:
-        self.report.add(
+    def not_begun(self, site: int, lane: int, other: int) -> None:
+        self.hazards.add(
             "missing wait",
-            k,
+            site,
             -1,
             lambda: (
-                f"{self.site(k)}: {self.chunk.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
-                f"{self.chunk.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."
+                f"{self.resident.describe(site)}: {self.resident.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
+                f"{self.resident.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."
             ),
         )
 
     def never_written(self, new) -> None:
         verb = "accumulates on" if new.kind == "mma" else "loads"
         hint = "; the first product has to run with enable-input-d false" if new.kind == "mma" else ""
-        self.report.add(
+        self.hazards.add(
             "uninitialised read",
-            new.k,
+            new.site,
             -1,
             lambda: (
-                f"{self.site(new.k)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."
+                f"{self.resident.describe(new.site)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."
             ),
         )
 
     def not_waited(self, old, new) -> None:
-        self.report.add(
+        self.hazards.add(
             "missing wait",
-            new.k,
-            old.k,
+            new.site,
+            old.site,
             lambda: (
-                f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be "
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be "
                 f"{'reading' if old.kind == 'ld' else 'using' if old.kind == 'mma' else 'writing'}: {self.remedy(old)}."
             ),
         )
@@ -73,7 +70,7 @@ class TensorWords:
             return "no tcgen05.commit follows it whose mbarrier could be waited for"
         return (
             f"no thread has waited for the end of phase {commit.phase} (parity {commit.phase & 1}) of the mbarrier "
-            f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.site(commit.k)} reports to"
+            f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.resident.describe(commit.site)} reports to"
         )
 
     def race(self, old, new) -> None:
@@ -81,17 +78,20 @@ class TensorWords:
             why = "this thread has not waited for the mbarrier of its commit, nor met a thread that has"
         else:
             why = "no barrier stands between the two"
-        self.report.add(
-            "race", new.k, old.k, lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}."
+        self.hazards.add(
+            "race",
+            new.site,
+            old.site,
+            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} used: {why}.",
         )
 
     def not_pipelined(self, old, new) -> None:
-        self.report.add(
+        self.hazards.add(
             "missing wait",
-            new.k,
-            old.k,
+            new.site,
+            old.site,
             lambda: (
-                f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} may still be using: only products of one "
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be using: only products of one "
                 "warp, accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."
             ),
         )
@@ -113,20 +113,20 @@ class TensorWords:
         )
 
     def _unfenced(self, old, new, why: str) -> None:
-        self.report.add(
+        self.hazards.add(
             "missing fence",
-            new.k,
-            old.k,
-            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.site(old.k)} used: {why}.",
+            new.site,
+            old.site,
+            lambda: f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} used: {why}.",
         )
 
     def arrives_late(self, load, block: int) -> None:
-        self.report.add(
+        self.hazards.add(
             "missing wait",
-            load.k,
+            load.site,
             -1,
             lambda: (
-                f"{self.site(load.k)}: {self.chunk.name_block(block)} ends while this commit may still arrive at its "
+                f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this commit may still arrive at its "
                 f"mbarrier at shared address {load.key[1]}: before a block ends, one of its threads has to wait for the "
                 "phase of every arrival from another block."
             ),
@@ -134,26 +134,19 @@ class TensorWords:
 
     # ---- Shared memory ----
 
-    def proxy(self, words, k: int, other: int) -> str:
-        return (
-            f"{words.here(k)} lets the tensor cores read {words.place} through the async proxy, which was written "
-            f"at {words.site(other)}: the threads that wrote need fence.proxy.async after their stores and before "
-            "the barrier."
-        )
-
     def overwrites(self, words, access, touch) -> str:
         return (
-            f"{words.here(access.k)} {access.verb} {words.place} while tcgen05.mma at {self.site(touch.k)} may "
+            f"{words.here(access.site)} {access.verb} {words.place} while tcgen05.mma at {self.resident.describe(touch.site)} may "
             f"still be reading it: {self.remedy(touch)}."
         )
 
     def untold(self, words, access, touch) -> None:
-        self.report.add(
+        self.hazards.add(
             "race",
-            access.k,
-            touch.k,
+            access.site,
+            touch.site,
             lambda: (
-                f"{words.here(access.k)} {access.verb} {words.place}, which tcgen05.mma at {self.site(touch.k)} has read: "
+                f"{words.here(access.site)} {access.verb} {words.place}, which tcgen05.mma at {self.resident.describe(touch.site)} has read: "
                 "this thread has not waited for the mbarrier of its commit, nor met a thread that has."
             ),
         )

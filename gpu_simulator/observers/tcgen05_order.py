@@ -11,18 +11,20 @@ import numpy as np
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS
 
 
-class TensorOrder:
-    """Of one chunk. Lanes are numbers in the chunk.
+class Tcgen05Order:
+    """Of one group of resident blocks. Lanes are numbers among the resident blocks.
 
     reached[w, u]: the last event of warp u of the same cluster that warp w comes after, by relaxed barriers as well.
     after: what it came after when it last executed tcgen05.fence::after_thread_sync.
     loose: whether the kernel has relaxed mbarriers.
     """
 
-    def __init__(self, watch):
-        self.watch, self.order, self.report = watch, watch.order, watch.report
-        self.reached, self.after = (np.full(watch.order.known.shape, ALWAYS, np.int64) for _ in range(2))
-        self.loose = any(item.family == "mbarrier" and "relaxed" in item.parts for item in watch.chunk.program.sites)
+    def __init__(self, detector):
+        self.detector, self.order, self.hazards = detector, detector.order, detector.hazards
+        self.reached, self.after = (np.full(detector.order.known.shape, ALWAYS, np.int64) for _ in range(2))
+        self.loose = any(
+            item.family == "mbarrier" and "relaxed" in item.parts for item in detector.resident.program.sites
+        )
 
     def told(self, lane: int, event: int, other: int) -> bool:
         """Whether a thread may rely on an event of another, as for memory."""
@@ -31,7 +33,7 @@ class TensorOrder:
             return True  # the whole warp waits together, or the thread itself does
         if row // order.span == source // order.span and order.known[row, order.local[source]] >= event:
             return True
-        first = self.watch.first_lane
+        first = self.detector.first_lane
         before = np.full((1, 1), event << LANE_BITS | (other + first), np.int64)
         return order.unordered(np.full((1, 1), lane + first), before, True) is None
 
@@ -54,7 +56,7 @@ class TensorOrder:
     def reach(self, lanes) -> np.ndarray:
         """By warp of the cluster: the last events that what these threads do next comes after."""
         rows = np.unique(lanes >> 5)
-        return np.maximum(self.order.known_to(rows, self.report.event), self.reached[rows]).max(0)
+        return np.maximum(self.order.known_to(rows, self.hazards.event), self.reached[rows]).max(0)
 
     def take(self, rows, met) -> None:
         """Some warps come after what others passed on."""
@@ -67,8 +69,8 @@ class TensorOrder:
             if load.products is None:
                 left.append(load)
                 continue
-            self.watch.tensor.observed(load, first)
+            self.detector.tensor.observed(load, first)
             warp = self.order.local[first >> 5]
-            record.met_over[warp] = record.over[warp] = self.report.event
+            record.met_over[warp] = record.over[warp] = self.hazards.event
         record.ended = left
         self.take(np.unique(lanes >> 5), record.met_over)

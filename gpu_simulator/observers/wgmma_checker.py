@@ -13,49 +13,53 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.machine.asynchronous.warpgroups import Flight
 from gpu_simulator.observers.access import Access
-from gpu_simulator.observers.happens_before import LANE_BITS, LANE_MASK
+from gpu_simulator.observers.happens_before import LANE_BITS
 from gpu_simulator.observers.race_messages import Words
 from gpu_simulator.ptx.wgmma_forms import WARPS
 
 CHUNK_SHIFT = 4
 
 
-class WarpgroupWatch:
-    """Of one chunk; part of its `Watch`. Groups are numbered as in `Warpgroups`."""
+class WgmmaChecker:
+    """Of one group of resident blocks; part of its `RaceDetector`. Groups are numbered as in `Warpgroups`."""
 
-    def __init__(self, watch):
-        self.watch, self.chunk, self.report = watch, watch.chunk, watch.report
-        chunk, self.time = watch.chunk, 0
-        self.groups = chunk.warpgroups
+    def __init__(self, detector):
+        self.detector, self.resident, self.hazards = detector, detector.resident, detector.hazards
+        resident, self.time = detector.resident, 0
+        self.groups = resident.warpgroups
         self.fenced = np.zeros(self.groups.count, np.int64)  # time of the last wgmma.fence; 0 for none
         self.used: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # register -> time and site of the last use by threads
         self.matrices: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}  # accumulators -> of the last wgmma on them
-        self.reading = np.zeros((len(chunk.shared.data) >> CHUNK_SHIFT) + 1, np.int32)  # wgmma that read each 16 bytes
-        chunk.take(self.reading.nbytes, "the hazards' record of wgmma")
+        self.reading = np.zeros(
+            (len(resident.shared.data) >> CHUNK_SHIFT) + 1, np.int32
+        )  # wgmma that read each 16 bytes
+        resident.take(self.reading.nbytes, "the hazards' record of wgmma")
         self.busy = 0
+        self.reads: dict[Flight, list] = {}  # of those in flight: the 16 bytes of shared memory that each group reads
 
     # ---- Registers ----
 
-    def fence(self, groups) -> None:
+    def wgmma_fence(self, site: int, groups) -> None:
         self.time += 1
         self.fenced[groups] = self.time
 
-    def touched(self, L, k: int, registers: tuple, verb: str, mask) -> None:
+    def wgmma_registers_used(self, lanes, site: int, registers: tuple, verb: str, mask) -> None:
         """Threads use registers of accumulators or of A. verb: "reads", "writes" or, to a constant, "sets"."""
-        groups = self.groups.some(L, mask)
+        groups = self.groups.some(lanes, mask)
         for flight in self.groups.flights:
-            self._in_flight(k, flight, groups, registers, verb)
+            self._in_flight(site, flight, groups, registers, verb)
         if verb == "sets":
             return
         self.time += 1
         for register in registers:
-            time, site = self._used(register)
-            time[groups], site[groups] = self.time, k
+            time, sites = self._used(register)
+            time[groups], sites[groups] = self.time, site
 
-    def moved(self, L, to: int, source: int, mask) -> None:
+    def wgmma_register_moved(self, lanes, to: int, source: int, mask) -> None:
         """A plain move: what holds for the source holds for the copy."""
-        groups = self.groups.some(L, mask)
+        groups = self.groups.some(lanes, mask)
         for mine, other in zip(self._used(to), self._used(source), strict=True):
             mine[groups] = other[groups]
 
@@ -65,7 +69,7 @@ class WarpgroupWatch:
             found = self.used[register] = np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int)
         return found
 
-    def _in_flight(self, k: int, flight, groups, registers, verb: str) -> None:
+    def _in_flight(self, site: int, flight, groups, registers, verb: str) -> None:
         kind = flight.kind
         common = [r for r in registers if r in kind.d or r in kind.a or r in flight.copies]
         if not common:
@@ -74,29 +78,29 @@ class WarpgroupWatch:
         both = mine[np.isin(mine, groups)]
         if len(both):
             what = "a register of A" if common[0] in kind.a else "an accumulator"
-            self.report.add(
+            self.hazards.add(
                 "missing wait",
-                k,
-                flight.k,
+                site,
+                flight.site,
                 lambda: (
-                    f"{self._site(k)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
-                    f"{self._site(flight.k)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
+                    f"{self.resident.describe(site)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
+                    f"{self.resident.describe(flight.site)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
                     "covers it have to come before."
                 ),
             )
 
     def _registers_of(self, flight) -> None:
         """The registers of a wgmma that is being issued."""
-        kind, k, groups = flight.kind, flight.k, flight.groups
+        kind, site, groups = flight.kind, flight.site, flight.groups
         fenced = self.fenced[groups]
         if not fenced.all():
             group = int(groups[np.argmin(fenced)])
-            self.report.add(
+            self.hazards.add(
                 "missing fence",
-                k,
+                site,
                 -1,
                 lambda: (
-                    f"{self._site(k)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
+                    f"{self.resident.describe(site)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
                     "takes the registers of the warpgroup only behind one."
                 ),
             )
@@ -107,97 +111,76 @@ class WarpgroupWatch:
             bad = found[0][groups] > fenced
             if bad.any() and fenced[np.argmax(bad)]:
                 group = int(groups[np.argmax(bad)])
-                self._unfenced(k, group, int(found[1][group]), f"{self._register(register)},")
+                self._unfenced(site, group, int(found[1][group]), f"{self._register(register)},")
                 break
-        for key, (time, site) in self.matrices.items():
+        for key, (time, sites) in self.matrices.items():
             if key == kind.d or not set(key).intersection((*kind.d, *kind.a)):
                 continue
             bad = time[groups] > fenced
             if bad.any():
                 group = int(groups[np.argmax(bad)])
-                self._unfenced(k, group, int(site[group]), "accumulators, as those of another shape,")
+                self._unfenced(site, group, int(sites[group]), "accumulators, as those of another shape,")
         for earlier in self.groups.flights:
             crossed = {*kind.a}.intersection(earlier.kind.d) | {*kind.d}.intersection(earlier.kind.a)
             if earlier.key != flight.key:
                 crossed |= {*kind.a, *kind.d}.intersection(earlier.copies)
             if crossed:
-                self._in_flight(k, earlier, groups, sorted(crossed), "takes")
+                self._in_flight(site, earlier, groups, sorted(crossed), "takes")
         self.time += 1
-        time, site = self.matrices.setdefault(
+        time, sites = self.matrices.setdefault(
             kind.d, (np.zeros(self.groups.count, np.int64), np.zeros(self.groups.count, int))
         )
-        time[groups], site[groups] = self.time, k
+        time[groups], sites[groups] = self.time, site
 
-    def _unfenced(self, k: int, group: int, other: int, what: str) -> None:
-        self.report.add(
+    def _unfenced(self, site: int, group: int, other: int, what: str) -> None:
+        self.hazards.add(
             "missing fence",
-            k,
+            site,
             other,
             lambda: (
-                f"{self._site(k)}: {self.groups.name(group)} takes {what} which it used at {self._site(other)}, and no "
+                f"{self.resident.describe(site)}: {self.groups.name(group)} takes {what} which it used at {self.resident.describe(other)}, and no "
                 "wgmma.fence stands between the two."
             ),
         )
 
     # ---- Shared memory ----
 
-    def issued(self, flight, sources) -> list:
-        """A wgmma is issued.   sources: of A (unless in registers) and B, (groups, lines, chunks) of shared memory.
-
-        Returns what it reads, the chunks of each group.
-        """
+    def wgmma_issued(self, flight, sources) -> None:
+        """A wgmma is issued.   sources: of A (unless in registers) and B, (groups, lines, chunks) of shared memory."""
         self._registers_of(flight)
-        self.report.next_event(flight.k)
+        self.hazards.next_event(flight.site)
         count = len(flight.groups)
         index = np.concatenate([source.reshape(count, -1) for source in sources], axis=1)
         reads = []
         for group, own in zip(flight.groups.tolist(), index, strict=True):
             own = np.unique(own)
-            self._operands(flight.k, group, own)
+            self._operands(flight.site, group, own)
             self.reading[own] += 1
             self.busy += 1
             reads.append(own)
-        return reads
+        self.reads[flight] = reads
 
-    def _operands(self, k: int, group: int, index) -> None:
+    def _operands(self, site: int, group: int, index) -> None:
         """One warpgroup reads its operands."""
-        watch, shadow = self.watch, self.watch.shared
+        detector, shadow = self.detector, self.detector.shared
         cells = shadow.cells(index, 16, len(index))
-        lane = self._first_warp(group) * 32 + watch.first_lane
+        lane = self._first_warp(group) * 32 + detector.first_lane
 
         def access(warp: int) -> Access:
-            return Access(k, "reads", shadow, None, np.full((len(cells), 1), lane + 32 * warp), cells)
+            return Access(site, "reads", shadow, None, np.full((len(cells), 1), lane + 32 * warp), cells)
 
         last, first = shadow.written[cells], access(0)
-        if watch.check_shared(first, last):
+        if detector.check_shared(first, last):
             return
         stamps = np.unique(last)
-        stamps = stamps[stamps >> LANE_BITS > watch.order.floor]
+        stamps = stamps[stamps >> LANE_BITS > detector.order.floor]
         for warp in range(WARPS if len(stamps) else 0):
-            bad = watch.order.unordered(np.full((len(stamps), 1), lane + 32 * warp), stamps[:, None], True)
+            bad = detector.order.unordered(np.full((len(stamps), 1), lane + 32 * warp), stamps[:, None], True)
             if bad is not None:
-                watch.check(access(warp), np.where(np.isin(last, stamps[bad[:, 0]]), last, 0), "wrote")
+                detector.check(access(warp), np.where(np.isin(last, stamps[bad[:, 0]]), last, 0), "wrote")
                 break
-        self._generic_writes(first, last)
-
-    def _generic_writes(self, access: Access, last) -> None:
-        """Writes of threads from which no fence.proxy.async leads to the four warps. access: by the first of them."""
-        bad = self.watch.proxies.unfenced(access, last, access.lanes[0, 0] + 32 * np.arange(WARPS))
-        if bad.any():
-            at, column = np.argwhere(bad)[0]
-            stamp = int(last[at, column])
-            other, words = int(self.report.site_of[stamp >> LANE_BITS]), self.watch.words(access, at, column)
-            writer = self.chunk.name_lane((stamp & LANE_MASK) - self.watch.first_lane).split("), ", 1)[1]
-            self.report.add(
-                "missing fence",
-                access.k,
-                other,
-                lambda: (
-                    f"{words.here(access.k)} reads {words.place} through the async proxy, which {writer} wrote at "
-                    f"{words.site(other)}: the threads that wrote need fence.proxy.async after their stores and before the "
-                    "barrier."
-                ),
-            )
+        does, warps = "reads {place} through the async proxy", lane + 32 * np.arange(WARPS)  # which all need the fence
+        detector.fences.check(first, last, does, warps, names_writer=True)
 
     def overwritten(self, access: Access) -> bool:
         """A write to shared memory; True where a wgmma in flight reads there."""
@@ -206,50 +189,52 @@ class WarpgroupWatch:
         if not bad.any():
             return False
         row, column = np.argwhere(bad)[0]
-        chunk, words = int(chunks[row, column]), self.watch.words(access, row, column)
+        place, words = int(chunks[row, column]), self.detector.words(access, row, column)
         for flight in self.groups.flights:
-            for at, own in enumerate(flight.reads or ()):
-                if flight.left[at] and (own == chunk).any():
+            for at, own in enumerate(self.reads.get(flight, ())):
+                if flight.left[at] and (own == place).any():
                     self._overwrites(words, access, flight, int(flight.groups[at]))
                     return True
         return False
 
     def _overwrites(self, words: Words, access: Access, flight, group: int) -> None:
         who = self.groups.name(group).rsplit(", ", 1)[1]
-        self.report.add(
+        self.hazards.add(
             "missing wait",
-            access.k,
-            flight.k,
+            access.site,
+            flight.site,
             lambda: (
-                f"{words.here(access.k)} {access.verb} {words.place} while {self._site(flight.k)} of {who} may still be "
+                f"{words.here(access.site)} {access.verb} {words.place} while {self.resident.describe(flight.site)} of {who} may still be "
                 f"reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write there."
             ),
         )
 
-    def landed(self, flight, done) -> None:
+    def wgmma_waited(self, flight, done) -> None:
         """Some of its groups have waited for a wgmma."""
-        watch, order, shadow = self.watch, self.watch.order, self.watch.shared
-        event = self.report.next_event(flight.k)
+        detector, order, shadow = self.detector, self.detector.order, self.detector.shared
+        event = self.hazards.next_event(flight.site)
         for at in np.flatnonzero(done).tolist():
-            index, warp = flight.reads[at], self._first_warp(int(flight.groups[at]))
+            index, warp = self.reads[flight][at], self._first_warp(int(flight.groups[at]))
             self.reading[index] -= 1
             self.busy -= 1
             cells = shadow.cells(index, 16, len(index))
-            lane = np.full((len(cells), 1), 32 * warp + watch.first_lane)
+            lane = np.full((len(cells), 1), 32 * warp + detector.first_lane)
             shadow.note_read(cells, lane, np.int64(event) << LANE_BITS | lane)
             rows, own = np.arange(warp, warp + WARPS), order.local[warp]
             order.known[rows, own] = np.maximum(order.known[rows, own], event)
+        if not flight.left.any():
+            del self.reads[flight]
 
-    def ended(self, flights) -> None:
+    def in_flight_at_end(self, flights) -> None:
         """The blocks have ended."""
         for flight in flights:
             group = int(flight.groups[np.argmax(flight.left)])
-            self.report.add(
+            self.hazards.add(
                 "missing wait",
-                flight.k,
+                flight.site,
                 -1,
                 lambda flight=flight, group=group: (
-                    f"{self._site(flight.k)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
+                    f"{self.resident.describe(flight.site)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
                     "wgmma.wait_group covers it."
                 ),
             )
@@ -257,15 +242,12 @@ class WarpgroupWatch:
     # ---- Pieces ----
 
     def _first_warp(self, group: int) -> int:
-        """Number of the first warp of a group in the chunk."""
+        """Number of the first warp of a group."""
         block, local = divmod(group, self.groups.each)
-        return block * self.chunk.warps_per_block + local * WARPS
-
-    def _site(self, k: int) -> str:
-        return self.chunk.launch.describe(self.chunk.program.sites[k])
+        return block * self.resident.warps_per_block + local * WARPS
 
     def _register(self, number: int) -> str:
-        return f"register {self.chunk.program.registers[number].name}"
+        return f"register {self.resident.program.registers[number].name}"
 
 
-__all__ = ["WarpgroupWatch"]
+__all__ = ["WgmmaChecker"]

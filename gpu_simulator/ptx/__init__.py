@@ -1,1 +1,1 @@
-"""PTX text as data: parser, instructions and operands, inlining of device functions, basic blocks."""
+"""Turns PTX text into data: parser, instructions and operands, inlining of device functions, basic blocks."""

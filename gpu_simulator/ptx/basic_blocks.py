@@ -1,4 +1,4 @@
-"""Basic blocks of a kernel: where they end, which registers live on, which blocks need a whole warp."""
+"""Splits a kernel into basic blocks: how each ends, which registers are live, and which blocks need a whole warp."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpu_simulator.ptx.inlining import Flat
 from gpu_simulator.ptx.ir import Group, Immediate, Instruction, Memory, Negated, Pair, Register, Vector
 from gpu_simulator.ptx.wgmma_forms import with_results
 
-# Instructions that all lanes of a warp execute together.
+# Instructions that the lanes of a warp execute together.
 COLLECTIVES = {
     "shfl",
     "vote",
@@ -52,15 +52,17 @@ NO_RESULT = {
     "enter",
     "leave",
 }
-MOST_BITS = 1 << 28  # blocks times registers; the largest kernel here has 2 million
+MOST_BITS = 1 << 28  # blocks × registers; the largest kernel here has 2 million
 WAITS = {"test_wait", "try_wait"}  # of mbarrier
 
 
 @dataclass
 class Block:
-    """Straight-line code. `end` is "goto", "branch", "switch", "barrier", "enter", "leave", "exit" or "trap".
+    """A basic block. `end` is "goto", "branch", "switch", "barrier", "enter", "leave", "exit" or "trap".
 
-    `warp_mask`: operand naming the lanes that must arrive together, or None where lanes may come alone.
+    `targets` are the numbers of the blocks that can follow. `warp_mask` names the lanes that must arrive together: an
+    operand, "full" or "warpgroup"; None if each lane may come alone. `live_in`, `live_out`, `uses` and `defines` are
+    sets of registers, as integers in which bit i stands for register i.
     """
 
     index: int
@@ -73,12 +75,12 @@ class Block:
     live_out: int = 0
     uses: int = 0
     defines: int = 0
-    code_defines: int = 0  # without what the terminator writes
+    code_defines: int = 0  # like `defines`, without what the terminator writes
     line: int = 0
 
 
 def registers_in(operand):
-    """The registers that an operand names."""
+    """The numbers of the registers that an operand names."""
     kind = type(operand)
     if kind is Register:
         yield operand.index
@@ -97,7 +99,7 @@ def registers_in(operand):
 
 
 def writes_first(item: Instruction) -> bool:
-    """True if the first operand is the destination."""
+    """Whether the first operand is the destination."""
     family = item.family
     if family in NO_RESULT:
         return False
@@ -117,7 +119,10 @@ def writes_first(item: Instruction) -> bool:
 
 
 def reads_and_writes(item: Instruction) -> tuple[list[int], list[int]]:
-    """Register numbers read and written. A guarded instruction also reads what it may leave unchanged."""
+    """The numbers of the registers that an instruction reads, and of those that it writes.
+
+    A guarded instruction also reads its destinations, because it may leave them unchanged.
+    """
     operands = item.operands
     writes: list[int] = []
     reads: list[int] = []
@@ -132,7 +137,7 @@ def reads_and_writes(item: Instruction) -> tuple[list[int], list[int]]:
     if item.guard is not None:
         reads.extend(registers_in(item.guard))
         reads.extend(writes)
-    if item.family == "wgmma":  # accumulators; at a wait_group they may get their values
+    if item.family == "wgmma":  # accumulators are read and written; they may get their values at a wait_group
         if writes:
             reads.extend(writes)
         else:
@@ -141,14 +146,14 @@ def reads_and_writes(item: Instruction) -> tuple[list[int], list[int]]:
 
 
 def is_collective(item: Instruction) -> bool:
-    """Whether an instruction is executed by a warp as a whole, so that its lanes must meet first."""
+    """Whether a warp executes this instruction as a whole, so that its lanes must arrive together."""
     if item.family in COLLECTIVES or (item.family in BARRIERS and "warp" in item.parts):
         return True
     return item.family == "tcgen05" and "sync" in item.parts
 
 
 def mask_operand(item: Instruction):
-    """The operand that names the lanes of a collective; "full" where the instruction has none."""
+    """The operand that names the lanes of a collective; if there is none, "warpgroup" for wgmma, else "full"."""
     family = item.family
     if family in ("shfl", "vote", "match", "redux", "elect") and "sync" in item.parts:
         return lane_mask(item, item.operands[-1])
@@ -160,14 +165,17 @@ def mask_operand(item: Instruction):
 
 
 def lane_mask(item: Instruction, operand):
-    """The operand that names lanes, if it is a number or a register of 32 bits. Raises `MalformedPtx`."""
+    """The operand that names lanes: a number or a register of 32 bits. Raises `MalformedPtx` for anything else."""
     if type(operand) is Immediate or (type(operand) is Register and operand.type in ("b32", "u32", "s32")):
         return operand
     raise MalformedPtx(f"PTX line {item.line}: the lanes of {item.opcode} are named by what is no number of 32 bits.")
 
 
 def blocks_of(flat: Flat) -> list[Block]:
-    """Split at labels, branches and barriers, and before the first collective of a block."""
+    """The basic blocks of a kernel, split at labels, branches and barriers, and before the first collective of a block.
+
+    Raises `MalformedPtx` and `UnsupportedInstruction`.
+    """
     items, switch = _lowered(flat.body)
     items = with_results(items)
     blocks: list[Block] = [Block(0)]
@@ -212,7 +220,7 @@ def blocks_of(flat: Flat) -> list[Block]:
         _connect(block, labels, switch)
     entering = [b for b in blocks if b.end == "enter"]
     for block in blocks:
-        if block.end == "leave":  # out of the copy, or back to any of the calls
+        if block.end == "leave":  # it leaves the copy, or returns to any of the calls
             number = block.terminator.operands[0]
             back = [b.targets[1] for b in entering if b.terminator.operands[0] == number]
             block.targets = (labels[block.terminator.target], *back)
@@ -242,7 +250,10 @@ def _ending(item: Instruction) -> str:
 
 
 def _lowered(body: list) -> tuple[list, dict]:
-    """Guards of barriers, exits and collectives become branches around them."""
+    """The body, in which guards of barriers, exits and collectives have become branches around them.
+
+    The second result is {label of a list of branch targets: its labels}.
+    """
     items: list = []
     switch: dict[str, list[str]] = {}
     for number, item in enumerate(body):
@@ -311,7 +322,7 @@ def _liveness(blocks: list[Block]) -> None:
 
 
 def bits(mask: int):
-    """The numbers of the set bits, ascending."""
+    """The positions of the set bits, ascending."""
     text = bin(mask)[:1:-1]
     position = text.find("1")
     while position >= 0:

@@ -1,4 +1,4 @@
-"""Declarations of PTX: registers, variables with initialisers, parameters."""
+"""Parses PTX declarations: registers, variables with their initialisers, parameters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _VARIABLE = re.compile(
 )
 
 
-# Far beyond what a compiler writes.
+# Limits, far above what a compiler writes.
 MOST_REGISTERS = 100_000  # of a module, and of a kernel with the functions that it calls
 MOST_ALIGN = 1 << 16
 MOST_INITIAL = 1 << 22  # bytes of an initialiser
@@ -54,16 +54,17 @@ _NAME = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
 
 
 def checked_name(name: str) -> str:
-    """A name as PTX allows it. Raises `ValueError`."""
+    """The name, if PTX allows it. Raises `ValueError`."""
     if not _NAME.fullmatch(name) or name == "_":
         raise ValueError(f"{name[:40]!r} is not a name")
     return name
 
 
 def registers_of(text: str, registers: list[Register], others: int = 0) -> dict:
-    """The names that one .reg statement declares; new registers are appended to `registers`.
+    """The names that one .reg statement declares; the new registers are appended to `registers`.
 
-    others: registers of the functions before, which count towards the limit.
+    A name stands for a `Register`, or for a tuple of them if it is a vector. others: number of registers of the
+    functions before this one, for the limit. Raises `ValueError`.
     """
     m = re.match(r"\.reg\s*(?:\.v([24])\s*)?\.(\w+)\s+(.*)$", " ".join(text.split()), re.S | re.ASCII)
     if m is None:
@@ -97,7 +98,10 @@ def registers_of(text: str, registers: list[Register], others: int = 0) -> dict:
 
 
 def variable_of(text: str) -> Variable | None:
-    """A .global, .const, .shared, .local or .param variable; None for statements that declare no memory."""
+    """A .global, .const, .shared, .local or .param variable; None for statements that declare no memory.
+
+    Raises `ValueError`.
+    """
     text, sign, initial = text.partition("=")
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"a declaration of {len(text):,} characters is more than one has")
@@ -138,7 +142,7 @@ def variable_of(text: str) -> Variable | None:
 
 
 def parameters_of(text: str) -> list[Variable]:
-    """The parameters in a function header."""
+    """The parameters in a function header. Raises `ValueError`."""
     found = []
     for part in re.split(r",(?![^\[]*\])", text):
         if part.strip() and not part.strip().startswith(".reg"):
@@ -152,7 +156,7 @@ _BYTES = re.compile(r"\s*\{(?:\s*\d{1,3}\s*,)*\s*\d{1,3}\s*\}\s*", re.ASCII)
 
 
 def _initial(text: str, kind: str, width: int) -> tuple[bytes, tuple]:
-    """Bytes of an initialiser, and the places where addresses of symbols go."""
+    """The bytes of an initialiser, and its `links` (see `Variable`)."""
     if text.count(",") >= MOST_INITIAL // width:
         raise ValueError(f"an initialiser of more than {MOST_INITIAL:,} bytes is not read here")
     if kind in ("b8", "u8") and _BYTES.fullmatch(text):
@@ -181,7 +185,7 @@ def _initial(text: str, kind: str, width: int) -> tuple[bytes, tuple]:
 
 
 def number_bytes(text: str, kind: str, width: int) -> bytes:
-    """A literal of a PTX type as little-endian bytes. Raises `ValueError`."""
+    """A literal of a PTX type as `width` little-endian bytes. Raises `ValueError`."""
     if not NUMBER.match(text):
         raise ValueError(f"{shortened(text)} is not a number")
     negative = text.startswith("-")

@@ -1,4 +1,4 @@
-"""The names of variables as the source has them. PTX carries the compiler's: `_ZZ4gemmE6smem_b` is smem_b in gemm."""
+"""Recovers the source names of variables from the compiler's names in PTX: `_ZZ4gemmE6smem_b` is smem_b in gemm."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 
 _LENGTH = re.compile(r"\d{1,4}")
 _LAST = re.compile(r"E(\d{1,4})([A-Za-z_]\w*)$")
-_COPY = re.compile(r"(?:_\d|__\d+_)?$")  # of several variables of one name in one function
-_OURS = re.compile(r"_INTERNAL_|_GLOBAL__N_")  # namespaces that the compiler adds: of a file, of none
+_COPY = re.compile(r"(?:_\d|__\d+_)?$")  # a number, where several variables of a function have one name
+_OURS = re.compile(r"_INTERNAL_|_GLOBAL__N_")  # namespaces that the compiler adds: for a file, for an anonymous one
 
 
 def source_name(symbol: str) -> str:
-    """The C++ name of a variable of a function, a namespace or a template; any other symbol as it is."""
+    """The C++ name of a variable of a function, a namespace or a template; any other symbol unchanged."""
     if symbol.startswith("_ZZ"):
-        for end in range(3, len(symbol)):  # the first E behind which one name fills the rest
+        for end in range(3, len(symbol)):  # the first E after which a single name fills the rest
             found = _LAST.match(symbol, end)
             if found and _COPY.fullmatch(found[2][int(found[1]) :]) and len(found[2]) >= int(found[1]) > 0:
                 return found[2][: int(found[1])]
@@ -30,7 +30,7 @@ def source_name(symbol: str) -> str:
 
 
 def _counted(symbol: str, at: int) -> str:
-    """The name whose length stands at `at`; "" where none does."""
+    """The name whose length is written at position `at`; "" if there is none."""
     length = _LENGTH.match(symbol, at)
     name = symbol[length.end() : length.end() + int(length[0])] if length else ""
     return name if length and len(name) == int(length[0]) else ""

@@ -1,7 +1,7 @@
-"""One kernel as one flat list of instructions: device functions are put in place of their calls.
+"""Turns a kernel into one flat list of instructions by inlining the device functions that it calls.
 
-Every copy of a function gets registers, labels and local variables of its own. Parameters passed through
-`.param` variables become registers where every access agrees on offset and width, local memory elsewhere.
+Every copy of a function has its own registers, labels and local variables. Parameters that are passed in `.param`
+variables become registers if all accesses agree on offset and width, and local memory otherwise.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from gpu_simulator.ptx.ir import (
 from gpu_simulator.ptx.recursion import Frame, recursive_functions
 from gpu_simulator.ptx.types import register_code
 
-BUILT_IN = {"vprintf": 1, "__assertfail": 0, "malloc": 1, "free": 0}  # and how many results they have
-# Of a kernel with a copy of each function at each of its calls; far beyond what a compiler writes.
+BUILT_IN = {"vprintf": 1, "__assertfail": 0, "malloc": 1, "free": 0}  # built-in functions -> number of results
+# Limits of a kernel after inlining, far above what a compiler writes.
 MOST_STATEMENTS, MOST_COPIES = 300_000, 10_000
-DEEPEST = 60  # calls in calls
+DEEPEST = 60  # nested calls
 
 
 @dataclass
 class Flat:
-    """The kernel's body (instructions, label strings, switch targets), its registers and its variables."""
+    """The inlined kernel: its body (instructions, label strings, targets of `brx`), its registers and its variables."""
 
     name: str
     parameters: list[Variable]
@@ -48,7 +48,11 @@ class Flat:
 
 
 def flatten(module: Module, entry: str) -> Flat:
-    """The kernel `entry` with every call of a device function expanded. Raises `LaunchError` for an unknown name."""
+    """The kernel `entry` with every call of a device function inlined.
+
+    Raises `LaunchError` for an unknown name, `MalformedPtx` and `UnsupportedInstruction` for calls that are not
+    possible.
+    """
     function = module.functions.get(entry)
     if function is None or not function.is_entry:
         known = ", ".join(f.name for f in module.functions.values() if f.is_entry) or "no kernel at all"
@@ -63,11 +67,11 @@ class _Inliner:
     def __init__(self, module: Module, flat: Flat):
         self.module, self.flat, self.copies = module, flat, 0
         self.recursive = recursive_functions(module.functions)
-        self.open: dict[str, int] = {}  # recursive functions that are being expanded, and the numbers of their frames
+        self.open: dict[str, int] = {}  # recursive functions being expanded -> number of their frame
         self.copied: list[Variable] = []
 
     def expand(self, function: Function, renamed: dict, suffix: str, active: tuple, call_site: Location | None):
-        """Append the body of `function`; `renamed` maps ids of its variables to those of this copy."""
+        """Append the body of `function`. `renamed` maps the ids of its variables to the variables of this copy."""
         flat, base = self.flat, len(self.flat.registers)
         if len(active) > DEEPEST:
             raise UnsupportedInstruction(f"{function.name}: calls are more than {DEEPEST} deep in each other.")
@@ -209,7 +213,7 @@ class _Inliner:
         self.flat.body.append(skip)
 
     def expand_recursive(self, function, mapping, inner, active, copy, results, arguments, where) -> None:
-        """A copy that can be entered again from within."""
+        """Append a copy of a recursive function, whose calls of itself enter the same copy again."""
         flat, first_variable = self.flat, len(self.copied)
         formals = [tuple(symbol.variable for symbol in group.items) for group in (results, arguments)]
         frame = Frame(*formals, f"$enter{inner}", f"$return{inner}", len(flat.registers))
@@ -230,7 +234,10 @@ class _Inliner:
             )
 
     def enter(self, copy: Instruction, name: str, results: Group, arguments: Group, where: str) -> None:
-        """A call from within: (frame number, variables given, variables taken)."""
+        """Append a call of a recursive function from inside its own copy.
+
+        Its operands are (number of the frame, variables of the arguments, variables of the results).
+        """
         for symbol in (*arguments.items, *results.items):
             self.flat.variables.setdefault(id(symbol.variable), symbol.variable)
         number = self.open[name]
@@ -243,7 +250,7 @@ class _Inliner:
         self.flat.body.append(replace(copy, opcode="enter", parts=("enter",), operands=operands, target=target))
 
     def address_taken(self, name: str) -> bool:
-        """True if a mov or an initialiser names the function."""
+        """Whether a mov or an initialiser takes the address of the function."""
         word = re.escape(name)
         return (
             re.search(rf"mov\.[bu]64\s+[%\w$]+,\s*{word}\s*;|=[^;]*[\s{{,(]{word}[\s,;)}}+]", self.module.text)
@@ -251,7 +258,7 @@ class _Inliner:
         )
 
     def call_through_pointer(self, copy, results, callee, arguments, active, call_site) -> None:
-        """One comparison and one expanded call for each function that the pointer could name."""
+        """Append, for each function that the pointer could name, a comparison and an inlined call."""
         shape = [v.size for v in (s.variable for s in (*results.items, *arguments.items))]
         candidates = [
             f
@@ -287,7 +294,10 @@ class _Inliner:
 
 
 def _promote_parameters(flat: Flat) -> None:
-    """Turn `.param` variables of calls into registers where all accesses agree; `param.put` and `param.get`."""
+    """Turn the `.param` variables of calls into registers where all accesses agree.
+
+    Their accesses become the instructions `param.put` and `param.get`.
+    """
     entry_parameters = {id(p) for p in flat.parameters}
     slots: dict[int, dict[int, int]] = {}
     mixed: set[int] = {id(v) for frame in flat.frames for v in (*frame.results, *frame.variables)}

@@ -1,4 +1,4 @@
-"""What a PTX module is made of: variables, functions, instructions and their operands."""
+"""The data classes of a PTX module: variables, functions, instructions and their operands."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Register(NamedTuple):
 
 
 class Immediate(NamedTuple):
-    """A constant operand, as it is written."""
+    """A constant operand, as it is written in the PTX."""
 
     text: str
 
 
 class Special(NamedTuple):
-    """%tid.x, %laneid, %clock64 …"""
+    """A special register: %tid.x, %laneid, %clock64 …"""
 
     name: str
 
 
 class Symbol(NamedTuple):
-    """A variable, function or parameter by name, plus a byte offset. `variable` is None for functions."""
+    """A variable, function or parameter by name, plus an offset in bytes. `variable` is None for functions."""
 
     name: str
     offset: int
@@ -35,13 +35,13 @@ class Symbol(NamedTuple):
 
 
 class Vector(NamedTuple):
-    """Operands in braces."""
+    """{a, b, …}: operands in braces."""
 
     items: tuple
 
 
 class Memory(NamedTuple):
-    """[base + offset]; `coordinates` are the further operands of tensor addresses."""
+    """[base + offset], the offset in bytes; `coordinates` are the further operands of tensor addresses."""
 
     base: object
     offset: int
@@ -49,7 +49,7 @@ class Memory(NamedTuple):
 
 
 class Negated(NamedTuple):
-    """!%p"""
+    """!%p: a negated predicate."""
 
     register: object
 
@@ -62,13 +62,13 @@ class Pair(NamedTuple):
 
 
 class Group(NamedTuple):
-    """(a, b): the argument lists of a call."""
+    """(a, b, …): an argument list of a call."""
 
     items: tuple
 
 
 class Location(NamedTuple):
-    """A source position and where it was inlined, outermost last."""
+    """A source position. `inlined_at` has the (file, line) of each call into which it was inlined, outermost last."""
 
     file: str
     line: int
@@ -77,9 +77,10 @@ class Location(NamedTuple):
 
 @dataclass
 class Variable:
-    """A variable of a state space. `size` and `align` in bytes; `initial` is None when there is none.
+    """A variable of a state space. `size` and `align` are in bytes; `initial` is None without an initialiser.
 
-    `links` are (byte offset, symbol name, addend, generic) of initialisers that are addresses.
+    `links` are the parts of the initialiser that are addresses: (byte offset, symbol name, addend, first byte of the
+    address that is stored, number of bytes).
     """
 
     name: str
@@ -95,7 +96,10 @@ class Variable:
 
 @dataclass(slots=True)
 class Instruction:
-    """One statement. `opcode` is the full text such as "mad.lo.s32"; `parts` is it split at the dots."""
+    """One instruction. `opcode` is its full text such as "mad.lo.s32"; `parts` is the opcode split at its dots.
+
+    In `parts`, "::" is replaced by "__". `target` is the label that a branch goes to.
+    """
 
     opcode: str
     parts: tuple[str, ...]
@@ -113,7 +117,10 @@ class Instruction:
 
 @dataclass
 class Function:
-    """A kernel or device function: parameters, registers, and a body of instructions and labels (str)."""
+    """A kernel or device function: parameters, registers, and a body of instructions, labels (str) and branch targets.
+
+    In the body, branch targets of `brx` are ("targets", label of their list, labels to go to).
+    """
 
     name: str
     is_entry: bool
@@ -124,7 +131,7 @@ class Function:
     variables: list[Variable] = field(default_factory=list)
     body: list = field(default_factory=list)
     max_threads: int | None = None
-    cluster: tuple[int, int, int] | None = None  # that its launches must have
+    cluster: tuple[int, int, int] | None = None  # the cluster size that its launches must have
     explicit_cluster: bool = False
     max_cluster_rank: int | None = None
     declared_only: bool = False

@@ -1,4 +1,4 @@
-"""The `mma.sync` forms that are executed. Source: PTX ISA, "mma"."""
+"""Lists the `mma.sync` forms that the emulator executes. Source: PTX ISA, "mma"."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Form(NamedTuple):
-    """m, n, k of one instruction; element type of A and B; type of the accumulator; bits of an element."""
+    """m, n, k of one instruction; element types of A and B; type of the accumulator; bits of an element of A."""
 
     m: int
     n: int

@@ -1,4 +1,4 @@
-"""What an opcode takes: how many operands at least, and which types, so that its code writer may rely on them.
+"""The least number of operands of each opcode, and the types that it allows. The code generator relies on these checks.
 
 Source: PTX ISA, the forms that are executed here.
 """
@@ -27,7 +27,7 @@ _OF_FORM = {
 
 
 def fewest_operands(parts: tuple[str, ...]) -> int:
-    """parts: of the opcode, split at its dots."""
+    """The least number of operands of an opcode; 0 if it is not listed. parts: the opcode split at its dots."""
     if len(parts) > 1 and (parts[0], parts[1]) in _OF_FORM:
         return _OF_FORM[parts[0], parts[1]]
     return _FEWEST.get(parts[0], 0)
@@ -65,6 +65,6 @@ _KNOWN = {family: frozenset(types.split()) for families, types in _TYPES.items()
 
 
 def wrong_type(parts: tuple[str, ...], types: list[str]) -> str | None:
-    """The first of an opcode's `types` that its family does not have; None if there is none."""
+    """The first of an opcode's `types` that its family does not allow; None if all are allowed or it is not listed."""
     known = _KNOWN.get(parts[0])
     return None if known is None else next((kind for kind in types if kind not in known), None)

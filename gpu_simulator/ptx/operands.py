@@ -1,4 +1,4 @@
-"""The operands of an instruction: registers, immediates, vectors, addresses."""
+"""Parses the operands of an instruction: registers, immediates, vectors, addresses."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ NUMBER = re.compile(
 _NAME = re.compile(r"[%A-Za-z_$][\w$.%]*\Z", re.ASCII)
 _OFFSET = re.compile(r"(.+?) ?([+-]) ?(- ?\w+|\w+)\Z", re.ASCII)
 _INTEGER = re.compile(r"-?(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{0,22}|[1-9]\d{0,19})U?\Z", re.ASCII)
-LONGEST = 20_000  # characters of one name or number, far beyond what a compiler writes
+LONGEST = 20_000  # characters of one name or number, far above what a compiler writes
 
 
 def shortened(text: str, most: int = 40) -> str:
-    """A piece of PTX as a message shows it."""
+    """A piece of PTX in quotes, cut to `most` characters, for a message."""
     return repr(text if len(text) <= most else text[:most] + "…")
 
 
 def split(text: str) -> list[str]:
-    """Cut at the commas that stand outside brackets and braces."""
+    """Split at the commas that are outside of brackets and braces."""
     if "," not in text:
         return [text.strip()] if text.strip() else []
     if not any(c in text for c in "{[("):
@@ -42,7 +42,7 @@ def split(text: str) -> list[str]:
 
 
 def integer(text: str) -> int:
-    """A PTX integer literal. Raises `ValueError`."""
+    """The value of a PTX integer literal. Raises `ValueError`."""
     text = text.replace(" ", "")
     if not _INTEGER.match(text):
         raise ValueError(f"{shortened(text)} is not a whole number of 64 bits")
@@ -54,7 +54,7 @@ def integer(text: str) -> int:
 
 
 class OperandReader:
-    """Reads operands; `lookup` finds a register or variable by its name. Every method raises `ValueError`."""
+    """Reads operands. `lookup` finds a register or variable by its name. Every method raises `ValueError`."""
 
     def __init__(self, lookup):
         self.lookup = lookup
@@ -86,7 +86,7 @@ class OperandReader:
         return self.scalar(text, found)
 
     def simple(self, text: str, what: str):
-        """An item of something that cannot hold another of its kind."""
+        """Read an item of a vector, list, pair, negation or address; such an item cannot be one of these itself."""
         if text[:1] in ("{", "[", "(", "!") or "|" in text:
             raise ValueError(f"{shortened(text)} cannot stand in {what}")
         return self.scalar(text, self.lookup(text))
@@ -140,14 +140,14 @@ class OperandReader:
         return Memory(base, value)
 
     def coordinate(self, text: str):
-        """One operand of a tensor address behind the first: a vector, a register or a number."""
+        """Read an operand after the first in a tensor address: a vector, a register or a number."""
         if text[:1] == "{":
             return Vector(tuple([self.simple(part, "a vector") for part in split(inside(text, "}"))]))
         return self.simple(text, "an address")
 
 
 def inside(text: str, close: str) -> str:
-    """What stands between the first character and the closing bracket, which must be the last one."""
+    """The text between the first character and the closing bracket, which must be the last one. Raises `ValueError`."""
     if text[-1:] != close:
         raise ValueError(f"{shortened(text)} does not end with {close!r}")
     return text[1:-1]

@@ -1,4 +1,4 @@
-"""PTX text to `Module`: statements, scopes with registers and labels of their own, source positions."""
+"""Parses PTX text into a `Module`: statements, scopes with their own registers and labels, source positions."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ _FUNCTION = re.compile(
 _LABEL = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
 _OPCODE = re.compile(r"[a-z][\w.:]*", re.ASCII)
 _EXTENTS = re.compile(r"\s*\d{1,9}(?:\s*,\s*\d{1,9}){0,2}", re.ASCII)
-# Far beyond what a compiler writes.
+# Limits, far above what a compiler writes.
 MOST_TEXT = 1 << 25  # characters of a module
 MOST_HEADER = 200_000  # characters of a function's header
-DEEPEST = 200  # scopes in scopes
-MOST_FRAMES = 200  # functions inlined into each other
+DEEPEST = 200  # nested scopes
+MOST_FRAMES = 200  # nested inlined calls
 
 
 def parse(text: str) -> Module:
-    """Parse a PTX module. Raises `MalformedPtx` naming the line of what it does not understand."""
+    """Parse a PTX module. Raises `MalformedPtx` that names the line of what cannot be read."""
     return _Parser(text).module()
 
 
 def printable(text: str) -> str:
-    """A file's name without characters that would do something to a terminal."""
+    """A file name in which characters that could control a terminal are replaced by "?"."""
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
@@ -72,7 +72,7 @@ class _Parser:
         self.chains = self._chains()
         self.variables: dict = {}
         self.functions: dict[str, Function] = {}
-        self.registers = 0  # of the functions that have been read
+        self.registers = 0  # number of registers of the functions read so far
 
     def line_at(self, position: int) -> int:
         return bisect_right(self.starts, position)
@@ -90,7 +90,7 @@ class _Parser:
     def location(self, m) -> Location:
         here = tuple(map(int, m.groups()[:3]))
         frames, at = [], tuple(map(int, m.groups()[3:])) if m[4] else None
-        if at:  # a frame in between stands right before those that were inlined into it
+        if at:  # the .loc of an intermediate frame stands right before those of the code inlined into it
             self.chains[here] = at
         seen = set()
         while at and at not in seen and len(frames) < MOST_FRAMES:
@@ -172,7 +172,7 @@ class _Parser:
         return position
 
     def extents(self, begin: int, directive: str, text: str) -> tuple[int, int, int] | None:
-        """The one to three numbers of a directive in a function's header; None where it has none."""
+        """The one to three numbers of a directive in a function's header, filled up with 1; None if it is not there."""
         found = re.search(directive, text)
         if found is None:
             return None
@@ -184,7 +184,7 @@ class _Parser:
 
 
 class _Body:
-    """The statements of one function; `{` and `}` open and close scopes of names."""
+    """Reads the statements of one function; `{` and `}` open and close scopes of names."""
 
     def __init__(self, parser: _Parser, function: Function):
         self.parser, self.function = parser, function

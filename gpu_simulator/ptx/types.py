@@ -49,13 +49,13 @@ SIZE = {code: dtype.itemsize for code, dtype in NUMPY.items()}
 
 
 def register_code(kind: str) -> str:
-    """The NumPy code that a register of this PTX type is held in."""
+    """The NumPy code of the array that holds a register of this PTX type."""
     code = CODES[kind]
     return code if code in ("f4", "f8", "c16", "?") else f"u{SIZE[code]}"
 
 
 def immediate(text: str, kind: str):
-    """A literal as a NumPy scalar of the PTX type `kind`, in that type's own NumPy code."""
+    """A literal as a NumPy scalar of the PTX type `kind`, with that type's own NumPy code. Raises `ValueError`."""
     code = CODES[kind]
     dtype = NUMPY[code]
     body = text.lstrip("-")

@@ -1,4 +1,4 @@
-"""The forms of `wgmma.mma_async` that are executed, read from one instruction.
+"""Reads the form of a `wgmma.mma_async` instruction, for the forms that the emulator executes.
 
 Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions: wgmma.mma_async".
 """
@@ -15,15 +15,17 @@ from gpu_simulator.ptx.types import register_code
 M, WARPS, THREADS = 64, 4, 128  # rows of one instruction; warps and threads of a warpgroup
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8}
 _FLOATS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "e4m3": ("f16", "f32"), "e5m2": ("f16", "f32")}
-_PAIRS = ({"e4m3", "e5m2"}, {"s8", "u8"})  # types that may differ between A and B
+_PAIRS = ({"e4m3", "e5m2"}, {"s8", "u8"})  # sets of types in which A and B may differ
 _INTEGER_N = (8, 16, 24, 32, *range(48, 257, 16))
-K_BYTES = 32  # of K in one instruction
+K_BYTES = 32  # bytes along K that one instruction multiplies
 
 
 class Kind(NamedTuple):
-    """d, a: numbers of the registers of the accumulators and of A (empty where A is in shared memory).
+    """The form of one instruction.
 
-    form: as the fragments of `mma.sync` m16n8 take it: m, n, k, types of A, B and the accumulator, bits of an element.
+    d, a: numbers of the registers of the accumulators and of A (empty where A is in shared memory).
+    form: as for the fragments of `mma.sync` m16n8: m, n, k, types of A, B and the accumulator, bits of an element.
+    major_a, major_b: "k" or "mn".   sign: 1 or -1, by which the product is multiplied.
     """
 
     n: int
@@ -48,11 +50,11 @@ class Kind(NamedTuple):
 
 
 class NoSuchForm(ValueError):
-    """A wgmma that does not exist or is not executed here; the message says which part."""
+    """A wgmma that does not exist or is not executed here; the message says what is wrong."""
 
 
 def kind_of(item: Instruction) -> Kind:
-    """Raises `NoSuchForm`."""
+    """The form of a wgmma.mma_async. Raises `NoSuchForm` if it does not exist or is not executed here."""
     parts = item.parts
     m = re.fullmatch(r"m64n(\d+)k(\d+)", parts[4]) if len(parts) == 8 else None
     if m is None or parts[1:4] != ("mma_async", "sync", "aligned"):
@@ -110,10 +112,12 @@ def is_multiply(item) -> bool:
 
 
 class Registers(NamedTuple):
-    """Of a program. results: of accumulators.   operands: of accumulators and of A.
+    """The registers of a program that its wgmma instructions use.
 
-    sources: what plain moves bring into operands, and the operands themselves.   copies: sources that may hold the
-    results of a wgmma, as compilers rename accumulators by moves from one wgmma to the next.
+    results: the accumulators.   operands: the accumulators and A.
+    sources: the operands, and all registers that plain moves copy into them.
+    copies: sources, other than accumulators, that plain moves may have filled with the result of a wgmma. Compilers
+    rename accumulators in this way between two wgmma.
     """
 
     results: dict[int, Register]
@@ -123,14 +127,14 @@ class Registers(NamedTuple):
 
 
 def plain_move(item) -> tuple[Register, Register] | None:
-    """(destination, source) of a mov between two registers, without a guard."""
+    """(destination, source) of a mov without a guard between two registers; None for anything else."""
     if item.family != "mov" or item.guard is not None or len(item.operands) != 2:
         return None
     return item.operands if all(type(operand) is Register for operand in item.operands) else None
 
 
 def registers_of(items) -> Registers:
-    """items: all instructions of a program."""
+    """The registers that the wgmma instructions among `items` use. items: all instructions of a program."""
     results: dict[int, Register] = {}
     operands: set[int] = set()
     for item in filter(is_multiply, items):
@@ -148,7 +152,7 @@ def registers_of(items) -> Registers:
 
 
 def with_results(items: list) -> list:
-    """Each wait_group names all accumulators as a further operand: it is there that they get their values."""
+    """The items, with all accumulators added as an operand of each wait_group, because they get their values there."""
     found = registers_of([item for item in items if isinstance(item, Instruction)])
     if not found.results:
         return items

@@ -18,6 +18,7 @@ from gpu_simulator.codegen.ops.memory.bulk import descriptor, destinations
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.effort import Effort
 from gpu_simulator.launching import Launch, _extent, _only_entry
+from gpu_simulator.machine.observer import Observer
 from gpu_simulator.ptx.ir import Memory, Negated, Register
 from gpu_simulator.ptx.types import CODES, SIZE
 from gpu_simulator.timeline.stops import Stop
@@ -66,6 +67,12 @@ def record(
     entry = getattr(compiled, "entry", None) or _only_entry(compiled.ptx)
     program = program_of(compiled.ptx, entry)
     probes = frozenset(site for site, item in enumerate(program.sites) if item.family in FAMILIES)
+    recorders = []
+
+    def observer_of(resident):
+        recorders.append(Recorder(resident))
+        return recorders[-1]
+
     run = Launch(
         program,
         _extent(grid, "grid"),
@@ -79,71 +86,83 @@ def record(
         first_block,
         probes,
         effort=Effort(max_instructions, max_steps, max_seconds),
+        observers=(observer_of,),
     )
-    recorder = Recorder(program, name or entry)
-    run.probe, run.trace = recorder.stop, recorder
     run.execute()
-    return recorder.trace()
+    return recorders[0].trace(name or entry)  # the blocks of one cluster are resident together
 
 
-class Recorder:
-    """Hears of every stop and wait of a launch. A key is (block of the grid, shared address)."""
+class Recorder(Observer):
+    """Hears of every stop and wait of some resident blocks. A signal names blocks by their numbers in the grid."""
 
-    def __init__(self, program, name: str):
-        self.program, self.name = program, name
+    def __init__(self, resident):
+        super().__init__(resident)
         self.steps: dict[tuple[int, int], list[Step]] = {}
         self.who: dict[tuple[int, int], list[int]] = {}  # a bit for each lane that took part in a step
         self.rounds: dict[tuple, int] = {}  # of the barriers of a block, by (block, number)
         self.boxes: list[tuple] = []  # (block, first byte, behind the last, barrier, phase) of every load
         self.tiles: dict[tuple[int, int], int] = {}
-        self.ended: dict[tuple[int, int], bool] = {}
+        self.epilogue_done: dict[tuple[int, int], bool] = {}
 
     # ---- What the scheduler says ----
 
-    def waits(self, chunk, lanes, key, phase: int) -> None:
-        signal = (self.block(chunk, key[0]), key[1], phase)
-        for _, some, warp in self.warps(chunk, lanes):
+    def mbarrier_waits(self, site, barrier, numbers, phase) -> None:
+        signal = (self.block(barrier.key[0]), barrier.key[1], phase)
+        for _, some, warp in self.warps(numbers):
             self.add(warp, some, Step(WAIT, signal=signal))
 
-    def meets(self, chunk, lanes, key, stays: bool) -> None:
-        """Threads come to barrier `key` of their block; those of bar.arrive go on."""
-        block = self.block(chunk, key[0])
-        signal = (block, f"barrier {key[1]}", self.rounds.get((block, key[1]), 0))
-        for _, some, warp in self.warps(chunk, lanes):
+    def barrier_arrived(self, arrival) -> None:
+        self.meet(arrival.block, arrival.number, arrival.lanes, arrival.following is not None)
+
+    def barrier_met(self, arrivals) -> None:
+        self.next_round(arrivals[0].block, arrivals[0].number)
+
+    def barrier_everyone(self, number) -> None:
+        for block in range(self.resident.blocks):
+            self.meet(block, number, self.resident.all_lanes[self.resident.block_of_lane == block], True)
+            self.next_round(block, number)
+
+    def meet(self, block: int, number: int, numbers, stays: bool) -> None:
+        """Threads come to a barrier of their block; those of bar.arrive go on."""
+        place = (self.block(block), number)
+        signal = (place[0], f"barrier {number}", self.rounds.get(place, 0))
+        for _, some, warp in self.warps(numbers):
             self.add(warp, some, Step(ARRIVE, signal=signal))
             if stays:
                 self.add(warp, some, Step(WAIT, signal=signal))
 
-    def met(self, chunk, key) -> None:
-        place = (self.block(chunk, key[0]), key[1])
+    def next_round(self, block: int, number: int) -> None:
+        place = (self.block(block), number)
         self.rounds[place] = self.rounds.get(place, 0) + 1
 
-    def everyone(self, chunk, number: int) -> None:
-        for block in range(chunk.blocks):
-            self.meets(chunk, chunk.all_lanes[chunk.block_of_lane == block], (block, number), True)
-            self.met(chunk, (block, number))
+    def cluster_arrived(self, site, numbers, rounds) -> None:
+        self.at_cluster(ARRIVE, numbers, rounds)
 
-    def cluster(self, chunk, lanes, rounds, waits: bool) -> None:
+    def cluster_waits(self, site, numbers, rounds) -> None:
+        self.at_cluster(WAIT, numbers, rounds)
+
+    def at_cluster(self, what: str, numbers, rounds) -> None:
         """Threads arrive at, or wait for, a round of barrier.cluster."""
-        for first, some, warp in self.warps(chunk, lanes):
-            home = int(chunk.block_of_lane[lanes[first]])
-            signal = (self.block(chunk, home - home % chunk.cluster_size), "cluster", int(rounds[first]))
-            self.add(warp, some, Step(WAIT if waits else ARRIVE, signal=signal))
+        resident = self.resident
+        for first, some, warp in self.warps(numbers):
+            home = int(resident.block_of_lane[numbers[first]])
+            signal = (self.block(home - home % resident.cluster_size), "cluster", int(rounds[first]))
+            self.add(warp, some, Step(what, signal=signal))
 
     # ---- What instructions do ----
 
-    def stop(self, chunk, L, site: int, values: dict, after: bool) -> None:
+    def stopped(self, lanes, site: int, values: dict, after: bool) -> None:
         """Before an instruction; nothing is kept from after it."""
         if after:
             return
-        item = self.program.sites[site]
-        active = L.active()
+        item = self.resident.program.sites[site]
+        active = lanes.active()
         if item.guard is not None:
             register = item.guard.register if type(item.guard) is Negated else item.guard
-            holds = np.broadcast_to(values[f"r{register.index}"], L.n)
+            holds = np.broadcast_to(values[f"r{register.index}"], lanes.n)
             active = active & (~holds if type(item.guard) is Negated else holds)
         if active.any():
-            stop = Stop(self, chunk, L, item, values)
+            stop = Stop(self, lanes, item, values)
             getattr(self, f"on_{item.family}")(stop, np.flatnonzero(active))
 
     def on_mma(self, stop, positions) -> None:
@@ -168,8 +187,8 @@ class Recorder:
         if found is None:
             return
         flop = 2 * prod(map(int, found.groups())) / share
-        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
-            if self.ended.pop(warp, False):
+        for _, lanes, warp in self.warps(stop.lanes[positions]):
+            if self.epilogue_done.pop(warp, False):
                 self.tiles[warp] = self.tiles.get(warp, 0) + 1
             step = Step(what, flop, unit, stage=filling[0], turn=filling[1], tile=self.tiles.get(warp, 0))
             self.add(warp, lanes, step)
@@ -180,7 +199,7 @@ class Recorder:
             for position in positions.tolist():
                 self.issued(stop, position)
         elif parts[1] == "commit":
-            for position, lanes, warp in self.warps(stop.chunk, stop.lanes[positions], positions):
+            for position, lanes, warp in self.warps(stop.lanes[positions], positions):
                 ranks = stop.number(position, 1) if "multicast__cluster" in parts else None
                 for signal in stop.signals(position, item.operands[0], ranks):
                     self.add(warp, lanes, Step(COMMIT, unit=TCGEN05, signal=signal))
@@ -200,8 +219,8 @@ class Recorder:
         if adds is not None and not bool(stop.value(position, adds)):
             self.tiles[warp] = self.tiles.get(warp, -1) + 1
         stage, turn = stop.filling(position, operands[2])
-        own = int(stop.chunk.block_of_lane[stop.lanes[position]])
-        blocks = tuple(sorted(self.block(stop.chunk, block) for block in (own, own ^ 1))) if pair else ()
+        own = int(self.resident.block_of_lane[stop.lanes[position]])
+        blocks = tuple(sorted(self.block(block) for block in (own, own ^ 1))) if pair else ()
         self.add(
             warp,
             stop.bit(position),
@@ -231,7 +250,7 @@ class Recorder:
                 self.copied(stop, position)
         else:
             width = stop.number(positions[0], 2)
-            for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+            for _, lanes, warp in self.warps(stop.lanes[positions]):
                 self.add(warp, lanes, Step(ASYNC, float(width * lanes.bit_count()), COPIES))
 
     def copied(self, stop, position: int) -> None:
@@ -242,18 +261,18 @@ class Recorder:
         if "tensor" in parts:
             rank = int(next(part for part in parts if re.fullmatch(r"\dd", part))[0])
             address = int(stop.value(position, outside))
-            size = descriptor(stop.chunk, stop.item.site, int(stop.lanes[position]), address, rank).size
+            size = descriptor(self.resident, stop.item.site, int(stop.lanes[position]), address, rank).size
         else:
             size = stop.number(position, 2)
         if out:
-            self.ended[warp] = True
+            self.epilogue_done[warp] = True
             self.add(warp, stop.bit(position), Step(ASYNC, float(size), STORES))
             return
-        at, chunk = 2 if "tensor" in parts else 3, stop.chunk
+        at = 2 if "tensor" in parts else 3
         block, first = stop.shared(position, inside)
         ranks = stop.number(position, at + 1) if "multicast__cluster" in parts else None
         made = destinations(
-            chunk,
+            self.resident,
             stop.item.site,
             int(stop.lanes[position]),
             block,
@@ -263,7 +282,7 @@ class Recorder:
         )
         for number, (to, key) in enumerate(made):
             for signal in stop.signal(key):
-                home = self.block(chunk, to)
+                home = self.block(to)
                 self.boxes.append((home, first, first + size, signal[1], signal[2]))
                 self.add(
                     warp,
@@ -293,25 +312,25 @@ class Recorder:
             return
         kind = next(part for part in reversed(parts) if part in CODES)
         width = SIZE[CODES[kind]] * next((int(part[1:]) for part in parts if re.fullmatch(r"v[248]", part)), 1)
-        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
-            self.ended[warp] = True
+        for _, lanes, warp in self.warps(stop.lanes[positions]):
+            self.epilogue_done[warp] = True
             self.add(warp, lanes, Step(EPILOGUE, float(width * lanes.bit_count()), "registers"))
 
     # ---- Pieces ----
 
-    def block(self, chunk, number: int) -> int:
-        return int(chunk.block_ids[number])
+    def block(self, number: int) -> int:
+        return int(self.resident.block_ids[number])
 
-    def warps(self, chunk, lanes, positions=None):
+    def warps(self, lanes, positions=None):
         """(first of `positions`, a bit for each lane, (block, warp)) of each warp among lane numbers."""
         numbers, first = np.unique(lanes >> 5, return_index=True)
         for number, at in zip(numbers.tolist(), first.tolist(), strict=True):
-            block, warp = divmod(number, chunk.warps_per_block)
+            block, warp = divmod(number, self.resident.warps_per_block)
             bits = int(np.bitwise_or.reduce(1 << (lanes[lanes >> 5 == number] & 31)))
-            yield (at if positions is None else int(positions[at])), bits, (self.block(chunk, block), warp)
+            yield (at if positions is None else int(positions[at])), bits, (self.block(block), warp)
 
     def each(self, stop, positions, step: Step) -> None:
-        for _, lanes, warp in self.warps(stop.chunk, stop.lanes[positions]):
+        for _, lanes, warp in self.warps(stop.lanes[positions]):
             self.add(warp, lanes, step)
 
     def add(self, warp, lanes: int, step: Step) -> None:
@@ -331,7 +350,7 @@ class Recorder:
             steps.insert(at, step)
             who.insert(at, lanes)
 
-    def trace(self) -> Trace:
+    def trace(self, name: str) -> Trace:
         """What was heard, with the barriers of loads numbered as stages."""
         fulls = sorted({box[3] for box in self.boxes})
         stage_of = {barrier: stage for stage, barrier in enumerate(fulls)}
@@ -340,4 +359,4 @@ class Recorder:
             warp: with_stages([step._replace(stage=named[step.stage]) for step in steps], stage_of)
             for warp, steps in sorted(self.steps.items())
         }
-        return with_tiles(Trace(steps, len(fulls), self.name))
+        return with_tiles(Trace(steps, len(fulls), name))

@@ -10,9 +10,9 @@ from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Register, Symbo
 class Stop:
     """An instruction that is about to execute, and the values of its operands."""
 
-    def __init__(self, recorder, chunk, L, item: Instruction, values: dict):
-        self.recorder, self.chunk, self.item, self.values = recorder, chunk, item, values
-        self.lanes = L.lane_numbers()
+    def __init__(self, recorder, lanes, item: Instruction, values: dict):
+        self.recorder, self.resident, self.item, self.values = recorder, recorder.resident, item, values
+        self.lanes = lanes.lane_numbers()
 
     def value(self, position: int, operand):
         """An operand at one lane; of a memory operand, its address."""
@@ -24,7 +24,7 @@ class Stop:
         if type(operand) is Memory:
             return int(self.value(position, operand.base)) + operand.offset
         if type(operand) is Symbol:
-            return self.recorder.program.address(operand.variable) + operand.offset
+            return self.resident.program.address(operand.variable) + operand.offset
         raise TypeError(f"no value is known of {operand}")
 
     def number(self, position: int, operand: int) -> int:
@@ -35,26 +35,26 @@ class Stop:
         return 1 << (int(self.lanes[position]) & 31)
 
     def warp(self, position: int) -> tuple[int, int]:
-        return next(self.recorder.warps(self.chunk, self.lanes[position : position + 1]))[2]
+        return next(self.recorder.warps(self.lanes[position : position + 1]))[2]
 
     def shared(self, position: int, memory) -> tuple[int, int]:
-        """(block of the chunk, address within its shared memory) that an operand names."""
+        """(resident block, address within its shared memory) that an operand names."""
         address = int(self.value(position, memory))
         address -= SHARED_WINDOW if address >= SHARED_WINDOW else 0
-        return located(self.chunk, self.item.site, int(self.lanes[position]), address)
+        return located(self.resident, self.item.site, int(self.lanes[position]), address)
 
     def signal(self, key: tuple[int, int]) -> list[tuple]:
         """What counts for the phase that an mbarrier is in: (block of the grid, address, phase); [] without one."""
-        barrier = self.chunk.mbarriers.known.get(key)
-        return [] if barrier is None else [(self.recorder.block(self.chunk, key[0]), key[1], barrier.phase)]
+        barrier = self.resident.mbarriers.known.get(key)
+        return [] if barrier is None else [(self.recorder.block(key[0]), key[1], barrier.phase)]
 
     def signals(self, position: int, memory, ranks: int | None = None) -> list[tuple]:
         """Of one mbarrier, or of that at its place in each block of the cluster whose bit is set in `ranks`."""
         block, address = self.shared(position, memory)
         if ranks is None:
             return self.signal((block, address))
-        first = block - block % self.chunk.cluster_size
-        blocks = [first + rank for rank in range(self.chunk.cluster_size) if ranks >> rank & 1]
+        first = block - block % self.resident.cluster_size
+        blocks = [first + rank for rank in range(self.resident.cluster_size) if ranks >> rank & 1]
         return [signal for each in blocks for signal in self.signal((each, address))]
 
     def filling(self, position: int, operand) -> tuple:

@@ -6,7 +6,7 @@ import pytest
 import gemm_lab as lab
 from gemm_lab.lab import emulating
 from gemm_lab.measure.inputs import make_inputs
-from gemm_lab.notebook.fault_injection import damage
+from gemm_lab.notebook.fault_injection import inject_fault
 from gpu_simulator import BudgetExceeded
 from gpu_simulator.errors import LabError
 
@@ -71,7 +71,7 @@ def test_a_damaged_kernel_is_stopped_by_its_steps_too(monkeypatch):
     monkeypatch.setattr(emulating, "MARGIN", 1)
     monkeypatch.setattr(emulating, "STEPS_OF_A_LAUNCH", 1_000)
     spin = "volatile const float* p = gmem_a; if (threadIdx.x == 0) while (p[0] < 1e30f) ; float acc = 0.0f;"
-    found = damage("simt/01", {"float acc = 0.0f;": spin})
+    found = inject_fault("simt/01", {"float acc = 0.0f;": spin})
     assert found.kind == "a fault" and "steps of the emulator; it spins at" in found.says
 
 

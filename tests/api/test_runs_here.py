@@ -9,7 +9,7 @@ import gpu_runner as device
 from gemm_lab.lab import measuring
 from gemm_lab.lab.here import Here
 from gemm_lab.lab.measuring import benchmark_kernels
-from gemm_lab.notebook.fault_injection import damage
+from gemm_lab.notebook.fault_injection import inject_fault
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import data_sheets as hardware
 
@@ -56,7 +56,7 @@ def test_what_the_emulator_counts_is_of_the_taught_gpu():
 
 def test_damage_is_told_in_the_same_words_on_every_machine(monkeypatch):
     def unfenced():
-        return damage("rtx5090/02", {"fence_mbarrier_init();": ""})
+        return inject_fault("rtx5090/02", {"fence_mbarrier_init();": ""})
 
     on_an_h200 = unfenced()
     monkeypatch.undo()

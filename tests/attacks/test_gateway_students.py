@@ -30,8 +30,8 @@ from gpu_runner.transport.codec import encoded
 from gpu_runner.transport.server_link import ServerError
 from gpu_simulator.errors import ConfigError, LabError
 
-ENDLESS = 'extern "C" __global__ void __launch_bounds__(64) gemm(float* a, float* b, float* d, int n) {' \
-          " while (((volatile float*)a)[0] < 100) ; d[0] = 1; }"  # fmt: skip
+GEMM = 'extern "C" __global__ void __launch_bounds__(64) gemm(float* a, float* b, float* d, int n) {'
+ENDLESS = GEMM + " while (((volatile float*)a)[0] < 100) ; d[0] = 1; }"
 SLOW = {"max_seconds": 4.0}
 
 
@@ -77,17 +77,9 @@ class Person:
 
 def request(kernel, **options):
     arrays = [np.zeros((64, 64), np.float32) for _ in range(3)]
-    return b"".join(
-        encoded(
-            {
-                "op": "emulate",
-                "timeout_s": None,
-                "patience_s": 5.0,
-                "fresh": False,
-                "payload": {"compiled": kernel, "grid": (1, 1, 1), "args": [*arrays, 64], **options},
-            }
-        )
-    )
+    payload = {"compiled": kernel, "grid": (1, 1, 1), "args": [*arrays, 64], **options}
+    asked = {"op": "emulate", "timeout_s": None, "patience_s": 5.0, "fresh": False, "payload": payload}
+    return b"".join(encoded(asked))
 
 
 # ---- No code travels ----

@@ -73,7 +73,7 @@ def test_a_file_that_is_no_notebook_is_named_and_stops_nothing(folder, notary):
 
 def test_the_list_is_of_these_notebooks():
     assert (data_dir("notebooks") / trust.LIST).read_text() == trust.release_list(data_dir("notebooks")), (
-        "type: gemm-lab sync"
+        "type: python -m tools.sync"
     )
 
 

@@ -11,7 +11,7 @@ import gpu_simulator as emulator
 from gemm_lab import compiling
 from gpu_simulator import launching, memory_limit
 from gpu_simulator.errors import LabError, LaunchError
-from gpu_simulator.machine import resident_blocks as chunk
+from gpu_simulator.machine import resident_blocks
 from gpu_simulator.memory_limit import VARIABLE, free_bytes, in_words
 
 HEAD = 'extern "C" __global__ void kernel'
@@ -50,12 +50,12 @@ def test_a_large_local_array_is_refused_with_what_would_work():
 def test_fewer_blocks_are_resident_where_memory_is_short(monkeypatch):
     kernel, sizes = local(1000), []
 
-    class Seen(chunk.Chunk):
+    class Seen(resident_blocks.ResidentBlocks):
         def __init__(self, launch, numbers):
             sizes.append(len(numbers))
             super().__init__(launch, numbers)
 
-    monkeypatch.setattr(launching, "Chunk", Seen)
+    monkeypatch.setattr(launching, "ResidentBlocks", Seen)
     plenty = run(kernel, grid=40, max_bytes=200 * MB)
     assert sizes == [40]
     sizes.clear()
@@ -141,14 +141,14 @@ def test_blocks_that_have_ended_are_forgotten(cuda):
     try:
         report = cuda(HEAD + "(int* p) { __shared__ int s[1024]; s[threadIdx.x] = p[threadIdx.x]; p[threadIdx.x] = s[0]; }",
                       np.zeros(1024, np.int32), grid=64, block=1024)  # fmt: skip
-        assert not any(isinstance(x, launching.Chunk) and x.__dict__ for x in gc.get_objects())
+        assert not any(isinstance(x, launching.ResidentBlocks) and x.__dict__ for x in gc.get_objects())
         assert not any(site.cache for site in report._launch.sites)
     finally:
         gc.enable()
 
 
 def test_patterns_of_random_addresses_do_not_pile_up(cuda, monkeypatch):
-    monkeypatch.setattr(chunk, "PATTERNS", 1000)
+    monkeypatch.setattr(resident_blocks, "PATTERNS", 1000)
     source = HEAD + "(const int* at, int* p) { p[threadIdx.x] += at[at[blockIdx.x * 256 + threadIdx.x]]; }"
     at = np.random.default_rng(1).integers(0, 65536, 65536).astype(np.int32)
     report = cuda(source, at, np.zeros(256, np.int32), grid=256, block=256)

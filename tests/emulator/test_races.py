@@ -309,8 +309,8 @@ REVERSE = (
         ("", False),
         ("__syncwarp();", True),
         ("__syncthreads();", True),
-        ("if (__shfl_sync(~0u, threadIdx.x, 0)) p[0] = 0;", True),
-        ("if (__any_sync(~0u, threadIdx.x > 90)) p[0] = 0;", True),
+        ("if (__shfl_sync(~0u, threadIdx.x, 0)) p[0] = 0;", False),  # waits, and orders no memory
+        ("if (__any_sync(~0u, threadIdx.x > 90)) p[0] = 0;", False),
         ("__threadfence_block();", False),  # a fence orders the accesses of one thread, it waits for nobody
         ("if (threadIdx.x < 16) __syncwarp(0xffff);", False),  # the upper half did not come
         ("if (threadIdx.x < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000);", True),
@@ -412,16 +412,26 @@ def test_a_waiting_thread_shares_its_copy_after_a_syncwarp(cuda):
         assert (found == []) is clean
 
 
-def test_fragments_need_no_syncwarp_of_their_own(cuda):
-    """ldmatrix brings the lanes together before it reads."""
+@pytest.mark.parametrize(
+    ("before", "after", "clean"),
+    [("__syncwarp();", "__syncwarp();", True), ("", "__syncwarp();", False), ("__syncwarp();", "", False)],
+)
+def test_fragments_need_a_syncwarp(cuda, before, after, clean):
+    """ldmatrix waits for all lanes of the warp, and like a shuffle it orders none of their accesses."""
     source = (
-        HEAD
-        + """(unsigned* p) { __shared__ unsigned s[128]; unsigned a;
+        (
+            HEAD
+            + """(unsigned* p) { __shared__ unsigned s[128]; unsigned a;
       s[threadIdx.x] = p[threadIdx.x]; s[threadIdx.x + 32] = 0; s[threadIdx.x + 64] = 0; s[threadIdx.x + 96] = 0;
+      BEFORE
       asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(a) : "r"((unsigned)__cvta_generic_to_shared(s + 4 * threadIdx.x)));
+      AFTER
       s[threadIdx.x] = a; __syncwarp(); p[threadIdx.x] = s[31 - threadIdx.x]; }"""
+        )
+        .replace("BEFORE", before)
+        .replace("AFTER", after)
     )
-    assert cuda(source, np.arange(32, dtype=np.uint32), hazards=True).hazards == []
+    assert (cuda(source, np.arange(32, dtype=np.uint32), hazards=True).hazards == []) is clean
 
 
 # ---- What it costs ----

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gpu_simulator.ptx import recursion as frames
+from gpu_simulator.machine import call_stack as frames
 
 HEAD = 'extern "C" __global__ void kernel'
 

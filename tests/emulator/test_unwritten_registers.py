@@ -3,7 +3,7 @@
 import numpy as np
 
 import gemm_lab as lab
-from gemm_lab.notebook.fault_injection import damage
+from gemm_lab.notebook.fault_injection import inject_fault
 
 
 def test_an_unwritten_float_is_nan_and_a_written_one_is_not(cuda):
@@ -37,6 +37,6 @@ def test_a_branch_that_writes_only_some_lanes_leaves_the_others_alone(cuda):
 
 def test_sums_that_begin_with_what_the_registers_held_are_wrong():
     """The first wgmma of a tile adds to registers that nobody has set to 0."""
-    found = damage(lab.kernel("hopper/01"), {"k_tile > 0 || k > 0": "true"})
+    found = inject_fault(lab.kernel("hopper/01"), {"k_tile > 0 || k > 0": "true"})
     assert found.kind == "a wrong result" and "nan" in found.says
-    assert damage(lab.kernel("hopper/01"), {}).kind == "nothing"
+    assert inject_fault(lab.kernel("hopper/01"), {}).kind == "nothing"

@@ -5,14 +5,15 @@ import pytest
 import gemm_lab as lab
 from gemm_lab import compiling
 from gemm_lab.config import data_dir
-from gemm_lab.notebook.fault_injection import damage
+from gemm_lab.model.mbarrier_phases import stage_and_parities
+from gemm_lab.notebook.fault_injection import inject_fault
 from gemm_lab.notebook.shared_roofline import cycles_per_mma, shared_roofline
 from gemm_lab.published import published
 from gpu_simulator import compiler
 from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import ConfigError, LaunchError
 from gpu_simulator.hardware.tensor_map import TensorMap, TensorMapError
-from tools.figures import quads, ring
+from tools.figures import quads
 
 AMPERE = lab.kernel("ampere/10")
 K = {int(k.spec.number): k(**k.spec.config) for k in lab.ladder("rtx5090")}  # with a 5090's tiles on every machine
@@ -62,7 +63,7 @@ def test_the_swizzle_of_tma_is_the_function_of_ampere():
 
 @pytest.mark.parametrize("config", [{}, {"BLOCK_K": 64, "NUM_STAGES": 2}], ids=["64 bytes", "128 bytes"])
 def test_reader_and_map_must_agree(config):
-    assert damage(K[1](**config), {"chunk ^ row / LINE_ROWS % CHUNKS": "chunk"}).kind == "a wrong result"
+    assert inject_fault(K[1](**config), {"chunk ^ row / LINE_ROWS % CHUNKS": "chunk"}).kind == "a wrong result"
 
 
 # ---- 01 and 02: registers and instructions ----
@@ -137,7 +138,7 @@ def test_a_turn_of_the_consumers_is_one_k_tile():
 
 
 def test_parities_of_tile_7():
-    assert ring.stage_and_parities(7, 3) == (1, 0, 1)
+    assert stage_and_parities(7, num_stages=3) == (1, 0, 1)
 
 
 # ---- 03 ----
@@ -153,7 +154,7 @@ def test_tiles_of_the_last_round():
 def test_the_staged_epilogue_is_in_the_way_of_the_next_tile():
     old, header = "store_through_quads<WARP_N>(acc, gmem_d", "tile/quad_epilogue.cuh"
     new = "store_through_shared<WARP_N>(acc, smem + warp * (MMA_M * WARP_N / 8), gmem_d"
-    seen = damage(K[3], {old: new, header: "tile/staged_epilogue_bf16.cuh"}, blocks=1)
+    seen = inject_fault(K[3], {old: new, header: "tile/staged_epilogue_bf16.cuh"}, blocks=1)
     assert seen.kind == "a wrong result" and "may still be writing it" in seen.says
 
 
@@ -214,19 +215,19 @@ BROKEN = {
 
 @pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", BROKEN)
-def test_damage_says_what_becomes_of_it(name):
+def test_an_injected_fault_says_what_becomes_of_it(name):
     changes, kind, says = BROKEN[name]
-    seen = damage(K[2], changes)
+    seen = inject_fault(K[2], changes)
     assert seen.kind == kind and says in seen.says and kind.capitalize() in seen._repr_html_()
 
 
 def test_an_undamaged_kernel_is_right():
-    assert damage(K[3], {}, blocks=1).kind == "nothing"
+    assert inject_fault(K[3], {}, blocks=1).kind == "nothing"
 
 
-def test_damage_to_words_that_are_not_there_is_refused():
+def test_a_fault_in_words_that_are_not_there_is_refused():
     with pytest.raises(ConfigError, match="does not hold “mbarrier_forget”"):
-        damage("rtx5090/02", {"mbarrier_forget": ""})
+        inject_fault("rtx5090/02", {"mbarrier_forget": ""})
 
 
 def test_the_gain_came_with_02():

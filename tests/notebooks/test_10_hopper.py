@@ -11,10 +11,10 @@ from gemm_lab.config import data_dir
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.model.block_order import block_order, waves
 from gemm_lab.model.tile_bounds import tail
-from gemm_lab.notebook.fault_injection import damage
+from gemm_lab.model.wgmma_operands import wavefronts
+from gemm_lab.notebook.fault_injection import inject_fault
 from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, decode_sm90, encode_sm90
-from tools.figures.warpgroup_operands import wavefronts
 
 K = {k.name.split("/")[1]: k for k in lab.ladder("hopper")}
 K1, K2, K3, K4, K5, K6, K7, K8, WIDE, NARROW = K.values()
@@ -68,7 +68,7 @@ def test_a_wait_that_drains_costs_a_pause_for_every_k_tile():
     drained = changed(K3, "wgmma_wait_group<1>();", "wgmma_wait_group<0>();")
     full, dry = (k.timeline() for k in (K3, drained))
     assert (len(full.timeline.bubbles()), len(dry.timeline.bubbles())) == (2, 7) and full.share > dry.share + 0.2
-    assert damage(K3, {"wgmma_wait_group<1>();": "wgmma_wait_group<0>();"}).kind == "nothing"
+    assert inject_fault(K3, {"wgmma_wait_group<1>();": "wgmma_wait_group<0>();"}).kind == "nothing"
 
 
 def test_registers_of_three_warpgroups():
@@ -173,7 +173,7 @@ ARRIVE = "threadIdx.x % 32 < CLUSTER) mbarrier_arrive_remote(mapa(empty + stage 
     ],
 )
 def test_what_is_broken_is_found(kernel, changes, kind, says):
-    found = damage(kernel, changes)
+    found = inject_fault(kernel, changes)
     assert found.kind == kind and says in found.says
 
 

@@ -7,7 +7,7 @@ import gemm_lab as lab
 from gemm_lab.config import data_dir
 from gemm_lab.model.tile_bounds import tail, tile_bounds
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.fault_injection import damage
+from gemm_lab.notebook.fault_injection import inject_fault
 from gemm_lab.published import published
 from gpu_simulator.hardware.instruction_descriptor import KINDS, InstructionDescriptor, problem
 from gpu_simulator.hardware.matrix_descriptor import SharedTile
@@ -63,7 +63,7 @@ def test_the_sums_are_not_in_registers():
     ],
 )
 def test_tensor_memory_is_guarded(changes, kind, says):
-    found = damage(K[1], changes)
+    found = inject_fault(K[1], changes)
     assert found.kind == kind and says in found.says
 
 
@@ -171,7 +171,7 @@ def test_in_a_pair_one_warp_issues_and_the_commit_reaches_both_blocks():
     ],
 )
 def test_what_is_broken_is_found(changes, options, kind, says):
-    found = damage(K[2], changes, **options)
+    found = inject_fault(K[2], changes, **options)
     assert found.kind == kind and says in found.says
 
 

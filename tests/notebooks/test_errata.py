@@ -47,7 +47,7 @@ ERRATA = {
     ("b200_tcgen05", "tensor memory is shared, for results only"): (
         "11",
         "it belongs to one; A may lie there",
-        "damage(k1",
+        "inject_fault(k1",
     ),
     ("b200_tcgen05", "each thread owns 8 × 16 sums"): (
         "11",

@@ -9,6 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from gemm_lab.notebook.colab import FOLDED, is_setup
+from gemm_lab.notebook_files import KERNEL
 from tools import run_notebooks as run
 from tools.sync import sync
 
@@ -218,7 +219,7 @@ def good_book():
         new_markdown_cell("More."),
         new_markdown_cell("## What limits it now\n\nThe exercise `01_x`."),
     ]
-    return new_notebook(cells=cells, metadata={"kernelspec": run.KERNEL, "language_info": {"name": "python"}})
+    return new_notebook(cells=cells, metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}})
 
 
 def an_error(name="ValueError"):

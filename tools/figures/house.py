@@ -1,61 +1,121 @@
-"""The picture of the house: which part of the package may import which, and what happens on each floor."""
+"""The picture of the house: which package and which part may import which, and what happens on each floor."""
+
+from __future__ import annotations
 
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
-# From the top: the floor's number, its parts, what happens there. tests/test_architecture.py holds the imports to it.
+# From the top: a package, what it is for, and its floors; a floor's parts, and what they do. Packages without floors
+# are small enough to need none. tests/test_architecture.py holds the imports to it.
 HOUSE = (
-    (6, ("notebook", "cli"), "what a learner types"),
-    (5, ("api",), "Kernel, Run, Ladder"),
-    (4, ("measure", "plots", "server"), "check, time, draw, share"),
-    (3, ("emulator", "device"), "launch: NumPy or a GPU"),
-    (2, ("compiler",), "CUDA to machine code"),
-    (1, ("model", "catalog", "published", "source_text"), "laws, and the kernels"),
-    (0, ("errors", "arguments", "hardware", "config"), "standard library only"),
+    ("tools", "for authors", ()),
+    ("classroom", "grading, a shared GPU", ()),
+    (
+        "gemm_lab",
+        "what a learner touches",
+        (
+            (("cli",), "from a terminal"),
+            (("notebook",), "cells, exercises, widgets"),
+            (("lab",), "Kernel, Run, Ladder"),
+            (("cards",), "what a cell shows"),
+            (("measure", "plots"), "check, time, draw"),
+            (("model",), "laws, in pure NumPy"),
+            (("catalog", "compiling", "published", "notebook_files"), "the kernels, the notebooks"),
+            (("config", "source_text", "settings_text"), "folders, and text"),
+        ),
+    ),
+    ("gpu_runner", "the same kernel on a GPU", ()),
+    (
+        "gpu_simulator",
+        "any kernel without a GPU",
+        (
+            (("timeline",), "who is busy, and when"),
+            (("launching",), "one launch"),
+            (("report", "effort", "launch_checks", "memory_limit"), "what it costs, and its limits"),
+            (("observers",), "counts, races, hazards"),
+            (("codegen",), "PTX to NumPy"),
+            (("machine", "arithmetic", "runtime"), "blocks, memories, barriers"),
+            (("ptx", "compiler"), "instructions, basic blocks"),
+            (("hardware", "errors", "argument_checks", "faults"), "data sheets, banks, layouts"),
+        ),
+    ),
 )
-APART = (("emulator", "device"), ("measure", "plots"))  # neighbours that do not import each other
+BESIDE = "compiler"  # stands on the ground beside the floors above it: CUDA to PTX and machine code
+APART = (("measure", "plots"), ("cli", "notebook"))  # neighbours that do not import each other
+_INSIDE = {
+    "tools": "pictures, sync, recording, mutants",
+    "classroom": "courses, grades, the gateway",
+    "gpu_runner": "takes hardware and compiler alone",
+}
+_COLOURS = {
+    "tools": style.UNLIT_EDGE,
+    "classroom": style.PURPLE,
+    "gemm_lab": style.SKY,
+    "gpu_runner": style.ORANGE,
+    "gpu_simulator": style.GREEN,
+}
+_LEFT, _WIDE, _ANNEX, _HEADER, _FLOOR, _GAP = 0.4, 5.0, 0.98, 0.37, 0.31, 0.07
 
 
 def house_floors():
-    """Seven floors; imports go down only."""
-    step, top, left, w = 0.6, 0.85, 0.8, 4.5
-    page = Sheet(top + step * len(HOUSE) + 0.55)
+    """Five packages, from the top; imports go down only."""
+    top = 0.78
+    tall = sum(_HEADER + _GAP + _FLOOR * len(floors) for _, _, floors in HOUSE)
+    page = Sheet(top + tall + 0.5)
     page.ax.fill(
-        [left - 0.25, left + w / 2, left + w + 0.25],
-        [top, 0.25, top],
+        [_LEFT - 0.25, _LEFT + _WIDE / 2, _LEFT + _WIDE + 0.25],
+        [top, 0.2, top],
         color=style.tint(style.LIT, 0.55),
         edgecolor=style.INK,
         linewidth=1.1,
         zorder=1,
     )
-    page.text(left + w / 2, 0.64, "imports go down only", bold=True)
-    for row, (floor, parts, what) in enumerate(HOUSE):
-        y = top + row * step
-        page.box(
-            left, y, w, step, fill=style.tint(style.SKY, 0.1 + 0.045 * (6 - floor)), edge=style.INK, lw=1.1, radius=0
-        )
-        page.text(left - 0.3, y + step / 2, str(floor), colour=style.MUTED, size=style.BODY)
-        _rooms(page, parts, left, y, w, step)
-        page.text(left + w + 0.3, y + step / 2, what, ha="left", colour=style.MUTED)
-    y = top + len(HOUSE) * step
-    page.line((left - 0.6, y), (page.width - 0.4, y), colour=style.INK, lw=1.6)
-    page.text(left + w / 2, y + 0.27, "a thick wall: neighbours that do not import each other", colour=style.MUTED)
+    page.text(_LEFT + _WIDE / 2, 0.6, "imports go down only", bold=True)
+    y = top + _GAP
+    for package, what, floors in HOUSE:
+        _package(page, y, package, what, floors)
+        y += _HEADER + _FLOOR * len(floors) + _GAP
+    y -= _GAP
+    page.line((_LEFT - 0.25, y), (page.width - 0.4, y), colour=style.INK, lw=1.6)
+    page.text(_LEFT, y + 0.25, "a thick wall: no import through it", ha="left", colour=style.MUTED)
     return page.fig
 
 
-def _rooms(page: Sheet, parts: tuple[str, ...], left: float, y: float, w: float, step: float) -> None:
-    total = sum(len(part) + 4 for part in parts)
-    x = left
+def _package(page: Sheet, top: float, package: str, what: str, floors) -> None:
+    """A strip with the package's name, and its floors below."""
+    colour, right = _COLOURS[package], _LEFT + _WIDE + 0.2
+    page.box(_LEFT, top, _WIDE, _HEADER, fill=style.tint(colour, 0.5), edge=style.INK, lw=1.1, radius=0)
+    page.text(_LEFT + 0.15, top + _HEADER / 2, package, ha="left", mono=True, bold=True, size=style.BODY)
+    page.text(right, top + _HEADER / 2, what, ha="left", bold=True)
+    if package in _INSIDE:
+        page.text(_LEFT + _WIDE - 0.15, top + _HEADER / 2, _INSIDE[package], ha="right")
+    for row, (parts, does) in enumerate(floors):
+        y = top + _HEADER + row * _FLOOR
+        beside = package == "gpu_simulator" and row < len(floors) - 1
+        wide = _WIDE - _ANNEX if beside else _WIDE
+        page.box(_LEFT, y, wide, _FLOOR, fill=style.tint(colour, 0.1 + 0.02 * row), edge=style.RULE, lw=0.8, radius=0)
+        _rooms(page, [part for part in parts if part != BESIDE], y, wide)
+        page.text(right, y + _FLOOR / 2, does, ha="left", colour=style.MUTED)
+    if package == "gpu_simulator":
+        x, y, tall = _LEFT + _WIDE - _ANNEX, top + _HEADER, _FLOOR * (len(floors) - 1)
+        page.box(x, y, _ANNEX, tall, fill=style.tint(colour, 0.3), edge=style.RULE, lw=0.8, radius=0)
+        for line, words in enumerate((BESIDE, "CUDA", "to PTX")):
+            page.text(x + _ANNEX / 2, y + tall / 2 + 0.22 * (line - 1), words, mono=not line)
+        page.line((x, y), (x, y + tall), colour=style.VERMILION, lw=3.0, z=4)
+    for row, (above, below) in enumerate(zip(floors, floors[1:], strict=False), 1):
+        if (above[0][0], below[0][0]) in APART:
+            y = top + _HEADER + row * _FLOOR
+            page.line((_LEFT, y), (_LEFT + _WIDE, y), colour=style.VERMILION, lw=3.0, z=4)
+    page.box(_LEFT, top, _WIDE, _HEADER + _FLOOR * len(floors), fill="none", edge=style.INK, lw=1.1, radius=0, z=4)
+
+
+def _rooms(page: Sheet, parts: list[str], y: float, wide: float) -> None:
+    total, x = sum(len(part) + 2 for part in parts), _LEFT
     for place, part in enumerate(parts):
-        width = w * (len(part) + 4) / total
-        page.text(x + width / 2, y + step / 2, part, mono=True)
+        width = wide * (len(part) + 2) / total
+        page.text(x + width / 2, y + _FLOOR / 2, part, mono=True)
         x += width
         if place + 1 < len(parts):
             wall = (part, parts[place + 1]) in APART
-            page.line(
-                (x, y),
-                (x, y + step),
-                colour=style.VERMILION if wall else style.RULE,
-                lw=3.0 if wall else style.THIN,
-                z=4,
-            )
+            colour, lw = (style.VERMILION, 3.0) if wall else (style.RULE, style.THIN)
+            page.line((x, y), (x, y + _FLOOR), colour=colour, lw=lw, z=4)

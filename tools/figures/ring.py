@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gemm_lab.model.mbarrier_phases import stage_and_parities
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
@@ -13,17 +14,6 @@ _STATES = (
     (_FILLING, "tile 6", "on its way"),
     (style.PAPER, "", "empty"),
 )
-
-
-def stage_and_parities(k_tile: int, num_stages: int = NUM_STAGES) -> tuple[int, int, int]:
-    """(stage, parity that the consumer waits for on full, parity that the producer waits for on empty) of a k tile.
-
-    A barrier's phases have parities 0, 1, 0, … . A wait for parity p returns once a phase of parity p is complete; on a
-    barrier just initialised the phase before the first counts as complete, of parity 1, so the producer's first round
-    waits for nobody (PTX ISA, mbarrier.test_wait).
-    """
-    round_ = k_tile // num_stages
-    return k_tile % num_stages, round_ % 2, (round_ + 1) % 2
 
 
 def stage_ring():
@@ -62,7 +52,7 @@ def stage_ring():
         page.text(1.35, 2.95 + 0.28 * number, what, ha="left")
     page.line((0.35, 3.55), (page.width - 0.35, 3.55))
     x0, step, y = 3.05, 0.5, 3.85
-    table = [stage_and_parities(k_tile) for k_tile in range(K_TILES)]
+    table = [stage_and_parities(k_tile, NUM_STAGES) for k_tile in range(K_TILES)]
     lines = (
         ("k tile", range(K_TILES)),
         ("stage = k tile mod 4", [t[0] for t in table]),

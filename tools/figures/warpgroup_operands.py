@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from gemm_lab.model.wgmma_operands import ELEMENT_BYTES, MMA_K, MMA_M, MMA_N
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gpu_simulator.hardware.matrix_descriptor import SharedTile, chunk_addresses
 
-MMA_M, MMA_N, MMA_K, ELEMENT_BYTES, ROW_BYTES, ROWS = 64, 256, 16, 2, 128, 8
-GROUP_BYTES, CHUNK, WAVEFRONT = ROWS * ROW_BYTES, 16, 128
+ROW_BYTES, ROWS = 128, 8
+GROUP_BYTES, CHUNK = ROWS * ROW_BYTES, 16
 STEPS = tuple(style.tint(colour, 0.55) for colour in (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A"))
 
 
@@ -19,11 +20,6 @@ def step_of(row: int, place: int) -> int:
         if row * ROW_BYTES + place * CHUNK in chunk_addresses(tile, ROWS, MMA_K, ELEMENT_BYTES):
             return step
     raise AssertionError("four steps take a whole row")
-
-
-def wavefronts(columns: int) -> int:
-    """128-byte lines that one wgmma of 64 × columns × 16 reads: its 64 rows of A and `columns` columns of B."""
-    return (MMA_M + columns) * MMA_K * ELEMENT_BYTES // WAVEFRONT
 
 
 def wgmma_operands():

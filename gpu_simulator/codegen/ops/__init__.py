@@ -1,5 +1,6 @@
 """One file per instruction family; importing this registers them all. `supported` lists them."""
 
+from gpu_simulator.codegen.ops import tell  # noqa: F401
 from gpu_simulator.codegen.ops.matrix import (  # noqa: F401
     ldmatrix,  # noqa: F401
     mma,

@@ -8,14 +8,14 @@ import numpy as np
 class Groups:
     """The cp.async groups of each thread. With timing "late" a copy moves its bytes when it is waited for."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
-        self.late = chunk.launch.timing == "late"
-        self.committed = np.zeros(chunk.lanes, np.int64)
+    def __init__(self, resident):
+        self.resident = resident
+        self.late = resident.launch.timing == "late"
+        self.committed = np.zeros(resident.lanes, np.int64)
         self.pending: list = []
 
-    def copy(self, L, positions, index_to, index_from, size, kept) -> None:
-        entry = [L.lane_numbers()[positions], index_to, index_from, size, kept]
+    def copy(self, lanes, positions, index_to, index_from, size, kept) -> None:
+        entry = [lanes.lane_numbers()[positions], index_to, index_from, size, kept]
         if not self.late:
             self.land(entry)
         else:
@@ -23,13 +23,13 @@ class Groups:
 
     def land(self, entry) -> None:
         _, index_to, index_from, size, kept = entry[:5]
-        view = self.chunk.memory.views[size]
+        view = self.resident.memory.views[size]
         data = view[np.maximum(index_from, 0)]
         if kept is not None:
             raw = np.ascontiguousarray(data).view(np.uint8).reshape(-1, size).copy()
             raw[np.arange(size) >= kept[:, None]] = 0
             data = raw.view(view.dtype)[:, 0]
-        self.chunk.shared.views[size][index_to] = data
+        self.resident.shared.views[size][index_to] = data
 
     def taken(self, lane: int):
         """A function that lands what a lane has copied so far; others wait for it no longer."""
@@ -41,21 +41,23 @@ class Groups:
                 self.pending[number] = [x[~own] if isinstance(x, np.ndarray) else x for x in entry]
         return lambda: [self.land(entry) for entry in mine]
 
-    def commit(self, L, site, mask) -> None:
-        active = L.active() if mask is None else mask
-        self.committed[L.lane_numbers()[active]] += 1
+    def commit(self, lanes, site, mask) -> None:
+        active = lanes.active() if mask is None else mask
+        self.committed[lanes.lane_numbers()[active]] += 1
+        for observer in self.resident.observers:
+            observer.copies_committed(lanes, site, mask)
 
-    def wait(self, L, site, mask, left) -> None:
+    def wait(self, lanes, site, mask, left) -> None:
         """wait_group `left` (None: wait_all): copies older than the newest `left` groups land."""
-        active = L.active() if mask is None else mask
-        lanes = L.lane_numbers()[active]
-        bound = np.full(self.chunk.lanes, -1, np.int64)
+        active = lanes.active() if mask is None else mask
+        numbers = lanes.lane_numbers()[active]
+        bound = np.full(self.resident.lanes, -1, np.int64)
         if left is None:
-            bound[lanes] = self.committed[lanes] + 1
+            bound[numbers] = self.committed[numbers] + 1
         else:
-            bound[lanes] = self.committed[lanes] - np.broadcast_to(left, L.n)[active].astype(np.int64)
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.wait(bound)
+            bound[numbers] = self.committed[numbers] - np.broadcast_to(left, lanes.n)[active].astype(np.int64)
+        for observer in self.resident.observers:
+            observer.copies_waited(bound)
         remaining = []
         for entry in self.pending:
             done = entry[5] < bound[entry[0]]

@@ -21,7 +21,7 @@ _NOTHING = np.zeros(0, np.int64)
 
 
 @dataclass(eq=False)
-class Store:
+class PendingStore:
     """A tcgen05.st that its warp has not waited for."""
 
     warp: int
@@ -29,36 +29,46 @@ class Store:
 
 
 class TensorCores:
-    """Those of one chunk."""
+    """Those of one group of resident blocks."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
-        self.late = chunk.launch.timing == "late"
+    def __init__(self, resident):
+        self.resident = resident
+        self.late = resident.launch.timing == "late"
         self.queue: dict[int, list[Product]] = {}  # by the first block of a pair
         self.issued: dict[int, int] = {}  # by lane: products so far
         self.pending: dict[int, list[Product]] = {}  # by lane: those that are not done
-        self.stores: list[Store] = []
+        self.stores: list[PendingStore] = []
 
     # ---- tcgen05.mma ----
 
     def multiply(
-        self, k: int, lane: int, d: int, a: int, b: int, word: int, disabled, accumulate: bool, scale: int, form: tuple
+        self,
+        site: int,
+        lane: int,
+        d: int,
+        a: int,
+        b: int,
+        word: int,
+        disabled,
+        accumulate: bool,
+        scale: int,
+        form: tuple,
     ) -> None:
         """form: kind, cta_group, .ws, whether A lies in tensor memory.   disabled, scale: as in `Product`."""
         kind, group, ws, inside = form
-        chunk, memory = self.chunk, self.chunk.tensor_memory
-        own = int(chunk.block_of_lane[lane])
-        blocks = (own,) if group == 1 else memory.pair(k, lane, own)
+        resident, memory = self.resident, self.resident.tensor_memory
+        own = int(resident.block_of_lane[lane])
+        blocks = (own,) if group == 1 else memory.pair(site, lane, own)
         try:
             what = operands.instruction(word, kind, group, ws, inside)
-            rows, size = (what.m // group, what.n // group), chunk.shared.size
+            rows, size = (what.m // group, what.n // group), resident.shared.size
             index_a = None if inside else operands.chunks(a, what.a_major, rows[0], what.k, what.element_bytes, size)
             index_b = operands.chunks(b, what.b_major, rows[1], what.k, what.element_bytes, size)
         except DescriptorError as error:
-            raise memory.fault(k, lane, f"issues tcgen05.mma. {error}") from None
-        self.check_lanes(k, lane, d, a if inside else None, what, form)
+            raise memory.fault(site, lane, f"issues tcgen05.mma. {error}") from None
+        self.check_lanes(site, lane, d, a if inside else None, what, form)
         product = Product(
-            k,
+            site,
             lane,
             what,
             form,
@@ -73,31 +83,31 @@ class TensorCores:
             disabled,
         )
         for block, _, column, columns, _ in product.tensor():
-            memory.check(k, lane, block, column, columns)
-        chunk.sites[k].bytes += group * (rows[0] * (not inside) + rows[1]) * what.k * what.element_bytes
+            memory.check(site, lane, block, column, columns)
+        resident.sites[site].bytes += group * (rows[0] * (not inside) + rows[1]) * what.k * what.element_bytes
         self.issued[lane] = product.number = self.issued.get(lane, 0) + 1
-        if chunk.hazards is not None:
-            chunk.hazards.tensor.issued(product)
+        for observer in resident.observers:
+            observer.tcgen05_issued(product)
         if self.late:
             self.pending.setdefault(lane, []).append(product)
             self.queue.setdefault(blocks[0], []).append(product)
         else:
-            product.run(chunk)
+            product.run(resident)
 
-    def check_lanes(self, k: int, lane: int, d: int, a: int | None, what, form: tuple) -> None:
+    def check_lanes(self, site: int, lane: int, d: int, a: int | None, what, form: tuple) -> None:
         """D, and A in tensor memory, have to begin at a lane that there is for them."""
-        first, (_, group, ws, _), fault = d >> 16, form, self.chunk.tensor_memory.fault
+        first, (_, group, ws, _), fault = d >> 16, form, self.resident.tensor_memory.fault
         if not operands.fits(what.m, group, ws, first):
             also = " or 16" if operands.fits(what.m, group, ws, 16) else ""
             raise fault(
-                k,
+                site,
                 lane,
                 f"accumulates in tensor memory from lane {first} on (address {d:#x}); D of "
                 f"M = {what.m} begins at lane 0{also}.",
             )
         if a is not None and (a >> 16 != first or what.a_major != "k"):
             raise fault(
-                k,
+                site,
                 lane,
                 f"reads A in tensor memory at {a:#x}: A begins at the lane of D, {first}, and is "
                 "K-major (bit 15 of the instruction descriptor is 0).",
@@ -105,18 +115,18 @@ class TensorCores:
 
     # ---- tcgen05.commit ----
 
-    def commit(self, k: int, lane: int, keys) -> None:
+    def commit(self, site: int, lane: int, keys) -> None:
         """An arrival at each of the mbarriers `keys` when what the thread has issued so far is done."""
-        chunk = self.chunk
+        resident = self.resident
         tracked = [one for one in self.pending.get(lane, ()) if not one.done]
         self.pending[lane] = list(tracked)
         for key in keys:
-            barrier = chunk.mbarriers.find(k, lane, key)
-            load = Load(k, lane, key, 0, lambda: self.finish_products(tracked), _NOTHING, barrier.phase)
+            barrier = resident.mbarriers.find(site, lane, key)
+            load = Load(site, lane, key, 0, lambda: self.finish_products(tracked), _NOTHING, barrier.phase)
             load.products = self.issued.get(lane, 0)
-            if chunk.hazards is not None:
-                chunk.hazards.tensor.commits(load, barrier)
-            chunk.transfers.load(load)
+            for observer in resident.observers:
+                observer.tcgen05_committed(load, barrier)
+            resident.transfers.load(load)
 
     def finish_products(self, products: list[Product]) -> None:
         """Do these products, and those of the same block that were issued before them."""
@@ -126,14 +136,14 @@ class TensorCores:
             queue = self.queue[last.blocks[0]]
             count = queue.index(last) + 1
             for product in queue[:count]:
-                product.run(self.chunk)
+                product.run(self.resident)
             del queue[:count]
 
     # ---- tcgen05.ld and tcgen05.st ----
 
     def store(self, warp: int, run) -> None:
         if self.late:
-            self.stores.append(Store(warp, run))
+            self.stores.append(PendingStore(warp, run))
         else:
             run()
 
@@ -150,5 +160,5 @@ class TensorCores:
         """Every thread has ended: what nobody waited for is done, too."""
         for queue in self.queue.values():
             for product in queue:
-                product.run(self.chunk)
+                product.run(self.resident)
         self.wait_stores([store.warp for store in self.stores])

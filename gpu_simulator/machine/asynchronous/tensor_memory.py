@@ -1,4 +1,4 @@
-"""Tensor memory of the blocks of a chunk: what is allocated, who waits for it, and the cells.
+"""Tensor memory of the resident blocks: what is allocated, who waits for it, and the cells.
 
 Every block is alone on its multiprocessor here: 128 lanes of 512 columns of 32 bits. tcgen05.alloc takes the lowest
 free columns at a multiple of their number, and waits while there are none. With cta_group::2 it also waits for the
@@ -24,94 +24,94 @@ GARBAGE = 0xFFFFFFFF  # what columns hold when they are allocated, a NaN: nothin
 
 
 class Allocation(NamedTuple):
-    """Columns start … start + columns - 1 of a block. k, lane: of the tcgen05.alloc."""
+    """Columns start … start + columns - 1 of a block. site, lane: of the tcgen05.alloc."""
 
     start: int
     columns: int
     group: int
-    k: int
+    site: int
     lane: int
 
 
-class Waiting(NamedTuple):
-    """A warp in tcgen05.alloc. place: where the address goes, in words of 4 bytes of the chunk's shared memory."""
+class AllocRequest(NamedTuple):
+    """A warp in tcgen05.alloc. place: where the address goes, in words of 4 bytes of the resident blocks' shared memory."""
 
     warp: int
     columns: int
     group: int
     place: int
-    k: int
+    site: int
     following: int
 
 
-class Meeting(NamedTuple):
+class PairWait(NamedTuple):
     """A warp in an instruction of a pair that waits for the other block. what: "tcgen05.dealloc …" in words."""
 
     warp: int
     what: str
-    k: int
+    site: int
     following: int
 
 
 class TensorMemory:
-    """Blocks are numbers in the chunk."""
+    """Blocks are numbers among the resident blocks."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
+    def __init__(self, resident):
+        self.resident = resident
         self.cells: dict[int, np.ndarray] = {}  # block -> (128, 512) uint32
         self.held: dict[int, list[Allocation]] = {}
         self.freed: dict[int, dict[int, int]] = {}  # block -> column -> site of the dealloc
         self.given_up: dict[int, tuple[int, int]] = {}  # block -> site and lane that relinquished
         self.last: dict[int, int] = {}  # block -> columns of its last alloc
-        self.waiting: list[Waiting] = []
-        self.meeting: list[Meeting] = []
+        self.waiting: list[AllocRequest] = []
+        self.meeting: list[PairWait] = []
 
     # ---- Instructions of whole warps ----
 
-    def alloc(self, L, k: int, places, columns, group: int, following: int) -> int:
-        """Returns -1 with those warps parked that have to wait. places: (warps) of `Waiting`."""
-        chunk = self.chunk
-        numbers = self.uniform(L, k, columns, "columns")
-        self.park(L, following)
-        for warp, place, number in zip(self.warps(L), places, numbers, strict=True):
-            block = warp // chunk.warps_per_block
-            self.check_alloc(k, warp * 32, block, number, group)
-            if group == 2 and chunk.hazards is not None:
-                chunk.hazards.tensor.allocates_in_pair(k, warp * 32, block)
-            self.waiting.append(Waiting(warp, number, group, place, k, following))
+    def alloc(self, lanes, site: int, places, columns, group: int, following: int) -> int:
+        """Returns -1 with those warps parked that have to wait. places: (warps) of `AllocRequest`."""
+        resident = self.resident
+        numbers = self.uniform(lanes, site, columns, "columns")
+        self.park(lanes, following)
+        for warp, place, number in zip(self.warps(lanes), places, numbers, strict=True):
+            block = warp // resident.warps_per_block
+            self.check_alloc(site, warp * 32, block, number, group)
+            for observer in resident.observers:
+                observer.tcgen05_alloc_asked(site, warp, block, group)
+            self.waiting.append(AllocRequest(warp, number, group, place, site, following))
         self.recheck()
         return -1
 
-    def park(self, L, following: int) -> None:
+    def park(self, lanes, following: int) -> None:
         """The executing warps go on at a code block once they are let go."""
-        self.chunk.goto(L, following)
-        self.chunk.at = None
-        for warp in self.warps(L):
-            self.chunk.pc[warp * 32 : warp * 32 + 32] = PARKED
+        self.resident.goto(lanes, following)
+        self.resident.at = None
+        for warp in self.warps(lanes):
+            self.resident.pc[warp * 32 : warp * 32 + 32] = PARKED
 
-    def check_alloc(self, k: int, lane: int, block: int, columns: int, group: int) -> None:
+    def check_alloc(self, site: int, lane: int, block: int, columns: int, group: int) -> None:
         if columns not in ALLOCATIONS:
             raise self.fault(
-                k, lane, f"allocates {columns:,} columns of tensor memory; 32, 64, 128, 256 or 512 are possible."
+                site, lane, f"allocates {columns:,} columns of tensor memory; 32, 64, 128, 256 or 512 are possible."
             )
         if block in self.given_up:
-            site, _ = self.given_up[block]
+            where, _ = self.given_up[block]
             raise self.fault(
-                k,
+                site,
                 lane,
                 "allocates tensor memory, but its block gave up the right to at "
-                f"{self.site(site)}: allocate before tcgen05.relinquish_alloc_permit.",
+                f"{self.resident.describe(where)}: allocate before tcgen05.relinquish_alloc_permit.",
             )
         if columns > self.last.get(block, columns):
             raise self.fault(
-                k,
+                site,
                 lane,
                 f"allocates {columns} columns after {self.last[block]}: the number must not "
                 "increase from one tcgen05.alloc of a block to the next; allocate the largest first.",
             )
         self.last[block] = columns
         if group == 2:
-            self.pair(k, lane, block)
+            self.pair(site, lane, block)
 
     def recheck(self) -> None:
         """Give columns to those that wait, in their order."""
@@ -130,20 +130,20 @@ class TensorMemory:
                     done.add(one.warp)
         self.waiting = [entry for entry in self.waiting if entry.warp not in done]
 
-    def check_places(self, together: list[Waiting]) -> None:
+    def check_places(self, together: list[AllocRequest]) -> None:
         """One block of a pair writes the address for both, to where its own instruction names."""
-        offsets = [4 * one.place % self.chunk.shared_stride for one in together]
+        offsets = [4 * one.place % self.resident.shared_stride for one in together]
         if len(set(offsets)) > 1:
             one, other = together
             raise self.fault(
-                one.k,
+                one.site,
                 one.warp * 32,
                 f"has the address written to shared address {offsets[0]:,}, and "
-                f"{self.chunk.name_block(self.block(other))} to {offsets[1]:,}: with cta_group::2 both "
+                f"{self.resident.name_block(self.block(other))} to {offsets[1]:,}: with cta_group::2 both "
                 "blocks name the same place, because one of them writes the address for both.",
             )
 
-    def partner(self, entry: Waiting) -> Waiting | None:
+    def partner(self, entry: AllocRequest) -> AllocRequest | None:
         """The warp of the other block of the pair that allocates together with this one."""
         other = self.block(entry) ^ 1
         mine = [e for e in self.waiting if e.group == 2 and self.block(e) == self.block(entry)]
@@ -161,27 +161,27 @@ class TensorMemory:
         free = np.flatnonzero(~taken.reshape(-1, columns).any(1))
         return int(free[0]) * columns if len(free) else None
 
-    def give(self, entry: Waiting, start: int) -> None:
-        chunk, block, lane = self.chunk, self.block(entry), entry.warp * 32
+    def give(self, entry: AllocRequest, start: int) -> None:
+        resident, block, lane = self.resident, self.block(entry), entry.warp * 32
         if block not in self.cells:
-            chunk.take(BYTES, "tensor memory")
+            resident.take(BYTES, "tensor memory")
             self.cells[block] = np.zeros((LANES, COLUMNS), np.uint32)
         self.cells[block][:, start : start + entry.columns] = GARBAGE
-        self.held.setdefault(block, []).append(Allocation(start, entry.columns, entry.group, entry.k, lane))
+        self.held.setdefault(block, []).append(Allocation(start, entry.columns, entry.group, entry.site, lane))
         freed = self.freed.setdefault(block, {})
         for column in range(start, start + entry.columns):
             freed.pop(column, None)
-        if chunk.hazards is not None:
-            chunk.hazards.tensor.allocated(entry.k, lane, block, start, entry.columns, entry.place)
-        chunk.shared.views[4][entry.place] = start
-        chunk.pc[lane : lane + 32] = entry.following
-        chunk.at = None
+        for observer in resident.observers:
+            observer.tcgen05_allocated(entry.site, lane, block, start, entry.columns, entry.place)
+        resident.shared.views[4][entry.place] = start
+        resident.pc[lane : lane + 32] = entry.following
+        resident.at = None
 
-    def meet(self, L, k: int, what: list[str], following: int) -> int:
+    def meet(self, lanes, site: int, what: list[str], following: int) -> int:
         """Returns -1 with those warps parked whose partner in the other block has not come. what: of each warp."""
-        self.park(L, following)
-        for warp, words in zip(self.warps(L), what, strict=True):
-            mine = Meeting(warp, words, k, following)
+        self.park(lanes, following)
+        for warp, words in zip(self.warps(lanes), what, strict=True):
+            mine = PairWait(warp, words, site, following)
             other = next(
                 (one for one in self.meeting if self.block(one) == self.block(mine) ^ 1 and one.what == words), None
             )
@@ -190,50 +190,54 @@ class TensorMemory:
                 continue
             self.meeting.remove(other)
             for one in (mine, other):
-                self.chunk.pc[one.warp * 32 : one.warp * 32 + 32] = one.following
+                self.resident.pc[one.warp * 32 : one.warp * 32 + 32] = one.following
         return -1
 
-    def dealloc_in_pair(self, L, k: int, address, columns, following: int) -> int:
-        starts = self.dealloc(L, k, address, columns, 2)
-        return self.meet(L, k, [f"tcgen05.dealloc of tensor memory at {start:#x}" for start in starts], following)
+    def dealloc_in_pair(self, lanes, site: int, address, columns, following: int) -> int:
+        starts = self.dealloc(lanes, site, address, columns, 2)
+        return self.meet(
+            lanes, site, [f"tcgen05.dealloc of tensor memory at {start:#x}" for start in starts], following
+        )
 
-    def relinquish_in_pair(self, L, k: int, following: int) -> int:
-        self.relinquish(L, k)
-        return self.meet(L, k, ["tcgen05.relinquish_alloc_permit"] * L.warps, following)
+    def relinquish_in_pair(self, lanes, site: int, following: int) -> int:
+        self.relinquish(lanes, site)
+        return self.meet(lanes, site, ["tcgen05.relinquish_alloc_permit"] * lanes.warps, following)
 
-    def dealloc(self, L, k: int, address, columns, group: int) -> list[int]:
+    def dealloc(self, lanes, site: int, address, columns, group: int) -> list[int]:
         """Returns the address that each warp gives back."""
-        starts = self.uniform(L, k, address, "addresses")
-        for warp, start, number in zip(self.warps(L), starts, self.uniform(L, k, columns, "columns"), strict=True):
-            block, lane = warp // self.chunk.warps_per_block, warp * 32
+        starts = self.uniform(lanes, site, address, "addresses")
+        for warp, start, number in zip(
+            self.warps(lanes), starts, self.uniform(lanes, site, columns, "columns"), strict=True
+        ):
+            block, lane = warp // self.resident.warps_per_block, warp * 32
             found = next((one for one in self.held.get(block, ()) if one.start == start), None)
             if found is None:
                 if start & 0xFFFF in self.freed.get(block, {}):
-                    why = f"which was given back already ({self.site(self.freed[block][start & 0xFFFF])})"
+                    why = f"which was given back already ({self.resident.describe(self.freed[block][start & 0xFFFF])})"
                 else:
                     why = f"where no allocation begins; this block holds {self.inventory(block)}"
-                raise self.fault(k, lane, f"gives back tensor memory at {start:#x}, {why}.")
+                raise self.fault(site, lane, f"gives back tensor memory at {start:#x}, {why}.")
             if (number, group) != found[1:3]:
                 raise self.fault(
-                    k,
+                    site,
                     lane,
                     f"gives back {number} columns with cta_group::{group}; {found.columns} were "
-                    f"allocated with cta_group::{found.group} ({self.site(found.k)}).",
+                    f"allocated with cta_group::{found.group} ({self.resident.describe(found.site)}).",
                 )
-            if self.chunk.hazards is not None:
-                self.chunk.hazards.tensor.given_back(k, lane, block, start, number)
+            for observer in self.resident.observers:
+                observer.tcgen05_deallocated(site, lane, block, start, number)
             self.held[block].remove(found)
-            self.freed[block].update(dict.fromkeys(range(start, start + number), k))
+            self.freed[block].update(dict.fromkeys(range(start, start + number), site))
         self.recheck()
         return starts
 
-    def relinquish(self, L, k: int) -> None:
-        for warp in self.warps(L):
-            self.given_up[warp // self.chunk.warps_per_block] = k, warp * 32
+    def relinquish(self, lanes, site: int) -> None:
+        for warp in self.warps(lanes):
+            self.given_up[warp // self.resident.warps_per_block] = site, warp * 32
 
     # ---- Accesses ----
 
-    def check(self, k: int, lane: int, block: int, start: int, columns: int) -> None:
+    def check(self, site: int, lane: int, block: int, start: int, columns: int) -> None:
         """Columns that an instruction uses have to be allocated."""
         end = start + columns
         for one in self.held.get(block, ()):
@@ -245,38 +249,42 @@ class TensorMemory:
         missing = start + np.flatnonzero(~taken[start:end])
         if not len(missing):
             return
-        site = self.freed.get(block, {}).get(int(missing[0]))
+        where = self.freed.get(block, {}).get(int(missing[0]))
         why = (
-            f"which was given back at {self.site(site)}"
-            if site is not None
-            else (f"which is not allocated; {self.chunk.name_block(block)} holds {self.inventory(block)}")
+            f"which was given back at {self.resident.describe(where)}"
+            if where is not None
+            else (f"which is not allocated; {self.resident.name_block(block)} holds {self.inventory(block)}")
         )
         raise self.fault(
-            k, lane, f"uses columns {start} to {end - 1} of tensor memory, among them column {int(missing[0])}, {why}."
+            site,
+            lane,
+            f"uses columns {start} to {end - 1} of tensor memory, among them column {int(missing[0])}, {why}.",
         )
 
-    def quarter(self, k: int, warp: int, address: int, shape: str) -> tuple[int, int]:
+    def quarter(self, site: int, warp: int, address: int, shape: str) -> tuple[int, int]:
         """(lane, column) of an address that a warp loads from or stores to. Raises where it is not the warp's."""
         lane, column = (address >> 16) % LANES, address & 0xFFFF  # rows of a pair's second block may count on from 128
-        rank = warp % self.chunk.warps_per_block
+        rank = warp % self.resident.warps_per_block
         first = QUARTER * (rank % 4)
         if lane == first or (shape.startswith("16x") and lane == first + 16):
             return lane, column
         also = f" or {first + 16}" if shape.startswith("16x") else ""
         raise self.fault(
-            k,
+            site,
             warp * 32,
             f"names lane {lane} of tensor memory (address {address:#x}), but a warp reaches "
             f"only its quarter: warp {rank} reaches lanes {first} to {first + QUARTER - 1}, so that the "
             f"address has lane {first}{also}: base + (warp % 4 * 32 << 16) + column.",
         )
 
-    def quarters(self, L, k: int, address, shape: str, columns: int) -> Iterator[tuple[int, int, int, int, int]]:
+    def quarters(self, lanes, site: int, address, shape: str, columns: int) -> Iterator[tuple[int, int, int, int, int]]:
         """(n, warp, block, lane, column) of what the n-th warp here loads or stores, each checked as it comes."""
-        for n, (warp, at) in enumerate(zip(self.warps(L), self.uniform(L, k, address, "addresses"), strict=True)):
-            block = warp // self.chunk.warps_per_block
-            lane, column = self.quarter(k, warp, at, shape)
-            self.check(k, warp * 32, block, column, columns)
+        for n, (warp, at) in enumerate(
+            zip(self.warps(lanes), self.uniform(lanes, site, address, "addresses"), strict=True)
+        ):
+            block = warp // self.resident.warps_per_block
+            lane, column = self.quarter(site, warp, at, shape)
+            self.check(site, warp * 32, block, column, columns)
             yield n, warp, block, lane, column
 
     def finish(self) -> None:
@@ -285,7 +293,7 @@ class TensorMemory:
             if held:
                 one = held[0]
                 raise self.fault(
-                    one.k,
+                    one.site,
                     one.lane,
                     f"allocates {one.columns} columns of tensor memory that nobody "
                     "gives back: tcgen05.dealloc has to come before the block ends, or no later block "
@@ -294,45 +302,45 @@ class TensorMemory:
 
     # ---- Pieces ----
 
-    def pair(self, k: int, lane: int, block: int) -> tuple[int, int]:
+    def pair(self, site: int, lane: int, block: int) -> tuple[int, int]:
         """The two blocks of a pair, the even rank first."""
-        if self.chunk.cluster_size % 2:
+        if self.resident.cluster_size % 2:
             raise self.fault(
-                k,
+                site,
                 lane,
                 "uses cta_group::2, which needs a pair of blocks, but its cluster has "
-                f"{self.chunk.cluster_size}: launch it with __cluster_dims__(2, 1, 1).",
+                f"{self.resident.cluster_size}: launch it with __cluster_dims__(2, 1, 1).",
             )
         return block & ~1, block | 1
 
-    def warps(self, L) -> list[int]:
-        return (L.lane_numbers()[::32] >> 5).tolist()
+    def warps(self, lanes) -> list[int]:
+        return (lanes.lane_numbers()[::32] >> 5).tolist()
 
-    def uniform(self, L, k: int, values, what: str) -> list[int]:
+    def uniform(self, lanes, site: int, values, what: str) -> list[int]:
         """One value a warp. Raises where threads of a warp are missing, or bring different ones."""
-        if L.mask is not None:
-            lane = int(L.lane_numbers()[np.flatnonzero(~L.mask)[0]])
+        if lanes.mask is not None:
+            lane = int(lanes.lane_numbers()[np.flatnonzero(~lanes.mask)[0]])
             raise self.fault(
-                k,
+                site,
                 lane & ~31,
                 "is in a warp of which not all 32 threads are there (they have ended, or "
                 "the block has no whole number of warps); this instruction needs all of them.",
             )
         if values.ndim == 0:
-            return [int(values)] * L.warps
+            return [int(values)] * lanes.warps
         rows = values.reshape(-1, 32)
         if (rows != rows[:, :1]).any():
             bad = int((rows != rows[:, :1]).any(1).argmax())
             raise self.fault(
-                k,
-                self.warps(L)[bad] * 32,
+                site,
+                self.warps(lanes)[bad] * 32,
                 f"does not bring the same {what} as the other threads of its "
                 "warp; tcgen05 instructions of a whole warp take one value from all 32 threads.",
             )
         return rows[:, 0].tolist()
 
-    def block(self, entry: Waiting | Meeting) -> int:
-        return entry.warp // self.chunk.warps_per_block
+    def block(self, entry: AllocRequest | PairWait) -> int:
+        return entry.warp // self.resident.warps_per_block
 
     def blocks(self) -> set[int]:
         """Those in which a warp waits."""
@@ -340,31 +348,28 @@ class TensorMemory:
 
     def explain(self, block: int) -> list[str]:
         """One clause for each warp of a block that waits in tcgen05.alloc, or for the other block of its pair."""
-        chunk, words = self.chunk, []
+        resident, words = self.resident, []
         alone = (
-            f"together with a warp of {chunk.name_block(block ^ 1)}, which has not come"
-            if (chunk.cluster_size > 1)
+            f"together with a warp of {resident.name_block(block ^ 1)}, which has not come"
+            if (resident.cluster_size > 1)
             else ""
         )
         for entry in (*self.waiting, *self.meeting):
             if self.block(entry) == block:
-                threads = spans(chunk.thread_of_lane[entry.warp * 32 : entry.warp * 32 + 32])
-                if type(entry) is Meeting:
+                threads = spans(resident.thread_of_lane[entry.warp * 32 : entry.warp * 32 + 32])
+                if type(entry) is PairWait:
                     what = f"{entry.what} {alone}"
                 else:
                     lonely = entry.group == 2 and self.partner(entry) is None
                     what = f"tcgen05.alloc for {entry.columns} columns of tensor memory " + (
                         alone if lonely else f"while its block holds {self.inventory(block)}"
                     )
-                words.append(f"threads {threads} wait in {what} ({self.site(entry.k)})")
+                words.append(f"threads {threads} wait in {what} ({self.resident.describe(entry.site)})")
         return words
 
     def inventory(self, block: int) -> str:
         held = sorted(self.held.get(block, ()))
         return ", ".join(f"columns {one.start} to {one.start + one.columns - 1}" for one in held) or "none"
 
-    def site(self, k: int) -> str:
-        return self.chunk.launch.describe(self.chunk.program.sites[k])
-
-    def fault(self, k: int, lane: int, what: str) -> TensorMemoryFault:
-        return TensorMemoryFault(f"{self.site(k)}: {self.chunk.name_lane(lane)} {what}")
+    def fault(self, site: int, lane: int, what: str) -> TensorMemoryFault:
+        return TensorMemoryFault(f"{self.resident.describe(site)}: {self.resident.name_lane(lane)} {what}")

@@ -15,15 +15,15 @@ ALONE = 1 << 18  # multiplications up to which OpenBLAS starts no second thread,
 
 @dataclass(eq=False)
 class Product:
-    """One tcgen05.mma. what: its instruction descriptor.   blocks: of the chunk that multiply, the even one first.
+    """One tcgen05.mma. what: its instruction descriptor.   blocks: resident ones that multiply, the even one first.
 
     d, a: addresses in tensor memory; a is None where A lies in shared memory.   index_a, index_b: 16-byte chunks of an
     operand, in a block's shared memory.   pieces: `tensor_operands.places` of D in a block.
     disabled: lanes that keep their values, 128 for each block, or None.   scale: D counts 2^-scale times.
-    number: of the products of its thread.   touch: its number in the search for hazards.
+    number: of the products of its thread.
     """
 
-    k: int
+    site: int
     lane: int
     what: InstructionDescriptor
     form: tuple
@@ -37,7 +37,6 @@ class Product:
     scale: int
     disabled: np.ndarray | None
     number: int = 0
-    touch: int = 0
     done: bool = False
 
     @property
@@ -58,7 +57,7 @@ class Product:
                     yield block, groups, self.a & 0xFFFF, self.columns_of_a, False
 
     def shared(self, stride: int) -> np.ndarray:
-        """16-byte chunks of the chunk's shared memory that it reads. stride: of a block, in such chunks."""
+        """16-byte chunks of the resident blocks' shared memory that it reads. stride: of a block, in such chunks."""
         parts = [index for index in (self.index_a, self.index_b) if index is not None]
         return np.concatenate([(part + block * stride).reshape(-1) for block in self.blocks for part in parts])
 
@@ -74,9 +73,9 @@ class Product:
             for its in other.tensor()
         )
 
-    def run(self, chunk) -> None:
+    def run(self, resident) -> None:
         """Do it."""
-        what, view, stride = self.what, chunk.shared.views[16], chunk.shared_stride >> 4
+        what, view, stride = self.what, resident.shared.views[16], resident.shared_stride >> 4
         size, group = what.element_bytes, len(self.blocks)
         right = [
             operands.from_shared(view, self.index_b + block * stride, what.b_major, size, what.b)
@@ -86,7 +85,7 @@ class Product:
         if what.negate_b != what.negate_a:
             right = -right
         for rank, block in enumerate(self.blocks):
-            cells, left = chunk.tensor_memory.cells[block], None
+            cells, left = resident.tensor_memory.cells[block], None
             if self.a is None:
                 left = operands.from_shared(view, self.index_a + block * stride, what.a_major, size, what.a)
             kept = None if self.disabled is None else self.disabled[128 * rank : 128 * rank + 128]

@@ -17,12 +17,12 @@ class Load:
     """A copy that an mbarrier counts. move: writes the bytes.   size: bytes, as the barrier counts them; 0 where it
     counts an arrival instead, for the cp.async of a thread.
 
-    index: what it fills of the chunk's shared memory, in units of `width` bytes.   phase: of the barrier when it was
+    index: what it fills of the resident blocks' shared memory, in units of `width` bytes.   phase: of the barrier when it was
     issued.   source: 16-byte chunks of shared memory that it reads, for copies from block to block.
     proxy: whether it goes through the async proxy, as all do but st.async and red.async.
     """
 
-    k: int
+    site: int
     lane: int
     key: tuple[int, int]
     size: int
@@ -33,14 +33,13 @@ class Load:
     source: np.ndarray | None = None
     proxy: bool = True
     products: int | None = None  # of a tcgen05.commit: how many its thread has issued before it
-    clock: np.ndarray | None = None  # and what the thread knew, where hazards are looked for
 
 
 @dataclass(eq=False)
 class Store:
     """A copy out of shared memory, in a group of its thread."""
 
-    k: int
+    site: int
     lane: int
     group: int
     move: Callable[[], None]
@@ -49,11 +48,11 @@ class Store:
 
 
 class Transfers:
-    """Those of one chunk."""
+    """Those of one group of resident blocks."""
 
-    def __init__(self, chunk):
-        self.chunk = chunk
-        self.late = chunk.launch.timing == "late"
+    def __init__(self, resident):
+        self.resident = resident
+        self.late = resident.launch.timing == "late"
         self.loads: dict[tuple[int, int], list[Load]] = {}
         self.on_the_way = 0  # bytes of `loads`
         self.stores: list[Store] = []
@@ -66,19 +65,19 @@ class Transfers:
         if self.late:
             self.loads.setdefault(load.key, []).append(load)
             self.on_the_way += load.size
-            self.chunk.launch.most_on_the_way = max(self.chunk.launch.most_on_the_way, self.on_the_way)
+            self.resident.launch.most_on_the_way = max(self.resident.launch.most_on_the_way, self.on_the_way)
         else:
             self.land(load)
 
     def land(self, load: Load) -> None:
-        chunk = self.chunk
+        resident = self.resident
         load.move()
-        if chunk.hazards is not None:
-            chunk.hazards.proxies.landed(load, chunk.mbarriers.known.get(load.key))
+        for observer in resident.observers:
+            observer.load_landed(load, resident.mbarriers.known.get(load.key))
         if load.size:
-            chunk.mbarriers.expect(load.k, load.lane, load.key, -load.size)
+            resident.mbarriers.expect(load.site, load.lane, load.key, -load.size)
         else:
-            chunk.mbarriers.arrive(load.k, load.lane, load.key, 1)
+            resident.mbarriers.arrive(load.site, load.lane, load.key, 1)
 
     def land_wanted(self, keys) -> bool:
         """Land what the barriers `keys` wait for; True if there was anything."""
@@ -92,32 +91,34 @@ class Transfers:
 
     # ---- Stores ----
 
-    def store(self, k: int, lane: int, move, index) -> None:
-        store = Store(k, lane, self.committed.get(lane, 0), move, index)
+    def store(self, site: int, lane: int, move, index) -> None:
+        store = Store(site, lane, self.committed.get(lane, 0), move, index)
         if not self.late:
             move()
             store.done = True
-        if self.late or self.chunk.hazards is not None:
+        if self.late or self.resident.observers:
             self.stores.append(store)
 
-    def commit(self, L, mask) -> None:
-        for lane in L.lane_numbers()[L.active() if mask is None else mask].tolist():
+    def commit(self, lanes, mask) -> None:
+        for lane in lanes.lane_numbers()[lanes.active() if mask is None else mask].tolist():
             self.committed[lane] = self.committed.get(lane, 0) + 1
+        for observer in self.resident.observers:
+            observer.stores_committed(lanes, mask)
 
-    def wait(self, L, mask, newest) -> None:
+    def wait(self, lanes, mask, newest) -> None:
         """All but the `newest` groups of each thread have been read (and, as nobody can tell, written)."""
         if not self.stores:
             return
-        active = L.active() if mask is None else mask
-        lanes = L.lane_numbers()[active].tolist()
-        left = np.broadcast_to(newest, L.n)[active].tolist()
-        bound = {lane: self.committed.get(lane, 0) - n for lane, n in zip(lanes, left, strict=True)}
+        active = lanes.active() if mask is None else mask
+        numbers = lanes.lane_numbers()[active].tolist()
+        left = np.broadcast_to(newest, lanes.n)[active].tolist()
+        bound = {lane: self.committed.get(lane, 0) - n for lane, n in zip(numbers, left, strict=True)}
         remaining = []
         for store in self.stores:
             if store.group < bound.get(store.lane, -1):
                 self.finish_store(store)
-                if self.chunk.hazards is not None:
-                    self.chunk.hazards.proxies.stored(store)
+                for observer in self.resident.observers:
+                    observer.store_waited(store)
             else:
                 remaining.append(store)
         self.stores = remaining
@@ -131,8 +132,6 @@ class Transfers:
 
     def finish(self) -> None:
         """Every thread has ended: what is still in flight lands."""
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.proxies.ended(self.stores)
         for loads in self.loads.values():
             for load in loads:
                 load.move()

@@ -1,4 +1,4 @@
-"""Warpgroups of a chunk: which lanes make one, and the wgmma that are in flight.
+"""Warpgroups of the resident blocks: which lanes make one, and the wgmma that are in flight.
 
 With timing "early" a product is there when it is issued. With "late" it is done, and shared memory read, when a
 wait_group covers it; until then the accumulators keep what they held before. PTX ISA, "wgmma.wait_group".
@@ -26,10 +26,9 @@ class Flight:
     number: (groups,) wgmma-groups that each warpgroup had committed when it was issued.   left: Boolean (groups,), for
     whom nobody has waited yet.   scale: (groups,) whether the accumulator is added.   key: of its matrix.
     copies: registers to which accumulators were moved meanwhile -> number of the accumulator.
-    reads: of the search for hazards.
     """
 
-    k: int
+    site: int
     kind: Kind
     groups: np.ndarray
     number: np.ndarray
@@ -38,19 +37,18 @@ class Flight:
     multiply: Callable[[np.ndarray], np.ndarray] | None
     key: tuple
     copies: dict[int, int] = field(default_factory=dict)
-    reads: object = None
 
 
 class Warpgroups:
     """Four warps in a row, the first a multiple of 4 in its block; numbered block by block."""
 
-    def __init__(self, chunk):
-        self.chunk, self.late = chunk, chunk.launch.timing == "late"
-        warps = chunk.warps_per_block
+    def __init__(self, resident):
+        self.resident, self.late = resident, resident.launch.timing == "late"
+        warps = resident.warps_per_block
         self.each = -(-warps // WARPS)  # warpgroups of a block, the last perhaps a part of one
-        number = np.arange(chunk.warps)
+        number = np.arange(resident.warps)
         self.of_warp = number // warps * self.each + number % warps // WARPS
-        self.count = chunk.blocks * self.each
+        self.count = resident.blocks * self.each
         self.committed = np.zeros(self.count, np.int64)
         self.flights: list[Flight] = []
         self.matrices: dict[tuple, np.ndarray] = {}  # accumulators in flight, by their registers: (count, 64, n)
@@ -62,89 +60,89 @@ class Warpgroups:
     def ready(self, here: np.ndarray) -> np.ndarray | None:
         """Of the lanes at an instruction of warpgroups, those whose whole warpgroup is there; None for none."""
 
-        away = (~here & (self.chunk.pc != DONE)).reshape(-1, 32).any(1)
+        away = (~here & (self.resident.pc != DONE)).reshape(-1, 32).any(1)
         waiting = np.zeros(self.count, bool)
         waiting[self.of_warp[away]] = True
         here = (here.reshape(-1, 32) & ~waiting[self.of_warp][:, None]).reshape(-1)
         return here if here.any() else None
 
-    def groups(self, L, k: int) -> np.ndarray:
+    def groups(self, lanes, site: int) -> np.ndarray:
         """Numbers of the executing warpgroups. Raises `WarpgroupFault` where one is incomplete."""
-        found = L.__dict__.get("_warpgroups")
+        found = lanes.__dict__.get("_warpgroups")
         if found is None:
-            warps = np.arange(self.chunk.warps) if L.chosen is None else L.chosen
+            warps = np.arange(self.resident.warps) if lanes.chosen is None else lanes.chosen
             of = self.of_warp[warps]
             number, count = np.unique(of, return_counts=True)
             whole = count == WARPS
-            if L.mask is not None:
-                active = L.mask.reshape(-1, 32).all(1)
+            if lanes.mask is not None:
+                active = lanes.mask.reshape(-1, 32).all(1)
                 whole &= np.array([active[of == n].all() for n in number])
             if not whole.all():
-                self.incomplete(int(number[np.argmin(whole)]), k)
-            found = L.__dict__["_warpgroups"] = number
+                self.incomplete(int(number[np.argmin(whole)]), site)
+            found = lanes.__dict__["_warpgroups"] = number
         return found
 
-    def some(self, L, mask) -> np.ndarray:
+    def some(self, lanes, mask) -> np.ndarray:
         """Numbers of the warpgroups of which any lane executes."""
-        warps = np.arange(self.chunk.warps) if L.chosen is None else L.chosen
+        warps = np.arange(self.resident.warps) if lanes.chosen is None else lanes.chosen
         return np.unique(self.of_warp[warps if mask is None else warps[mask.reshape(-1, 32).any(1)]])
 
-    def incomplete(self, group: int, k: int):
+    def incomplete(self, group: int, site: int):
         block, local = divmod(group, self.each)
-        chunk, threads = self.chunk, self.chunk.threads
+        resident, threads = self.resident, self.resident.threads
         first = local * THREADS
-        lanes = slice(block * 32 * chunk.warps_per_block + first, None)
+        lanes = slice(block * 32 * resident.warps_per_block + first, None)
         if first + THREADS > threads:
             why = f"has {threads - first} threads, as the block ends with thread {threads - 1}"
         else:
             why = "is not complete: some of its threads have ended, or the condition differs between them"
-        name = chunk.name_lane(int(chunk.all_lanes[lanes][0])).split(", thread")[0]
-        item, last = chunk.program.sites[k], first + THREADS - 1
+        name = resident.name_lane(int(resident.all_lanes[lanes][0])).split(", thread")[0]
+        item, last = resident.program.sites[site], first + THREADS - 1
         raise WarpgroupFault(
-            f"{chunk.launch.describe(item)}: warpgroup {local} of {name} (threads {first}-{last}) {why}. "
+            f"{resident.launch.describe(item)}: warpgroup {local} of {name} (threads {first}-{last}) {why}. "
             f"All 128 threads of a warpgroup execute {'.'.join(item.parts[:2])} together."
         )
 
     def name(self, group: int) -> str:
         """Block and warpgroup, in words."""
         block, local = divmod(group, self.each)
-        lane = block * 32 * self.chunk.warps_per_block
-        return f"{self.chunk.name_lane(lane).split(', thread')[0]}, warpgroup {local}"
+        lane = block * 32 * self.resident.warps_per_block
+        return f"{self.resident.name_lane(lane).split(', thread')[0]}, warpgroup {local}"
 
     def stuck(self, index: int) -> str:
         """Why nobody can execute a block of code that needs whole warpgroups."""
 
-        chunk = self.chunk
-        block = chunk.program.blocks[index]
-        here = np.flatnonzero(chunk.pc == index)
+        resident = self.resident
+        block = resident.program.blocks[index]
+        here = np.flatnonzero(resident.pc == index)
         group = int(self.of_warp[here[0] // 32])
         mine = np.flatnonzero(np.repeat(self.of_warp, 32) == group)
-        away = mine[(chunk.pc[mine] != index) & (chunk.pc[mine] != DONE)]
+        away = mine[(resident.pc[mine] != index) & (resident.pc[mine] != DONE)]
         item = next(item for item in block.code if item.family == "wgmma")
         return (
-            f"{chunk.launch.describe(item)}: {self.name(group)} cannot execute {'.'.join(item.parts[:2])}, as its "
-            f"threads {spans(chunk.thread_of_lane[away])} are elsewhere: all 128 threads of a warpgroup have to "
-            f"come to it. {chunk.barriers.explain()}"
+            f"{resident.launch.describe(item)}: {self.name(group)} cannot execute {'.'.join(item.parts[:2])}, as its "
+            f"threads {spans(resident.thread_of_lane[away])} are elsewhere: all 128 threads of a warpgroup have to "
+            f"come to it. {resident.barriers.explain()}"
         )
 
     # ---- Instructions ----
 
-    def fence(self, L, k: int) -> None:
-        groups = self.groups(L, k)
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.warpgroups.fence(groups)
+    def fence(self, lanes, site: int) -> None:
+        groups = self.groups(lanes, site)
+        for observer in self.resident.observers:
+            observer.wgmma_fence(site, groups)
 
-    def issue(self, L, k: int, kind: Kind, c, scale, multiply, operands):
+    def issue(self, lanes, site: int, kind: Kind, c, scale, multiply, sources):
         """A wgmma: returns the accumulators (warps, 16, n) as the registers hold them from now on.
 
         multiply(where): A · B of the executing warpgroups that `where` picks, (picked, 64, n).
-        operands: of the search for hazards, (groups, …) what each reads in shared memory.
+        sources: of A (unless in registers) and B, (groups, lines, chunks) of shared memory that each reads.
         """
-        groups = self.groups(L, k)
-        watch = self.chunk.hazards
-        if self.late or watch is not None:
+        groups = self.groups(lanes, site)
+        observers = self.resident.observers
+        if self.late or observers:
             flight = Flight(
-                k,
+                site,
                 kind,
                 groups,
                 self.committed[groups],
@@ -153,8 +151,8 @@ class Warpgroups:
                 multiply if self.late else None,
                 self._key(groups, kind),
             )
-            if watch is not None:
-                flight.reads = watch.warpgroups.issued(flight, operands())
+            for observer in observers:
+                observer.wgmma_issued(flight, sources)
             self.flights.append(flight)
         if not self.late:
             everyone = np.ones(len(groups), bool)
@@ -175,14 +173,14 @@ class Warpgroups:
         matrix = self.matrices.get(key)
         if matrix is None:
             matrix = self.matrices[key] = np.zeros((self.count, 64, kind.n), c.dtype)
-            self.chunk.take(matrix.nbytes, "accumulators in flight")
+            self.resident.take(matrix.nbytes, "accumulators in flight")
         new = flying[groups] == 0
         matrix[groups[new]] = c.reshape(len(groups), 64, -1)[new]
         flying[groups] += 1
 
-    def moved(self, L, to: int, source: int) -> None:
+    def moved(self, lanes, to: int, source: int) -> None:
         """A register was copied to another: if it is an accumulator in flight, so is the copy."""
-        groups = self.some(L, L.mask)
+        groups = self.some(lanes, lanes.mask)
         for flight in self.flights:
             number = flight.kind.d.index(source) if source in flight.kind.d else flight.copies.get(source)
             if number is not None and np.isin(groups, flight.groups[flight.left]).any():
@@ -190,12 +188,15 @@ class Warpgroups:
             else:
                 flight.copies.pop(to, None)
 
-    def commit(self, L, k: int) -> None:
-        self.committed[self.groups(L, k)] += 1
+    def commit(self, lanes, site: int) -> None:
+        groups = self.groups(lanes, site)
+        self.committed[groups] += 1
+        for observer in self.resident.observers:
+            observer.wgmma_committed(site, groups)
 
-    def wait(self, L, k: int, newest: int) -> None:
+    def wait(self, lanes, site: int, newest: int) -> None:
         """All but the `newest` wgmma-groups of each executing warpgroup are complete."""
-        groups = self.groups(L, k)
+        groups = self.groups(lanes, site)
         if not self.flights:
             return
         bound = np.full(self.count, -1, np.int64)
@@ -215,35 +216,30 @@ class Warpgroups:
             self.flying[key][groups] -= 1
             mask = self.landed.setdefault(flight.kind.d, [flight, np.zeros(self.count, bool)])[1]
             mask[groups], self.landed[flight.kind.d] = True, [flight, mask]
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.warpgroups.landed(flight, done)
+        for observer in self.resident.observers:
+            observer.wgmma_waited(flight, done)
 
-    def take(self, L, k: int, numbers: tuple, values: tuple) -> tuple:
+    def take(self, lanes, site: int, numbers: tuple, values: tuple) -> tuple:
         """The registers `numbers` after a wait: those whose accumulators have landed get their values."""
-        groups, out = self.groups(L, k), dict(zip(numbers, values, strict=True))
+        groups, out = self.groups(lanes, site), dict(zip(numbers, values, strict=True))
         for flight, mask in self.landed.values():
             positions, kind = np.flatnonzero(mask[groups]), flight.kind
             tiles = self.matrices[flight.key][groups[positions]].reshape(-1, 16, kind.n)
             dtype = np.uint32 if kind.form[5] == "f16" else tiles.dtype
-            lanes = (positions[:, None] * THREADS + np.arange(THREADS)).reshape(-1)
-            whole = len(lanes) == L.n
-            landed = results(_Count(len(lanes)), tiles, 1, kind.n // 8, kind.form, dtype)
+            here = (positions[:, None] * THREADS + np.arange(THREADS)).reshape(-1)
+            whole = len(here) == lanes.n
+            landed = results(_Count(len(here)), tiles, 1, kind.n // 8, kind.form, dtype)
             copies = [(register, landed[number]) for register, number in flight.copies.items()]
             for number, value in (*zip(kind.d, landed, strict=True), *copies):
                 old = out[number]
                 value = value if value.dtype == old.dtype else value.view(old.dtype)
                 if not whole:
-                    new = np.full(L.n, old) if old.ndim == 0 else old.copy()
-                    new[lanes] = value
+                    new = np.full(lanes.n, old) if old.ndim == 0 else old.copy()
+                    new[here] = value
                     value = new
                 out[number] = value
         self.landed = {}
         return tuple(out.values())
-
-    def finish(self) -> None:
-        """The blocks have ended."""
-        if self.chunk.hazards is not None:
-            self.chunk.hazards.warpgroups.ended(self.flights)
 
 
 class _Count:

@@ -36,7 +36,7 @@ def ldmatrix(e, i):
     count, items = _matrices(e, i, i.operands[0])
     t = e.temporary()
     e.line(
-        f"{t} = load_matrices(S, L, {i.site}, {_shared_address(e, i, i.operands[1])}, {count}, {'trans' in i.parts})"
+        f"{t} = load_matrices(resident, lanes, {i.site}, {_shared_address(e, i, i.operands[1])}, {count}, {'trans' in i.parts})"
     )
     for number, item in enumerate(items):
         e.write(item, f"{t}[{number}]", "b32")
@@ -47,61 +47,63 @@ def stmatrix(e, i):
     """Matrices to shared memory."""
     count, items = _matrices(e, i, i.operands[1])
     values = ", ".join(e.read(item, "b32") for item in items)
-    e.line(f"store_matrices(S, L, {i.site}, {_shared_address(e, i, i.operands[0])}, ({values},), {'trans' in i.parts})")
+    e.line(
+        f"store_matrices(resident, lanes, {i.site}, {_shared_address(e, i, i.operands[0])}, ({values},), {'trans' in i.parts})"
+    )
 
 
-def _rows(S, L, k, address, count):
+def _rows(resident, lanes, site, address, count):
     """Index of each row in 16-byte units: (warps, 8 · count); counts wavefronts."""
-    address = np.broadcast_to(address, L.n) if address.ndim == 0 else address
-    mask = L.mask
+    address = np.broadcast_to(address, lanes.n) if address.ndim == 0 else address
+    mask = lanes.mask
     if count < 4:  # only the first 8 · count lanes name rows
-        if S.program.all_lanes_name_rows:
-            S.shared.check(L, k, address, mask, 16)
-        naming = S.naming_lanes(L, count)
+        if resident.program.all_lanes_name_rows:
+            resident.shared.check(lanes, site, address, mask, 16)
+        naming = resident.naming_lanes(lanes, count)
         mask = naming if mask is None else mask & naming
-    found = S.shared.resolve(L, k, address, mask, 16)
+    found = resident.shared.resolve(lanes, site, address, mask, 16)
     index = found[0]
-    return index.reshape(L.warps, 8 * count), found[1]
+    return index.reshape(lanes.warps, 8 * count), found[1]
 
 
 @runtime
-def load_matrices(S, L, k, address, count, transposed):
+def load_matrices(resident, lanes, site, address, count, transposed):
     """A list of `count` register arrays."""
-    index, picked = _rows(S, L, k, address, count)
-    if S.hazards is not None:
-        S.hazards.read(L, k, S.shared, index.reshape(-1), picked, 16)
-    rows = S.shared.views[16].take(index.reshape(-1))
+    index, picked = _rows(resident, lanes, site, address, count)
+    for observer in resident.observers:
+        observer.read(lanes, site, resident.shared, index.reshape(-1), picked, 16)
+    rows = resident.shared.views[16].take(index.reshape(-1))
     if transposed:
-        tiles = rows.view(np.uint16).reshape(L.warps, count, 8, 8)
+        tiles = rows.view(np.uint16).reshape(lanes.warps, count, 8, 8)
         out = np.ascontiguousarray(tiles.transpose(1, 0, 3, 2)).view(np.uint32)
     else:
-        out = np.ascontiguousarray(rows.view(np.uint32).reshape(L.warps, count, 32).swapaxes(0, 1))
-    return list(out.reshape(count, L.n))
+        out = np.ascontiguousarray(rows.view(np.uint32).reshape(lanes.warps, count, 32).swapaxes(0, 1))
+    return list(out.reshape(count, lanes.n))
 
 
 @runtime
-def store_matrices(S, L, k, address, values, transposed):
+def store_matrices(resident, lanes, site, address, values, transposed):
     """stmatrix: each warp's 8 × 8 matrices, row by row, to the addresses that its lanes name."""
     count = len(values)
-    index, picked = _rows(S, L, k, address, count)
-    if S.hazards is not None:
-        S.hazards.write(L, k, S.shared, index.reshape(-1), picked, 16)
-    registers = np.stack([np.broadcast_to(v, L.n) for v in values]).reshape(count, L.warps, 32)
+    index, picked = _rows(resident, lanes, site, address, count)
+    for observer in resident.observers:
+        observer.write(lanes, site, resident.shared, index.reshape(-1), picked, 16)
+    registers = np.stack([np.broadcast_to(v, lanes.n) for v in values]).reshape(count, lanes.warps, 32)
     tiles = np.ascontiguousarray(registers.swapaxes(0, 1))
     if transposed:
-        tiles = np.ascontiguousarray(tiles.view(np.uint16).reshape(L.warps, count, 8, 8).swapaxes(2, 3))
-    S.shared.views[16][index.reshape(-1)] = tiles.reshape(L.warps * count * 8, -1).view(np.complex128)[:, 0]
+        tiles = np.ascontiguousarray(tiles.view(np.uint16).reshape(lanes.warps, count, 8, 8).swapaxes(2, 3))
+    resident.shared.views[16][index.reshape(-1)] = tiles.reshape(lanes.warps * count * 8, -1).view(np.complex128)[:, 0]
 
 
 @op("movmatrix", forms="sync.aligned.m8n8.trans.b16")
 def movmatrix(e, i):
     """An 8 × 8 matrix transposed across the lanes."""
     e.allow("sync", "aligned", "m8n8", "trans")
-    e.write(i.operands[0], f"transposed_matrix(L, {e.read(i.operands[1], 'b32')})", "b32")
+    e.write(i.operands[0], f"transposed_matrix(lanes, {e.read(i.operands[1], 'b32')})", "b32")
 
 
 @runtime
-def transposed_matrix(L, value):
+def transposed_matrix(lanes, value):
     """movmatrix: each warp's 8 × 8 matrix of 16-bit elements, transposed between its lanes."""
-    tiles = np.ascontiguousarray(np.broadcast_to(value, L.n)).view(np.uint16).reshape(L.warps, 8, 8)
+    tiles = np.ascontiguousarray(np.broadcast_to(value, lanes.n)).view(np.uint16).reshape(lanes.warps, 8, 8)
     return np.ascontiguousarray(tiles.swapaxes(1, 2)).view(np.uint32).reshape(-1)

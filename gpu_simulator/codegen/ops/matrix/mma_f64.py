@@ -45,25 +45,27 @@ def emit(e, i) -> None:
             raise e.unsupported(f"it names {len(vector)} registers where {matrix} has {wanted}")
     reads = ", ".join("(" + ", ".join(e.read(x, "f64") for x in v) + ",)" for v in vectors[1:])
     t = e.temporary()
-    e.line(f"{t} = multiply_f64(L, {shape!r}, {reads})")
+    e.line(f"{t} = multiply_f64(lanes, {shape!r}, {reads})")
     for number, item in enumerate(vectors[0]):
         e.write(item, f"{t}[{number}]", "f64")
 
 
-def _tile(L, registers, matrix: str, shape: str) -> np.ndarray:
+def _tile(lanes, registers, matrix: str, shape: str) -> np.ndarray:
     """(warps, rows, columns)"""
     m, n, k = SHAPES[shape]
     where = coordinates(matrix, shape)
-    out = np.empty((L.warps, *{"a": (m, k), "b": (k, n)}.get(matrix, (m, n))))
+    out = np.empty((lanes.warps, *{"a": (m, k), "b": (k, n)}.get(matrix, (m, n))))
     for place, register in zip(where, registers, strict=True):
-        out[:, place[:, 0], place[:, 1]] = np.broadcast_to(register, L.n).reshape(-1, 32)
+        out[:, place[:, 0], place[:, 1]] = np.broadcast_to(register, lanes.n).reshape(-1, 32)
     return out
 
 
 @runtime
-def multiply_f64(L, shape, a, b, c):
+def multiply_f64(lanes, shape, a, b, c):
     """The registers of a · b + c."""
-    left, right, total = (_tile(L, registers, matrix, shape) for registers, matrix in ((a, "a"), (b, "b"), (c, "c")))
+    left, right, total = (
+        _tile(lanes, registers, matrix, shape) for registers, matrix in ((a, "a"), (b, "b"), (c, "c"))
+    )
     for k in range(left.shape[2]):
         x, y = np.broadcast_arrays(left[:, :, k : k + 1], right[:, k : k + 1, :])
         total = fma_f64(x, y, total)

@@ -45,22 +45,22 @@ def _other(e, i, _):
 def _alloc(e, i, following):
     e.allow("alloc", "sync", "aligned", "shared__cta", *_GROUPS)
     address, columns = shared_address(e, i, i.operands[0]), e.read(i.operands[1], "u32")
-    return f"return tensor_alloc(S, L, {i.site}, {address}, {columns}, {_group(e, i)}, {following})"
+    return f"return tensor_alloc(resident, lanes, {i.site}, {address}, {columns}, {_group(e, i)}, {following})"
 
 
 def _dealloc(e, i, following):
     e.allow("dealloc", "sync", "aligned", *_GROUPS)
     address, columns = (e.read(operand, "u32") for operand in i.operands)
     if _group(e, i) == 2:
-        return f"return S.tensor_memory.dealloc_in_pair(L, {i.site}, {address}, {columns}, {following})"
-    e.line(f"S.tensor_memory.dealloc(L, {i.site}, {address}, {columns}, 1)")
+        return f"return resident.tensor_memory.dealloc_in_pair(lanes, {i.site}, {address}, {columns}, {following})"
+    e.line(f"resident.tensor_memory.dealloc(lanes, {i.site}, {address}, {columns}, 1)")
 
 
 def _relinquish(e, i, following):
     e.allow("relinquish_alloc_permit", "sync", "aligned", *_GROUPS)
     if _group(e, i) == 2:
-        return f"return S.tensor_memory.relinquish_in_pair(L, {i.site}, {following})"
-    e.line(f"S.tensor_memory.relinquish(L, {i.site})")
+        return f"return resident.tensor_memory.relinquish_in_pair(lanes, {i.site}, {following})"
+    e.line(f"resident.tensor_memory.relinquish(lanes, {i.site})")
 
 
 def _mma(e, i, _):
@@ -88,7 +88,7 @@ def _mma(e, i, _):
     first = e.address(a) if inside else e.read(a, "b64")
     form = (kind, _group(e, i), ws, inside)
     e.line(
-        f"tensor_mma(S, L, {i.site}, {e.mask}, ({e.address(d)}, {first}, {e.read(b, 'b64')}, "
+        f"tensor_mma(resident, lanes, {i.site}, {e.mask}, ({e.address(d)}, {first}, {e.read(b, 'b64')}, "
         f"{e.read(word, 'b32')}, {accumulate}), {disable}, {scale}, {form!r})"
     )
 
@@ -97,7 +97,7 @@ def _commit(e, i, _):
     e.allow("commit", "mbarrier__arrive__one", "shared__cluster", "multicast__cluster", *_GROUPS)
     mask = e.read(i.operands[1], "u16") if "multicast__cluster" in i.parts else "None"
     address = shared_address(e, i, i.operands[0])
-    e.line(f"tensor_commit(S, L, {i.site}, {e.mask}, {address}, {mask}, {_group(e, i)})")
+    e.line(f"tensor_commit(resident, lanes, {i.site}, {e.mask}, {address}, {mask}, {_group(e, i)})")
 
 
 def _shape(e, i):
@@ -131,7 +131,7 @@ def _items(e, i, operand) -> tuple:
 
 def _ld(e, i, _):
     form, items, t = _shape(e, i), _items(e, i, i.operands[0]), e.temporary()
-    e.line(f"{t} = tensor_ld(S, L, {i.site}, {e.address(i.operands[1])}, {form!r})")
+    e.line(f"{t} = tensor_ld(resident, lanes, {i.site}, {e.address(i.operands[1])}, {form!r})")
     for number, item in enumerate(items):
         if type(item) is Register:
             e.write(item, f"{t}[{number}]", "b32")
@@ -140,17 +140,19 @@ def _ld(e, i, _):
 def _st(e, i, _):
     form = _shape(e, i)
     values = ", ".join(e.read(item, "b32") for item in _items(e, i, i.operands[-1]))
-    e.line(f"tensor_st(S, L, {i.site}, {e.address(i.operands[0])}, ({values},), {form!r})")
+    e.line(f"tensor_st(resident, lanes, {i.site}, {e.address(i.operands[0])}, ({values},), {form!r})")
 
 
 def _wait(e, i, _):
     e.allow("wait__ld", "wait__st", "sync", "aligned")
-    e.line(f"tensor_wait(S, L, {i.site}, {i.parts[1][-2:]!r})")
+    e.line(f"tensor_wait(resident, lanes, {i.site}, {i.parts[1][-2:]!r})")
 
 
 def _fence(e, i, _):
     e.allow("fence__before_thread_sync", "fence__after_thread_sync")
-    e.line(f"S.hazards.tensor.fence(L, {i.site}, {e.mask}, {'before' in i.parts[1]})" if e.hazards else "pass")
+    e.line(
+        f"tell_tcgen05_fence(resident, lanes, {i.site}, {e.mask}, {'before' in i.parts[1]})" if e.observed else "pass"
+    )
 
 
 _WRITERS = {
@@ -164,25 +166,25 @@ _WRITERS = {
 
 
 @runtime
-def tensor_alloc(S, L, k, address, columns, group, following):
+def tensor_alloc(resident, lanes, site, address, columns, group, following):
     """Each executing warp allocates; returns the next code block, or -1."""
     places = []
-    addresses = S.tensor_memory.uniform(L, k, address, "places for the address")
-    for warp, at in zip(S.tensor_memory.warps(L), addresses, strict=True):
-        block, offset = located(S, k, warp * 32, at)
-        if offset % 4 or offset + 4 > S.shared.size:
+    addresses = resident.tensor_memory.uniform(lanes, site, address, "places for the address")
+    for warp, at in zip(resident.tensor_memory.warps(lanes), addresses, strict=True):
+        block, offset = located(resident, site, warp * 32, at)
+        if offset % 4 or offset + 4 > resident.shared.size:
             raise MemoryFault(
-                f"{S.tensor_memory.site(k)}: {S.name_lane(warp * 32)} has the address written to shared "
-                f"address {offset:,}, which is no place for 4 bytes in its {S.shared.size:,}."
+                f"{resident.describe(site)}: {resident.name_lane(warp * 32)} has the address written to shared "
+                f"address {offset:,}, which is no place for 4 bytes in its {resident.shared.size:,}."
             )
-        places.append((block * S.shared_stride + offset) >> 2)
-    return S.tensor_memory.alloc(L, k, places, columns, group, following)
+        places.append((block * resident.shared_stride + offset) >> 2)
+    return resident.tensor_memory.alloc(lanes, site, places, columns, group, following)
 
 
-def _executing(L, mask):
-    """(position, lane number in the chunk) of each executing lane."""
-    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
-    return zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True)
+def _executing(lanes, mask):
+    """(position, lane number) of each executing lane."""
+    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
+    return zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True)
 
 
 def _own(value, at: int) -> int:
@@ -190,57 +192,57 @@ def _own(value, at: int) -> int:
 
 
 @runtime
-def tensor_mma(S, L, k, mask, operands, disable, scale, form):
+def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
     """One product for each executing lane. operands: D, A, B, instruction descriptor, whether to accumulate."""
-    executing = list(_executing(L, mask))
-    if S.hazards is not None and len(executing) > len({lane >> 5 for _, lane in executing}):
-        S.hazards.tensor.repeated(k, [lane for _, lane in executing if lane >> 5 == executing[0][1] >> 5])
+    executing = list(_executing(lanes, mask))
+    for observer in resident.observers:
+        observer.tcgen05_executed(site, np.array([lane for _, lane in executing], np.int64))
     for at, lane in executing:
         own = [_own(value, at) for value in operands]
-        lanes = None
+        disabled = None
         if disable is not None:
             words = np.array([_own(word, at) for word in disable], np.uint32)
             if words.any():
-                lanes = (words[:, None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)).astype(bool).reshape(-1)
+                disabled = (words[:, None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)).astype(bool).reshape(-1)
         extra = 0 if scale is None else _own(scale, at)
         if form[2] and extra:
-            raise S.tensor_memory.fault(
-                k, lane, "masks columns of B (the last operand of .ws), which is not known here."
+            raise resident.tensor_memory.fault(
+                site, lane, "masks columns of B (the last operand of .ws), which is not known here."
             )
-        S.tensor_cores.multiply(k, lane, *own[:4], lanes, bool(own[4]), extra, form)
+        resident.tensor_cores.multiply(site, lane, *own[:4], disabled, bool(own[4]), extra, form)
 
 
 @runtime
-def tensor_commit(S, L, k, mask, address, blocks, group):
+def tensor_commit(resident, lanes, site, mask, address, blocks, group):
     """Arrive at an mbarrier, in one block or several, when the products issued so far are done."""
-    for at, lane in _executing(L, mask):
-        block, offset = located(S, k, lane, _own(address, at))
+    for at, lane in _executing(lanes, mask):
+        block, offset = located(resident, site, lane, _own(address, at))
         keys = [(block, offset)]
         if group == 2:
-            S.tensor_memory.pair(k, lane, int(S.block_of_lane[lane]))
+            resident.tensor_memory.pair(site, lane, int(resident.block_of_lane[lane]))
         if blocks is not None:
-            bits, first = _own(blocks, at), block - block % S.cluster_size
-            if not bits or bits >> S.cluster_size:
-                raise S.tensor_memory.fault(
-                    k,
+            bits, first = _own(blocks, at), block - block % resident.cluster_size
+            if not bits or bits >> resident.cluster_size:
+                raise resident.tensor_memory.fault(
+                    site,
                     lane,
                     f"reports to the blocks {bits:#x} of a cluster of "
-                    f"{S.cluster_size}: one bit for each rank, and at least one.",
+                    f"{resident.cluster_size}: one bit for each rank, and at least one.",
                 )
-            keys = [(first + rank, offset) for rank in range(S.cluster_size) if bits >> rank & 1]
-        S.tensor_cores.commit(k, lane, keys)
+            keys = [(first + rank, offset) for rank in range(resident.cluster_size) if bits >> rank & 1]
+        resident.tensor_cores.commit(site, lane, keys)
 
 
 @runtime
-def tensor_ld(S, L, k, address, form):
+def tensor_ld(resident, lanes, site, address, form):
     """(registers, lanes) of 32 bits. What uses them waits by itself ("Register dependencies, same thread")."""
     shape, times, split, packed = form
     cut = fragment(shape, times, split)
     wide = cut.wide * (2 if packed else 1)
-    memory, out = S.tensor_memory, np.empty((len(cut.lanes), L.n), np.uint32)
-    for n, warp, block, lane, column in memory.quarters(L, k, address, shape, wide):
-        if S.hazards is not None:
-            S.hazards.tensor.loaded(k, warp, block, lane, column, shape, wide)
+    memory, out = resident.tensor_memory, np.empty((len(cut.lanes), lanes.n), np.uint32)
+    for n, warp, block, lane, column in memory.quarters(lanes, site, address, shape, wide):
+        for observer in resident.observers:
+            observer.tcgen05_loaded(site, warp, block, lane, column, shape, wide)
         cells = memory.cells[block]
         if packed:
             low, high = (cells[lane + cut.lanes, column + 2 * cut.columns + more] for more in (0, 1))
@@ -254,16 +256,16 @@ def tensor_ld(S, L, k, address, form):
 
 
 @runtime
-def tensor_st(S, L, k, address, values, form):
+def tensor_st(resident, lanes, site, address, values, form):
     """Registers of a warp into its quarter of tensor memory."""
     shape, times, split, packed = form
     cut = fragment(shape, times, split)
     wide = cut.wide * (2 if packed else 1)
-    memory = S.tensor_memory
-    rows = np.stack([np.broadcast_to(value, L.n) for value in values])
-    for n, warp, block, lane, column in memory.quarters(L, k, address, shape, wide):
-        if S.hazards is not None:
-            S.hazards.tensor.stored(k, warp, block, lane, column, shape, wide)
+    memory = resident.tensor_memory
+    rows = np.stack([np.broadcast_to(value, lanes.n) for value in values])
+    for n, warp, block, lane, column in memory.quarters(lanes, site, address, shape, wide):
+        for observer in resident.observers:
+            observer.tcgen05_stored(site, warp, block, lane, column, shape, wide)
 
         def run(cells=memory.cells[block], lane=lane, column=column, now=rows[:, 32 * n : 32 * n + 32]):
             if packed:
@@ -272,13 +274,13 @@ def tensor_st(S, L, k, address, values, form):
             else:
                 cells[lane + cut.lanes, column + cut.columns] = now
 
-        S.tensor_cores.store(warp, run)
+        resident.tensor_cores.store(warp, run)
 
 
 @runtime
-def tensor_wait(S, L, k, what):
+def tensor_wait(resident, lanes, site, what):
     """Wait for this warp's loads or stores of tensor memory."""
     if what == "st":
-        S.tensor_cores.wait_stores(S.tensor_memory.warps(L))
-    if S.hazards is not None:
-        S.hazards.tensor.waited(L, k, what)
+        resident.tensor_cores.wait_stores(resident.tensor_memory.warps(lanes))
+    for observer in resident.observers:
+        observer.tcgen05_waited(lanes, site, what)

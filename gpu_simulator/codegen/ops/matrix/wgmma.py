@@ -37,18 +37,18 @@ def wgmma(e, i):
     if "wait_group" in i.parts:
         wait(e, i)
     else:
-        e.line(f"S.warpgroups.{'fence' if 'fence' in i.parts else 'commit'}(L, {i.site})")
+        e.line(f"resident.warpgroups.{'fence' if 'fence' in i.parts else 'commit'}(lanes, {i.site})")
 
 
 def wait(e, i) -> None:
     """wgmma.wait_group, and the registers of the sums that have landed."""
-    e.line(f"S.warpgroups.wait(L, {i.site}, {int(i.operands[0].text, 0)})")
+    e.line(f"resident.warpgroups.wait(lanes, {i.site}, {int(i.operands[0].text, 0)})")
     if len(i.operands) < 2:
         return
     numbers = tuple(r.index for r in i.operands[1].items)
     names = ", ".join(f"r{n}" for n in numbers)
-    e.line("if S.warpgroups.landed:")
-    e.line(f"    ({names},) = S.warpgroups.take(L, {i.site}, {numbers!r}, ({names},))")
+    e.line("if resident.warpgroups.landed:")
+    e.line(f"    ({names},) = resident.warpgroups.take(lanes, {i.site}, {numbers!r}, ({names},))")
 
 
 def kind_at(e, i):
@@ -63,45 +63,45 @@ def multiply(e, i, kind, held: str, out: str) -> None:
     """One wgmma.mma_async: accumulators from the matrix `held` to `out`."""
     a = "(" + ", ".join(f"r{n}" for n in kind.a) + ",)" if kind.a else e.read(i.operands[1], "b64")
     b, scale = e.read(i.operands[2], "b64"), e.read(i.operands[3], "pred")
-    e.line(f"{out} = warpgroup_multiply(S, L, {i.site}, {a}, {b}, {held}, {scale})")
+    e.line(f"{out} = warpgroup_multiply(resident, lanes, {i.site}, {a}, {b}, {held}, {scale})")
 
 
 @runtime
-def warpgroup_multiply(S, L, k, a, b, held, scale):
+def warpgroup_multiply(resident, lanes, site, a, b, held, scale):
     """a: a descriptor, or registers.   b: a descriptor.   held: accumulators, (warps, 16, n).   scale: add them?"""
-    kind = S.program.warpgroup_kinds[k]
-    groups = S.warpgroups.groups(L, k)
-    count, shared = len(groups), S.warpgroups
+    kind = resident.program.warpgroup_kinds[site]
+    groups = resident.warpgroups.groups(lanes, site)
+    count, shared = len(groups), resident.warpgroups
     blocks = groups // shared.each
-    words = [(_one_each(S, L, k, b, "B"), kind.n, kind.major_b, kind.form[4])]
+    words = [(_one_each(resident, lanes, site, b, "B"), kind.n, kind.major_b, kind.form[4])]
     if not kind.a:
-        words.insert(0, (_one_each(S, L, k, a, "A"), M, kind.major_a, kind.form[3]))
-    sources = [_source(S, k, groups, blocks, word, rows, major, kind) for word, rows, major, _ in words]
-    site = S.sites[k]
-    site.requests += count
+        words.insert(0, (_one_each(resident, lanes, site, a, "A"), M, kind.major_a, kind.form[3]))
+    sources = [_source(resident, site, groups, blocks, word, rows, major, kind) for word, rows, major, _ in words]
+    counts = resident.sites[site]
+    counts.requests += count
     read = count * sum(rows for _, rows, _, _ in words) * kind.k * kind.element_bytes
-    site.bytes += read
-    site.wavefronts += read // WAVEFRONT_BYTES
-    site.ideal += read // WAVEFRONT_BYTES
+    counts.bytes += read
+    counts.wavefronts += read // WAVEFRONT_BYTES
+    counts.ideal += read // WAVEFRONT_BYTES
     fragments = None
     if kind.a:
-        fragments = fragment_of(L, a, kind).reshape(count, M, kind.k)
+        fragments = fragment_of(lanes, a, kind).reshape(count, M, kind.k)
 
     def product(where):
-        left = fragments[where] if kind.a else _matrix(S, sources[0], where, kind.major_a, kind.form[3])
-        right = _matrix(S, sources[-1], where, kind.major_b, kind.form[4])
+        left = fragments[where] if kind.a else _matrix(resident, sources[0], where, kind.major_a, kind.form[3])
+        right = _matrix(resident, sources[-1], where, kind.major_b, kind.form[4])
         out = np.matmul(left, right.swapaxes(1, 2))
         return np.negative(out, out=out) if kind.sign < 0 else out
 
-    return shared.issue(L, k, kind, held, _scales(scale, count), product, lambda: sources)
+    return shared.issue(lanes, site, kind, held, _scales(scale, count), product, sources)
 
 
-def fragment_of(L, registers, kind):
+def fragment_of(lanes, registers, kind):
     """A out of registers: (warps, 16, k) float32."""
     form = kind.form
     if form[3] not in ("e4m3", "e5m2"):
-        return fragment_a(L, registers, 1, form)
-    codes = fragment_a(L, registers, 1, (*form[:3], "u8", *form[4:])).astype(np.uint8)
+        return fragment_a(lanes, registers, 1, form)
+    codes = fragment_a(lanes, registers, 1, (*form[:3], "u8", *form[4:])).astype(np.uint8)
     return _table(form[3])[codes]
 
 
@@ -114,33 +114,33 @@ def _scales(scale, count: int) -> np.ndarray:
     return np.full(count, bool(scale)) if scale.ndim == 0 else scale.reshape(count, -1)[:, 0]
 
 
-def _one_each(S, L, k, word, name: str) -> list[int]:
+def _one_each(resident, lanes, site, word, name: str) -> list[int]:
     """The descriptor of each warpgroup; its threads have to agree on it."""
-    groups = S.warpgroups.groups(L, k)
+    groups = resident.warpgroups.groups(lanes, site)
     if word.ndim == 0:
         return [int(word)] * len(groups)
     rows = word.reshape(len(groups), -1)
     bad = (rows != rows[:, :1]).any(1)
     if bad.any():
         at = int(np.argmax(bad))
-        who, other = S.warpgroups.name(int(groups[at])), int(rows[at][rows[at] != rows[at, 0]][0])
+        who, other = resident.warpgroups.name(int(groups[at])), int(rows[at][rows[at] != rows[at, 0]][0])
         raise WarpgroupFault(
-            f"{_site(S, k)}: {who} gives several descriptors of {name}: {int(rows[at, 0]):#018x} and "
+            f"{resident.describe(site)}: {who} gives several descriptors of {name}: {int(rows[at, 0]):#018x} and "
             f"{other:#018x}. All its warps have to give the same."
         )
     return rows[:, 0].tolist()
 
 
-def _source(S, k, groups, blocks, words, rows: int, major: str, kind) -> np.ndarray:
-    """Where each warpgroup reads its operand: (groups, lines, chunks), in 16 bytes of the chunk's shared memory."""
-    found = {word: _chunks(word, rows, major, kind.k, kind.element_bytes, S.shared.size) for word in set(words)}
+def _source(resident, site, groups, blocks, words, rows: int, major: str, kind) -> np.ndarray:
+    """Where each warpgroup reads its operand: (groups, lines, chunks), in 16 bytes of the resident blocks' shared memory."""
+    found = {word: _chunks(word, rows, major, kind.k, kind.element_bytes, resident.shared.size) for word in set(words)}
     for at, word in enumerate(words):
         if isinstance(found[word], str):
             raise WarpgroupFault(
-                f"{_site(S, k)}: {S.warpgroups.name(int(groups[at]))} gives the descriptor {word:#018x}, {found[word]}."
+                f"{resident.describe(site)}: {resident.warpgroups.name(int(groups[at]))} gives the descriptor {word:#018x}, {found[word]}."
             )
     inside = np.stack([found[word] for word in words]) if len(found) > 1 else found[words[0]][None]
-    return inside + (blocks * (S.shared_stride >> 4))[:, None, None]
+    return inside + (blocks * (resident.shared_stride >> 4))[:, None, None]
 
 
 @lru_cache(maxsize=1024)
@@ -154,10 +154,10 @@ def _chunks(word: int, rows: int, major: str, k: int, element_bytes: int, shared
     return f"but {why}" if why else chunk_addresses(tile, rows, k, element_bytes) // CHUNK_BYTES
 
 
-def _matrix(S, source: np.ndarray, where: np.ndarray, major: str, kind: str) -> np.ndarray:
+def _matrix(resident, source: np.ndarray, where: np.ndarray, major: str, kind: str) -> np.ndarray:
     """(groups, rows along M or N, k) float32."""
     index = source if where.all() else source[where]
-    bits = S.shared.views[16][index]
+    bits = resident.shared.views[16][index]
     lines = bits.reshape(*bits.shape[:2], -1)
     if kind in ("e4m3", "e5m2"):
         values = _table(kind)[lines.view(np.uint8)]
@@ -170,10 +170,6 @@ def _matrix(S, source: np.ndarray, where: np.ndarray, major: str, kind: str) -> 
     else:
         values = lines.view(np.float16).astype(np.float32)
     return values if major == "k" else values.swapaxes(1, 2)
-
-
-def _site(S, k: int) -> str:
-    return S.launch.describe(S.program.sites[k])
 
 
 __all__ = ["kind_at", "multiply", "wgmma"]

@@ -93,74 +93,76 @@ def wmma(e, i):
     detail = repr((matrix, shape, layout, kind))
     if loading:
         t = e.temporary()
-        e.line(f"{t} = load_tile(S, L, {i.site}, {space!r}, {address}, {stride}, {len(items)}, {detail})")
+        e.line(f"{t} = load_tile(resident, lanes, {i.site}, {space!r}, {address}, {stride}, {len(items)}, {detail})")
         for number, item in enumerate(items):
             e.write(item, f"{t}[{number}]", "b32")
     else:
         values = ", ".join(e.read(item, "b32") for item in items)
-        e.line(f"store_tile(S, L, {i.site}, {space!r}, {address}, {stride}, ({values},), {detail})")
+        e.line(f"store_tile(resident, lanes, {i.site}, {space!r}, {address}, {stride}, ({values},), {detail})")
 
 
-def _elements(S, L, k, space, address, stride, registers, detail):
+def _elements(resident, lanes, site, space, address, stride, registers, detail):
     """Yields (register, element, memory, index) of every element, and counts the request."""
     matrix, shape, layout, kind = detail
     size, each = _element(kind)
     where = coordinates(matrix, shape, registers, each)
     named = space == "shared"
     if space == "generic":
-        parts = split_generic(S, L, address, None)
+        parts = split_generic(resident, lanes, address, None)
         space, address, _ = parts[0]
     wide = np.uint64 if space == "global" else address.dtype.type
-    address = np.broadcast_to(address, L.n)
-    first = np.repeat(address.reshape(L.warps, 32)[:, 0], 32).astype(wide)
-    stride = np.repeat(np.broadcast_to(stride, L.n).reshape(L.warps, 32)[:, 0], 32).astype(wide)
-    site = S.sites[k]
-    before = site.wavefronts, site.ideal, site.sectors, site.requests, site.bytes
+    address = np.broadcast_to(address, lanes.n)
+    first = np.repeat(address.reshape(lanes.warps, 32)[:, 0], 32).astype(wide)
+    stride = np.repeat(np.broadcast_to(stride, lanes.n).reshape(lanes.warps, 32)[:, 0], 32).astype(wide)
+    counts = resident.sites[site]
+    before = counts.wavefronts, counts.ideal, counts.sectors, counts.requests, counts.bytes
     for register in range(registers):
         for element in range(each):
-            row, column = (np.tile(where[register, :, element, axis], L.warps).astype(wide) for axis in (0, 1))
+            row, column = (np.tile(where[register, :, element, axis], lanes.warps).astype(wide) for axis in (0, 1))
             major, minor = (row, column) if layout == "row" else (column, row)
             at = first + (major * stride + minor) * wide(size)
-            memory, index, picked = resolve(S, L, k, space, at, L.mask, size)
-            if S.hazards is not None:
-                (S.hazards.write if matrix == "d" else S.hazards.read)(L, k, memory, index, picked, size)
+            memory, index, picked = resolve(resident, lanes, site, space, at, lanes.mask, size)
+            for observer in resident.observers:
+                (observer.write if matrix == "d" else observer.read)(lanes, site, memory, index, picked, size)
             yield register, element, memory, index
-    site.wavefronts, site.ideal, site.sectors, site.requests, site.bytes = before
-    _count(S, site, L, space, named, *(x.astype(np.int64)[::32, None] for x in (first, stride)), detail)
+    counts.wavefronts, counts.ideal, counts.sectors, counts.requests, counts.bytes = before
+    _count(resident, counts, lanes, space, named, *(x.astype(np.int64)[::32, None] for x in (first, stride)), detail)
 
 
-def _count(S, site, L, space, named, first, stride, detail):
+def _count(resident, site, lanes, space, named, first, stride, detail):
     """Requests, wavefronts and sectors of each machine instruction that ptxas makes of the load or store."""
     width, line, byte, instructions = access(*detail, named)
     step = stride * ELEMENT_BYTES[detail[3]]
     for lines, bytes_ in zip(line, byte, strict=True):
         at = first + lines * step + bytes_
         if space == "shared":
-            site.wavefronts += S.launch.patterns.total("shared", width, based(at, None, 4), None)
-            site.ideal += L.warps * int(ideal_wavefronts(at.shape[1], width))
+            site.wavefronts += resident.launch.patterns.total("shared", width, based(at, None, 4), None)
+            site.ideal += lanes.warps * int(ideal_wavefronts(at.shape[1], width))
         elif space == "global":
-            site.sectors += S.launch.patterns.total("sectors", width, based(at, None, 32), None)
-    site.requests += L.warps * instructions
-    site.bytes += L.warps * line.size * width
+            site.sectors += resident.launch.patterns.total("sectors", width, based(at, None, 32), None)
+    site.requests += lanes.warps * instructions
+    site.bytes += lanes.warps * line.size * width
 
 
 @runtime
-def load_tile(S, L, k, space, address, stride, registers, detail):
+def load_tile(resident, lanes, site, space, address, stride, registers, detail):
     """The registers of a wmma fragment, from a base and a stride."""
     size, each = _element(detail[3])
-    out = np.zeros((registers, L.n, each), f"u{size}")
-    for register, element, memory, index in _elements(S, L, k, space, address, stride, registers, detail):
+    out = np.zeros((registers, lanes.n, each), f"u{size}")
+    for register, element, memory, index in _elements(resident, lanes, site, space, address, stride, registers, detail):
         out[register, :, element] = memory.views[size][index]
     return list(out.view(np.uint32)[:, :, 0])
 
 
 @runtime
-def store_tile(S, L, k, space, address, stride, values, detail):
+def store_tile(resident, lanes, site, space, address, stride, values, detail):
     """A wmma fragment into memory, at a base and a stride."""
     size, each = _element(detail[3])
-    bits = np.stack([np.broadcast_to(v, L.n) for v in values])
+    bits = np.stack([np.broadcast_to(v, lanes.n) for v in values])
     parts = bits[..., None].view(f"u{size}")
-    for register, element, memory, index in _elements(S, L, k, space, address, stride, len(values), detail):
+    for register, element, memory, index in _elements(
+        resident, lanes, site, space, address, stride, len(values), detail
+    ):
         memory.views[size][index] = parts[register, :, element]
 
 
@@ -175,17 +177,19 @@ def _multiply(e, i, shape):
     vectors = [o.items for o in i.operands]
     reads = ["(" + ", ".join(e.read(x, "b32") for x in v) + ",)" for v in vectors[1:]]
     t = e.temporary()
-    e.line(f"{t} = multiply_tiles(L, {reads[0]}, {reads[1]}, {reads[2]}, {len(vectors[0])}, {(shape, a, b, c, d)!r})")
+    e.line(
+        f"{t} = multiply_tiles(lanes, {reads[0]}, {reads[1]}, {reads[2]}, {len(vectors[0])}, {(shape, a, b, c, d)!r})"
+    )
     for number, item in enumerate(vectors[0]):
         e.write(item, f"{t}[{number}]", "b32")
 
 
-def _tile(L, registers, matrix, shape, kind):
+def _tile(lanes, registers, matrix, shape, kind):
     each = _element(kind)[1]
     where = coordinates(matrix, shape, len(registers), each)
     m, n, k = SHAPES[shape]
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
-    bits = stacked(L, registers)
+    bits = stacked(lanes, registers)
     values = (
         bits[..., None]
         if kind == "s32"
@@ -194,18 +198,18 @@ def _tile(L, registers, matrix, shape, kind):
         else float_elements(bits, kind)
     )
     dtype = np.int32 if kind == "s32" else np.float32
-    out = np.empty((L.warps, rows, columns), dtype)
-    values = values.reshape(len(registers), L.warps, 32, each).swapaxes(0, 1)
+    out = np.empty((lanes.warps, rows, columns), dtype)
+    values = values.reshape(len(registers), lanes.warps, 32, each).swapaxes(0, 1)
     out[:, where[..., 0], where[..., 1]] = values.view(np.int32) if kind == "s32" else values
     return out
 
 
 @runtime
-def multiply_tiles(L, a, b, c, count, detail):
+def multiply_tiles(lanes, a, b, c, count, detail):
     """a · b + c of whole tiles; returns registers as 32-bit patterns."""
     shape, kind_a, kind_b, kind_c, kind_d = detail
-    left, right = _tile(L, a, "a", shape, kind_a), _tile(L, b, "b", shape, kind_b)
-    total = _tile(L, c, "c", shape, kind_c)
+    left, right = _tile(lanes, a, "a", shape, kind_a), _tile(lanes, b, "b", shape, kind_b)
+    total = _tile(lanes, c, "c", shape, kind_c)
     product = np.matmul(left, right)
     total = total + (product.astype(np.int32) if kind_c == "s32" else product)
     each = _element(kind_d)[1]
@@ -213,4 +217,4 @@ def multiply_tiles(L, a, b, c, count, detail):
     picked = np.ascontiguousarray(total[:, where[..., 0], where[..., 1]].swapaxes(0, 1))
     if kind_d == "f16":
         picked = round_to_f16(picked).astype(np.float16)
-    return list(picked.reshape(count, L.n, each).view(np.uint32)[:, :, 0])
+    return list(picked.reshape(count, lanes.n, each).view(np.uint32)[:, :, 0])

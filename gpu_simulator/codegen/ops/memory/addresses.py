@@ -35,18 +35,18 @@ def wide_address(e, memory) -> str:
     return e.address(memory)
 
 
-def resolve(S, L, k, space, address, mask, width, kind="shared"):
+def resolve(resident, lanes, site, space, address, mask, width, kind="shared"):
     """(memory, index, picked) of an access in a named space; None if no lane executes."""
-    memory = S.memory if space == "global" else S.shared if space == "shared" else S.local
+    memory = resident.memory if space == "global" else resident.shared if space == "shared" else resident.local
     found = (
-        S.memory.resolve(S, L, k, address, mask, width)
+        resident.memory.resolve(resident, lanes, site, address, mask, width)
         if space == "global"
-        else memory.resolve(L, k, address, mask, width, kind)
+        else memory.resolve(lanes, site, address, mask, width, kind)
     )
     return None if found is None else (memory, *found)
 
 
-def split_generic(S, L, address, mask):
+def split_generic(resident, lanes, address, mask):
     """(space, addresses within it, mask) for each state space that generic addresses fall in."""
     if address.ndim == 0:
         at = int(address)
@@ -62,7 +62,7 @@ def split_generic(S, L, address, mask):
         return [("shared", _within(address, "shared"), mask)]
     if low >= LOCAL_WINDOW and high < SHARED_WINDOW:
         return [("local", _within(address, "local"), mask)]
-    active = np.ones(L.n, bool) if mask is None else mask
+    active = np.ones(lanes.n, bool) if mask is None else mask
     tests = (
         ("global", address < LOCAL_WINDOW),
         ("local", (address >= LOCAL_WINDOW) & (address < SHARED_WINDOW)),

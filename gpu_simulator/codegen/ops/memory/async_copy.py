@@ -29,11 +29,11 @@ def cp(e, i):
         bulk(e, i)
         return
     if "commit_group" in i.parts:
-        e.line(f"S.groups.commit(L, {i.site}, {e.mask})")
+        e.line(f"resident.groups.commit(lanes, {i.site}, {e.mask})")
         return
     if "wait_group" in i.parts or "wait_all" in i.parts:
         left = e.read(i.operands[0], "u32") if "wait_group" in i.parts else None
-        e.line(f"S.groups.wait(L, {i.site}, {e.mask}, {left})")
+        e.line(f"resident.groups.wait(lanes, {i.site}, {e.mask}, {left})")
         return
     e.allow(
         "async",
@@ -68,7 +68,9 @@ def cp(e, i):
     to = e.address(destination)
     if not any(p.startswith("shared") for p in i.parts):
         to = f"({to} - {e.constant(np.uint64(SHARED_WINDOW))})"
-    e.line(f"copy_async(S, L, {i.site}, {to}, {wide_address(e, source)}, {e.mask}, {size}, {length}, {kind!r})")
+    e.line(
+        f"copy_async(resident, lanes, {i.site}, {to}, {wide_address(e, source)}, {e.mask}, {size}, {length}, {kind!r})"
+    )
 
 
 INVERTED = {"eq", "lt", "le", "equ", "ltu", "leu"}  # comparisons of which ptxas keeps the opposite in the register
@@ -99,63 +101,70 @@ def _writers(e, register) -> list:
 
 
 @runtime
-def copy_async(S, L, k, to, source, mask, size, length, kind):
+def copy_async(resident, lanes, site, to, source, mask, size, length, kind):
     """One cp.async: checked and counted now; the bytes move now (timing early) or when the group is waited for."""
-    picked = picked_lanes(L, mask)
+    picked = picked_lanes(lanes, mask)
     if picked is not None and not picked.size:
         return
-    to = np.broadcast_to(to, L.n) if to.ndim == 0 else to
-    source = np.broadcast_to(source, L.n) if source.ndim == 0 else source
+    to = np.broadcast_to(to, lanes.n) if to.ndim == 0 else to
+    source = np.broadcast_to(source, lanes.n) if source.ndim == 0 else source
     if length is not None and length.ndim == 0 and int(length) == size:
         length = None
     reading = mask
     if length is not None:
-        reading = np.broadcast_to(length, L.n) > 0
+        reading = np.broadcast_to(length, lanes.n) > 0
         reading = reading if mask is None else reading & mask
-    site = S.sites[k]
-    sectors = site.sectors
-    found = S.memory.resolve(S, L, k, source, reading, size) if length is None or reading.any() else None
-    if kind.startswith("cg"):
-        site.sectors = sectors  # counted below: they depend on where they go, too
-    global_counts = site.requests
-    before = site.bytes
-    index_to, _ = S.shared.resolve(L, k, to, mask, size, "uncounted")
-    count_copy(S, site, L, to, source, mask, size, kind, None if length is None else reading)
-    site.requests, site.bytes = global_counts, before
-    lanes = np.arange(L.n) if picked is None else picked
-    index_from = np.full(L.n, -1, np.int64)
+    counts = resident.sites[site]
+    sectors = counts.sectors
+    found = (
+        resident.memory.resolve(resident, lanes, site, source, reading, size)
+        if length is None or reading.any()
+        else None
+    )
     if found is not None:
-        index_from[np.arange(L.n) if found[1] is None else found[1]] = found[0]
-    index_from = index_from[lanes]
-    kept = None if length is None else np.broadcast_to(length, L.n)[lanes]
+        for observer in resident.observers:
+            observer.read(lanes, site, resident.memory, *found, size)
+    if kind.startswith("cg"):
+        counts.sectors = sectors  # counted below: they depend on where they go, too
+    global_counts = counts.requests
+    before = counts.bytes
+    index_to, _ = resident.shared.resolve(lanes, site, to, mask, size, "uncounted")
+    count_copy(resident, counts, lanes, to, source, mask, size, kind, None if length is None else reading)
+    counts.requests, counts.bytes = global_counts, before
+    positions = np.arange(lanes.n) if picked is None else picked
+    index_from = np.full(lanes.n, -1, np.int64)
+    if found is not None:
+        index_from[np.arange(lanes.n) if found[1] is None else found[1]] = found[0]
+    index_from = index_from[positions]
+    kept = None if length is None else np.broadcast_to(length, lanes.n)[positions]
     if kept is not None and int(kept.max()) > size:  # PTX ISA, "cp.async": undefined behaviour
         most = int(np.argmax(kept))
         raise MemoryFault(
-            f"{S.launch.describe(S.program.sites[k])}: {S.name_lane(int(L.lane_numbers()[lanes[most]]))} "
+            f"{resident.describe(site)}: {resident.name_lane(int(lanes.lane_numbers()[positions[most]]))} "
             f"copies {size} bytes and names {int(kept[most])} of them to be read; that must be {size} at "
             "most, and what is less becomes zeros."
         )
-    if S.hazards is not None:
-        S.hazards.copy(L, k, index_to, picked, size)
-    S.groups.copy(L, lanes, index_to, index_from, size, kept)
+    for observer in resident.observers:
+        observer.copy_issued(lanes, site, index_to, picked, size)
+    resident.groups.copy(lanes, positions, index_to, index_from, size, kept)
 
 
-def count_copy(S, site, L, to, source, mask, size, kind, reading):
+def count_copy(resident, site, lanes, to, source, mask, size, kind, reading):
     """Wavefronts of one cp.async a warp: they depend on where the data come from, too.
 
     kind: "ca", "cg", "cg if", "cg unless" or "cg zfill".   reading: lanes that do not fill with zeros, or None for all.
     """
-    use = None if mask is None else mask.reshape(L.warps, 32)
-    parts = [based(a.astype(np.int64).reshape(L.warps, 32), use, 128) for a in (source, to)]
+    use = None if mask is None else mask.reshape(lanes.warps, 32)
+    parts = [based(a.astype(np.int64).reshape(lanes.warps, 32), use, 128) for a in (source, to)]
     if reading is not None:
-        parts.append(np.broadcast_to(reading, L.n).astype(np.int64).reshape(L.warps, 32))
+        parts.append(np.broadcast_to(reading, lanes.n).astype(np.int64).reshape(lanes.warps, 32))
     rows, every = np.concatenate(parts, axis=1), None if use is None else np.concatenate([use] * len(parts), axis=1)
-    total = S.launch.patterns.total
+    total = resident.launch.patterns.total
     site.wavefronts += total(kind, size, rows, every)
     if kind.startswith("cg"):
         site.sectors += total("copy sectors", size, rows, every)
     if kind in ("cg", "cg zfill"):
         site.ideal += total("ideal cg", size, rows, every)
     if kind != "cg":
-        per_warp = np.full(L.warps, 32) if use is None else use.sum(1)
+        per_warp = np.full(lanes.warps, 32) if use is None else use.sum(1)
         site.ideal += int((-(-per_warp * size // 128)).sum())

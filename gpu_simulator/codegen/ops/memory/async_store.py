@@ -28,52 +28,52 @@ def emit(e, i, change: str = "None") -> None:
     items = source.items if type(source) is Vector else (source,)
     values = ", ".join(e.read(item, f"b{8 * BYTES[kind]}") for item in items)
     e.line(
-        f"store_async(S, L, {i.site}, {e.mask}, {e.address(where)}, ({values},), {e.address(barrier)}, {change}, "
+        f"store_async(resident, lanes, {i.site}, {e.mask}, {e.address(where)}, ({values},), {e.address(barrier)}, {change}, "
         f"{kind!r})"
     )
 
 
 @runtime
-def store_async(S, L, k, mask, address, values, barrier, change, kind):
+def store_async(resident, lanes, site, mask, address, values, barrier, change, kind):
     """One store for each executing lane."""
-    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
+    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
     if not len(positions):
         return
-    lanes = L.lane_numbers()[positions]
-    parts = [np.broadcast_to(v, L.n)[positions] for v in values]
+    numbers = lanes.lane_numbers()[positions]
+    parts = [np.broadcast_to(v, lanes.n)[positions] for v in values]
     raw = np.ascontiguousarray(np.stack(parts, axis=1))
     width = raw.shape[1] * raw.itemsize
     rows = raw.view(ELEMENT[width])[:, 0]
-    blocks, offsets = S.shared.split(k, lanes, np.broadcast_to(address, L.n)[positions])
-    homes, places = S.shared.split(k, lanes, np.broadcast_to(barrier, L.n)[positions])
-    S.sites[k].requests += len(np.unique(lanes >> 5))
-    S.sites[k].bytes += len(lanes) * width
-    data = S.shared.views[width]
-    for n, lane in enumerate(lanes.tolist()):
+    blocks, offsets = resident.shared.split(site, numbers, np.broadcast_to(address, lanes.n)[positions])
+    homes, places = resident.shared.split(site, numbers, np.broadcast_to(barrier, lanes.n)[positions])
+    resident.sites[site].requests += len(np.unique(numbers >> 5))
+    resident.sites[site].bytes += len(numbers) * width
+    data = resident.shared.views[width]
+    for n, lane in enumerate(numbers.tolist()):
         at, key = int(offsets[n]), (int(homes[n]), int(places[n]))
-        check(S, k, lane, int(blocks[n]), at, width, key)
-        index = np.array([int(blocks[n]) * S.shared_stride + at >> SHIFT[width]])
+        check(resident, site, lane, int(blocks[n]), at, width, key)
+        index = np.array([int(blocks[n]) * resident.shared_stride + at >> SHIFT[width]])
 
         def move(index=index, value=rows[n : n + 1]):
             data[index] = value if change is None else combine(change, kind, data[index], (value,))
 
-        target = S.mbarriers.find(k, lane, key)
-        load = Load(k, lane, key, width, move, index, target.phase, width, proxy=False)
-        if S.hazards is not None:
-            S.hazards.proxies.load(load, target)
-        S.transfers.load(load)
+        target = resident.mbarriers.find(site, lane, key)
+        load = Load(site, lane, key, width, move, index, target.phase, width, proxy=False)
+        for observer in resident.observers:
+            observer.load_issued(load, target)
+        resident.transfers.load(load)
 
 
-def check(S, k, lane: int, block: int, at: int, width: int, key) -> None:
+def check(resident, site, lane: int, block: int, at: int, width: int, key) -> None:
     """A store to another block lies inside it, is aligned, and reports to a barrier of that block."""
-    where = f"{S.launch.describe(S.program.sites[k])}: {S.name_lane(lane)}"
-    if at % width or at + width > S.shared.size:
+    where = f"{resident.describe(site)}: {resident.name_lane(lane)}"
+    if at % width or at + width > resident.shared.size:
         raise MemoryFault(
-            f"{where} stores {width} bytes at shared address {at:,} of {S.name_block(block)}, which "
-            f"{f'is not a multiple of {width}' if at % width else f'has {S.shared.size:,} bytes'}."
+            f"{where} stores {width} bytes at shared address {at:,} of {resident.name_block(block)}, which "
+            f"{f'is not a multiple of {width}' if at % width else f'has {resident.shared.size:,} bytes'}."
         )
     if key[0] != block:
         raise MemoryFault(
-            f"{where} stores to {S.name_block(block)} and reports to an mbarrier of "
-            f"{S.name_block(key[0])}; it has to be one of the block that is written."
+            f"{where} stores to {resident.name_block(block)} and reports to an mbarrier of "
+            f"{resident.name_block(key[0])}; it has to be one of the block that is written."
         )

@@ -59,7 +59,7 @@ def atomic(e, i):
             offset = e.constant(np.uint64(number * step))
             t = e.temporary()
             e.line(
-                f"{t} = atomic_(S, L, {i.site}, {space!r}, {address} + {offset}, {e.mask}, {which!r}, {kind!r}, "
+                f"{t} = atomic_(resident, lanes, {i.site}, {space!r}, {address} + {offset}, {e.mask}, {which!r}, {kind!r}, "
                 f"({e.read(item, 'b' + str(8 * step))},), {wanted})"
             )
             if wanted:
@@ -68,7 +68,9 @@ def atomic(e, i):
     raw = "b" + str(8 * step)
     reads = ", ".join(e.read(v, raw) for v in values)
     t = e.temporary()
-    e.line(f"{t} = atomic_(S, L, {i.site}, {space!r}, {address}, {e.mask}, {which!r}, {kind!r}, ({reads},), {wanted})")
+    e.line(
+        f"{t} = atomic_(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {which!r}, {kind!r}, ({reads},), {wanted})"
+    )
     if wanted:
         e.write(destination, t, raw)
 
@@ -83,24 +85,26 @@ def touches_subnormals(*arrays) -> bool:
 
 
 @runtime
-def atomic_(S, L, k, space, address, mask, which, kind, values, wanted):
+def atomic_(resident, lanes, site, space, address, mask, which, kind, values, wanted):
     """Old values (lane order) where `wanted`, else None."""
     if space == "generic":
-        parts = split_generic(S, L, address, mask)
+        parts = split_generic(resident, lanes, address, mask)
         out = None
         for part_space, part_address, part_mask in parts:
-            old = atomic_(S, L, k, part_space, part_address, part_mask, which, kind, values, wanted)
+            old = atomic_(resident, lanes, site, part_space, part_address, part_mask, which, kind, values, wanted)
             out = old if out is None or old is None else np.where(part_mask, old, out)
-        return np.zeros(L.n, values[0].dtype) if out is None else out
+        return np.zeros(lanes.n, values[0].dtype) if out is None else out
     width = values[0].dtype.itemsize
-    found = resolve(S, L, k, space, np.broadcast_to(address, L.n) if address.ndim == 0 else address, mask, width)
+    found = resolve(
+        resident, lanes, site, space, np.broadcast_to(address, lanes.n) if address.ndim == 0 else address, mask, width
+    )
     if found is None:
-        return np.zeros(L.n, values[0].dtype)
+        return np.zeros(lanes.n, values[0].dtype)
     memory, index, picked = found
-    if S.hazards is not None and space != "local":
-        S.hazards.atomic(L, k, memory, index, picked, width)
+    for observer in resident.observers if space != "local" else ():
+        observer.atomic(lanes, site, memory, index, picked, width)
     data = memory.views[width]
-    count = L.n if picked is None else len(picked)
+    count = lanes.n if picked is None else len(picked)
     values = tuple(np.full(count, v) if v.ndim == 0 else v if picked is None else v[picked] for v in values)
     # An H200 adds float32 numbers in global memory without subnormals, and in shared memory with them.
     flushed = space == "global" and which == "add" and kind == "f32"
@@ -123,16 +127,16 @@ def atomic_(S, L, k, space, address, mask, which, kind, values, wanted):
         ends = np.cumsum(np.bincount(rank))
         begin = 0
         for end in ends.tolist():
-            lanes = order[by_rank[begin:end]]
-            at = index[lanes]
+            turn = order[by_rank[begin:end]]
+            at = index[turn]
             before = data[at]
-            old[lanes] = before
-            data[at] = combine(which, kind, before, tuple(v[lanes] for v in values), flushed)
+            old[turn] = before
+            data[at] = combine(which, kind, before, tuple(v[turn] for v in values), flushed)
             begin = end
     if not wanted:
         return None
     if picked is None:
         return old
-    out = np.zeros(L.n, old.dtype)
+    out = np.zeros(lanes.n, old.dtype)
     out[picked] = old
     return out

@@ -19,7 +19,6 @@ from gpu_simulator.codegen.ops.memory.bulk_checks import (
     check_shared,
     descriptor,
     plain_place,
-    site,
 )
 from gpu_simulator.codegen.ops.memory.bulk_reduce import CHANGES, change_of, reduced
 from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
@@ -41,14 +40,16 @@ def bulk(e, i) -> None:
     e.allow(*_KNOWN)
     parts, operands = i.parts, i.operands
     if "mbarrier" in parts:
-        e.line(f"copies_arrive(S, L, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, {'noinc' in parts})")
+        e.line(
+            f"copies_arrive(resident, lanes, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, {'noinc' in parts})"
+        )
     elif "commit_group" in parts:
-        e.line(f"S.transfers.commit(L, {e.mask})")
+        e.line(f"resident.transfers.commit(lanes, {e.mask})")
     elif "wait_group" in parts:
-        e.line(f"S.transfers.wait(L, {e.mask}, {e.read(operands[0], 'u32')})")
+        e.line(f"resident.transfers.wait(lanes, {e.mask}, {e.read(operands[0], 'u32')})")
     elif "prefetch" in parts:
         where = _tensor_place(e, i, operands[0]) if "tensor" in parts else None
-        e.line("pass" if where is None else f"bulk_prefetch(S, L, {i.site}, {e.mask}, {where})")
+        e.line("pass" if where is None else f"bulk_prefetch(resident, lanes, {i.site}, {e.mask}, {where})")
     else:
         _copy(e, i)
 
@@ -63,7 +64,7 @@ def _copy(e, i) -> None:
     if "global" not in spaces:
         here, there, barrier = (shared_address(e, i, place) for place in (source, to, i.operands[3]))
         e.line(
-            f"block_copy(S, L, {i.site}, {e.mask}, {there}, {here}, {e.read(i.operands[2], 'u32')}, {barrier}, "
+            f"block_copy(resident, lanes, {i.site}, {e.mask}, {there}, {here}, {e.read(i.operands[2], 'u32')}, {barrier}, "
             f"{change!r})"
         )
         return
@@ -75,7 +76,9 @@ def _copy(e, i) -> None:
     barrier = "None" if storing else shared_address(e, i, i.operands[at])
     blocks = e.read(i.operands[at + 1], "u16") if "multicast__cluster" in i.parts else "None"
     pair = "cta_group__2" in i.parts
-    e.line(f"bulk_copy(S, L, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where}, {blocks}, {pair}, {change!r})")
+    e.line(
+        f"bulk_copy(resident, lanes, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where}, {blocks}, {pair}, {change!r})"
+    )
 
 
 def _tensor_place(e, i, outside) -> str:
@@ -88,78 +91,78 @@ def _tensor_place(e, i, outside) -> str:
 
 
 @runtime
-def bulk_prefetch(S, L, k, mask, where):
+def bulk_prefetch(resident, lanes, site, mask, where):
     """A box asked into L2, of which only its descriptor and its corner matter here."""
-    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
-    for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
+    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
+    for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
         address, *corner = (int(v if v.ndim == 0 else v[at]) for v in (where[0], *where[1]))
-        check_corner(S, k, lane, descriptor(S, k, lane, address, len(corner)), corner, "prefetches")
+        check_corner(resident, site, lane, descriptor(resident, site, lane, address, len(corner)), corner, "prefetches")
 
 
 @runtime
-def bulk_copy(S, L, k, mask, shared, barrier, tensor, where, blocks, pair, change):
+def bulk_copy(resident, lanes, site, mask, shared, barrier, tensor, where, blocks, pair, change):
     """One copy for each executing lane; into shared memory where there is a barrier, else out of it.
 
     blocks: mask of the ranks to which a multicast goes, or None.   pair: .cta_group::2.
     change: the operation and type of a reduction, or None.
     """
-    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
-    for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
+    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
+    for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
 
         def own(value, at=at):
             return int(value if value.ndim == 0 else value[at])
 
-        block, address = located(S, k, lane, own(shared))
-        if block != S.block_of_lane[lane]:
-            S.shared.check_space(k, lane)
+        block, address = located(resident, site, lane, own(shared))
+        if block != resident.block_of_lane[lane]:
+            resident.shared.check_space(site, lane)
         if tensor:
-            boxes = descriptor(S, k, lane, own(where[0]), len(where[1]))
+            boxes = descriptor(resident, site, lane, own(where[0]), len(where[1]))
             corner = [own(c) for c in where[1]]
-            check_corner(S, k, lane, boxes, corner, _verb(barrier, change))
+            check_corner(resident, site, lane, boxes, corner, _verb(barrier, change))
             place = boxes.place(corner)
             size, chunks, reach = boxes.size, boxes.shared(address), boxes.reach
-            check_shared(S, k, lane, address, reach, SMEM_ALIGN)
+            check_shared(resident, site, lane, address, reach, SMEM_ALIGN)
         else:
             boxes, size = Bytes, own(where[1])
-            place = plain_place(S, k, lane, own(where[0]), size)
-            check_shared(S, k, lane, address, size, PLAIN_ALIGN)
+            place = plain_place(resident, site, lane, own(where[0]), size)
+            check_shared(resident, site, lane, address, size, PLAIN_ALIGN)
             chunks = (address >> 4) + np.arange(size >> 4)
-        count(S.sites[k], place, size)
+        count(resident.sites[site], place, size)
         if barrier is None:
-            store(S, k, lane, boxes, place, chunks + (block * S.shared_stride >> 4), change)
+            store(resident, site, lane, boxes, place, chunks + (block * resident.shared_stride >> 4), change)
             continue
-        S.launch.asked_by_rank[int(S.block_of_lane[lane]) % S.cluster_size] += size
-        if S.hazards is not None:
-            S.hazards.proxies.outside(k, lane, place, "reads")
-        home, ranks = located(S, k, lane, own(barrier)), None if blocks is None else own(blocks)
-        for to, key in destinations(S, k, lane, block, home, ranks, pair):
-            load(S, k, lane, boxes, place, chunks + (to * S.shared_stride >> 4), key, size)
+        resident.launch.asked_by_rank[int(resident.block_of_lane[lane]) % resident.cluster_size] += size
+        for observer in resident.observers:
+            observer.global_copied(site, lane, place, "reads")
+        home, ranks = located(resident, site, lane, own(barrier)), None if blocks is None else own(blocks)
+        for to, key in destinations(resident, site, lane, block, home, ranks, pair):
+            load(resident, site, lane, boxes, place, chunks + (to * resident.shared_stride >> 4), key, size)
 
 
 def _verb(barrier, change) -> str:
     return "loads" if barrier is not None else "stores" if change is None else "reduces"
 
 
-def located(S, k, lane: int, address: int) -> tuple[int, int]:
-    """(block of the chunk, offset) of a shared address."""
-    blocks, at = S.shared.split(k, np.array([lane]), np.array([address & 0xFFFFFFFF]))
+def located(resident, site, lane: int, address: int) -> tuple[int, int]:
+    """(resident block, offset) of a shared address."""
+    blocks, at = resident.shared.split(site, np.array([lane]), np.array([address & 0xFFFFFFFF]))
     return int(blocks[0]), int(at[0])
 
 
-def load(S, k, lane, boxes, place, index, key, size) -> None:
+def load(resident, site, lane, boxes, place, index, key, size) -> None:
     """Start a copy into shared memory that completes on an mbarrier."""
-    barrier = S.mbarriers.find(k, lane, key)
+    barrier = resident.mbarriers.find(site, lane, key)
 
     def move():
-        S.shared.views[16][index] = boxes.read(S.memory, place)
+        resident.shared.views[16][index] = boxes.read(resident.memory, place)
 
-    copy = Load(k, lane, key, size, move, index, barrier.phase)
-    if S.hazards is not None:
-        S.hazards.proxies.load(copy, barrier)
-    S.transfers.load(copy)
+    copy = Load(site, lane, key, size, move, index, barrier.phase)
+    for observer in resident.observers:
+        observer.load_issued(copy, barrier)
+    resident.transfers.load(copy)
 
 
-def destinations(S, k, lane: int, block: int, home: tuple[int, int], ranks: int | None, pair: bool):
+def destinations(resident, site, lane: int, block: int, home: tuple[int, int], ranks: int | None, pair: bool):
     """(block, key of its mbarrier) of each copy that a load makes.
 
     block: that the address names.   home: the mbarrier that the load names.
@@ -171,72 +174,78 @@ def destinations(S, k, lane: int, block: int, home: tuple[int, int], ranks: int 
         if home[0] != block and not (pair and home[0] == block ^ 1):
             hint = "" if pair else "; with .cta_group::2 it may be in the other block of its pair"
             raise MemoryFault(
-                f"{site(S, k)}: {S.name_lane(lane)} fills shared memory of {S.name_block(block)} and "
-                f"reports to an mbarrier of {S.name_block(home[0])}, but it has to be one of the block "
+                f"{resident.describe(site)}: {resident.name_lane(lane)} fills shared memory of {resident.name_block(block)} and "
+                f"reports to an mbarrier of {resident.name_block(home[0])}, but it has to be one of the block "
                 f"that is filled{hint}."
             )
         yield block, home
         return
-    first = block - block % S.cluster_size
-    if not ranks or ranks >> S.cluster_size:
+    first = block - block % resident.cluster_size
+    if not ranks or ranks >> resident.cluster_size:
         raise MemoryFault(
-            f"{site(S, k)}: {S.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, "
-            f"but its cluster has {S.cluster_size} block{'s' if S.cluster_size > 1 else ''}, so that the "
-            f"mask is {1:#x} to {(1 << S.cluster_size) - 1:#x}."
+            f"{resident.describe(site)}: {resident.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, "
+            f"but its cluster has {resident.cluster_size} block{'s' if resident.cluster_size > 1 else ''}, so that the "
+            f"mask is {1:#x} to {(1 << resident.cluster_size) - 1:#x}."
         )
-    for rank in range(S.cluster_size):
+    for rank in range(resident.cluster_size):
         if ranks >> rank & 1:
             to = first + rank
-            S.shared.check_there(k, np.array([lane]), np.array([to]))
+            resident.shared.check_there(site, np.array([lane]), np.array([to]))
             yield to, (to & ~1 | home[0] & 1 if pair else to, home[1])
 
 
 @runtime
-def block_copy(S, L, k, mask, to, source, size, barrier, change):
+def block_copy(resident, lanes, site, mask, to, source, size, barrier, change):
     """cp.async.bulk from the shared memory of this block to that of another."""
-    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
-    for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
+    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
+    for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
         target, begin, count_, home = (int(v if v.ndim == 0 else v[at]) for v in (to, source, size, barrier))
-        (block, there), (own, here) = located(S, k, lane, target), located(S, k, lane, begin)
-        if own != S.block_of_lane[lane]:
+        (block, there), (own, here) = located(resident, site, lane, target), located(resident, site, lane, begin)
+        if own != resident.block_of_lane[lane]:
             raise MemoryFault(
-                f"{site(S, k)}: {S.name_lane(lane)} copies from {S.name_block(own)}; a copy from block "
+                f"{resident.describe(site)}: {resident.name_lane(lane)} copies from {resident.name_block(own)}; a copy from block "
                 "to block begins in the shared memory of the thread's own."
             )
         for address in (there, here):
-            check_shared(S, k, lane, address, count_, PLAIN_ALIGN)
+            check_shared(resident, site, lane, address, count_, PLAIN_ALIGN)
         if count_ % PLAIN_ALIGN or not count_:
-            raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} copies {count_:,} bytes; 16, 32, 48 … are possible.")
-        S.sites[k].requests += 1
-        S.sites[k].bytes += count_
-        ((_, key),) = destinations(S, k, lane, block, located(S, k, lane, home), None, False)
+            raise MemoryFault(
+                f"{resident.describe(site)}: {resident.name_lane(lane)} copies {count_:,} bytes; 16, 32, 48 … are possible."
+            )
+        resident.sites[site].requests += 1
+        resident.sites[site].bytes += count_
+        ((_, key),) = destinations(resident, site, lane, block, located(resident, site, lane, home), None, False)
         chunks = np.arange(count_ >> 4)
-        index, read = (chunks + (b * S.shared_stride + a >> 4) for b, a in ((block, there), (own, here)))
+        index, read = (chunks + (b * resident.shared_stride + a >> 4) for b, a in ((block, there), (own, here)))
 
         def move(index=index, read=read):
-            new = S.shared.views[16][read]
-            S.shared.views[16][index] = new if change is None else reduced(change, S.shared.views[16][index], new)
+            new = resident.shared.views[16][read]
+            resident.shared.views[16][index] = (
+                new if change is None else reduced(change, resident.shared.views[16][index], new)
+            )
 
-        target = S.mbarriers.find(k, lane, key)
-        copy = Load(k, lane, key, count_, move, index, target.phase, source=read)
-        if S.hazards is not None:
-            S.hazards.proxies.load(copy, target)
-        S.transfers.load(copy)
+        target = resident.mbarriers.find(site, lane, key)
+        copy = Load(site, lane, key, count_, move, index, target.phase, source=read)
+        for observer in resident.observers:
+            observer.load_issued(copy, target)
+        resident.transfers.load(copy)
 
 
-def store(S, k, lane, boxes, place, index, change) -> None:
+def store(resident, site, lane, boxes, place, index, change) -> None:
     """Start a copy out of shared memory; `change` makes it a reduction, (operation, type)."""
     if change is not None and change[1] is None:
         change = change[0], boxes.tensor.element
 
     def move():
-        new = S.shared.views[16][index]
-        boxes.write(S.memory, place, new if change is None else reduced(change, boxes.read(S.memory, place), new))
+        new = resident.shared.views[16][index]
+        boxes.write(
+            resident.memory, place, new if change is None else reduced(change, boxes.read(resident.memory, place), new)
+        )
 
-    if S.hazards is not None:
-        S.hazards.proxies.store(k, lane, index)
-        S.hazards.proxies.outside(k, lane, place, "writes")
-    S.transfers.store(k, lane, move, index)
+    for observer in resident.observers:
+        observer.store_issued(site, lane, index)
+        observer.global_copied(site, lane, place, "writes")
+    resident.transfers.store(site, lane, move, index)
 
 
 def count(site, place, size: int) -> None:
@@ -259,18 +268,18 @@ class Bytes:
 
 
 @runtime
-def copies_arrive(S, L, k, address, mask, noinc):
+def copies_arrive(resident, lanes, site, address, mask, noinc):
     """cp.async.mbarrier.arrive: an arrival of each thread when its copies so far have landed."""
-    for key, _, lanes in S.mbarriers.groups(L, k, address, mask):
-        barrier = S.mbarriers.find(k, int(lanes[0]), key)
-        if S.hazards is not None:
-            S.hazards.proxies.used(k, barrier, lanes)
-            S.hazards.proxies.arrived(k, barrier, lanes)
+    for key, _, numbers in resident.mbarriers.groups(lanes, site, address, mask):
+        barrier = resident.mbarriers.find(site, int(numbers[0]), key)
+        for observer in resident.observers:
+            observer.mbarrier_used(site, barrier, numbers)
+            observer.mbarrier_arrives(site, barrier, numbers)
         if not noinc:
-            S.mbarriers.add_pending(k, int(lanes[0]), key, len(lanes))
-        for lane in lanes.tolist():
-            move = S.groups.taken(lane)
-            copy = Load(k, lane, key, 0, move, np.zeros(0, np.int64), barrier.phase)
-            if S.hazards is not None:
-                S.hazards.proxies.copies(copy)
-            S.transfers.load(copy)
+            resident.mbarriers.add_pending(site, int(numbers[0]), key, len(numbers))
+        for lane in numbers.tolist():
+            move = resident.groups.taken(lane)
+            copy = Load(site, lane, key, 0, move, np.zeros(0, np.int64), barrier.phase)
+            for observer in resident.observers:
+                observer.copies_reported(copy)
+            resident.transfers.load(copy)

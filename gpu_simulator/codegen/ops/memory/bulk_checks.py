@@ -11,7 +11,7 @@ from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, Place, d
 SMEM_ALIGN, PLAIN_ALIGN = 128, 16
 
 
-def descriptor(S, k, lane: int, address: int, rank: int):
+def descriptor(resident, site, lane: int, address: int, rank: int):
     """The boxes of the tensor map at a generic address."""
     what = None
     if address >= LOCAL_WINDOW:
@@ -19,57 +19,54 @@ def descriptor(S, k, lane: int, address: int, rank: int):
         what = f"lies in {place} memory: declare the parameter `const __grid_constant__ CUtensorMap`"
     elif address % 64:
         what = "is not aligned to 64 bytes: declare the struct alignas(64)"
-    elif not S.memory.inside(address, address + BYTES):
-        what = f"points to {address:#x}, {S.memory.nearest(address, BYTES)}"
+    elif not resident.memory.inside(address, address + BYTES):
+        what = f"points to {address:#x}, {resident.memory.nearest(address, BYTES)}"
     if what is None:
         at = address - GLOBAL_BASE
-        boxes = decode(S.memory.data[at : at + BYTES].tobytes())
+        boxes = decode(resident.memory.data[at : at + BYTES].tobytes())
         if boxes is None:
             what = "is no tensor map: pass a TensorMap as the argument"
         elif boxes.tensor.rank != rank:
             what = f"has {boxes.tensor.rank} dimensions, and the copy names {rank} coordinates"
         else:
             return boxes
-    raise MemoryFault(f"{site(S, k)}: the tensor map of {S.name_lane(lane)} {what}.")
+    raise MemoryFault(f"{resident.describe(site)}: the tensor map of {resident.name_lane(lane)} {what}.")
 
 
-def check_corner(S, k, lane: int, boxes, corner: list[int], what: str) -> None:
+def check_corner(resident, site, lane: int, boxes, corner: list[int], what: str) -> None:
     """corner: coordinates, innermost first.   what: "loads", "stores" … ; `TensorMap.refused` has the law."""
     why = boxes.tensor.refused(corner, storing=what in ("stores", "reduces"))
     if why:
-        raise MemoryFault(f"{site(S, k)}: {S.name_lane(lane)} {what} a box at {tuple(corner)}, {why}")
+        raise MemoryFault(
+            f"{resident.describe(site)}: {resident.name_lane(lane)} {what} a box at {tuple(corner)}, {why}"
+        )
 
 
-def check_shared(S, k, lane: int, address: int, size: int, align: int) -> None:
+def check_shared(resident, site, lane: int, address: int, size: int, align: int) -> None:
     """A copy's place in shared memory is aligned and inside; a `MemoryFault` says what is not."""
     if address % align:
         raise MemoryFault(
-            f"{site(S, k)}: {S.name_lane(lane)} copies to or from shared address {address:#x}, which is "
+            f"{resident.describe(site)}: {resident.name_lane(lane)} copies to or from shared address {address:#x}, which is "
             f"not a multiple of {align} bytes; give the buffer __align__({align})"
             f"{' or, with a swizzle, that of its pattern (1,024 for 128 bytes)' if align > 16 else ''}."
         )
-    if address + size > S.shared.size:
+    if address + size > resident.shared.size:
         raise MemoryFault(
-            f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at shared address {address:,}, but "
-            f"the block has {S.shared.size:,} bytes of shared memory."
+            f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at shared address {address:,}, but "
+            f"the block has {resident.shared.size:,} bytes of shared memory."
         )
 
 
-def plain_place(S, k, lane: int, address: int, size: int):
+def plain_place(resident, site, lane: int, address: int, size: int):
     """Where a copy without a tensor map lies in global memory, in units of 16 bytes."""
     if size % PLAIN_ALIGN or address % PLAIN_ALIGN or not size:
         raise MemoryFault(
-            f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at global address {address:#x}; "
+            f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at global address {address:#x}; "
             "both must be multiples of 16."
         )
-    if not S.memory.inside(address, address + size):
+    if not resident.memory.inside(address, address + size):
         raise MemoryFault(
-            f"{site(S, k)}: {S.name_lane(lane)} copies {size:,} bytes at global address {address:#x}, "
-            f"{S.memory.nearest(address, size)}."
+            f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at global address {address:#x}, "
+            f"{resident.memory.nearest(address, size)}."
         )
     return Place(16, (address - GLOBAL_BASE >> 4) + np.arange(size >> 4), None, 0, 0)
-
-
-def site(S, k) -> str:
-    """The instruction at hand, named for a message."""
-    return S.launch.describe(S.program.sites[k])

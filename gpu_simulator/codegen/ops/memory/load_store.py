@@ -81,7 +81,7 @@ def ld(e, i):
     space = space_of(e, i, memory)
     address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
     t = e.temporary()
-    e.line(f"{t} = load(S, L, {i.site}, {space!r}, {address}, {e.mask}, {raw}, {count})")
+    e.line(f"{t} = load(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {raw}, {count})")
     items = (
         destination.items if count > 1 else (destination if type(destination) is not Vector else destination.items[0],)
     )
@@ -118,7 +118,7 @@ def st(e, i):
     values = ", ".join(e.read(item, raw if kind not in ("f32", "f64") else kind) for item in items)
     space = space_of(e, i, memory)
     address = e.address(memory) if space in ("shared", "local") else wide_address(e, memory)
-    e.line(f"store(S, L, {i.site}, {space!r}, {address}, {e.mask}, {CODES[raw]}, ({values},))")
+    e.line(f"store(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {CODES[raw]}, ({values},))")
 
 
 @op("prefetch", "prefetchu", "discard", "applypriority", forms="no effect on results; nothing is counted")
@@ -127,43 +127,45 @@ def prefetch(e, i):
     e.line("pass")
 
 
-def split_param(L, address, mask):
+def split_param(lanes, address, mask):
     """As `split_generic`, for addresses of parameters."""
     of_kernel = address >= np.uint64(GLOBAL_BASE)
     if of_kernel.all() or not of_kernel.any():
         return [("global" if of_kernel.any() else "local", address, mask)]
-    active = np.ones(L.n, bool) if mask is None else mask
+    active = np.ones(lanes.n, bool) if mask is None else mask
     tests = (("global", of_kernel), ("local", ~of_kernel))
     return [(space, address, active & test) for space, test in tests if (active & test).any()]
 
 
 @runtime
-def load(S, L, k, space, address, mask, dtype, count):
+def load(resident, lanes, site, space, address, mask, dtype, count):
     """Values of one load: an array or scalar of unsigned `dtype`, or a tuple of them for vectors."""
     if space in ("generic", "param"):
-        parts = split_generic(S, L, address, mask) if space == "generic" else split_param(L, address, mask)
+        parts = (
+            split_generic(resident, lanes, address, mask) if space == "generic" else split_param(lanes, address, mask)
+        )
         if len(parts) == 1:
             space, address, mask = parts[0]
         else:
-            results = [(m, load(S, L, k, s, a, m, dtype, count)) for s, a, m in parts]
+            results = [(m, load(resident, lanes, site, s, a, m, dtype, count)) for s, a, m in parts]
             if not results:
-                zero = np.zeros(L.n, dtype)
+                zero = np.zeros(lanes.n, dtype)
                 return zero if count == 1 else (zero,) * count
-            pick = lambda values: _merged(results, values, L, dtype)  # noqa: E731
+            pick = lambda values: _merged(results, values, lanes, dtype)  # noqa: E731
             return pick(None) if count == 1 else tuple(pick(n) for n in range(count))
     width = np.dtype(dtype).itemsize * count
     if width > 16:
-        return _wide_load(S, L, k, space, address, mask, dtype, count)
-    found = resolve(S, L, k, space, address, mask, width, "load")
+        return _wide_load(resident, lanes, site, space, address, mask, dtype, count)
+    found = resolve(resident, lanes, site, space, address, mask, width, "load")
     if found is None:
-        zero = np.zeros(L.n, dtype)
+        zero = np.zeros(lanes.n, dtype)
         return zero if count == 1 else (zero,) * count
     memory, index, picked = found
-    if S.hazards is not None and space != "local":
-        S.hazards.read(L, k, memory, index, picked, width)
+    for observer in resident.observers if space != "local" else ():
+        observer.read(lanes, site, memory, index, picked, width)
     raw = memory.views[width][index]
     if picked is not None and raw.ndim:
-        spread = np.zeros(L.n, raw.dtype)
+        spread = np.zeros(lanes.n, raw.dtype)
         spread[picked] = raw
         raw = spread
     if count == 1:
@@ -173,36 +175,38 @@ def load(S, L, k, space, address, mask, dtype, count):
     return tuple(np.ascontiguousarray(raw.view(dtype).reshape(-1, count).T))
 
 
-def _merged(results, number, L, dtype):
-    out = np.zeros(L.n, dtype)
+def _merged(results, number, lanes, dtype):
+    out = np.zeros(lanes.n, dtype)
     for mask, values in results:
         value = values if number is None else values[number]
         out = np.where(mask, value, out)
     return out
 
 
-def _wide_load(S, L, k, space, address, mask, dtype, count):
+def _wide_load(resident, lanes, site, space, address, mask, dtype, count):
     half, step = count // 2, np.dtype(dtype).itemsize * count // 2
-    first = load(S, L, k, space, address, mask, dtype, half)
-    return (*first, *load(S, L, k, space, address + address.dtype.type(step), mask, dtype, half))
+    first = load(resident, lanes, site, space, address, mask, dtype, half)
+    return (*first, *load(resident, lanes, site, space, address + address.dtype.type(step), mask, dtype, half))
 
 
 @runtime
-def store(S, L, k, space, address, mask, dtype, values):
+def store(resident, lanes, site, space, address, mask, dtype, values):
     """Write one value (or the items of a vector) a lane; where lanes collide the highest wins."""
     if space in ("generic", "param"):
-        parts = split_generic(S, L, address, mask) if space == "generic" else split_param(L, address, mask)
+        parts = (
+            split_generic(resident, lanes, address, mask) if space == "generic" else split_param(lanes, address, mask)
+        )
         for part_space, part_address, part_mask in parts:
-            store(S, L, k, part_space, part_address, part_mask, dtype, values)
+            store(resident, lanes, site, part_space, part_address, part_mask, dtype, values)
         return
     count = len(values)
     width = np.dtype(dtype).itemsize * count
     if width > 16:
         half = count // 2
-        store(S, L, k, space, address, mask, dtype, values[:half])
-        store(S, L, k, space, address + address.dtype.type(width // 2), mask, dtype, values[half:])
+        store(resident, lanes, site, space, address, mask, dtype, values[:half])
+        store(resident, lanes, site, space, address + address.dtype.type(width // 2), mask, dtype, values[half:])
         return
-    found = resolve(S, L, k, space, address, mask, width)
+    found = resolve(resident, lanes, site, space, address, mask, width)
     if found is None:
         return
     memory, index, picked = found
@@ -211,16 +215,16 @@ def store(S, L, k, space, address, mask, dtype, values):
         if raw.dtype != ELEMENT[width]:
             raw = raw.view(ELEMENT[width])
     else:
-        rows = np.empty((L.n, count), dtype)
+        rows = np.empty((lanes.n, count), dtype)
         for column, value in enumerate(values):
             rows[:, column] = value if value.dtype == rows.dtype else value.view(rows.dtype)
         raw = rows.view(ELEMENT[width])[:, 0]
-    if S.hazards is not None and space != "local":
-        S.hazards.write(L, k, memory, index, picked, width, raw)
+    for observer in resident.observers if space != "local" else ():
+        observer.write(lanes, site, memory, index, picked, width, raw)
     if raw.ndim:
         if picked is not None:
             raw = raw[picked]
         if index.ndim == 0:  # one address for all lanes: the last lane wins
-            lanes = L.active() if mask is None else mask
-            raw = raw[-1] if picked is not None or mask is None else raw[np.flatnonzero(lanes)[-1]]
+            active = lanes.active() if mask is None else mask
+            raw = raw[-1] if picked is not None or mask is None else raw[np.flatnonzero(active)[-1]]
     memory.views[width][index] = raw

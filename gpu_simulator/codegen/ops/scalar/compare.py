@@ -153,8 +153,8 @@ def sel(condition, a, b):
 
 
 @runtime
-def both(mask, guard, L):
+def both(mask, guard, lanes):
     """The lanes of a block that also pass a guard; None means all."""
     if guard.ndim == 0:
-        return mask if guard else L.nobody
+        return mask if guard else lanes.nobody
     return guard if mask is None else mask & guard

@@ -43,7 +43,7 @@ def _halves(e, destination, source) -> None:
     """{a, b} to 128 bits, or back."""
     if type(source) is Vector:
         low, high = (e.read(item, "b64") for item in source.items)
-        e.write(destination, f"of_halves(L, {low}, {high})", "b128")
+        e.write(destination, f"of_halves(lanes, {low}, {high})", "b128")
         return
     t = e.temporary()
     e.line(f"{t} = halves({e.read(source, 'b128')})")
@@ -53,9 +53,9 @@ def _halves(e, destination, source) -> None:
 
 
 @runtime
-def of_halves(L, low, high):
+def of_halves(lanes, low, high):
     """128 bits of two 64-bit halves."""
-    pair = np.stack([np.broadcast_to(low, L.n), np.broadcast_to(high, L.n)], axis=1)
+    pair = np.stack([np.broadcast_to(low, lanes.n), np.broadcast_to(high, lanes.n)], axis=1)
     return np.ascontiguousarray(pair).view(np.complex128)[:, 0]
 
 
@@ -91,7 +91,7 @@ def isspacep(e, i):
         inside = f"(({a} >= {low}) & ({a} < {high}))"
         if e.clustered and space in ("shared", "shared__cta"):  # that of the other blocks is .shared::cluster alone
             shift, ranks = e.constant(np.uint64(RANK_SHIFT)), e.constant(np.uint64(255))
-            inside = f"({inside} & ((({a} >> {shift}) & {ranks}) == L.cluster_ctarank))"
+            inside = f"({inside} & ((({a} >> {shift}) & {ranks}) == lanes.cluster_ctarank))"
         e.write(i.operands[0], inside, "pred")
     elif space == "global":
         e.write(i.operands[0], f"({a} < {e.constant(np.uint64(LOCAL_WINDOW))})", "pred")

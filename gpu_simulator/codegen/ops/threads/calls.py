@@ -24,10 +24,10 @@ def call(e, i):
     offsets = [e.program.address(symbol.variable) for symbol in arguments.items]
     if callee.name == "vprintf":
         result = e.constant(np.uint64(e.program.address(results.items[0].variable)))
-        e.line(f"print_text(S, L, {offsets[0]}, {offsets[1]})")
-        e.line(f"store(S, L, {i.site}, 'local', {result}, m, u4, ({e.constant(np.uint32(0))},))")
+        e.line(f"print_text(resident, lanes, {offsets[0]}, {offsets[1]})")
+        e.line(f"store(resident, lanes, {i.site}, 'local', {result}, m, u4, ({e.constant(np.uint32(0))},))")
     elif callee.name == "__assertfail":
-        e.line(f"fail_assertion(S, L, {offsets!r})")
+        e.line(f"fail_assertion(resident, lanes, {offsets!r})")
     elif callee.name in ("malloc", "free"):
         raise e.unsupported(
             f"{callee.name} in device code needs a heap, which is not emulated; pass an array from the host, or use "
@@ -37,50 +37,50 @@ def call(e, i):
         raise e.unsupported(f"{callee.name} is not known")
 
 
-def _slot(S, lane: int, offset: int, width: int) -> int:
-    at = lane * S.local_stride + offset
-    return int.from_bytes(S.local.data[at : at + width].tobytes(), "little")
+def _slot(resident, lane: int, offset: int, width: int) -> int:
+    at = lane * resident.local_stride + offset
+    return int.from_bytes(resident.local.data[at : at + width].tobytes(), "little")
 
 
-def _bytes_at(S, lane: int, address: int, length: int) -> bytes:
+def _bytes_at(resident, lane: int, address: int, length: int) -> bytes:
     if address >= SHARED_WINDOW:
-        block, at = S.shared.place(lane, address - SHARED_WINDOW)
-        at += block * S.shared_stride
-        return S.shared.data[at : at + length].tobytes()
+        block, at = resident.shared.place(lane, address - SHARED_WINDOW)
+        at += block * resident.shared_stride
+        return resident.shared.data[at : at + length].tobytes()
     if address >= LOCAL_WINDOW:
-        at = lane * S.local_stride + address - LOCAL_WINDOW
-        return S.local.data[at : at + length].tobytes()
+        at = lane * resident.local_stride + address - LOCAL_WINDOW
+        return resident.local.data[at : at + length].tobytes()
     at = address - GLOBAL_BASE
-    return S.memory.data[at : at + length].tobytes() if 0 <= at < len(S.memory.data) else b""
+    return resident.memory.data[at : at + length].tobytes() if 0 <= at < len(resident.memory.data) else b""
 
 
-def _string(S, lane: int, address: int) -> str:
-    return _bytes_at(S, lane, address, 4096).partition(b"\0")[0].decode("utf-8", "replace")
+def _string(resident, lane: int, address: int) -> str:
+    return _bytes_at(resident, lane, address, 4096).partition(b"\0")[0].decode("utf-8", "replace")
 
 
 @runtime
-def print_text(S, L, format_slot, values_slot):
+def print_text(resident, lanes, format_slot, values_slot):
     """The text of printf for each executing lane, in lane order."""
-    lanes = L.lane_numbers()[L.active()].tolist()
-    if S.launch.output_room <= 0:
-        S.launch.unprinted += len(lanes)
+    numbers = lanes.lane_numbers()[lanes.active()].tolist()
+    if resident.launch.output_room <= 0:
+        resident.launch.unprinted += len(numbers)
         return
-    for lane in lanes:
-        pattern = _string(S, lane, _slot(S, lane, format_slot, 8))
-        S.launch.printed(formatted(S, lane, pattern, _slot(S, lane, values_slot, 8)))
+    for lane in numbers:
+        pattern = _string(resident, lane, _slot(resident, lane, format_slot, 8))
+        resident.launch.printed(formatted(resident, lane, pattern, _slot(resident, lane, values_slot, 8)))
 
 
-def formatted(S, lane: int, pattern: str, values: int) -> str:
+def formatted(resident, lane: int, pattern: str, values: int) -> str:
     """C formatting of the packed arguments at a generic address."""
     at = 0
 
     def take(width: int) -> bytes:
         nonlocal at
         at = -(-at // width) * width
-        data = _bytes_at(S, lane, values + at, width)
+        data = _bytes_at(resident, lane, values + at, width)
         at += width
         if len(data) < width:
-            raise MemoryFault(f"{S.name_lane(lane)} calls printf with values that lie outside of its memory.")
+            raise MemoryFault(f"{resident.name_lane(lane)} calls printf with values that lie outside of its memory.")
         return data
 
     def one(m):
@@ -95,7 +95,9 @@ def formatted(S, lane: int, pattern: str, values: int) -> str:
             precision = None
         precision = "0" if precision == "" else precision
         if max(len(width or ""), len(precision or "")) > 5:
-            raise LaunchError(f"{S.name_lane(lane)} prints with {m[0][:40]}: a field has 99,999 characters at most.")
+            raise LaunchError(
+                f"{resident.name_lane(lane)} prints with {m[0][:40]}: a field has 99,999 characters at most."
+            )
         size = (width or "") + (f".{precision}" if precision is not None else "")
         style, unfilled = f"%{flags}{size}", f"%{flags.replace('0', '')}{size}"
         if kind in "eEfFgGaA":
@@ -103,7 +105,7 @@ def formatted(S, lane: int, pattern: str, values: int) -> str:
             style = style if math.isfinite(value) else unfilled
             return _hexadecimal(value, flags, width, precision, kind) if kind in "aA" else (style + kind) % value
         if kind == "s":
-            return (style + "s") % _string(S, lane, int.from_bytes(take(8), "little"))
+            return (style + "s") % _string(resident, lane, int.from_bytes(take(8), "little"))
         if kind == "p":
             return f"%{flags}{width or ''}s" % hex(int.from_bytes(take(8), "little"))
         value = int.from_bytes(take(8 if length in ("l", "ll", "j", "z", "t") else 4), "little", signed=kind in "di")
@@ -142,13 +144,13 @@ def _hexadecimal(value: float, flags: str, width: str | None, precision: str | N
 
 
 @runtime
-def fail_assertion(S, L, slots):
+def fail_assertion(resident, lanes, slots):
     """Raise `AssertionFailed` for the first executing lane."""
-    lanes = L.lane_numbers()[L.active()]
-    if not len(lanes):
+    numbers = lanes.lane_numbers()[lanes.active()]
+    if not len(numbers):
         return
-    lane = int(lanes[0])
-    text, file = (_string(S, lane, _slot(S, lane, slot, 8)) for slot in slots[:2])
-    line = _slot(S, lane, slots[2], 4)
-    function = _string(S, lane, _slot(S, lane, slots[3], 8))
-    raise AssertionFailed(f"{file}:{line}: {function}: {S.name_lane(lane)} assertion `{text}` failed.")
+    lane = int(numbers[0])
+    text, file = (_string(resident, lane, _slot(resident, lane, slot, 8)) for slot in slots[:2])
+    line = _slot(resident, lane, slots[2], 4)
+    function = _string(resident, lane, _slot(resident, lane, slots[3], 8))
+    raise AssertionFailed(f"{file}:{line}: {function}: {resident.name_lane(lane)} assertion `{text}` failed.")

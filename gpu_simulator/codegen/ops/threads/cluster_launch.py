@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_simulator.codegen.ops.memory.bulk import located, site
+from gpu_simulator.codegen.ops.memory.bulk import located
 from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import MemoryFault
@@ -25,7 +25,9 @@ def clusterlaunchcontrol(e, i):
             "get_first_ctaid__z", "v4")  # fmt: skip
     if "try_cancel" in i.parts:
         where, barrier = (shared_address(e, i, operand) for operand in i.operands)
-        e.line(f"try_cancel(S, L, {i.site}, {e.mask}, {where}, {barrier}, {'multicast__cluster__all' in i.parts})")
+        e.line(
+            f"try_cancel(resident, lanes, {i.site}, {e.mask}, {where}, {barrier}, {'multicast__cluster__all' in i.parts})"
+        )
         return
     destination, answer = i.operands
     answer = e.read(answer, "b128")
@@ -47,28 +49,28 @@ def answer_word(answer, number):
 
 
 @runtime
-def try_cancel(S, L, k, mask, address, barrier, everyone):
+def try_cancel(resident, lanes, site, mask, address, barrier, everyone):
     """One request for each executing lane."""
-    positions = np.arange(L.n) if mask is None else np.flatnonzero(mask)
-    for at, lane in zip(positions.tolist(), L.lane_numbers()[positions].tolist(), strict=True):
+    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
+    for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
         where, home = (int(value if value.ndim == 0 else value[at]) for value in (address, barrier))
-        (block, offset), (_, mbarrier) = located(S, k, lane, where), located(S, k, lane, home)
-        if offset % RESPONSE or offset + RESPONSE > S.shared.size:
+        (block, offset), (_, mbarrier) = located(resident, site, lane, where), located(resident, site, lane, home)
+        if offset % RESPONSE or offset + RESPONSE > resident.shared.size:
             raise MemoryFault(
-                f"{site(S, k)}: {S.name_lane(lane)} asks for an answer at shared address {offset:,}; it "
+                f"{resident.describe(site)}: {resident.name_lane(lane)} asks for an answer at shared address {offset:,}; it "
                 "takes 16 bytes of shared memory at a multiple of 16."
             )
-        taken = S.launch.cancel()
+        taken = resident.launch.cancel()
         answer = np.array([*taken, 1] if taken else [0, 0, 0, 0], np.uint32).view(np.complex128)
-        first = block - block % S.cluster_size
-        for to in range(first, first + S.cluster_size) if everyone else (block,):
-            index = np.array([to * S.shared_stride + offset >> 4])
+        first = block - block % resident.cluster_size
+        for to in range(first, first + resident.cluster_size) if everyone else (block,):
+            index = np.array([to * resident.shared_stride + offset >> 4])
 
             def move(index=index, answer=answer):
-                S.shared.views[16][index] = answer
+                resident.shared.views[16][index] = answer
 
-            target = S.mbarriers.find(k, lane, (to, mbarrier))
-            load = Load(k, lane, (to, mbarrier), RESPONSE, move, index, target.phase)
-            if S.hazards is not None:
-                S.hazards.proxies.load(load, target)
-            S.transfers.load(load)
+            target = resident.mbarriers.find(site, lane, (to, mbarrier))
+            load = Load(site, lane, (to, mbarrier), RESPONSE, move, index, target.phase)
+            for observer in resident.observers:
+                observer.load_issued(load, target)
+            resident.transfers.load(load)

@@ -39,15 +39,15 @@ def mbarrier(e, i, following=None):
         parity = "parity" in i.parts
         ready = e.written_later(operands[0], "?")
         address, phase = shared_address(e, i, operands[1]), e.read(operands[2], "u32" if parity else "b64")
-        return f"return S.mbarriers.wait(L, {i.site}, {address}, {phase}, {parity}, {ready}, {following})"
+        return f"return resident.mbarriers.wait(lanes, {i.site}, {address}, {phase}, {parity}, {ready}, {following})"
     if what in ("init", "inval"):
         count = e.read(operands[1], "u32") if what == "init" else "None"
-        e.line(f"mbarrier_{what}(S, L, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, {count})")
+        e.line(f"mbarrier_{what}(resident, lanes, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, {count})")
         return None
     if what in ("expect_tx", "complete_tx"):
         sign = 1 if what == "expect_tx" else -1
         e.line(
-            f"mbarrier_bytes(S, L, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, "
+            f"mbarrier_bytes(resident, lanes, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, "
             f"{e.read(operands[1], 'u32')}, {sign})"
         )
         return None
@@ -62,7 +62,7 @@ def _arrive(e, i) -> None:
     size, count = (given, "None") if announced else ("None", given)
     sunk = destination is None or getattr(destination, "name", "") == "_"
     call = (
-        f"mbarrier_arrive(S, L, {i.site}, {shared_address(e, i, memory)}, {e.mask}, {count}, {size}, "
+        f"mbarrier_arrive(resident, lanes, {i.site}, {shared_address(e, i, memory)}, {e.mask}, {count}, {size}, "
         f"{'noComplete' not in i.parts}, {i.parts[1] == 'arrive_drop'}, {not sunk})"
     )
     if sunk:
@@ -72,58 +72,56 @@ def _arrive(e, i) -> None:
 
 
 @runtime
-def mbarrier_init(S, L, k, address, mask, count):
+def mbarrier_init(resident, lanes, site, address, mask, count):
     """Begin phase 0 with `count` arrivals missing."""
-    for key, positions, lanes in S.mbarriers.groups(L, k, address, mask):
-        S.mbarriers.check_address(k, int(lanes[0]), key[1])
-        for lane, number in zip(lanes.tolist(), np.broadcast_to(count, L.n)[positions].tolist(), strict=True):
-            S.mbarriers.init(k, lane, key, number)
-            if S.hazards is not None:
-                S.hazards.proxies.initialised(k, lane, S.mbarriers.known[key])
+    for key, positions, numbers in resident.mbarriers.groups(lanes, site, address, mask):
+        resident.mbarriers.check_address(site, int(numbers[0]), key[1])
+        for lane, number in zip(numbers.tolist(), np.broadcast_to(count, lanes.n)[positions].tolist(), strict=True):
+            resident.mbarriers.init(site, lane, key, number)
 
 
 @runtime
-def mbarrier_inval(S, L, k, address, mask, _):
+def mbarrier_inval(resident, lanes, site, address, mask, _):
     """Give the 8 bytes back to ordinary use."""
-    for key, _positions, lanes in S.mbarriers.groups(L, k, address, mask):
-        for lane in lanes.tolist():
-            S.mbarriers.invalidate(k, lane, key)
+    for key, _positions, numbers in resident.mbarriers.groups(lanes, site, address, mask):
+        for lane in numbers.tolist():
+            resident.mbarriers.invalidate(site, lane, key)
 
 
 @runtime
-def mbarrier_bytes(S, L, k, address, mask, size, sign):
+def mbarrier_bytes(resident, lanes, site, address, mask, size, sign):
     """Expect bytes (sign 1) or report them (sign -1)."""
-    for key, positions, lanes in S.mbarriers.groups(L, k, address, mask):
-        barrier = S.mbarriers.find(k, int(lanes[0]), key)
-        if S.hazards is not None:
-            S.hazards.proxies.used(k, barrier, lanes)
-        for lane, number in zip(lanes.tolist(), np.broadcast_to(size, L.n)[positions].tolist(), strict=True):
-            S.mbarriers.expect(k, lane, key, sign * number)
+    for key, positions, numbers in resident.mbarriers.groups(lanes, site, address, mask):
+        barrier = resident.mbarriers.find(site, int(numbers[0]), key)
+        for observer in resident.observers:
+            observer.mbarrier_used(site, barrier, numbers)
+        for lane, number in zip(numbers.tolist(), np.broadcast_to(size, lanes.n)[positions].tolist(), strict=True):
+            resident.mbarriers.expect(site, lane, key, sign * number)
 
 
 @runtime
-def mbarrier_arrive(S, L, k, address, mask, count, size, complete, drop, wanted):
+def mbarrier_arrive(resident, lanes, site, address, mask, count, size, complete, drop, wanted):
     """The states before the arrivals if `wanted`; lanes that meet at one barrier arrive in their order."""
-    barriers, states = S.mbarriers, np.zeros(L.n, np.uint64) if wanted else None
-    for key, positions, lanes in barriers.groups(L, k, address, mask):
-        barrier = barriers.find(k, int(lanes[0]), key)
-        if S.hazards is not None:
-            S.hazards.proxies.used(k, barrier, lanes)
-        if count is None and size is None and not drop and not wanted and complete and len(lanes) <= barrier.pending:
-            if S.hazards is not None:
-                S.hazards.proxies.arrived(k, barrier, lanes)
-            barriers.arrive(k, int(lanes[0]), key, len(lanes))
+    barriers, states = resident.mbarriers, np.zeros(lanes.n, np.uint64) if wanted else None
+    for key, positions, numbers in barriers.groups(lanes, site, address, mask):
+        barrier = barriers.find(site, int(numbers[0]), key)
+        for observer in resident.observers:
+            observer.mbarrier_used(site, barrier, numbers)
+        if count is None and size is None and not drop and not wanted and complete and len(numbers) <= barrier.pending:
+            for observer in resident.observers:
+                observer.mbarrier_arrives(site, barrier, numbers)
+            barriers.arrive(site, int(numbers[0]), key, len(numbers))
             continue
-        counts = [1] * len(lanes) if count is None else np.broadcast_to(count, L.n)[positions].tolist()
-        sizes = [0] * len(lanes) if size is None else np.broadcast_to(size, L.n)[positions].tolist()
-        for at, lane, number, more in zip(positions.tolist(), lanes.tolist(), counts, sizes, strict=True):
+        counts = [1] * len(numbers) if count is None else np.broadcast_to(count, lanes.n)[positions].tolist()
+        sizes = [0] * len(numbers) if size is None else np.broadcast_to(size, lanes.n)[positions].tolist()
+        for at, lane, number, more in zip(positions.tolist(), numbers.tolist(), counts, sizes, strict=True):
             if more:
-                barriers.expect(k, lane, key, more)
+                barriers.expect(site, lane, key, more)
             if drop:
-                barriers.drop(k, lane, key, number)
-            if S.hazards is not None:  # one by one: the next may belong to the next phase
-                S.hazards.proxies.arrived(k, barrier, np.array([lane]))
-            state = barriers.arrive(k, lane, key, number, complete)
+                barriers.drop(site, lane, key, number)
+            for observer in resident.observers:  # one by one: the next may belong to the next phase
+                observer.mbarrier_arrives(site, barrier, np.array([lane]))
+            state = barriers.arrive(site, lane, key, number, complete)
             if wanted:
                 states[at] = state
     return states

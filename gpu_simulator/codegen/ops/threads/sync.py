@@ -26,8 +26,8 @@ def barrier(e, i, following=None):
     if "cluster" in i.parts:
         e.allow("cluster", "arrive", "wait", "release", "relaxed", "acquire", "aligned")
         if "wait" in i.parts:
-            return f"return S.cluster_barrier.wait(L, {i.site}, {following})"
-        e.line(f"S.cluster_barrier.arrive(L, {i.site}, {e.mask})")
+            return f"return resident.cluster_barrier.wait(lanes, {i.site}, {following})"
+        e.line(f"resident.cluster_barrier.arrive(lanes, {i.site}, {e.mask})")
         return None
     e.allow("sync", "arrive", "red", "popc", "and", "or", "cta", "aligned")
     operands = list(i.operands)
@@ -38,26 +38,24 @@ def barrier(e, i, following=None):
         register = e.written_later(destination, "u4" if how == "popc" else "?")
         number = e.read(operands[0], "u32")
         count = e.read(operands[1], "u32") if len(operands) > 1 else "None"
-        return (
-            f"return S.barriers.reduce(L, {i.site}, {number}, {count}, {how!r}, {predicate}, {register}, {following})"
-        )
+        return f"return resident.barriers.reduce(lanes, {i.site}, {number}, {count}, {how!r}, {predicate}, {register}, {following})"
     kind = "arrive" if "arrive" in i.parts else "sync"
     number = e.read(operands[0], "u32")
     count = e.read(operands[1], "u32") if len(operands) > 1 else "None"
-    return f"return S.barriers.{kind}(L, {i.site}, {number}, {count}, {following})"
+    return f"return resident.barriers.{kind}(lanes, {i.site}, {number}, {count}, {following})"
 
 
 @op("membar", "fence", forms="every level and scope: memory here is always in order")
 def fence(e, i):
-    """Memory fences: the emulator's memory is sequentially consistent; only the search for races heeds them."""
+    """Memory fences: the emulator's memory is sequentially consistent; only observers hear of them."""
     wide = bool({"gl", "gpu", "sys", *(["cluster"] if e.clustered else [])} & set(i.parts))
     elsewhere = "proxy" in i.parts and {"tensormap__generic", "alias", "global"} & set(i.parts)  # not of shared memory
-    if not e.hazards or elsewhere:
+    if not e.observed or elsewhere:
         e.line("pass")
     elif "proxy" in i.parts or "mbarrier_init" in i.parts:
-        e.line(f"S.hazards.proxies.proxy_fence(L, {i.site}, {e.mask}, {'mbarrier_init' in i.parts})")
+        e.line(f"tell_proxy_fence(resident, lanes, {i.site}, {e.mask}, {'mbarrier_init' in i.parts})")
     else:
-        e.line(f"S.hazards.fence(L, {wide})")
+        e.line(f"tell_fence(resident, lanes, {wide})")
 
 
 @op("nanosleep", "pmevent", "griddepcontrol", forms="no effect on results")
@@ -89,24 +87,28 @@ def mapa(e, i):
     kind = i.parts[-1]
     rank = e.read(i.operands[2], "u32")
     generic = "shared__cluster" not in i.parts
-    e.write(i.operands[0], f"mapped(S, L, {i.site}, {e.mask}, {e.read(i.operands[1], kind)}, {rank}, {generic})", kind)
+    e.write(
+        i.operands[0],
+        f"mapped(resident, lanes, {i.site}, {e.mask}, {e.read(i.operands[1], kind)}, {rank}, {generic})",
+        kind,
+    )
 
 
 @runtime
-def mapped(S, L, k, mask, address, rank, generic):
+def mapped(resident, lanes, site, mask, address, rank, generic):
     """Addresses with other ranks. generic: they have to lie in the shared window."""
-    kin, active = address.dtype.type, L.active() if mask is None else mask
-    ranks, at = np.broadcast_to(rank, L.n), np.broadcast_to(address, L.n)
-    bad = active & (ranks >= S.cluster_size)
+    kin, active = address.dtype.type, lanes.active() if mask is None else mask
+    ranks, at = np.broadcast_to(rank, lanes.n), np.broadcast_to(address, lanes.n)
+    bad = active & (ranks >= resident.cluster_size)
     if bad.any():
         raise ClusterFault(
-            f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} asks for the block of rank "
-            f"{int(ranks[bad][0])}; its cluster has {S.cluster_size} block"
-            f"{'s' if S.cluster_size > 1 else ''}."
+            f"{resident.describe(site)}: {resident.who(lanes, 0)} asks for the block of rank "
+            f"{int(ranks[bad][0])}; its cluster has {resident.cluster_size} block"
+            f"{'s' if resident.cluster_size > 1 else ''}."
         )
     if generic and (active & (at < SHARED_WINDOW)).any():
         raise ClusterFault(
-            f"{S.launch.describe(S.program.sites[k])}: {S.who(L, 0)} maps the address "
+            f"{resident.describe(site)}: {resident.who(lanes, 0)} maps the address "
             f"{int(at[active & (at < SHARED_WINDOW)][0]):#x}, which is not in shared memory."
         )
     inside = kin(SHARED_WINDOW if generic else 0)

@@ -15,9 +15,9 @@ _LANE = np.arange(32)
 _BIT = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
-def lanes_of(value, L):
+def lanes_of(value, lanes):
     """(warps, 32) of a value that may be uniform."""
-    return np.broadcast_to(value, L.n).reshape(L.warps, 32)
+    return np.broadcast_to(value, lanes.n).reshape(lanes.warps, 32)
 
 
 def write_with_predicate(e, destination, t: str) -> None:
@@ -36,19 +36,19 @@ def shfl(e, i):
     mode = next(p for p in i.parts if p in ("up", "down", "bfly", "idx"))
     value, lane, clamp = (e.read(o, "b32") for o in i.operands[1:4])
     t = e.temporary()
-    e.line(f"{t} = shuffle(L, {mode!r}, {value}, {lane}, {clamp})")
+    e.line(f"{t} = shuffle(lanes, {mode!r}, {value}, {lane}, {clamp})")
     write_with_predicate(e, i.operands[0], t)
 
 
 @runtime
-def shuffle(L, mode, value, lane, clamp):
+def shuffle(lanes, mode, value, lane, clamp):
     """(value, in range) of shfl. The clamp operand holds the segment mask in bits 8-12 and the bound in bits 0-4."""
     if value.ndim == 0 and lane.ndim == 0 and mode == "idx" and clamp.ndim == 0 and int(clamp) & 31 == 31:
         return value, np.bool_(True)
-    values = lanes_of(value, L)
-    lane = lanes_of(lane.astype(np.int64) & 31, L)
+    values = lanes_of(value, lanes)
+    lane = lanes_of(lane.astype(np.int64) & 31, lanes)
     clamp = clamp.astype(np.int64)
-    bound, segment = lanes_of(clamp & 31, L), lanes_of(clamp >> 8 & 31, L)
+    bound, segment = lanes_of(clamp & 31, lanes), lanes_of(clamp >> 8 & 31, lanes)
     low = _LANE & segment
     high = low | (bound & ~segment)
     if mode == "up":
@@ -65,7 +65,7 @@ def shuffle(L, mode, value, lane, clamp):
         good = source <= high
     source = np.where(good, source, _LANE)
     out = np.take_along_axis(values, source, 1).reshape(-1)
-    return out, np.ascontiguousarray(np.broadcast_to(good, (L.warps, 32))).reshape(-1)
+    return out, np.ascontiguousarray(np.broadcast_to(good, (lanes.warps, 32))).reshape(-1)
 
 
 @op("vote", forms="sync; all, any, uni, ballot")
@@ -75,19 +75,19 @@ def vote(e, i):
     mode = i.parts[2] if i.parts[1] == "sync" else i.parts[1]
     predicate = e.read(i.operands[1], "pred")
     members = e.read(i.operands[2], "b32") if "sync" in i.parts else e.constant(np.uint32(2**32 - 1))
-    e.write(i.operands[0], f"votes(L, {mode!r}, {predicate}, {members})", "b32" if mode == "ballot" else "pred")
+    e.write(i.operands[0], f"votes(lanes, {mode!r}, {predicate}, {members})", "b32" if mode == "ballot" else "pred")
 
 
-def members_of(L, members):
+def members_of(lanes, members):
     """(warps, 32): executing lanes that the mask names."""
-    return ((lanes_of(members, L) & _BIT) != 0) & L.active().reshape(-1, 32)
+    return ((lanes_of(members, lanes) & _BIT) != 0) & lanes.active().reshape(-1, 32)
 
 
 @runtime
-def votes(L, mode, predicate, members):
+def votes(lanes, mode, predicate, members):
     """vote.sync among the lanes that `members` names: ballot, any, all or uni."""
-    inside = members_of(L, members)
-    said = lanes_of(predicate, L)
+    inside = members_of(lanes, members)
+    said = lanes_of(predicate, lanes)
     if mode == "ballot":
         bits = np.where(said & inside, _BIT, np.uint32(0)).sum(1, dtype=np.uint32)
         return np.repeat(bits, 32)
@@ -101,13 +101,13 @@ def votes(L, mode, predicate, members):
 def activemask(e, i):
     """The lanes that execute together."""
     e.allow()
-    e.write(i.operands[0], "active_bits(L)", "b32")
+    e.write(i.operands[0], "active_bits(lanes)", "b32")
 
 
 @runtime
-def active_bits(L):
+def active_bits(lanes):
     """activemask: one bit for each lane that executes."""
-    bits = np.where(L.active().reshape(-1, 32), _BIT, np.uint32(0)).sum(1, dtype=np.uint32)
+    bits = np.where(lanes.active().reshape(-1, 32), _BIT, np.uint32(0)).sum(1, dtype=np.uint32)
     return np.repeat(bits, 32)
 
 
@@ -118,18 +118,18 @@ def match(e, i):
     kind = i.parts[-1]
     value, members = e.read(i.operands[1], kind), e.read(i.operands[2], "b32")
     t = e.temporary()
-    e.line(f"{t} = matching(L, {value}, {members}, {'all' in i.parts})")
+    e.line(f"{t} = matching(lanes, {value}, {members}, {'all' in i.parts})")
     write_with_predicate(e, i.operands[0], t)
 
 
 @runtime
-def matching(L, value, members, every):
+def matching(lanes, value, members, every):
     """match.sync: the lanes with the same value, and whether all have it."""
-    inside, values = members_of(L, members), lanes_of(value, L)
+    inside, values = members_of(lanes, members), lanes_of(value, lanes)
     same = (values[:, :, None] == values[:, None, :]) & inside[:, None, :]
     bits = np.where(same, _BIT, np.uint32(0)).sum(2, dtype=np.uint32)
     if not every:
-        return bits.reshape(-1), np.ones(L.n, bool)
+        return bits.reshape(-1), np.ones(lanes.n, bool)
     whole = np.where(inside, _BIT, np.uint32(0)).sum(1, dtype=np.uint32)[:, None]
     good = ((bits == whole) | ~inside).all(1)
     out = np.where(good[:, None], np.broadcast_to(whole, bits.shape), np.uint32(0))
@@ -157,15 +157,15 @@ def redux(e, i):
     if kind == "f32":
         value = f"np.abs({value})" if "abs" in i.parts else value
         which = ("nan_" if "NaN" in i.parts else "float_") + which
-    e.write(i.operands[0], f"reduced(L, {which!r}, {value}, {members})", kind)
+    e.write(i.operands[0], f"reduced(lanes, {which!r}, {value}, {members})", kind)
 
 
 @runtime
-def reduced(L, which, value, members):
+def reduced(lanes, which, value, members):
     """redux.sync among the lanes that `members` names. Sums keep their low 32 bits."""
-    inside, values = members_of(L, members), lanes_of(value, L)
-    out = np.zeros(L.warps, values.dtype)
-    for number in range(L.warps):
+    inside, values = members_of(lanes, members), lanes_of(value, lanes)
+    out = np.zeros(lanes.warps, values.dtype)
+    for number in range(lanes.warps):
         chosen = values[number][inside[number]]
         if not len(chosen):
             continue
@@ -182,15 +182,15 @@ def elect(e, i):
     e.allow("sync")
     members = e.read(i.operands[1], "b32")
     t = e.temporary()
-    e.line(f"{t} = elected(L, {members})")
+    e.line(f"{t} = elected(lanes, {members})")
     destination = i.operands[0]
     e.write(destination.first, f"{t}[0]", "b32")
     e.write(destination.second, f"{t}[1]", "pred")
 
 
 @runtime
-def elected(L, members):
+def elected(lanes, members):
     """(elected lane, whether it is this one): the first of `members`."""
-    inside = members_of(L, members)
+    inside = members_of(lanes, members)
     first = inside.argmax(1)
     return np.repeat(first.astype(np.uint32), 32), (first[:, None] == _LANE).reshape(-1)

@@ -1,10 +1,11 @@
-"""`gemm-lab sync`: cells follow their kernel files; what learners edit on purpose stays."""
+"""`python -m tools.sync`: cells follow their kernel files; what learners edit on purpose stays."""
 
 import nbformat
 import pytest
 
 from gemm_lab import catalog
 from gpu_simulator.errors import LabError
+from tools import sync as sync_module
 from tools.sync import sync
 
 HEAD = "%%kernel t4/03_swizzled --region layout --as mine"
@@ -67,3 +68,28 @@ def test_a_cell_that_names_nothing_known_is_reported_with_its_place(tmp_path, he
 
 def test_the_series_is_in_step():
     assert sync(check=True) == []
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A folder with the notebooks and the README of a checkout, which `data_dir` finds."""
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.setattr(sync_module, "data_dir", lambda name: tmp_path / name)
+    return tmp_path
+
+
+def test_the_command_writes_and_its_check_only_says(checkout, capsys):
+    write(checkout / "notebooks", f"{HEAD}\n{EDITED}")
+    assert sync_module.main(["--check"]) == 1
+    said = capsys.readouterr().out
+    assert "book.ipynb, cell 0" in said and said.endswith("Run: python -m tools.sync\n")
+    assert texts(checkout / "notebooks") == [f"{HEAD}\n{EDITED}"]
+    assert sync_module.main([]) == 0 and "It has been written anew." in capsys.readouterr().out
+    assert texts(checkout / "notebooks") == [f"{HEAD}\n{REGION}"]
+    assert sync_module.main(["--check"]) == 0 and capsys.readouterr().out == ""
+
+
+def test_the_command_names_a_cell_that_it_cannot_write(checkout, capsys):
+    write(checkout / "notebooks", f"%%kernel t4/99 --region layout\n{REGION}")
+    assert sync_module.main(["--check"]) == 2
+    assert "book.ipynb, cell 0" in capsys.readouterr().err

@@ -1,7 +1,8 @@
-"""`gemm-lab notebooks FOLDER`: the series in a folder of one's own, for those who installed the package alone.
+"""The notebooks of the series as files: which there are, the kernel that they name, and a copy in a learner's folder.
 
-The wheel carries notebooks and pictures inside the package. The copy has both side by side, as a checkout does, so
-that the pictures between the cells are found.
+`gemm-lab notebooks FOLDER` makes the copy, for those who installed the package alone. The wheel carries notebooks and
+pictures inside the package. The copy has both side by side, as a checkout does, so that the pictures between the cells
+are found.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from pathlib import Path
 
 from gemm_lab.config import data_dir
 from gpu_simulator.errors import LabError
-from tools.run_notebooks import find
+
+# The kernelspec of every notebook that is stored or handed out, whatever the environment that wrote it calls its own.
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def notebooks_in(folder: Path) -> list[Path]:
+    """The notebooks under `folder` in reading order, Jupyter's own checkpoints left out."""
+    return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
 
 
 def copy_series(into: Path) -> list[Path]:
@@ -19,7 +27,7 @@ def copy_series(into: Path) -> list[Path]:
 
     A notebook that is there already may hold somebody's work: then nothing is copied, and a `LabError` says so.
     """
-    sources = find(data_dir("notebooks"))
+    sources = notebooks_in(data_dir("notebooks"))
     copies = [into / "notebooks" / source.name for source in sources]
     if there := [copy.name for copy in copies if copy.exists()]:
         raise LabError(f"{into / 'notebooks'} holds {there[0]} already; choose another folder, or move it away.")

@@ -1,6 +1,6 @@
 """A hundred bad kernels in a row on a GPU: the session stays usable, and memory and processes are as before.
 
-The GPU's memory is compared only where no other tests use the GPU at the same time: pytest tests/device/test_bad_kernels_on_gpu.py
+The GPU's memory is compared only where no other tests use the GPU at the same time: pytest tests/runner/test_bad_kernels_on_gpu.py
 """
 
 import os

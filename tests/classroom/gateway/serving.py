@@ -18,7 +18,7 @@ from gemm_lab import compiling
 from gemm_lab.lab import known_types  # noqa: F401  what answers are made of
 from gpu_runner.remote import RemoteSession
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SOURCE = """extern "C" __global__ void __launch_bounds__(64) gemm(const float* a, const float* b, float* d, int n) {
   int j = threadIdx.x, i = blockIdx.x;
   float sum = 0;
@@ -62,7 +62,7 @@ class Server:
             str(self.roster),
             *more,
         ]
-        path = os.pathsep.join(map(str, (ROOT, Path(__file__).parent, ROOT / "tests" / "device")))
+        path = os.pathsep.join(map(str, (ROOT, Path(__file__).parent, ROOT / "tests" / "runner")))
         self.process = subprocess.Popen(
             [word.replace("ROSTER", str(self.roster)) for word in words],
             env={**os.environ, "PYTHONPATH": path, **(environment or {})},

@@ -25,15 +25,8 @@ from gpu_simulator.errors import LabError, LaunchError
 
 ARGUMENTS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
 TYPES = (POINTER, POINTER, POINTER, POINTER, C_INT, C_INT, C_INT, C_FLOAT, C_FLOAT)
-COMPILED = {
-    "key": "k1",
-    "name": "t4/x",
-    "arch": "sm_90",
-    "entry": "gemm",
-    "cubin": b"\x7fELF",
-    "threads": 128,
-    "dynamic_smem": 0,
-}
+COMPILED = {"key": "k1", "name": "t4/x", "arch": "sm_90", "entry": "gemm", "cubin": b"\x7fELF"}
+COMPILED |= {"threads": 128, "dynamic_smem": 0}
 
 
 def problem(layout_a="row", layout_b="col", dtype="f16", acc="f32"):

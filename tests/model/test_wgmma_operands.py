@@ -1,0 +1,33 @@
+"""What one wgmma reads: the law, the counts of an H200, and what the emulator counts for the same instruction."""
+
+import re
+
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.model.wgmma_operands import wavefronts
+from gpu_simulator.errors import ConfigError
+
+
+def test_the_recorded_counts():
+    assert (wavefronts(128), wavefronts(256)) == (48, 80)
+
+
+def test_two_narrow_products_read_a_twice():
+    for columns in range(8, 129, 8):
+        assert 2 * wavefronts(columns) - wavefronts(2 * columns) == 64 * 16 * 2 // 128
+
+
+@pytest.mark.parametrize("columns", [0, -8, 4, 12, 264, 512])
+def test_other_widths_are_refused(columns):
+    with pytest.raises(ConfigError, match="8, 16, … 256 columns"):
+        wavefronts(columns)
+
+
+def test_the_emulator_counts_the_same():
+    report = lab.kernel("hopper/01").run(256, backend="emulator").report
+    products = [site for site in report.sites if "mma_async" in site.opcode]
+    assert products
+    for site in products:
+        columns = int(re.search(r"\.m64n(\d+)k16\.", site.opcode)[1])
+        assert site.wavefronts == site.executions // 4 * wavefronts(columns) > 0  # four warps execute one product
