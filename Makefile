@@ -65,6 +65,7 @@ lab: $(LAB_STAMP)
 test: $(TEST_STAMP)
 	$(PY) -m tools.sync --check
 	$(PY) -m ruff check .
+	$(PY) -m mypy
 	$(PY) -m pytest -n $(WORKERS) $(LONG) $(PYTEST_ARGS)
 
 test-all: LONG = -m ""
@@ -94,7 +95,7 @@ update: $(VENV)/.stamp-made
 	$(PY) -m tools.locks
 
 clean:
-	rm -rf build dist .pytest_cache .ruff_cache test-results
+	rm -rf build dist .pytest_cache .ruff_cache .mypy_cache .coverage .coverage.* test-results
 	find gemm_lab gpu_simulator gpu_runner classroom tools tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
 # A stamp is newer than pyproject.toml once its packages are in; so a second run installs nothing.

@@ -3,7 +3,8 @@
 `lab`, `cuda13` and `cuda12` are whole environments, and an environment takes one of them. `classroom`, `course` and
 `test` can be added to each of the three; `cutlass` needs CUDA 13's bindings, so it goes with `lab` and `cuda13` only.
 `simulator` is for gpu_simulator alone. torch is in none: a machine takes the build that suits it, in the version of
-constraints.txt. One file serves every Python from 3.10 on, Linux, Windows and macOS; markers say which line is for whom.
+constraints.txt. One file serves every Python from 3.10 on, Linux, Windows and macOS; markers say which line is for
+which of them.
 """
 
 from __future__ import annotations

@@ -118,7 +118,16 @@ def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
             )
 
 
-def _compile(source, config, arch, name, entry, files, key, include) -> Compiled:
+def _compile(
+    source: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    entry: str,
+    files: Mapping[str, str],
+    key: str,
+    include: list[str],
+) -> Compiled:
     own = ("cell", file_name(name))
     exports = [n for n in _EXPORTED if re.search(rf"^\s*constexpr\s+int\s+{n}\s*=", source, re.M)]
     text = source + "".join(f'\nextern "C" __constant__ int exported_{n} = {n};' for n in exports) + "\n"
@@ -128,7 +137,7 @@ def _compile(source, config, arch, name, entry, files, key, include) -> Compiled
         told = parse_ptxas(log, ptx or "", files, arch)
         raise CompileError(name, told or [Diagnostic("ptxas", 0, "error", log.strip())])
     diagnostics = parse_nvrtc(log, files, own)
-    if cubin is None:
+    if ptx is None or cubin is None:
         if not diagnostics:
             diagnostics = [Diagnostic(own[1], 0, "error", log.strip() or "NVRTC gave no reason")]
         raise CompileError(name, [d for d in diagnostics if d.severity == "error"] or diagnostics)
@@ -165,7 +174,9 @@ def _compile(source, config, arch, name, entry, files, key, include) -> Compiled
     )
 
 
-def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: list[str], extra: list[str]):
+def _nvrtc(
+    text: str, config: Mapping[str, int], arch: str, name: str, include: list[str], extra: list[str]
+) -> tuple[str, str | None, bytes | None]:
     """The result of `run_nvrtc`, from a process of its own, because the compiler crashes on some sources.
 
     Raises `CompileError` if it does.
@@ -229,7 +240,9 @@ def _relative_files(ptx: str) -> str:
 # ---- Cache ------------------------------------------------------------------
 
 
-def _own_files(name: str, source: str, config: Mapping[str, int], cell, include: Sequence[Path]) -> dict[str, str]:
+def _own_files(
+    name: str, source: str, config: Mapping[str, int], cell: tuple[str, int] | None, include: Sequence[Path]
+) -> dict[str, str]:
     """The texts by the names that diagnostics use: the kernel's file, our headers, config.cuh, the cell."""
     files = {file_name(name): _unspliced(source, file_name(name)), "config.cuh": config_header(config)}
     for folder in include:
@@ -259,7 +272,9 @@ def _unspliced(source: str, file: str) -> str:
     return "\n".join(lines)
 
 
-def _cache_key(source, config, arch, name, entry, files) -> str:
+def _cache_key(
+    source: str, config: Mapping[str, int], arch: str, name: str, entry: str, files: Mapping[str, str]
+) -> str:
     digest = hashlib.sha256()
     for part in (_FORMAT, version(), arch, name, entry, source, sorted(config.items()), sorted(files.items())):
         digest.update(repr(part).encode())

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from gpu_simulator.errors import LabError, MissingDependency
 
@@ -33,7 +35,9 @@ def file_name(name: str) -> str:
     return name.rsplit("/", 1)[-1].removesuffix(".cu") + ".cu"
 
 
-def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]):
+def run_nvrtc(
+    text: str, config: Mapping[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]
+) -> tuple[str, str | None, bytes | None]:
     """(log, ptx, cubin); ptx and cubin are None if the compilation failed.
 
     include: folders with headers.   extra: further options. Raises `LabError` for an unknown architecture.
@@ -70,20 +74,20 @@ def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, includ
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def _fetch(size_of, read, program, keep_nul: bool = False) -> bytes:
+def _fetch(size_of: Callable, read: Callable, program: Any, keep_nul: bool = False) -> bytes:
     _, size = size_of(program)
     buffer = bytes(size)
     read(program, buffer)
     return buffer if keep_nul else buffer.rstrip(b"\0")
 
 
-def _require(nvrtc, status) -> None:
+def _require(nvrtc: ModuleType, status: Any) -> None:
     if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
         raise LabError(f"NVRTC failed: {status.name}.")
 
 
 @lru_cache(maxsize=1)
-def _library():
+def _library() -> ModuleType:
     try:
         from cuda.bindings import nvrtc
 
