@@ -77,7 +77,7 @@ def ring(each="", wait="mbarrier_wait_parity(full + i * 8, 0)", **options):
     return out, source, emulator.launch(compiled, "kernel", 1, 32, [source, out], **options)
 
 
-@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("times", [1, 3, 4, 10, 1000])
 def test_a_wait_that_is_asked_a_few_times_and_then_believed_is_found(times):
     for timing in ("early", "late"):
         out, source, report = ring(timing=timing, hazards=True)
