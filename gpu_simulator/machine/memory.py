@@ -29,7 +29,7 @@ def picked_lanes(lanes, mask):
 
 
 class BlockMemory:
-    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts of the resident blocks."""
+    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts."""
 
     space = "shared"
 
@@ -107,8 +107,8 @@ class BlockMemory:
         at = int(addresses[bad])
         nearest = nearest_variable(resident, self.space, at)
         raise MemoryFault(
-            f"{resident.name_lane(int(lanes.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
-            f"but its {self.space} memory has {self.size:,} bytes{nearest}; "
+            f"{resident.name_lane(int(lanes.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address "
+            f"{at:,}, but its {self.space} memory has {self.size:,} bytes{nearest}; "
             f"{resident.describe(site)}."
         )
 

@@ -1,8 +1,8 @@
 """The events of a launch. An instruction describes what it does to whoever listens; if nobody does, nothing is said.
 
-`launch(..., observers=[f])` calls f(resident) for each group of resident blocks, and the `Observer` that it returns hears
-what those blocks do, in the order in which they do it. The race detector is one, the timeline's recorder another. Code
-that acts says
+`launch(..., observers=[f])` calls f(resident) for each group of resident blocks, and the `Observer` that it returns
+hears what those blocks do, in the order in which they do it. The race detector is one, the timeline's recorder another.
+Code that acts says
 
     for observer in resident.observers:
         observer.write(lanes, site, memory, index, picked, width)

@@ -83,9 +83,9 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.take(sum(register.nbytes for register in self.R))
 
     def close(self) -> None:
-        """The blocks have ended. Their arrays go at once: resident blocks and lanes name each other, and would stay a while.
+        """The blocks have ended. Their arrays go at once: blocks and lanes name each other, and would stay a while.
 
-        A launch that is looked into keeps them for the look.
+        A launch with `probes` keeps them, for those who look into it.
         """
         for observer in self.observers:
             observer.ended()
