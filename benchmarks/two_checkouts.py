@@ -1,9 +1,9 @@
 """How many times as long as another checkout this one takes to simulate a few kernels, with and without hazards.
 
-`python benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other checkout, such
-as one that `git worktree add --detach OTHER COMMIT` made. Each checkout has a process of its own; the two launch the
-same kernel in turns, and each reports its processor time, which counts no other process of the machine. A line holds
-the milliseconds of both and how many times as long this checkout took: of the fastest launches, and the median of the
+`python benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other checkout, as
+`git worktree add --detach OTHER COMMIT` makes one. Each checkout has a process of its own; the two launch the same
+kernel in turns, and each reports its processor time, which counts no other process of the machine. A line holds the
+milliseconds of both and how many times as long this checkout took: of the fastest launches, and the median of the
 ratios of the rounds.
 """
 

@@ -95,9 +95,9 @@ class BlockMemory:
         if width > 1 and int(np.bitwise_or.reduce(used, axis=None)) & (width - 1):
             misaligned(self.resident, lanes, site, self.space, address, picked, width)
 
-    def count(self, site, lanes, address, mask, width: int, kind: str) -> None:
+    def count(self, counts, lanes, address, mask, width: int, kind: str) -> None:
         if kind != "uncounted":
-            count_shared(self.resident, site, lanes, address, mask, width, kind)
+            count_shared(self.resident, counts, lanes, address, mask, width, kind)
 
     def out_of_bounds(self, lanes, site, address, picked, width):
         resident = self.resident
@@ -145,9 +145,9 @@ class LocalMemory(BlockMemory):
             resident, resident.lanes if resident.local_stride else 0, resident.local_stride, resident.program.local_size
         )
 
-    def count(self, site, lanes, address, mask, width, kind):
+    def count(self, counts, lanes, address, mask, width, kind):
         active = lanes.n if mask is None else int(mask.sum())
-        site.bytes += active * width
+        counts.bytes += active * width
 
 
 class GlobalMemory:

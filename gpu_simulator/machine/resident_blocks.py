@@ -16,7 +16,6 @@ from gpu_simulator.machine.cluster_memory import ClusterMemory
 from gpu_simulator.machine.lanes import Lanes
 from gpu_simulator.machine.mbarriers import Mbarriers
 from gpu_simulator.machine.memory import LocalMemory, SharedMemory
-from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.special_registers import SpecialRegisters
 from gpu_simulator.ptx.recursion import CallStack
 
@@ -70,7 +69,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.calls = CallStack(self) if self.program.frames else None
         self._naming: dict = {}
         self.clock_ticks = launch.clock_start
-        self.observers: tuple[Observer, ...] = tuple(observer_of(self) for observer_of in launch.observers)
+        self.observers = tuple(observer_of(self) for observer_of in launch.observers)  # each an `Observer`; mostly none
 
     # ---- Memory ----
 

@@ -251,11 +251,11 @@ def store(resident, site, lane, boxes, place, index, change) -> None:
     resident.transfers.store(site, lane, move, index)
 
 
-def count(site, place, size: int) -> None:
+def count(counts, place, size: int) -> None:
     """Add a copy to the counts of its instruction."""
-    site.requests += 1
-    site.bytes += size
-    site.sectors += place.sectors
+    counts.requests += 1
+    counts.bytes += size
+    counts.sectors += place.sectors
 
 
 class Bytes:
