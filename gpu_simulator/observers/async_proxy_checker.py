@@ -212,7 +212,7 @@ class AsyncProxyChecker:
                 site,
                 barrier.site,
                 lambda: (
-                    f"{where}: {self.resident.name_lane(lane)} lets a copy hazards to the mbarrier at shared address "
+                    f"{where}: {self.resident.name_lane(lane)} lets a copy report to the mbarrier at shared address "
                     f"{barrier.address}, but no fence follows its init by {origin}: it needs "
                     "fence.mbarrier_init.release.cluster or fence.proxy.async, then the barrier."
                 ),
