@@ -1,4 +1,7 @@
-"""Source + configuration + architecture → `Compiled`. Floor 2; needs no GPU and no driver."""
+"""Source + configuration + architecture → `Compiled`. Needs NVRTC (the extra `compiler`), but no GPU and no driver.
+
+Importing this needs nothing; `compile` raises `MissingDependency` with what to install where NVRTC is missing.
+"""
 
 from gpu_simulator.compiler.diagnostics import CompileError, Diagnostic
 from gpu_simulator.compiler.disassembly import SassLine, disassemble, instruction_mix

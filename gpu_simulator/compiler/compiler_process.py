@@ -24,8 +24,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import psutil
-
 from gpu_simulator.compiler import sandbox
 from gpu_simulator.errors import LabError, MissingDependency, NotJudged
 
@@ -76,8 +74,10 @@ class CompilerProcess:
     ) -> Answer:
         """What `run_nvrtc` gives for these, or the error that it raised.
 
-        Raises `Lost` where the process crashed or used `cpu_s`, `CompilerStalled` where it was given no time to work.
+        Raises `Lost` where the process crashed or used `cpu_s`, `CompilerStalled` where it was given no time to work,
+        `MissingDependency` where psutil is not installed.
         """
+        _psutil()
         with self._lock:
             if not self._include.issuperset(include):  # a process cannot be given back what it gave up
                 self.end()
@@ -185,11 +185,23 @@ class _Watch:
 
 def cpu_seconds(pid: int) -> float:
     """Processor time that a process has used; 0.0 once it has ended."""
+    psutil = _psutil()
     try:
         times = psutil.Process(pid).cpu_times()
     except psutil.Error:
         return 0.0
     return times.user + times.system
+
+
+def _psutil():
+    """The package psutil, which only a compilation needs."""
+    try:
+        import psutil
+    except ImportError:
+        raise MissingDependency(
+            "Compiling needs the package psutil, which is not installed. Install it with: pip install psutil"
+        ) from None
+    return psutil
 
 
 def _how(code: int | None) -> str:
