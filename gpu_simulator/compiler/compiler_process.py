@@ -70,7 +70,14 @@ class CompilerProcess:
         self._lock = threading.Lock()
 
     def ask(
-        self, text: str, config: dict[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]
+        self,
+        text: str,
+        config: dict[str, int],
+        arch: str,
+        name: str,
+        include: Sequence[str],
+        extra: Sequence[str],
+        instances: Sequence[str] = (),
     ) -> Answer:
         """What `run_nvrtc` gives for these, or the error that it raised.
 
@@ -83,8 +90,9 @@ class CompilerProcess:
                 self.end()
                 self._include.update(include)
             process = self._started()
+            question = [text, config, arch, name, list(include), list(extra), list(instances)]
             try:
-                return _checked(self._exchange(process, packed([text, config, arch, name, list(include), list(extra)])))
+                return _checked(self._exchange(process, packed(question)))
             except EOFError:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(1)

@@ -30,8 +30,19 @@ def file_name(name: str) -> str:
     return name.rsplit("/", 1)[-1].removesuffix(".cu") + ".cu"
 
 
-def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]):
-    """(log, ptx, cubin); ptx and cubin are None where the compilation failed. include: folders with headers."""
+def run_nvrtc(
+    text: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    include: Sequence[str],
+    extra: Sequence[str],
+    instances: Sequence[str] = (),
+):
+    """(log, ptx, cubin); ptx and cubin are None where the compilation failed. include: folders with headers.
+
+    instances: kernels that are templates, with their arguments, such as "reduce<int, 256>".
+    """
     nvrtc = _library()
     options = [
         f"-arch={arch}",
@@ -45,6 +56,9 @@ def run_nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, includ
     status, program = nvrtc.nvrtcCreateProgram(text.encode(), file_name(name).encode(), 1, [header], [b"config.cuh"])
     _require(nvrtc, status)
     try:
+        for instance in instances:
+            (status,) = nvrtc.nvrtcAddNameExpression(program, instance.encode())
+            _require(nvrtc, status)
         encoded = [option.encode() for option in options]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
         log = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode(errors="replace")
@@ -84,8 +98,8 @@ def _library():
         nvrtc.nvrtcVersion()
     except (ImportError, RuntimeError, OSError) as error:
         raise MissingDependency(
-            f"The CUDA compiler library NVRTC is not usable here ({error}). "
-            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'"
+            f"The CUDA compiler library NVRTC is not usable here ({error}). PTX text runs without it. "
+            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
         ) from None
     return nvrtc
 
