@@ -71,7 +71,7 @@ record: $(LAB_STAMP)
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache test-results
-	find gemm_lab tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
+	find gemm_lab gpu_simulator gpu_runner classroom tools tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
 # A stamp is newer than pyproject.toml once its packages are in; so a second run installs nothing.
 $(VENV)/.stamp-made:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tools.mutants import Mutant
+from mutants import Mutant
 
 _NAME = r"[%\w$]+"
 _MULTIPLY = re.compile(

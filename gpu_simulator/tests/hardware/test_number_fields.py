@@ -1,11 +1,12 @@
 """Sign, exponent and fraction against NumPy's and ml_dtypes' own formats."""
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.number_fields import fields
+
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: pip install 'gpu_simulator[test]'")
 
 TYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 

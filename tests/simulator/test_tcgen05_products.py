@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from mutants_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS
 from products import Product, run
 
 import gpu_simulator as emulator
-from tools.mutants_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS
 
 PRODUCTS = [
     Product(128, 16), Product(128, 24), Product(128, 256, column=256), Product(64, 8, column=3), Product(64, 200), Product(64, 64, lane=16),

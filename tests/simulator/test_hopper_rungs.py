@@ -6,12 +6,12 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 import pytest
+from mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
 
 import gpu_simulator as emulator
 from gemm_lab import catalog, compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
-from tools.mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 
 RUNGS = [name for name in catalog.kernels() if name.startswith("hopper/")]
 ANY_SIZE = [name for name in RUNGS if str(catalog.kernel(name).multiples.get("m")) == "1"]

@@ -1,8 +1,8 @@
 """What a loop executes, in the machine code: with the functions that it calls, and in whatever loop it stands."""
 
+import compiling
 import pytest
 
-from gemm_lab import compiling
 from gpu_simulator import compiler
 from gpu_simulator.compiler.main_loop import by_function, odd_calls, product_loops, with_callees
 

@@ -4,11 +4,11 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+import compiling
 import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator import compiler
 
 FOLDER = Path(__file__).parent / "recorded"

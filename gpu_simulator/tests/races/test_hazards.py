@@ -2,13 +2,13 @@
 
 import re
 
+import compiling
 import numpy as np
 import pytest
+from mutants import mutants
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.observers import hazards
-from tools.mutants import mutants
 
 HEAD = 'extern "C" __global__ void kernel'
 

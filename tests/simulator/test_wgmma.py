@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from mutants import altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
 from warpgroup_samples import BYTES, CONFIG, IMAGE_BYTES, Form, one, place, ring, ring_source, tile_of
 
@@ -12,7 +13,6 @@ import gpu_simulator as emulator
 from gpu_simulator.arithmetic.fp8 import decoded
 from gpu_simulator.hardware.fragments import warpgroup_a_coordinates, warpgroup_c_coordinates
 from gpu_simulator.hardware.tensor_map import TensorMap
-from tools.mutants import altered_mbarriers, altered_wgmma, mutants
 
 # ---- One multiplication ----
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from mutants import mutants
 
 import gpu_simulator as emulator
 from gemm_lab import catalog, compiling
 from gpu_runner.transport.wire import dtype_of
 from gpu_simulator.errors import SizeError
-from tools.mutants import mutants
 
 LADDER = catalog.ladder("wmma").kernels
 ARCH = "sm_90a"

@@ -5,12 +5,12 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
+from mutants import mutants
 
 import gpu_simulator as emulator
 from gemm_lab import catalog, compiling
 from gpu_simulator.faults import EmulatorError
 from gpu_simulator.hardware.tensor_map import TensorMap
-from tools.mutants import mutants
 
 RUNGS = [name for name in catalog.kernels() if name.startswith(("simt/", "t4/", "ampere/", "rtx5090/"))]
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from boxes import NAN_BYTES, POISON, ROOM, Box, arguments, boxes, build
+from mutants import altered_mbarriers, mutants
 from survivors import survivors
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
 from gemm_lab.model.tile_layout import TileLayout
 from gpu_simulator.hardware.tensor_map import TensorMap
-from tools.mutants import altered_mbarriers, mutants
 
 RING = (Path(__file__).parent / "ring.cu").read_text()
 CONFIG = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3}

@@ -2,12 +2,12 @@
 
 import re
 
+import compiling
 import numpy as np
 import pytest
+from mutants import mutants, weakened
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
-from tools.mutants import mutants, weakened
 
 HEAD = 'extern "C" __global__ void kernel'
 

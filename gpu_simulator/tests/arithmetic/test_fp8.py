@@ -1,11 +1,12 @@
 """FP8 conversions against ml_dtypes: every code, every float16, and ties, overflows and NaN of float32."""
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 import gpu_simulator as emulator
 from gpu_simulator.arithmetic.fp8 import decoded, from_fp8, to_fp8
+
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: pip install 'gpu_simulator[test]'")
 
 HEAD = 'extern "C" __global__ void kernel'
 DTYPES = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}

@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from mutants import altered_mbarriers, mutants
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
-from tools.mutants import altered_mbarriers, mutants
 
 HEAD = r"""
 #include "ptx/ldmatrix.cuh"

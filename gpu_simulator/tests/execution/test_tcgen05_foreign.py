@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-import ml_dtypes
+import compiling
 import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
+
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: pip install 'gpu_simulator[test]'")
 
 FOREIGN = (Path(__file__).parent / "foreign_tcgen05.cu").read_text()
 

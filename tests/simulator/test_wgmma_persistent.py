@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 from survivors import TIMINGS, survivors
 from test_wgmma import raw
 from warpgroup_samples import CONFIG, Form, wrapper
@@ -13,7 +14,6 @@ from warpgroup_samples import CONFIG, Form, wrapper
 import gpu_simulator as emulator
 from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
-from tools.mutants import altered_clusters, altered_mbarriers, altered_wgmma, mutants
 
 SOURCE = (
     Path(__file__)

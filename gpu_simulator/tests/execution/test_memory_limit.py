@@ -4,11 +4,11 @@ import gc
 import re
 import tracemalloc
 
+import compiling
 import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator import launching, memory_limit
 from gpu_simulator.errors import LabError, LaunchError
 from gpu_simulator.machine import resident_blocks as chunk

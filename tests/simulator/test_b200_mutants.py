@@ -9,9 +9,8 @@ import re
 import numpy as np
 import pytest
 from b200_runs import PAIRS, RING, RUNGS, compiled, fails, run, small
-
-from tools.mutants import altered_clusters, altered_mbarriers, mutants
-from tools.mutants_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS, altered_tcgen05
+from mutants import altered_clusters, altered_mbarriers, mutants
+from mutants_tcgen05 import INSTRUCTION_FIELDS, SHARED_FIELDS, altered_tcgen05
 
 # Without harm in every rung.
 HARMLESS = {

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mutants import Mutant
+
 import gpu_simulator as emulator
-from tools.mutants import Mutant
 
 TIMINGS = ("early", "late")
 

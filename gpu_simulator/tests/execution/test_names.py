@@ -2,11 +2,11 @@
 
 import re
 
+import compiling
 import numpy as np
 import pytest
 
 import gpu_simulator as emulator
-from gemm_lab import compiling
 from gpu_simulator.ptx.demangle import source_name
 
 SOURCE = """

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mutants import altered_clusters, altered_mbarriers, mutants
 from survivors import survivors
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
 from gpu_simulator.hardware.tensor_map import TensorMap
-from tools.mutants import altered_clusters, altered_mbarriers, mutants
 
 RING = (Path(__file__).parent / "cluster_ring.cu").read_text()
 CONFIG = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "NUM_STAGES": 3, "CLUSTER": 2}
