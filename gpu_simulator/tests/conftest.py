@@ -16,6 +16,7 @@ import gpu_simulator
 # An interrupt interrupts, also where a shell started the tests in the background and had it ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` deselects
 def pytest_collection_modifyitems(items):
     cases = defaultdict(list)
