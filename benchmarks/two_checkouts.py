@@ -1,10 +1,10 @@
-"""How many times as long as another checkout this one takes to simulate a few kernels, without and with the race detector.
+"""How many times as long as another checkout this one takes to simulate a few kernels, with and without hazards.
 
-`python benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other checkout, such as
-one that `git worktree add --detach OTHER COMMIT` made. Each checkout has a process of its own; the two launch the same
+`python benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other checkout, as
+`git worktree add --detach OTHER COMMIT` makes one. Each checkout has a process of its own; the two launch the same
 kernel in turns, and each reports its processor time, which counts no other process of the machine. A line holds the
-milliseconds of both and how many times as long this checkout took: of the fastest launches, and the median of the ratios
-of the rounds.
+milliseconds of both and how many times as long this checkout took: of the fastest launches, and the median of the
+ratios of the rounds.
 """
 
 import argparse
@@ -54,8 +54,7 @@ def main() -> None:
 def started(checkout: Path) -> subprocess.Popen:
     """A process of a checkout that launches what it is told to. One thread: others would spin while they wait."""
     environment = {**os.environ, "PYTHONPATH": str(checkout), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", Path(__file__).read_text() + "\nserve()"]
-    pipe = subprocess.PIPE
+    command, pipe = [sys.executable, str(Path(__file__).resolve()), "serve"], subprocess.PIPE
     return subprocess.Popen(command, cwd=checkout, env=environment, stdin=pipe, stdout=pipe, text=True)
 
 
@@ -84,5 +83,5 @@ def serve() -> None:
         print(time.process_time() - begun, flush=True)
 
 
-if __name__ == "__main__" and "-c" not in sys.argv[:1]:
-    main()
+if __name__ == "__main__":
+    serve() if sys.argv[1:] == ["serve"] else main()

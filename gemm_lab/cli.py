@@ -9,6 +9,8 @@ from pathlib import Path
 
 from gemm_lab import __version__
 from gemm_lab.lab import export
+from gpu_simulator.command_line import add_options
+from gpu_simulator.command_line import run as emulate_file
 from gpu_simulator.errors import LabError
 
 
@@ -57,27 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--json", action="store_true")
 
     emulate = add("emulate", emulate_kernel, "run any .cu or .ptx file on the emulator and show what each line cost")
-    emulate.add_argument("file", type=Path)
-    emulate.add_argument("--entry", help="default: the only kernel of the file")
-    emulate.add_argument("--grid", type=_sizes, default=[1], metavar="X[,Y[,Z]]")
-    emulate.add_argument("--block", type=_sizes, default=[32], metavar="X[,Y[,Z]]")
-    emulate.add_argument(
-        "--arg",
-        dest="arguments",
-        action="append",
-        default=[],
-        metavar="f32[1024]=random",
-        help="one kernel argument: 5, 1.5, f32[1024], f32[1024]=random or data.npy; repeat in order",
-    )
-    emulate.add_argument("--smem", type=int, default=0, help="dynamic shared memory in bytes")
-    emulate.add_argument("--arch", default="sm_80")
-    emulate.add_argument("--hazards", action="store_true", help="look for races and missing waits")
-    emulate.add_argument("--timing", choices=("early", "late"), default="early")
-    emulate.add_argument("--max-instructions", type=int, default=None)
-    emulate.add_argument(
-        "--max-seconds", type=float, default=None, help="of processor time after which it is stopped; default: none"
-    )
-    emulate.add_argument("--save", type=Path, help="folder for the arrays after the launch")
+    add_options(emulate)
+    emulate.set_defaults(counts=True)
 
     baselines = (
         "what the rungs are timed beside: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
@@ -259,41 +242,13 @@ def run_kernels(options) -> int:
 
 def emulate_kernel(options) -> int:
     """Any CUDA or PTX file on the emulator: its margin of costs, its hazards and its output."""
-    from gemm_lab.lab.emulate_file import emulate_file, margin
+    from gemm_lab.config import data_dir
     from gemm_lab.lab.emulating import still_at_work
+    from gpu_runner.settings import cache_dir
 
     most = options.max_seconds
     with still_at_work(f"{options.file}" + (f", for {most:g} seconds at most" if most is not None else "")):
-        report, arrays, text = emulate_file(
-            options.file,
-            options.arguments,
-            options.grid,
-            options.block,
-            entry=options.entry,
-            arch=options.arch,
-            smem=options.smem,
-            hazards=options.hazards,
-            timing=options.timing,
-            max_instructions=options.max_instructions,
-            max_seconds=most,
-        )
-    if options.file.suffix != ".ptx":
-        print(margin(report, f"{options.file.stem}.cu", text))
-    print(report)
-    if report.output:
-        print(f"printed by the kernel:\n{report.output}")
-    for hazard in report.hazards:
-        print(f"hazard: {hazard}")
-    if options.save:
-        import numpy as np
-
-        try:
-            options.save.mkdir(parents=True, exist_ok=True)
-            for number, array in enumerate(arrays):
-                np.save(options.save / f"array{number}.npy", array)
-        except OSError as error:
-            raise LabError(f"The arrays cannot be written to {options.save}: {error.strerror}.") from None
-    return 1 if report.hazards else 0
+        return emulate_file(options, [data_dir("kernels") / "include"], cache_dir() / "compiled")
 
 
 def bench_ladder(options) -> int:

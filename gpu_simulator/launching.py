@@ -174,6 +174,7 @@ class Launch:
         self.initial = self.memory.data.copy()
         self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies were asked to bring, by rank in a cluster
         self.most_on_the_way = 0  # bytes of copies that an mbarrier counts, of the blocks that ran together
+        self.waited_at: set[int] = set()  # sites of mbarrier waits that have been reached, in late timing
         self.started = 0  # places of blocks that run, have run, or were cancelled
         self.effort = effort or Effort()
         self.effort.begin(self.fewer)  # where fewer blocks fit into memory together, they take as many more steps

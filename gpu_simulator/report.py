@@ -90,7 +90,7 @@ class Report:
         self.output = "".join(launch.output)
         if launch.unprinted:
             self.output += f"\n… {launch.unprinted:,} more calls of printf are not shown"
-        self.totals = _sum(self.sites)
+        self.totals = sum_of(self.sites)
 
     def __getstate__(self) -> dict:
         """Counts and findings travel to another process; the launch itself, which a replay needs, does not."""
@@ -109,7 +109,7 @@ class Report:
             line = next((number for name, number in reversed(frames) if name and _same_file(name, file)), None)
             if line is not None:
                 groups.setdefault(line, []).append(site)
-        return {line: _sum(sites) for line, sites in sorted(groups.items())}
+        return {line: sum_of(sites) for line, sites in sorted(groups.items())}
 
     def inspect(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> Snapshot:
         """Registers and shared memory after the last execution of a line by one warp, as a `Snapshot`.
@@ -158,5 +158,6 @@ def _site(item: Instruction, runs: int, counts: SiteCounts) -> Site:
     )
 
 
-def _sum(sites: Iterable[Site]) -> Totals:
+def sum_of(sites: Iterable[Site]) -> Totals:
+    """The totals of some sites."""
     return Totals(*(sum(getattr(site, name) for site in sites) for name in _COUNTS))

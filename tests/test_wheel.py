@@ -16,14 +16,27 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ("kernels", "images", "results", "notebooks")
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
+PRODUCT = ROOT / "gpu_simulator"
+
+
+def built(project: Path, folder: Path) -> Path:
+    """The wheel of a project, in `folder`."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (path,) = folder.glob("*.whl")
     return path
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def simulator(tmp_path_factory):
+    """The wheel of gpu_simulator as a product of its own."""
+    return built(PRODUCT, tmp_path_factory.mktemp("simulator"))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +62,69 @@ def test_wheel_ships_the_package_and_its_data(wheel):
     for path in (ROOT / "kernels").rglob("*.cu*"):
         assert f"gemm_lab/data/{path.relative_to(ROOT).as_posix()}" in names
     tops = {name.split("/")[0] for name in names}
-    assert tops == {"gemm_lab", f"gemm_lab-{__version__}.dist-info"}, "nothing beside the package"
+    packages = {"gemm_lab", "gpu_simulator", "gpu_runner", "classroom"}
+    assert tops == {*packages, f"gemm_lab-{__version__}.dist-info"}, "nothing beside the packages"
+    assert modules(names, "gpu_simulator") == modules_of_the_simulator()
+    others = {name for name in names if name.startswith("gpu_simulator/")} - modules(names, "gpu_simulator")
+    assert others == {"gpu_simulator/py.typed"}
+    assert {"gemm_lab/py.typed", "gemm_lab/__init__.pyi"} <= names, "the types"
+
+
+def modules(names: set[str], package: str) -> set[str]:
+    return {name for name in names if name.startswith(f"{package}/") and name.endswith(".py")}
+
+
+def modules_of_the_simulator() -> set[str]:
+    paths = {path.relative_to(PRODUCT) for path in PRODUCT.rglob("*.py")}
+    return {f"gpu_simulator/{path.as_posix()}" for path in paths if path.parts[0] not in ("tests", "build", "dist")}
+
+
+def test_the_wheel_of_the_simulator_holds_its_modules_alone(simulator):
+    names = set(zipfile.ZipFile(simulator).namelist())
+    assert {name for name in names if ".dist-info/" not in name} == modules_of_the_simulator()
+    (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]
+    lines = zipfile.ZipFile(simulator).read(metadata).decode().split("\n")
+    assert [line for line in lines if line.startswith("Requires-Dist") and "extra ==" not in line] == [
+        "Requires-Dist: numpy>=1.26"
+    ]
+
+
+ALONE = """
+import importlib, pkgutil, sys
+sys.meta_path.insert(0, type("No", (), {"find_spec": staticmethod(
+    lambda name, *_: (_ for _ in ()).throw(ImportError(name)) if name.partition(".")[0] in FORBIDDEN else None)}))
+import gpu_simulator
+assert gpu_simulator.__file__.startswith(SITE), gpu_simulator.__file__
+for module in pkgutil.walk_packages(gpu_simulator.__path__, "gpu_simulator."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+outside = {name.partition(".")[0] for name, module in sys.modules.items() if "site-packages" in (getattr(module, "__file__", "") or "")}
+print(*sorted(outside - {"gpu_simulator"}))
+"""
+
+
+def test_every_module_of_the_simulator_imports_with_numpy_alone(simulator, tmp_path):
+    """psutil, NVRTC and ml_dtypes are there when they are needed, and not before."""
+    site = tmp_path / "site"
+    zipfile.ZipFile(simulator).extractall(site)
+    head = (
+        f"SITE = {str(site)!r}\nFORBIDDEN = {{'cuda', 'psutil', 'landlockpy', 'ml_dtypes', 'gemm_lab', 'gpu_runner'}}\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(site)}
+    command = [sys.executable, "-c", head + ALONE]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {name for name in done.stdout.split() if not name.startswith("_")} <= {"numpy"}
+
+
+@pytest.mark.parametrize("project", [ROOT, PRODUCT])
+def test_an_editable_install_finds_the_package(project, tmp_path):
+    command = [sys.executable, "-c", f"import hatchling.build as b; print(b.build_editable({str(tmp_path)!r}))"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.glob("*.whl")
+    (pth,) = [name for name in zipfile.ZipFile(path).namelist() if name.endswith(".pth")]
+    assert zipfile.ZipFile(path).read(pth).decode().split() == [str(ROOT)]
 
 
 def test_an_unpacked_wheel_finds_its_own_data(outside):

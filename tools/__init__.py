@@ -1,1 +1,1 @@
-"""What only authors run: figures, synchronised text, recordings, wrong answers, mutants. Not in the wheel."""
+"""What only authors run: figures, synchronised text, recordings, wrong answers. Not in the wheel."""

@@ -109,7 +109,7 @@ class Board:
     # ---- Beside others ----
 
     @checked
-    def published(self, ladder: str) -> Published:
+    def published(self, ladder: str) -> PublishedBesideMeasured:
         """Rungs that follow a published kernel: its share of cuBLAS on its own GPU beside the share measured here."""
         from gemm_lab.plots.bench import published_rows
 
@@ -122,7 +122,7 @@ class Board:
         ]
         if not lines:
             raise LabError(f"No document gives a share of cuBLAS at {self.n} for a rung of the ladder {ladder}.")
-        return Published(gpu(spec.gpu).name, self.name, self.n, tuple(sorted(set(lines))))
+        return PublishedBesideMeasured(gpu(spec.gpu).name, self.name, self.n, tuple(sorted(set(lines))))
 
     # ---- On the roofline ----
 
@@ -241,7 +241,7 @@ class Gains:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedBesideMeasured:
     """(kernel, published % of cuBLAS, measured % of cuBLAS) of one ladder and size."""
 
     there: str

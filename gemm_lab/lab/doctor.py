@@ -19,7 +19,7 @@ from gpu_simulator.hardware.data_sheets import detect
 
 
 @dataclass(frozen=True)
-class Finding:
+class SetupItem:
     """One thing looked at. `needed` is False where the lab works without it; `remedy` is what to type."""
 
     what: str
@@ -32,8 +32,8 @@ class Finding:
 _PROBE = 'extern "C" __global__ void __launch_bounds__(32) gemm(float* d, int n) { d[threadIdx.x] = n; }'
 
 
-def examine() -> list[Finding]:
-    """Every finding, in the order in which things depend on each other."""
+def examine() -> list[SetupItem]:
+    """Everything looked at, in the order in which things depend on each other."""
     return [
         _python(),
         *_packages(),
@@ -49,39 +49,41 @@ def examine() -> list[Finding]:
     ]
 
 
-def _python() -> Finding:
+def _python() -> SetupItem:
     found = ".".join(map(str, sys.version_info[:3]))
     new_enough = sys.version_info >= (3, 10)
-    return Finding("Python", new_enough, found, "" if new_enough else "Use Python 3.10 or newer.")
+    return SetupItem("Python", new_enough, found, "" if new_enough else "Use Python 3.10 or newer.")
 
 
-def _packages() -> list[Finding]:
+def _packages() -> list[SetupItem]:
     findings = []
     for name in ("numpy", "ml_dtypes", "matplotlib", "ipywidgets", "jupyterlab"):
         try:
-            findings.append(Finding(name, True, importlib.metadata.version(name)))
+            findings.append(SetupItem(name, True, importlib.metadata.version(name)))
         except importlib.metadata.PackageNotFoundError:
             needed = name in ("numpy", "ml_dtypes")
-            findings.append(Finding(name, False, "not installed", f"pip install {name}", needed))
+            findings.append(SetupItem(name, False, "not installed", f"pip install {name}", needed))
     return findings
 
 
-def _compile() -> Finding:
+def _compile() -> SetupItem:
     try:
         made = compiling.compile(_PROBE, arch="sm_75", name="probe")
     except LabError as error:
-        return Finding("compiler", False, str(error), "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'")
+        return SetupItem(
+            "compiler", False, str(error), "pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'"
+        )
     version = ".".join(map(str, compiler.version()))
-    return Finding("compiler", True, f"NVRTC {version} compiles ({len(made.cubin):,} bytes for sm_75)")
+    return SetupItem("compiler", True, f"NVRTC {version} compiles ({len(made.cubin):,} bytes for sm_75)")
 
 
-def _confined() -> Finding:
+def _confined() -> SetupItem:
     able, why = sandbox.available()
     if able:
-        return Finding(
+        return SetupItem(
             "sandbox", True, f"{why}: the compiler's process reads the headers and no other file", needed=False
         )
-    return Finding(
+    return SetupItem(
         "sandbox",
         False,
         f"{why}: what an answer may include is decided by reading its text alone",
@@ -90,29 +92,29 @@ def _confined() -> Finding:
     )
 
 
-def _disassemble() -> Finding:
+def _disassemble() -> SetupItem:
     try:
         count = len(compiler.disassemble(compiling.compile(_PROBE, arch="sm_75", name="probe")))
     except LabError as error:
-        return Finding("disassembler", False, str(error), "pip install 'cuda-toolkit[nvdisasm]'", needed=False)
-    return Finding("disassembler", count > 0, f"nvdisasm reads the kernel ({count} instructions)", needed=False)
+        return SetupItem("disassembler", False, str(error), "pip install 'cuda-toolkit[nvdisasm]'", needed=False)
+    return SetupItem("disassembler", count > 0, f"nvdisasm reads the kernel ({count} instructions)", needed=False)
 
 
-def _gpu() -> list[Finding]:
+def _gpu() -> list[SetupItem]:
     present = detect()
     if present is None:
         return [
-            Finding(
+            SetupItem(
                 "GPU", False, "none found (no NVIDIA driver, or no device): kernels run on the emulator", needed=False
             )
         ]
     driver = ".".join(map(str, present.driver))
     detail = f"{present.name}, {present.arch}, {present.sms} SMs, driver for CUDA {driver}"
-    gpu = Finding("GPU", True, detail, needed=False)
+    gpu = SetupItem("GPU", True, detail, needed=False)
     if compiler.version()[0] > present.driver[0]:
         return [
             gpu,
-            Finding(
+            SetupItem(
                 "driver",
                 False,
                 f"the driver supports CUDA {driver}, the compiler is "
@@ -125,26 +127,26 @@ def _gpu() -> list[Finding]:
     usable = device.available()
     detail = "kernels can be launched" if usable else device.why_not()
     remedy = "" if usable else f"pip install 'gemm_lab[cuda{present.driver[0]}]'"
-    return [gpu, Finding("launching", usable, detail, remedy)]
+    return [gpu, SetupItem("launching", usable, detail, remedy)]
 
 
-def _server() -> list[Finding]:
+def _server() -> list[SetupItem]:
     address = settings.server()
     if not address:
         return []
     try:
         here = device.present()
     except LabError as error:
-        return [Finding("GPU server", False, str(error), "gemm-lab serve  (on the server)")]
+        return [SetupItem("GPU server", False, str(error), "gemm-lab serve  (on the server)")]
     found = f"{here.name}, {here.arch}" if here else "its workers emulate"
-    return [Finding("GPU server", True, f"{found}, at {address}: kernels run there")]
+    return [SetupItem("GPU server", True, f"{found}, at {address}: kernels run there")]
 
 
-def _torch() -> Finding:
+def _torch() -> SetupItem:
     try:
-        return Finding("torch", True, importlib.metadata.version("torch"), needed=False)
+        return SetupItem("torch", True, importlib.metadata.version("torch"), needed=False)
     except importlib.metadata.PackageNotFoundError:
-        return Finding(
+        return SetupItem(
             "torch",
             False,
             "not installed: no Inductor baseline, no torch tensors",
@@ -153,12 +155,12 @@ def _torch() -> Finding:
         )
 
 
-def _nvcc() -> Finding:
+def _nvcc() -> SetupItem:
     try:
         path = nvcc.find()
-        return Finding("nvcc", True, f"{nvcc.version(path)} at {path}", needed=False)
+        return SetupItem("nvcc", True, f"{nvcc.version(path)} at {path}", needed=False)
     except MissingDependency:
-        return Finding(
+        return SetupItem(
             "nvcc",
             False,
             "not found on PATH, in CUDA_HOME or in /usr/local/cuda: no CUTLASS baselines",
@@ -167,11 +169,11 @@ def _nvcc() -> Finding:
         )
 
 
-def _cutlass() -> Finding:
+def _cutlass() -> SetupItem:
     try:
-        return Finding("CUTLASS", True, f"headers {cutlass.headers()[1]}", needed=False)
+        return SetupItem("CUTLASS", True, f"headers {cutlass.headers()[1]}", needed=False)
     except MissingDependency:
-        return Finding(
+        return SetupItem(
             "CUTLASS",
             False,
             "not installed: no baselines cutlass_sm75 and cutlass_sm80",
@@ -180,13 +182,13 @@ def _cutlass() -> Finding:
         )
 
 
-def _ncu() -> Finding:
+def _ncu() -> SetupItem:
     try:
-        return Finding(
+        return SetupItem(
             "ncu", True, f"Nsight Compute {ncu.version() or 'of an unknown version'} at {ncu.find()}", needed=False
         )
     except (MissingDependency, OSError, subprocess.TimeoutExpired):
-        return Finding(
+        return SetupItem(
             "ncu",
             False,
             "not found on PATH or in /usr/local/cuda: recorded profiles are shown, none can be recorded",

@@ -1,4 +1,8 @@
-"""Compiles a CUDA source, with a configuration and for an architecture, to a `Compiled`. Needs no GPU and no driver."""
+"""Compiles a CUDA source, with a configuration and for an architecture, to a `Compiled`. Needs no GPU and no driver.
+
+NVRTC is the extra `compiler`. Importing this package needs nothing; `compile` raises `MissingDependency`, which says
+what to install, if NVRTC is missing.
+"""
 
 from gpu_simulator.compiler.diagnostics import CompileError, Diagnostic
 from gpu_simulator.compiler.disassembly import SassLine, disassemble, instruction_mix

@@ -23,9 +23,8 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any
-
-import psutil
 
 from gpu_simulator.compiler import sandbox
 from gpu_simulator.errors import LabError, MissingDependency, NotJudged
@@ -75,19 +74,29 @@ class CompilerProcess:
         self._lock = threading.Lock()
 
     def ask(
-        self, text: str, config: dict[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]
+        self,
+        text: str,
+        config: dict[str, int],
+        arch: str,
+        name: str,
+        include: Sequence[str],
+        extra: Sequence[str],
+        instances: Sequence[str] = (),
     ) -> Answer:
         """The result of `run_nvrtc` for these arguments; an error that it raised is raised here.
 
-        Raises `Lost` if the process crashed or used more than `cpu_s`, `CompilerStalled` if it got no processor time.
+        Raises `Lost` if the process crashed or used more than `cpu_s`, `CompilerStalled` if it got no processor time,
+        `MissingDependency` if psutil is not installed.
         """
+        _psutil()
         with self._lock:
             if not self._include.issuperset(include):  # a process cannot regain access that it gave up
                 self.end()
                 self._include.update(include)
             process = self._started()
+            question = [text, config, arch, name, list(include), list(extra), list(instances)]
             try:
-                return _checked(self._exchange(process, packed([text, config, arch, name, list(include), list(extra)])))
+                return _checked(self._exchange(process, packed(question)))
             except EOFError:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(1)
@@ -191,11 +200,23 @@ class _Watch:
 
 def cpu_seconds(pid: int) -> float:
     """Processor time that a process has used; 0.0 once it has ended."""
+    psutil = _psutil()
     try:
         times = psutil.Process(pid).cpu_times()
     except psutil.Error:
         return 0.0
     return times.user + times.system
+
+
+def _psutil() -> ModuleType:
+    """The package psutil, which only a compilation needs."""
+    try:
+        import psutil
+    except ImportError:
+        raise MissingDependency(
+            "Compiling needs the package psutil, which is not installed. Install it with: pip install psutil"
+        ) from None
+    return psutil
 
 
 def _how(code: int | None) -> str:

@@ -71,10 +71,11 @@ def compile(
     config: Mapping[str, int] | None = None,
     arch: str,
     name: str = "kernel",
-    entry: str = "gemm",
+    entry: str | None = "gemm",
     cell: tuple[str, int] | None = None,
     include: Sequence[Path] = (),
     cache: Path | None = None,
+    instances: Sequence[str] = (),
 ) -> Compiled:
     """Compile CUDA source for one architecture.
 
@@ -83,16 +84,19 @@ def compile(
     cell: the learner's text and the line of the cell at which it starts, for error messages.
     include: folders with headers, in addition to those of the CUDA toolkit.
     cache: folder for compiled kernels, or None.
+    entry: the kernel's name in the PTX; None: the only one there is, and `Compiled.entry` is "" if there are several.
+    instances: kernels that are templates, with their arguments, such as "reduce<int, 256>".
     Raises `CompileError` with one diagnostic for each message, `LabError` for an unknown architecture.
     """
     config = dict(config or {})
     _require_text(source, name, cell)
     files = _own_files(name, source, config, cell, include)
-    key = _cache_key(source, config, arch, name, entry, files)
+    key = _cache_key(source, config, arch, name, entry, files, instances)
     cached = compiled_cache.read(cache, key, Compiled) if cache is not None else None
     if cached is not None:
         return cached
-    compiled = _compile(source, config, arch, name, entry, files, key, [str(folder) for folder in include])
+    folders = [str(folder) for folder in include]
+    compiled = _compile(source, config, arch, name, entry, files, key, folders, list(instances))
     if cache is not None:
         compiled_cache.write(cache, key, compiled)
     return compiled
@@ -111,7 +115,8 @@ def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
                         line,
                         "error",
                         (
-                            f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; type the line anew"
+                            f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; "
+                            "type the line anew"
                         ),
                     )
                 ],
@@ -123,17 +128,18 @@ def _compile(
     config: Mapping[str, int],
     arch: str,
     name: str,
-    entry: str,
+    entry: str | None,
     files: Mapping[str, str],
     key: str,
     include: list[str],
+    instances: Sequence[str],
 ) -> Compiled:
     own = ("cell", file_name(name))
     exports = [n for n in _EXPORTED if re.search(rf"^\s*constexpr\s+int\s+{n}\s*=", source, re.M)]
     text = source + "".join(f'\nextern "C" __constant__ int exported_{n} = {n};' for n in exports) + "\n"
-    log, ptx, cubin = _nvrtc(text, config, arch, name, include, ["-Xptxas=-v"])
+    log, ptx, cubin = _nvrtc(text, config, arch, name, include, ["-Xptxas=-v"], instances)
     if cubin is None and "ptxas" in log:
-        _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, include, [])
+        _, ptx, _ = _nvrtc(text, config, arch.replace("sm_", "compute_"), name, include, [], instances)
         told = parse_ptxas(log, ptx or "", files, arch)
         raise CompileError(name, told or [Diagnostic("ptxas", 0, "error", log.strip())])
     diagnostics = parse_nvrtc(log, files, own)
@@ -141,8 +147,10 @@ def _compile(
         if not diagnostics:
             diagnostics = [Diagnostic(own[1], 0, "error", log.strip() or "NVRTC gave no reason")]
         raise CompileError(name, [d for d in diagnostics if d.severity == "error"] or diagnostics)
-    if not re.search(rf"\.entry\s+{re.escape(entry)}\b", ptx):
-        found = re.findall(r"\.entry\s+(\w+)", ptx)
+    found = re.findall(r"\.entry\s+([\w$]+)", ptx)
+    if entry is None:
+        entry = found[0] if len(found) == 1 else ""
+    elif entry not in found:
         raise CompileError(
             name,
             [
@@ -175,14 +183,20 @@ def _compile(
 
 
 def _nvrtc(
-    text: str, config: Mapping[str, int], arch: str, name: str, include: list[str], extra: list[str]
+    text: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    include: list[str],
+    extra: list[str],
+    instances: Sequence[str],
 ) -> tuple[str, str | None, bytes | None]:
     """The result of `run_nvrtc`, from a process of its own, because the compiler crashes on some sources.
 
     Raises `CompileError` if it does.
     """
     try:
-        return compiler_process.COMPILER.ask(text, dict(config), arch, name, include, extra)
+        return compiler_process.COMPILER.ask(text, dict(config), arch, name, include, extra, instances)
     except compiler_process.Lost as lost:
         raise CompileError(
             name,
@@ -192,8 +206,8 @@ def _nvrtc(
                     0,
                     "error",
                     (
-                        f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. Your session is "
-                        "unharmed. Undo the last change or write it differently."
+                        f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. "
+                        "Your session is unharmed. Undo the last change or write it differently."
                     ),
                 )
             ],
@@ -273,9 +287,16 @@ def _unspliced(source: str, file: str) -> str:
 
 
 def _cache_key(
-    source: str, config: Mapping[str, int], arch: str, name: str, entry: str, files: Mapping[str, str]
+    source: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    entry: str | None,
+    files: Mapping[str, str],
+    instances: Sequence[str],
 ) -> str:
     digest = hashlib.sha256()
-    for part in (_FORMAT, version(), arch, name, entry, source, sorted(config.items()), sorted(files.items())):
+    parts = (_FORMAT, version(), arch, name, entry, source, sorted(config.items()), sorted(files.items()), *instances)
+    for part in parts:
         digest.update(repr(part).encode())
     return digest.hexdigest()[:32]

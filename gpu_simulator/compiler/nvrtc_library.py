@@ -36,11 +36,18 @@ def file_name(name: str) -> str:
 
 
 def run_nvrtc(
-    text: str, config: Mapping[str, int], arch: str, name: str, include: Sequence[str], extra: Sequence[str]
+    text: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    include: Sequence[str],
+    extra: Sequence[str],
+    instances: Sequence[str] = (),
 ) -> tuple[str, str | None, bytes | None]:
     """(log, ptx, cubin); ptx and cubin are None if the compilation failed.
 
-    include: folders with headers.   extra: further options. Raises `LabError` for an unknown architecture.
+    include: folders with headers.   extra: further options.   instances: kernels that are templates, with their
+    arguments, such as "reduce<int, 256>". Raises `LabError` for an unknown architecture.
     """
     nvrtc = _library()
     options = [
@@ -55,6 +62,9 @@ def run_nvrtc(
     status, program = nvrtc.nvrtcCreateProgram(text.encode(), file_name(name).encode(), 1, [header], [b"config.cuh"])
     _require(nvrtc, status)
     try:
+        for instance in instances:
+            (status,) = nvrtc.nvrtcAddNameExpression(program, instance.encode())
+            _require(nvrtc, status)
         encoded = [option.encode() for option in options]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
         log = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode(errors="replace")
@@ -94,8 +104,8 @@ def _library() -> ModuleType:
         nvrtc.nvrtcVersion()
     except (ImportError, RuntimeError, OSError) as error:
         raise MissingDependency(
-            f"The CUDA compiler library NVRTC is not usable here ({error}). "
-            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]'"
+            f"The CUDA compiler library NVRTC is not usable here ({error}). PTX text runs without it. "
+            "Install it with: pip install cuda-bindings 'cuda-toolkit[nvrtc,cudart,crt,cccl]' psutil"
         ) from None
     return nvrtc
 

@@ -12,7 +12,7 @@ from gpu_simulator.machine.mbarrier_messages import waiting_clauses
 from gpu_simulator.machine.thread_ranges import spans, threads_wait
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Arrival:
     """Lanes that arrived at a barrier together. following: the code block after it; None for bar.arrive, which goes on.
 

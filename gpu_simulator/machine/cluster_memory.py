@@ -13,7 +13,7 @@ OWN_MBARRIER = ("init", "inval", "test_wait", "try_wait")
 
 
 class ClusterMemory(SharedMemory):
-    """Shared memory of resident blocks in clusters. What leaves the block is counted by requests and bytes, not by banks."""
+    """Shared memory of blocks in clusters. What leaves the block is counted by requests and bytes, not by banks."""
 
     def resolve(self, lanes, site: int, address, mask, width: int, kind: str = "shared"):
         """As `BlockMemory.resolve`. Raises `MemoryFault` for a rank, or a block, that is not there."""

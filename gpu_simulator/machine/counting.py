@@ -115,20 +115,20 @@ def based(addresses: np.ndarray, active: np.ndarray | None, unit: int) -> np.nda
     return addresses - (base & np.int64(-unit))
 
 
-def count_shared(resident, site: SiteCounts, lanes, address, active, width: int, kind: str = "shared") -> None:
+def count_shared(resident, counts: SiteCounts, lanes, address, active, width: int, kind: str = "shared") -> None:
     """Add one shared-memory request a warp. address: (lanes,) or scalar; active: (lanes,) bool or None."""
     rows = np.broadcast_to(address, lanes.n).astype(np.int64).reshape(lanes.warps, 32)
     use = None if active is None else active.reshape(lanes.warps, 32)
     per_warp = np.full(lanes.warps, 32) if use is None else use.sum(1)
     patterns, relative = resident.launch.patterns, based(rows, use, 4)
-    site.wavefronts += patterns.total(kind, width, relative, use)
-    site.ideal += (
+    counts.wavefronts += patterns.total(kind, width, relative, use)
+    counts.ideal += (
         patterns.total("ideal load", width, relative, use)
         if kind == "load" and width > 4
         else int(ideal_wavefronts(per_warp, width).sum())
     )
-    site.requests += int((per_warp > 0).sum())
-    site.bytes += int(per_warp.sum()) * width
+    counts.requests += int((per_warp > 0).sum())
+    counts.bytes += int(per_warp.sum()) * width
 
 
 def sectors_of(resident, lanes, address, active, width: int) -> tuple[int, int, int]:

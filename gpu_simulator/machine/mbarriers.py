@@ -3,7 +3,8 @@
 A lane that waits for a phase is parked, not spun; a waiting instruction may be held up for any time, so that is legal
 for `test_wait` as well. Only when nobody else can go on does a wait say "not yet"; if the lane then comes back and
 nothing has changed, that is a deadlock, and its report says what every barrier still misses. In late timing the first
-`HASTY` waits of a lane for a phase say "not yet" at once, as a GPU may: code that does not ask again is found.
+`HASTY` waits of a lane for a phase say "not yet" at once, as a GPU may, and at each waiting instruction of the program
+the first lanes that wait are told so `PATIENT` times. Code that does not ask again, or gives up, is found by that.
 
 The state lives here; the eight bytes in shared memory are opaque to a kernel. They hold a mark, so that a store on top
 of them is found. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
@@ -19,7 +20,7 @@ from gpu_simulator.faults import MbarrierFault, MemoryFault
 from gpu_simulator.machine.branching import PARKED
 from gpu_simulator.machine.thread_ranges import spans
 
-HASTY = 3
+HASTY, PATIENT = 3, 2000
 MOST_ARRIVALS = MOST_BYTES = (1 << 20) - 1
 PENDING_BITS = 20  # of the state that an arrival returns: phase << 20 | arrivals that were pending before it
 
@@ -63,6 +64,7 @@ class Mbarriers:
         self.waiting: dict[tuple[int, int], list[ParkedLanes]] = {}
         self.changes = 0  # arrivals, bytes, completions so far
         self.hasty = resident.launch.timing == "late"
+        self.patient: set[tuple[int, tuple[int, int], int]] = set()  # (lane, key, phase) of those told so `PATIENT` times
         self.refused: dict[tuple[int, tuple[int, int]], tuple[int, int]] = {}  # (lane, key) -> phase, how often
         self.answered: dict[int, int] = {}  # lane -> `changes` when it was last told "not yet"
 
@@ -187,7 +189,7 @@ class Mbarriers:
                     self.passed(site, barrier, some)
                     continue
                 if self.hasty and register is not None:
-                    hasty = self.refuse(some, key, phase)
+                    hasty = self.refuse(site, some, key, phase)
                     refused.append(some[hasty])
                     some = some[~hasty]
                 if len(some):
@@ -208,13 +210,19 @@ class Mbarriers:
         resident.pc[left] = PARKED
         return -1
 
-    def refuse(self, lanes: np.ndarray, key, phase: int) -> np.ndarray:
-        """Which of the lanes are told "not yet", because they have asked for this phase fewer than `HASTY` times."""
+    def refuse(self, site: int, lanes: np.ndarray, key, phase: int) -> np.ndarray:
+        """Which of the lanes are told "not yet": those that have asked for this phase fewer than `HASTY` times.
+
+        For the first lanes that wait at an instruction it is `PATIENT` times.
+        """
         found = []
+        if site not in self.resident.launch.waited_at:
+            self.resident.launch.waited_at.add(site)
+            self.patient.update((lane, key, phase) for lane in lanes.tolist())
         for lane in lanes.tolist():
             asked, times = self.refused.get((lane, key), (phase, 0))
             times = times if asked == phase else 0
-            found.append(times < HASTY)
+            found.append(times < (PATIENT if (lane, key, phase) in self.patient else HASTY))
             self.refused[lane, key] = phase, times + 1
         return np.array(found, bool)
 

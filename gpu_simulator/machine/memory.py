@@ -29,7 +29,7 @@ def picked_lanes(lanes, mask):
 
 
 class BlockMemory:
-    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts of the resident blocks."""
+    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts."""
 
     space = "shared"
 
@@ -95,9 +95,9 @@ class BlockMemory:
         if width > 1 and int(np.bitwise_or.reduce(used, axis=None)) & (width - 1):
             misaligned(self.resident, lanes, site, self.space, address, picked, width)
 
-    def count(self, site, lanes, address, mask, width: int, kind: str) -> None:
+    def count(self, counts, lanes, address, mask, width: int, kind: str) -> None:
         if kind != "uncounted":
-            count_shared(self.resident, site, lanes, address, mask, width, kind)
+            count_shared(self.resident, counts, lanes, address, mask, width, kind)
 
     def out_of_bounds(self, lanes, site, address, picked, width):
         resident = self.resident
@@ -107,8 +107,8 @@ class BlockMemory:
         at = int(addresses[bad])
         nearest = nearest_variable(resident, self.space, at)
         raise MemoryFault(
-            f"{resident.name_lane(int(lanes.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address {at:,}, "
-            f"but its {self.space} memory has {self.size:,} bytes{nearest}; "
+            f"{resident.name_lane(int(lanes.lane_numbers()[bad]))} accessed {width} bytes at {self.space} address "
+            f"{at:,}, but its {self.space} memory has {self.size:,} bytes{nearest}; "
             f"{resident.describe(site)}."
         )
 
@@ -145,9 +145,9 @@ class LocalMemory(BlockMemory):
             resident, resident.lanes if resident.local_stride else 0, resident.local_stride, resident.program.local_size
         )
 
-    def count(self, site, lanes, address, mask, width, kind):
+    def count(self, counts, lanes, address, mask, width, kind):
         active = lanes.n if mask is None else int(mask.sum())
-        site.bytes += active * width
+        counts.bytes += active * width
 
 
 class GlobalMemory:

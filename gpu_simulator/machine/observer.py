@@ -1,8 +1,8 @@
 """The events of a launch. An instruction describes what it does to whoever listens; if nobody does, nothing is said.
 
-`launch(..., observers=[f])` calls f(resident) for each group of resident blocks, and the `Observer` that it returns hears
-what those blocks do, in the order in which they do it. The race detector is one, the timeline's recorder another. Code
-that acts says
+`launch(..., observers=[f])` calls f(resident) for each group of resident blocks, and the `Observer` that it returns
+hears what those blocks do, in the order in which they do it. The race detector is one, the timeline's recorder another.
+Code that acts says
 
     for observer in resident.observers:
         observer.write(lanes, site, memory, index, picked, width)
@@ -34,7 +34,7 @@ class Observer:
     lanes    the `Lanes` of the warps that stand at it; `lanes.mask` tells which of them execute
     mask     (lanes.n,) Boolean, or None for all: who of these executes, its own guard included
     numbers  (n,) lane numbers among the resident blocks: 32 for each warp, block by block
-    lane     one such number
+    lane     one such number; warp is lane // 32
     block    number of a resident block, an index of `resident.block_ids`
     index    int64, a scalar or (n,): places in a memory, in elements of `width` bytes
     picked   (n,) positions of the executing lanes in `lanes`, or None for all
@@ -142,7 +142,7 @@ class Observer:
     # ---- Fences, and lanes that come together ----
 
     def fence(self, lanes: Lanes, wide: bool) -> None:
-        """membar or fence. wide: for more than the block (in a cluster: than the cluster's own blocks)."""
+        """membar or fence. wide: of the device or the system; where blocks form clusters, of the cluster as well."""
 
     def proxy_fence(self, lanes: Lanes, site: int, mask: Any, init_only: bool) -> None:
         """fence.proxy.async, or (init_only) fence.mbarrier_init."""

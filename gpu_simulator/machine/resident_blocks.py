@@ -17,7 +17,6 @@ from gpu_simulator.machine.cluster_memory import ClusterMemory
 from gpu_simulator.machine.lanes import Lanes
 from gpu_simulator.machine.mbarriers import Mbarriers
 from gpu_simulator.machine.memory import LocalMemory, SharedMemory
-from gpu_simulator.machine.observer import Observer
 from gpu_simulator.machine.special_registers import SpecialRegisters
 
 PATTERNS = 1_000_000  # costs of address patterns that are remembered from group to group, of about 150 bytes each
@@ -70,7 +69,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.calls = CallStack(self) if self.program.frames else None
         self._naming: dict = {}
         self.clock_ticks = launch.clock_start
-        self.observers: tuple[Observer, ...] = tuple(observer_of(self) for observer_of in launch.observers)
+        self.observers = tuple(observer_of(self) for observer_of in launch.observers)  # each an `Observer`; mostly none
 
     # ---- Memory ----
 
@@ -83,9 +82,9 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.take(sum(register.nbytes for register in self.R))
 
     def close(self) -> None:
-        """The blocks have ended. Their arrays go at once: resident blocks and lanes name each other, and would stay a while.
+        """The blocks have ended. Their arrays go at once: blocks and lanes name each other, and would stay a while.
 
-        A launch that is looked into keeps them for the look.
+        A launch with `probes` keeps them, for those who look into it.
         """
         for observer in self.observers:
             observer.ended()

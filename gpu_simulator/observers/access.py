@@ -13,8 +13,8 @@ from gpu_simulator.observers.shadow_memory import Shadow
 
 @dataclass(frozen=True)
 class Access:
-    """site: of its instruction.   verb: "reads", "writes" or "updates".   shadow, name: of what it touches; name is None for
-    shared memory.   lanes: (n, 1), numbers in the launch, ascending.   cells: (n, parts) of the shadow.
+    """site: of its instruction.   verb: "reads", "writes" or "updates".   shadow, name: of what it touches; name is
+    None for shared memory.   lanes: (n, 1), numbers in the launch, ascending.   cells: (n, parts) of the shadow.
 
     now, old: (n, width) bytes that are stored and that were there before; None if they are not known.
     """

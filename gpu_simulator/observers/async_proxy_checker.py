@@ -83,8 +83,8 @@ class AsyncProxyChecker:
             site,
             barrier.site,
             lambda: (
-                f"{where}: {self.resident.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, which "
-                f"{origin} initialises: there is no barrier between them; it needs {needed} after the init."
+                f"{where}: {self.resident.name_lane(lane)} uses the mbarrier at shared address {barrier.address}, "
+                f"which {origin} initialises: there is no barrier between them; it needs {needed} after the init."
             ),
         )
 
@@ -212,7 +212,7 @@ class AsyncProxyChecker:
                 site,
                 barrier.site,
                 lambda: (
-                    f"{where}: {self.resident.name_lane(lane)} lets a copy hazards to the mbarrier at shared address "
+                    f"{where}: {self.resident.name_lane(lane)} lets a copy report to the mbarrier at shared address "
                     f"{barrier.address}, but no fence follows its init by {origin}: it needs "
                     "fence.mbarrier_init.release.cluster or fence.proxy.async, then the barrier."
                 ),
@@ -279,7 +279,8 @@ class AsyncProxyChecker:
                     copy.site,
                     -1,
                     lambda copy=copy, what=what: (
-                        f"{self.resident.describe(copy.site)}: {self.resident.name_lane(copy.lane)}'s block ends, and {what}."
+                        f"{self.resident.describe(copy.site)}: {self.resident.name_lane(copy.lane)}'s block ends, and "
+                        f"{what}."
                     ),
                 )
 

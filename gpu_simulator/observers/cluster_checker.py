@@ -129,8 +129,9 @@ class ClusterChecker:
             load.site,
             -1,
             lambda: (
-                f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this copy may still be reading its shared "
-                "memory; it has to stay until the other block has waited for the mbarrier of the copy."
+                f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this copy may "
+                "still be reading its shared memory; it has to stay until the other block has waited for the mbarrier "
+                "of the copy."
             ),
         )
 

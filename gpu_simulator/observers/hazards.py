@@ -48,7 +48,7 @@ def widest_first(found: list[Hazard]) -> list[Hazard]:
 
 
 class Hazards:
-    """The findings of a launch, one for each kind and pair of source lines, and what outlives a group of resident blocks."""
+    """The findings of a launch, one for each kind and pair of source lines, and what outlives the resident blocks."""
 
     def __init__(self, launch):
         self.launch, self.found, self._seen = launch, [], {}

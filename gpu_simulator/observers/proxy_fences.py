@@ -1,8 +1,8 @@
 """Proxy fences: what threads wrote to shared memory and a copy or a tensor core reads.
 
-Threads write through the generic proxy; TMA, wgmma and tcgen05.mma read and write through the async proxy. On the way from
-the one to the other somebody has to execute `fence.proxy.async`, after the writes and ordered before what uses them. PTX
-ISA, "Memory Consistency Model: Proxies".
+Threads write through the generic proxy; TMA, wgmma and tcgen05.mma read and write through the async proxy. On the way
+from the one to the other somebody has to execute `fence.proxy.async`, after the writes and ordered before what uses
+them. PTX ISA, "Memory Consistency Model: Proxies".
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class ProxyFences:
             access.site,
             other,
             lambda: (
-                f"{words.here(access.site)} {does.format(place=words.place)}, which {written} at {words.site(other)}: the "
-                "threads that wrote need fence.proxy.async after their stores and before the barrier."
+                f"{words.here(access.site)} {does.format(place=words.place)}, which {written} at {words.site(other)}: "
+                "the threads that wrote need fence.proxy.async after their stores and before the barrier."
             ),
         )
 

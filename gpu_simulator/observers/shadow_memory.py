@@ -71,7 +71,7 @@ class Shadow:
 
 
 class SharedShadow(Shadow):
-    """Of the shared memory of the resident blocks: also the last read of every warp, and what an asynchronous copy may still do.
+    """Of shared memory: also the last read of every warp, and what an asynchronous copy may still do.
 
     mixed: (cells,) the last read that one of another warp followed; only then does `by_warp` tell more than `read`.
     """

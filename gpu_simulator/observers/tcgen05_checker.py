@@ -50,7 +50,7 @@ class Tcgen05Checker:
     # ---- Allocation ----
 
     def tcgen05_alloc_asked(self, site: int, warp: int, block: int, group: int) -> None:
-        """As a pair it reaches into the other block, which has to run: some thread here has met it at barrier.cluster."""
+        """As a pair it reaches into the other block, which has to run: some thread has met it at barrier.cluster."""
         if group == 1:
             return
         lane = 32 * warp
@@ -164,8 +164,9 @@ class Tcgen05Checker:
             site,
             -1,
             lambda: (
-                f"{self.resident.describe(site)}: {len(lanes)} threads of the warp of {self.resident.name_lane(lanes[0])} issue this "
-                "tcgen05.mma, and each of them is one product: let one thread do it (elect.sync)."
+                f"{self.resident.describe(site)}: {len(lanes)} threads of the warp of "
+                f"{self.resident.name_lane(lanes[0])} issue this tcgen05.mma, and each of them is one product: let one "
+                "thread do it (elect.sync)."
             ),
         )
 
@@ -272,7 +273,7 @@ class Tcgen05Checker:
                 missing(old, new)
 
     def _missing(self, old: Touch, new: Touch):
-        """The function of `Tcgen05Messages` that says what is missing between two touches of a cell; None if nothing is."""
+        """The function of `Tcgen05Messages` that says what is missing between two touches of a cell; None: nothing."""
         between, words = self.between, self.words
         if old.product is None:
             if old.warp == new.warp and (old.done or old.kind == new.kind == "ld"):

@@ -33,8 +33,9 @@ class Tcgen05Messages:
             site,
             -1,
             lambda: (
-                f"{self.resident.describe(site)}: {self.resident.name_lane(lane).split(', thread')[0]} allocates tensor memory together with "
-                f"{self.resident.name_block(other)}, which may not have begun yet: let both meet at barrier.cluster before."
+                f"{self.resident.describe(site)}: {self.resident.name_lane(lane).split(', thread')[0]} allocates "
+                f"tensor memory together with {self.resident.name_block(other)}, which may not have begun yet: let "
+                "both meet at barrier.cluster before."
             ),
         )
 
@@ -46,7 +47,8 @@ class Tcgen05Messages:
             new.site,
             -1,
             lambda: (
-                f"{self.resident.describe(new.site)}: {self.who(new)} {verb} columns of tensor memory that nothing has written{hint}."
+                f"{self.resident.describe(new.site)}: {self.who(new)} {verb} columns of tensor memory that nothing has "
+                f"written{hint}."
             ),
         )
 
@@ -70,7 +72,8 @@ class Tcgen05Messages:
             return "no tcgen05.commit follows it whose mbarrier could be waited for"
         return (
             f"no thread has waited for the end of phase {commit.phase} (parity {commit.phase & 1}) of the mbarrier "
-            f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.resident.describe(commit.site)} reports to"
+            f"at shared address {commit.key[1]}, which the tcgen05.commit at {self.resident.describe(commit.site)} "
+            "reports to"
         )
 
     def race(self, old, new) -> None:
@@ -91,8 +94,9 @@ class Tcgen05Messages:
             new.site,
             old.site,
             lambda: (
-                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be using: only products of one "
-                "warp, accumulator, shape and kind follow each other without a wait (tcgen05.commit and its mbarrier)."
+                f"{self.does(new)} that {NAMES[old.kind]} at {self.resident.describe(old.site)} may still be using: "
+                "only products of one warp, accumulator, shape and kind follow each other without a wait "
+                "(tcgen05.commit and its mbarrier)."
             ),
         )
 
@@ -126,9 +130,9 @@ class Tcgen05Messages:
             load.site,
             -1,
             lambda: (
-                f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this commit may still arrive at its "
-                f"mbarrier at shared address {load.key[1]}: before a block ends, one of its threads has to wait for the "
-                "phase of every arrival from another block."
+                f"{self.resident.describe(load.site)}: {self.resident.name_block(block)} ends while this commit may "
+                f"still arrive at its mbarrier at shared address {load.key[1]}: before a block ends, one of its "
+                "threads has to wait for the phase of every arrival from another block."
             ),
         )
 
@@ -136,8 +140,8 @@ class Tcgen05Messages:
 
     def overwrites(self, words, access, touch) -> str:
         return (
-            f"{words.here(access.site)} {access.verb} {words.place} while tcgen05.mma at {self.resident.describe(touch.site)} may "
-            f"still be reading it: {self.remedy(touch)}."
+            f"{words.here(access.site)} {access.verb} {words.place} while tcgen05.mma at "
+            f"{self.resident.describe(touch.site)} may still be reading it: {self.remedy(touch)}."
         )
 
     def untold(self, words, access, touch) -> None:
@@ -146,7 +150,8 @@ class Tcgen05Messages:
             access.site,
             touch.site,
             lambda: (
-                f"{words.here(access.site)} {access.verb} {words.place}, which tcgen05.mma at {self.resident.describe(touch.site)} has read: "
-                "this thread has not waited for the mbarrier of its commit, nor met a thread that has."
+                f"{words.here(access.site)} {access.verb} {words.place}, which tcgen05.mma at "
+                f"{self.resident.describe(touch.site)} has read: this thread has not waited for the mbarrier of its "
+                "commit, nor met a thread that has."
             ),
         )

@@ -83,9 +83,9 @@ class WgmmaChecker:
                 site,
                 flight.site,
                 lambda: (
-                    f"{self.resident.describe(site)}: {self.groups.name(int(both[0]))} {verb} {self._register(common[0])}, {what} of "
-                    f"{self.resident.describe(flight.site)}, which may still be in flight: wgmma.commit_group and a wgmma.wait_group that "
-                    "covers it have to come before."
+                    f"{self.resident.describe(site)}: {self.groups.name(int(both[0]))} {verb} "
+                    f"{self._register(common[0])}, {what} of {self.resident.describe(flight.site)}, which may still be "
+                    "in flight: wgmma.commit_group and a wgmma.wait_group that covers it have to come before."
                 ),
             )
 
@@ -100,8 +100,8 @@ class WgmmaChecker:
                 site,
                 -1,
                 lambda: (
-                    f"{self.resident.describe(site)}: {self.groups.name(group)} has executed no wgmma.fence before its first wgmma: it "
-                    "takes the registers of the warpgroup only behind one."
+                    f"{self.resident.describe(site)}: {self.groups.name(group)} has executed no wgmma.fence before its "
+                    "first wgmma: it takes the registers of the warpgroup only behind one."
                 ),
             )
         for register in (*kind.d, *kind.a):
@@ -138,8 +138,8 @@ class WgmmaChecker:
             site,
             other,
             lambda: (
-                f"{self.resident.describe(site)}: {self.groups.name(group)} takes {what} which it used at {self.resident.describe(other)}, and no "
-                "wgmma.fence stands between the two."
+                f"{self.resident.describe(site)}: {self.groups.name(group)} takes {what} which it used at "
+                f"{self.resident.describe(other)}, and no wgmma.fence stands between the two."
             ),
         )
 
@@ -204,8 +204,9 @@ class WgmmaChecker:
             access.site,
             flight.site,
             lambda: (
-                f"{words.here(access.site)} {access.verb} {words.place} while {self.resident.describe(flight.site)} of {who} may still be "
-                f"reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write there."
+                f"{words.here(access.site)} {access.verb} {words.place} while {self.resident.describe(flight.site)} of "
+                f"{who} may still be reading it: {who} has to wait (wgmma.wait_group) before it lets anyone write "
+                "there."
             ),
         )
 
@@ -234,8 +235,8 @@ class WgmmaChecker:
                 flight.site,
                 -1,
                 lambda flight=flight, group=group: (
-                    f"{self.resident.describe(flight.site)}: {self.groups.name(group)} ends while this wgmma may still be in flight: no "
-                    "wgmma.wait_group covers it."
+                    f"{self.resident.describe(flight.site)}: {self.groups.name(group)} ends while this wgmma may still "
+                    "be in flight: no wgmma.wait_group covers it."
                 ),
             )
 

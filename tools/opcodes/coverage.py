@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 UNTESTED = {
-    "bar": "barriers give no value; tests/emulator holds their order and their deadlocks",
-    "barrier": "barriers give no value; tests/emulator holds their order and their deadlocks",
+    "bar": "barriers give no value; gpu_simulator/tests/races holds their order and their deadlocks",
+    "barrier": "barriers give no value; gpu_simulator/tests/races holds their order and their deadlocks",
     "call": "printf and assert write text",
     "param": "part of calls, which the emulator expands in place",
     "membar": "a fence gives no value",
@@ -12,7 +12,7 @@ UNTESTED = {
     "clusterlaunchcontrol": "needs an sm_100",
     "getctarank": "needs a cluster",
     "mapa": "needs a cluster",
-    "mbarrier": "its states are opaque; tests/emulator holds its phases, its waits and its deadlocks",
+    "mbarrier": "its states are opaque; tests/simulator holds its phases, its waits and its deadlocks",
     "prefetch": "a hint gives no value",
     "prefetchu": "a hint gives no value",
     "createpolicy": "a hint gives no value; what a policy holds is undefined",
@@ -22,7 +22,7 @@ UNTESTED = {
     "nanosleep": "a delay gives no value",
     "pmevent": "a signal to a profiler gives no value",
     "setmaxnreg": "moves registers between warps and gives no value",
-    "tcgen05": "works on tensor memory and shared memory; tests/emulator/test_tcgen05.py holds its values",
-    "wgmma": "reads tiles of shared memory; tests/emulator/test_wgmma.py and tests/runner/test_wgmma_on_gpu.py hold it",
+    "tcgen05": "works on tensor memory and shared memory; tests/simulator/test_tcgen05.py holds its values",
+    "wgmma": "reads tiles of shared memory; tests/simulator/test_wgmma.py and tests/runner/test_wgmma_on_gpu.py hold it",
     "fns": "the emulator refuses it",
 }

@@ -34,7 +34,7 @@ class Allocation(NamedTuple):
 
 
 class AllocRequest(NamedTuple):
-    """A warp in tcgen05.alloc. place: where the address goes, in words of 4 bytes of the resident blocks' shared memory."""
+    """A warp in tcgen05.alloc. place: where the address goes, in words of 4 bytes of shared memory."""
 
     warp: int
     columns: int

@@ -57,7 +57,7 @@ class Product:
                     yield block, groups, self.a & 0xFFFF, self.columns_of_a, False
 
     def shared(self, stride: int) -> np.ndarray:
-        """16-byte chunks of the resident blocks' shared memory that it reads. stride: of a block, in such chunks."""
+        """16-byte chunks of shared memory that it reads. stride: of a block, in such chunks."""
         parts = [index for index in (self.index_a, self.index_b) if index is not None]
         return np.concatenate([(part + block * stride).reshape(-1) for block in self.blocks for part in parts])
 

@@ -17,8 +17,8 @@ class Load:
     """A copy that an mbarrier counts. move: writes the bytes.   size: bytes, as the barrier counts them; 0 where it
     counts an arrival instead, for the cp.async of a thread.
 
-    index: what it fills of the resident blocks' shared memory, in units of `width` bytes.   phase: of the barrier when it was
-    issued.   source: 16-byte chunks of shared memory that it reads, for copies from block to block.
+    index: what it fills of shared memory, in units of `width` bytes.   phase: of the barrier when it was issued.
+    source: 16-byte chunks of shared memory that it reads, for copies from block to block.
     proxy: whether it goes through the async proxy, as all do but st.async and red.async.
     """
 

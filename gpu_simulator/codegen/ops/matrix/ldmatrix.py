@@ -36,7 +36,8 @@ def ldmatrix(e, i):
     count, items = _matrices(e, i, i.operands[0])
     t = e.temporary()
     e.line(
-        f"{t} = load_matrices(resident, lanes, {i.site}, {_shared_address(e, i, i.operands[1])}, {count}, {'trans' in i.parts})"
+        f"{t} = load_matrices(resident, lanes, {i.site}, {_shared_address(e, i, i.operands[1])}, {count}, "
+        f"{'trans' in i.parts})"
     )
     for number, item in enumerate(items):
         e.write(item, f"{t}[{number}]", "b32")
@@ -48,7 +49,8 @@ def stmatrix(e, i):
     count, items = _matrices(e, i, i.operands[1])
     values = ", ".join(e.read(item, "b32") for item in items)
     e.line(
-        f"store_matrices(resident, lanes, {i.site}, {_shared_address(e, i, i.operands[0])}, ({values},), {'trans' in i.parts})"
+        f"store_matrices(resident, lanes, {i.site}, {_shared_address(e, i, i.operands[0])}, ({values},), "
+        f"{'trans' in i.parts})"
     )
 
 

@@ -132,12 +132,13 @@ def _one_each(resident, lanes, site, word, name: str) -> list[int]:
 
 
 def _source(resident, site, groups, blocks, words, rows: int, major: str, kind) -> np.ndarray:
-    """Where each warpgroup reads its operand: (groups, lines, chunks), in 16 bytes of the resident blocks' shared memory."""
+    """Where each warpgroup reads its operand: (groups, lines, chunks), in units of 16 bytes of shared memory."""
     found = {word: _chunks(word, rows, major, kind.k, kind.element_bytes, resident.shared.size) for word in set(words)}
     for at, word in enumerate(words):
         if isinstance(found[word], str):
             raise WarpgroupFault(
-                f"{resident.describe(site)}: {resident.warpgroups.name(int(groups[at]))} gives the descriptor {word:#018x}, {found[word]}."
+                f"{resident.describe(site)}: {resident.warpgroups.name(int(groups[at]))} gives the descriptor "
+                f"{word:#018x}, {found[word]}."
             )
     inside = np.stack([found[word] for word in words]) if len(found) > 1 else found[words[0]][None]
     return inside + (blocks * (resident.shared_stride >> 4))[:, None, None]

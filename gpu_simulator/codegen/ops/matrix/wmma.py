@@ -129,19 +129,19 @@ def _elements(resident, lanes, site, space, address, stride, registers, detail):
     _count(resident, counts, lanes, space, named, *(x.astype(np.int64)[::32, None] for x in (first, stride)), detail)
 
 
-def _count(resident, site, lanes, space, named, first, stride, detail):
+def _count(resident, counts, lanes, space, named, first, stride, detail):
     """Requests, wavefronts and sectors of each machine instruction that ptxas makes of the load or store."""
     width, line, byte, instructions = access(*detail, named)
     step = stride * ELEMENT_BYTES[detail[3]]
     for lines, bytes_ in zip(line, byte, strict=True):
         at = first + lines * step + bytes_
         if space == "shared":
-            site.wavefronts += resident.launch.patterns.total("shared", width, based(at, None, 4), None)
-            site.ideal += lanes.warps * int(ideal_wavefronts(at.shape[1], width))
+            counts.wavefronts += resident.launch.patterns.total("shared", width, based(at, None, 4), None)
+            counts.ideal += lanes.warps * int(ideal_wavefronts(at.shape[1], width))
         elif space == "global":
-            site.sectors += resident.launch.patterns.total("sectors", width, based(at, None, 32), None)
-    site.requests += lanes.warps * instructions
-    site.bytes += lanes.warps * line.size * width
+            counts.sectors += resident.launch.patterns.total("sectors", width, based(at, None, 32), None)
+    counts.requests += lanes.warps * instructions
+    counts.bytes += lanes.warps * line.size * width
 
 
 @runtime

@@ -149,7 +149,7 @@ def copy_async(resident, lanes, site, to, source, mask, size, length, kind):
     resident.groups.copy(lanes, positions, index_to, index_from, size, kept)
 
 
-def count_copy(resident, site, lanes, to, source, mask, size, kind, reading):
+def count_copy(resident, counts, lanes, to, source, mask, size, kind, reading):
     """Wavefronts of one cp.async a warp: they depend on where the data come from, too.
 
     kind: "ca", "cg", "cg if", "cg unless" or "cg zfill".   reading: lanes that do not fill with zeros, or None for all.
@@ -160,11 +160,11 @@ def count_copy(resident, site, lanes, to, source, mask, size, kind, reading):
         parts.append(np.broadcast_to(reading, lanes.n).astype(np.int64).reshape(lanes.warps, 32))
     rows, every = np.concatenate(parts, axis=1), None if use is None else np.concatenate([use] * len(parts), axis=1)
     total = resident.launch.patterns.total
-    site.wavefronts += total(kind, size, rows, every)
+    counts.wavefronts += total(kind, size, rows, every)
     if kind.startswith("cg"):
-        site.sectors += total("copy sectors", size, rows, every)
+        counts.sectors += total("copy sectors", size, rows, every)
     if kind in ("cg", "cg zfill"):
-        site.ideal += total("ideal cg", size, rows, every)
+        counts.ideal += total("ideal cg", size, rows, every)
     if kind != "cg":
         per_warp = np.full(lanes.warps, 32) if use is None else use.sum(1)
-        site.ideal += int((-(-per_warp * size // 128)).sum())
+        counts.ideal += int((-(-per_warp * size // 128)).sum())

@@ -28,8 +28,8 @@ def emit(e, i, change: str = "None") -> None:
     items = source.items if type(source) is Vector else (source,)
     values = ", ".join(e.read(item, f"b{8 * BYTES[kind]}") for item in items)
     e.line(
-        f"store_async(resident, lanes, {i.site}, {e.mask}, {e.address(where)}, ({values},), {e.address(barrier)}, {change}, "
-        f"{kind!r})"
+        f"store_async(resident, lanes, {i.site}, {e.mask}, {e.address(where)}, ({values},), {e.address(barrier)}, "
+        f"{change}, {kind!r})"
     )
 
 

@@ -59,8 +59,8 @@ def atomic(e, i):
             offset = e.constant(np.uint64(number * step))
             t = e.temporary()
             e.line(
-                f"{t} = atomic_(resident, lanes, {i.site}, {space!r}, {address} + {offset}, {e.mask}, {which!r}, {kind!r}, "
-                f"({e.read(item, 'b' + str(8 * step))},), {wanted})"
+                f"{t} = atomic_(resident, lanes, {i.site}, {space!r}, {address} + {offset}, {e.mask}, {which!r}, "
+                f"{kind!r}, ({e.read(item, 'b' + str(8 * step))},), {wanted})"
             )
             if wanted:
                 e.write(destination.items[number], t, "b" + str(8 * step))
@@ -69,7 +69,8 @@ def atomic(e, i):
     reads = ", ".join(e.read(v, raw) for v in values)
     t = e.temporary()
     e.line(
-        f"{t} = atomic_(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {which!r}, {kind!r}, ({reads},), {wanted})"
+        f"{t} = atomic_(resident, lanes, {i.site}, {space!r}, {address}, {e.mask}, {which!r}, {kind!r}, ({reads},), "
+        f"{wanted})"
     )
     if wanted:
         e.write(destination, t, raw)

@@ -41,7 +41,8 @@ def bulk(e, i) -> None:
     parts, operands = i.parts, i.operands
     if "mbarrier" in parts:
         e.line(
-            f"copies_arrive(resident, lanes, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, {'noinc' in parts})"
+            f"copies_arrive(resident, lanes, {i.site}, {shared_address(e, i, operands[0])}, {e.mask}, "
+            f"{'noinc' in parts})"
         )
     elif "commit_group" in parts:
         e.line(f"resident.transfers.commit(lanes, {e.mask})")
@@ -64,8 +65,8 @@ def _copy(e, i) -> None:
     if "global" not in spaces:
         here, there, barrier = (shared_address(e, i, place) for place in (source, to, i.operands[3]))
         e.line(
-            f"block_copy(resident, lanes, {i.site}, {e.mask}, {there}, {here}, {e.read(i.operands[2], 'u32')}, {barrier}, "
-            f"{change!r})"
+            f"block_copy(resident, lanes, {i.site}, {e.mask}, {there}, {here}, {e.read(i.operands[2], 'u32')}, "
+            f"{barrier}, {change!r})"
         )
         return
     outside, inside = (to, source) if storing else (source, to)
@@ -77,7 +78,8 @@ def _copy(e, i) -> None:
     blocks = e.read(i.operands[at + 1], "u16") if "multicast__cluster" in i.parts else "None"
     pair = "cta_group__2" in i.parts
     e.line(
-        f"bulk_copy(resident, lanes, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where}, {blocks}, {pair}, {change!r})"
+        f"bulk_copy(resident, lanes, {i.site}, {e.mask}, {shared}, {barrier}, {tensor}, {where}, {blocks}, {pair}, "
+        f"{change!r})"
     )
 
 
@@ -174,18 +176,18 @@ def destinations(resident, site, lane: int, block: int, home: tuple[int, int], r
         if home[0] != block and not (pair and home[0] == block ^ 1):
             hint = "" if pair else "; with .cta_group::2 it may be in the other block of its pair"
             raise MemoryFault(
-                f"{resident.describe(site)}: {resident.name_lane(lane)} fills shared memory of {resident.name_block(block)} and "
-                f"reports to an mbarrier of {resident.name_block(home[0])}, but it has to be one of the block "
-                f"that is filled{hint}."
+                f"{resident.describe(site)}: {resident.name_lane(lane)} fills shared memory of "
+                f"{resident.name_block(block)} and reports to an mbarrier of {resident.name_block(home[0])}, but it "
+                f"has to be one of the block that is filled{hint}."
             )
         yield block, home
         return
     first = block - block % resident.cluster_size
     if not ranks or ranks >> resident.cluster_size:
         raise MemoryFault(
-            f"{resident.describe(site)}: {resident.name_lane(lane)} sends a multicast to the ranks of the mask {ranks:#x}, "
-            f"but its cluster has {resident.cluster_size} block{'s' if resident.cluster_size > 1 else ''}, so that the "
-            f"mask is {1:#x} to {(1 << resident.cluster_size) - 1:#x}."
+            f"{resident.describe(site)}: {resident.name_lane(lane)} sends a multicast to the ranks of the mask "
+            f"{ranks:#x}, but its cluster has {resident.cluster_size} block{'s' if resident.cluster_size > 1 else ''}, "
+            f"so that the mask is {1:#x} to {(1 << resident.cluster_size) - 1:#x}."
         )
     for rank in range(resident.cluster_size):
         if ranks >> rank & 1:
@@ -203,14 +205,15 @@ def block_copy(resident, lanes, site, mask, to, source, size, barrier, change):
         (block, there), (own, here) = located(resident, site, lane, target), located(resident, site, lane, begin)
         if own != resident.block_of_lane[lane]:
             raise MemoryFault(
-                f"{resident.describe(site)}: {resident.name_lane(lane)} copies from {resident.name_block(own)}; a copy from block "
-                "to block begins in the shared memory of the thread's own."
+                f"{resident.describe(site)}: {resident.name_lane(lane)} copies from {resident.name_block(own)}; a copy "
+                "from block to block begins in the shared memory of the thread's own."
             )
         for address in (there, here):
             check_shared(resident, site, lane, address, count_, PLAIN_ALIGN)
         if count_ % PLAIN_ALIGN or not count_:
             raise MemoryFault(
-                f"{resident.describe(site)}: {resident.name_lane(lane)} copies {count_:,} bytes; 16, 32, 48 … are possible."
+                f"{resident.describe(site)}: {resident.name_lane(lane)} copies {count_:,} bytes; 16, 32, 48 … are "
+                "possible."
             )
         resident.sites[site].requests += 1
         resident.sites[site].bytes += count_
@@ -248,11 +251,11 @@ def store(resident, site, lane, boxes, place, index, change) -> None:
     resident.transfers.store(site, lane, move, index)
 
 
-def count(site, place, size: int) -> None:
+def count(counts, place, size: int) -> None:
     """Add a copy to the counts of its instruction."""
-    site.requests += 1
-    site.bytes += size
-    site.sectors += place.sectors
+    counts.requests += 1
+    counts.bytes += size
+    counts.sectors += place.sectors
 
 
 class Bytes:

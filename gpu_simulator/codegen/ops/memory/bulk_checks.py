@@ -46,14 +46,14 @@ def check_shared(resident, site, lane: int, address: int, size: int, align: int)
     """A copy's place in shared memory is aligned and inside; a `MemoryFault` says what is not."""
     if address % align:
         raise MemoryFault(
-            f"{resident.describe(site)}: {resident.name_lane(lane)} copies to or from shared address {address:#x}, which is "
-            f"not a multiple of {align} bytes; give the buffer __align__({align})"
+            f"{resident.describe(site)}: {resident.name_lane(lane)} copies to or from shared address {address:#x}, "
+            f"which is not a multiple of {align} bytes; give the buffer __align__({align})"
             f"{' or, with a swizzle, that of its pattern (1,024 for 128 bytes)' if align > 16 else ''}."
         )
     if address + size > resident.shared.size:
         raise MemoryFault(
-            f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at shared address {address:,}, but "
-            f"the block has {resident.shared.size:,} bytes of shared memory."
+            f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at shared address "
+            f"{address:,}, but the block has {resident.shared.size:,} bytes of shared memory."
         )
 
 
@@ -61,12 +61,12 @@ def plain_place(resident, site, lane: int, address: int, size: int):
     """Where a copy without a tensor map lies in global memory, in units of 16 bytes."""
     if size % PLAIN_ALIGN or address % PLAIN_ALIGN or not size:
         raise MemoryFault(
-            f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at global address {address:#x}; "
-            "both must be multiples of 16."
+            f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at global address "
+            f"{address:#x}; both must be multiples of 16."
         )
     if not resident.memory.inside(address, address + size):
         raise MemoryFault(
-            f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at global address {address:#x}, "
-            f"{resident.memory.nearest(address, size)}."
+            f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at global address "
+            f"{address:#x}, {resident.memory.nearest(address, size)}."
         )
     return Place(16, (address - GLOBAL_BASE >> 4) + np.arange(size >> 4), None, 0, 0)

@@ -38,7 +38,10 @@ def barrier(e, i, following=None):
         register = e.written_later(destination, "u4" if how == "popc" else "?")
         number = e.read(operands[0], "u32")
         count = e.read(operands[1], "u32") if len(operands) > 1 else "None"
-        return f"return resident.barriers.reduce(lanes, {i.site}, {number}, {count}, {how!r}, {predicate}, {register}, {following})"
+        return (
+            f"return resident.barriers.reduce(lanes, {i.site}, {number}, {count}, {how!r}, {predicate}, {register}, "
+            f"{following})"
+        )
     kind = "arrive" if "arrive" in i.parts else "sync"
     number = e.read(operands[0], "u32")
     count = e.read(operands[1], "u32") if len(operands) > 1 else "None"

@@ -1,0 +1,125 @@
+"""Kernel arguments as words of a command line: `5`, `i32=5`, `f32:1024:random`, `data.npy`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gpu_simulator.errors import ConfigError
+from gpu_simulator.memory_limit import in_words, limit_bytes
+
+DTYPES = {
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i8": "int8",
+    "u8": "uint8",
+    "i16": "int16",
+    "u16": "uint16",
+    "i32": "int32",
+    "u32": "uint32",
+    "i64": "int64",
+    "u64": "uint64",
+    "bf16": "uint16",  # their bits
+}
+FILLS = ("zeros", "ones", "arange", "random")
+FORMS = "5, 1.5, i32=5, f32:1024, f32:1024:random, f32:64x64:arange, data.npy, null or bytes=00ff"
+_COLON = re.compile(r"(?P<type>\w+):(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)(?::(?P<fill>.+))?")
+_BRACKET = re.compile(r"(?P<type>\w+)\[(?P<shape>\d[\d_]*(?:x\d[\d_]*)*)\](?:=(?P<fill>.+))?")
+_SCALAR = re.compile(r"(?P<type>\w+)=(?P<value>.+)")
+
+
+def argument(text: str, seed: int = 0) -> Any:
+    """One kernel argument.
+
+    A number: `5`, `0x1f`, `1.5`, `i32=5`.   An array: a .npy file, or its type, its shape and what fills it (zeros,
+    ones, arange, random or a number; zeros if nothing is said), as `f32:1024`, `f32:64x64:random`, or `f32[1024]=random`.
+    `null` is a null pointer, `bytes=00ff` fills a struct. random: of floats N(0, 1), of integers 0 to 99, by `seed`.
+    Raises `ConfigError`.
+    """
+    if text.endswith(".npy"):
+        return _loaded(text)
+    found = _COLON.fullmatch(text) or _BRACKET.fullmatch(text)
+    if found and found["type"] in DTYPES:
+        return _array(text, found["type"], [int(part) for part in found["shape"].split("x")], found["fill"], seed)
+    if text in ("null", "nullptr", "NULL"):
+        return None
+    scalar = _SCALAR.fullmatch(text)
+    if scalar and scalar["type"] == "bytes":
+        try:
+            return bytes.fromhex(scalar["value"])
+        except ValueError:
+            raise ConfigError(
+                f"“{text}” is not an argument; bytes are written as pairs of digits: bytes=00ff."
+            ) from None
+    number = _number(scalar["value"] if scalar and scalar["type"] in DTYPES else text)
+    if number is None:
+        raise ConfigError(f"“{text}” is not an argument; write {FORMS}. Types: {', '.join(DTYPES)}.")
+    return _typed(text, scalar["type"], number) if scalar else number
+
+
+def _loaded(path: str) -> np.ndarray:
+    try:
+        return np.ascontiguousarray(np.load(path))
+    except (OSError, ValueError, EOFError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from None
+
+
+def _number(text: str) -> int | float | None:
+    for kind in (lambda word: int(word, 0), int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _typed(text: str, kind: str, value: int | float) -> Any:
+    """A number of a type: a Python number, which takes the parameter's type, or the 16 bits of a float."""
+    if kind in ("f32", "f64"):
+        return float(value)
+    if kind == "f16":
+        return np.float16(value)
+    if kind == "bf16":
+        return to_bf16(np.array([value], np.float32))[0]
+    limits = np.iinfo(DTYPES[kind])
+    if value != value // 1 or not limits.min <= value <= limits.max:
+        raise ConfigError(f"“{text}”: {kind} holds whole numbers from {limits.min:,} to {limits.max:,}.")
+    return int(value)
+
+
+def _array(text: str, kind: str, shape: Sequence[int], fill: str | None, seed: int) -> np.ndarray:
+    dtype, count = np.dtype(DTYPES[kind]), 1
+    for size in shape:
+        count *= size
+    if count * dtype.itemsize > limit_bytes(None):
+        raise ConfigError(
+            f"“{text}” would take {in_words(count * dtype.itemsize)} of memory, and {in_words(limit_bytes(None))} may "
+            "be used."
+        )
+    value = _number(fill) if fill not in (None, *FILLS) else None
+    if fill not in (None, *FILLS) and value is None:
+        raise ConfigError(f"“{text}”: an array is filled with {', '.join(FILLS)} or a number, not with “{fill}”.")
+    random, float_like = np.random.default_rng(seed), dtype.kind == "f" or kind == "bf16"
+    if fill == "random":
+        values = random.standard_normal(count) if float_like else random.integers(0, 100, count)
+    elif fill == "arange":
+        values = np.arange(count)
+    elif value is not None:
+        if not float_like:
+            value = _typed(f"{kind}={fill}", kind, value)
+        values = np.full(count, value)
+    else:
+        values = np.full(count, int(fill == "ones"))
+    made = to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(dtype)
+    return made.reshape(tuple(shape))
+
+
+def to_bf16(values: np.ndarray) -> np.ndarray:
+    """The 16 bits of each float32, rounded to the nearest bfloat16, ties to even; uint16 of the same shape."""
+    bits = values.astype(np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(values), np.uint32(0x7FC0), rounded).astype(np.uint16)

@@ -1,0 +1,171 @@
+"""`python -m gpu_simulator FILE.cu …`: run one kernel of a file, and show what changed, what it cost, what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_simulator.argument_words import FORMS, argument
+from gpu_simulator.codegen.program import program_of
+from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.kernel_file import KernelFile, kernel_file
+from gpu_simulator.launching import launch
+from gpu_simulator.ptx.demangle import source_name
+from gpu_simulator.report_text import changed, changes, short_margin
+
+DESCRIPTION = "Run a kernel of a .cu or .ptx file without a GPU: its results, what each line cost, its races."
+EXAMPLE = """example, for __global__ void add(const float* a, const float* b, float* sum, int n):
+  python -m gpu_simulator add.cu --grid 4 --block 256 \\
+      --arg f32:1000:random --arg f32:1000:random --arg f32:1000 --arg 1000 --hazards --save sum.npy
+
+The exit code is 0 if the kernel ran and no hazard was found, 1 otherwise."""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one file; an error is a sentence on stderr and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that has no “×” shows a question mark
+    parser = argparse.ArgumentParser(
+        prog="python -m gpu_simulator",
+        description=DESCRIPTION,
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_options(parser)
+    try:
+        return run(parser.parse_args(words))
+    except LabError as error:
+        print(f"gpu_simulator: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("gpu_simulator: stopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What `run` reads from its options."""
+    add = parser.add_argument
+    add("file", type=Path, help="a .cu file, which may have host code, too, or a .ptx file")
+    add("--entry", metavar="NAME", help="the kernel, of a template 'name<float, 32>'; default: the only one")
+    add("--grid", type=_extent, default=[1], metavar="X[,Y[,Z]]", help="blocks; default: 1")
+    add("--block", type=_extent, default=[32], metavar="X[,Y[,Z]]", help="threads of a block; default: 32")
+    add("--cluster", type=_extent, default=[1], metavar="X[,Y[,Z]]", help="blocks of a cluster; default: 1")
+    add("--arg", dest="arguments", action="append", default=[], metavar="VALUE", help=f"repeat in order: {FORMS}")
+    add("--smem", type=int, default=0, metavar="BYTES", help="dynamic shared memory")
+    add("--arch", default="sm_80", help="what a .cu file is compiled for; default: sm_80")
+    add("--include", type=Path, action="append", default=[], metavar="FOLDER", help="with headers of a .cu file")
+    add("--define", action="append", default=[], metavar="NAME[=VALUE]", help="a macro of a .cu file")
+    add("--hazards", action="store_true", help="look for races and missing waits")
+    add("--timing", choices=("early", "late"), default="early", help="when asynchronous copies land; default: early")
+    add("--counts", action="store_true", help="show what each line cost")
+    add("--max-instructions", type=int, default=None, metavar="N", help="warp instructions after which it is stopped")
+    add("--max-seconds", type=float, default=None, metavar="S", help="of processor time after which it is stopped")
+    add(
+        "--save",
+        action="append",
+        default=[],
+        metavar="PLACE",
+        help="out.npy for the array that changed, 2=out.npy for argument 2 (the first is 0), or a folder for all",
+    )
+
+
+def _extent(text: str) -> list[int]:
+    try:
+        return [int(part) for part in re.split("[,x]", text)]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4, 4,2 or 4,2,1") from None
+
+
+def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int:
+    """Run the file and print what it did; the exit code. include: more folders with headers. Raises `LabError`."""
+    values = [argument(word, seed) for seed, word in enumerate(options.arguments)]
+    defines = dict(_define(word) for word in options.define)
+    kernel = kernel_file(options.file, options.entry, options.arch, [*options.include, *include], defines, cache)
+    _check_count(kernel, values)
+    before = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+    report = launch(
+        kernel.program,
+        kernel.entry,
+        tuple(options.grid),
+        tuple(options.block),
+        values,
+        options.smem,
+        tuple(options.cluster),
+        hazards=options.hazards,
+        timing=options.timing,
+        max_instructions=options.max_instructions,
+        max_seconds=options.max_seconds,
+    )
+    if options.counts:
+        print(short_margin(report, kernel.file, kernel.text))
+    print(report)
+    for line in changes(before, values):
+        print(line)
+    if report.output:
+        print(f"printed by the kernel:\n{report.output}")
+    for hazard in report.hazards:
+        print(f"hazard: {hazard}")
+    if options.hazards and not report.hazards:
+        print("no hazards found in this launch")
+    for place in options.save:
+        _save(place, before, values)
+    return 1 if report.hazards else 0
+
+
+def _define(word: str) -> tuple[str, str]:
+    name, _, value = word.partition("=")
+    if not name.isidentifier():
+        raise ConfigError(f"--define {word} is not a macro; write --define NAME or --define NAME=VALUE.")
+    return name, value if "=" in word else "1"
+
+
+def _check_count(kernel: KernelFile, values: list[Any]) -> None:
+    """Arguments as many as the kernel's parameters, or a sentence that lists these."""
+    ptx = kernel.program if isinstance(kernel.program, str) else kernel.program.ptx
+    expected = program_of(ptx, kernel.entry).parameters
+    if len(values) != len(expected):
+        takes = ", ".join(_parameter(parameter) for parameter in expected) or "no arguments"
+        raise ConfigError(
+            f"{source_name(kernel.entry)} takes {len(expected)} arguments ({takes}), and {len(values)} were given; "
+            f"write one --arg for each, in order: {FORMS}."
+        )
+
+
+def _parameter(parameter) -> str:
+    if parameter.type == "b8":
+        return f"a struct of {parameter.size} bytes"
+    return "u64 or a pointer" if parameter.type in ("u64", "b64") else parameter.type
+
+
+def _save(place: str, before: list[Any], values: list[Any]) -> None:
+    """Write arrays as .npy files, as --save says."""
+    arrays = {number: value for number, value in enumerate(values) if isinstance(value, np.ndarray)}
+    number, given, path = place.partition("=")
+    if given and number.isdecimal():
+        if int(number) not in arrays:
+            names = ", ".join(map(str, arrays)) or "none"
+            raise ConfigError(f"--save {place}: argument {number} is not an array; these are: {names} (from 0).")
+        files = {Path(path): arrays[int(number)]}
+    elif place.endswith(".npy"):
+        new = [number for number in arrays if changed(before[number], values[number])]
+        if len(new) != 1:
+            which = f"changed arguments {', '.join(map(str, new))}" if new else "changed no array"
+            raise ConfigError(f"--save {place}: the kernel {which}; say which to save, as in --save 0={place}.")
+        files = {Path(place): arrays[new[0]]}
+    else:
+        files = {Path(place) / f"array{number}.npy": array for number, array in arrays.items()}
+    for file, array in files.items():
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            np.save(file, array)
+        except OSError as error:
+            raise ConfigError(f"The arrays cannot be written to {place}: {error.strerror}.") from None

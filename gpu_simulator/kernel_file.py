@@ -1,0 +1,113 @@
+"""A kernel of a .cu or .ptx file: the file's text, what was compiled of it, and the entry that its name means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpu_simulator import compiler
+from gpu_simulator.compiler import nvrtc_library
+from gpu_simulator.compiler.device_code import DeviceCode, device_code
+from gpu_simulator.errors import ConfigError
+from gpu_simulator.ptx.demangle import source_name
+
+MOST_CHARACTERS = 8_000_000
+_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
+
+
+class KernelFile(NamedTuple):
+    """program: for `launch`.   entry: its name in the PTX.   text: the file's.   file: the name that its lines have."""
+
+    program: Any
+    entry: str
+    text: str
+    file: str
+
+
+def kernel_file(
+    path: Path,
+    entry: str | None = None,
+    arch: str = "sm_80",
+    include: Sequence[Path] = (),
+    defines: Mapping[str, str] | None = None,
+    cache: Path | None = None,
+) -> KernelFile:
+    """Read a .ptx file, or a .cu file and compile its device code for `arch`.
+
+    entry: a kernel's name as the source has it, that of a template with its arguments (`reduce<int, 256>`), or as the
+    PTX has it; None: the only kernel.   include: folders with headers, beside the file's own.   defines: macros.
+    cache: folder for what was compiled, or None.
+    Raises `ConfigError` for a file that cannot be read and a name that means no kernel or several, `CompileError`.
+    """
+    text = _read(path)
+    if path.suffix == ".ptx":
+        return KernelFile(text, _entry(_ENTRY.findall(text), entry, path.name), text, path.name)
+    nvrtc_library.version()  # says what to install where there is no compiler
+    code = device_code(path, text, include, _compiler_has)
+    source = "".join(f"#define {name} {value}\n" for name, value in (defines or {}).items())
+    source = f'#line 1 "defines.h"\n{source}{code.text}'
+    _check_templates(code, entry, path.name)
+    instances = [entry] if entry and "<" in entry else []
+    try:
+        compiled = compiler.compile(source, arch=arch, name=path.stem, entry=None, cache=cache, instances=instances)
+    except compiler.CompileError as error:
+        if code.left_out:
+            error.message += (
+                f"\nLeft out, because NVRTC does not have them: {', '.join(code.left_out)}. If the kernel needs one, "
+                "name its folder with --include."
+            )
+        raise
+    found = _ENTRY.findall(compiled.ptx)
+    return KernelFile(compiled, _entry(found, entry, path.name), text, f"{path.stem}.cu")
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(MOST_CHARACTERS + 1)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from None
+    if len(text) > MOST_CHARACTERS:
+        raise ConfigError(f"{path} has more than {MOST_CHARACTERS:,} characters; a kernel has fewer.")
+    return text
+
+
+def _compiler_has(header: str) -> bool:
+    folders = nvrtc_library.toolkit_includes()
+    return header == "config.cuh" or any((Path(folder) / header).is_file() for folder in folders)
+
+
+def _check_templates(code: DeviceCode, entry: str | None, file: str) -> None:
+    """A template has no PTX before its arguments are named: say so, rather than that there is no kernel."""
+    name = entry or (code.kernels[0] if len(code.kernels) == 1 else None)
+    if name in code.templates and "<" not in name:
+        parameters = code.templates[name]
+        raise ConfigError(f"{name} in {file} is a template <{parameters}>; name its arguments: --entry '{name}<…>'.")
+    if entry is None and len(code.kernels) > 1:
+        shown = [f"{name}<…>" if name in code.templates else name for name in code.kernels]
+        raise ConfigError(f"Say which kernel of {file} to run with --entry: {', '.join(shown)}.")
+
+
+def _entry(found: list[str], entry: str | None, file: str) -> str:
+    """The one of the entries that a name means."""
+    if not found:
+        raise ConfigError(f"{file} has no kernel: a function that is declared __global__ void.")
+    names = {symbol: source_name(symbol) for symbol in found}
+    if entry is None:
+        if len(found) == 1:
+            return found[0]
+        raise ConfigError(f"Say which kernel of {file} to run with --entry: {', '.join(names.values())}.")
+    if entry in names:
+        return entry
+    plain = re.sub(r"\s*<.*", "", entry, flags=re.S)
+    meant = [symbol for symbol, name in names.items() if plain in (name, name.rpartition("::")[2])]
+    if len(meant) > 1:
+        raise ConfigError(f"{file} has several kernels called {plain}; name one as the PTX does: {', '.join(meant)}.")
+    if not meant:
+        close = get_close_matches(plain, names.values(), 1)
+        hint = f"Did you mean {close[0]}?" if close else f"It has {', '.join(names.values())}."
+        raise ConfigError(f"{file} has no kernel called {entry}. {hint}")
+    return meant[0]

@@ -1,0 +1,67 @@
+"""What a launch did, as text: the source with the cost of each line beside it, and the arrays that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpu_simulator.report import Report, Totals, sum_of
+
+SHOWN = 8  # values of an array
+AROUND = 2  # lines above the first and below the last that has a cost
+
+
+def margin(report: Report, file: str, text: str) -> str:
+    """The source with executions, wavefronts, conflict degree and sectors beside every line that ran."""
+    return "\n".join(_rows(report.lines(file), text))
+
+
+def short_margin(report: Report, file: str, text: str) -> str:
+    """`margin` from the first line that ran to the last; of a .ptx file its instructions, each at its own line."""
+    costs = _ptx_lines(report) if file.endswith(".ptx") else report.lines(file)
+    head, *rows = _rows(costs, text)
+    first, last = (min(costs), max(costs)) if costs else (1, 0)
+    return "\n".join([head, *rows[max(first - 1 - AROUND, 0) : last + AROUND]])
+
+
+def _ptx_lines(report: Report) -> dict[int, Totals]:
+    groups: dict[int, list] = {}
+    for site in report.sites:
+        groups.setdefault(site.ptx_line, []).append(site)
+    return {line: sum_of(sites) for line, sites in groups.items()}
+
+
+def _rows(costs: dict[int, Totals], text: str) -> list[str]:
+    rows = [f"{'executions':>11} {'wavefronts':>11} {'degree':>6} {'sectors':>9}"]
+    for number, line in enumerate(text.split("\n"), 1):
+        cost = costs.get(number)
+        if cost is None:
+            rows.append(f"{'':40} {number:>5}  {line}")
+            continue
+        wavefronts = f"{cost.wavefronts:,}" if cost.wavefronts else ""
+        degree = f"{cost.conflict_degree:.1f}" if cost.ideal_wavefronts else ""
+        rows.append(f"{cost.executions:>11,} {wavefronts:>11} {degree:>6} {cost.sectors or '':>9} {number:>5}  {line}")
+    return rows
+
+
+def changes(before: Sequence, after: Sequence) -> list[str]:
+    """A line for each array among the arguments: its first values if the kernel changed it."""
+    lines = []
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        if isinstance(new, np.ndarray):
+            shape = "x".join(map(str, new.shape))
+            what = f"argument {number}, {new.dtype}:{shape}"
+            lines.append(f"{what}: {_values(new)}" if changed(old, new) else f"{what}: unchanged")
+    return lines
+
+
+def changed(old: np.ndarray, new: np.ndarray) -> bool:
+    """Whether any bit differs."""
+    return old.tobytes() != new.tobytes()
+
+
+def _values(array: np.ndarray) -> str:
+    flat = array.reshape(-1)
+    words = [f"{value:.6g}" if array.dtype.kind == "f" else str(value) for value in flat[:SHOWN].tolist()]
+    return " ".join(words) + (" …" if flat.size > SHOWN else "")

@@ -1,0 +1,172 @@
+"""`python -m gpu_simulator`: files of PTX and of CUDA, what is printed and saved, a sentence for every mistake."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from compiling import need_compiler
+from ptx_text import at, text
+
+from gpu_simulator.command_line import main
+
+SUM = "".join((at("%a", "%t", 4, "%q10"), at("%bb", "%t", 4, "%q11"), at("%d", "%t", 4, "%q12"))) + (
+    "ld.global.f32 %f1, [%q10];\nld.global.f32 %f2, [%q11];\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%q12], %f3;"
+)
+ARRAYS = ("--arg", "f32:32:random", "--arg", "f32:32:random", "--arg", "f32:32")
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """run(words): the exit code, and what was printed on both streams; files lie in the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, str]:
+        code = main(list(words))
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    return call
+
+
+@pytest.fixture
+def add(tmp_path):
+    (tmp_path / "add.ptx").write_text(text(SUM))
+    return "add.ptx"
+
+
+def test_a_ptx_file_gives_its_sum(run, add, tmp_path):
+    a, b = np.random.default_rng(1).standard_normal((2, 32)).astype("f4")
+    np.save("a.npy", a)
+    np.save("b.npy", b)
+    code, out = run(add, "--arg", "a.npy", "--arg", "b.npy", "--arg", "f32:32", "--hazards", "--save", "out/sum.npy")
+    assert code == 0 and "argument 0, float32:32: unchanged" in out and "no hazards found" in out
+    assert np.array_equal(np.load(tmp_path / "out/sum.npy"), a + b)
+
+
+def test_counts_stand_beside_the_instructions(run, add):
+    code, out = run(add, *ARRAYS, "--counts")
+    (line,) = [line for line in out.split("\n") if "st.global.f32" in line]
+    assert code == 0 and line.split()[:2] == ["1", "4"], "executions and sectors"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("none.ptx",), "none.ptx cannot be read"),
+        (
+            ("add.ptx",),
+            "kernel takes 3 arguments (u64 or a pointer, u64 or a pointer, u64 or a pointer), and 0 were given",
+        ),
+        (("add.ptx", "--entry", "kernal"), "Did you mean kernel?"),
+        (
+            ("add.ptx", *ARRAYS, "--save", "1=x.txt/y.npy", "--save", "7=x.npy"),
+            "argument 7 is not an array; these are: 0, 1, 2",
+        ),
+        (("add.ptx", *ARRAYS, "--block", "64"), "past the end of argument"),
+        (("add.ptx", *ARRAYS, "--block", "4096"), "4,096 threads"),
+        (("add.ptx", *ARRAYS[:4], "--arg", "5.5"), "not a whole number"),
+        (("two.ptx",), "--entry: kernel, other"),
+        (("empty.ptx",), "empty.ptx has no kernel"),
+        (("add.ptx", "--define", "1=2"), "--define NAME=VALUE"),
+    ],
+)
+def test_mistakes_get_a_sentence(run, add, words, says, tmp_path):
+    (tmp_path / "two.ptx").write_text(text("") + text("").replace("kernel", "other"))
+    (tmp_path / "empty.ptx").write_text("")
+    code, out = run(*words)
+    assert code == 1 and says in out and "Traceback" not in out
+
+
+def test_save_asks_which_array_where_it_cannot_know(run, tmp_path):
+    (tmp_path / "both.ptx").write_text(text("st.global.u32 [%a], 1; st.global.u32 [%bb], 2;"))
+    words = ("both.ptx", "--block", "1", "--arg", "u32:1", "--arg", "u32:1", "--arg", "u32:1")
+    code, out = run(*words, "--save", "out.npy")
+    assert code == 1 and "changed arguments 0, 1; say which to save, as in --save 0=out.npy" in out
+    assert run(*words, "--save", "1=one.npy", "--save", "all")[0] == 0
+    assert np.load("one.npy").tolist() == [2]
+    assert [np.load(f"all/array{number}.npy").tolist() for number in range(3)] == [[1], [2], [0]]
+
+
+def test_a_race_is_told_and_the_exit_code_follows(run, tmp_path):
+    (tmp_path / "race.ptx").write_text(text("st.global.u32 [%d], %t;"))
+    code, out = run("race.ptx", "--grid", "2", "--arg", "null", "--arg", "null", "--arg", "u32:1", "--hazards")
+    assert code == 1 and "hazard: " in out
+
+
+def test_the_program_starts_and_shows_its_help():
+    done = subprocess.run([sys.executable, "-m", "gpu_simulator", "--help"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "--hazards" in done.stdout and "add.cu" in done.stdout
+
+
+# ---- CUDA source ----
+
+PROGRAM = """#include <cstdio>
+#include <stdint.h>
+#include <vector>
+#include "check.h"
+#include "helper_nowhere.h"
+static std::vector<float> results;
+const int THREADS = 64;
+struct Options { std::vector<int> sizes; };
+__global__ void scale(float* data, float factor, uint32_t n) {
+  const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
+  if (i < n) data[i] *= FACTOR * factor;
+}
+template <typename T, int N> __global__ void fill(T* data) { if (threadIdx.x < N) data[threadIdx.x] = T(N); }
+int main(int argc, char** argv) {
+  float* data;
+  CHECK(cudaMalloc(&data, 4 * THREADS));
+  scale<<<1, THREADS>>>(data, 2.0f, 3);
+  fill<int, 5><<<1, 32>>>((int*)data);
+  std::printf("}");
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    need_compiler()
+    (tmp_path / "program.cu").write_text(PROGRAM)
+    (tmp_path / "check.h").write_text(
+        "#pragma once\n#include <stdlib.h>\n#define CHECK(call) if (call) exit(1)\nvoid stop() { exit(2); }\n"
+    )
+    return "program.cu"
+
+
+def test_a_program_with_host_code_runs_its_kernel(run, program):
+    words = ("--define", "FACTOR=10", "--entry", "scale", "--grid", "2", "--block", "64")
+    code, out = run(
+        program, *words, "--arg", "f32:100:arange", "--arg", "2", "--arg", "100", "--save", "out.npy", "--counts"
+    )
+    assert code == 0 and np.array_equal(np.load("out.npy"), np.arange(100) * 20)
+    (line,) = [line for line in out.split("\n") if "if (i < n)" in line]
+    assert line.split()[0].isdecimal() and f" {PROGRAM[: PROGRAM.index('  if (i')].count(chr(10)) + 1}  " in line
+
+
+def test_a_template_runs_with_its_arguments(run, program):
+    words = ("--define", "FACTOR=1", "--arg", "i32:8", "--save", "out.npy")
+    code, out = run(program, "--entry", "fill<int, 5>", *words)
+    assert code == 0 and np.load("out.npy").tolist() == [5] * 5 + [0] * 3
+    code, out = run(program, "--entry", "fill", *words)
+    assert code == 1 and "is a template <typename T, int N>; name its arguments: --entry 'fill<…>'" in out
+    code, out = run(program, *words)
+    assert code == 1 and "Say which kernel of program.cu to run with --entry: scale, fill<…>" in out
+
+
+def test_a_mistake_in_the_source_names_its_line_and_what_was_left_out(run, program):
+    code, out = run(program, "--entry", "scale")
+    line = PROGRAM[: PROGRAM.index("FACTOR")].count("\n") + 1
+    assert code == 1 and f"program.cu, line {line}: error" in out and "helper_nowhere.h" in out and "--include" in out
+
+
+def test_source_without_a_compiler_says_what_to_install(run, tmp_path, monkeypatch):
+    from gpu_simulator.compiler import nvrtc_library
+
+    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    nvrtc_library._library.cache_clear()
+    (tmp_path / "k.cu").write_text("__global__ void k() {}")
+    code, out = run("k.cu")
+    nvrtc_library._library.cache_clear()
+    assert code == 1 and "pip install cuda-bindings" in out

@@ -1,0 +1,35 @@
+"""CUDA source compiled for a test, and kept for the tests that come later. Where NVRTC is missing the test is skipped."""
+
+import os
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from gpu_simulator import compiler
+from gpu_simulator.compiler import nvrtc_library
+from gpu_simulator.errors import MissingDependency
+
+USER = os.getuid() if hasattr(os, "getuid") else ""
+CACHE = Path(tempfile.gettempdir()) / f"gpu_simulator_tests_{USER}"
+
+
+def is_here() -> bool:
+    """Whether CUDA source can be compiled."""
+    try:
+        return bool(nvrtc_library.toolkit_includes()) and find_spec("psutil") is not None
+    except MissingDependency:
+        return False
+
+
+def need_compiler() -> None:
+    """Skip the test, or the module, where CUDA source cannot be compiled."""
+    if not is_here():
+        pytest.skip("NVRTC is not installed: pip install 'gpu_simulator[compiler]'", allow_module_level=True)
+
+
+def compile(source, **options):
+    """`gpu_simulator.compiler.compile` with a cache."""
+    need_compiler()
+    return compiler.compile(source, cache=CACHE, **options)

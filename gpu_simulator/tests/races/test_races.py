@@ -1,0 +1,450 @@
+"""Races on global memory and within a warp: found in broken kernels, not invented in right ones."""
+
+import re
+
+import compiling
+import numpy as np
+import pytest
+from mutants import mutants, weakened
+
+import gpu_simulator as emulator
+
+HEAD = 'extern "C" __global__ void kernel'
+
+
+def built(source, arch="sm_80"):
+    return compiling.compile(source, arch=arch, name="kernel.cu", entry="kernel")
+
+
+def races(report):
+    return [str(h) for h in report.hazards if h.kind == "race"]
+
+
+# ---- Between blocks and warps, on global memory ----
+
+
+def test_two_blocks_on_one_address_are_named(cuda):
+    source = (
+        HEAD + "(int* a, int* p) {\n  if (blockIdx.x == 0) p[threadIdx.x] = a[0];\n  else p[threadIdx.x + 30] = 5;\n}"
+    )
+    (text,) = races(cuda(source, np.zeros(4, np.int32), np.zeros(64, np.int32), grid=2, hazards=True))
+    first, second = (
+        rf"kernel.cu:{line}.*block \({block}, 0, 0\), thread \({thread}, 0, 0\) of warp 0 writes byte 120 of argument 1"
+        for line, block, thread in ((2, 0, 30), (3, 1, 0))
+    )
+    assert re.search(first, text) or re.search(second, text)
+    assert "kernel.cu:2" in text and "kernel.cu:3" in text
+    assert "block (0, 0, 0), thread (30, 0, 0)" in text and "block (1, 0, 0), thread (0, 0, 0)" in text
+    assert "__threadfence()" in text and "same value" not in text
+
+
+def test_blocks_that_write_the_same_value_are_told_so(cuda):
+    source = HEAD + "(int* p) { p[threadIdx.x] = 7; }"
+    (text,) = races(cuda(source, np.zeros(32, np.int32), grid=3, hazards=True))
+    assert "Both write the same value" in text
+    assert races(cuda(source, np.zeros(32, np.int32), grid=1, hazards=True)) == []
+
+
+def test_a_block_that_reads_what_its_neighbour_changes(cuda):
+    source = HEAD + "(int* p) {\n  int i = blockIdx.x * 64 + threadIdx.x;\n  p[i] = p[i + 1];\n}"
+    for grid, block in ((2, 64), (1, 128)):
+        found = races(
+            cuda(source.replace("64", str(block)), np.arange(129, dtype=np.int32), grid=grid, block=block, hazards=True)
+        )
+        assert found and all("kernel.cu:3" in text for text in found)
+        assert any("read at" in text for text in found)
+    apart = source.replace("(int* p)", "(const int* q, int* p)").replace("p[i + 1]", "q[i + 1]")
+    p = np.zeros(129, np.int32)
+    assert races(cuda(apart, np.arange(129, dtype=np.int32), p, grid=2, block=64, hazards=True)) == []
+
+
+def test_warps_of_a_block_need_a_barrier_for_global_memory(cuda):
+    source = (
+        HEAD + "(int* p, int* q) { p[threadIdx.x] = 3 * threadIdx.x; BARRIER q[threadIdx.x] = p[127 - threadIdx.x]; }"
+    )
+    p, q = np.zeros(128, np.int32), np.zeros(128, np.int32)
+    assert races(cuda(source.replace("BARRIER", "__syncthreads();"), p, q, block=128, hazards=True)) == []
+    (text,) = races(cuda(source.replace("BARRIER", ""), p, q, block=128, hazards=True))
+    assert "no barrier" in text and "argument 0" in text
+
+
+def test_a_counter_needs_an_atomic(cuda):
+    source = HEAD + "(int* p) { if (threadIdx.x == 0) ADD; }"
+    p = np.zeros(1, np.int32)
+    assert races(cuda(source.replace("ADD", "atomicAdd(p, 1)"), p, grid=4, hazards=True)) == [] and p[0] == 4
+    assert races(cuda(source.replace("ADD", "p[0]++"), p, grid=4, hazards=True))
+    mixed = HEAD + "(int* p) { if (threadIdx.x == 0) { if (blockIdx.x) atomicAdd(p, 1); else p[0] = 9; } }"
+    assert any("updates" in text or "writes" in text for text in races(cuda(mixed, p, grid=4, hazards=True)))
+
+
+def test_vectors_and_narrow_stores_share_the_same_bytes(cuda):
+    source = HEAD + "(float4* p, unsigned char* q) { p[threadIdx.x].x = 1; q[16 * threadIdx.x + AT] = 2; }"
+    p = np.zeros((32, 4), np.float32)
+    # One thread after the other in one block is fine; another block may not touch the byte.
+    assert races(cuda(source.replace("AT", "2"), p, p, hazards=True)) == []
+    other = source.replace(
+        "p[threadIdx.x].x = 1;", "if (blockIdx.x == 0) { p[threadIdx.x] = make_float4(1, 1, 1, 1); return; }"
+    )
+    for at in (2, 15):
+        (text,) = races(cuda(other.replace("AT", str(at)), p, p, grid=2, hazards=True))
+        assert f"byte {at} of argument 0" in text
+
+
+# Kernels in which blocks or warps do exchange data, rightly. Removing any one of what orders them is found.
+
+LAST_BLOCK = (
+    HEAD
+    + """(const int* in, int* partial, unsigned* count, int* out) {
+  __shared__ bool last;
+  __shared__ int s[64];
+  s[threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
+  __syncthreads();
+  for (int d = 32; d; d /= 2) { if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d]; __syncthreads(); }
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = s[0];
+    __threadfence();
+    last = atomicInc(count, gridDim.x) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  int sum = 0;
+  for (int i = threadIdx.x; i < gridDim.x; i += 64) sum += partial[i];
+  s[threadIdx.x] = sum;
+  __syncthreads();
+  for (int d = 32; d; d /= 2) { if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d]; __syncthreads(); }
+  if (threadIdx.x == 0) { *out = s[0]; *count = 0; }
+}"""
+)
+
+LOOK_BACK = (
+    HEAD
+    + """(const int* in, int* out, volatile int* ready, int* total) {
+  if (threadIdx.x == 0) {
+    int before = 0;
+    if (blockIdx.x) { while (ready[blockIdx.x - 1] == 0); __threadfence(); before = total[blockIdx.x - 1]; }
+    out[blockIdx.x] = total[blockIdx.x] = before + in[blockIdx.x];
+    __threadfence(); ready[blockIdx.x] = 1;
+  }
+}"""
+)
+
+RELEASE = (
+    HEAD
+    + """(const int* in, int* out, int* ready, int* total) {
+  if (threadIdx.x == 0) {
+    int before = 0, seen = blockIdx.x == 0;
+    while (!seen) asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(ready + blockIdx.x - 1) : "memory");
+    if (blockIdx.x) before = total[blockIdx.x - 1];
+    out[blockIdx.x] = total[blockIdx.x] = before + in[blockIdx.x];
+    asm volatile("st.release.gpu.global.s32 [%0], %1;" :: "l"(ready + blockIdx.x), "r"(1) : "memory");
+  }
+}"""
+)
+
+GRID_BARRIER = (
+    HEAD
+    + """(const int* in, int* out, unsigned* arrived, int* middle) {
+  int i = blockIdx.x * 64 + threadIdx.x, n = gridDim.x * 64;
+  middle[i] = 3 * in[i];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(arrived, 1u);
+    while (*(volatile unsigned*)arrived < gridDim.x);
+    __threadfence();
+  }
+  __syncthreads();
+  out[i] = middle[n - 1 - i];
+}"""
+)
+
+LOCK = (
+    HEAD
+    + """(const int* in, int* out, int* lock, int* sum) {
+  if (threadIdx.x == 0) { while (atomicCAS(lock, 0, 1) != 0) { } __threadfence(); }
+  __syncthreads();
+  if (threadIdx.x < 33) sum[threadIdx.x] += in[blockIdx.x * 64 + threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x == 0) { __threadfence(); atomicExch(lock, 0); }
+}"""
+)
+
+
+def exchange(kernel, name, blocks=6):
+    """(races found, result as it should be) of one of the kernels above."""
+    a = np.random.default_rng(3).integers(1, 99, blocks * 64).astype(np.int32)
+    out, flags, middle = np.zeros(blocks * 64, np.int32), np.zeros(blocks, np.int32), np.zeros(blocks * 64, np.int32)
+    arguments = [a, middle, flags[:1].copy(), out] if name == "LAST_BLOCK" else [a, out, flags, middle]
+    report = emulator.launch(kernel, "kernel", blocks, 64, arguments, hazards=True, max_instructions=300_000)
+    right = {
+        "LAST_BLOCK": lambda: out[0] == a.sum(),
+        "LOOK_BACK": lambda: np.array_equal(out[:blocks], np.cumsum(a[:blocks])),
+        "RELEASE": lambda: np.array_equal(out[:blocks], np.cumsum(a[:blocks])),
+        "GRID_BARRIER": lambda: np.array_equal(out, 3 * a[::-1]),
+        "LOCK": lambda: np.array_equal(middle[:33], a.reshape(blocks, 64).sum(0)[:33]),
+    }[name]()
+    return report.hazards, right
+
+
+EXCHANGES = {
+    "LAST_BLOCK": LAST_BLOCK,
+    "LOOK_BACK": LOOK_BACK,
+    "RELEASE": RELEASE,
+    "GRID_BARRIER": GRID_BARRIER,
+    "LOCK": LOCK,
+}
+# Statements that nobody misses. membar: the fence after the flag was seen, which much code leaves out, and which is not
+# asked for. bar.sync: the last of a tree sum, after which the thread that wrote the sum reads it.
+NOT_NEEDED = {"LAST_BLOCK": ["bar.sync"] * 2, "LOOK_BACK": ["membar"], "GRID_BARRIER": ["membar"], "LOCK": ["membar"]}
+
+
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_blocks_that_exchange_data_rightly(name):
+    assert exchange(built(EXCHANGES[name]), name) == ([], True)
+
+
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_what_orders_the_blocks_is_missed(name):
+    made = built(EXCHANGES[name])
+    broken = list(mutants(made.ptx)) + list(weakened(made.ptx))
+    assert len(broken) >= 2
+    missed = [re.match(r"\w+(\.sync)?", m.statement)[0] for m in broken if not caught(m, name)]
+    assert missed == NOT_NEEDED.get(name, [])
+
+
+def caught(mutant, name):
+    try:
+        hazards, right = exchange(mutant.ptx, name)
+    except emulator.EmulatorError:  # a deadlock, or a spin without end
+        return True
+    return bool(hazards)
+
+
+def test_a_fence_of_the_block_is_not_enough_between_blocks():
+    for name in ("LAST_BLOCK", "LOOK_BACK", "GRID_BARRIER", "LOCK"):
+        weak = built(EXCHANGES[name].replace("__threadfence()", "__threadfence_block()"))
+        assert exchange(weak, name)[0], name
+
+
+FLAG_IN_BLOCK = (
+    HEAD
+    + """(int* p) {
+  __shared__ int data[32];
+  __shared__ int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    data[threadIdx.x] = 5 * threadIdx.x;
+    __syncwarp();
+    if (threadIdx.x == 0) { FENCE SET; }
+  } else {
+    while (atomicAdd(&flag, 0) == 0) { }
+    p[threadIdx.x - 32] = data[63 - threadIdx.x];
+  }
+}"""
+)
+
+
+@pytest.mark.parametrize(
+    ("fence", "flag", "clean"),
+    [
+        ("__threadfence_block();", "atomicExch(&flag, 1)", True),
+        ("", "atomicExch(&flag, 1)", False),
+        ("", "*(volatile int*)&flag = 1", True),  # stores of a warp to shared memory stay in order
+        ("", "flag = 1", False),
+    ],
+)
+def test_flags_between_the_warps_of_a_block(cuda, fence, flag, clean):
+    p = np.zeros(32, np.int32)
+    report = cuda(FLAG_IN_BLOCK.replace("FENCE", fence).replace("SET", flag), p, block=64, hazards=True)
+    assert np.array_equal(p, np.arange(31, -1, -1) * 5) and (races(report) == []) is clean
+
+
+def test_atomics_on_data_order_nothing_else(cuda):
+    source = (
+        HEAD
+        + """(const int* in, int* out, int n) {
+      __shared__ int bins[64];
+      if (threadIdx.x < 64) bins[threadIdx.x] = 0;
+      FIRST
+      for (int i = threadIdx.x; i < n; i += 128) atomicAdd(&bins[in[i] % 64], 1);
+      SECOND
+      if (threadIdx.x < 64) out[threadIdx.x] = bins[threadIdx.x];
+    }"""
+    )
+    a, barrier = np.random.default_rng(8).integers(0, 99, 4096).astype(np.int32), "__syncthreads();"
+    a[-128:] = 63  # the last round touches one bin only: the others were last updated long ago
+    for first, second in ((barrier, barrier), ("", barrier), (barrier, "")):
+        out = np.zeros(64, np.int32)
+        report = cuda(source.replace("FIRST", first).replace("SECOND", second), a, out, 4096, block=128, hazards=True)
+        texts = races(report)
+        assert (texts == []) is bool(first and second)
+        if not second:
+            assert "shared address 252" not in texts[0], "not only the bin of the last round"
+
+
+def test_a_plain_flag_orders_nothing(cuda):
+    source = LOOK_BACK.replace("volatile int* ready", "int* ready").replace(
+        "while (ready[blockIdx.x - 1] == 0)", "while (*(volatile int*)(ready + blockIdx.x - 1) == 0)"
+    )
+    assert exchange(built(source), "LOOK_BACK")[0]
+
+
+# ---- Within a warp ----
+
+REVERSE = (
+    HEAD
+    + """(int* p) {
+  __shared__ int s[32];
+  s[threadIdx.x] = p[threadIdx.x];
+  SYNC
+  p[threadIdx.x] = s[31 - threadIdx.x];
+}"""
+)
+
+
+@pytest.mark.parametrize(
+    ("between", "clean"),
+    [
+        ("", False),
+        ("__syncwarp();", True),
+        ("__syncthreads();", True),
+        ("if (__shfl_sync(~0u, threadIdx.x, 0)) p[0] = 0;", False),  # waits, and orders no memory
+        ("if (__any_sync(~0u, threadIdx.x > 90)) p[0] = 0;", False),
+        ("__threadfence_block();", False),  # a fence orders the accesses of one thread, it waits for nobody
+        ("if (threadIdx.x < 16) __syncwarp(0xffff);", False),  # the upper half did not come
+        ("if (threadIdx.x < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000);", True),
+    ],
+)
+def test_lanes_that_exchange_data(cuda, between, clean):
+    p = np.arange(32, dtype=np.int32)
+    found = races(cuda(REVERSE.replace("SYNC", between), p, hazards=True))
+    assert np.array_equal(p, np.arange(31, -1, -1)), "in lockstep the result is right all the same"
+    if "0xffff;" not in between and "else" in between:
+        return  # both halves came together, but apart from each other: not told apart from one meeting
+    assert (found == []) is clean
+    if not clean:
+        assert "__syncwarp()" in found[0] and "kernel.cu:3" in found[0] and "kernel.cu:5" in found[0]
+
+
+WARP_SUM = (
+    HEAD
+    + """(const int* in, int* out) {
+  __shared__ int all[4][32];
+  int* s = all[threadIdx.x / 32], lane = threadIdx.x % 32;
+  s[lane] = in[threadIdx.x];
+  __syncwarp();
+  for (int d = 1; d < 32; d *= 2) {
+    int v = lane >= d ? s[lane - d] : 0;
+    __syncwarp();
+    s[lane] += v;
+    __syncwarp();
+  }
+  out[threadIdx.x] = s[lane ^ 1];
+}"""
+)
+
+
+def scan(kernel):
+    a = np.random.default_rng(5).integers(0, 9, (4, 32)).astype(np.int32)
+    out = np.zeros_like(a)
+    report = emulator.launch(kernel, "kernel", 1, 128, [a, out], hazards=True)
+    expected = np.cumsum(a, 1).reshape(-1, 2)[:, ::-1].reshape(4, 32)
+    assert np.array_equal(out, expected)
+    return races(report)
+
+
+def test_every_syncwarp_of_a_scan_is_missed():
+    made = built(WARP_SUM)
+    assert scan(made) == []
+    broken = [m for m in mutants(made.ptx) if "warp" in m.statement]
+    assert len(broken) >= 3
+    for mutant in broken:
+        assert scan(mutant.ptx), f"without line {mutant.line}, {mutant.statement}, nothing was found"
+
+
+def test_a_volatile_scan_of_old_code_is_let_pass(cuda):
+    source = (
+        HEAD
+        + """(int* p) {
+      __shared__ volatile int s[64];
+      s[threadIdx.x] = p[threadIdx.x]; s[threadIdx.x + 32] = 0;
+      for (int d = 16; d; d /= 2) s[threadIdx.x] += s[threadIdx.x + d];
+      p[threadIdx.x] = s[0];
+    }"""
+    )
+    assert races(cuda(source, np.ones(32, np.int32), hazards=True)) == []
+
+
+def test_lanes_that_store_to_one_address(cuda):
+    source = (
+        HEAD
+        + "(int* p) {\n  __shared__ int s[4];\n  s[threadIdx.x % 4] = VALUE;\n  __syncwarp();\n  p[threadIdx.x] = s[threadIdx.x % 4];\n}"
+    )
+    p = np.zeros(32, np.int32)
+    (text,) = races(cuda(source.replace("VALUE", "threadIdx.x"), p, hazards=True))
+    assert "same instruction" in text and "not defined" in text and "kernel.cu:3" in text
+    assert races(cuda(source.replace("VALUE", "threadIdx.x % 4"), p, hazards=True)) == []
+
+
+def test_lanes_that_exchange_data_through_global_memory(cuda):
+    source = HEAD + "(int* p, int* q) { p[threadIdx.x] = 2 * threadIdx.x; SYNC q[threadIdx.x] = p[threadIdx.x ^ 1]; }"
+    p, q = np.zeros(32, np.int32), np.zeros(32, np.int32)
+    assert races(cuda(source.replace("SYNC", "__syncwarp();"), p, q, hazards=True)) == []
+    assert "__syncwarp()" in races(cuda(source.replace("SYNC", ""), p, q, hazards=True))[0]
+
+
+def test_a_waiting_thread_shares_its_copy_after_a_syncwarp(cuda):
+    source = (
+        "#include <cuda_pipeline.h>\n"
+        + HEAD
+        + """(const int4* in, int* out) {
+      __shared__ int4 s[32];
+      __pipeline_memcpy_async(&s[threadIdx.x], &in[threadIdx.x], 16);
+      __pipeline_commit(); __pipeline_wait_prior(0);
+      SYNC
+      out[threadIdx.x] = s[threadIdx.x OTHER].y;
+    }"""
+    )
+    a, out = np.arange(128, dtype=np.int32), np.zeros(32, np.int32)
+    for sync, other, clean in (("", "", True), ("", "^ 1", False), ("__syncwarp();", "^ 1", True)):
+        found = cuda(source.replace("SYNC", sync).replace("OTHER", other), a, out, hazards=True).hazards
+        assert (found == []) is clean
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "clean"),
+    [("__syncwarp();", "__syncwarp();", True), ("", "__syncwarp();", False), ("__syncwarp();", "", False)],
+)
+def test_fragments_need_a_syncwarp(cuda, before, after, clean):
+    """ldmatrix waits for all lanes of the warp, and like a shuffle it orders none of their accesses."""
+    source = (
+        (
+            HEAD
+            + """(unsigned* p) { __shared__ unsigned s[128]; unsigned a;
+      s[threadIdx.x] = p[threadIdx.x]; s[threadIdx.x + 32] = 0; s[threadIdx.x + 64] = 0; s[threadIdx.x + 96] = 0;
+      BEFORE
+      asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(a) : "r"((unsigned)__cvta_generic_to_shared(s + 4 * threadIdx.x)));
+      AFTER
+      s[threadIdx.x] = a; __syncwarp(); p[threadIdx.x] = s[31 - threadIdx.x]; }"""
+        )
+        .replace("BEFORE", before)
+        .replace("AFTER", after)
+    )
+    assert (cuda(source, np.arange(32, dtype=np.uint32), hazards=True).hazards == []) is clean
+
+
+# ---- What it costs ----
+
+
+def test_nothing_is_watched_unless_asked_for(cuda):
+    report = cuda(HEAD + "(int* p) { p[0] = threadIdx.x; }", np.zeros(1, np.int32), grid=2)
+    assert report.hazards == [] and report._launch.hazards is None
+
+
+def test_weakened_accesses_lose_their_order_only():
+    text = "a;\n\tst.volatile.global.u32 [%rd1], 1;\n@%p1 ld.acquire.gpu.global.u32 %r1, [%rd1];\n ld.global.u32 %r1, [%rd1];\n"
+    assert [(m.line, m.ptx) for m in weakened(text)] == [
+        (2, text.replace(".volatile", "")),
+        (3, text.replace(".acquire.gpu", "")),
+    ]

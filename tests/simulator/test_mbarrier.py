@@ -1,0 +1,281 @@
+"""mbarrier on the emulator: phases, counts and states; who waits on what; every misuse named."""
+
+import re
+
+import numpy as np
+import pytest
+from mutants import altered_mbarriers, mutants
+
+import gpu_simulator as emulator
+from gemm_lab import compiling
+
+HEAD = r"""
+#include "ptx/ldmatrix.cuh"
+#include "ptx/mbarrier.cuh"
+__device__ uint32_t pending(uint64_t state) {
+  uint32_t count;
+  asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(count) : "l"(state));
+  return count;
+}
+__device__ uint32_t over(uint32_t barrier, uint64_t state) {
+  uint32_t done;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done) : "r"(barrier), "l"(state) : "memory");
+  return done;
+}
+__device__ uint32_t over_parity(uint32_t barrier, int parity) {
+  uint32_t done;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2; "
+               "selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
+  return done;
+}
+#define ARRIVE(VARIANT, MORE) \
+  asm volatile("mbarrier." VARIANT ".shared::cta.b64 %0, [%1]" MORE ";" : "=l"(state) : "r"(barrier) : "memory")
+#define BYTES(VARIANT, COUNT) \
+  asm volatile("mbarrier." VARIANT ".relaxed.cta.shared::cta.b64 [%0], " #COUNT ";" :: "r"(barrier) : "memory")
+extern "C" __global__ void kernel(uint32_t* out) {
+  __shared__ alignas(8) uint64_t memory[2];
+  __shared__ uint32_t data[256];
+  const uint32_t barrier = shared_address(memory);
+  uint64_t state = 0;
+  const int t = threadIdx.x;
+"""
+
+
+def run(body, block=1, arch="sm_90a", hazards=False, **options):
+    compiled = compiling.compile(HEAD + body + "\n}", arch=arch, name="kernel.cu", entry="kernel")
+    out = np.full(256, 99, np.uint32)
+    report = emulator.launch(compiled, "kernel", 1, block, [out], hazards=hazards, **options)
+    return out, report
+
+
+def line(body, text):
+    """The line of the kernel's source on which a text of the body stands."""
+    return 1 + next(i for i, content in enumerate((HEAD + body).splitlines()) if text in content)
+
+
+# ---- Phases ----
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+def test_arrivals_states_and_parity(arch):
+    out, _ = run(
+        """
+  mbarrier_init(barrier, 5);
+  *out++ = over_parity(barrier, 0); *out++ = over_parity(barrier, 1);
+  ARRIVE("arrive", ""); *out++ = pending(state); *out++ = over(barrier, state);
+  ARRIVE("arrive", ", 2"); *out++ = pending(state);
+  ARRIVE("arrive.noComplete", ", 1"); *out++ = pending(state);
+  ARRIVE("arrive_drop", ""); *out++ = pending(state); *out++ = over(barrier, state);
+  *out++ = over_parity(barrier, 0); *out++ = over_parity(barrier, 1);
+  ARRIVE("arrive", ", 4"); *out++ = pending(state); *out++ = over_parity(barrier, 1);""",
+        arch=arch,
+    )
+    #                    not over, but the one before is; 5 arrivals; the dropped one is missed later on
+    assert out[:12].tolist() == [0, 1, 5, 0, 4, 2, 1, 1, 1, 0, 4, 1]
+
+
+def test_bytes_hold_a_phase_and_may_come_first():
+    out, _ = run("""
+  mbarrier_init(barrier, 1);
+  BYTES("complete_tx", 40);
+  mbarrier_arrive_expect_tx(barrier, 100);
+  *out++ = over_parity(barrier, 0);
+  BYTES("complete_tx", 60);
+  *out++ = over_parity(barrier, 0);
+  BYTES("expect_tx", 8);
+  ARRIVE("arrive", "");
+  *out++ = over(barrier, state);
+  BYTES("complete_tx", 8);
+  *out++ = over(barrier, state);""")
+    assert out[:4].tolist() == [0, 1, 0, 1]
+
+
+def test_generic_addresses_hints_and_arrivals_of_all_lanes():
+    out, _ = run(
+        """
+  if (t == 0) { mbarrier_init(barrier, 64); }
+  __syncthreads();
+  asm volatile("mbarrier.arrive.release.cta.b64 %0, [%1];" : "=l"(state) : "l"(memory) : "memory");
+  uint32_t done = 0;
+  while (!done) asm volatile("{ .reg .pred p; mbarrier.try_wait.b64 p, [%1], %2, %3; selp.u32 %0, 1, 0, p; }"
+                             : "=r"(done) : "l"(memory), "l"(state), "r"(1000) : "memory");
+  out[t] = pending(state);""",
+        block=64,
+    )
+    assert sorted(out[:64].tolist()) == list(range(1, 65))
+
+
+def test_a_barrier_may_be_made_again_after_inval():
+    out, _ = run("""
+  mbarrier_init(barrier, 3);
+  ARRIVE("arrive", "");
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(barrier) : "memory");
+  mbarrier_init(barrier, 1);
+  ARRIVE("arrive", "");
+  out[0] = over(barrier, state);""")
+    assert out[0] == 1
+
+
+def test_ranks_registers_and_hints_of_a_block_that_is_its_own_cluster():
+    out, _ = run("""
+  uint32_t remote;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(remote) : "r"(barrier));
+  mbarrier_init(barrier, 2);
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(remote) : "memory");
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 40; griddepcontrol.wait; fence.proxy.tensormap::generic.release.gpu;");
+  ARRIVE("arrive", "");
+  out[0] = over(barrier, state);""")
+    assert out[0] == 1
+    text = ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry kernel() { setmaxnreg.inc.sync.aligned.u32 20; }"
+    with pytest.raises(emulator.UnsupportedInstruction, match="20 registers; 24 to 256 in steps of 8"):
+        emulator.launch(text, "kernel", 1, 32)
+
+
+# ---- Producer and consumer without TMA ----
+
+HANDSHAKE = """
+  if (t == 0) { mbarrier_init(barrier, 32); mbarrier_init(barrier + 8, 32); }
+  __syncthreads();
+  #pragma unroll 1
+  for (int i = 0; i < 5; i++) {
+    if (t < 32) {
+      mbarrier_wait_parity(barrier + 8, (i & 1) ^ 1);   // EMPTY
+      data[t] = 100 * i + t;
+      mbarrier_arrive(barrier);
+    } else {
+      mbarrier_wait_parity(barrier, i & 1);             // FULL
+      out[32 * i + t - 32] = data[63 - t];
+      mbarrier_arrive(barrier + 8);
+    }
+  }"""
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+def test_an_arrival_releases_and_a_wait_acquires(arch):
+    out, report = run(HANDSHAKE, 64, arch, hazards=True)
+    assert np.array_equal(out[:160].reshape(5, 32), 100 * np.arange(5)[:, None] + 31 - np.arange(32))
+    assert report.hazards == []
+
+
+@pytest.mark.parametrize("wait", ["EMPTY", "FULL"])
+def test_without_its_wait_it_is_a_race(wait):
+    body = "\n".join(text for text in HANDSHAKE.splitlines() if wait not in text)
+    try:
+        text = "; ".join(map(str, run(body, 64, hazards=True)[1].hazards))
+    except emulator.EmulatorError as error:
+        text = str(error)
+    assert re.search(r"kernel.cu:\d+, (st|ld).shared.*there is no barrier between them", text), text
+
+
+def test_relaxed_arrivals_order_nothing():
+    body = HANDSHAKE.replace(
+        "mbarrier_arrive(barrier);",
+        'asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" :: "r"(barrier) : "memory");',
+    )
+    _, report = run(body, 64, hazards=True)
+    assert any("there is no barrier between them" in str(h) for h in report.hazards)
+
+
+def test_mutants_of_the_handshake_are_caught():
+    made = compiling.compile(HEAD + HANDSHAKE + "\n}", arch="sm_90a", name="kernel.cu", entry="kernel")
+    statements = []
+    for mutant in (*mutants(made.ptx), *altered_mbarriers(made.ptx)):
+        out = np.zeros(256, np.uint32)
+        try:
+            options = {"hazards": True, "max_instructions": 200_000}
+            report = emulator.launch(mutant.ptx, "kernel", 1, 64, [out], **options)
+        except emulator.EmulatorError:
+            continue
+        exact = np.array_equal(out[:160].reshape(5, 32), 100 * np.arange(5)[:, None] + 31 - np.arange(32))
+        if exact and not report.hazards:
+            statements.append(mutant.statement)
+    assert statements == []
+
+
+# ---- Misuse ----
+
+
+def test_deadlocks_say_who_waits_for_what():
+    body = """
+  if (t == 0) mbarrier_init(barrier, 33);
+  __syncthreads();
+  if (t < 32) mbarrier_arrive(barrier);
+  else mbarrier_wait_parity(barrier, 0);  // WAIT"""
+    where = line(body, "WAIT")
+    with pytest.raises(
+        emulator.Deadlock,
+        match=rf"block \(0, 0, 0\): threads 32-63 wait at the mbarrier at shared address \d+ for the end of phase 0 "
+        rf"\(parity 0\), which expects 1 more of its 33 arrivals \(kernel.cu:{where} \(inlined from ptx/mbarrier",
+    ):
+        run(body, 64)
+    with pytest.raises(emulator.Deadlock, match="which expects 24 bytes more than have been copied"):
+        run("mbarrier_init(barrier, 1); mbarrier_arrive_expect_tx(barrier, 24); mbarrier_wait_parity(barrier, 0);")
+    with pytest.raises(emulator.Deadlock, match=r"phase 0 is over, and nothing has come since"):
+        run('mbarrier_init(barrier, 1); ARRIVE("arrive", ""); mbarrier_wait_parity(barrier, 1);')
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("mbarrier_arrive(barrier);", r"thread \(0, 0, 0\) uses an mbarrier at shared address 0 that was not initialised"),
+        ("mbarrier_init(barrier, 1); mbarrier_arrive(barrier + 8);", "this block has mbarriers at 0"),
+        ("mbarrier_init(barrier, 1); mbarrier_init(barrier, 2);", r"initialises .* which block.*initialised already"),
+        ("mbarrier_init(barrier, t);", "for 0 arrivals; 1 to 1,048,575 are possible"),
+        ("mbarrier_init(barrier + 4, 1);", "shared address 4, which is not a multiple of 8"),
+        ("mbarrier_init(barrier + 80000 + t * 8, 1);", "is past its"),
+        ('mbarrier_init(barrier, 1); ARRIVE("arrive", ", 2");', "is one too many: phase 0 misses 1 of 1 arrivals"),
+        ('mbarrier_init(barrier, 1); ARRIVE("arrive.noComplete", ", 1");', "would complete its phase, which .noComplete"),
+        ("mbarrier_init(barrier, 1); memory[0] = t; mbarrier_arrive(barrier);", "its 8 bytes were overwritten"),
+        ('mbarrier_init(barrier, 1); out[0] = over_parity(barrier, 2);', "phase parity 2; it is 0 or 1"),
+        ('mbarrier_init(barrier, 1); BYTES("expect_tx", 1048576);', "1,048,576 bytes; it can count 1,048,575"),
+    ],
+)  # fmt: skip
+def test_misuse_is_named_with_line_and_thread(body, words):
+    with pytest.raises(emulator.EmulatorError, match=words) as caught:
+        run(body)
+    assert f"kernel.cu:{line(body, body[:20])}" in str(caught.value)
+    assert "thread (0, 0, 0)" in str(caught.value)
+
+
+def test_other_threads_need_a_barrier_after_the_init():
+    body = """
+  if (t == 0) mbarrier_init(barrier, 64);  // INIT
+  MEET
+  mbarrier_arrive(barrier);
+  mbarrier_wait_parity(barrier, 0);"""
+    assert run(body.replace("MEET", "__syncthreads();"), 64, hazards=True)[1].hazards == []
+    _, report = run(body.replace("MEET", ""), 64, hazards=True)
+    assert any(
+        f"kernel.cu:{line(body, 'INIT')}" in str(h) and "needs __syncthreads() after the init" in str(h)
+        for h in report.hazards
+    )
+
+
+# ---- barrier.cluster of a block that is its own cluster ----
+
+CLUSTER = """
+  for (int i = 0; i < 3; i++) {
+    data[t] = 10 * t + i;
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    out[64 * i + t] = data[63 - t];
+    __syncthreads();
+  }"""
+
+
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
+def test_a_cluster_of_one_meets_like_a_block(arch):
+    out, report = run(CLUSTER, 64, arch, hazards=True)
+    assert np.array_equal(out[:192].reshape(3, 64), 10 * (63 - np.arange(64)) + np.arange(3)[:, None])
+    assert report.hazards == []
+    _, report = run(CLUSTER.replace("arrive.release", "arrive.relaxed"), 64, arch, hazards=True)
+    assert any("there is no barrier between them" in str(h) for h in report.hazards)
+
+
+def test_a_cluster_barrier_that_some_miss_is_a_deadlock_unless_they_end():
+    body = 'asm volatile("barrier.cluster.arrive;"); asm volatile("barrier.cluster.wait;"); out[t] = 7;'
+    out, _ = run(f"if (t >= 32) {{ {body} }}", 64)
+    assert out[:64].tolist() == [99] * 32 + [7] * 32
+    with pytest.raises(emulator.Deadlock, match=r"threads 32-63 wait at barrier.cluster for all threads \(kernel.cu:"):
+        run(f"if (t >= 32) {{ {body} }} else {{ __syncthreads(); }}", 64)
