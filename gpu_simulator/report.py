@@ -55,9 +55,9 @@ _COUNTS = tuple(field.name for field in fields(Totals))
 
 
 class Report:
-    """The result of `emulator.launch`.
+    """The result of `launch`.
 
-    instructions: warp instructions executed.   steps: what the emulator did for them, as `emulator.effort` counts.
+    instructions: warp instructions executed.   steps: what the emulator did for them, as `effort` counts.
     sites: one `Site` a PTX instruction.   totals: their sums.
     hazards: findings, empty unless asked for.   output: the text of printf.
     most_on_the_way: with timing "late", the most bytes of copies that were asked for and had not yet come, in the

@@ -20,7 +20,7 @@ CONTEXT = 1  # lines shown around a line that counts
 class Line:
     """One source line. `wavefronts` of shared memory, `sectors` and `requests` of global memory, `operand_bytes` that
     tensor cores read in shared memory themselves, by descriptors. Those of wgmma are in the wavefronts too, as an H200
-    counts them (`emulator/ops/wgmma.py`); for tcgen05 no count is recorded, so that only the bytes are shown.
+    counts them (`codegen/ops/matrix/wgmma.py`); for tcgen05 no count is recorded, so that only the bytes are shown.
     """
 
     number: int

@@ -34,7 +34,7 @@ SECONDS_WITHOUT_ASKING, WORD_S = 60.0, 15.0
 # needs, of which simt/01 to 03 need most, one for five or six products. Few enough to notice a spin soon.
 FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 4.0
 WHOLE_TILE = 128  # a kernel for any size works on whole tiles, also where D has fewer rows or columns
-# Steps of the emulator (`emulator.effort`), for a spin of few lanes, which executes little: `MARGIN` times a bound that
+# Steps (`gpu_simulator.effort`), for a spin of few lanes, which executes little: `MARGIN` times a bound that
 # no kernel of the catalogue and no right answer passes, at any size. It has a part for each launch, a part for each k
 # (the longest loop over k is that of simt/04), and a part that grows with the number of blocks. Neither limit is a
 # time, so that a verdict is the same on a machine that is slow, busy, or suspended in the middle of a run.
@@ -64,7 +64,7 @@ def launch(
 ) -> tuple[list[np.ndarray], Report]:
     """Run once; returns the arrays of `args` as they are afterwards, and the report.
 
-    Where GEMM_LAB_SERVER names a server that emulates, it runs there. options: the limits that `emulator.launch`
+    Where GEMM_LAB_SERVER names a server that emulates, it runs there. options: the limits that `gpu_simulator.launch`
     takes; without any, only the stop button ends a launch.
     """
     server = device.emulating_server()

@@ -116,7 +116,7 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
 
 
 def modelled(recording: Recording) -> int:
-    """The wavefronts that `model.banks` gives for a recording of ld, st, ldmatrix, stmatrix or cp.async."""
+    """The wavefronts that `hardware.banks` gives for a recording of ld, st, ldmatrix, stmatrix or cp.async."""
     name, pattern = recording.instruction, recording.pattern
     parts = name.split(".")
     shared, source = pattern.shared.astype(np.int64), pattern.source.astype(np.int64)
