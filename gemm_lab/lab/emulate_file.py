@@ -11,6 +11,7 @@ import numpy as np
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
+from gemm_lab.measure.line_costs import line_costs
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.memory_limit import in_words, limit_bytes
 
@@ -114,14 +115,14 @@ def emulate_file(
 def margin(report, file: str, text: str) -> str:
     """The source with executions, wavefronts, conflict degree and sectors beside every line that ran."""
     rows = [f"{'executions':>11} {'wavefronts':>11} {'degree':>6} {'sectors':>9}"]
-    costs = report.lines(file)
+    costs = line_costs(report, file)
     for number, line in enumerate(text.split("\n"), 1):
-        cost = costs.get(number)
+        cost = costs.get((file, number))
         if cost is None:
             rows.append(f"{'':40} {number:>5}  {line}")
             continue
         wavefronts = f"{cost.wavefronts:,}" if cost.wavefronts else ""
-        degree = f"{cost.conflict_degree:.1f}" if cost.ideal_wavefronts else ""
+        degree = f"{cost.degree:.1f}" if cost.degree is not None else ""
         rows.append(f"{cost.executions:>11,} {wavefronts:>11} {degree:>6} {cost.sectors or '':>9} {number:>5}  {line}")
     return "\n".join(rows)
 
