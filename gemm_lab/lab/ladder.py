@@ -26,17 +26,17 @@ SIZES = (2048, 4096, 8192)
 
 @dataclass(frozen=True)
 class Ladder:
-    """The rungs of one ladder, in teaching order."""
+    """The rungs of one ladder, in teaching order: `kernels`, with the settings for the GPU here."""
 
     spec: LadderSpec = field(repr=False)
+    kernels: list[Kernel] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "kernels", [kernel(k.name) for k in self.spec.kernels])
 
     @property
     def name(self) -> str:
         return self.spec.name
-
-    @property
-    def kernels(self) -> list[Kernel]:
-        return [kernel(k.name) for k in self.spec.kernels]
 
     def __iter__(self):
         return iter(self.kernels)
