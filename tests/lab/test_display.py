@@ -76,9 +76,10 @@ def show(thing):
     for name in SHOWS:
         if hasattr(thing, name):
             getattr(thing, name)()
-    for name, value in inspect.getmembers(type(thing)):
-        if isinstance(value, property) and not name.startswith("_"):
-            getattr(thing, name)
+    for base in type(thing).__mro__:
+        for name, value in vars(base).items():
+            if base.__module__.startswith("gemm_lab") and isinstance(value, property):
+                getattr(thing, name)
 
 
 def test_what_is_shown_was_computed_before(monkeypatch, capsys):
