@@ -98,13 +98,22 @@ class Report:
 
     def lines(self, file: str) -> dict[int, Totals]:
         """Totals per line of a source file: unrolled copies summed, inlined code counted where it was called from."""
-        groups: dict[int, list[Site]] = {}
+        return {line: sum_of(sites) for (_, line), sites in sorted(self.sites_by_line(file).items())}
+
+    def sites_by_line(self, *files: str) -> dict[tuple[str, int], list[Site]]:
+        """The sites of each (file, line) of some source files.
+
+        Inlined code belongs to the line that called it: of its call sites, the outermost that is in one of `files`.
+        """
+        groups: dict[tuple[str, int], list[Site]] = {}
         for site in self.sites:
             frames = ((site.file, site.line), *site.inlined_at)
-            line = next((number for name, number in reversed(frames) if name and _same_file(name, file)), None)
-            if line is not None:
-                groups.setdefault(line, []).append(site)
-        return {line: sum_of(sites) for line, sites in sorted(groups.items())}
+            found = (
+                (file, line) for name, line in reversed(frames) for file in files if name and _same_file(name, file)
+            )
+            if place := next(found, None):
+                groups.setdefault(place, []).append(site)
+        return groups
 
     def inspect(self, where, block=0, warp: int = 0):
         """Registers and shared memory after the last execution of a line by one warp, as a `Snapshot`.
