@@ -25,7 +25,8 @@ from classroom import skeletons
 from classroom.feedback_page import SafeFeedback
 from classroom.grading import LIMIT_S, Grade, grade
 from classroom.submission import ANSWER, CHECK, OWN, ReadAnything, SetRight, exercise_in, exercise_of
-from gemm_lab.cards import html
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card, printed
 from gpu_simulator.errors import LabError
 
 CUDA_STUB = "// YOUR CODE HERE"
@@ -105,8 +106,8 @@ def outputs_of(found: Grade, points: float, notes: str = "") -> list[Any]:
         return [_refusal(notes + found.message, NOT_JUDGED)]
     said = f"{notes}{found.message}\nJudged with seed {found.seed}."
     if found.passed:
-        card = html.card(f"<pre style='white-space:pre-wrap;margin:0'>{html.escape(said)}</pre>", html.GOOD)
-        return [new_output("display_data", {"text/html": card, "text/plain": said})]
+        page = card(printed(said), theme.GOOD)
+        return [new_output("display_data", {"text/html": page, "text/plain": said})]
     if found.share > 0:
         return [
             new_output("display_data", {"text/plain": said}),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gemm_lab import __version__
 from gemm_lab.lab import export
-from gpu_simulator.command_line import add_options
-from gpu_simulator.command_line import run as emulate_file
+from gpu_simulator.cli.command_line import add_options
+from gpu_simulator.cli.command_line import run as emulate_file
 from gpu_simulator.errors import LabError
 
 

@@ -4,7 +4,8 @@
 
 GEMM_LAB_BACKEND     auto (default), gpu or emulator
 GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may take (read by `gpu_simulator`); default: 3/4 of what is free
-GEMM_LAB_SMS         multiprocessors for which persistent kernels make their grid; default: those of the GPU
+GEMM_LAB_SMS         multiprocessors for which persistent kernels make their grid, where `sms=` does not say; default:
+                     those of the GPU
 GEMM_LAB_COMMIT      the commit that recorded measurements name; default: what git says of the checkout
 """
 
@@ -57,8 +58,12 @@ def backend() -> str:
     return chosen
 
 
-def sms() -> int | None:
-    """GEMM_LAB_SMS: multiprocessors, 1 to 4096; None for those of the GPU."""
+def sms(asked: int | None = None) -> int | None:
+    """Multiprocessors, 1 to 4096: `asked`, else what GEMM_LAB_SMS says; None for those of the GPU."""
+    if asked is not None:
+        if not 0 < asked <= MOST_SMS:
+            raise ConfigError(f"sms is a number of multiprocessors from 1 to {MOST_SMS}, not {asked}.")
+        return asked
     text = os.environ.get("GEMM_LAB_SMS", "").strip()
     if text and (not text.isdecimal() or not 0 < int(text) <= MOST_SMS):
         raise ConfigError(f"GEMM_LAB_SMS is {text!r}; set it to a number of multiprocessors such as 4.")

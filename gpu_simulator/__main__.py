@@ -2,7 +2,7 @@
 
 import sys
 
-from gpu_simulator.command_line import main
+from gpu_simulator.cli.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main())

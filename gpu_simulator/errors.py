@@ -1,6 +1,6 @@
 """The errors a learner can meet. Each message is a sentence: what is wrong, and what would work.
 
-Errors that need more than a message live where they arise (`compiler/diagnostics.py`, `device/`) and inherit
+Errors that need more than a message live where they arise (`compiler/diagnostics.py`, `gpu_runner`) and inherit
 from `LabError`, so that `except LabError` catches everything the lab raises on purpose.
 """
 
@@ -42,7 +42,7 @@ class LaunchError(LabError):
 class NotJudged(LabError):
     """The machine, not the answer, ended the work: a process was killed, or no file could be written.
 
-    It is neither a pass nor a fail. Whoever judges lets it through, and `notebook.grading` makes it the third verdict.
+    It is neither a pass nor a fail. Whoever judges lets it through, and `classroom.grading` makes it the third verdict.
     """
 
 

@@ -14,7 +14,7 @@ class MalformedPtx(EmulatorError):
 
 
 class UnsupportedInstruction(EmulatorError):
-    """An opcode outside `emulator.supported()`; the message names PTX line, source line and opcode."""
+    """An opcode outside `supported()`; the message names PTX line, source line and opcode."""
 
 
 class MemoryFault(EmulatorError):
@@ -42,7 +42,7 @@ class Deadlock(EmulatorError):
 
 
 class BudgetExceeded(EmulatorError):
-    """More work than a launch may make (`emulator.effort`); the message names the line that spins."""
+    """More work than a launch may make (`effort`); the message names the line that spins."""
 
 
 class AssertionFailed(EmulatorError):

@@ -64,14 +64,14 @@ def launch(
 
     compiled_or_ptx: PTX text, or an object with `.ptx` (and `.entry`, `.dynamic_smem`, `.files`).
     grid, block: int or up to three ints.   args: in parameter order; NumPy arrays are global buffers, updated in place;
-    numbers take the parameter's PTX type; `bytes` fill struct parameters; a `model.tensor_map.TensorMap` becomes the
+    numbers take the parameter's PTX type; `bytes` fill struct parameters; a `hardware.tensor_map.TensorMap` becomes the
     descriptor of its array, which is a buffer like any other.
     dynamic_smem_bytes: of `extern __shared__` arrays; a compiled object brings its own.
     hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
     reads and for missing waits and fences (`Report.hazards`).
     timing: "early" lets asynchronous copies land at once, "late" at the last legal moment.
     max_instructions: warp instructions after which `BudgetExceeded` names the line that spins.
-    max_steps: steps of the emulator after which it does so; for kernels in which few lanes spin. See `emulator.effort`.
+    max_steps: steps of the emulator after which it does so; for kernels in which few lanes spin. See `effort`.
     max_seconds: processor time of this thread after which it does so. It depends on the machine; the other two do not.
     max_bytes: memory that the launch may take besides `args`; by default GEMM_LAB_MEMORY_MB, or three quarters of what
     is free. Fewer blocks are resident together if that helps.

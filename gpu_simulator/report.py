@@ -60,9 +60,9 @@ _COUNTS = tuple(field.name for field in fields(Totals))
 
 
 class Report:
-    """The result of `emulator.launch`.
+    """The result of `launch`.
 
-    instructions: warp instructions executed.   steps: what the emulator did for them, as `emulator.effort` counts.
+    instructions: warp instructions executed.   steps: what the emulator did for them, as `effort` counts.
     sites: one `Site` a PTX instruction.   totals: their sums.
     hazards: findings, empty unless asked for.   output: the text of printf.
     most_on_the_way: with timing "late", the most bytes of copies that were asked for and had not yet come, in the
@@ -103,13 +103,22 @@ class Report:
 
     def lines(self, file: str) -> dict[int, Totals]:
         """Totals per line of a source file: unrolled copies summed, inlined code counted where it was called from."""
-        groups: dict[int, list[Site]] = {}
+        return {line: sum_of(sites) for (_, line), sites in sorted(self.sites_by_line(file).items())}
+
+    def sites_by_line(self, *files: str) -> dict[tuple[str, int], list[Site]]:
+        """The sites of each (file, line) of some source files.
+
+        Inlined code belongs to the line that called it: of its call sites, the outermost that is in one of `files`.
+        """
+        groups: dict[tuple[str, int], list[Site]] = {}
         for site in self.sites:
             frames = ((site.file, site.line), *site.inlined_at)
-            line = next((number for name, number in reversed(frames) if name and _same_file(name, file)), None)
-            if line is not None:
-                groups.setdefault(line, []).append(site)
-        return {line: sum_of(sites) for line, sites in sorted(groups.items())}
+            found = (
+                (file, line) for name, line in reversed(frames) for file in files if name and _same_file(name, file)
+            )
+            if place := next(found, None):
+                groups.setdefault(place, []).append(site)
+        return groups
 
     def inspect(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> Snapshot:
         """Registers and shared memory after the last execution of a line by one warp, as a `Snapshot`.

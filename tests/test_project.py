@@ -119,6 +119,35 @@ def test_make_has_the_targets_that_the_documents_name():
     assert re.search(r"^make test$", read("README.md"), re.M)
 
 
+PAGES = sorted(path.name for path in ROOT.glob("*.md") if path.name != "CHANGELOG.md")
+BUILD = ["Makefile", "Dockerfile", ".devcontainer/devcontainer.json", ".pre-commit-config.yaml", "pyproject.toml"]
+WORKFLOWS = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / ".github").rglob("*.yml"))]
+TOP = "gemm_lab|gpu_simulator|gpu_runner|classroom|tools|tests|kernels|notebooks|images|results|benchmarks"
+# A path from the root of the repository; one with a placeholder (NN_name, <gpu>, *) is none.
+PATH = re.compile(rf"(?<![\w./-])(?:{TOP})/[\w./-]*\w(?![\w<*…]|/<)")
+MODULE = re.compile(rf"(?<=-m )(?:{TOP})(?:\.\w+)*")
+# What only a wheel has, and what the recipes of CONTRIBUTING.md make.
+NOT_YET = re.compile(r"gemm_lab/data|05_double_loads|test_video|lane_quads|NN_name|NAME")
+
+
+def missing(text: str) -> list[str]:
+    """The paths and the modules of this project that a text names and that are not there."""
+    paths = [name for name in PATH.findall(text) if not NOT_YET.search(name) and not (ROOT / name).exists()]
+    modules = [name.replace(".", "/") for name in MODULE.findall(text)]
+    return paths + [m for m in modules if not ((ROOT / f"{m}.py").is_file() or (ROOT / m / "__main__.py").is_file())]
+
+
+@pytest.mark.parametrize("name", [*PAGES, *BUILD, *WORKFLOWS])
+def test_the_paths_and_modules_that_a_file_names_are_there(name):
+    assert missing(read(name)) == []
+
+
+def test_a_path_of_another_house_is_missed():
+    text = "see `gemm_lab/emulator/ops.py`, `tests/nothing` and `python -m gemm_lab.notebook.sync --check`"
+    assert missing(text) == ["gemm_lab/emulator/ops.py", "tests/nothing", "gemm_lab/notebook/sync"]
+    assert missing("`notebooks/NN_name.ipynb`, `results/measured/<gpu>.csv`, python -m tools.figures") == []
+
+
 def test_ci_runs_the_readmes_test_command_in_an_environment_of_its_own():
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from gemm_lab.cards.scoreboard import scoreboard
+from gemm_lab.notebook.scoreboard import scoreboard
 from gpu_simulator.errors import LabError
 
 NUMBER = re.compile(r"<!-- = (?P<key>[^>]*?) -->(?P<text>[^<]*)<!-- / -->")

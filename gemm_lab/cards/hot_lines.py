@@ -2,102 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gemm_lab.cards import html
+from gemm_lab.cards.card import card
+from gemm_lab.cards.theme import tag
+from gemm_lab.measure.line_costs import Cost, line_costs
 
-if TYPE_CHECKING:
-    from gemm_lab.lab.kernel import Kernel
-
-COUNTS = ("executions", "wavefronts", "ideal", "sectors", "requests", "operand_bytes")
-PRODUCTS = ("wgmma.mma_async", "tcgen05.mma")  # tensor cores that read shared memory themselves
 CONTEXT = 1  # lines shown around a line that counts
+COLLIDES, COLLIDES_MUCH = 1.05, 4  # conflict degrees from which a line is coloured
 
 
-@dataclass(frozen=True)
-class Line:
-    """One source line. `wavefronts` of shared memory, `sectors` and `requests` of global memory, `operand_bytes` that
-    tensor cores read in shared memory themselves, by descriptors. Those of wgmma are in the wavefronts too, as an H200
-    counts them (`emulator/ops/wgmma.py`); for tcgen05 no count is recorded, so that only the bytes are shown.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Line(Cost):
+    """One source line with what it cost."""
 
     number: int
     text: str
     file: str
-    executions: int = 0
-    wavefronts: int = 0
-    ideal: int = 0
-    sectors: int = 0
-    requests: int = 0
-    operand_bytes: int = 0
 
-    @property
-    def degree(self) -> float | None:
-        """Wavefronts ÷ ideal wavefronts, None without shared accesses."""
-        return self.wavefronts / self.ideal if self.ideal else None
+
+def lines_of(report: Any, listing: Sequence[tuple[str, int, str]]) -> tuple[Line, ...]:
+    """The lines of a source, (file, number, text) each, with what a report says of them."""
+    costs = line_costs(report, *dict.fromkeys(file for file, _, _ in listing))
+    return tuple(
+        Line(number=number, text=text, file=file, **vars(costs.get((file, number), Cost())))
+        for file, number, text in listing
+    )
 
 
 @dataclass(frozen=True)
 class HotLines:
-    """Shows itself as the lines that touch memory, each with its cost; `.lines` holds all lines.
+    """Shows itself as the lines that touch memory, each with its cost.
 
-    where: the size that was counted, in words, where it is not that of the run.
+    lines: every line of the source, in order, with the learner's own numbers inside an edited region.
+    report: where the costs come from.   where: the size that was counted, in words, where it is not that of the run.
     """
 
+    label: str
+    lines: tuple[Line, ...] = field(repr=False)
     report: Any = field(repr=False)
-    kernel: Kernel = field(repr=False)
     where: str = ""
 
     @property
     def title(self) -> str:
         """What is shown, and `where` it was counted."""
         return "what each line costs" + (f", {self.where}" if self.where else "")
-
-    @property
-    def lines(self) -> list[Line]:
-        """Every line of the source, in order, with the learner's own numbers inside an edited region."""
-        spec, found = self.kernel.spec, []
-        costs = {name: self._costs(name) for name in {spec.file, "cell"}}
-        for file, number, text in self._numbered():
-            found.append(Line(number, text, file, **costs[file].get(number, {})))
-        return found
-
-    def _costs(self, file: str) -> dict[int, dict[str, int]]:
-        costs: dict[int, dict[str, int]] = {}
-        for site in self.report.sites:
-            name, number = site.outermost
-            if name is None or name.rsplit("/", 1)[-1] != file:
-                continue
-            cost = costs.setdefault(number, dict.fromkeys(COUNTS, 0))
-            cost["executions"] += site.executions
-            cost["wavefronts"] += site.wavefronts
-            cost["ideal"] += site.ideal_wavefronts
-            if site.opcode.startswith(PRODUCTS):
-                cost["operand_bytes"] += site.bytes
-            if site.sectors:
-                cost["sectors"] += site.sectors
-                cost["requests"] += site.requests
-        return costs
-
-    def _numbered(self):
-        kernel, spec = self.kernel, self.kernel.spec
-        if kernel.whole:
-            for offset, text in enumerate(kernel.whole.text.split("\n")):
-                yield kernel.whole.file, kernel.whole.first_line + offset, text
-            return
-        regions = {region.first_line: (region, kernel.edits.get(name)) for name, region in spec.regions.items()}
-        lines, number = spec.source.split("\n"), 1
-        while number <= len(lines):
-            region, edit = regions.get(number, (None, None))
-            if edit is not None:
-                for offset, text in enumerate(edit.text.rstrip("\n").split("\n")):
-                    yield edit.file, edit.first_line + offset, text
-                number = region.last_line + 1
-            else:
-                yield spec.file, number, lines[number - 1]
-                number += 1
 
     def _shown(self) -> list[Line | None]:
         lines = self.lines
@@ -137,16 +89,13 @@ class HotLines:
         rows = []
         for line, text in self._rows():
             text = escape(text)
-            if line is not None and line.degree is not None and line.degree >= 1.05:
-                text = f'<span style="background:{"#fde9d9" if line.degree < 4 else "#f9c9b0"}">{text}</span>'
+            if line is not None and line.degree is not None and line.degree >= COLLIDES:
+                text = tag("span", "warm" if line.degree < COLLIDES_MUCH else "hot", text)
             rows.append(text)
-        return (
-            f'<pre style="background:{html.PAPER};color:{html.INK};font-size:12px;line-height:1.3;overflow-x:auto;'
-            'margin:4px 0">' + "\n".join(rows) + "</pre>"
-        )
+        return tag("pre", "wide pre", "\n".join(rows))
 
     def _repr_html_(self) -> str:
-        return html.card(f"<b>{escape(self.kernel.label)}</b>: {self.title}{self.body()}")
+        return card(f"<b>{escape(self.label)}</b>: {self.title}{self.body()}")
 
 
 def _wavefronts(line: Line) -> str:
@@ -162,4 +111,4 @@ def _operands(line: Line) -> str:
 
 
 def _sectors(line: Line) -> str:
-    return f"{line.sectors / line.requests:.1f}" if line.requests else ""
+    return f"{line.sectors_per_request:.1f}" if line.requests else ""

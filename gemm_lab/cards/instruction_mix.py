@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
 
-from gemm_lab.cards import html
-from gemm_lab.lab.inner_loops import trips
-from gpu_simulator import compiler
-from gpu_simulator.compiler.instruction_classes import CLASSES, by_class
-from gpu_simulator.compiler.main_loop import main_loop, opcodes
+from gemm_lab.cards.card import card
+from gemm_lab.cards.table import Table
+from gpu_simulator.compiler.instruction_classes import CLASSES
 from gpu_simulator.errors import LabError
 
 
@@ -105,23 +100,20 @@ class InstructionMix:
             notes.append("How often an inner loop runs is not known; it is counted once.")
         return notes
 
+    def _table(self) -> Table:
+        return Table(*self._columns(), " ".join(self._notes()))
+
     def __repr__(self) -> str:
-        header, rows = self._columns()
-        widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-            for row in [header, *rows]
-        ]
-        return "\n".join([f"{self.kernel} for {self.arch}, {self.registers} registers", *lines, *self._notes()])
+        head = f"{self.kernel} for {self.arch}, {self.registers} registers"
+        return "\n".join([head, *self._table().lines(), *self._notes()])
 
     def table(self) -> str:
         """The counts as an HTML table."""
-        header, rows = self._columns()
-        return html.table(header, rows, " ".join(self._notes()))
+        return self._table().html()
 
     def _repr_html_(self) -> str:
         title = f"<b>{escape(self.kernel)}</b> for {self.arch}, {self.registers} registers a thread"
-        return html.card(title + self.table())
+        return card(title + self.table())
 
     def plot(self, *others: InstructionMix):
         """The main loop's instructions for each m16n8k8 of multiply-adds, with other mixes above it."""
@@ -133,55 +125,6 @@ class InstructionMix:
         return plots.profile_card(
             "Instructions of the main loop", [mix_section(mixes)], [], "static counts: no GPU, no time"
         )
-
-
-def instruction_mix(kernel: Any, arch: str | None = None) -> InstructionMix:
-    """The mix of a `Kernel` for `arch` (default: what it compiles for here)."""
-    compiled = kernel.compile(arch)
-    lines = compiler.disassemble(compiled)
-    loop, tile = main_loop(lines), kernel.config.get("BLOCK_K")
-    multiplying = [kernel.config.get(name, 0) for name in ("NUM_WARPS_M", "NUM_WARPS_N")]  # a producer warp does not
-    warps = multiplying[0] * multiplying[1] or compiled.threads // 32
-    products = kernel.block[0] * kernel.block[1] / warps if kernel.block else None
-    macs, step = (loop.macs if loop else 0), None
-    if loop and loop.repeats:  # inner loops do the multiply-adds, several times a turn: a turn is a k tile
-        macs, step = 0, tile
-    elif loop and products:
-        step = loop.macs / products
-    turns = trips(kernel, compiled, loop, lines) if loop else []
-    body: Counter = opcodes(loop.lines) if loop else Counter()
-    for part, count in zip(loop.inner if loop else (), turns, strict=True):
-        for opcode, copies in opcodes(part).items():
-            body[opcode] += copies * ((count or 1) - 1)
-    whole = opcodes(lines)
-    return InstructionMix(
-        kernel.label,
-        compiled.arch,
-        compiled.registers,
-        by_class(whole),
-        by_class(body),
-        tuple(turns),
-        step,
-        tile,
-        products,
-        macs,
-        loop.macs_elsewhere if loop else 0,
-        warps,
-        len(lines) - len(loop.lines) if loop else 0,
-        _load_bytes(body),
-        dict(whole),
-    )
-
-
-def _load_bytes(body: Mapping[str, float]) -> int | None:
-    """The width of all LDG in `body`: "LDG.E.128.CONSTANT" is 16 bytes a lane, without a width it is 4."""
-
-    def width(opcode: str) -> int:
-        bits = re.search(r"\.[US]?(8|16|64|128|256)\b", opcode)
-        return int(bits[1]) // 8 if bits else 4
-
-    widths = {width(opcode) for opcode in body if opcode.startswith("LDG.") or opcode == "LDG"}
-    return widths.pop() if len(widths) == 1 else None
 
 
 def mix_section(mixes: list[InstructionMix]):
@@ -198,4 +141,4 @@ def mix_section(mixes: list[InstructionMix]):
     return plots.Section(title, rows, numbers)
 
 
-__all__ = ["InstructionMix", "instruction_mix", "mix_section"]
+__all__ = ["InstructionMix", "mix_section"]

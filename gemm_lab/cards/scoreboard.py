@@ -1,33 +1,21 @@
-"""`scoreboard()`: every measured kernel of every ladder at one size, what each idea gained, what others published.
-
-from gemm_lab.cards.scoreboard import scoreboard
-board = scoreboard(4096)
-board                      the fastest rung of each ladder
-board.plot()               all of them, over the speed of cuBLAS and the ceiling in the same run
-board.gains("hopper")      each rung over the one that it extends; rows of different runs are refused
-board.published("t4")      a document's share of cuBLAS beside the share measured here
-"""
+"""The boards of `scoreboard()`: the fastest rung of each ladder, what each idea gained, what others published."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from gemm_lab import catalog
-from gemm_lab.cards import html
-from gemm_lab.lab.here import RECORDED_ON, here
-from gemm_lab.lab.recording import measured_ladders
+from gemm_lab.cards.card import card, remark
+from gemm_lab.cards.table import Table
 from gemm_lab.measure import results
 from gemm_lab.measure.ablation import Gain, gain, settings
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu, gpu
-
-REGIME, SIZE = "sustained", 4096
 
 
 @dataclass(frozen=True)
@@ -170,7 +158,7 @@ class Board:
         commits = sorted({row.commit for row in rungs})
         return conditions(rungs).replace("\n", " · ") + (f" · commits {', '.join(commits)}" if len(commits) > 2 else "")
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _table(self) -> Table:
         header = ["ladder", "rungs", "fastest", "types", "TFLOPS", "% of cuBLAS", "% of its ceiling"]
         body = []
         for name, rows in self.ladders.items():
@@ -187,13 +175,13 @@ class Board:
                 ]
             )
         body += [[name, "", "not measured", "", "", "", ""] for name in self.missing]
-        return header, body
+        return Table(header, body, self.caption(), 4)
 
     def __repr__(self) -> str:
-        return "\n".join([*columns(*self._table()), self.caption()])
+        return "\n".join([*self._table().lines(aligned=False), self.caption()])
 
     def _repr_html_(self) -> str:
-        return html.card(html.table(*self._table(), self.caption(), text_columns=4))
+        return card(self._table().html())
 
 
 @dataclass(frozen=True)
@@ -213,7 +201,7 @@ class Gains:
 
         return draw(self)
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _table(self) -> Table:
         body = []
         for row in self.rows:
             moved = ", ".join(f"{name} {old} → {new}" for name, (old, new) in row.moved.items())
@@ -226,18 +214,18 @@ class Gains:
                     f"{row.low:.3f} – {row.high:.3f}{'' if row.paired else ' *'}",
                 ]
             )
-        return ["rung", "idea", "settings that moved with it", "times as fast", "quartiles"], body
+        header = ["rung", "idea", "settings that moved with it", "times as fast", "quartiles"]
+        return Table(header, body, text_columns=3)
 
     def _notes(self) -> list[str]:
         unpaired = ["* no samples were kept: the ratio of the medians, and what the quartiles of both rows leave open"]
         return unpaired * any(not row.paired for row in self.rows) + [f"refused: {text}" for text in self.refused]
 
     def __repr__(self) -> str:
-        return "\n".join([*columns(*self._table()), *self._notes()])
+        return "\n".join([*self._table().lines(aligned=False), *self._notes()])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f'<div style="color:{html.WARN}">{escape(text)}</div>' for text in self._notes())
-        return html.card(html.table(*self._table(), text_columns=3) + notes)
+        return card(self._table().html() + "".join(remark(text, "warn") for text in self._notes()))
 
 
 @dataclass(frozen=True)
@@ -249,43 +237,14 @@ class PublishedBesideMeasured:
     n: int
     rows: tuple[tuple[str, float, float], ...]
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _table(self) -> Table:
         header = ["rung", f"published: {self.there}", f"measured: {self.measured_on}"]
-        return header, [[name, f"{there:.1f}", f"{here_:.1f}"] for name, there, here_ in self.rows]
+        rows = [[name, f"{there:.1f}", f"{here_:.1f}"] for name, there, here_ in self.rows]
+        return Table(header, rows, f"Percent of cuBLAS, each on its own GPU; ours at {self.n}.")
 
     def __repr__(self) -> str:
-        return "\n".join([*columns(*self._table()), f"percent of cuBLAS, each on its own GPU; ours at {self.n}"])
+        foot = f"percent of cuBLAS, each on its own GPU; ours at {self.n}"
+        return "\n".join([*self._table().lines(aligned=False), foot])
 
     def _repr_html_(self) -> str:
-        return html.card(html.table(*self._table(), f"Percent of cuBLAS, each on its own GPU; ours at {self.n}."))
-
-
-@checked
-def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Board:
-    """The rows of GPU `on` at n × n × n: by default of the GPU here, where it was recorded, else of the H200."""
-    present = here().present if on is None else None
-    name = present.name if present is not None and results.read(results.path_for(present)) else on or RECORDED_ON
-    path = results.path_for(present) if present is not None and name == present.name else results.path_of(name)
-    rows = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
-    if not rows:
-        raise LabError(f"Nothing was recorded at {n}, {regime}, on {name}; `gemm-lab record` on that GPU does it.")
-    order = {spec.name: place for place, spec in enumerate(catalog.kernels().values())}
-    ladders = reading_order()
-    rank = {name: place for place, name in enumerate(ladders)}
-    rows.sort(key=lambda row: (rank.get(row.ladder, len(rank)), order.get(row.kernel, len(order)), row.kernel))
-    measured = {row.ladder for row in rows}
-    return Board(rows[0].gpu, n, regime, tuple(rows), tuple(name for name in ladders if name not in measured), path)
-
-
-def reading_order() -> list[str]:
-    """The ladders with something to time, in the order of the notebooks that teach them."""
-    return sorted(measured_ladders(), key=lambda name: catalog.ladder(name).notebook)
-
-
-def columns(header: list[str], body: list[list[str]]) -> list[str]:
-    """A table as lines of text."""
-    widths = [max(len(row[i]) for row in [header, *body]) for i in range(len(header))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [header, *body]
-    ]
+        return card(self._table().html())

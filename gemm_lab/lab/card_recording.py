@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 import json
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from gemm_lab.lab.here import Here
-from gemm_lab.lab.kernel import Kernel, kernel
+from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure import ncu
 from gemm_lab.measure.cards import CARD_N, METRIC_NAMES, ProfileCard, from_launch
 from gemm_lab.measure.inputs import arguments, make_inputs
@@ -22,7 +22,7 @@ LAUNCHES = "launches.json"
 
 
 def record_cards(
-    kernels: Iterable[Kernel], where: Here, folder: Path, n: int = CARD_N, timeout_s: float = TIMEOUT_S
+    kernels: Iterable[Launchable], where: Here, folder: Path, n: int = CARD_N, timeout_s: float = TIMEOUT_S
 ) -> list[ProfileCard]:
     """Profile kernels at n × n × n (N(0,1) inputs) under one ncu; `folder` keeps its report and exports."""
     plan, launches, inputs = [], [], {}
@@ -60,13 +60,6 @@ def read_recording(folder: Path) -> list[ProfileCard]:
     """The cards in a folder that `record_cards` left; needs no GPU and no ncu."""
     launches = json.loads((folder / LAUNCHES).read_text(encoding="utf-8"))
     return [from_launch(found, **launch) for found, launch in zip(ncu.read(folder), launches, strict=True)]
-
-
-def variants(name: str, where: Here, settings: Mapping[str, int] | None = None) -> list[Kernel]:
-    """The rung with its default configuration and, if it differs, with that of this GPU; `settings` changed in both."""
-    made = kernel(name)
-    configs = [made.spec.configure(key, **settings or {}) for key in (None, where.gpu.key if where.gpu else None)]
-    return [replace(made, config=config) for index, config in enumerate(configs) if config not in configs[:index]]
 
 
 def driver_version(where: Here) -> str:

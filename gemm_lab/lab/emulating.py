@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import gpu_runner as device
 import gpu_simulator as emulator
-from gemm_lab.config import sms
+from gemm_lab import config
 from gemm_lab.lab import known_types  # noqa: F401  so that a server's reports are understood
+from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.measuring import check_twice
 from gemm_lab.measure.check import Verdict
 from gemm_lab.measure.inputs import make_inputs
@@ -25,16 +26,19 @@ from gpu_simulator.hardware.tensor_map import TensorMap
 from gpu_simulator.memory_limit import in_words, limit_bytes
 
 if TYPE_CHECKING:
-    from gemm_lab.lab.kernel import Kernel
     from gpu_simulator import Report
     from gpu_simulator.compiler import Compiled
 
 SECONDS_WITHOUT_ASKING, WORD_S = 60.0, 15.0
+INSTRUCTION_S, STEP_S = (
+    0.4e-6,
+    10e-6,
+)  # of the emulator for a warp instruction, and for a step of all lanes, on two cores
 # Warp instructions that a kernel may execute: at least 20 times what any kernel of the catalogue and any right answer
 # needs, of which simt/01 to 03 need most, one for five or six products. Few enough to notice a spin soon.
 FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 4.0
 WHOLE_TILE = 128  # a kernel for any size works on whole tiles, also where D has fewer rows or columns
-# Steps of the emulator (`emulator.effort`), for a spin of few lanes, which executes little: `MARGIN` times a bound that
+# Steps (`gpu_simulator.effort`), for a spin of few lanes, which executes little: `MARGIN` times a bound that
 # no kernel of the catalogue and no right answer passes, at any size. It has a part for each launch, a part for each k
 # (the longest loop over k is that of simt/04), and a part that grows with the number of blocks. Neither limit is a
 # time, so that a verdict is the same on a machine that is slow, busy, or suspended in the middle of a run.
@@ -64,7 +68,7 @@ def launch(
 ) -> tuple[list[np.ndarray], Report]:
     """Run once; returns the arrays of `args` as they are afterwards, and the report.
 
-    Where GEMM_LAB_SERVER names a server that emulates, it runs there. options: the limits that `emulator.launch`
+    Where GEMM_LAB_SERVER names a server that emulates, it runs there. options: the limits that `gpu_simulator.launch`
     takes; without any, only the stop button ends a launch.
     """
     server = device.emulating_server()
@@ -100,9 +104,12 @@ def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
 
 
 def check_on_emulator(
-    kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0
+    kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, seed: int = 0, sms: int | None = None
 ) -> tuple[list[Verdict], Report]:
-    """The two checks of `measure.check` with the emulator as the machine, and the report of the first."""
+    """The two checks of `measure.check` with the emulator as the machine, and the report of the first.
+
+    sms: see `Kernel.grid`.
+    """
     reports: list[Report] = []
 
     def machine(compiled, *, grid, args, cluster):
@@ -111,7 +118,7 @@ def check_on_emulator(
         return arrays
 
     with still_at_work(f"{kernel.label} at {m} × {n} × {k}"):
-        verdicts = check_twice(kernel, compiled, m, n, k, seed, machine)
+        verdicts = check_twice(kernel, compiled, m, n, k, seed, machine, sms)
     return verdicts, reports[0]
 
 
@@ -137,50 +144,104 @@ def _say(what: str) -> None:
     print(f"Still at work: {what}. The stop button stops it; in a terminal Ctrl-C.", file=sys.stderr, flush=True)
 
 
-def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
-    """Races, uninitialised reads and missing waits: two block tiles along N, each stage filled twice, both timings."""
+@dataclass(frozen=True)
+class Hazards:
+    """What a search for hazards found, widest first, and the reports of its launches by timing: "early" and "late".
+
+    size: (m, n, k) of the launches.
+    """
+
+    size: tuple[int, int, int]
+    reports: dict[str, Report] = field(repr=False)
+
+    @property
+    def found(self) -> list:
+        """Each hazard once, also where both timings show it."""
+        every = {str(hazard): hazard for report in reversed(self.reports.values()) for hazard in report.hazards}
+        order = dict.fromkeys(str(hazard) for report in self.reports.values() for hazard in report.hazards)
+        return emulator.widest_first([every[text] for text in order])
+
+
+def find_hazards(kernel: Launchable, compiled: Compiled, sms: int | None = None) -> Hazards:
+    """Races, uninitialised reads and missing waits: two block tiles along N, each stage filled twice, both timings.
+
+    sms: see `Kernel.grid`.
+    """
+    size = hazard_size(kernel, sms)
+    reports = {timing: search(kernel, compiled, size, timing, sms) for timing in ("early", "late")}
+    return Hazards(size, reports)
+
+
+def hazard_size(kernel: Launchable, sms: int | None = None) -> tuple[int, int, int]:
+    """(m, n, k) at which hazards are looked for."""
     m, n, k = smallest_size(kernel)
-    n *= 2 if sms() is None else 4  # a race between blocks takes two; told how few run, each gets several tiles
-    k *= kernel.config.get("NUM_STAGES", 1)
-    problem, found = kernel.problem, []
-
-    for timing in ("early", "late"):
-        inputs = make_inputs(problem, m, n, k, "integers", 0)
-        _, report = launch(
-            compiled,
-            kernel.grid(m, n, k),
-            inputs.arguments(),
-            kernel.spec.cluster,
-            hazards=True,
-            timing=timing,
-            **limits(m, n, k),
-        )
-        found += [hazard for hazard in report.hazards if str(hazard) not in {str(other) for other in found}]
-    return emulator.widest_first(found)
+    n *= (
+        2 if config.sms(sms) is None else 4
+    )  # a race between blocks takes two; told how few run, each gets several tiles
+    return m, n, k * kernel.config.get("NUM_STAGES", 1)
 
 
-def smallest_size(kernel: Kernel) -> tuple[int, int, int]:
+def search(
+    kernel: Launchable, compiled: Compiled, size: tuple[int, int, int], timing: str, sms: int | None = None
+) -> Report:
+    """The report of one launch on small integers in which hazards are looked for."""
+    inputs = make_inputs(kernel.problem, *size, "integers", 0)
+    options = {"hazards": True, "timing": timing, **limits(*size)}
+    return launch(compiled, kernel.grid(*size, sms), inputs.arguments(), kernel.spec.cluster, **options)[1]
+
+
+@dataclass(frozen=True)
+class Small:
+    """What the emulator counted at a small size beside a run on a GPU, or why it `stopped` there.
+
+    A kernel that a GPU ran rightly may stop: at a fault that did no harm, or at something that the emulator does not
+    know.
+    """
+
+    size: tuple[int, int, int]
+    report: Report | None = field(default=None, repr=False)
+    stopped: str = ""
+
+
+def small_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
+    """The size at which the emulator counts beside a run at m × n × k: the kernel's smallest, or that of the run."""
+    return min(smallest_size(kernel), (m, n, k), key=math.prod)
+
+
+def count_small(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int | None = None) -> Small:
+    """Counts at the `small_size` of a run."""
+    size = small_size(kernel, m, n, k)
+    try:
+        return Small(size, check_on_emulator(kernel, compiled, *size, 0, sms)[1])
+    except LabError as error:
+        return Small(size, stopped=str(error))
+
+
+def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
     """One block tile in m and n, two block tiles in k, of a kernel of any size, too (32 where it has no tiles)."""
     steps, config = kernel.spec.size_multiples(kernel.config), kernel.config
     m, n, k = (max(steps[axis], config.get(f"BLOCK_{axis.upper()}", 32 if steps[axis] == 1 else 1)) for axis in "mnk")
     return m, n, 2 * k
 
 
-def estimate_s(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> float:
-    """Seconds that one launch will take here: a line through two timed launches of about 128³ and 256³."""
+def estimate_s(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int | None = None) -> float:
+    """Seconds of one m × n × k launch on two cores, the same on every machine: from counts, not from a clock.
+
+    A line through the instructions and steps of launches of about 128³ and 256³.
+    """
     points = []
-    for edge in (128, 128, 256):  # the first launch also parses the PTX and is timed again
+    for edge in (128, 256):
         size = tuple(-(-edge // step) * step for step in kernel.spec.size_multiples(kernel.config).values())
         inputs = make_inputs(kernel.problem, *size, "integers", 0)
-        begun = time.perf_counter()
-        launch(compiled, kernel.grid(*size), inputs.arguments(), kernel.spec.cluster, **limits(*size))
-        points.append((size[0] * size[1] * size[2], time.perf_counter() - begun))
-    (small, quick), (large, slow) = points[1:]
+        grid = kernel.grid(*size, sms)
+        report = launch(compiled, grid, inputs.arguments(), kernel.spec.cluster, **limits(*size))[1]
+        points.append((math.prod(size), INSTRUCTION_S * report.instructions + STEP_S * report.steps))
+    (small, quick), (large, slow) = points
     slope = max(slow - quick, 0.2 * slow) / max(large - small, large / 2)
     return quick + slope * (m * n * k)
 
 
-def require_memory(kernel: Kernel, m: int, n: int, k: int) -> None:
+def require_memory(kernel: Launchable, m: int, n: int, k: int) -> None:
     """A `LabError` if a checked run needs more memory than a launch may take here."""
     needed, limit = BYTES_OF_INPUTS * (m + n) * k + 2 * BYTES_OF_RESULTS * m * n, limit_bytes(None)
     if needed > limit:
@@ -196,12 +257,14 @@ def require_memory(kernel: Kernel, m: int, n: int, k: int) -> None:
         )
 
 
-def require_patience(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, sure: bool) -> None:
+def require_patience(
+    kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sure: bool, sms: int | None = None
+) -> None:
     """A `LabError` if a run needs more memory than there is, or more than a minute and is not `sure`."""
     require_memory(kernel, m, n, k)
     if m * n * k <= 640**3:
         return
-    seconds = 2 * estimate_s(kernel, compiled, m, n, k)
+    seconds = 2 * estimate_s(kernel, compiled, m, n, k, sms)
     if seconds > SECONDS_WITHOUT_ASKING and not sure:
         raise LabError(
             f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the emulator. "

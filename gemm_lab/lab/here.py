@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 import gpu_runner as device
+from gemm_lab.cards import theme
 from gpu_runner import settings
 from gpu_simulator.hardware.data_sheets import Gpu, Present, gpu
 
@@ -50,8 +51,8 @@ class Here:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        colour = "#009E73" if self.usable else "#0072B2"
-        return f'<div style="border-left:4px solid {colour};padding:4px 10px">{escape(str(self))}</div>'
+        edge = f"4px solid {theme.GOOD if self.usable else theme.NOTE}"
+        return theme.tag("div", "edge", escape(str(self)), border_left=edge)
 
 
 def here() -> Here:

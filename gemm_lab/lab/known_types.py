@@ -1,7 +1,7 @@
 """What the emulator's answers are made of, made known to the codec on both sides.
 
-The codec (`device.codec`) stands on a floor that may not know the emulator, so this module, which may, registers the
-types. Import it wherever answers of a server are written or read.
+The codec (`gpu_runner.transport.codec`) stands on a floor that may not know the emulator, so this module, which may,
+registers the types. Import it wherever answers of a server are written or read.
 """
 
 from __future__ import annotations

@@ -11,10 +11,12 @@ from typing import Any
 
 import gpu_runner as device
 from gemm_lab import catalog
-from gemm_lab.cards import html
+from gemm_lab.cards.card import card
+from gemm_lab.cards.table import Table
 from gemm_lab.catalog import LadderSpec
+from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.lab.here import RECORDED_ON, here
-from gemm_lab.lab.kernel import Kernel, kernel, resolve_backend
+from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.measure.statistics import times_as_fast
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import LabError, SizeError
@@ -24,17 +26,17 @@ SIZES = (2048, 4096, 8192)
 
 @dataclass(frozen=True)
 class Ladder:
-    """The rungs of one ladder, in teaching order."""
+    """The rungs of one ladder, in teaching order: `kernels`, with the settings for the GPU here."""
 
     spec: LadderSpec = field(repr=False)
+    kernels: list[Kernel] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "kernels", [kernel(k.name) for k in self.spec.kernels])
 
     @property
     def name(self) -> str:
         return self.spec.name
-
-    @property
-    def kernels(self) -> list[Kernel]:
-        return [kernel(k.name) for k in self.spec.kernels]
 
     def __iter__(self):
         return iter(self.kernels)
@@ -139,7 +141,7 @@ class Ladder:
     def _repr_html_(self) -> str:
         rows = [[k.name, k.summary] for k in self.spec.kernels]
         head = f"<b>{escape(self.spec.title)}</b> &nbsp;{escape(self.spec.problem.formula)}"
-        return html.card(head + html.table(["kernel", "what it adds"], rows, text_columns=2))
+        return card(head + Table(["kernel", "what it adds"], rows, text_columns=2).html())
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ class Bench:
 
         return [asdict(row) for row in self.rows]
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _table(self) -> Table:
         order = {spec.name: index for index, spec in enumerate(self.ladder.spec.kernels)}
         names = sorted(dict.fromkeys(r.kernel for r in self.rows), key=lambda name: order.get(name, len(order)))
         header = ["kernel", *(f"TFLOPS at {n}" for n in self.sizes), *(f"% of cuBLAS at {n}" for n in self.sizes)]
@@ -211,7 +213,7 @@ class Bench:
                     ),
                 ]
             )
-        return header, body
+        return Table(header, body, self._caption())
 
     def _caption(self) -> str:
         rungs = [row for row in self.rows if row.ladder == self.ladder.name] or list(self.rows)
@@ -224,17 +226,10 @@ class Bench:
         )
 
     def __repr__(self) -> str:
-        header, body = self._table()
-        widths = [max(len(row[i]) for row in [header, *body]) for i in range(len(header))]
-        lines = []
-        for first, *others in [header, *body]:
-            cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-            lines.append("  ".join([first.ljust(widths[0]), *cells]))
-        return "\n".join([*lines, self._caption()])
+        return "\n".join([*self._table().lines(), self._caption()])
 
     def _repr_html_(self) -> str:
-        header, body = self._table()
-        return html.card(html.table(header, body, self._caption()))
+        return card(self._table().html())
 
 
 def _sizes(sizes: int | Iterable[int]) -> list[int]:

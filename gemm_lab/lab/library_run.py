@@ -7,7 +7,7 @@ from typing import Any
 
 import gpu_runner as device
 from gemm_lab.catalog import Problem
-from gemm_lab.lab.kernel import resolve_backend
+from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.measure.benchmark import Entry, benchmark
 from gpu_simulator.errors import LabError
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gpu_runner as device
 from gemm_lab import catalog
 from gemm_lab.lab.here import RECORDED_ON, here
+from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.benchmark import Entry, Measurement, Measurements, at_size, benchmark
 from gemm_lab.measure.check import Launch, Verdict, check
 from gemm_lab.measure.results import recorded
 from gpu_simulator.errors import ConfigError, LabError, SizeError
 
 if TYPE_CHECKING:
-    from gemm_lab.lab.kernel import Kernel
     from gpu_simulator.compiler import Compiled
 
 BASELINES = ("cublas", "inductor", "cutlass_sm75", "cutlass_sm80")
@@ -24,11 +25,18 @@ SPEED_EDGE = 2048  # a smaller product is over before it fills a GPU: its speed,
 
 
 def check_twice(
-    kernel: Kernel, compiled: Compiled, m: int, n: int, k: int, seed: int = 0, launch: Launch | None = None
+    kernel: Launchable,
+    compiled: Compiled,
+    m: int,
+    n: int,
+    k: int,
+    seed: int = 0,
+    launch: Launch | None = None,
+    sms: int | None = None,
 ) -> list[Verdict]:
     """Small integers, which must be exact; then, if they are, normal numbers within their bound.
 
-    `launch` is the machine to run on, by default the GPU (see `measure.check.check`).
+    `launch` is the machine to run on, by default the GPU (see `measure.check.check`); sms: see `Kernel.grid`.
     """
     verdicts = []
     for kind in ("integers", "normal"):
@@ -36,7 +44,7 @@ def check_twice(
             check(
                 compiled,
                 kernel.problem,
-                grid=kernel.grid(m, n, k),
+                grid=kernel.grid(m, n, k, sms),
                 m=m,
                 n=n,
                 k=k,
@@ -52,7 +60,7 @@ def check_twice(
     return verdicts
 
 
-def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> Entry:
+def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, sms: int | None = None) -> Entry:
     """A kernel, or a ceiling with its own count of operations, for the benchmark."""
     spec = kernel.spec
     settings = " ".join(f"{name}={value}" for name, value in kernel.config.items())
@@ -61,7 +69,7 @@ def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> En
             label or spec.name,
             "kernel",
             compiled,
-            kernel.grid,
+            partial(kernel.grid, sms=sms),
             spec.cluster,
             block=kernel.block,
             ladder=spec.ladder,
@@ -86,11 +94,11 @@ def entry_of(kernel: Kernel, compiled: Compiled, label: str | None = None) -> En
 
 
 def benchmark_kernels(
-    kernels: Iterable[Kernel],
+    kernels: Iterable[Launchable],
     sizes: Iterable[int],
     *,
     baselines: Iterable[str],
-    ceiling: Kernel | None,
+    ceiling: Launchable | None,
     regime: str,
     rounds: int | None,
     progress: bool | Callable,
@@ -115,7 +123,7 @@ def benchmark_kernels(
             report.close()
 
 
-def speed_size(kernel: Kernel, m: int = 1, n: int = 1, k: int = 1) -> tuple[int, int, int]:
+def speed_size(kernel: Launchable, m: int = 1, n: int = 1, k: int = 1) -> tuple[int, int, int]:
     """The size at which one run is timed: its own, but in each direction at least `SPEED_EDGE`, in whole tiles.
 
     Its own where the larger one is no multiple of the kernel's cluster.
@@ -129,12 +137,14 @@ def speed_size(kernel: Kernel, m: int = 1, n: int = 1, k: int = 1) -> tuple[int,
     return size
 
 
-def quick_speed(kernel: Kernel, compiled: Compiled, m: int, n: int, k: int) -> dict[str, Any]:
+def quick_speed(
+    kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int | None = None
+) -> dict[str, Any]:
     """`tflops` and `cublas_tflops` of a short interleaved run at `timed_at`, for the card of one `run` at m × n × k.
 
     `untimed` says why there is no speed: a kernel may be right at its own size and wrong at the larger one.
     """
-    entries = [entry_of(kernel, compiled), Entry("cublas", "cublas", ladder=kernel.spec.ladder)]
+    entries = [entry_of(kernel, compiled, sms=sms), Entry("cublas", "cublas", ladder=kernel.spec.ladder)]
     size = speed_size(kernel, m, n, k)
     try:
         found = benchmark(entries, [size], kernel.spec.problem, "burst", QUICK_ROUNDS)

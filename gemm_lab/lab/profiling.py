@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from gemm_lab import catalog, compiling
-from gemm_lab.lab.card_recording import driver_version, record_cards, variants
+from gemm_lab.lab.card_recording import driver_version, record_cards
 from gemm_lab.lab.here import Here
-from gemm_lab.lab.kernel import kernel
+from gemm_lab.lab.kernel import Kernel, kernel
 from gemm_lab.measure import ncu
 from gemm_lab.measure.cards import CARD_N, write_cards
 from gemm_lab.measure.inputs import make_inputs
@@ -108,6 +108,13 @@ def record_profiles(
         }
         written.append(_written(folder / "about.csv", [about]))
     return written
+
+
+def variants(name: str, where: Here, settings: Mapping[str, int] | None = None) -> list[Kernel]:
+    """The rung with its default configuration and, if it differs, with that of this GPU; `settings` changed in both."""
+    made = kernel(name)
+    configs = [made.spec.configure(key, **settings or {}) for key in (None, where.gpu.key if where.gpu else None)]
+    return [replace(made, config=config) for index, config in enumerate(configs) if config not in configs[:index]]
 
 
 def _written(path: Path, rows: list[dict[str, Any]]) -> Path:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gemm_lab.cards import html
-from gemm_lab.cards.hot_lines import HotLines
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card, facts, folded, printed, remark
+from gemm_lab.cards.hot_lines import HotLines, lines_of
 from gemm_lab.catalog import listed
+from gemm_lab.lab import emulating
+from gemm_lab.lab.actions import pipelines, source
+from gemm_lab.lab.launchable import Launchable
+from gemm_lab.measure.line_costs import cost
 from gpu_simulator.argument_checks import as_whole, shown
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError
+from gpu_simulator.hardware.occupancy import Occupancy
 
 SHOWN_OUTPUT = 4000  # characters of printf
 SHOWN_WARNINGS = 3  # of the compiler
 
 if TYPE_CHECKING:
     from gemm_lab.cards.timeline import Pipeline
-    from gemm_lab.lab.kernel import Kernel
     from gpu_simulator.compiler import Compiled
 
 
@@ -29,11 +32,11 @@ class Run:
 
     `tflops` and `cublas_tflops` come from one interleaved run on this GPU at `timed_at`: the size of the run, but at
     least 2048 in each direction; `untimed` says why there is no speed. `report` holds the emulator's counts of this
-    launch; after a right run on a GPU the emulator counts what each line costs at a small size, when it is shown.
+    launch; `small` what it counted at a small size after a right run on a GPU. sms: see `Kernel.grid`.
     `recorded` is a row of the recorded results, shown where no GPU ran.
     """
 
-    kernel: Kernel
+    kernel: Launchable
     backend: str
     m: int
     n: int
@@ -48,6 +51,14 @@ class Run:
     report: Any = None
     recorded: Any = None
     output: str = ""
+    small: emulating.Small | None = None
+    sms: int | None = None
+    occupancy: Occupancy | None = field(default=None, repr=False)
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self):
+        if self.occupancy is None:
+            object.__setattr__(self, "occupancy", self.kernel.occupancy(self.compiled))
 
     @property
     def ratio(self) -> float | None:
@@ -80,33 +91,39 @@ class Run:
     @property
     def sectors_per_request(self) -> float | None:
         """32-byte sectors of global memory that one warp instruction touches, on average; None on a GPU."""
-        return _sectors_per_request(self.report) if self.report else None
+        return cost(self.report.sites).sectors_per_request if self.report else None
 
-    @property
     def hazards(self) -> list:
-        """Races, uninitialised shared reads and missing waits, looked for on the emulator at a small size."""
-        from gemm_lab.lab.emulating import find_hazards
+        """Races, uninitialised shared reads and missing waits, looked for on the emulator at a small size, once."""
+        return self.hazard_search().found
 
-        return find_hazards(self.kernel, self.compiled)
+    def hazard_search(self) -> emulating.Hazards:
+        """The search for hazards, with the reports of its launches; done when it is first asked for."""
+        if "hazards" not in self._kept:
+            self._kept["hazards"] = emulating.find_hazards(self.kernel, self.compiled, self.sms)
+        return self._kept["hazards"]
 
     def hot_lines(self) -> HotLines:
         """The source with what every line cost: executions, wavefronts, conflict degree, sectors a request."""
-        where = "" if self.report else f"on the emulator at {_in_words(self._small)}"
-        return HotLines(self._counted, self.kernel, where)
+        return self._hot_lines(self._counted())
+
+    def _hot_lines(self, report: Any) -> HotLines:
+        where = "" if self.report else f"on the emulator at {_in_words(self._size_counted())}"
+        return HotLines(self.kernel.label, lines_of(report, list(source.listing(self.kernel))), report, where)
 
     def inspect(self, where: int | str, block: int = 0, warp: int = 0) -> Any:
         """Registers and shared memory after one warp last executed a line: `where` is a line of the learner's text
         (of the cell, where the kernel is edited) or the name of a region, whose last executed line is meant.
         """
-        return self._counted.inspect(self._place(where), *_block_and_warp(block, warp))
+        return self._counted().inspect(self._place(where), *_block_and_warp(block, warp))
 
     def trace(self, where: int | str, block: int = 0, warp: int = 0) -> list:
         """The addresses of every execution of a line's memory instructions by one warp."""
-        return self._counted.trace(self._place(where), *_block_and_warp(block, warp))
+        return self._counted().trace(self._place(where), *_block_and_warp(block, warp))
 
     def timeline(self, **costs: float) -> Pipeline:
         """The pipeline of one block at this run's size, in logical time; see `Kernel.timeline`."""
-        return self.kernel.timeline(self.m, self.n, self.k, sms=self.kernel.taught_gpu().sms, **costs)
+        return pipelines.pipeline(self.kernel, self.m, self.n, self.k, self.kernel.taught_gpu().sms, costs)
 
     def _place(self, where: int | str) -> tuple[str, int]:
         spec, file = self.kernel.spec, "cell" if self.kernel.edited else self.kernel.spec.file
@@ -124,8 +141,8 @@ class Run:
                 (edit.first_line, edit.text, edit.file) if edit else (region.first_line, region.text, spec.file)
             )
             wanted = {(file, first + offset) for offset in range(text.count("\n") + 1)}
-        places = [site.outermost for site in self._counted.sites if site.executions and site.outermost[0]]
-        ran = {(name.rsplit("/", 1)[-1], number) for name, number in places}
+        places = self._counted().sites_by_line(*dict.fromkeys((file, "cell", spec.file)))
+        ran = {place for place, sites in places.items() if any(site.executions for site in sites)}
         found = ran & wanted
         if not found:
             lines = sorted(number for name, number in ran if name == file and number > 0)
@@ -136,39 +153,28 @@ class Run:
             )
         return max(found, key=lambda place: place[1])
 
-    @cached_property
     def _counted(self) -> Any:
-        """The emulator's report of this launch; of one that a GPU ran, at a small size."""
+        """The emulator's report of this launch; of one that a GPU ran, at a small size, launched now if it was not."""
         if self.report is not None:
             return self.report
-        from gemm_lab.lab.emulating import check_on_emulator
+        if self.small is not None and self.small.report is not None:
+            return self.small.report
+        if "report" not in self._kept:
+            facts = (self.kernel, self.compiled, *self._size_counted())
+            self._kept["report"] = emulating.check_on_emulator(*facts, 0, self.sms)[1]
+        return self._kept["report"]
 
-        return check_on_emulator(self.kernel, self.compiled, *self._small)[1]
-
-    @cached_property
-    def _small(self) -> tuple[int, int, int]:
-        from gemm_lab.lab.emulating import smallest_size
-
-        return min(smallest_size(self.kernel), (self.m, self.n, self.k), key=math.prod)
+    def _size_counted(self) -> tuple[int, int, int]:
+        return self.small.size if self.small else emulating.small_size(self.kernel, self.m, self.n, self.k)
 
     def _beside(self) -> Any:
-        """What the emulator counts beside a right run on a GPU; None where it stops."""
-        if self.report is not None or not self.passed or self._stopped:
-            return None
-        return self._counted
+        """What the emulator counted beside a right run on a GPU, or None."""
+        return self.small.report if self.small else None
 
-    @cached_property
     def _stopped(self) -> str:
-        """Why the emulator does not come to the end of a kernel that a GPU ran rightly: a fault that did no harm, or
-        something that it does not know.
-        """
-        if self.report is not None or not self.passed:
+        if not self.small or not self.small.stopped:
             return ""
-        try:
-            self._counted  # noqa: B018
-        except LabError as error:
-            return f"The emulator, at {_in_words(self._small)}, stops: {error}"
-        return ""
+        return f"The emulator, at {_in_words(self.small.size)}, stops: {self.small.stopped}"
 
     def as_dict(self) -> dict[str, Any]:
         """What `gemm-lab run --json` prints."""
@@ -207,8 +213,8 @@ class Run:
             if beside.totals.ideal_wavefronts:
                 pairs.append(("wavefronts", f"{beside.totals.conflict_degree:.2f} × ideal"))
             pairs += [
-                ("sectors a request", f"{_sectors_per_request(beside):.1f}"),
-                ("counted", f"by the emulator at {_in_words(self._small)}"),
+                ("sectors a request", f"{cost(beside.sites).sectors_per_request:.1f}"),
+                ("counted", f"by the emulator at {_in_words(self.small.size)}"),
             ]
         return pairs
 
@@ -223,8 +229,7 @@ class Run:
         return " on the emulator" if self.backend == "emulator" else ""
 
     def _occupancy(self) -> str:
-        found = self.kernel.occupancy(self.compiled)
-        return f"{found.blocks} (limit: {found.binding})"
+        return f"{self.occupancy.blocks} (limit: {self.occupancy.binding})"
 
     def _recorded(self) -> str:
         if self.recorded is None:
@@ -250,38 +255,28 @@ class Run:
     def __repr__(self) -> str:
         lines = [f"{self.verdict}  {self.kernel.label}{self._where()}  {self.message}".rstrip()]
         lines += ["      " + " · ".join(f"{label} {value}" for label, value in self._lines())]
-        below = (self._untimed(), self._stopped, *self._warned(), self._recorded(), self._printed())
+        below = (self._untimed(), self._stopped(), *self._warned(), self._recorded(), self._printed())
         lines += [f"      {text}" for text in below if text]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        colour = html.GOOD if self.passed else html.BAD
-        body = (
-            f'<div><b style="color:{colour}">{self.verdict}</b> &nbsp;<b>{escape(self.kernel.label)}</b> '
-            f"{self._where()} &nbsp;{escape(self.message)}</div>{html.facts(self._lines())}"
-        )
-        if self.report is not None or self._beside():
-            lines = self.hot_lines()
-            body += html.folded(lines.title, lines.body())
-        for warning in filter(None, (self._untimed(), self._stopped)):
-            body += f'<div style="color:{html.BAD}">{escape(warning)}</div>'
-        for warning in self._warned():
-            body += f'<div style="color:{html.MUTED}">{escape(warning)}</div>'
+        verdict = theme.tag("b", "good" if self.passed else "bad", self.verdict)
+        name = f"<b>{escape(self.kernel.label)}</b> {self._where()}"
+        body = f"<div>{verdict} &nbsp;{name} &nbsp;{escape(self.message)}</div>{facts(self._lines())}"
+        if report := self.report or self._beside():
+            lines = self._hot_lines(report)
+            body += folded(lines.title, lines.body())
+        body += "".join(remark(text, "bad") for text in (self._untimed(), self._stopped()) if text)
+        body += "".join(remark(text) for text in self._warned())
         if self._recorded():
-            body += f'<div style="color:{html.MUTED};font-size:11px">{escape(self._recorded())}</div>'
+            body += remark(self._recorded(), "small")
         if self.output.strip():
-            body += html.folded("printed by the kernel", f"<pre>{escape(self._printed())}</pre>")
-        return html.card(body, colour)
+            body += folded("printed by the kernel", printed(self._printed()))
+        return card(body, theme.GOOD if self.passed else theme.BAD)
 
 
 def _in_words(size: tuple[int, int, int]) -> str:
     return " × ".join(map(str, size))
-
-
-def _sectors_per_request(report: Any) -> float:
-    sites = [site for site in report.sites if site.sectors]
-    requests = sum(site.requests for site in sites)
-    return sum(site.sectors for site in sites) / requests if requests else 0.0
 
 
 def _block_and_warp(block: Any, warp: Any) -> tuple[Any, int]:

@@ -212,7 +212,7 @@ def _on_device(
 
 
 def judge(found: dict[str, Any], problem: Problem, k: int, kind: str, size: int, block: Sequence[int]) -> Verdict:
-    """The verdict on a comparison that the worker made (`device.verify.summary`)."""
+    """The verdict on a comparison that the worker made (`gpu_runner.timing.verify.summary`)."""
     exact = kind == "integers"
     error = found["largest"] if exact else found["relative_error"]
     if found["nonfinite"]:

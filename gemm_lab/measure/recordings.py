@@ -39,7 +39,7 @@ class Recording(NamedTuple):
 
 
 def recordings() -> Iterator[Recording]:
-    """All of them, recorded or to be recorded: `api.profiling.profile_patterns` leaves out those it is told to skip.
+    """All of them, recorded or to be recorded: `lab.profiling.profile_patterns` leaves out those it is told to skip.
 
     Scattered copies: the rule of `.cg` was fixed before seeds 1 and 2 were recorded. That of `.ca` was found with the
     shortest crossings of seed 4, after seeds 1 to 3 were recorded; scattered addresses of seed 4, of which some lanes

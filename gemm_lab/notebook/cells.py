@@ -16,7 +16,9 @@ from html import escape
 from keyword import iskeyword
 from types import ModuleType
 
-from gemm_lab.cards import html
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card
+from gemm_lab.cards.source_code import code_line
 from gemm_lab.catalog import listed
 from gemm_lab.lab import Kernel, Run, kernel
 from gemm_lab.lab.kernel import DEFAULT_N
@@ -174,15 +176,18 @@ def error_page(error: LabError) -> str:
     if isinstance(error, WrongResult):
         return error._repr_html_()
     if not isinstance(error, CompileError):
-        return html.card(error._repr_html_(), html.BAD)
+        return card(error._repr_html_(), theme.BAD)
     notes = "".join(
-        f'<div style="margin-top:4px"><b>{escape(note.where)}</b>: '
-        f'<span style="color:{html.BAD if note.severity == "error" else html.WARN}">{escape(note.message)}</span>'
-        + (html.code_line(note.text, note.caret) if note.text else "")
-        + "</div>"
+        theme.tag(
+            "div",
+            "note",
+            f"<b>{escape(note.where)}</b>: "
+            + theme.tag("span", "bad" if note.severity == "error" else "warn", escape(note.message))
+            + (code_line(note.text, note.caret) if note.text else ""),
+        )
         for note in error.diagnostics
     )
-    return html.card(f"<b>{escape(error.name)} does not compile.</b>{notes}", html.BAD)
+    return card(f"<b>{escape(error.name)} does not compile.</b>{notes}", theme.BAD)
 
 
 def _show_error(shell, etype, error, traceback, tb_offset=None):

@@ -13,7 +13,8 @@ from functools import lru_cache
 from html import escape
 from typing import Any
 
-from gemm_lab.cards import html
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card, facts, folded
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel, kernel
@@ -37,9 +38,8 @@ class WrongAnswer(LabError):
 
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
-        return f"<b>{escape(self.exercise.title)}: not yet.</b><ul style='margin:4px 0'>{items}</ul>" + html.folded(
-            "hint", escape(self.exercise.hint)
-        )
+        reasons = theme.tag("ul", "list", items)
+        return f"<b>{escape(self.exercise.title)}: not yet.</b>{reasons}" + folded("hint", escape(self.exercise.hint))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Solved:
         return f"{self.title}: solved. " + ", ".join(f"{label} {value}" for label, value in self.facts)
 
     def _repr_html_(self) -> str:
-        return html.card(f"<b>{escape(self.title)}: solved.</b>{html.facts(self.facts)}", html.GOOD)
+        return card(f"<b>{escape(self.title)}: solved.</b>{facts(self.facts)}", theme.GOOD)
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,8 @@ class Exercise:
         return f"Exercise. {self.title}. {self.task}"
 
     def _repr_html_(self) -> str:
-        return html.card(
-            f"<b>Exercise. {escape(self.title)}.</b> {escape(self.task)}" + html.folded("hint", escape(self.hint)),
-            "#CC79A7",
-        )
+        task = f"<b>Exercise. {escape(self.title)}.</b> {escape(self.task)}"
+        return card(task + folded("hint", escape(self.hint)), theme.TASK)
 
 
 def kernel_of(exercise: Exercise, text: str) -> Kernel:

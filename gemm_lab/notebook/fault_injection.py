@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from html import escape
 
-from gemm_lab.cards import html
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.emulating import launch, limits
 from gemm_lab.lab.measuring import check_twice
@@ -31,8 +32,8 @@ class FaultOutcome:
         return f"{self.kind}. {self.says}"
 
     def _repr_html_(self) -> str:
-        colour = html.GOOD if self.kind == "nothing" else html.BAD
-        return html.card(f"<b>{escape(self.kind.capitalize())}.</b> {escape(self.says)}", colour)
+        colour = theme.GOOD if self.kind == "nothing" else theme.BAD
+        return card(f"<b>{escape(self.kind.capitalize())}.</b> {escape(self.says)}", colour)
 
 
 @checked

@@ -7,9 +7,10 @@ kernel_counts("t4/02", "t4/03")
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
-from gemm_lab.cards import html
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card
+from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.lab import kernel
 from gemm_lab.lab.emulating import check_on_emulator
@@ -65,7 +66,7 @@ class KernelCounts:
         if any(row.hardware is not None for row in self.rows):
             caption += f" Recorded: {METRIC}, {source()}."
         wrong = any(row.hardware not in (None, row.emulator) for row in self.rows)
-        return html.card(html.table(header, self._table(), escape(caption)), html.BAD if wrong else html.GOOD)
+        return card(Table(header, self._table(), caption).html(), theme.BAD if wrong else theme.GOOD)
 
 
 @checked

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from gemm_lab.cards import html
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card, folded
 from gemm_lab.config import state_dir
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
@@ -88,7 +89,7 @@ class Prediction:
                 self.answer(change["new"] or None)
                 note.value = self._note()
             except ConfigError as error:
-                note.value = f'<span style="color:{html.BAD}">{escape(str(error))}</span>'
+                note.value = theme.tag("span", "bad", escape(str(error)))
 
         box.observe(changed, names="value")
         title = widgets.HTML(f"<b>Predict.</b> {escape(self.question)}")
@@ -98,7 +99,7 @@ class Prediction:
     def _note(self) -> str:
         if self.value is None:
             return ""
-        return f'<span style="opacity:0.7">stored: {escape(self._text(self.value))}</span>'
+        return theme.tag("span", "muted", f"stored: {escape(self._text(self.value))}")
 
     def _text(self, value: float | str) -> str:
         if self.choices:
@@ -116,11 +117,7 @@ class Prediction:
         return f"Predict. {self.question} ({stored})"
 
     def _repr_html_(self) -> str:
-        box = (
-            '<span style="display:inline-block;min-width:90px;border:1px solid #9aa0a6;border-radius:3px;'
-            f'padding:1px 8px;color:#9aa0a6">{escape(" / ".join(self.choices) or "your answer")}</span> '
-            f"{escape(self.unit)}"
-        )
+        box = theme.tag("span", "blank", escape(" / ".join(self.choices) or "your answer")) + f" {escape(self.unit)}"
         return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}</div>"
 
     def _ipython_display_(self) -> None:
@@ -166,8 +163,8 @@ class Comparison:
         if self.prediction.value is None:  # folded, so that a reader can still guess
             answer = f"It is {escape(self.prediction._text(self.truth))}."
             title = "You made no prediction here. Show the answer all the same."
-            return html.card(html.folded(title, answer), html.NOTE)
-        return html.card(escape(repr(self)), html.GOOD if self.close else "#D55E00")
+            return card(folded(title, answer), theme.NOTE)
+        return card(escape(repr(self)), theme.GOOD if self.close else theme.CLOSE)
 
 
 @checked

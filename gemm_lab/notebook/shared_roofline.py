@@ -9,9 +9,9 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 
-from gemm_lab.cards import html
+from gemm_lab.cards.card import card
+from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.emulating import check_on_emulator
@@ -108,7 +108,7 @@ class SharedRoofline:
             "for the same step, and in brackets the share of their rate that shared memory allows, at one "
             "wavefront a cycle. A100 and RTX 5090 from data sheets, H200 from recorded profile cards."
         )
-        return html.card(html.table(header, self._table(), escape(caption)))
+        return card(Table(header, self._table(), caption).html())
 
 
 @checked

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from gemm_lab.cards.card import picture
+from gemm_lab.cards.theme import tag
 from gemm_lab.config import data_dir
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import LabError
@@ -24,12 +26,8 @@ class Picture:
         from base64 import b64encode
 
         data = b64encode(self.path.read_bytes()).decode()
-        look = "max-width:760px;font-size:13px;opacity:0.8;margin-top:2px"
-        caption = f'<div style="{look}">{escape(self.caption)}</div>' if self.caption else ""
-        page = (
-            f'<img alt="{escape(self.caption or self.name)}" style="max-width:760px;width:100%;border-radius:6px" '
-            f'src="data:image/png;base64,{data}">{caption}'
-        )
+        caption = tag("div", "caption", escape(self.caption)) if self.caption else ""
+        page = picture(data, self.caption or self.name) + caption
         return {"text/html": page, "text/plain": f"[{self.name}] {self.caption}"}
 
 

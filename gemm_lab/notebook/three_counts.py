@@ -16,7 +16,9 @@ import numpy as np
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
-from gemm_lab.cards import html
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card
+from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.measure.profile import read_rows
 from gemm_lab.measure.recordings import Recording, recordings
@@ -75,12 +77,12 @@ class ThreeCounts:
         return "\n".join([head, *lines, self.verdict])
 
     def _repr_html_(self) -> str:
-        colour = html.GOOD if self.agreeing == len(self.rows) else html.BAD
+        colour = theme.GOOD if self.agreeing == len(self.rows) else theme.BAD
         if len(self.rows) > MOST_ROWS:
-            return html.card(f"<b>{escape(self.verdict)}</b><br>{escape(self.source)}", colour)
+            return card(f"<b>{escape(self.verdict)}</b><br>{escape(self.source)}", colour)
         header = ["instruction", "addresses of the lanes", "ideal", "model", "emulator", self.source.split(",")[0]]
         caption = f"Wavefronts of one warp. Recorded: {METRIC}, {self.source}."
-        return html.card(html.table(header, self._table(), caption, text_columns=2), colour)
+        return card(Table(header, self._table(), caption, 2).html(), colour)
 
 
 @checked
@@ -116,7 +118,7 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
 
 
 def modelled(recording: Recording) -> int:
-    """The wavefronts that `model.banks` gives for a recording of ld, st, ldmatrix, stmatrix or cp.async."""
+    """The wavefronts that `hardware.banks` gives for a recording of ld, st, ldmatrix, stmatrix or cp.async."""
     name, pattern = recording.instruction, recording.pattern
     parts = name.split(".")
     shared, source = pattern.shared.astype(np.int64), pattern.source.astype(np.int64)

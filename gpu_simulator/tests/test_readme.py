@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpu_simulator
-from gpu_simulator.command_line import FORMS, add_options
+from gpu_simulator.cli.command_line import FORMS, add_options
 
 PAGE = Path(__file__).resolve().parents[1] / "README.md"
 SCALE = """.version 8.0

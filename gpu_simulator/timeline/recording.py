@@ -1,7 +1,7 @@
 """The schedule of a launch as a `Trace`: which warp asks for what, and who waits for whom, without any time.
 
     trace = record(compiled, grid, block, args)          block 0 alone
-    place(trace, Costs.of(gpu("b200")))                  in logical time (`model.pipeline_placing`)
+    place(trace, Costs.of(gpu("b200")))                  in logical time (`gemm_lab.model.pipeline_placing`)
 
 Stops are made at the instructions that matter, as `inspect` does; a launch that is not recorded pays nothing. The
 phases of mbarriers are those that the emulator really counted: what a copy or a commit completes and what a wait saw.

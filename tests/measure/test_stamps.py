@@ -92,7 +92,7 @@ def test_files_say_what_is_wrong_with_them(tmp_path, persistent):
 
 
 def test_a_recorded_timeline_is_drawn_beside_the_emulators(persistent, tmp_path, monkeypatch):
-    from gemm_lab.cards import timeline as api
+    from gemm_lab.lab.actions import pipelines as api
 
     monkeypatch.setattr(api, "data_dir", lambda name: tmp_path)
     kernel = lab.kernel("rtx5090/03_persistent")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.cards import theme
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.kernel_counts import KernelCount, KernelCounts, kernel_counts
 from gpu_simulator.hardware import banks
@@ -203,5 +204,5 @@ def test_the_three_layouts_of_the_ampere_ladder():
 
 def test_a_count_that_differs_is_coloured():
     page = KernelCounts([KernelCount("k", 1, 10, 20, 21)], 512)._repr_html_()
-    assert "#b3261e" in page and "NVIDIA H200" in page
+    assert theme.BAD in page and "NVIDIA H200" in page
     assert "not recorded" in repr(KernelCounts([KernelCount("k", 1, 10, 20, None)], 512))

@@ -164,8 +164,8 @@ def test_without_its_second_barrier_05_is_exact_here_and_racy():
     race = K[5].rewrite(K[5].source.replace(barriers[1], "")).run(512, backend="emulator")
     assert (
         race.passed
-        and "st.shared" in str(race.hazards[0])
-        and "there is no barrier between them" in str(race.hazards[0])
+        and "st.shared" in str(race.hazards()[0])
+        and "there is no barrier between them" in str(race.hazards()[0])
     )
 
 

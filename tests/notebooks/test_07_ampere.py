@@ -101,7 +101,7 @@ def test_a_copy_of_02_has_no_register_between_and_that_of_01_has():
 def test_without_its_barrier_02_is_exact_here_and_racy():
     first = next(line for line in K[2].source.split("\n") if "__syncthreads" in line)
     race = K[2].rewrite(K[2].source.replace(first, "")).run(256, backend="emulator")
-    assert race.passed and "which thread" in str(race.hazards[0]) and "cp.async" in str(race.hazards[0])
+    assert race.passed and "which thread" in str(race.hazards()[0]) and "cp.async" in str(race.hazards()[0])
 
 
 @pytest.mark.long

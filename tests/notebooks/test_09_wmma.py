@@ -6,7 +6,7 @@ from functools import lru_cache
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.cards.scoreboard import scoreboard
+from gemm_lab.notebook.scoreboard import scoreboard
 from gemm_lab.published import published
 from gpu_simulator.compiler.main_loop import main_loop
 from tools.figures import wmma
@@ -213,7 +213,7 @@ def test_the_order_of_products_hardly_changes_reuse(name):
 @pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ["async_bf16", "mma_bf16", "swizzle_bf16"])
 def test_the_three_pass(name):
-    assert counted(name).passed and counted(name).hazards == []
+    assert counted(name).passed and counted(name).hazards() == []
 
 
 @pytest.mark.long

@@ -1,6 +1,7 @@
 """What notebook 10 says in prose, held against the emulator, the models, the machine code and the recorded run."""
 
 import itertools
+import re
 
 import nbformat
 import numpy as np
@@ -82,6 +83,15 @@ def test_wavefronts_and_cycles_of_a_product():
     shares = [wavefronts(n) * 4096 / (2 * 64 * n * 16) for n in (64, 128, 192, 256)]
     assert shares == pytest.approx([1, 0.75, 2 / 3, 0.625])
     assert (wavefronts(128), wavefronts(256)) == (48, 80) and round(80 / (2 * 48), 3) == 0.833
+
+
+def test_the_emulator_counts_the_wavefronts_of_a_product():
+    report = K1.run(256, backend="emulator").report
+    products = [site for site in report.sites if "mma_async" in site.opcode]
+    assert products
+    for site in products:
+        columns = int(re.search(r"\.m64n(\d+)k16\.", site.opcode)[1])
+        assert site.wavefronts == site.executions // 4 * wavefronts(columns) > 0  # four warps execute one product
 
 
 def test_operands_and_loads_of_04():

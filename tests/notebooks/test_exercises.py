@@ -36,7 +36,7 @@ def running(monkeypatch):
                 m=m,
                 n=n,
                 k=k,
-                hazards=[],
+                hazards=list,
                 report=SimpleNamespace(sites=[mma]),
                 compiled=self.compile_as_taught(),
                 **told,

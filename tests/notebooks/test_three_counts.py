@@ -1,10 +1,10 @@
 """Model, emulator and hardware side by side: the notebooks' table."""
 
 import dataclasses
-import re
 
 import pytest
 
+from gemm_lab.cards import theme
 from gemm_lab.notebook import three_counts as module
 from gemm_lab.notebook.three_counts import ThreeCounts, three_counts
 from gpu_simulator.errors import LabError
@@ -55,7 +55,7 @@ def test_a_disagreement_is_said_and_coloured():
     good = three_counts("ld.shared.u32", "stride 2")
     bad = ThreeCounts([dataclasses.replace(good.rows[0], emulator=3)], good.source)
     assert "agree on 0 of 1" in repr(bad)
-    assert re.search("border-left:4px solid #b3261e", bad._repr_html_())
+    assert f"border-left:4px solid {theme.BAD}" in bad._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ class Sample(NamedTuple):
         )
 
     def launched(self) -> list[np.ndarray]:
-        """The arrays that `device.launch` brings back: those of tensor maps, too, in the order of the arguments."""
+        """The arrays that `gpu_runner.launch` brings back: those of tensor maps, too, in the order of the arguments."""
         return [getattr(value, "array", value) for value in self.args if not isinstance(value, int)]
 
 

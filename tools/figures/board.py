@@ -1,6 +1,6 @@
 """The picture of README.md: every kernel that was recorded on the H200, from results/measured."""
 
-from gemm_lab.cards.scoreboard import scoreboard as recorded
+from gemm_lab.notebook.scoreboard import scoreboard as recorded
 
 
 def scoreboard():

@@ -29,6 +29,7 @@ HOUSE = (
         "gpu_simulator",
         "any kernel without a GPU",
         (
+            (("cli",), "a .cu file from a terminal"),
             (("timeline",), "who is busy, and when"),
             (("launching",), "one launch"),
             (("report", "effort", "launch_checks", "memory_limit"), "what it costs, and its limits"),

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import launch, limits, smallest_size
+from gemm_lab.lab.emulating import launch, limits, search
 from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.judges.foreign_instructions import foreign
-from gpu_simulator import Report
 from gpu_simulator.compiler import Compiled
 
 # Times those of the rung. Where sectors a request are asked for, small requests by the side would bring them down.
@@ -202,7 +201,7 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
         )
     base, own = run.kernel.unedited(), Work.of(run.report, run.compiled.ptx)
     compiled = base.compile_as_taught()
-    rung = _work_of_rung(base, compiled, run.m, run.n, run.k)
+    rung = _work_of_rung(base, compiled, run)
     if reason := foreign(own.opcodes, run.compiled.ptx, rung.opcodes, compiled.ptx):
         return reason
     size = f"At {run.m} × {run.n} × {run.k}"
@@ -289,12 +288,12 @@ def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:
     """
     if not any("mbarrier" in site.opcode and site.opcode.startswith("cp.") for site in run.report.sites):
         return ""
-    m, n, k = smallest_size(base)
-    k *= base.config.get("NUM_STAGES", 1)
-    key = _key(base, m, n, k)
+    done = run.hazard_search()
+    m, n, k = done.size
+    key = _key(base, m, n, k, run.sms)
     if key not in _ON_THE_WAY:
-        _ON_THE_WAY[key] = _launched(base, rung, m, n, k, timing="late").most_on_the_way
-    found, possible = _launched(base, run.compiled, m, n, k, timing="late").most_on_the_way, _ON_THE_WAY[key]
+        _ON_THE_WAY[key] = search(base, rung, done.size, "late", run.sms).most_on_the_way
+    found, possible = done.reports["late"].most_on_the_way, _ON_THE_WAY[key]
     if found >= possible:
         return ""
     return (
@@ -303,19 +302,16 @@ def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:
     )
 
 
-def _work_of_rung(base: Kernel, rung: Compiled, m: int, n: int, k: int) -> Work:
-    """The counts of the unedited kernel, which `rung` is compiled from, launched once for each grid and size."""
-    key = _key(base, m, n, k)
+def _work_of_rung(base: Kernel, rung: Compiled, run: Any) -> Work:
+    """The counts of the unedited kernel, launched once for each grid and size of a run."""
+    key = _key(base, run.m, run.n, run.k, run.sms)
     if key not in _COUNTED:
-        _COUNTED[key] = Work.of(_launched(base, rung, m, n, k), rung.ptx)
+        inputs = make_inputs(base.problem, run.m, run.n, run.k, "integers", 0)
+        grid = base.grid(run.m, run.n, run.k, run.sms)
+        report = launch(rung, grid, inputs.arguments(), base.spec.cluster, **limits(run.m, run.n, run.k))[1]
+        _COUNTED[key] = Work.of(report, rung.ptx)
     return _COUNTED[key]
 
 
-def _key(base: Kernel, m: int, n: int, k: int) -> tuple:
-    return base.name, base.emulated_arch, tuple(base.config.items()), base.grid(m, n, k), m, n, k
-
-
-def _launched(base: Kernel, compiled: Compiled, m: int, n: int, k: int, **options: Any) -> Report:
-    """The report of one launch on small integers, with the grid and the cluster of the unedited kernel."""
-    inputs = make_inputs(base.problem, m, n, k, "integers", 0)
-    return launch(compiled, base.grid(m, n, k), inputs.arguments(), base.spec.cluster, **limits(m, n, k), **options)[1]
+def _key(base: Kernel, m: int, n: int, k: int, sms: int | None) -> tuple:
+    return base.name, base.emulated_arch, tuple(base.config.items()), base.grid(m, n, k, sms), m, n, k

@@ -8,16 +8,14 @@ is written for, it has the last word: what is right here has to be right there.
 from __future__ import annotations
 
 import math
-import os
 import random
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from gemm_lab.lab import Kernel, kernel
-from gemm_lab.lab.kernel import resolve_backend
+from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.notebook.judges.answer_text import refusals
 from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
@@ -66,19 +64,18 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
         emulated_arch=wanted.get("arch"),
     )
     found = Judgement([("sizes", str(len(wanted["sizes"])))])
-    with _multiprocessors(wanted.get("sms")):
-        for settings in wanted.get("configs", [{}]):  # one text for several tiles
-            where = "".join(f"With {name} = {value}: " for name, value in settings.items())
-            _judge_run(found, answer(**settings), wanted, settings, where, seed)
-            if not found.exact:
-                return found
-        _judge_machine_code(found, wanted)
-        if found.reasons:
+    for settings in wanted.get("configs", [{}]):  # one text for several tiles
+        where = "".join(f"With {name} = {value}: " for name, value in settings.items())
+        _judge_run(found, answer(**settings), wanted, settings, where, seed)
+        if not found.exact:
             return found
-        for where, run in found.runs:
-            if reason := extra_work(run, wanted):
-                found.exact, found.reasons = False, [where + reason]
-                return found
+    _judge_machine_code(found, wanted)
+    if found.reasons:
+        return found
+    for where, run in found.runs:
+        if reason := extra_work(run, wanted):
+            found.exact, found.reasons = False, [where + reason]
+            return found
     if reason := _wrong_here(replace(answer, config=base.config), wanted, seed):
         found.exact, found.reasons = False, [reason]
     return found
@@ -104,7 +101,7 @@ def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
         return ""
     m, n, k = wanted["sizes"][-1]
     try:
-        run = answer.run(n, m, k, seed=seed, timed=False, backend="gpu")
+        run = answer.run(n, m, k, seed=seed, timed=False, counted=False, backend="gpu")
     except (KernelFault, KernelHang) as fault:
         return f"Right on the emulator; on this GPU, at {m} × {n} × {k}: {fault}"
     except NotJudged:
@@ -112,20 +109,6 @@ def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
     except LabError:  # it is busy, or its tiles are larger than this size: it has nothing to say
         return ""
     return "" if run.passed else f"Right on the emulator, and wrong on this GPU: at {m} × {n} × {k}, {run.message}"
-
-
-@contextmanager
-def _multiprocessors(count: int | None) -> Iterator[None]:
-    """Persistent blocks as on a GPU of so many multiprocessors, so that few tiles already come one after the other."""
-    before = os.environ.get("GEMM_LAB_SMS")
-    if count is not None:
-        os.environ["GEMM_LAB_SMS"] = str(count)
-    try:
-        yield
-    finally:
-        os.environ.pop("GEMM_LAB_SMS", None)
-        if before is not None:
-            os.environ["GEMM_LAB_SMS"] = before
 
 
 def _judge_run(
@@ -137,7 +120,8 @@ def _judge_run(
         found.exact = False
         found.reasons[:] = reasons
 
-    limit = wanted.get("shared_bytes")
+    # Persistent blocks as on a GPU of so many multiprocessors: few tiles already come one after the other.
+    limit, sms = wanted.get("shared_bytes"), wanted.get("sms")
     try:
         compiled = answer.compile_as_taught()
     except CompileError as error:
@@ -152,7 +136,7 @@ def _judge_run(
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
     for number, (m, n, k) in enumerate([*drawn_sizes(answer, wanted, seed), *wanted["sizes"]]):
         try:
-            run = answer.run(n, m, k, seed=seed + number, backend="emulator")
+            run = answer.run(n, m, k, seed=seed + number, backend="emulator", sms=sms)
         except FAULTS as fault:
             return refuse(f"{where}At {m} × {n} × {k}: {fault}")
         if not run.passed:
@@ -160,7 +144,7 @@ def _judge_run(
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
     deepest = max(wanted["sizes"], key=lambda size: (size[2], -size[0] * size[1]))
     try:
-        reason = wrong_at(answer, compiled, deepest, seed)
+        reason = wrong_at(answer, compiled, deepest, seed, sms)
     except FAULTS as fault:
         reason = str(fault)
     if reason:
@@ -227,7 +211,7 @@ def _said(says: str, value: float, bound: float) -> str:
 def _hazards(run: Any) -> list[str]:
     """The first hazard of a run, in early or in late timing, as a sentence."""
     try:
-        found = run.hazards
+        found = run.hazards()
     except FAULTS as fault:  # in late timing
         return [str(fault)]
     return [f"A hazard: {found[0]}"] if found else []

@@ -62,11 +62,14 @@ def unusual_inputs(problem: Problem, m: int, n: int, k: int, seed: int) -> Input
     return replace(made, alpha=1 + odd[0], beta=-odd[1])
 
 
-def wrong_at(answer: Kernel, compiled: Any, size: Sequence[int], seed: int) -> str:
-    """A sentence if the answer, as compiled, is wrong with unusual values at (m, n, k); "" if every bit is right."""
+def wrong_at(answer: Kernel, compiled: Any, size: Sequence[int], seed: int, sms: int | None = None) -> str:
+    """A sentence if the answer, as compiled, is wrong with unusual values at (m, n, k); "" if every bit is right.
+
+    sms: see `Kernel.grid`.
+    """
     m, n, k = size
     inputs = unusual_inputs(answer.problem, m, n, k, seed)
-    arrays, _ = launch(compiled, answer.grid(m, n, k), inputs.arguments(), answer.spec.cluster, **limits(m, n, k))
+    arrays, _ = launch(compiled, answer.grid(m, n, k, sms), inputs.arguments(), answer.spec.cluster, **limits(m, n, k))
     with np.errstate(invalid="ignore", over="ignore"):
         got = arrays[answer.problem.arrays.index("d")].astype(np.float64)
         exact = rounded(reference(inputs), answer.problem)

@@ -6,7 +6,8 @@ from base64 import b64encode
 from contextlib import suppress
 from html import escape
 
-from gemm_lab.cards import html
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card, picture
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
 from gpu_simulator.errors import LabError
@@ -60,7 +61,7 @@ class Choices:
             try:
                 self.choose(**{name: control.value for name, control in named.items()})
             except LabError as error:
-                words.value = html.card(f"{escape(str(error))} The picture is still the last valid one.", html.BAD)
+                words.value = card(f"{escape(str(error))} The picture is still the last valid one.", theme.BAD)
                 return
             words.value, picture.value = self._words(), self.png()
 
@@ -72,14 +73,11 @@ class Choices:
         return widgets.VBox([*boxes, words, picture])
 
     def _words(self) -> str:
-        return html.card(escape(self.text), html.GOOD if self.good else html.BAD)
+        return card(escape(self.text), theme.GOOD if self.good else theme.BAD)
 
     def _repr_html_(self) -> str:
         data = b64encode(self.png()).decode()
-        return (
-            f'{self._words()}<img alt="{escape(self.alt)}" style="max-width:760px;width:100%" '
-            f'src="data:image/png;base64,{data}">'
-        )
+        return self._words() + picture(data, self.alt)
 
     def __repr__(self) -> str:
         return self.text

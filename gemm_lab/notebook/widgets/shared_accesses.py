@@ -40,7 +40,7 @@ class SharedAccess:
 
 
 def kind_of(opcode: str) -> str | None:
-    """The kind of access as `model.schedule` names it; None for what is no access to shared memory."""
+    """The kind of access as `hardware.bank_schedule.schedule` names it; None for what is no access to shared memory."""
     parts = opcode.split(".")
     if parts[0] in ("ldmatrix", "stmatrix"):
         return "ldmatrix"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpu_simulator.argument_words import argument, to_bf16
+from gpu_simulator.cli.argument_words import argument, to_bf16
 from gpu_simulator.errors import ConfigError
 
 

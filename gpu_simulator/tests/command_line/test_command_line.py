@@ -8,7 +8,7 @@ import pytest
 from compiling import need_compiler
 from ptx_text import at, text
 
-from gpu_simulator.command_line import main
+from gpu_simulator.cli.command_line import main
 
 SUM = "".join((at("%a", "%t", 4, "%q10"), at("%bb", "%t", 4, "%q11"), at("%d", "%t", 4, "%q12"))) + (
     "ld.global.f32 %f1, [%q10];\nld.global.f32 %f2, [%q11];\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%q12], %f3;"

@@ -111,7 +111,7 @@ def test_launches_of_many_clients_never_overlap(server):
 
 
 def test_the_settings_of_a_busy_gpu(monkeypatch, capsys):
-    from gemm_lab.lab.kernel import resolve_backend
+    from gemm_lab.lab.backends import resolve_backend
 
     monkeypatch.setattr(device, "available", lambda: True)
     monkeypatch.setattr(device, "holder", lambda: "ada is measuring 5 kernels, 12 s")

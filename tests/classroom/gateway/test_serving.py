@@ -61,7 +61,7 @@ def test_the_whole_lab_uses_the_server(server, monkeypatch):
     assert len(jobs) == 2 and all(facts["backend"] == "emulator" for facts in jobs)
     d = lab.kernel("simt/01").gemm(np.eye(32, dtype=np.float32), np.full((32, 32), 3, np.float32))
     assert np.array_equal(d, np.full((32, 32), 3))
-    assert lab.kernel("simt/01").run(32).hazards == []
+    assert lab.kernel("simt/01").run(32).hazards() == []
     session_at(server.address).close()
 
 

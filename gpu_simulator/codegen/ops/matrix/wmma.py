@@ -2,7 +2,7 @@
 
 How a tile is spread over the lanes is not documented. For m16n16k16 the emulator uses the layout of mma.m16n8k16
 (two of them side by side), for the other shapes a plain one; elementwise code on fragments works with any layout.
-Wavefronts and sectors are those of the machine instructions of `model.wmma_access`.
+Wavefronts and sectors are those of the machine instructions of `hardware.wmma_access`.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def test_a_kernel_with_maps_is_checked_and_clean(made):
     compiled = made.compile("sm_120a")
     verdicts, report = emulating.check_on_emulator(made, compiled, 136, 72, 200)
     assert all(verdicts) and len(verdicts) == 2 and report.totals.conflict_degree == 1
-    assert emulating.find_hazards(made, compiled) == []
+    assert emulating.find_hazards(made, compiled).found == []
 
 
 def test_boxes_follow_the_configuration(made):

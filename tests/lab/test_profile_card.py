@@ -7,10 +7,11 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.cards import profile_card
-from gemm_lab.cards.instruction_mix import instruction_mix
 from gemm_lab.cli import main
 from gemm_lab.config import data_dir
 from gemm_lab.lab import card_recording
+from gemm_lab.lab.actions import profiles
+from gemm_lab.lab.actions.mix import instruction_mix
 from gemm_lab.measure.cards import CARD_N, ProfileCard, read_cards, write_cards
 from gemm_lab.measure.profile import source_hash
 from gemm_lab.plots import Section
@@ -44,7 +45,7 @@ def recorded(monkeypatch):
     """Replaces the recorded cards."""
 
     def use(*cards):
-        monkeypatch.setattr(profile_card, "_recorded", lambda: list(cards))
+        monkeypatch.setattr(profiles, "_recorded", lambda: list(cards))
 
     return use
 
@@ -154,24 +155,24 @@ def test_on_a_gpu_it_is_recorded_beside_the_rung_before(recorded, monkeypatch):
         return [made_card(k.name, 1e6, wait=1) for k in kernels]
 
     monkeypatch.setattr(card_recording, "record_cards", record)
-    monkeypatch.setattr(profile_card, "here", lambda: AN_H200)
+    monkeypatch.setattr(profiles, "here", lambda: AN_H200)
     shown = lab.kernel("t4/03").profile(n=1024)
     assert asked == [("t4/02_vectorized_copy", 1024), ("t4/03_swizzled", 1024)]
     assert shown.card.kernel == "t4/03_swizzled" and shown.card_before.kernel == "t4/02_vectorized_copy"
 
 
 def test_kernels_without_a_card_of_this_gpu_show_the_one_of_the_h200(monkeypatch, tmp_path):
-    profiles = tmp_path / "profiles"
+    folder = tmp_path / "profiles"
     write_cards(
-        profiles / "h200",
+        folder / "h200",
         [replace(made_card("t4/03", 1e6, wait=1), n=n) for n in (4096, 8192)] + [made_card("t4/02", 1e6, wait=2)],
     )
     write_cards(
-        profiles / "a100", [replace(made_card("t4/03", 1e6, wait=3), conditions={"gpu": "A100", "arch": "sm_80"})]
+        folder / "a100", [replace(made_card("t4/03", 1e6, wait=3), conditions={"gpu": "A100", "arch": "sm_80"})]
     )
-    monkeypatch.setattr(profile_card, "data_dir", lambda kind: tmp_path)
+    monkeypatch.setattr(profiles, "data_dir", lambda kind: tmp_path)
     monkeypatch.setattr(
-        profile_card, "here", lambda: SimpleNamespace(usable=True, gpu=gpu("a100"), arch="sm_80", reason="")
+        profiles, "here", lambda: SimpleNamespace(usable=True, gpu=gpu("a100"), arch="sm_80", reason="")
     )
     own, other = lab.kernel("t4/03").profile(8192).card, lab.kernel("t4/02").profile().card
     assert (own.conditions["gpu"], own.n, own["stall_wait"]) == ("A100", 4096, 3), "its own, of another size"
@@ -194,7 +195,7 @@ def test_the_card_of_a_named_gpu():
 def test_a_kernel_that_this_gpu_cannot_run_is_named_and_nothing_is_launched(recorded, monkeypatch):
     recorded()
     monkeypatch.setattr(card_recording, "record_cards", lambda *_: pytest.fail("launched"))
-    monkeypatch.setattr(profile_card, "here", lambda: AN_H200)
+    monkeypatch.setattr(profiles, "here", lambda: AN_H200)
     shown = lab.kernel("b200/05").profile()
     assert "b200/05_tma_store is written for sm_100a, sm_103a, and this GPU is sm_90a: it cannot" in shown.note
     assert "b200/04" not in shown.note and shown.card is None

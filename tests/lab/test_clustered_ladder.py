@@ -62,3 +62,15 @@ def test_persistent_kernels_can_be_given_few_multiprocessors(monkeypatch):
     monkeypatch.setenv("GEMM_LAB_SMS", "none")
     with pytest.raises(ConfigError, match="set it to a number of multiprocessors such as 4"):
         kernel.grid(1024, 1024, 64)
+
+
+def test_multiprocessors_are_an_argument_and_the_variable_only_its_default(monkeypatch):
+    k, size = lab.kernel("hopper/05"), (512, 512, 128)
+    assert k.grid(*size, sms=4)[0] == 4 and k.grid(*size)[0] > 4
+    monkeypatch.setenv("GEMM_LAB_SMS", "2")
+    assert k.grid(*size)[0] == 2 and k.grid(*size, sms=4)[0] == 4
+    run = k.run(256, k=128, backend="emulator", sms=4)
+    assert run.passed and run.sms == 4 and run.hazards() == [] and set(run.hazard_search().reports) == {"early", "late"}
+    for wrong in (0, 5000):
+        with pytest.raises(ConfigError, match="from 1 to 4096"):
+            k.run(256, backend="emulator", sms=wrong)

@@ -6,7 +6,9 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.lab import emulating, measuring
+from gemm_lab.lab.actions import running
 from gemm_lab.measure.benchmark import Measurements
+from gemm_lab.measure.check import Verdict
 from gpu_runner import KernelHang
 from gpu_simulator.faults import MemoryFault
 
@@ -15,8 +17,19 @@ def on_a_gpu(name: str, **changes):
     """A run as a GPU leaves it, with the emulator's own result of the same launch."""
     kernel = lab.kernel(name)
     run = kernel.run(256, backend="emulator")
-    facts = {"backend": "gpu", "report": None, "recorded": None, "tflops": 6.7, "cublas_tflops": 20.0}
-    return replace(run, **facts | changes)
+    facts = {"backend": "gpu", "report": None, "recorded": None, "tflops": 6.7, "cublas_tflops": 20.0} | changes
+    if facts.get("passed", True) and "small" not in facts:
+        facts["small"] = emulating.count_small(kernel, run.compiled, run.m, run.n, run.k)
+    return replace(run, **facts)
+
+
+def run_on_a_pretended_gpu(monkeypatch, name, passed=True, **options):
+    """`Kernel.run` where the GPU's check and timing are given."""
+    monkeypatch.setattr(running, "backend_of", lambda kernel, wanted: "gpu")
+    monkeypatch.setattr(running.measuring, "check_twice", lambda *facts, **more: [Verdict(passed, "", None, 0, 0)])
+    monkeypatch.setattr(running.measuring, "quick_speed", lambda *facts: {"tflops": 6.7, "cublas_tflops": 20.0})
+    monkeypatch.setattr(running.measuring, "printed", lambda: "")
+    return lab.kernel(name).run(256, **options)
 
 
 @pytest.mark.parametrize(("name", "degree"), [("t4/02", "6.09"), ("t4/03", "1.00"), ("hopper/08_ping_pong", "1.00")])
@@ -79,9 +92,8 @@ def test_without_shared_memory_it_shows_sectors():
 
 
 def test_of_a_wrong_result_nothing_is_counted(monkeypatch):
-    run = on_a_gpu("t4/03", passed=False, message="D is wrong.")
     monkeypatch.setattr(emulating, "check_on_emulator", lambda *_: pytest.fail("it was emulated"))
-    assert "counted" not in repr(run)
+    assert "counted" not in repr(run_on_a_pretended_gpu(monkeypatch, "t4/03", passed=False))
 
 
 def test_where_the_emulator_stops_the_card_says_so(monkeypatch):
@@ -92,22 +104,31 @@ def test_where_the_emulator_stops_the_card_says_so(monkeypatch):
         calls.append(1)
         raise MemoryFault("16 bytes past the end of A")
 
-    run = on_a_gpu("t4/03")
     monkeypatch.setattr(emulating, "check_on_emulator", refuse)
+    run = run_on_a_pretended_gpu(monkeypatch, "t4/03")
     assert "speed 6.7 TFLOPS" in repr(run) and "counted" not in repr(run) and "costs" not in run._repr_html_()
     assert all("256 × 128 × 128, stops: 16 bytes past the end of A" in text for text in (repr(run), run._repr_html_()))
     assert len(calls) == 1, "emulated once, however often it is shown"
 
 
-def test_it_is_counted_once(monkeypatch):
-    run, calls, real = on_a_gpu("t4/03"), [], emulating.check_on_emulator
+def test_it_is_counted_once_and_by_the_run(monkeypatch):
+    calls, real = [], emulating.check_on_emulator
     monkeypatch.setattr(emulating, "check_on_emulator", lambda *facts: calls.append(1) or real(*facts))
-    assert repr(run) == repr(run) and run._repr_html_() and len(calls) == 1
+    run = run_on_a_pretended_gpu(monkeypatch, "t4/03")
+    assert len(calls) == 1
+    assert repr(run) == repr(run) and run._repr_html_() and run.hot_lines().lines and len(calls) == 1
+
+
+def test_what_was_not_counted_is_counted_when_it_is_asked_for(monkeypatch):
+    run = run_on_a_pretended_gpu(monkeypatch, "t4/03", counted=False)
+    assert "counted" not in repr(run) and "costs" not in run._repr_html_()
+    assert any(line.wavefronts for line in run.hot_lines().lines) and "counted" not in repr(run)
 
 
 def test_a_run_smaller_than_a_tile_is_counted_at_its_own_size():
     kernel = lab.kernel("ampere/11")
-    run = replace(on_a_gpu("ampere/11"), m=130, n=250, k=40, compiled=kernel.compile())
+    small = emulating.count_small(kernel, kernel.compile(), 130, 250, 40)
+    run = on_a_gpu("ampere/11", m=130, n=250, k=40, small=small)
     assert "counted by the emulator at 130 × 250 × 40" in repr(run)
     assert repr(run.hot_lines()).startswith("on the emulator at 130 × 250 × 40\n")
     assert "what each line costs, on the emulator at 130 × 250 × 40" in run.hot_lines()._repr_html_()

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Any
 
 from gemm_lab.lab import emulating
+from gemm_lab.lab.launchable import Launchable
 from gemm_lab.measure.inputs import make_inputs
 from gpu_simulator.compiler import Compiled, SassLine
 from gpu_simulator.compiler.main_loop import MainLoop
@@ -23,7 +23,7 @@ FAMILIES = {"LDG": "ld.global", "STG": "st.global", "LDS": "ld.shared", "STS": "
 AGREE = 1.02
 
 
-def trips(kernel: Any, compiled: Compiled, loop: MainLoop, lines: Sequence[SassLine]) -> list[float | None]:
+def trips(kernel: Launchable, compiled: Compiled, loop: MainLoop, lines: Sequence[SassLine]) -> list[float | None]:
     """Turns of each loop of `loop.inner` per turn of the main loop, averaged over warps; None where none was found."""
     if not loop.inner or "BLOCK_K" not in kernel.config:
         return [None] * len(loop.inner)

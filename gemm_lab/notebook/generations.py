@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gemm_lab.cards import html
-from gemm_lab.lab.kernel import Kernel, kernel
+from gemm_lab.cards.card import card
+from gemm_lab.cards.table import Table
+from gemm_lab.lab import Kernel, kernel
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 
@@ -54,7 +55,7 @@ class Counted:
 class Generations(list):
     """A list of `Counted` that shows itself as a table."""
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _table(self) -> Table:
         header = [
             "kernel",
             "compiled for",
@@ -64,7 +65,7 @@ class Generations(list):
             "wavefronts a million",
             "registers",
         ]
-        return header, [
+        rows = [
             [
                 row.kernel,
                 row.arch,
@@ -76,15 +77,14 @@ class Generations(list):
             ]
             for row in self
         ]
+        note = "Counted on the emulator, for each million multiply-adds. A product counts once a warp that executes it."
+        return Table(header, rows, note, 3)
 
     def __repr__(self) -> str:
-        from gemm_lab.cards.scoreboard import columns
-
-        return "\n".join(columns(*self._table()))
+        return "\n".join(self._table().lines(aligned=False))
 
     def _repr_html_(self) -> str:
-        note = "Counted on the emulator, for each million multiply-adds. A product counts once a warp that executes it."
-        return html.card(html.table(*self._table(), note, text_columns=3))
+        return card(self._table().html())
 
 
 @checked

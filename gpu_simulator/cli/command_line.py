@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from gpu_simulator.argument_words import FORMS, argument
+from gpu_simulator.cli.argument_words import FORMS, argument
+from gpu_simulator.cli.kernel_file import KernelFile, kernel_file
+from gpu_simulator.cli.report_text import changed, changes, short_margin
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.errors import ConfigError, LabError
-from gpu_simulator.kernel_file import KernelFile, kernel_file
 from gpu_simulator.launching import launch
 from gpu_simulator.ptx.demangle import source_name
-from gpu_simulator.report_text import changed, changes, short_margin
 
 DESCRIPTION = "Run a kernel of a .cu or .ptx file without a GPU: its results, what each line cost, its races."
 EXAMPLE = """example, for __global__ void add(const float* a, const float* b, float* sum, int n):

@@ -4,8 +4,8 @@ import numpy as np
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
+from gpu_simulator.cli.report_text import margin
 from gpu_simulator.hardware import banks
-from gpu_simulator.report_text import margin
 
 SOURCE = """extern "C" __global__ void gather(const unsigned* from, const unsigned* to, const char* data, unsigned* out) {
   __shared__ __align__(16) char smem[8192];

@@ -1,0 +1,44 @@
+"""A table of texts, shown as HTML or as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from gemm_lab.cards.card import remark
+from gemm_lab.cards.theme import tag
+
+
+@dataclass(frozen=True)
+class Table:
+    """`rows` of as many cells as the `header` has. The first `text_columns` are words, the others numbers."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    text_columns: int = 1
+
+    def html(self) -> str:
+        """The table with its caption; every cell is escaped, words left-aligned and numbers right-aligned."""
+        body = "".join(f"<tr>{self._cells('td', row)}</tr>" for row in self.rows)
+        table = tag("table", "table", f"<tr>{self._cells('th', self.header)}</tr>{body}")
+        return table + (remark(self.caption, "small") if self.caption else "")
+
+    def _cells(self, name: str, row: Sequence[str]) -> str:
+        number = "number head" if name == "th" else "number"
+        return "".join(
+            tag(name, "text" if index < self.text_columns else number, escape(text)) for index, text in enumerate(row)
+        )
+
+    def lines(self, *, aligned: bool = True) -> list[str]:
+        """The header and the rows as text; numbers are aligned right, or with `aligned=False` left like words."""
+        widths = [max(len(row[i]) for row in [self.header, *self.rows]) for i in range(len(self.header))]
+        lines = []
+        for row in [self.header, *self.rows]:
+            cells = [
+                cell.rjust(width) if aligned and index >= self.text_columns else cell.ljust(width)
+                for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            lines.append("  ".join(cells) if aligned else "  ".join(cells).rstrip())
+        return lines

@@ -1,0 +1,30 @@
+"""The block tile of D drawn to scale as a grid of warp tiles."""
+
+from __future__ import annotations
+
+from gemm_lab.cards.card import remark
+from gemm_lab.cards.theme import TINT_GOOD, TINT_NOTE, tag
+
+WIDTH = 220  # pixels of the longer side
+
+
+def tile_picture(block: tuple[int, int], warps: tuple[int, int], warp: tuple[int, int]) -> str:
+    """block, warp: rows and columns of the block tile and of a warp tile; warps: how many there are down and across."""
+    m, n = block
+    scale = WIDTH / max(m, n)
+    rows = []
+    for i in range(warps[0]):
+        cells = "".join(
+            tag(
+                "td",
+                "tile",
+                f"warp {i * warps[1] + j}",
+                width=f"{warp[1] * scale:.0f}px",
+                height=f"{warp[0] * scale:.0f}px",
+                background=TINT_GOOD if (i + j) % 2 else TINT_NOTE,
+            )
+            for j in range(warps[1])
+        )
+        rows.append(f"<tr>{cells}</tr>")
+    note = f"block tile of D: {m} × {n} ({warps[0] * warps[1]} warps of {warp[0]} × {warp[1]})"
+    return tag("table", "table", "".join(rows)) + remark(note, "small")

@@ -1,0 +1,46 @@
+"""A Kernel as a function: D = alpha·A·B + beta·C of the caller's own matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gpu_runner as device
+from gemm_lab.lab import emulating, operands
+from gemm_lab.lab.backends import backend_of
+from gemm_lab.lab.kernel_signature import require_form
+from gemm_lab.lab.launchable import Launchable
+from gpu_simulator.errors import ConfigError, LabError
+
+
+def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
+    """The product that `Kernel.gemm` describes, on the GPU or on the emulator."""
+    problem, spec = kernel.problem, kernel.spec
+    if spec.ceiling:
+        raise LabError(f"{kernel.name} multiplies no matrices.")
+    if not problem.uses_c and (c is not None or alpha != 1.0 or beta != 0.0):
+        raise ConfigError(f"{kernel.name} computes {problem.formula}; leave out C, alpha and beta.")
+    if beta != 0.0 and c is None:
+        raise ConfigError("beta is not 0, so C is needed.")
+    left, right = operands.operand(a, "A", problem.dtype_in), operands.operand(b, "B", problem.dtype_in)
+    addend = None if c is None else operands.operand(c, "C", problem.dtype_out)
+    m, n, k = operands.check_shapes(left, right, addend)
+    spec.require_size(kernel.config, m, n, k)
+    dtype = operands.numpy_dtype(problem.dtype_out)
+    arrays = {
+        "a": operands.stored(left, problem.layout_a),
+        "b": operands.stored(right, problem.layout_b),
+        "c": np.zeros((m, n), dtype) if addend is None else np.ascontiguousarray(addend),
+        "d": np.full((m, n), np.nan, dtype),
+    }
+    compiled, args = kernel.compile(), operands.arguments(problem, arrays, m, n, k, alpha, beta)
+    if kernel.whole:
+        require_form(compiled, problem)
+    grid = kernel.grid(m, n, k)
+    if backend_of(kernel, None) == "emulator":
+        emulating.require_patience(kernel, compiled, m, n, k, sure=False)
+        after, _ = emulating.launch(compiled, grid, args, spec.cluster, **emulating.limits(m, n, k))
+    else:
+        after = device.launch(compiled, grid=grid, cluster=spec.cluster, args=args, names=problem.arguments)
+    return after[problem.arrays.index("d")]

@@ -1,0 +1,143 @@
+"""The profile of a Kernel: its recorded card, one recorded now, or what its machine code tells without one."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from gemm_lab.cards.instruction_mix import InstructionMix
+from gemm_lab.cards.profile_card import Profile
+from gemm_lab.config import data_dir
+from gemm_lab.lab import card_recording
+from gemm_lab.lab.actions.mix import instruction_mix
+from gemm_lab.lab.here import RECORDED_ON, Here, here
+from gemm_lab.lab.launchable import Launchable
+from gemm_lab.measure.cards import CARD_N, ProfileCard, choose, read_cards
+from gemm_lab.measure.profile import source_hash
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware import data_sheets as hardware
+
+
+def profile(
+    kernel: Launchable,
+    other: Launchable | None,
+    n: int | None = None,
+    record: bool | None = None,
+    on: str | None = None,
+) -> Profile:
+    """The profile of a kernel beside `other`: its recorded card at the size nearest to n (default: 4096), of GPU `on`.
+
+    Where there is none and a GPU with ncu is present, both kernels are profiled now; `record=True` asks for that and
+    raises a `LabError` where it cannot be done, `record=False` forbids it.
+    """
+    arch = here().arch if _tuned_for_this_gpu(kernel) else kernel.taught_gpu().arch
+    mixes = (
+        instruction_mix(kernel, _arch_of(kernel, arch)),
+        instruction_mix(other, _arch_of(other, arch)) if other else None,
+    )
+    if record and on:
+        raise LabError("record=True profiles on the GPU here; leave it out to see the card of another.")
+    recorded = _recorded_on(on, kernel) if on else _recorded()
+    card = None if record else _card(recorded, kernel, n)
+    note = _stale(kernel, card) if card else f"There is no recorded card of {kernel.label}."
+    card_before = other and not record and _card(recorded, other, card.n if card else n) or None
+    if record or (record is None and not card):
+        try:
+            card_before, card = _record_now(other, kernel, n)
+            note = ""
+        except LabError as error:
+            if record:
+                raise
+            note = f"{note} {error}"
+    if card is None:
+        note += " Below is what the machine code shows without one."
+    elif card_before and (card_before.n != card.n or card_before.conditions["gpu"] != card.conditions["gpu"]):
+        card_before = None
+    foreign = card and kernel.taught_gpu().key not in card.conditions["gpu"].lower().split()
+    return Profile(
+        kernel.label,
+        other.label if other else None,
+        card,
+        card_before,
+        *mixes,
+        note,
+        kernel.taught_gpu().name if foreign else "",
+        _estimate(kernel, mixes[0], card),
+    )
+
+
+def _estimate(kernel: Launchable, mix: InstructionMix, card: ProfileCard | None) -> float | None:
+    return mix.executed(card.n, works(kernel, card.n)) if card else None
+
+
+def works(kernel: Launchable, n: int) -> int:
+    """How often a block's code goes over a tile of D at n × n × n: the blocks of the grid, or, where those are
+    persistent, the tiles that they share."""
+    x, y, z = kernel.grid(n, n, n)
+    if not kernel.block or not any("SMS" in extent for extent in kernel.spec.grid):
+        return x * y * z
+    block_m, block_n = kernel.block
+    return -(-n // block_m) * -(-n // block_n)
+
+
+def _tuned_for_this_gpu(kernel: Launchable) -> bool:
+    """Whether its tiles are those for the GPU here, and others than the taught ones."""
+    return bool(
+        kernel.runs_here()
+        and here().gpu
+        and kernel.config == kernel.spec.configure(here().gpu.key) != kernel.spec.configure()
+    )
+
+
+def _arch_of(kernel: Launchable, arch: str) -> str | None:
+    return arch if kernel.spec.written_for(arch) else None
+
+
+def _recorded() -> list[ProfileCard]:
+    """The cards of this GPU, and of kernels that have none those of the GPU that the course was recorded on."""
+    found: list[ProfileCard] = []
+    for key in dict.fromkeys([here().gpu.key, RECORDED_ON] if here().gpu else [RECORDED_ON]):
+        known = [(card.kernel, card.config) for card in found]
+        cards = read_cards(data_dir("results") / "profiles" / key)
+        found += [card for card in cards if (card.kernel, card.config) not in known]
+    return found
+
+
+def _recorded_on(name: str, kernel: Launchable) -> list[ProfileCard]:
+    """The cards of one GPU; a `LabError` where none is of this kernel in this configuration."""
+    folder = data_dir("results") / "profiles"
+    cards = read_cards(folder / hardware.gpu(name).key)
+    if _card(cards, kernel, None):
+        return cards
+    there = [part.name for part in sorted(folder.iterdir()) if _card(read_cards(part), kernel, None)]
+    raise LabError(
+        f"No card of {kernel.label} was recorded on {hardware.gpu(name).name}; "
+        f"there are cards of it from: {', '.join(there) or 'none'}."
+    )
+
+
+def _card(cards: Sequence[ProfileCard], kernel: Launchable, n: int | None) -> ProfileCard | None:
+    return None if kernel.edited else choose(cards, kernel.name, kernel.config, n)
+
+
+def _stale(kernel: Launchable, card: ProfileCard) -> str:
+    if source_hash(kernel.compile(card.conditions["arch"])) == card.conditions["source"]:
+        return ""
+    return f"The card was recorded of an earlier text of {kernel.name}: profile it again before you rely on it."
+
+
+def _record_now(other: Launchable | None, kernel: Launchable, n: int | None) -> tuple[ProfileCard | None, ProfileCard]:
+    where: Here = here()
+    if not where.usable:
+        raise LabError(f"None can be recorded here: {where.reason}")
+    if not kernel.spec.written_for(where.arch):
+        raise LabError(
+            f"None can be recorded here: {kernel.name} is written for {', '.join(kernel.spec.targets)}, "
+            f"and this GPU is {where.arch}: it cannot run the kernel."
+        )
+    other = other if other and other.spec.written_for(where.arch) else None
+    kernels = [made for made in (other, kernel) if made]
+    with tempfile.TemporaryDirectory() as folder:
+        cards = card_recording.record_cards(kernels, where, Path(folder), n or CARD_N)
+    return (cards[0] if other else None), cards[-1]

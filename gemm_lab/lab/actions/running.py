@@ -1,0 +1,72 @@
+"""One run of a Kernel: compiled, launched, checked, and timed or counted."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from gemm_lab.lab import emulating, measuring
+from gemm_lab.lab.backends import backend_of
+from gemm_lab.lab.kernel_signature import require_form
+from gemm_lab.lab.launchable import Launchable
+from gemm_lab.lab.run import Run
+from gpu_simulator.compiler import Compiled
+from gpu_simulator.errors import ConfigError, LabError
+
+
+class Asked(NamedTuple):
+    """The options of `Kernel.run`, which says what they mean."""
+
+    backend: str | None
+    seed: int
+    timed: bool
+    counted: bool
+    sure: bool
+    sms: int | None
+
+
+def run(kernel: Launchable, n: int, m: int | None, k: int | None, asked: Asked) -> Run:
+    """The run that `Kernel.run` describes."""
+    spec, seed, sms = kernel.spec, asked.seed, asked.sms
+    if spec.ceiling:
+        raise LabError(
+            f"{kernel.name} multiplies no matrices: it repeats one instruction in registers. The bench of "
+            "a ladder times it."
+        )
+    m, k = n if m is None else m, n if k is None else k
+    spec.require_size(kernel.config, m, n, k)
+    if seed < 0:
+        raise ConfigError(f"seed has to be at least 0, not {seed}.")
+    where = backend_of(kernel, asked.backend)
+    # What the emulator counts is of the taught GPU, whichever is here.
+    compiled = kernel.compile() if where == "gpu" else kernel.compile_as_taught()
+    if kernel.whole:
+        require_form(compiled, kernel.problem)
+    facts = (kernel, where, m, n, k, compiled)
+    if where == "emulator":
+        emulating.require_patience(kernel, compiled, m, n, k, asked.sure, sms)
+        verdicts, report = emulating.check_on_emulator(kernel, compiled, m, n, k, seed, sms)
+        message, recorded = _message(verdicts), _recorded(kernel, n)
+        return Run(*facts, all(verdicts), message, report=report, recorded=recorded, output=report.output, sms=sms)
+    return _on_gpu(facts, asked)
+
+
+def _on_gpu(facts: tuple[Launchable, str, int, int, int, Compiled], asked: Asked) -> Run:
+    kernel, _, m, n, k, compiled = facts
+    seed, sms = asked.seed, asked.sms
+    verdicts = measuring.check_twice(kernel, compiled, m, n, k, seed, sms=sms)
+    passed, output = all(verdicts), measuring.printed()
+    more: dict[str, Any] = measuring.quick_speed(kernel, compiled, m, n, k, sms) if passed and asked.timed else {}
+    if passed and asked.counted:
+        more["small"] = emulating.count_small(kernel, compiled, m, n, k, sms)
+    return Run(*facts, passed, _message(verdicts), output=output, sms=sms, **more)
+
+
+def _message(verdicts: list) -> str:
+    return "; ".join(verdict.message for verdict in verdicts) if all(verdicts) else verdicts[-1].message
+
+
+def _recorded(kernel: Launchable, n: int) -> Any:
+    """The recorded sustained row of an unedited kernel at the size nearest to n, but of one that fills a GPU."""
+    if kernel.edited or kernel.config != kernel.spec.configure():
+        return None
+    return measuring.recorded_row(kernel.name, max(n, measuring.SPEED_EDGE))

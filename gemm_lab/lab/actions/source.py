@@ -1,0 +1,79 @@
+"""The source of a Kernel with the learner's edits in place: as text, by line, as the compiler gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gemm_lab import catalog, compiling
+from gemm_lab.cards.diff import Diff
+from gemm_lab.lab.launchable import Launchable
+from gpu_simulator.compiler import Compiled
+from gpu_simulator.errors import LabError
+
+
+def text(kernel: Launchable) -> str:
+    """The CUDA text without `#line` directives."""
+    if kernel.whole:
+        return kernel.whole.text
+    lines = catalog.splice(kernel.spec.source, kernel.spec.file, kernel.edits).split("\n")
+    return "\n".join(line for line in lines if not line.startswith("#line "))
+
+
+def label(kernel: Launchable) -> str:
+    """The name, with the learner's own name for an edited kernel and every changed setting."""
+    default = kernel.spec.configure(kernel.tuned_for)
+    changed = [f"{name}={value}" for name, value in kernel.config.items() if default.get(name) != value]
+    edited = " edited" if kernel.edited and text(kernel) != kernel.spec.source else ""
+    edited += f" as {kernel.alias}" if kernel.edited and kernel.alias else ""
+    return f"{kernel.name}{edited}" + (f" ({', '.join(changed)})" if changed else "")
+
+
+def changes(kernel: Launchable) -> Diff | None:
+    """What an edited kernel changes in its rung, else what a rung changes in the one that it extends."""
+    spec = kernel.spec
+    if kernel.edited:
+        return Diff(kernel.unedited().label, kernel.label, spec.source, text(kernel))
+    base = catalog.kernel(spec.extends) if spec.extends else None
+    return Diff(base.name, kernel.label, base.source, text(kernel)) if base else None
+
+
+def required_changes(kernel: Launchable) -> Diff:
+    """As `changes`; a `LabError` for an unedited first rung."""
+    found = changes(kernel)
+    if found is None:
+        raise LabError(f"{kernel.name} is the first rung; name a kernel to compare it with.")
+    return found
+
+
+def listing(kernel: Launchable) -> Iterator[tuple[str, int, str]]:
+    """(file, number, text) of every line, with the learner's own numbers inside an edited region."""
+    if kernel.whole:
+        for offset, line in enumerate(kernel.whole.text.split("\n")):
+            yield kernel.whole.file, kernel.whole.first_line + offset, line
+        return
+    spec = kernel.spec
+    regions = {region.first_line: (region, kernel.edits.get(name)) for name, region in spec.regions.items()}
+    lines, number = spec.source.split("\n"), 1
+    while number <= len(lines):
+        region, edit = regions.get(number, (None, None))
+        if edit is not None:
+            for offset, line in enumerate(edit.text.rstrip("\n").split("\n")):
+                yield edit.file, edit.first_line + offset, line
+            number = region.last_line + 1
+        else:
+            yield spec.file, number, lines[number - 1]
+            number += 1
+
+
+def compiled(kernel: Launchable, arch: str) -> Compiled:
+    """PTX and CUBIN for `arch`; errors name the lines of the learner's cell."""
+    spec, source, cell = kernel.spec, kernel.spec.source, None
+    if kernel.whole:
+        source = f'#line {kernel.whole.first_line} "{kernel.whole.file}"\n{kernel.whole.text}'
+        cell = (kernel.whole.text, kernel.whole.first_line)
+    elif kernel.edits:
+        source = catalog.splice(spec.source, spec.file, kernel.edits)
+        edit = next(iter(kernel.edits.values()))
+        cell = (edit.text, edit.first_line)
+    file = f"{spec.ladder}/{spec.path.stem}"  # several kernels may share it
+    return compiling.compile(source, config=kernel.config, arch=arch, name=file, cell=cell)

@@ -1,0 +1,44 @@
+"""Where a kernel runs: on the GPU, or on the emulator."""
+
+from __future__ import annotations
+
+import sys
+
+import gpu_runner as device
+from gemm_lab.config import BACKENDS
+from gemm_lab.config import backend as chosen_backend
+from gemm_lab.lab.here import here
+from gemm_lab.lab.launchable import Launchable
+from gpu_runner.settings import busy
+from gpu_simulator.errors import ConfigError, LabError
+
+
+def resolve_backend(wanted: str | None, timing: bool = False) -> str:
+    """ "gpu" or "emulator"; a `LabError` where the GPU was asked for and cannot be used.
+
+    While another program has the GPU and GEMM_LAB_BUSY says so, "emulator", unless it is `timing` that is wanted.
+    """
+    wanted = wanted or chosen_backend()
+    if wanted not in BACKENDS:
+        raise ConfigError(f"There is no backend “{wanted}”; choose {', '.join(BACKENDS)}.")
+    if wanted == "emulator":
+        return "emulator"
+    if device.available():
+        others = device.holder() if wanted == "auto" and busy() == "emulator" and not timing else ""
+        if not others:
+            return "gpu"
+        print(f"{others}; so this runs on the emulator (GEMM_LAB_BUSY).", file=sys.stderr)
+        return "emulator"
+    if wanted == "gpu":
+        raise LabError(f"The GPU cannot be used: {device.why_not()}")
+    return "emulator"
+
+
+def backend_of(kernel: Launchable, wanted: str | None) -> str:
+    """As `resolve_backend`; but the emulator where the GPU here cannot run the kernel and was not asked for."""
+    where, arch = resolve_backend(wanted), here().arch
+    if where != "gpu" or arch is None or kernel.spec.written_for(arch):
+        return where
+    if "gpu" in (wanted, chosen_backend()):
+        raise ConfigError(f'{kernel.name} {kernel.spec.not_for(arch)}; the emulator runs it: backend="emulator".')
+    return "emulator"

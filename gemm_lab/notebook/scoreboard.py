@@ -1,0 +1,43 @@
+"""`scoreboard()`: every measured kernel of every ladder at one size, what each idea gained, what others published.
+
+from gemm_lab.notebook.scoreboard import scoreboard
+board = scoreboard(4096)
+board                      the fastest rung of each ladder
+board.plot()               all of them, over the speed of cuBLAS and the ceiling in the same run
+board.gains("hopper")      each rung over the one that it extends; rows of different runs are refused
+board.published("t4")      a document's share of cuBLAS beside the share measured here
+"""
+
+from __future__ import annotations
+
+from gemm_lab import catalog
+from gemm_lab.cards.scoreboard import Board
+from gemm_lab.lab.here import RECORDED_ON, here
+from gemm_lab.lab.recording import measured_ladders
+from gemm_lab.measure import results
+from gpu_simulator.argument_checks import checked
+from gpu_simulator.errors import LabError
+
+REGIME, SIZE = "sustained", 4096
+
+
+@checked
+def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Board:
+    """The rows of GPU `on` at n × n × n: by default of the GPU here, where it was recorded, else of the H200."""
+    present = here().present if on is None else None
+    name = present.name if present is not None and results.read(results.path_for(present)) else on or RECORDED_ON
+    path = results.path_for(present) if present is not None and name == present.name else results.path_of(name)
+    rows = [row for row in results.read(path) if (row.m, row.n, row.k) == (n, n, n) and row.regime == regime]
+    if not rows:
+        raise LabError(f"Nothing was recorded at {n}, {regime}, on {name}; `gemm-lab record` on that GPU does it.")
+    order = {spec.name: place for place, spec in enumerate(catalog.kernels().values())}
+    ladders = reading_order()
+    rank = {name: place for place, name in enumerate(ladders)}
+    rows.sort(key=lambda row: (rank.get(row.ladder, len(rank)), order.get(row.kernel, len(order)), row.kernel))
+    measured = {row.ladder for row in rows}
+    return Board(rows[0].gpu, n, regime, tuple(rows), tuple(name for name in ladders if name not in measured), path)
+
+
+def reading_order() -> list[str]:
+    """The ladders with something to time, in the order of the notebooks that teach them."""
+    return sorted(measured_ladders(), key=lambda name: catalog.ladder(name).notebook)
