@@ -11,6 +11,8 @@
 # docker buildx imagetools inspect python:3.12-slim-bookworm
 FROM python:3.12.7-slim-bookworm@sha256:60d9996b6a8a3689d36db740b49f4327be3be09a21122bd02fb8895abb38b50d
 
+# Debian's archive keeps one version of a package, so a version named here would soon be gone.
+# hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends git make \
  && rm -rf /var/lib/apt/lists/*
@@ -19,11 +21,17 @@ RUN apt-get update \
 RUN useradd --create-home --uid 1000 learner
 
 WORKDIR /gemm_lab
-COPY . .
+COPY locks locks
+COPY constraints.txt .
 
-# cuda12, cuda13 or nothing; a list such as cuda13,torch works too.
+# EXTRA: cuda12, cuda13 or nothing. TORCH=1 adds torch, a large download, for the baseline `inductor` beside cuda13.
 ARG EXTRA=""
-RUN pip install --no-cache-dir -e ".${EXTRA:+[$EXTRA]}" \
+ARG TORCH=""
+RUN if [ -n "$TORCH" ]; then pip install --no-cache-dir --requirement constraints.txt; fi \
+ && pip install --no-cache-dir --require-hashes --requirement "locks/${EXTRA:-lab}.txt"
+
+COPY . .
+RUN pip install --no-cache-dir --no-deps --editable . \
  && chown -R learner:learner /gemm_lab
 
 # With --gpus all: compute for CUDA, utility for the clocks and the power that NVML reads.

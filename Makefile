@@ -5,6 +5,7 @@ VENV ?= .venv
 PORT ?= 8888
 WORKERS ?= 2
 PYTEST_ARGS ?=
+LOCKED ?= 1
 
 PY = "$(VENV)/bin/python"
 PIP = $(PY) -m pip install --quiet --disable-pip-version-check
@@ -20,15 +21,25 @@ EXTRA ?= $(DRIVER_EXTRA)
 comma := ,
 LAB_TORCH = $(if $(TORCH),$(filter-out 0,$(TORCH)),$(filter cuda13,$(EXTRA)))
 LAB_EXTRAS = $(EXTRA)$(if $(LAB_TORCH),$(if $(EXTRA),$(comma))torch)
-LAB_STAMP = $(VENV)/.stamp-lab-$(subst $(comma),-,$(LAB_EXTRAS))
+COURSE_STAMP = $(VENV)/.stamp-course$(UNLOCKED)
+LAB_STAMP = $(VENV)/.stamp-lab$(UNLOCKED)$(if $(LAB_EXTRAS),-$(subst $(comma),-,$(LAB_EXTRAS)))
+TEST_EXTRAS = test$(if $(EXTRA),$(comma)$(EXTRA))
 NO_TEST_TORCH = $(or $(filter 0,$(TORCH)),$(filter cuda12,$(EXTRA)))
-TEST_STAMP = $(VENV)/.stamp-test$(if $(EXTRA),-$(EXTRA))$(if $(NO_TEST_TORCH),-without-torch)
+TEST_STAMP = $(VENV)/.stamp-test$(UNLOCKED)$(if $(EXTRA),-$(EXTRA))$(if $(NO_TEST_TORCH),-without-torch)
+
+# Packages come from locks/, by version and hash; LOCKED=0 takes what the ranges of pyproject.toml give instead.
+# locks/lab.txt, cuda12.txt and cuda13.txt are whole environments; the other locks are added to one of them.
+extras = $(subst $(comma), ,$(1))
+whole = $(or $(firstword $(filter cuda12 cuda13,$(call extras,$(1)))),lab)
+locks = $(patsubst %,locks/%.txt,$(call whole,$(1)) $(filter-out cuda12 cuda13 torch,$(call extras,$(1))))
+LOCKS = $(wildcard locks/*.txt)
+UNLOCKED = $(if $(filter 0,$(LOCKED)),-unlocked)
 
 # Jupyter refuses to start as root, which is who one is in most containers, unless told.
 ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DELETE_ON_ERROR:
-.PHONY: help lab test test-all attack run course record clean
+.PHONY: help lab test test-all coverage attack run course record update clean
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
@@ -38,10 +49,13 @@ help:
 	@echo "make course   build the assignments for nbgrader in the folder course: see CLASSROOM.md"
 	@echo "make run      run every notebook headless; the executed copies land in build/notebooks"
 	@echo "make record   measure on this machine's GPU and append to results/measured"
+	@echo "make coverage run the quick tests and show how much of each package they execute"
+	@echo "make update   choose the newest versions that fit together and write them into locks; then make test"
 	@echo "make clean    delete build products and caches; the virtual environment stays"
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter, VENV=.venv the folder of the virtual environment,"
-	@echo "EXTRA=cuda12 or cuda13 overrides the detected driver (here: $(or $(DRIVER_EXTRA),none)), TORCH=1 adds torch."
+	@echo "EXTRA=cuda12 or cuda13 overrides the detected driver (here: $(or $(DRIVER_EXTRA),none)), TORCH=1 adds torch,"
+	@echo "LOCKED=0 takes packages by the ranges of pyproject.toml instead of the versions of locks."
 
 lab: $(LAB_STAMP)
 	@$(PY) -m gemm_lab.notebook.trust notebooks
@@ -51,10 +65,16 @@ lab: $(LAB_STAMP)
 test: $(TEST_STAMP)
 	$(PY) -m tools.sync --check
 	$(PY) -m ruff check .
+	$(PY) -m mypy
 	$(PY) -m pytest -n $(WORKERS) $(LONG) $(PYTEST_ARGS)
 
 test-all: LONG = -m ""
 test-all: test
+
+# The quick tests once more, slower: each process that they start counts its lines too. pyproject.toml holds the floor.
+coverage: $(TEST_STAMP)
+	$(PY) -m pytest -n $(WORKERS) --cov --cov-report= --no-cov-on-fail $(PYTEST_ARGS)
+	$(PY) -m tools.coverage_by_package
 
 # Attack tests are seeded: `make test` tries a sample of the first part of each sequence, this target all of it.
 attack: $(TEST_STAMP)
@@ -63,14 +83,19 @@ attack: $(TEST_STAMP)
 run: $(LAB_STAMP)
 	$(PY) -m tools.run_notebooks --into build/notebooks
 
-course: $(VENV)/.stamp-course
+course: $(COURSE_STAMP)
 	$(PY) -m classroom.course --into course
 
 record: $(LAB_STAMP)
 	"$(VENV)/bin/gemm-lab" record
 
+# uv resolves for all systems at once. It reads UV_DEFAULT_INDEX, not pip's configuration, where packages come from a mirror.
+update: $(VENV)/.stamp-made
+	$(PIP) uv "tomli; python_version < '3.11'"
+	$(PY) -m tools.locks
+
 clean:
-	rm -rf build dist .pytest_cache .ruff_cache test-results
+	rm -rf build dist .pytest_cache .ruff_cache .mypy_cache .coverage .coverage.* test-results
 	find gemm_lab gpu_simulator gpu_runner classroom tools tests notebooks -depth \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
 # A stamp is newer than pyproject.toml once its packages are in; so a second run installs nothing.
@@ -86,24 +111,30 @@ $(VENV)/.stamp-made:
 	@[ -x "$(VENV)/bin/python" ] || "$(PYTHON)" -m venv "$(VENV)"
 	@touch "$@"
 
-$(VENV)/.stamp-lab-%: pyproject.toml $(VENV)/.stamp-made
+# $(call install,EXTRAS): the locked packages, then this folder. pip checks hashes only where every requirement has them:
+# so torch, of which a machine takes its own build, comes first, and this folder last, both in calls of their own.
+define install
+$(if $(filter torch,$(call extras,$(1))),$(PIP) --requirement constraints.txt)
+@echo '$(PIP) --require-hashes $(addprefix --requirement ,$(call locks,$(1)))'
+@$(PIP) --require-hashes $(addprefix --requirement ,$(call locks,$(1))) || { \
+	echo "The locked packages do not install here; pip's reason stands above." \
+		"'make $(firstword $(MAKECMDGOALS)) LOCKED=0' takes the versions that fit this machine." >&2; exit 1; }
+$(PIP) --no-deps --editable .
+endef
+
+$(LAB_STAMP): pyproject.toml constraints.txt $(LOCKS) $(VENV)/.stamp-made
 	@echo "installing the lab into $(VENV) ..."
-	$(PIP) --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])"
+	$(if $(UNLOCKED),$(PIP) --editable ".$(if $(LAB_EXTRAS),[$(LAB_EXTRAS)])",$(call install,$(LAB_EXTRAS)))
 	@touch "$@"
 
-$(VENV)/.stamp-lab-: pyproject.toml $(VENV)/.stamp-made
-	@echo "installing the lab into $(VENV) ..."
-	$(PIP) --editable .
-	@touch "$@"
-
-$(VENV)/.stamp-course: pyproject.toml $(VENV)/.stamp-made
+$(COURSE_STAMP): pyproject.toml $(LOCKS) $(VENV)/.stamp-made
 	@echo "installing the lab and nbgrader into $(VENV) ..."
-	$(PIP) --editable ".[course]"
+	$(if $(UNLOCKED),$(PIP) --editable ".[course]",$(call install,course))
 	@touch "$@"
 
 # torch first and by version, so that nothing pulls another build of it in.
-$(TEST_STAMP): pyproject.toml constraints.txt $(VENV)/.stamp-made
+$(TEST_STAMP): pyproject.toml constraints.txt $(LOCKS) $(VENV)/.stamp-made
 	@echo "installing the lab and its test tools into $(VENV) ..."
 	$(if $(NO_TEST_TORCH),,$(PIP) --requirement constraints.txt)
-	$(PIP) --constraint constraints.txt --editable ".[test$(if $(EXTRA),$(comma)$(EXTRA))]"
+	$(if $(UNLOCKED),$(PIP) --constraint constraints.txt --editable ".[$(TEST_EXTRAS)]",$(call install,$(TEST_EXTRAS)))
 	@touch "$@"

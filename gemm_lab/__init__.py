@@ -48,7 +48,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that the import itself stays quick."""
     if name not in _HOMES:
         raise AttributeError(f"gemm_lab has no “{name}”; it has {', '.join(__all__)}.")
@@ -61,6 +61,6 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-def load_ipython_extension(ipython) -> None:
+def load_ipython_extension(ipython: object) -> None:
     """`%load_ext gemm_lab` registers the %%kernel magic and the lab's error blocks."""
     importlib.import_module("gemm_lab.notebook.cells").register(ipython)

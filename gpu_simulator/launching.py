@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from gpu_simulator.memory_limit import Account, blocks_at_once, limit_bytes
 from gpu_simulator.observers.happens_before import WarpEvents
 from gpu_simulator.observers.hazards import Hazards, widest_first
 from gpu_simulator.observers.shadow_memory import GlobalShadow, SharedShadow
+from gpu_simulator.ptx.ir import Instruction
 from gpu_simulator.report import Report
 
 LANES_AT_ONCE = 16384
@@ -30,22 +32,33 @@ QUANTUM = 200_000
 OUTPUT_LIMIT = 1 << 20  # characters of printf that are kept: the size of a GPU's buffer unless it is set
 TEXT_OVERHEAD = 64  # bytes of a Python string beside its text
 
+Extent: TypeAlias = int | Sequence[int] | np.ndarray  # one to three whole numbers
+ObserverOf: TypeAlias = Callable[[ResidentBlocks], Observer]
+
+
+class HasPtx(Protocol):
+    """What can be launched besides text: an object with PTX, such as a `Compiled`."""
+
+    @property
+    def ptx(self) -> str:
+        """The PTX text."""
+
 
 def launch(
-    compiled_or_ptx,
-    entry=None,
-    grid=(1, 1, 1),
-    block=(1, 1, 1),
-    args=(),
-    dynamic_smem_bytes=0,
-    cluster=(1, 1, 1),
-    hazards=False,
-    timing="early",
-    max_instructions=None,
-    max_seconds=None,
-    max_bytes=None,
-    max_steps=None,
-    observers=(),
+    compiled_or_ptx: str | HasPtx,
+    entry: str | None = None,
+    grid: Extent = (1, 1, 1),
+    block: Extent = (1, 1, 1),
+    args: Sequence[Any] = (),
+    dynamic_smem_bytes: int = 0,
+    cluster: Extent = (1, 1, 1),
+    hazards: bool = False,
+    timing: str = "early",
+    max_instructions: int | None = None,
+    max_seconds: float | None = None,
+    max_bytes: int | None = None,
+    max_steps: int | None = None,
+    observers: Iterable[ObserverOf] = (),
 ) -> Report:
     """Run a kernel.
 
@@ -103,16 +116,17 @@ def _only_entry(ptx: str) -> str:
     return names[0]
 
 
-def _counts(value) -> bool:
+def _counts(value: Any) -> bool:
     """True for a whole number from 1 on, of whichever type."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and value >= 1 and value == value // 1
+    return isinstance(value, (int, float, np.integer, np.floating)) and bool(value >= 1 and value == value // 1)
 
 
-def _extent(value, what: str) -> tuple[int, int, int]:
+def _extent(value: Extent, what: str) -> tuple[int, int, int]:
     values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
     if not 1 <= len(values) <= 3 or not all(map(_counts, values)):
         raise LaunchError(f"The {what} must be one to three positive whole numbers, not {value!r}.")
-    return tuple(int(v) for v in values) + (1,) * (3 - len(values))
+    x, y, z = (*map(int, values), 1, 1)[:3]
+    return x, y, z
 
 
 class Launch:
@@ -121,20 +135,20 @@ class Launch:
     def __init__(
         self,
         program: Program,
-        grid,
-        block,
-        args,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        args: Sequence[Any],
         dynamic: int,
-        cluster,
+        cluster: tuple[int, int, int],
         hazards: bool,
         timing: str,
-        files,
+        files: Mapping[str, str] | None,
         only_block: int | None = None,
         probes: frozenset = frozenset(),
         max_bytes: int | None = None,
         effort: Effort | None = None,
-        observers: tuple[Callable[[ResidentBlocks], Observer], ...] = (),
-    ):
+        observers: tuple[ObserverOf, ...] = (),
+    ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem = timing, dynamic
         self.args, self.only_block, self.probes = list(args), only_block, probes
@@ -150,7 +164,8 @@ class Launch:
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
         self.sites = [SiteCounts() for _ in program.sites]
         self.runs = [0] * len(program.blocks)
-        self.patterns, self.options, self.clock_start = Patterns(), {}, 1000
+        self.patterns, self.clock_start = Patterns(), 1000
+        self.options: dict[str, Any] = {}
         self.initial_registers = program.initial_registers()
         self.hazards = Hazards(self) if hazards else None
         self.observers = observers if self.hazards is None else (self.hazards.observe, *observers)
@@ -220,7 +235,7 @@ class Launch:
             self.hazards.close()
         return Report(self)
 
-    def _parts(self):
+    def _parts(self) -> Iterator[np.ndarray]:
         """The places of the blocks that run together; where one block is looked at, those of its cluster."""
         if self.only_block is not None:
             size, place = self.clusters.size, self.clusters.place(self.only_block)
@@ -249,7 +264,7 @@ class Launch:
             elif not np.array_equal(result, np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)):
                 raise LaunchError("The kernel wrote to an array that is read-only; pass a copy of it.")
 
-    def describe(self, item) -> str:
+    def describe(self, item: Instruction | None) -> str:
         """Where an instruction stands, in words."""
         if item is None:
             return "an empty block"
@@ -261,7 +276,7 @@ class Launch:
             where = f"{file}:{line} (inlined from {where})"
         return f"{where}, {item.opcode}, PTX line {item.line}"
 
-    def again(self, block: int, probes: frozenset, observer_of) -> Launch:
+    def again(self, block: int, probes: frozenset, observer_of: ObserverOf) -> Launch:
         """The same launch from its first memory contents, for one block, with stops, and within the same limits.
 
         observer_of: as an item of `observers` of `launch`.

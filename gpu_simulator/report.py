@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 
 from gpu_simulator.faults import EmulatorError, HazardFound
 from gpu_simulator.machine.counting import SiteCounts
-from gpu_simulator.observers.inspection import replay
+from gpu_simulator.observers.hazards import Hazard
+from gpu_simulator.observers.inspection import Access, Snapshot, replay
+from gpu_simulator.ptx.ir import Instruction
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Totals:
         return self.wavefronts / self.ideal_wavefronts if self.ideal_wavefronts else 1.0
 
 
+Where: TypeAlias = "int | tuple[str, int] | Site"  # a source line, (file, line), or a site
 _COUNTS = tuple(field.name for field in fields(Totals))
 
 
@@ -65,7 +70,7 @@ class Report:
     asked_by_rank: bytes that the blocks of each rank of a cluster asked bulk copies for; a multicast counts once.
     """
 
-    def __init__(self, launch):
+    def __init__(self, launch: Any) -> None:
         self._launch = launch
         program = launch.program
         executed = [0] * len(program.sites)
@@ -81,7 +86,7 @@ class Report:
         self.sites = [
             _site(item, runs, counts) for item, runs, counts in zip(program.sites, executed, launch.sites, strict=True)
         ]
-        self.hazards = launch.hazards.found if launch.hazards else []
+        self.hazards: list[Hazard] = launch.hazards.found if launch.hazards else []
         self.output = "".join(launch.output)
         if launch.unprinted:
             self.output += f"\n… {launch.unprinted:,} more calls of printf are not shown"
@@ -115,7 +120,7 @@ class Report:
                 groups.setdefault(place, []).append(site)
         return groups
 
-    def inspect(self, where, block=0, warp: int = 0):
+    def inspect(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> Snapshot:
         """Registers and shared memory after the last execution of a line by one warp, as a `Snapshot`.
 
         where: a source line or a `Site`.   block: number, or coordinates.   The block is run again.
@@ -126,7 +131,7 @@ class Report:
             raise EmulatorError(f"Warp {warp} of block {block} executed nothing of {where}.")
         return probe.snapshot()
 
-    def trace(self, where, block=0, warp: int = 0) -> list:
+    def trace(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> list[Access]:
         """The addresses of every execution of a line's memory instructions by one warp, as `Access` items."""
         return replay(self, where, block, warp).accesses
 
@@ -143,7 +148,7 @@ def _same_file(name: str, file: str) -> bool:
     return name == file or name.endswith("/" + file) or file.endswith("/" + name)
 
 
-def _site(item, runs: int, counts) -> Site:
+def _site(item: Instruction, runs: int, counts: SiteCounts) -> Site:
     location = item.location
     if {"param", "const"} & set(item.parts):  # served by the constant cache, not by global memory
         counts = SiteCounts()
@@ -162,6 +167,6 @@ def _site(item, runs: int, counts) -> Site:
     )
 
 
-def sum_of(sites) -> Totals:
+def sum_of(sites: Iterable[Site]) -> Totals:
     """The totals of some sites."""
     return Totals(*(sum(getattr(site, name) for site in sites) for name in _COUNTS))

@@ -109,7 +109,7 @@ def targets() -> set[str]:
 
 
 def test_make_has_the_targets_that_the_documents_name():
-    assert targets() >= {"help", "lab", "test", "test-all", "run", "course", "record", "clean"}
+    assert targets() >= {"help", "lab", "test", "test-all", "run", "course", "record", "update", "clean"}
     phony = set(re.search(r"^\.PHONY: (.*)$", read("Makefile"), re.M)[1].split())
     assert phony == targets()
     for document in ("README.md", "CONTRIBUTING.md", "CLASSROOM.md"):
@@ -157,7 +157,7 @@ def test_ci_runs_the_readmes_test_command_in_an_environment_of_its_own():
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess:
-    ours = ("MAKE", "MFLAGS", "TORCH", "EXTRA", "VENV")  # what `make test TORCH=0` hands on
+    ours = ("MAKE", "MFLAGS", "TORCH", "EXTRA", "VENV", "LOCKED")  # what `make test TORCH=0` hands on
     environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return subprocess.run(["make", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
 
@@ -181,15 +181,57 @@ def test_a_missing_python_is_a_sentence(tmp_path):
     ],
 )
 def test_lab_installs_the_extra_for_the_driver(variables, extras, tmp_path):
-    plan = make("-n", "lab", f"VENV={tmp_path}", *variables).stdout
+    plan = make("-n", "lab", "LOCKED=0", f"VENV={tmp_path}", *variables).stdout
     (install,) = re.findall(r"--editable (.*)", plan)
     assert install.strip('"') == (f".[{extras}]" if extras else ".")
+    assert "locks/" not in plan and "constraints.txt" not in plan
+
+
+def installed(plan: str) -> list[str]:
+    """What the pip calls of a plan install, in their order."""
+    calls = re.findall(r"^\S+ -m pip install --quiet --disable-pip-version-check (.*?)(?: \|\| .*)?$", plan, re.M)
+    return [call.replace("--requirement ", "") for call in calls]
+
+
+@pytest.mark.parametrize(
+    ("target", "variables", "torch", "locks"),
+    [
+        ("lab", ["EXTRA="], False, "lab"),
+        ("lab", ["EXTRA=", "TORCH=1"], True, "lab"),
+        ("lab", ["EXTRA=cuda12"], False, "cuda12"),
+        ("lab", ["EXTRA=cuda13"], True, "cuda13"),
+        ("lab", ["EXTRA=cuda13", "TORCH=0"], False, "cuda13"),
+        ("lab", ["EXTRA=cuda13,cutlass"], False, "cuda13 cutlass"),
+        ("test", ["EXTRA=", "TORCH="], True, "lab test"),
+        ("test", ["EXTRA=", "TORCH=0"], False, "lab test"),
+        ("test", ["EXTRA=cuda12", "TORCH="], False, "cuda12 test"),
+        ("test", ["EXTRA=cuda13", "TORCH="], True, "cuda13 test"),
+        ("course", ["EXTRA=cuda13"], False, "lab course"),
+    ],
+)
+def test_packages_come_from_the_locks_and_our_folder_alone(target, variables, torch, locks, tmp_path):
+    plan = installed(make("-n", target, f"VENV={tmp_path}", *variables).stdout)
+    files = " ".join(f"locks/{name}.txt" for name in locks.split())
+    assert all((ROOT / file).is_file() for file in files.split())
+    assert plan == [*["constraints.txt"] * torch, f"--require-hashes {files}", "--no-deps --editable ."]
+
+
+def test_a_lock_that_does_not_install_names_the_way_out(tmp_path):
+    """A pip that refuses, as it does where a Python is so new that a locked package has no file for it."""
+    (tmp_path / "bin").mkdir()
+    python = tmp_path / "bin" / "python"
+    python.write_text('#!/bin/sh\necho "no file for this Python" >&2\nexit 1\n')
+    python.chmod(0o755)
+    done = make("course", f"VENV={tmp_path}", f"PYTHON={sys.executable}")
+    assert done.returncode != 0
+    assert "'make course LOCKED=0' takes the versions that fit this machine." in done.stderr
+    assert not list(tmp_path.glob(".stamp-course*"))
 
 
 def test_tests_take_torch_by_version_before_the_package(tmp_path):
-    plan = make("-n", "test", "EXTRA=", "TORCH=", f"VENV={tmp_path}").stdout
+    plan = make("-n", "test", "EXTRA=", "TORCH=", "LOCKED=0", f"VENV={tmp_path}").stdout
     assert plan.index("--requirement constraints.txt") < plan.index("--constraint constraints.txt --editable")
-    assert "--requirement" not in make("-n", "test", "EXTRA=", "TORCH=0", f"VENV={tmp_path}").stdout
+    assert "--requirement" not in make("-n", "test", "EXTRA=", "TORCH=0", "LOCKED=0", f"VENV={tmp_path}").stdout
 
 
 # ---- The container ----

@@ -70,7 +70,9 @@ def test_wheel_ships_the_package_and_its_data(wheel):
     packages = {"gemm_lab", "gpu_simulator", "gpu_runner", "classroom"}
     assert tops == {*packages, f"gemm_lab-{__version__}.dist-info"}, "nothing beside the packages"
     assert modules(names, "gpu_simulator") == modules_of_the_simulator()
-    assert {name for name in names if name.startswith("gpu_simulator/")} == modules(names, "gpu_simulator")
+    others = {name for name in names if name.startswith("gpu_simulator/")} - modules(names, "gpu_simulator")
+    assert others == {"gpu_simulator/py.typed"}
+    assert {"gemm_lab/py.typed", "gemm_lab/__init__.pyi"} <= names, "the types"
 
 
 def modules(names: set[str], package: str) -> set[str]:
@@ -84,7 +86,9 @@ def modules_of_the_simulator() -> set[str]:
 
 def test_the_wheel_of_the_simulator_holds_its_modules_alone(simulator):
     names = set(zipfile.ZipFile(simulator).namelist())
-    assert {name for name in names if ".dist-info/" not in name} == modules_of_the_simulator()
+    assert {name for name in names if ".dist-info/" not in name} - {"gpu_simulator/py.typed"} == (
+        modules_of_the_simulator()
+    )
     (metadata,) = [name for name in names if name.endswith(".dist-info/METADATA")]
     lines = zipfile.ZipFile(simulator).read(metadata).decode().split("\n")
     assert [line for line in lines if line.startswith("Requires-Dist") and "extra ==" not in line] == [

@@ -13,13 +13,19 @@ import os
 import stat
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from gpu_simulator.compiler.diagnostics import Diagnostic
 
 _FIRST = b"gemm_lab compiled kernel 1\n"
 _TYPES = {"str": str, "int": int, "Mapping[str, str]": dict, "Mapping[str, int]": dict}
-C = TypeVar("C")
+
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+C = TypeVar("C", bound=_Dataclass)
 
 
 def read(folder: Path, key: str, kind: type[C]) -> C | None:

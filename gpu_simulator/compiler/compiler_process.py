@@ -23,7 +23,8 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from types import ModuleType
+from typing import IO, Any
 
 from gpu_simulator.compiler import sandbox
 from gpu_simulator.errors import LabError, MissingDependency, NotJudged
@@ -117,18 +118,21 @@ class CompilerProcess:
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
-                with contextlib.suppress(OSError):
-                    pipe.close()
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
 
-    def _exchange(self, process: subprocess.Popen, question: bytes) -> tuple[Any, bytes]:
+    def _exchange(self, process: subprocess.Popen[bytes], question: bytes) -> tuple[Any, bytes]:
         """Send a request and read the answer, while the limits are checked. Raises `EOFError` if there is no answer."""
         answers: queue.SimpleQueue = queue.SimpleQueue()
+        to_compiler, from_compiler = process.stdin, process.stdout
+        assert to_compiler is not None and from_compiler is not None, "both are pipes"
 
         def converse() -> None:  # in a thread, because a pipe to a process that does not run blocks
             try:
-                process.stdin.write(question)
-                process.stdin.flush()
-                answers.put(read_message(process.stdout))
+                to_compiler.write(question)
+                to_compiler.flush()
+                answers.put(read_message(from_compiler))
             except (OSError, ValueError, EOFError):
                 answers.put(None)
 
@@ -204,7 +208,7 @@ def cpu_seconds(pid: int) -> float:
     return times.user + times.system
 
 
-def _psutil():
+def _psutil() -> ModuleType:
     """The package psutil, which only a compilation needs."""
     try:
         import psutil
@@ -231,7 +235,7 @@ def packed(value: Any, data: bytes = b"") -> bytes:
     return _HEAD.pack(_MARK, len(text), len(data)) + text + data
 
 
-def read_message(pipe: BinaryIO) -> tuple[Any, bytes]:
+def read_message(pipe: IO[bytes]) -> tuple[Any, bytes]:
     """The value and the bytes of the next message. Raises `EOFError` if the pipe ended or contains anything else."""
 
     def take(count: int) -> bytes:

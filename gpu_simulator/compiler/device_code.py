@@ -51,7 +51,9 @@ class DeviceCode(NamedTuple):
     templates: dict[str, str]
 
 
-def device_code(path: Path, text: str, folders: Sequence[Path] = (), has: Callable[[str], bool] = lambda _: False):
+def device_code(
+    path: Path, text: str, folders: Sequence[Path] = (), has: Callable[[str], bool] = lambda _: False
+) -> DeviceCode:
     """The `DeviceCode` of a file. Headers that lie beside it or in `folders` are put in place of their #include.
 
     has: whether the CUDA toolkit has a header of this name.
@@ -134,9 +136,10 @@ class _Reader:
             kind = bool(_KIND.match(head)) and not head.endswith(")")
             function = body and not kind and "(" in head and "=" not in _outside_brackets(head)
             if body:
-                at = _closing(code, stop.start())
-                if at is None:
+                closing = _closing(code, stop.start())
+                if closing is None:
                     return iter(())
+                at = closing
                 if not function:
                     semicolon = code.find(";", at)
                     at = len(code) if semicolon < 0 else semicolon + 1

@@ -12,9 +12,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 from gpu_simulator.compiler.diagnostics import short_name
 from gpu_simulator.errors import LabError, MissingDependency
@@ -56,7 +58,19 @@ _CALL = re.compile(r"\bCALL\S*( R\d+)? `?\(?([^\s)]*)")
 _FILE = re.compile(r'//## File "([^"]*)", line (\d+)(?: inlined at "([^"]*)", line (\d+))?')
 
 
-def disassemble(compiled) -> tuple[SassLine, ...]:
+class HasCubin(Protocol):
+    """What can be disassembled: a kernel's machine code and its name, as a `Compiled` has them."""
+
+    @property
+    def cubin(self) -> bytes:
+        """The machine code."""
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name in it."""
+
+
+def disassemble(compiled: HasCubin) -> tuple[SassLine, ...]:
     """All instructions of `compiled.entry`, in address order.
 
     Raises `LabError` if nvdisasm fails, `MissingDependency` if it is not installed.
@@ -118,7 +132,7 @@ def _with_target(line: SassLine, labels: dict[str, int]) -> SassLine:
     return line
 
 
-def instruction_mix(lines) -> Counter:
+def instruction_mix(lines: Iterable[SassLine]) -> Counter[str]:
     """How many instructions of each opcode (first part of the mnemonic: HMMA, LDSM, LDG, …) `lines` contains."""
     return Counter(line.opcode.split(".")[0] for line in lines)
 

@@ -6,7 +6,6 @@ class here counts as "other"; nothing is left out.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 TENSOR, MATRIX, SHARED, GLOBAL = "tensor core", "ldmatrix", "shared memory", "global memory"
@@ -45,7 +44,8 @@ def instruction_class(opcode: str) -> str:
 
 def by_class(counts: Mapping[str, float]) -> dict[str, float]:
     """The counts by opcode, summed for each class, in the order of CLASSES, without classes that do not occur."""
-    sums: Counter = Counter()
+    sums: dict[str, float] = {}
     for opcode, count in counts.items():
-        sums[instruction_class(opcode)] += count
-    return {name: sums[name] for name in CLASSES if sums[name]}
+        kind = instruction_class(opcode)
+        sums[kind] = sums.get(kind, 0) + count
+    return {name: sums[name] for name in CLASSES if sums.get(name)}

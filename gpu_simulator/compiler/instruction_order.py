@@ -86,7 +86,7 @@ def _between(
 
 def _loaded(text: str, count: int) -> set[int]:
     """The first register that `text` names and those after it, `count` in all."""
-    first = int(_REGISTER.search(text).group(1))
+    first = int(_REGISTER.findall(text)[0])
     return set(range(first, first + count))
 
 

@@ -139,9 +139,10 @@ def with_callees(body: Sequence[SassLine], functions: Mapping[int, Sequence[Sass
     def called(part: Sequence[SassLine], inside: tuple[int, ...]) -> list[SassLine]:
         more: list[SassLine] = []
         for line in part:
-            if line.callee in functions and line.callee not in inside:
-                function = functions[line.callee]
-                more += [*function, *called(function, (*inside, line.callee))]
+            callee = line.callee
+            if callee is not None and callee in functions and callee not in inside:
+                function = functions[callee]
+                more += [*function, *called(function, (*inside, callee))]
                 if len(more) > MOST_LINES:
                     raise LabError(
                         f"Its functions call each other so often that one turn of a loop executes more than "

@@ -115,14 +115,25 @@ def _require_text(source: str, name: str, cell: tuple[str, int] | None) -> None:
                         line,
                         "error",
                         (
-                            f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; type the line anew"
+                            f"the character {ord(stray[0]):#x} stands in this line, which no compiler reads; "
+                            "type the line anew"
                         ),
                     )
                 ],
             )
 
 
-def _compile(source, config, arch, name, entry, files, key, include, instances) -> Compiled:
+def _compile(
+    source: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    entry: str | None,
+    files: Mapping[str, str],
+    key: str,
+    include: list[str],
+    instances: Sequence[str],
+) -> Compiled:
     own = ("cell", file_name(name))
     exports = [n for n in _EXPORTED if re.search(rf"^\s*constexpr\s+int\s+{n}\s*=", source, re.M)]
     text = source + "".join(f'\nextern "C" __constant__ int exported_{n} = {n};' for n in exports) + "\n"
@@ -132,7 +143,7 @@ def _compile(source, config, arch, name, entry, files, key, include, instances) 
         told = parse_ptxas(log, ptx or "", files, arch)
         raise CompileError(name, told or [Diagnostic("ptxas", 0, "error", log.strip())])
     diagnostics = parse_nvrtc(log, files, own)
-    if cubin is None:
+    if ptx is None or cubin is None:
         if not diagnostics:
             diagnostics = [Diagnostic(own[1], 0, "error", log.strip() or "NVRTC gave no reason")]
         raise CompileError(name, [d for d in diagnostics if d.severity == "error"] or diagnostics)
@@ -171,7 +182,15 @@ def _compile(source, config, arch, name, entry, files, key, include, instances) 
     )
 
 
-def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: list[str], extra, instances):
+def _nvrtc(
+    text: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    include: list[str],
+    extra: list[str],
+    instances: Sequence[str],
+) -> tuple[str, str | None, bytes | None]:
     """The result of `run_nvrtc`, from a process of its own, because the compiler crashes on some sources.
 
     Raises `CompileError` if it does.
@@ -187,8 +206,8 @@ def _nvrtc(text: str, config: Mapping[str, int], arch: str, name: str, include: 
                     0,
                     "error",
                     (
-                        f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. Your session is "
-                        "unharmed. Undo the last change or write it differently."
+                        f"NVRTC {'.'.join(map(str, version()))} crashed while compiling this source: {lost}. "
+                        "Your session is unharmed. Undo the last change or write it differently."
                     ),
                 )
             ],
@@ -235,7 +254,9 @@ def _relative_files(ptx: str) -> str:
 # ---- Cache ------------------------------------------------------------------
 
 
-def _own_files(name: str, source: str, config: Mapping[str, int], cell, include: Sequence[Path]) -> dict[str, str]:
+def _own_files(
+    name: str, source: str, config: Mapping[str, int], cell: tuple[str, int] | None, include: Sequence[Path]
+) -> dict[str, str]:
     """The texts by the names that diagnostics use: the kernel's file, our headers, config.cuh, the cell."""
     files = {file_name(name): _unspliced(source, file_name(name)), "config.cuh": config_header(config)}
     for folder in include:
@@ -265,7 +286,15 @@ def _unspliced(source: str, file: str) -> str:
     return "\n".join(lines)
 
 
-def _cache_key(source, config, arch, name, entry, files, instances) -> str:
+def _cache_key(
+    source: str,
+    config: Mapping[str, int],
+    arch: str,
+    name: str,
+    entry: str | None,
+    files: Mapping[str, str],
+    instances: Sequence[str],
+) -> str:
     digest = hashlib.sha256()
     parts = (_FORMAT, version(), arch, name, entry, source, sorted(config.items()), sorted(files.items()), *instances)
     for part in parts:

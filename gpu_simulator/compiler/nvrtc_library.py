@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from gpu_simulator.errors import LabError, MissingDependency
 
@@ -41,7 +43,7 @@ def run_nvrtc(
     include: Sequence[str],
     extra: Sequence[str],
     instances: Sequence[str] = (),
-):
+) -> tuple[str, str | None, bytes | None]:
     """(log, ptx, cubin); ptx and cubin are None if the compilation failed.
 
     include: folders with headers.   extra: further options.   instances: kernels that are templates, with their
@@ -82,20 +84,20 @@ def run_nvrtc(
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def _fetch(size_of, read, program, keep_nul: bool = False) -> bytes:
+def _fetch(size_of: Callable, read: Callable, program: Any, keep_nul: bool = False) -> bytes:
     _, size = size_of(program)
     buffer = bytes(size)
     read(program, buffer)
     return buffer if keep_nul else buffer.rstrip(b"\0")
 
 
-def _require(nvrtc, status) -> None:
+def _require(nvrtc: ModuleType, status: Any) -> None:
     if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
         raise LabError(f"NVRTC failed: {status.name}.")
 
 
 @lru_cache(maxsize=1)
-def _library():
+def _library() -> ModuleType:
     try:
         from cuda.bindings import nvrtc
 

@@ -64,7 +64,9 @@ class Mbarriers:
         self.waiting: dict[tuple[int, int], list[ParkedLanes]] = {}
         self.changes = 0  # arrivals, bytes, completions so far
         self.hasty = resident.launch.timing == "late"
-        self.patient: set[tuple[int, tuple[int, int], int]] = set()  # (lane, key, phase) of those told so `PATIENT` times
+        self.patient: set[tuple[int, tuple[int, int], int]] = (
+            set()
+        )  # (lane, key, phase) of those told so `PATIENT` times
         self.refused: dict[tuple[int, tuple[int, int]], tuple[int, int]] = {}  # (lane, key) -> phase, how often
         self.answered: dict[int, int] = {}  # lane -> `changes` when it was last told "not yet"
 

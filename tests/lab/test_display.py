@@ -17,7 +17,7 @@ from gemm_lab.measure.check import verdict
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.cells import WrongResult
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
-from gemm_lab.notebook.fault_injection import damage
+from gemm_lab.notebook.fault_injection import inject_fault
 from gemm_lab.notebook.generations import generations
 from gemm_lab.notebook.kernel_counts import kernel_counts
 from gemm_lab.notebook.scoreboard import scoreboard
@@ -63,7 +63,7 @@ def made():
             LabError("No."),
         ),
         *(generations("simt/04", size=(64, 64, 64)), kernel_counts("t4/03"), shared_roofline("ampere/04")),
-        *(three_counts("ldmatrix.x4"), damage("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})),
+        *(three_counts("ldmatrix.x4"), inject_fault("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})),
         *(lab.figure("banks_and_wavefronts"), lab.swizzle(rows=64, row_bytes=128), TileExplorer()),
         *(widgets.wavefronts(run, "load"), widgets.block_order(), widgets.fragments(), widgets.mbarrier()),
         *(verdict(ones, ones, "integers", k.problem, 4), lab.ladder("t4").recorded([4096]).plot()),

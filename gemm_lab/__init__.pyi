@@ -1,0 +1,36 @@
+"""The types of the public names, which gemm_lab/__init__.py loads when they are first used."""
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from gemm_lab.lab import Kernel, Ladder, Run, here, kernel, ladder
+from gemm_lab.model.roofline import roofline
+from gemm_lab.model.tiled_matmul import tiled_matmul
+from gemm_lab.notebook.exercises import exercise
+from gemm_lab.notebook.predict import predict
+from gemm_lab.notebook.show import figure
+from gemm_lab.notebook.widgets.swizzle_explorer import swizzle
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import gpu
+from gpu_simulator.hardware.occupancy import occupancy
+
+__all__ = [
+    "Kernel",
+    "LabError",
+    "Ladder",
+    "Run",
+    "exercise",
+    "figure",
+    "gpu",
+    "here",
+    "kernel",
+    "ladder",
+    "occupancy",
+    "predict",
+    "roofline",
+    "swizzle",
+    "tiled_matmul",
+]
+__version__: str
+
+def __dir__() -> list[str]: ...
+def load_ipython_extension(ipython: InteractiveShell) -> None: ...

@@ -1,0 +1,27 @@
+"""Uses of the public interfaces that a type checker must refuse: each line that ends in `# wrong`, and no other."""
+
+import gemm_lab as lab
+import gpu_simulator
+from gpu_simulator.compiler import compile
+
+
+def a_learners_session() -> None:
+    """What can go wrong in a cell."""
+    lab.kernels("t4/03")  # wrong
+    lab.kernel(3)  # wrong
+    lab.kernel("t4/03", BLOCK_K="64")  # wrong
+    lab.kernel("t4/03").run(n="512")  # wrong
+    lab.kernel("t4/03").run(n=512).hot_line()  # wrong
+    count: int = lab.kernel("t4/03").run(n=512).verdict  # wrong
+    lab.ladder("t4").bench([2048]).ratio("t4/03", 4096)  # wrong
+    print(count)
+
+
+def the_simulator_alone(source: str) -> None:
+    """What can go wrong in a script."""
+    compile(source)  # wrong
+    compile(source, arch=90)  # wrong
+    gpu_simulator.launch(source, grid="2")  # wrong
+    gpu_simulator.launch(3)  # wrong
+    gpu_simulator.launch(source).inspect(12, block="0")  # wrong
+    print(gpu_simulator.launch(source).totals.wavefront)  # wrong
