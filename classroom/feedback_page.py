@@ -53,6 +53,8 @@ STYLES = [
     "white-space",
 ]
 
+_TINT = re.compile(r"\brgba?\([\d., %]*\)")  # a colour of the cards
+
 
 def _allowed(tag: str, name: str, value: str) -> bool:
     if name in ("href", "src"):  # browsers leave out characters that are no text, and so does this look
@@ -64,7 +66,7 @@ def _allowed(tag: str, name: str, value: str) -> bool:
     if name == "class":
         return all(_CLASS.match(word) for word in value.split())
     if name == "style":  # colours and lengths; nothing that loads a file, and no other spelling of a word
-        return not set(value) & set("(\\@")
+        return not set(_TINT.sub("", value)) & set("(\\@")
     return (
         name == "title"
         or (tag == "img" and name in ("alt", "width", "height"))

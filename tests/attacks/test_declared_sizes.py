@@ -95,7 +95,7 @@ GROWTH = """
 import resource, sys
 sys.path[:0] = sys.argv[1:]
 from test_declared_sizes import CASES, MB, attempt
-from gemm_lab import emulator
+import gpu_simulator as emulator
 import numpy as np
 emulator.launch(CASES["an alignment"].replace("1073741824", "4"), "kernel", 1, 32, [np.zeros(64, np.int32)])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

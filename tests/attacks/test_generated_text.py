@@ -154,7 +154,7 @@ def test_generated_functions_see_none_of_pythons_own():
 def test_there_is_one_door():
     """Nothing else in the package compiles or executes text."""
     root, found = Path(emulator.__file__).parent, []
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(set(root.rglob("*.py")) - set((root / "tests").rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("exec", "eval", "compile", "__import__"):
                 found.append((path.name, node.func.id))

@@ -60,7 +60,8 @@ def test_a_compiler_that_crashed_can_be_started_again_inside_the_wall(tmp_path):
 assert confine_grader(Path.cwd())
 import os, signal
 os.environ["GEMM_LAB_CACHE"] = str(Path.cwd())
-from gemm_lab import compiler
+from gemm_lab import compiling
+from gpu_simulator import compiler
 from gpu_simulator.compiler.compiler_process import COMPILER
 TEXT = 'extern "C" __global__ void __launch_bounds__(32) gemm(int* d) { *d = %d; }'
 compiling.compile(TEXT % 1, arch="sm_75")

@@ -14,6 +14,7 @@ from classroom import grading
 from classroom.grading import Grade, choice_of, grade, judged
 from classroom.skeletons import skeleton, solution
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
+from gpu_runner.settings import cache_dir
 from gpu_simulator.compiler import compiled_cache
 from gpu_simulator.errors import LabError, NotJudged
 from tools.wrong_answers import kernel_of
@@ -175,7 +176,7 @@ def test_a_cache_of_compiled_kernels_that_was_exchanged_does_not_help(monkeypatc
         task.check(bad)
     for arch in {None, good.taught_gpu().arch}:  # None: for the GPU here, where there is one
         key = bad.compile(arch).key
-        compiled_cache.write(key, dataclasses.replace(good.compile(arch), key=key))
+        compiled_cache.write(cache_dir() / "compiled", key, dataclasses.replace(good.compile(arch), key=key))
     assert "solved" in repr(task.check(bad))
     assert not grade(KERNEL, skeleton(KERNEL)).passed
 

@@ -10,7 +10,7 @@ from gemm_lab.lab import emulating
 from gemm_lab.lab.kernel import Kernel
 from gpu_simulator.errors import ConfigError, SizeError
 
-SHARED = Path(__file__).parents[1] / "emulator"
+SHARED = Path(__file__).parents[1] / "simulator"
 CHANGES = (
     (
         'grid = ["cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"]',

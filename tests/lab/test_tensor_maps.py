@@ -13,7 +13,7 @@ from gemm_lab.lab.kernel import Kernel
 from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware.tensor_map import TensorMapError
 
-SHARED = Path(__file__).parents[1] / "emulator"
+SHARED = Path(__file__).parents[1] / "simulator"
 
 
 def folder_with(tmp_path, **replaced) -> Path:
