@@ -37,8 +37,8 @@ class CallStack:
             here = numbers[self.depth[numbers] == depth]
             if depth == DEEPEST:
                 raise MemoryFault(
-                    f"{resident.name_lane(int(here[0]))} is {DEEPEST:,} calls deep in a recursion, and calls again: more "
-                    "than the 512 KB of local memory of a thread can hold. Does it end?"
+                    f"{resident.name_lane(int(here[0]))} is {DEEPEST:,} calls deep in a recursion, and calls again: "
+                    "more than the 512 KB of local memory of a thread can hold. Does it end?"
                 )
             if depth == len(self.levels):
                 self.levels.append({})
