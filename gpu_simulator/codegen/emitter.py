@@ -289,8 +289,7 @@ def warp_meetings(block: Block) -> set[int]:
     """Sites of the accesses that follow a bar.warp.sync; -1 where one stands behind the last access of the block.
 
     Other instructions of whole warps (shfl, vote, mma, ldmatrix, elect …) wait for their lanes and order no memory:
-    "These intrinsics do not imply a memory barrier" (CUDA C++ Programming Guide, warp shuffle, vote and match
-    functions).
+    "These intrinsics do not imply a memory barrier" (CUDA C++ Programming Guide, warp shuffle, vote, match functions).
     wgmma counts, because the checker of wgmma asks for more: a barrier of the warpgroup.
 
     By the order in the text: fusing moves an mma past accesses that it would otherwise stand before.

@@ -24,6 +24,8 @@ from gpu_simulator.observers.tcgen05_order import Tcgen05Order
 
 CHUNK_SHIFT = 4
 
+WHOLE_WARP = ("ld", "st")  # accesses that all lanes of a warp execute together
+
 
 class Tcgen05Checker:
     """Of one group of resident blocks; part of its `RaceDetector`."""
@@ -120,13 +122,19 @@ class Tcgen05Checker:
         numbers = lanes.lane_numbers()[lanes.active() if mask is None else mask]
         if not len(numbers):
             return
-        event, rows = self.hazards.next_event(site), np.unique(numbers >> 5)
-        if before:
-            for warp in rows.tolist():
-                for touch in self.unfenced.pop(warp, ()):
+        event = self.hazards.next_event(site)
+        if not before:
+            self.between.fence_after(numbers, event)
+            return
+        for warp, lanes_of_warp in zip(*np.unique(numbers >> 5, return_counts=True), strict=True):
+            left = []
+            for touch in self.unfenced.pop(int(warp), ()):
+                if touch.kind in WHOLE_WARP and lanes_of_warp < 32:  # the other lanes have not said that they are done
+                    left.append(touch)
+                else:
                     touch.fenced = event
-        else:
-            self.between.fence_after(rows, event)
+            if left:
+                self.unfenced[int(warp)] = left
 
     # ---- Products ----
 
@@ -274,7 +282,7 @@ class Tcgen05Checker:
 
     def _missing(self, old: Touch, new: Touch):
         """The function of `Tcgen05Messages` that says what is missing between two touches of a cell; None: nothing."""
-        between, words = self.between, self.words
+        between, words, whole = self.between, self.words, new.kind in WHOLE_WARP
         if old.product is None:
             if old.warp == new.warp and (old.done or old.kind == new.kind == "ld"):
                 return None
@@ -289,7 +297,7 @@ class Tcgen05Checker:
         for one in self._witnesses(old):
             if between.told(new.lane, *one) or between.met(new.lane, *one):
                 told = one
-                if new.kind == "dealloc" or between.fenced(new.lane, *one):
+                if new.kind == "dealloc" or between.fenced(new.lane, *one, whole):
                     break
         else:
             if told is None:
@@ -302,7 +310,7 @@ class Tcgen05Checker:
             and not (old.fenced and between.met(new.lane, old.fenced, old.lane))
         ):
             return words.unfenced_before
-        return None if between.fenced(new.lane, *told) else words.unfenced_after
+        return None if between.fenced(new.lane, *told, whole) else words.unfenced_after
 
     # ---- Pieces ----
 

@@ -15,13 +15,14 @@ class Tcgen05Order:
     """Of one group of resident blocks. Lanes are numbers among the resident blocks.
 
     reached[w, u]: the last event of warp u of the same cluster that warp w comes after, by relaxed barriers as well.
-    after: what it came after when it last executed tcgen05.fence::after_thread_sync.
+    after[lane, u]: what that event was when the lane last executed tcgen05.fence::after_thread_sync.
     loose: whether the kernel has relaxed mbarriers.
     """
 
     def __init__(self, detector):
         self.detector, self.order, self.hazards = detector, detector.order, detector.hazards
-        self.reached, self.after = (np.full(detector.order.known.shape, ALWAYS, np.int64) for _ in range(2))
+        warps, others = detector.order.known.shape
+        self.reached, self.after = (np.full((rows, others), ALWAYS, np.int64) for rows in (warps, 32 * warps))
         self.loose = any(
             item.family == "mbarrier" and "relaxed" in item.parts for item in detector.resident.program.sites
         )
@@ -44,12 +45,18 @@ class Tcgen05Order:
             return False
         return bool(self.reached[row, self.order.local[source]] >= event)
 
-    def fenced(self, lane: int, event: int, other: int) -> bool:
-        """Whether a thread executed tcgen05.fence::after_thread_sync since it came after an event of another."""
-        return bool(self.after[lane >> 5, self.order.local[other >> 5]] >= event)
+    def fenced(self, lane: int, event: int, other: int, whole_warp: bool) -> bool:
+        """Whether a thread executed tcgen05.fence::after_thread_sync since it came after an event of another.
 
-    def fence_after(self, rows, event: int) -> None:
-        self.after[rows] = np.maximum(self.order.known_to(rows, event), self.reached[rows])
+        whole_warp: whether all threads of its warp did, because the fence orders what its own thread does.
+        """
+        lanes = slice(lane & ~31, (lane | 31) + 1) if whole_warp else slice(lane, lane + 1)
+        return bool(self.after[lanes, self.order.local[other >> 5]].min() >= event)
+
+    def fence_after(self, lanes: np.ndarray, event: int) -> None:
+        """Some threads executed tcgen05.fence::after_thread_sync."""
+        rows, place = np.unique(lanes >> 5, return_inverse=True)
+        self.after[lanes] = np.maximum(self.order.known_to(rows, event), self.reached[rows])[place]
 
     # ---- What passes it on, relaxed or not ----
 
