@@ -65,6 +65,7 @@ lab: $(LAB_STAMP)
 test: $(TEST_STAMP)
 	$(PY) -m tools.sync --check
 	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) -m pytest -n $(WORKERS) $(LONG) $(PYTEST_ARGS)
 

@@ -27,15 +27,15 @@ class Here:
 
     @property
     def arch(self) -> str | None:
-        return self.present.arch if self.usable else None
+        return self.present.arch if self.usable and self.present else None
 
     @property
     def gpu(self) -> Gpu | None:
-        return self.present.gpu if self.usable else None
+        return self.present.gpu if self.usable and self.present else None
 
     def __str__(self) -> str:
-        if self.usable:
-            p = self.present
+        p = self.present
+        if self.usable and p:
             return (
                 f"{p.name} ({p.arch}, {p.sms} SMs, {p.memory_gb:.0f} GB), driver for CUDA "
                 f"{p.driver[0]}.{p.driver[1]}: kernels run and are timed "

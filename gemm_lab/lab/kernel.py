@@ -45,7 +45,7 @@ class Kernel:
     emulated_arch: str | None = None
     tuned_for: str | None = field(default=None, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "spec", self.spec.clustered(self.config))  # a cluster may depend on the settings
 
     # ---- What it is ----
@@ -81,7 +81,7 @@ class Kernel:
     @property
     def block(self) -> tuple[int, int] | None:
         """(BLOCK_M, BLOCK_N), the block tile of D, where the configuration names it."""
-        return tuple(self.config[name] for name in ("BLOCK_M", "BLOCK_N")) if "BLOCK_N" in self.config else None
+        return (self.config["BLOCK_M"], self.config["BLOCK_N"]) if "BLOCK_N" in self.config else None
 
     def __call__(self, **settings: int) -> Kernel:
         """The same source with other tile sizes: `k(BLOCK_K=32)`."""
@@ -130,7 +130,7 @@ class Kernel:
     @checked
     def compile(self, arch: str | None = None) -> Compiled:
         """PTX and CUBIN for `arch`; by default for this GPU, or for the taught one if it is not written for this."""
-        arch = arch or (here().arch if self.runs_here() else self.taught_gpu().arch)
+        arch = arch or (here().arch if self.runs_here() else None) or self.taught_gpu().arch
         if not self.spec.written_for(arch):
             raise ConfigError(f"{self.name} {self.spec.not_for(arch)}.")
         return source.compiled(self, arch)
@@ -166,7 +166,8 @@ class Kernel:
 
         By default as many as GEMM_LAB_SMS says, else those of this GPU, or of the taught one if it does not run here.
         """
-        count = config.sms(sms) or (here().present.sms if self.runs_here() else self.taught_gpu().sms)
+        present = here().present if self.runs_here() else None
+        count = config.sms(sms) or (present or self.taught_gpu()).sms
         return self.spec.launch_grid(self.config, m, n, k, count)
 
     @checked

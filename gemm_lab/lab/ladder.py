@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gpu_runner as device
 from gemm_lab import catalog
@@ -21,6 +21,9 @@ from gemm_lab.measure.statistics import times_as_fast
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import LabError, SizeError
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 SIZES = (2048, 4096, 8192)
 
 
@@ -31,14 +34,14 @@ class Ladder:
     spec: LadderSpec = field(repr=False)
     kernels: list[Kernel] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "kernels", [kernel(k.name) for k in self.spec.kernels])
 
     @property
     def name(self) -> str:
         return self.spec.name
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Kernel]:
         return iter(self.kernels)
 
     def __len__(self) -> int:
@@ -178,7 +181,7 @@ class Bench:
         return times_as_fast(row, base)
 
     @checked
-    def plot(self, lit: str | None = None, n: int | None = None, published: bool = True):
+    def plot(self, lit: str | None = None, n: int | None = None, published: bool = True) -> Figure:
         """The ladder as a picture: rungs against cuBLAS and the ceiling at size n (default: the largest)."""
         from gemm_lab import plots
 
@@ -234,9 +237,11 @@ class Bench:
 
 def _sizes(sizes: int | Iterable[int]) -> list[int]:
     """One size or several as a list; a `SizeError` where one is no whole number."""
-    several = isinstance(sizes, Iterable) and not isinstance(sizes, (str, bytes)) and as_whole(sizes) is None
-    whole = [as_whole(n) for n in (sizes if several else [sizes])]
-    if None in whole or not whole:
+    items: list[Any] = [sizes]
+    if isinstance(sizes, Iterable) and not isinstance(sizes, (str, bytes)) and as_whole(sizes) is None:
+        items = list(sizes)
+    whole = [number for number in map(as_whole, items) if number is not None]
+    if len(whole) < len(items) or not whole:
         raise SizeError(f"Sizes are whole numbers, such as [2048, 4096], not {shown(sizes)}.")
     return whole
 

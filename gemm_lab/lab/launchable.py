@@ -14,13 +14,18 @@ from gpu_simulator.hardware.occupancy import Occupancy
 class Launchable(Protocol):
     """A kernel with its settings and edits that can be compiled, and says for which blocks it is launched."""
 
-    spec: KernelSpec
-    config: dict[str, int]
-    edits: Mapping[str, Edit]
-    whole: Edit | None
-    alias: str | None
-    tuned_for: str | None
-
+    @property
+    def spec(self) -> KernelSpec: ...
+    @property
+    def config(self) -> dict[str, int]: ...
+    @property
+    def edits(self) -> Mapping[str, Edit]: ...
+    @property
+    def whole(self) -> Edit | None: ...
+    @property
+    def alias(self) -> str | None: ...
+    @property
+    def tuned_for(self) -> str | None: ...
     @property
     def name(self) -> str: ...
     @property

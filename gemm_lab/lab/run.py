@@ -56,7 +56,7 @@ class Run:
     occupancy: Occupancy | None = field(default=None, repr=False)
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.occupancy is None:
             object.__setattr__(self, "occupancy", self.kernel.occupancy(self.compiled))
 
@@ -209,7 +209,7 @@ class Run:
             pairs.append(("speed", f"{self.tflops:.1f} TFLOPS{self._elsewhere()}"))
         if self.ratio is not None:
             pairs.append(("of cuBLAS", f"{self.ratio:.0%}"))
-        if beside := self._beside():
+        if (beside := self._beside()) and self.small:
             if beside.totals.ideal_wavefronts:
                 pairs.append(("wavefronts", f"{beside.totals.conflict_degree:.2f} × ideal"))
             pairs += [
@@ -229,7 +229,8 @@ class Run:
         return " on the emulator" if self.backend == "emulator" else ""
 
     def _occupancy(self) -> str:
-        return f"{self.occupancy.blocks} (limit: {self.occupancy.binding})"
+        fit = self.occupancy or self.kernel.occupancy(self.compiled)
+        return f"{fit.blocks} (limit: {fit.binding})"
 
     def _recorded(self) -> str:
         if self.recorded is None:
@@ -283,8 +284,9 @@ def _block_and_warp(block: Any, warp: Any) -> tuple[Any, int]:
     """A block's number, or its (x, y) or (x, y, z), and a warp's number; a `ConfigError` for anything else."""
     several = isinstance(block, (tuple, list)) and 2 <= len(block) <= 3
     numbers = [as_whole(part) for part in (*(block if several else [block]), warp)]
-    if None in numbers:
+    whole = [number for number in numbers if number is not None]
+    if len(whole) < len(numbers):
         raise ConfigError(
             f"A block is a number or its (x, y), and a warp is a number, not {shown(block)} and {shown(warp)}."
         )
-    return (tuple(numbers[:-1]) if several else numbers[0]), numbers[-1]
+    return (tuple(whole[:-1]) if several else whole[0]), whole[-1]

@@ -36,7 +36,8 @@ def argument(text: str, seed: int = 0) -> Any:
     """One kernel argument.
 
     A number: `5`, `0x1f`, `1.5`, `i32=5`.   An array: a .npy file, or its type, its shape and what fills it (zeros,
-    ones, arange, random, a number; zeros if nothing is said), such as `f32:1024`, `f32:64x64:random`, `f32[1024]=random`.
+    ones, arange, random or a number; zeros if nothing is said), such as `f32:1024`, `f32:64x64:random` and
+    `f32[1024]=random`.
     `null` is a null pointer, `bytes=00ff` fills a struct. random: of floats N(0, 1), of integers 0 to 99, by `seed`.
     Raises `ConfigError`.
     """

@@ -25,6 +25,7 @@ def a_learners_session() -> None:
     ladder = lab.ladder("t4")
     assert_type(ladder, lab.Ladder)
     assert_type(ladder.bench([2048, 4096]).ratio("t4/03", "cublas", 4096), float)
+    assert_type(list(ladder), list[lab.Kernel])
     product: np.ndarray = kernel.gemm(np.ones((64, 64)), np.ones((64, 64)))
     print(product, lab.here(), lab.__version__)
 

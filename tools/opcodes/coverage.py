@@ -23,6 +23,6 @@ UNTESTED = {
     "pmevent": "a signal to a profiler gives no value",
     "setmaxnreg": "moves registers between warps and gives no value",
     "tcgen05": "works on tensor memory and shared memory; tests/simulator/test_tcgen05.py holds its values",
-    "wgmma": "reads tiles of shared memory; tests/simulator/test_wgmma.py, tests/runner/test_wgmma_on_gpu.py",
+    "wgmma": "reads tiles of shared memory; tests/simulator/test_wgmma.py, tests/runner/test_wgmma_on_gpu.py hold them",
     "fns": "the emulator refuses it",
 }
