@@ -160,7 +160,8 @@ def _judge_run(
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
     deepest = max(wanted["sizes"], key=lambda size: (size[2], -size[0] * size[1]))
     try:
-        reason = wrong_at(answer, compiled, deepest, seed)
+        least = min(wanted["sizes"], key=math.prod)
+        reason = wrong_at(answer, compiled, deepest, seed) or wrong_at(answer, compiled, least, seed, tiny=True)
     except FAULTS as fault:
         reason = str(fault)
     if reason:
