@@ -25,8 +25,8 @@ from gpu_runner.transport.wire import dtype_of
 LARGE = {"f16": 128.0, "f32": 8192.0}  # by accumulator; sums of K products stay exact beside one of these
 FLOAT32_BITS = 24  # of a float32's significand
 SHARE = 0.4  # of the rows of A hold an infinity, as many a large number, and the rest neither
-# Bits of NaN, of the sign and of the fraction: quiet ones, signalling ones, and the least and the largest of both. Where
-# a NaN is rounded like a number, the largest becomes a zero and the least an infinity.
+# Fractions and signs of NaN. Where a NaN is rounded like a number, the largest fraction makes it a zero, and the least
+# an infinity.
 NAN_SIGNS, NANS = 2, ("largest", "least", "quiet")
 NAN_ROWS, NAN_COLUMNS = 16, 32  # at most one in so many rows of A holds a NaN, and one in so many columns of B
 # Powers of two by which all results are smaller, by the type that is multiplied: (so that A and B reach both ends of
@@ -74,13 +74,13 @@ def unusual_inputs(problem: Problem, m: int, n: int, k: int, seed: int) -> Input
 
 
 def _place_nans(rows: np.ndarray, chosen: Sequence[int], draw: np.random.Generator) -> None:
-    """Put one NaN into each chosen row, of both signs and of the payloads `NANS` in turn; a view of an array is kept."""
+    """Put one NaN into each chosen row, with the fractions `NANS` and both signs in turn; `rows` may be a view."""
     info, words = ml_dtypes.finfo(rows.dtype), rows.view(f"u{rows.dtype.itemsize}")
-    fraction, sign = 2**info.nmant, 2 ** (info.bits - 1)
-    endless = sign - fraction  # the bits of infinity, where the type has one
-    payloads = {"largest": fraction - 1, "least": 1, "quiet": fraction // 2}
+    end, sign = 2**info.nmant, 2 ** (info.bits - 1)
+    endless = sign - end  # the bits of infinity, where the type has one
+    fractions = {"largest": end - 1, "least": 1, "quiet": end // 2}
     for number, row in enumerate(chosen):
-        bits = endless + payloads[NANS[number % len(NANS)]] + sign * (number // len(NANS) % NAN_SIGNS)
+        bits = endless + fractions[NANS[number % len(NANS)]] + sign * (number // len(NANS) % NAN_SIGNS)
         words[row, draw.integers(rows.shape[1])] = bits
 
 
@@ -151,7 +151,8 @@ def wrong_at(answer: Kernel, compiled: Any, size: Sequence[int], seed: int, tiny
         return ""
     row, column = (int(place[0]) for place in np.nonzero(wrong))
     scales = f", alpha = {inputs.alpha:g}, beta = {inputs.beta:g}" if inputs.c is not None else ""
+    among = f"with infinities, NaN, {_range(inputs)} among the values{scales}"
     return (
-        f"At {m} × {n} × {k}, with infinities, NaN, {_range(inputs)} among the values{scales}: D[{row}, {column}] is {got[row, column]:g}; it should be {exact[row, column]:g}. "
-        f"{int(wrong.sum()):,} of {wrong.size:,} elements are wrong."
+        f"At {m} × {n} × {k}, {among}: D[{row}, {column}] is {got[row, column]:g}; it should be "
+        f"{exact[row, column]:g}. {int(wrong.sum()):,} of {wrong.size:,} elements are wrong."
     )
