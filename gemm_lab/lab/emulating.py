@@ -140,7 +140,7 @@ def _say(what: str) -> None:
 def find_hazards(kernel: Kernel, compiled: Compiled) -> list:
     """Races, uninitialised reads and missing waits: two block tiles along N, each stage filled twice, both timings."""
     m, n, k = smallest_size(kernel)
-    n *= 2 if sms() is None else 4  # a race between blocks takes two; told how few run, each gets several tiles
+    n *= 2 if sms() is None else 5  # a race between blocks takes two; told that two run, they get three tiles and two
     k *= kernel.config.get("NUM_STAGES", 1)
     problem, found = kernel.problem, []
 
