@@ -175,9 +175,8 @@ def find_hazards(kernel: Launchable, compiled: Compiled, sms: int | None = None)
 def hazard_size(kernel: Launchable, sms: int | None = None) -> tuple[int, int, int]:
     """(m, n, k) at which hazards are looked for."""
     m, n, k = smallest_size(kernel)
-    n *= (
-        2 if config.sms(sms) is None else 4
-    )  # a race between blocks takes two; told how few run, each gets several tiles
+    # A race between blocks takes two; told that two run, they get three tiles and two.
+    n *= 2 if config.sms(sms) is None else 5
     return m, n, k * kernel.config.get("NUM_STAGES", 1)
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gpu_simulator.compiler.detours import with_detours
 from gpu_simulator.compiler.disassembly import INDIRECT, SassLine
 from gpu_simulator.errors import LabError
 
@@ -87,18 +88,20 @@ def _loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
     ]
 
 
-def product_loops(lines: Sequence[SassLine]) -> list[tuple[SassLine, ...]]:
+def product_loops(lines: Sequence[SassLine], detours: bool = False) -> list[tuple[SassLine, ...]]:
     """Every loop that multiplies, each followed by the functions that it calls; the main loop is one of them.
 
     A loop multiplies if it contains a multiply-add, or calls a function that does. Of nested loops, the outermost one
     that stores no results is taken, or the innermost if all of them store results. A loop over tiles of D is not taken
     if its own multiply-adds are only a few iterations of its loop over k, unrolled before or after that loop. Empty for
-    code without a loop that multiplies.
+    code without a loop that multiplies. detours: each with the blocks that ptxas has put elsewhere (`with_detours`),
+    which stand in the order of the code only as far as one of them follows the other.
     """
     tensor = any(macs(line.opcode) for line in lines)
     work = {line.address: macs(line.opcode) if tensor else _fma(line) for line in lines}
     functions = by_function(lines)
-    bodies = sorted((with_callees(body, functions) for body in _loops(lines)), key=len)
+    bodies = [with_detours(body, lines) if detours else body for body in _loops(lines)]
+    bodies = sorted((with_callees(body, functions) for body in bodies), key=len)
     places = [{line.address for line in body} for body in bodies]
     stores = [any(line.opcode.startswith(_LEAVES) for line in body) for body in bodies]
     chosen: set[int] = set()

@@ -23,6 +23,7 @@ class CodeCriterion(NamedTuple):
     count: of one loop that multiplies, or with `whole` of the whole kernel; None where it says nothing of this loop.
     below_rung: the bound lies that value below the count of the rung's own text, compiled here. How many instructions a
     loop has depends on the compiler's version; how many of them an idea saves hardly does.
+    detours: also in blocks of the loop that ptxas has put elsewhere.
     """
 
     label: str
@@ -31,6 +32,7 @@ class CodeCriterion(NamedTuple):
     least: bool = False
     below_rung: bool = False
     whole: bool = False
+    detours: bool = False
 
 
 def _number(*begins: str) -> Callable[[Lines], int]:
@@ -110,6 +112,7 @@ CODE_CRITERIA = {
         "Its main loop waits until at most {found} groups of products are running, so the tensor cores run dry; "
         "{wanted} may stay.",
         least=True,
+        detours=True,
     ),
     "copies_in_flight": CodeCriterion(
         "groups of copies still running at a wait",
@@ -117,6 +120,7 @@ CODE_CRITERIA = {
         "Its main loop waits until at most {found} groups of copies are on their way; {wanted} may stay, which gives "
         "each of them more time.",
         least=True,
+        detours=True,
     ),
     "box_copies": CodeCriterion(
         "boxes for this block alone",
@@ -162,18 +166,25 @@ def judge_code(
 
 
 class _Code(NamedTuple):
-    """A kernel's machine code as criteria read it. whole: with what it calls.   loops: those that multiply."""
+    """A kernel's machine code as criteria read it. whole: with what it calls.   loops: those that multiply.
+
+    with_detours: the same loops, with those blocks of them that stand elsewhere.
+    """
 
     whole: Lines
     loops: Sequence[Lines]
+    with_detours: Sequence[Lines]
 
     @classmethod
     def of(cls, lines: Lines) -> _Code:
         functions = by_function(lines)
-        return cls(with_callees(functions.get(0, ()), functions), product_loops(lines))
+        return cls(
+            with_callees(functions.get(0, ()), functions), product_loops(lines), product_loops(lines, detours=True)
+        )
 
     def count(self, criterion: CodeCriterion) -> int:
         """The worst of the loops that multiply; of code without such a loop, the count of all of it."""
-        parts = [self.whole] if criterion.whole or not self.loops else self.loops
+        loops = self.with_detours if criterion.detours else self.loops
+        parts = [self.whole] if criterion.whole or not loops else loops
         counts = [found for part in parts if (found := criterion.count(part)) is not None]
         return (min if criterion.least else max)(counts, default=0)

@@ -25,10 +25,14 @@ from gpu_simulator.compiler import Compiled
 MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.0, 1.5, 1.5, 1.25
 # …and of what an exercise counts in the machine code: room for a barrier before the loop, not for one more a turn.
 MOST_EXECUTED, MOST_WAITS = 1.25, 1.1
+# Criteria that are averages over a launch.
+AVERAGES = ("conflict_degree", "sectors_per_request", "least_sectors")
 # …and of bytes that are read from global memory: each element as often as the rung reads it.
 MOST_BYTES = 1.02
 # …and of loads from global memory into registers, whether or not the exercise counts them.
 MOST_LOADS = 1.5
+# …and of plain arithmetic on floating-point numbers, where the tensor cores multiply and add.
+MOST_ARITHMETIC = 2.0
 # …and of fences and pauses, and beside them one fence for each barrier of the rung.
 MOST_FENCES = 1.5
 # Of a rung at one configuration, grid and size: its counts, and the bytes on their way where copies take long.
@@ -108,6 +112,8 @@ class Kind(NamedTuple):
     counts: Callable[[str, set[str]], bool]
 
 
+_FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"}
+
 # The names of what an exercise counts are those of `CODE_CRITERIA`; the labels stand in refusals.
 EXECUTED: dict[str, Kind] = {
     "barriers": Kind("barriers", lambda name, parts: name in ("bar", "barrier") and "warp" not in parts),
@@ -130,6 +136,10 @@ EXECUTED: dict[str, Kind] = {
     "fences": Kind("fences", lambda name, parts: name in ("membar", "fence") and "proxy" not in parts),
     # A pause between two looks at a barrier is never taken here: whoever waits is parked until the wait is over.
     "pauses": Kind("pauses", lambda name, parts: name == "nanosleep"),
+    "arithmetic": Kind(
+        "additions and multiplications outside the tensor cores",
+        lambda name, parts: name in ("add", "sub", "mul", "mad", "fma") and bool(parts & _FLOATS),
+    ),
     "products": Kind("products by tcgen05.mma", lambda name, parts: name == "tcgen05" and "mma" in parts),
     "register_shares": Kind("shares of registers", lambda name, parts: name == "setmaxnreg"),
     "waits_by_groups": Kind("groups that are closed, also empty ones", lambda name, parts: "commit_group" in parts),
@@ -141,10 +151,14 @@ EXECUTED: dict[str, Kind] = {
         "waits for phases of mbarriers",
         lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"}),
     ),
+    "waits_for_tensor_memory": Kind(
+        "waits for loads from tensor memory, or for stores to it (tcgen05.wait)",
+        lambda name, parts: name == "tcgen05" and "wait" in parts,
+    ),
     "waits_for_groups": Kind(
         "waits for groups of copies or products",
         lambda name, parts: (
-            name not in ("bar", "barrier", "mbarrier") and any(part.startswith("wait") for part in parts)
+            name not in ("bar", "barrier", "mbarrier", "tcgen05") and any(part.startswith("wait") for part in parts)
         ),
     ),
 }
@@ -205,7 +219,12 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     if reason := foreign(own.opcodes, run.compiled.ptx, rung.opcodes, compiled.ptx):
         return reason
     size = f"At {run.m} × {run.n} × {run.k}"
-    return _beside(own, rung, wanted, size) or _uncounted(own, rung, wanted, size) or _too_late(run, base, compiled)
+    return (
+        _beside(own, rung, wanted, size)
+        or _arithmetic(own, rung, size)
+        or _uncounted(own, rung, wanted, size)
+        or _too_late(run, base, compiled)
+    )
 
 
 def _place(site: Any) -> tuple:
@@ -216,16 +235,19 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     """A sentence where an answer does more of what costs time, or thins out an average; "" where it does not."""
     requests = MOST_REQUESTS_AVERAGED if "sectors_per_request" in wanted else MOST_REQUESTS
     sectors = requests * wanted.get("sectors_per_request", own.sectors) * max(rung.requests, 1)
-    for found, allowed, what in (
+    # Of what an exercise asks an average; the last of each line below says which of them a count would bring down.
+    averages = {"sectors" if "sectors" in name else "wavefronts" for name in wanted if name in AVERAGES}
+    for found, allowed, what, *average in (
         (own.instructions, MOST_INSTRUCTIONS * rung.instructions, "executes {} warp instructions"),
-        (own.ideal, MOST_WAVEFRONTS * rung.ideal, "needs {} wavefronts even without any bank conflict"),
+        (own.ideal, MOST_WAVEFRONTS * rung.ideal, "needs {} wavefronts even without any bank conflict", "wavefronts"),
         (
             own.wavefronts,
             wanted.get("conflict_degree", own.wavefronts) * max(rung.ideal, 1),
             "needs {} wavefronts in all, which the same accesses by whole warps would not",
+            "wavefronts",
         ),
-        (own.requests, requests * rung.requests, "makes {} requests to global memory"),
-        (own.sectors, sectors, "moves {} sectors"),
+        (own.requests, requests * rung.requests, "makes {} requests to global memory", "sectors"),
+        (own.sectors, sectors, "moves {} sectors", "sectors"),
         (own.bytes, MOST_BYTES * rung.bytes, "reads {} bytes from global memory"),
         (own.written, rung.written, "writes {} bytes to global memory"),
         (own.products, MOST_BYTES * rung.products, "does {} multiply-adds on the tensor cores"),
@@ -249,21 +271,17 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
         ),
     ):
         if found > allowed * 1.001:
-            return (
-                f"{size} it {what.format(f'{found:,}')}; {int(allowed):,} are allowed. "
-                "Averages such as wavefronts for each ideal one are compared only up to that amount of work."
+            remark = (
+                " Averages such as wavefronts for each ideal one are compared only up to that amount of work."
+                if averages & set(average)
+                else ""
             )
+            return f"{size} it {what.format(f'{found:,}')}; {int(allowed):,} are allowed.{remark}"
     return ""
 
 
 def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     """A sentence where an answer executes more of what the exercise counts than the code of its loops shows."""
-    if own.executed["register_shares"] != rung.executed["register_shares"]:
-        return (
-            f"{size} its warps execute setmaxnreg {own.executed['register_shares']:,} times, and those of the "
-            f"rung's own text {rung.executed['register_shares']:,} times. All warps of a warpgroup have to execute "
-            "it, and one that asks for registers waits until others have given them back."
-        )
     if {"waits", "full_waits"} & set(wanted) and own.full_waits > MOST_WAITS * rung.full_waits:
         return (
             f"{size} its warps wait {own.full_waits:,} times until nothing is on its way any more, and those of "
@@ -273,12 +291,42 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
     for kind in kinds:
         most = 1.0 if kind == "fewer_instructions" else MOST_WAITS if kind.startswith("waits") else MOST_EXECUTED
         if own.executed[kind] > most * rung.executed[kind]:
+            why = (
+                "as few are possible."
+                if kind.startswith("waits")
+                else "some stand where the main loop's machine code does not show them."
+            )
             return (
                 f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
-                f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: some stand where the "
-                "main loop's machine code does not show them."
+                f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: {why}"
             )
     return ""
+
+
+def other_shares(run: Any) -> str:
+    """A sentence where other warps ask for registers, or give some back, than with the rung's own text; else ""."""
+    base, own = run.kernel.unedited(), executed(run.report)["register_shares"]
+    if not own and "setmaxnreg" not in base.compile_as_taught().ptx:
+        return ""
+    rung = _work_of_rung(base, base.compile_as_taught(), run.m, run.n, run.k).executed["register_shares"]
+    if own == rung:
+        return ""
+    return (
+        f"At {run.m} × {run.n} × {run.k} its warps execute setmaxnreg {own:,} times, and those of the rung's own text "
+        f"{rung:,} times. All warps of a warpgroup have to execute it, and one that asks for registers waits until "
+        "others have given them back."
+    )
+
+
+def _arithmetic(own: Work, rung: Work, size: str) -> str:
+    """A sentence where plain arithmetic does what the tensor cores of the rung do: they add up, too; else ""."""
+    found, most = own.executed["arithmetic"], rung.executed["arithmetic"]
+    if not (rung.products or rung.executed["products"]) or found <= MOST_ARITHMETIC * most:
+        return ""
+    return (
+        f"{size} its warps execute {found:,} additions and multiplications of floating-point numbers outside the "
+        f"tensor cores, and those of the rung's own text {most:,}: the tensor cores multiply and add up as well."
+    )
 
 
 def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:

@@ -130,6 +130,8 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) ->
                 "exercise threads meet and move data by the means of the rung, which are counted and checked."
             )
     own_barriers = barriers(own_ptx)
+    # Who arrives and does not wait is counted among the threads of a barrier that the rung has.
+    own_barriers |= {("bar.arrive", threads) for form, threads in own_barriers if form == "bar.sync" and threads}
     for form, threads in sorted(barriers(ptx) - own_barriers):
         who = f"{threads} threads" if threads else "all threads of the block"
         return (

@@ -19,7 +19,7 @@ from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.notebook.judges.answer_text import refusals
 from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
-from gemm_lab.notebook.judges.extra_work import extra_work, tensor_products
+from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
 from gemm_lab.notebook.judges.unusual_values import wrong_at
 from gpu_runner import KernelFault, KernelHang
@@ -68,6 +68,10 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
         where = "".join(f"With {name} = {value}: " for name, value in settings.items())
         _judge_run(found, answer(**settings), wanted, settings, where, seed)
         if not found.exact:
+            return found
+    for where, run in found.runs:  # before the machine code, which such a branch changes in other ways
+        if reason := other_shares(run):
+            found.exact, found.reasons = False, [where + reason]
             return found
     _judge_machine_code(found, wanted)
     if found.reasons:
@@ -144,7 +148,9 @@ def _judge_run(
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
     deepest = max(wanted["sizes"], key=lambda size: (size[2], -size[0] * size[1]))
     try:
-        reason = wrong_at(answer, compiled, deepest, seed, sms)
+        least = min(wanted["sizes"], key=math.prod)
+        reason = wrong_at(answer, compiled, deepest, seed, sms=sms)
+        reason = reason or wrong_at(answer, compiled, least, seed, tiny=True, sms=sms)
     except FAULTS as fault:
         reason = str(fault)
     if reason:
