@@ -23,6 +23,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -140,7 +142,7 @@ def _in_fresh_process(name: str, text: str, seed: int, limit_s: float, patience_
             "OPENBLAS_NUM_THREADS": "1",
             "PYTHONHASHSEED": "0",
         }
-        asked = json.dumps({"name": name, "text": text, "seed": seed, "limit_s": limit_s})
+        asked = json.dumps({"name": name, "text": text, "seed": seed, "limit_s": limit_s, "parent": os.getpid()})
         try:  # the request is a file: `communicate` forgets the rest of a long input once it has timed out
             (Path(path) / "request").write_text(asked, encoding="utf-8")
             with (Path(path) / "request").open("rb") as request:
@@ -242,8 +244,17 @@ def child() -> None:
     confine_grader(Path.cwd())
     asked = json.loads(sys.stdin.read())
     _limit_resources(asked["limit_s"])
+    threading.Thread(target=_end_with, args=(asked["parent"],), daemon=True).start()
     print(BEGUN, flush=True)
     print(json.dumps(asdict(judged(asked["name"], asked["text"], asked["seed"]))))
+
+
+def _end_with(parent: int) -> None:
+    """End this process, and what it has started, when the process that asked for the grade has ended in any way."""
+    while os.getppid() == parent:
+        time.sleep(TICK_S)
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
 
 
 def judged(name: str, text: str, seed: int) -> Grade:
@@ -362,6 +373,11 @@ def _limit_resources(limit_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (2 * MEMORY_MB * 2**20, 2 * MEMORY_MB * 2**20))
 
 
+def _leave(number: int, frame: Any) -> None:
+    """Leave as after an error, so that the process that judges is ended and its folder removed."""
+    raise SystemExit(128 + number)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Grade a file, `-` for standard input; 0 if it passes, 1 if it fails, 2 if it could not be judged."""
     parser = argparse.ArgumentParser(description="Grade one answer in a process of its own.")
@@ -376,7 +392,11 @@ def main(argv: list[str] | None = None) -> int:
     except (OSError, UnicodeDecodeError) as error:
         print(f"{options.file} cannot be read as UTF-8 text: {getattr(error, 'strerror', None) or error}.")
         return 2
-    found = grade(options.exercise, text, seed=options.seed, limit_s=options.limit)
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        found = grade(options.exercise, text, seed=options.seed, limit_s=options.limit)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     points = f"{found.share:.0%}" if found.judged else "–"
     print(f"{found.verdict}  {points}  seed {found.seed}\n{found.message}")
     return 2 if not found.judged else 0 if found.passed else 1

@@ -3,7 +3,10 @@
 import dataclasses
 import json
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +16,7 @@ import gemm_lab as lab
 from classroom import grading
 from classroom.grading import Grade, choice_of, grade, judged
 from classroom.skeletons import skeleton, solution
+from gemm_lab.config import PACKAGE, data_dir
 from gemm_lab.notebook.exercises import WrongAnswer, exercises
 from gpu_runner.settings import cache_dir
 from gpu_simulator.compiler import compiled_cache
@@ -149,6 +153,35 @@ def test_a_process_that_never_ends_is_stopped_with_what_it_started(monkeypatch, 
     assert not found.judged and "after 1 s of waiting" in found.message
     time.sleep(4)
     assert not marks.exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked for in /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_when_the_grading_is_ended_the_process_that_judges_ends_too(number):
+    """The command starts the process that judges, which starts a compiler: nothing of that is left."""
+
+    def started(pid):
+        found = {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
+        return found.union(*map(started, found))
+
+    def until(condition, seconds):
+        end = time.monotonic() + seconds
+        while not condition() and time.monotonic() < end:
+            time.sleep(0.1)
+        return condition()
+
+    answer = data_dir("notebooks") / "solutions" / "10_consumer.cu"  # takes many seconds
+    command = subprocess.Popen(
+        [sys.executable, "-m", "classroom.grading", "10_consumer", str(answer)], cwd=PACKAGE.parent
+    )
+    try:
+        assert until(lambda: len(started(command.pid)) >= 2, 60), "a judge and its compiler are at work"
+        children = started(command.pid)
+        command.send_signal(number)
+        assert command.wait(10) == (128 + number if number == signal.SIGTERM else -number)
+        assert until(lambda: not any(Path(f"/proc/{child}/exe").exists() for child in children), 15)
+    finally:
+        command.kill()
 
 
 def test_a_cell_of_endless_length_is_not_even_tried():
