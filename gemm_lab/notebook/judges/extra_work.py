@@ -308,7 +308,7 @@ def other_shares(run: Any) -> str:
     base, own = run.kernel.unedited(), executed(run.report)["register_shares"]
     if not own and "setmaxnreg" not in base.compile_as_taught().ptx:
         return ""
-    rung = _work_of_rung(base, base.compile_as_taught(), run.m, run.n, run.k).executed["register_shares"]
+    rung = _work_of_rung(base, base.compile_as_taught(), run).executed["register_shares"]
     if own == rung:
         return ""
     return (
