@@ -101,7 +101,7 @@ def explain(
         who = f"{block_of(launch, other_lane)}, {who}"
     if together and one_warp:
         why = "which of the two values stays is not defined."
-    elif one_warp:
+    elif one_warp and not is_bulk(launch.program.sites[site]):  # a copy reads what threads of other warps wrote, too
         why = "nothing brought the lanes of the warp together in between; it needs __syncwarp()."
     elif one_cluster and is_bulk(launch.program.sites[site]) and past == "read":
         why = "nothing tells that it has read it; wait for the mbarrier at which the readers of a stage arrive."
