@@ -6,9 +6,7 @@ sizes, over which grid, and for which architectures it exists.
 
 from __future__ import annotations
 
-import ast
 import difflib
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -21,6 +19,7 @@ except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
 from gemm_lab.config import data_dir
+from gemm_lab.ladder_expressions import evaluate
 from gemm_lab.source_text import Edit, Region, find_regions, listed, splice, state
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import ConfigError, LabError, SizeError, UnknownKernel
@@ -112,52 +111,6 @@ class Problem:
     def flops(self, m: int, n: int, k: int) -> int:
         """Floating-point operations of the product: 2·M·N·K (the epilogue is not counted)."""
         return 2 * m * n * k
-
-
-# ---- Expressions of ladder.toml ---------------------------------------------
-
-_OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.USub: operator.neg,
-}
-_FUNCTIONS = {"min": min, "max": max, "cdiv": lambda a, b: -(-a // b)}
-
-
-def evaluate(expression: str | int, names: Mapping[str, int]) -> int:
-    """The integer value of an expression such as `"cdiv(N, BLOCK_N)"`.
-
-    Integers, names, + - * // %, min, max and cdiv (division rounded up) are all there is;
-    anything else is a `ConfigError`.
-    """
-
-    def value(node: ast.AST) -> int:
-        if isinstance(node, ast.Constant) and isinstance(node.value, int):
-            return node.value
-        if isinstance(node, ast.Name) and node.id in names:
-            return int(names[node.id])
-        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-            return _OPERATORS[type(node.op)](value(node.left), value(node.right))
-        if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
-            return _OPERATORS[type(node.op)](value(node.operand))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
-            return _FUNCTIONS[node.func.id](*[value(argument) for argument in node.args])
-        raise ConfigError(
-            f"“{expression}” uses {ast.unparse(node)!r}; known names are {', '.join(sorted(names))}, "
-            f"known functions {', '.join(_FUNCTIONS)}."
-        )
-
-    if isinstance(expression, int):
-        return expression
-    try:
-        return value(ast.parse(expression, mode="eval").body)
-    except ZeroDivisionError:
-        raise ConfigError(f"“{expression}” divides by a setting that is 0; tiles have to be at least 1.") from None
-    except SyntaxError as error:
-        raise ConfigError(f"“{expression}” is not an expression over tile sizes: {error}.") from None
 
 
 # ---- One rung, one ladder ---------------------------------------------------
@@ -314,40 +267,13 @@ class LadderSpec:
 
 
 _RUNG_KEYS = {
-    "file",
-    "name",
-    "title",
-    "summary",
-    "extends",
-    "targets",
-    "grid",
-    "cluster",
-    "config",
-    "on",
-    "multiples",
-    "flops_per_thread",
-    "published",
-    "compute",
-    "spills",
-    "tensor_maps",
-    "arguments",
-}
+    "file", "name", "title", "summary", "extends", "targets", "grid", "cluster", "config", "on", "multiples",
+    "flops_per_thread", "published", "compute", "spills", "tensor_maps", "arguments",
+}  # fmt: skip
 _LADDER_KEYS = {
-    "title",
-    "gpu",
-    "notebook",
-    "ceiling",
-    "baselines",
-    "targets",
-    "problem",
-    "config",
-    "grid",
-    "cluster",
-    "multiples",
-    "kind",
-    "rung",
-    "tensor_maps",
-}
+    "title", "gpu", "notebook", "ceiling", "baselines", "targets", "problem", "config", "grid", "cluster",
+    "multiples", "kind", "rung", "tensor_maps",
+}  # fmt: skip
 _MAP_KEYS = {"array", "box", "swizzle"}
 
 

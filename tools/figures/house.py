@@ -21,7 +21,7 @@ HOUSE = (
             (("measure", "plots"), "check, time, draw"),
             (("model",), "laws, in pure NumPy"),
             (("catalog", "compiling", "published", "notebook_files"), "the kernels, the notebooks"),
-            (("config", "source_text", "settings_text"), "folders, and text"),
+            (("config", "source_text", "settings_text", "ladder_expressions"), "folders, and text"),
         ),
     ),
     ("gpu_runner", "the same kernel on a GPU", ()),
