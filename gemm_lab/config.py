@@ -1,4 +1,6 @@
-"""Where the lab finds its data and keeps its files, and its own environment variables; `gpu_runner.settings` has the others.
+"""Where the lab finds its data and keeps its files, and its own environment variables.
+
+`gpu_runner.settings` has the other variables.
 
 GEMM_LAB_BACKEND     auto (default), gpu or emulator
 GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may take (read by `emulator`); default: 3/4 of what is free
