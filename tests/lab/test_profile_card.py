@@ -287,7 +287,7 @@ def test_machine_code_tells_what_an_h200_executed(card):
     ratio, _ = (APART | OTHERWISE if newer else APART).get(card.kernel, (1.0, ""))
     if source_hash(k.compile("sm_90a")) != card.conditions["source"]:
         pytest.skip("recorded of an earlier text")
-    assert card["instructions"] / mix.executed(card.n, profile_card.works(k, card.n)) == pytest.approx(ratio, rel=0.06)
+    assert card["instructions"] / mix.executed(card.n, profiles.works(k, card.n)) == pytest.approx(ratio, rel=0.06)
 
 
 # ---- Recordings and pictures ----
