@@ -63,6 +63,20 @@ def files_of_folders(files: list[Path]) -> Counter:
     return Counter(folder for folder in folders if folder.split("/")[0] in {*PACKAGES, "kernels", "tests"})
 
 
+# What lies at the top of the project: what was asked for, and what a project needs. Names that begin with a dot aside.
+FOLDERS = {"notebooks", "kernels", "images", "results", "locks", "benchmarks", "tests", *PACKAGES}
+
+
+def strange_folders(files: list[Path]) -> set[str]:
+    tops = {path.relative_to(ROOT).parts[0] for path in files if path.parent != ROOT}
+    return {top for top in tops if not top.startswith(".")} - FOLDERS
+
+
+def test_the_top_level_holds_what_it_should():
+    assert strange_folders(FILES) == set()
+    assert strange_folders([ROOT / "--help" / "a.png", ROOT / ".ci" / "run", ROOT / "Makefile"]) == {"--help"}
+
+
 def test_folders_stay_small():
     assert {name for name, files in files_of_folders(FILES).items() if files > MAX_FILES} == set(CROWDED)
     assert files_of_folders([ROOT / "tools" / f"{n}.py" for n in range(23)] + [ROOT / "images" / "a.png"]) == {
