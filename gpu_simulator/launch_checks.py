@@ -1,4 +1,4 @@
-"""What no GPU could launch: too many threads, too large a grid, too much shared memory."""
+"""Rejects launches that no GPU allows: too many threads, too large a grid, too much shared memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from gpu_simulator.faults import LaunchError
 
-# Shared memory a block may have, in bytes.
+# The most shared memory that a block may have, in bytes, by compute capability.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
 SHARED_LIMIT = {
     50: 49152,
@@ -35,7 +35,7 @@ MAX_THREADS = 1024
 
 
 def check(launch) -> None:
-    """Raises `LaunchError`."""
+    """Raise `LaunchError` if a `Launch` has sizes that a GPU, or the kernel, does not allow."""
     program = launch.program
     if launch.timing not in ("early", "late"):
         raise LaunchError(f'timing must be "early" or "late", not {launch.timing!r}.')
