@@ -70,7 +70,7 @@ class Effort:
         if self.most_steps is not None and self.steps > self.most_steps * self.scale:
             self._end(launch, index, f"more than {self.most_steps:,.0f} steps of the emulator")
         if self.end is not None and time.thread_time() > self.end:
-            self._end(launch, index, "longer than its time")
+            self._end(launch, index, f"for longer than its limit of {self.seconds:g} seconds of processor time")
 
     def _end(self, launch: Any, index: int, limit: str) -> None:
         block = launch.program.blocks[index]

@@ -105,8 +105,8 @@ def launch(
         return run.execute()
     except MemoryError:
         raise BudgetExceeded(
-            "This machine has no more memory for the launch, though its limit would have allowed it. "
-            "Take a smaller problem, or a lower limit: max_bytes=."
+            "The machine ran out of memory, although the launch was within its limit. "
+            "Use a smaller problem, or set a lower limit with max_bytes=."
         ) from None
 
 

@@ -130,7 +130,7 @@ class Report:
         """
         probe = replay(self, where, block, warp)
         if probe.last is None:
-            raise EmulatorError(f"Warp {warp} of block {block} executed nothing of {where}.")
+            raise EmulatorError(f"Warp {warp} of block {block} executed no instruction at {where}.")
         return probe.snapshot()
 
     def trace(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> list[Access]:

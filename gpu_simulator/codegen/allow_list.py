@@ -40,7 +40,9 @@ class Refused(MalformedPtx):
     """Generated text has a token that is on no list. line: of the text, from 0."""
 
     def __init__(self, token: str, line: int):
-        super().__init__(f"The code for this PTX would contain {token[:40]!r}, which is no part of the emulator's.")
+        super().__init__(
+            f"The code for this PTX would contain {token[:40]!r}, which is not on the list of allowed words."
+        )
         self.line = line
 
 

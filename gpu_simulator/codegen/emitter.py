@@ -54,14 +54,14 @@ class Emitter:
         if i is None:
             return UnsupportedInstruction(f"An instruction of this PTX cannot be emulated: {why}.")
         where = f" ({i.location.file}:{i.location.line})" if i.location else ""
-        reason = f": {why}" if why else "; emulator.supported() lists what can"
+        reason = f": {why}" if why else "; gpu_simulator.supported() lists the opcodes that can"
         return UnsupportedInstruction(f"PTX line {i.line}{where}: {i.opcode} cannot be emulated{reason}.")
 
     def allow(self, *modifiers: str) -> None:
         """Raise `UnsupportedInstruction` if the instruction has a modifier that is neither a type nor one of these."""
         for part in self.instruction.parts[1:]:
             if part not in CODES and part not in modifiers:
-                raise self.unsupported(f"the modifier .{part} is not known here")
+                raise self.unsupported(f"the modifier .{part} is not supported")
 
     @property
     def mask(self) -> str:
@@ -90,7 +90,7 @@ class Emitter:
             return f"(~{self.read(operand.register, 'pred')})"
         if form is Vector:
             return self.packed(operand, want)
-        raise self.unsupported("one of its operands has a form that is not known here")
+        raise self.unsupported("one of its operands has a form that is not supported")
 
     def address_constant(self, operand: Symbol, kind: str):
         if operand.variable is None:
@@ -114,7 +114,7 @@ class Emitter:
         if name == "WARP_SZ":
             return self.constant(np.uint32(32)), "u4"
         if base not in SPECIALS:
-            raise self.unsupported(f"the special register {name} is not known here")
+            raise self.unsupported(f"the special register {name} is not supported")
         if base in CLOCKS:
             return f"resident.{base}()", "u8" if wide else "u4"
         return f"lanes.{base.replace('.', '_')}", "u8" if wide else "u4"
@@ -217,7 +217,7 @@ class Emitter:
             return self.in_window(constant, base, "u8")
         if type(base) is Immediate:
             return self.constant(np.uint64(int(immediate(base.text, "u64")) + operand.offset & 2**64 - 1))
-        raise self.unsupported("its address has a form that is not known here")
+        raise self.unsupported("its address has a form that is not supported")
 
     # ---- A whole instruction ----
 
@@ -244,7 +244,7 @@ class Emitter:
             yield
         except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, StopIteration) as error:
             why = f"({error})" if str(error) else "(a modifier is missing)"
-            raise self.unsupported(f"its form is not known here {why}") from error
+            raise self.unsupported(f"its form is not supported {why}") from error
 
 
 def block_source(

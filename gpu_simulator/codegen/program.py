@@ -35,7 +35,7 @@ def program_of(ptx: str, entry: str) -> Program:
             found = Program(parse(ptx), entry)
         except (AttributeError, LookupError, TypeError, ValueError, struct.error) as error:
             why = f"{type(error).__name__}, {error}"
-            raise MalformedPtx(f"This PTX is none that ptxas takes, or has a form unknown here ({why}).") from error
+            raise MalformedPtx(f"Invalid PTX, or a form of PTX that is not supported ({why}).") from error
         while len(_PROGRAMS) >= _KEEP:
             _PROGRAMS.pop(next(iter(_PROGRAMS)))
         _PROGRAMS[key] = found

@@ -105,7 +105,7 @@ def clusters_of(function, target: str, grid, given) -> Clusters:
         near = tuple(-(-extent // step) * step for extent, step in zip(grid, shape, strict=True))
         raise LaunchError(
             f"The grid {_shape(grid)} is not made of whole clusters of {_shape(shape)}; the next larger "
-            f"grid that is, is {_shape(near)}."
+            f"grid that works is {_shape(near)}."
         )
     return Clusters(grid, shape, True)
 

@@ -101,7 +101,7 @@ class WgmmaChecker:
                 -1,
                 lambda: (
                     f"{self.resident.describe(site)}: {self.groups.name(group)} has executed no wgmma.fence before its "
-                    "first wgmma: it takes the registers of the warpgroup only behind one."
+                    "first wgmma: it sees the registers of the warpgroup only after one."
                 ),
             )
         for register in (*kind.d, *kind.a):

@@ -329,8 +329,8 @@ class TensorMemory:
             raise self.fault(
                 site,
                 lane & ~31,
-                "is in a warp of which not all 32 threads are there (they have ended, or "
-                "the block has no whole number of warps); this instruction needs all of them.",
+                "is in a warp that is not complete (some of its threads have ended, or "
+                "the number of threads is not a multiple of 32); this instruction needs all 32 threads.",
             )
         if values.ndim == 0:
             return [int(values)] * lanes.warps
@@ -340,7 +340,7 @@ class TensorMemory:
             raise self.fault(
                 site,
                 self.warps(lanes)[bad] * 32,
-                f"does not bring the same {what} as the other threads of its "
+                f"does not give the same {what} as the other threads of its "
                 "warp; tcgen05 instructions of a whole warp take one value from all 32 threads.",
             )
         return rows[:, 0].tolist()

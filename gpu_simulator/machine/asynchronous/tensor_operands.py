@@ -25,7 +25,7 @@ def instruction(word: int, kind: str, group: int, ws: bool, inside: bool = False
         raise DescriptorError(f"The instruction descriptor {word:#010x} is refused: {why}.")
     known = ("f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "u8", "s8", "s32")
     if strange := next((name for name in (found.a, found.b, found.d) if name not in known), None):
-        raise DescriptorError(f"Elements of type {strange} are not known here; {', '.join(known)} are.")
+        raise DescriptorError(f"Elements of type {strange} are not supported; {', '.join(known)} are.")
     return found
 
 

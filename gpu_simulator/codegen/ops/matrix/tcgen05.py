@@ -39,8 +39,8 @@ def _group(e, i) -> int:
 
 def _other(e, i, _):
     words = {
-        "cp": "copies from shared to tensor memory are not known here; tcgen05.st writes there from registers",
-        "shift": "shifts of the rows of tensor memory are not known here",
+        "cp": "copies from shared to tensor memory are not supported; tcgen05.st writes there from registers",
+        "shift": "shifts of the rows of tensor memory are not supported",
     }
     raise e.unsupported(words.get(i.parts[1], ""))
 
@@ -69,7 +69,7 @@ def _relinquish(e, i, following):
 def _mma(e, i, _):
     if {"sp", "block_scale", "ashift"} & set(i.parts) or not any(f"kind__{kind}" in i.parts for kind in KINDS):
         raise e.unsupported(
-            "sparse, block-scaled and shifted products are not known here; .kind::f16, tf32, f8f6f4 "
+            "sparse, block-scaled and shifted products are not supported; .kind::f16, tf32, f8f6f4 "
             "and i8 without modifiers are"
         )
     kind, ws = next(kind for kind in KINDS if f"kind__{kind}" in i.parts), "ws" in i.parts
@@ -178,7 +178,7 @@ def tensor_alloc(resident, lanes, site, address, columns, group, following):
         if offset % 4 or offset + 4 > resident.shared.size:
             raise MemoryFault(
                 f"{resident.describe(site)}: {resident.name_lane(warp * 32)} has the address written to shared "
-                f"address {offset:,}, which is no place for 4 bytes in its {resident.shared.size:,}."
+                f"address {offset:,}, but that must be a multiple of 4 within its {resident.shared.size:,} bytes."
             )
         places.append((block * resident.shared_stride + offset) >> 2)
     return resident.tensor_memory.alloc(lanes, site, places, columns, group, following)
@@ -214,7 +214,7 @@ def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
         extra = 0 if scale is None else _own(scale, at)
         if form[2] and extra:
             raise resident.tensor_memory.fault(
-                site, lane, "masks columns of B (the last operand of .ws), which is not known here."
+                site, lane, "masks columns of B (the last operand of .ws), which is not supported."
             )
         resident.tensor_cores.multiply(site, lane, *own[:4], disabled, bool(own[4]), extra, form)
 

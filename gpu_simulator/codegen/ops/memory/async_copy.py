@@ -141,8 +141,8 @@ def copy_async(resident, lanes, site, to, source, mask, size, length, kind):
         most = int(np.argmax(kept))
         raise MemoryFault(
             f"{resident.describe(site)}: {resident.name_lane(int(lanes.lane_numbers()[positions[most]]))} "
-            f"copies {size} bytes and names {int(kept[most])} of them to be read; that must be {size} at "
-            "most, and what is less becomes zeros."
+            f"copies {size} bytes with a source size of {int(kept[most])}; it can be {size} at most, and "
+            "the rest is filled with zeros."
         )
     for observer in resident.observers:
         observer.copy_issued(lanes, site, index_to, picked, size)

@@ -22,7 +22,7 @@ KNOWN = ("async", "weak", "relaxed", "cluster", "shared__cluster", "mbarrier__co
 def emit(e, i, change: str = "None") -> None:
     """Generate a store with the operands `[address], value, [mbarrier]`. change: operation of red.async, or "None"."""
     if "shared__cluster" not in i.parts or "mbarrier__complete_tx__bytes" not in i.parts:
-        raise e.unsupported("only .shared::cluster with .mbarrier::complete_tx::bytes is known here")
+        raise e.unsupported("only .shared::cluster with .mbarrier::complete_tx::bytes is supported")
     kind = i.parts[-1]
     where, source, barrier = i.operands
     items = source.items if type(source) is Vector else (source,)

@@ -60,7 +60,7 @@ def _copy(e, i) -> None:
     change = change_of(i.parts) if "reduce" in i.parts else None
     spaces = [part for part in i.parts if part == "global" or part.startswith("shared")]
     if len(spaces) != 2 or (spaces[0] == "global") != storing:
-        raise e.unsupported("it names no two state spaces that a copy could go between")
+        raise e.unsupported("it cannot copy between the state spaces that it names")
     to, source = i.operands[:2]
     if "global" not in spaces:
         here, there, barrier = (shared_address(e, i, place) for place in (source, to, i.operands[3]))

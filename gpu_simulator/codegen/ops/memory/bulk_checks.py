@@ -25,7 +25,7 @@ def descriptor(resident, site, lane: int, address: int, rank: int):
         at = address - GLOBAL_BASE
         boxes = decode(resident.memory.data[at : at + BYTES].tobytes())
         if boxes is None:
-            what = "is no tensor map: pass a TensorMap as the argument"
+            what = "is not a tensor map: pass a TensorMap as the argument"
         elif boxes.tensor.rank != rank:
             what = f"has {boxes.tensor.rank} dimensions, and the copy names {rank} coordinates"
         else:

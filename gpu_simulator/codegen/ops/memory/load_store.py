@@ -64,7 +64,7 @@ def vector_length(e, i, operand) -> int:
     wanted = next((int(part[1]) for part in i.parts if part in ("v2", "v4", "v8")), 1)
     count = len(operand.items) if type(operand) is Vector else 1
     if count != wanted or BYTES[i.parts[-1]] * count > 32:
-        raise e.unsupported(f"{count} registers stand where {wanted} of this type belong")
+        raise e.unsupported(f"it names {count} registers, but its opcode takes {wanted} of this type")
     return count
 
 

@@ -58,8 +58,8 @@ def try_cancel(resident, lanes, site, mask, address, barrier, everyone):
         (block, offset), (_, mbarrier) = located(resident, site, lane, where), located(resident, site, lane, home)
         if offset % RESPONSE or offset + RESPONSE > resident.shared.size:
             raise MemoryFault(
-                f"{resident.describe(site)}: {resident.name_lane(lane)} asks for an answer at shared address "
-                f"{offset:,}; it takes 16 bytes of shared memory at a multiple of 16."
+                f"{resident.describe(site)}: {resident.name_lane(lane)} requests an answer at shared address "
+                f"{offset:,}; the answer needs 16 bytes of shared memory at a multiple of 16."
             )
         taken = resident.launch.cancel()
         answer = np.array([*taken, 1] if taken else [0, 0, 0, 0], np.uint32).view(np.complex128)
