@@ -1,6 +1,6 @@
-"""PTX executed in NumPy: results, counts per instruction and line, hazards. Needs no GPU.
+"""Executes PTX in NumPy, without a GPU: results, counts per instruction and per source line, hazards.
 
-`launch` runs a kernel and returns a `Report`; `supported` tells the opcodes.
+`launch` runs a kernel and returns a `Report`; `supported` lists the opcodes.
 """
 
 from gpu_simulator.codegen.ops import supported

@@ -1,4 +1,4 @@
-"""What a learner may give a function: checks by its annotations, and how a message shows what was given."""
+"""Checks the arguments of a call against the function's annotations, and formats values for error messages."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def as_whole(value: object) -> int | None:
-    """`value` as an int if it is a whole number of Python or NumPy; None for anything else, True and False too."""
+    """`value` as an int if it is an integer of Python or NumPy; None for anything else, including True and False."""
     if "bool" in type(value).__name__:
         return None
     try:
         return operator.index(value)  # type: ignore[arg-type]
-    except Exception:  # TypeError, or whatever a class of the caller raises
+    except Exception:  # TypeError, or any error from the value's own __index__
         return None
 
 
 def shown(value: object, most: int = 60) -> str:
-    """`repr(value)` on one line and cut to `most` characters, for a message."""
+    """`repr(value)` for a message: on one line, and cut to `most` characters."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # of the value's own class
+    except Exception:  # from the value's own __repr__
         text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -39,10 +39,11 @@ _WORDS = {"int": "a whole number", "float": "a number", "str": "a text in quotes
 
 
 def checked(function: F) -> F:
-    """Check what a function is given by its annotations: a wrong type is a `ConfigError` that names the argument.
+    """Decorator that checks arguments against annotations; a wrong type raises a `ConfigError` that names the argument.
 
-    Looked at are int, float, str, bool, None, tuples of so many int, and classes by name, also joined by `|`; an
-    argument annotated with anything else passes. A whole number of NumPy arrives as an int, a list of them as a tuple.
+    Supported annotations are int, float, str, bool, None, tuple[int, …], classes by name, and unions of these with `|`;
+    an argument with any other annotation is not checked. The function receives a NumPy integer as an int, and a list of
+    integers as a tuple where a tuple is annotated.
     """
     signature = inspect.signature(function)
     kinds = {name: _kinds(parameter.annotation) for name, parameter in signature.parameters.items()}
@@ -70,7 +71,7 @@ def checked(function: F) -> F:
 
 
 def _kinds(annotation: Any) -> tuple[str, ...]:
-    """The parts of an annotation that `checked` understands; none where there is a part that it does not."""
+    """The alternatives of an annotation; empty if `checked` does not support all of them."""
     text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     parts = tuple(part.strip() for part in text.split("|"))
     known = all((part.isidentifier() and part not in ("Any", "object")) or _WHOLES.match(part) for part in parts)

@@ -1,9 +1,9 @@
-"""How much work a launch may make: counted, so that a machine that is slow, busy or suspended gives the same verdict.
+"""Limits the work of a launch by counts, so that the verdict is the same on a slow, busy or suspended machine.
 
-Two counts bound a launch. *Warp instructions* grow with the data that a kernel moves and multiplies. *Steps* grow with
-the time that the emulator takes: one step is one instruction, carried out at once for all lanes that stand there. So a
-kernel in which a single lane spins executes few warp instructions and many steps. An instruction that is a long piece
-of work on its own (a copy of a whole tile, a product on the tensor cores) counts as more than one step.
+Two counts limit a launch. *Warp instructions* grow with the data that a kernel moves and multiplies. *Steps* grow with
+the time that the emulator needs: one step is one instruction, executed at once for all lanes that have reached it. So a
+kernel in which a single lane spins executes few warp instructions but many steps. An instruction that takes the
+emulator long (the copy of a whole tile, a product on the tensor cores) counts as more than one step.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 from gpu_simulator.faults import BudgetExceeded
 
-# Steps of the scheduler for each block of code, and for one that only some of the lanes execute.
+# Steps that the scheduler needs for each basic block, and additional steps if only some of the lanes execute it.
 TURN, APART = 1.0, 8.0
-# Steps of an instruction for each warp that executes it, beside the one that every instruction counts. By the beginning
-# of its opcode; measured as time, relative to an ordinary instruction of few lanes. The first match counts.
+# Additional steps of an instruction for each warp that executes it, by the beginning of its opcode (the first match
+# counts). Derived from measured times, relative to an ordinary instruction of few lanes.
 LONG = {
     "tcgen05.mma": 40.0,
     "tcgen05": 4.0,
@@ -36,9 +36,10 @@ LONG = {
 
 
 class Effort:
-    """What a launch has done, and what it may do. A limit that is None does not end it.
+    """What a launch has done so far, and its limits; a limit that is None does not apply.
 
-    scale: how many times as many steps are allowed, because memory let fewer blocks be resident together.
+    seconds: of processor time of this thread.
+    scale: factor on the limit of steps, above 1 if the memory limit makes fewer blocks resident together.
     """
 
     def __init__(self, instructions: int | None = None, steps: float | None = None, seconds: float | None = None):
@@ -48,16 +49,16 @@ class Effort:
         self._prices: dict[int, tuple[int, float, float]] = {}
 
     def begin(self, scale: float) -> None:
-        """From now on the time of the launch is counted."""
+        """Start to count the processor time of the launch."""
         self.scale = scale
         self.end = None if self.seconds is None else time.thread_time() + self.seconds
 
     def unspent(self) -> Effort:
-        """The same limits for a launch that has done nothing yet."""
+        """The same limits, with nothing counted yet."""
         return Effort(self.most_instructions, self.most_steps, self.seconds)
 
     def count(self, launch: Any, index: int, lanes: Any) -> None:
-        """Count one execution of a block of code. `BudgetExceeded` where a limit is passed."""
+        """Count one execution of basic block `index`. Raises `BudgetExceeded` if a limit is passed."""
         price = self._prices.get(index)
         if price is None:
             price = self._prices[index] = _price(launch.program.blocks[index])
@@ -69,7 +70,7 @@ class Effort:
         if self.most_steps is not None and self.steps > self.most_steps * self.scale:
             self._end(launch, index, f"more than {self.most_steps:,.0f} steps of the emulator")
         if self.end is not None and time.thread_time() > self.end:
-            self._end(launch, index, "longer than its time")
+            self._end(launch, index, f"for longer than its limit of {self.seconds:g} seconds of processor time")
 
     def _end(self, launch: Any, index: int, limit: str) -> None:
         block = launch.program.blocks[index]
@@ -78,7 +79,7 @@ class Effort:
 
 
 def _price(block: Any) -> tuple[int, float, float]:
-    """(instructions, steps, steps for each warp) of one execution of a block of code."""
+    """(instructions, steps, additional steps for each warp) of one execution of a basic block."""
     code = block.code if block.terminator is None else [*block.code, block.terminator]
     return len(code), TURN + len(code), sum(_long(item.opcode) for item in code)
 

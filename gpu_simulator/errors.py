@@ -1,7 +1,7 @@
-"""The errors a learner can meet. Each message is a sentence: what is wrong, and what would work.
+"""The errors that a learner can meet. Each message is a sentence: what is wrong, and what would work.
 
-Errors that need more than a message live where they arise (`compiler/diagnostics.py`, `gpu_runner`) and inherit
-from `LabError`, so that `except LabError` catches everything the lab raises on purpose.
+Errors that need more than a message are defined where they are raised (`compiler/diagnostics.py`, `gpu_runner`). They
+inherit from `LabError`, so that `except LabError` catches everything that the lab raises on purpose.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from html import escape
 
 
 class LabError(Exception):
-    """Something the learner can put right; `str(error)` is the sentence that says how."""
+    """An error that the learner can correct; `str(error)` says how."""
 
     def __init__(self, message: str):
         super().__init__(message)
@@ -28,7 +28,7 @@ class UnknownKernel(LabError):
 
 
 class SizeError(LabError):
-    """A matrix size that a kernel or a tiling cannot take; the message names one that works."""
+    """A matrix size that a kernel or a tiling does not support; the message names one that works."""
 
 
 class ConfigError(LabError):
@@ -36,15 +36,16 @@ class ConfigError(LabError):
 
 
 class LaunchError(LabError):
-    """A kernel that cannot be started here: wrong arguments, or more resources than an SM has."""
+    """A kernel that cannot be launched: wrong arguments, or more resources than an SM has."""
 
 
 class NotJudged(LabError):
-    """The machine, not the answer, ended the work: a process was killed, or no file could be written.
+    """The work stopped because of the machine, not because of the answer: a process was killed, a file not written.
 
-    It is neither a pass nor a fail. Whoever judges lets it through, and `classroom.grading` makes it the third verdict.
+    It is neither a pass nor a fail. Checks let this error propagate, and `classroom.grading` gives it a verdict of its
+    own.
     """
 
 
 class MissingDependency(LabError):
-    """A package that is not installed; the message says what to install."""
+    """A required package is not installed; the message says what to install."""

@@ -1,4 +1,4 @@
-"""What can go wrong in an emulated kernel. Each message is a sentence that names the line and the reason."""
+"""The errors of an emulated kernel. Each message is a sentence that names the line and the reason."""
 
 from __future__ import annotations
 
@@ -6,47 +6,47 @@ from gpu_simulator.errors import LabError, LaunchError
 
 
 class EmulatorError(LabError):
-    """A kernel that cannot be emulated, or that did something a GPU would not forgive."""
+    """A kernel that cannot be emulated, or that does something that fails on a GPU."""
 
 
 class MalformedPtx(EmulatorError):
-    """Text that is not PTX; the message names the line."""
+    """Invalid PTX; the message names the line."""
 
 
 class UnsupportedInstruction(EmulatorError):
-    """An opcode outside `supported()`; the message names PTX line, source line and opcode."""
+    """An opcode, or a form of it, that the emulator does not support; the message names PTX and source line."""
 
 
 class MemoryFault(EmulatorError):
-    """An access out of bounds or misaligned; the message names thread, block, line and nearest allocation."""
+    """An access that is out of bounds or misaligned; the message names thread, block, line and nearest allocation."""
 
 
 class MbarrierFault(EmulatorError):
-    """An mbarrier used before its init, initialised twice, overwritten, or counted past its limits."""
+    """An mbarrier that is used before its init, initialised twice or overwritten, or whose counts leave their range."""
 
 
 class ClusterFault(EmulatorError):
-    """A cluster's barrier or addresses used against their rules."""
+    """An incorrect use of barrier.cluster, or of an address in the shared memory of a cluster."""
 
 
 class WarpgroupFault(EmulatorError):
-    """wgmma by a part of a warpgroup, or with a descriptor that does not mean what it should."""
+    """A wgmma executed by only a part of a warpgroup, or with an invalid matrix descriptor."""
 
 
 class TensorMemoryFault(EmulatorError):
-    """Tensor memory misused, or a tcgen05 instruction that the hardware would refuse or take for another one."""
+    """An incorrect use of tensor memory, or a tcgen05 instruction that the hardware would reject or misinterpret."""
 
 
 class Deadlock(EmulatorError):
-    """No thread can go on; the message says who waits on what."""
+    """No thread can continue; the message says which threads wait for what."""
 
 
 class BudgetExceeded(EmulatorError):
-    """More work than a launch may make (`effort`); the message names the line that spins."""
+    """More work (`effort`) or memory (`memory_limit`) than the launch may use; the message says where."""
 
 
 class AssertionFailed(EmulatorError):
-    """A device-side assert(), with its text, file and line."""
+    """A device-side assert() that failed; the message has its text, file and line."""
 
 
 class Trap(EmulatorError):
@@ -54,7 +54,7 @@ class Trap(EmulatorError):
 
 
 class HazardFound(EmulatorError):
-    """`Report.raise_hazards()`: races, uninitialised reads, missing waits."""
+    """Raised by `Report.raise_hazards()`: races, uninitialised reads, missing waits and fences."""
 
 
 __all__ = [

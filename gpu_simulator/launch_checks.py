@@ -1,4 +1,4 @@
-"""What no GPU could launch: too many threads, too large a grid, too much shared memory."""
+"""Rejects launches that no GPU allows: too many threads, too large a grid, too much shared memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from gpu_simulator.faults import LaunchError
 
-# Shared memory a block may have, in bytes.
+# The most shared memory that a block may have, in bytes, by compute capability.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
 SHARED_LIMIT = {
     50: 49152,
@@ -35,12 +35,12 @@ MAX_THREADS = 1024
 
 
 def check(launch) -> None:
-    """Raises `LaunchError`."""
+    """Raise `LaunchError` if a `Launch` has sizes that a GPU, or the kernel, does not allow."""
     program = launch.program
     if launch.timing not in ("early", "late"):
         raise LaunchError(f'timing must be "early" or "late", not {launch.timing!r}.')
     if launch.dynamic_smem < 0:
-        raise LaunchError(f"{launch.dynamic_smem:,} bytes of dynamic shared memory cannot be; give 0 or more.")
+        raise LaunchError(f"dynamic_smem_bytes must be 0 or more, not {launch.dynamic_smem:,}.")
     if launch.threads > MAX_THREADS:
         raise LaunchError(
             f"A block of {launch.threads:,} threads is more than the {MAX_THREADS:,} that a block may have."
@@ -52,7 +52,7 @@ def check(launch) -> None:
         )
     if launch.block[2] > 64 or launch.grid[1] > 65535 or launch.grid[2] > 65535 or launch.grid[0] >= 2**31:
         raise LaunchError(
-            f"Grid {launch.grid} or block {launch.block} is larger than a GPU takes: grid y and z at most "
+            f"Grid {launch.grid} or block {launch.block} is larger than a GPU allows: grid y and z at most "
             "65,535, block z at most 64."
         )
     number = re.search(r"sm_(\d+)", program.module.target)

@@ -1,4 +1,4 @@
-"""The public entry: check the arguments, lay out memory, run the blocks group by group, report."""
+"""`launch`, the simulator's entry point: checks the arguments, lays out memory, runs the blocks in groups, reports."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from gpu_simulator.report import Report
 
 LANES_AT_ONCE = 16384
 QUANTUM = 200_000
-OUTPUT_LIMIT = 1 << 20  # characters of printf that are kept: the size of a GPU's buffer unless it is set
-TEXT_OVERHEAD = 64  # bytes of a Python string beside its text
+OUTPUT_LIMIT = 1 << 20  # characters of printf output that are kept; by default a GPU's buffer has the same size
+TEXT_OVERHEAD = 64  # bytes that a Python string needs in addition to its text
 
 Extent: TypeAlias = int | Sequence[int] | np.ndarray  # one to three whole numbers
 ObserverOf: TypeAlias = Callable[[ResidentBlocks], Observer]
 
 
 class HasPtx(Protocol):
-    """What can be launched besides text: an object with PTX, such as a `Compiled`."""
+    """An object with PTX, such as a `Compiled`, which `launch` accepts instead of text."""
 
     @property
     def ptx(self) -> str:
@@ -60,25 +60,26 @@ def launch(
     max_steps: int | None = None,
     observers: Iterable[ObserverOf] = (),
 ) -> Report:
-    """Run a kernel.
+    """Run a kernel and return its `Report`.
 
-    compiled_or_ptx: PTX text, or an object with `.ptx` (and `.entry`, `.dynamic_smem`, `.files`).
-    grid, block: int or up to three ints.   args: in parameter order; NumPy arrays are global buffers, updated in place;
-    numbers take the parameter's PTX type; `bytes` fill struct parameters; a `hardware.tensor_map.TensorMap` becomes the
-    descriptor of its array, which is a buffer like any other.
-    dynamic_smem_bytes: of `extern __shared__` arrays; a compiled object brings its own.
+    compiled_or_ptx: PTX text, or an object with `.ptx` (and optionally `.entry`, `.dynamic_smem`, `.files`).
+    entry: name of the kernel; needed if the PTX has several.   grid, block, cluster: an int, or up to three.
+    args: in the order of the parameters. A NumPy array becomes a global buffer and is updated in place; a number is
+    converted to the parameter's PTX type; `bytes` fill a struct parameter; a `hardware.tensor_map.TensorMap` becomes
+    the descriptor of its array, which is a buffer like any other.
+    dynamic_smem_bytes: size of the `extern __shared__` arrays; by default that of the compiled object.
     hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
-    reads and for missing waits and fences (`Report.hazards`).
-    timing: "early" lets asynchronous copies land at once, "late" at the last legal moment.
-    max_instructions: warp instructions after which `BudgetExceeded` names the line that spins.
-    max_steps: steps of the emulator after which it does so; for kernels in which few lanes spin. See `effort`.
-    max_seconds: processor time of this thread after which it does so. It depends on the machine; the other two do not.
-    max_bytes: memory that the launch may take besides `args`; by default GEMM_LAB_MEMORY_MB, or three quarters of what
-    is free. Fewer blocks are resident together if that helps.
-    observers: functions that take the resident blocks, one group after the other, and return an `Observer` of each.
+    reads, and for missing waits and fences (`Report.hazards`).
+    timing: "early" completes asynchronous copies at once, "late" at the last moment that is legal.
+    max_instructions: limit of warp instructions, beyond which `BudgetExceeded` names the line that spins.
+    max_steps: limit of steps of the emulator (see `effort`), for kernels in which few lanes spin.
+    max_seconds: limit of processor time of this thread. It depends on the machine; the other two limits do not.
+    max_bytes: limit of the memory that the launch takes besides `args`; by default GEMM_LAB_MEMORY_MB, or three
+    quarters of what is free. If necessary, fewer blocks are resident together.
+    observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
-    `BudgetExceeded`, `AssertionFailed`.
+    `BudgetExceeded`, `AssertionFailed` and the other errors of `faults`.
     """
     ptx = compiled_or_ptx if isinstance(compiled_or_ptx, str) else compiled_or_ptx.ptx
     files = getattr(compiled_or_ptx, "files", None)
@@ -104,8 +105,8 @@ def launch(
         return run.execute()
     except MemoryError:
         raise BudgetExceeded(
-            "This machine has no more memory for the launch, though its limit would have allowed it. "
-            "Take a smaller problem, or a lower limit: max_bytes=."
+            "The machine ran out of memory, although the launch was within its limit. "
+            "Use a smaller problem, or set a lower limit with max_bytes=."
         ) from None
 
 
@@ -117,7 +118,7 @@ def _only_entry(ptx: str) -> str:
 
 
 def _counts(value: Any) -> bool:
-    """True for a whole number from 1 on, of whichever type."""
+    """Whether `value` is a whole number of at least 1, of any numeric type."""
     return isinstance(value, (int, float, np.integer, np.floating)) and bool(value >= 1 and value == value // 1)
 
 
@@ -130,7 +131,7 @@ def _extent(value: Extent, what: str) -> tuple[int, int, int]:
 
 
 class Launch:
-    """One run of a program. Its groups of resident blocks read it; the report is made from it."""
+    """The state of one launch. Its groups of resident blocks share it, and the `Report` is made from it."""
 
     def __init__(
         self,
@@ -172,17 +173,17 @@ class Launch:
         self.output: list[str] = []
         self.output_room, self.unprinted = OUTPUT_LIMIT, 0
         self.initial = self.memory.data.copy()
-        self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies were asked to bring, by rank in a cluster
-        self.most_on_the_way = 0  # bytes of copies that an mbarrier counts, of the blocks that ran together
+        self.asked_by_rank: Counter[int] = Counter()  # bytes that bulk copies requested, by rank in a cluster
+        self.most_on_the_way = 0  # as in `Report`
         self.waited_at: set[int] = set()  # sites of mbarrier waits that have been reached, in late timing
-        self.started = 0  # places of blocks that run, have run, or were cancelled
+        self.started = 0  # number of places whose blocks were started or cancelled
         self.effort = effort or Effort()
-        self.effort.begin(self.fewer)  # where fewer blocks fit into memory together, they take as many more steps
+        self.effort.begin(self.fewer)  # smaller groups of resident blocks need more steps in total
 
     # ---- Memory ----
 
     def _reserve(self, max_bytes: int | None, hazards: bool) -> None:
-        """Refuse what does not fit; find how many blocks can be resident together."""
+        """Find how many blocks can be resident together. Raises `LaunchError` if the launch does not fit."""
         program, lanes = self.program, 32 * -(-self.threads // 32)
         self.shared_stride = align_up(self.smem_bytes, 16) + 16
         self.blocks = self.grid[0] * self.grid[1] * self.grid[2]
@@ -197,7 +198,7 @@ class Launch:
             "the global arrays, which are kept twice": 2 * buffers,
             "the variables of the module, which are kept twice": 2 * program.global_size,
         }
-        if hazards:  # with cells of 4 bytes
+        if hazards:  # estimated for shadow cells of 4 bytes
             a_cell = SharedShadow.bytes_a_cell(lanes // 32 * self.clusters.size)
             block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4
             fixed["the hazards' record of every warp"] = WarpEvents.BYTES * self.blocks * lanes // 32
@@ -207,7 +208,7 @@ class Launch:
         wanted = max(1, min(LANES_AT_ONCE // (lanes * size), self.blocks // size))
         block = {name: size * needed for name, needed in block.items()}
         self.at_once = size * blocks_at_once(wanted, block, fixed, self.account.limit, program, size)
-        self.fewer = wanted * size / self.at_once  # how many times fewer blocks are together than without a limit
+        self.fewer = wanted * size / self.at_once  # factor by which the memory limit reduces the group of blocks
         self.account.take(2 * arrays, "the global arrays")
 
     # ---- Running ----
@@ -226,7 +227,7 @@ class Launch:
                 while waiting:
                     waiting = [resident for resident in waiting if not resident.finished(QUANTUM)]
             except EmulatorError as error:
-                if self.hazards is not None and self.hazards.found:  # often the reason
+                if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
                     error.message += f" Found before that: {widest_first(self.hazards.found)[0]}"
                 raise
             finally:
@@ -236,7 +237,10 @@ class Launch:
         return Report(self)
 
     def _parts(self) -> Iterator[np.ndarray]:
-        """The places of the blocks that run together; where one block is looked at, those of its cluster."""
+        """Yield the places (see `Clusters`) of each group of blocks that runs together.
+
+        With `only_block`, the one group is the cluster of that block.
+        """
         if self.only_block is not None:
             size, place = self.clusters.size, self.clusters.place(self.only_block)
             yield np.arange(place // size * size, place // size * size + size)
@@ -246,7 +250,7 @@ class Launch:
             yield np.arange(begin, self.started)
 
     def cancel(self) -> tuple[int, int, int] | None:
-        """The first block of the next cluster that has not started, which then never does; None if all have."""
+        """Cancel the next cluster that has not started; returns (x, y, z) of its first block, None if there is none."""
         if self.started >= self.blocks or self.only_block is not None:
             return None
         block, (x, y, _) = int(self.clusters.block(self.started)), self.grid
@@ -265,7 +269,7 @@ class Launch:
                 raise LaunchError("The kernel wrote to an array that is read-only; pass a copy of it.")
 
     def describe(self, item: Instruction | None) -> str:
-        """Where an instruction stands, in words."""
+        """The source line, opcode and PTX line of an instruction, in words."""
         if item is None:
             return "an empty block"
         if item.location is None:
@@ -277,9 +281,9 @@ class Launch:
         return f"{where}, {item.opcode}, PTX line {item.line}"
 
     def again(self, block: int, probes: frozenset, observer_of: ObserverOf) -> Launch:
-        """The same launch from its first memory contents, for one block, with stops, and within the same limits.
+        """A new launch of one block and its cluster, on the initial contents of memory, within the same limits.
 
-        observer_of: as an item of `observers` of `launch`.
+        probes: sites at which the observer's `stopped` is called.   observer_of: as an item of `observers` of `launch`.
         """
         other = Launch(
             self.program,
@@ -296,7 +300,7 @@ class Launch:
             effort=self.effort.unspent(),
             observers=(observer_of,),
         )
-        other.effort.scale = self.effort.scale  # the same steps, also where this launch fits into memory as a whole
+        other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory
         other.memory.data[:] = self.initial
         return other
 

@@ -1,8 +1,8 @@
-"""How much memory a launch may take: estimated before it begins, accounted for while it runs.
+"""Limits the memory of a launch: estimated before it begins, counted while it runs.
 
 The limit is `launch(max_bytes=…)`, or GEMM_LAB_MEMORY_MB, or three quarters of the memory that is free on this machine
-(and in its container). A launch that needs more is refused or stopped with a sentence; nothing else in the process is
-lost.
+(and in its container). A launch that needs more raises an error before the memory is allocated, so the rest of the
+process is not affected.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gpu_simulator.faults import BudgetExceeded, LaunchError
 
 VARIABLE = "GEMM_LAB_MEMORY_MB"
 SHARE = 0.75
-# Where the system says nothing about its memory.
+# Bytes that are assumed to be free if the system does not report its memory.
 UNKNOWN = 4 << 30
 _CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -23,7 +23,7 @@ _CGROUPS = (
 
 
 def free_bytes() -> int:
-    """Memory that this process could still take, by the system's and the container's count."""
+    """Bytes that this process can still allocate: the least of what the system and the container report as free."""
     known = []
     try:
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
@@ -42,7 +42,7 @@ def free_bytes() -> int:
 
 
 def limit_bytes(given: int | None) -> int:
-    """The limit of a launch; `given` is its argument. Raises `LaunchError` for values that are no limit."""
+    """The memory limit of a launch in bytes. given: its argument `max_bytes`. Raises `LaunchError` if it is invalid."""
     if given is not None:
         if int(given) != given or given <= 0:
             raise LaunchError(f"max_bytes must be a positive whole number, not {given!r}.")
@@ -56,7 +56,7 @@ def limit_bytes(given: int | None) -> int:
 
 
 def in_words(size: int) -> str:
-    """1.5 GB, 20 MB, 3 kB"""
+    """A number of bytes in words, such as 1.5 GB, 20 MB or 3 kB."""
     for unit, name in ((1 << 30, "GB"), (1 << 20, "MB")):
         if size >= unit:
             return f"{size / unit:.1f} {name}"
@@ -64,13 +64,13 @@ def in_words(size: int) -> str:
 
 
 class Account:
-    """What a launch has taken. `take` and `give` are told before memory is used and after it is free again."""
+    """The bytes that a launch uses. Call `take` before memory is allocated and `give` after it is freed."""
 
     def __init__(self, limit: int):
         self.limit, self.taken = limit, 0
 
     def take(self, size: int, what: str) -> None:
-        """Raises `BudgetExceeded` if the limit would be passed; what: the thing that grows."""
+        """Count `size` more bytes. Raises `BudgetExceeded` if they pass the limit; what: names them in the message."""
         self.taken += size
         if self.taken > self.limit:
             raise BudgetExceeded(
@@ -86,11 +86,10 @@ class Account:
 def blocks_at_once(
     wanted: int, a_block: dict[str, int], fixed: dict[str, int], limit: int, program, cluster: int = 1
 ) -> int:
-    """How many of the `wanted` blocks (clusters, if of more than one block) can be resident together.
+    """How many of the `wanted` blocks (or clusters, if they have more than one block) can be resident together.
 
-    a_block, fixed: bytes by what needs them.
-
-    Raises `LaunchError` if not even one can.
+    a_block, fixed: bytes needed for each of them and once, by what needs them.   cluster: blocks in a cluster.
+    Raises `LaunchError` if not even one fits.
     """
     each, rest = sum(a_block.values()), sum(fixed.values())
     if rest + each <= limit:
@@ -106,7 +105,7 @@ def blocks_at_once(
     )
 
 
-# By the beginning of what needs the most.
+# What to do, by the beginning of the name of what needs the most memory; the first match counts.
 REMEDIES = {
     "the global arrays": "Pass smaller arrays",
     "the variables": "Make the __device__ and __constant__ arrays of the source smaller",

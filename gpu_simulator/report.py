@@ -1,4 +1,4 @@
-"""What a launch did: counts per instruction and per source line, hazards, text that was printed."""
+"""`Report`, the result of a launch: counts per instruction and per source line, hazards, printed text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from gpu_simulator.ptx.ir import Instruction
 
 @dataclass(frozen=True)
 class Site:
-    """One PTX instruction and what it cost. Counts that do not apply are zero.
+    """One PTX instruction and its counts over all warps. Counts that do not apply are zero.
 
-    file, line: of the instruction itself; `inlined_at`: the call sites, ((file, line), …), outermost last.
+    file, line: of the instruction itself.   inlined_at: the call sites, ((file, line), …), outermost last.
+    executions: by warps.   wavefronts, ideal_wavefronts: of shared memory, ideal without bank conflicts.
+    sectors: of 32 bytes in global memory.   requests: executions that access memory.   bytes: that its lanes access.
     """
 
     opcode: str
@@ -34,7 +36,7 @@ class Site:
 
     @property
     def outermost(self) -> tuple[str | None, int]:
-        """The source position in the function that was not inlined."""
+        """(file, line) of the outermost call site, or of the instruction itself if it was not inlined."""
         return self.inlined_at[-1] if self.inlined_at else (self.file, self.line)
 
 
@@ -51,7 +53,7 @@ class Totals:
 
     @property
     def conflict_degree(self) -> float:
-        """Wavefronts over the ideal; 1.0 without shared accesses."""
+        """Wavefronts divided by ideal wavefronts; 1.0 without shared accesses."""
         return self.wavefronts / self.ideal_wavefronts if self.ideal_wavefronts else 1.0
 
 
@@ -62,12 +64,12 @@ _COUNTS = tuple(field.name for field in fields(Totals))
 class Report:
     """The result of `launch`.
 
-    instructions: warp instructions executed.   steps: what the emulator did for them, as `effort` counts.
-    sites: one `Site` a PTX instruction.   totals: their sums.
-    hazards: findings, empty unless asked for.   output: the text of printf.
-    most_on_the_way: with timing "late", the most bytes of copies that were asked for and had not yet come, in the
-    blocks that ran together; each copy takes as long there as it can.
-    asked_by_rank: bytes that the blocks of each rank of a cluster asked bulk copies for; a multicast counts once.
+    instructions: warp instructions executed.   steps: of the emulator, as `effort` counts them.
+    sites: one `Site` for each PTX instruction.   totals: their sums.
+    hazards: the findings; empty without `hazards=True`.   output: the text of printf.
+    most_on_the_way: with timing "late", the most bytes that were in flight at once in copies that report to mbarriers,
+    over the blocks that ran together; each copy takes as long as it legally can.
+    asked_by_rank: rank of a block in its cluster -> bytes that its bulk copies requested; a multicast counts once.
     """
 
     def __init__(self, launch: Any) -> None:
@@ -93,7 +95,7 @@ class Report:
         self.totals = sum_of(self.sites)
 
     def __getstate__(self) -> dict:
-        """Counts and findings travel to another process; the launch itself, which a replay needs, does not."""
+        """Everything but the launch, which can be large and only `inspect` and `trace` need."""
         return {**vars(self), "_launch": None}
 
     def raise_hazards(self) -> None:
@@ -102,13 +104,13 @@ class Report:
             raise HazardFound("; ".join(str(h) for h in self.hazards))
 
     def lines(self, file: str) -> dict[int, Totals]:
-        """Totals per line of a source file: unrolled copies summed, inlined code counted where it was called from."""
+        """Line of a source file -> its totals. Unrolled copies are summed; inlined code counts for the calling line."""
         return {line: sum_of(sites) for (_, line), sites in sorted(self.sites_by_line(file).items())}
 
     def sites_by_line(self, *files: str) -> dict[tuple[str, int], list[Site]]:
-        """The sites of each (file, line) of some source files.
+        """(file, line) -> its sites, for some source files.
 
-        Inlined code belongs to the line that called it: of its call sites, the outermost that is in one of `files`.
+        Inlined code belongs to the line that called it: the outermost of its call sites that is in one of `files`.
         """
         groups: dict[tuple[str, int], list[Site]] = {}
         for site in self.sites:
@@ -128,7 +130,7 @@ class Report:
         """
         probe = replay(self, where, block, warp)
         if probe.last is None:
-            raise EmulatorError(f"Warp {warp} of block {block} executed nothing of {where}.")
+            raise EmulatorError(f"Warp {warp} of block {block} executed no instruction at {where}.")
         return probe.snapshot()
 
     def trace(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> list[Access]:

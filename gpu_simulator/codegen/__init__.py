@@ -1,1 +1,1 @@
-"""PTX to Python: one generated NumPy function for each basic block."""
+"""Translates PTX to Python: one generated NumPy function for each basic block."""

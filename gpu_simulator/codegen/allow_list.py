@@ -1,9 +1,9 @@
-"""Check generated Python token by token before it is executed: every token has to stand on a list.
+"""Checks generated Python token by token before it is executed: every token has to be on a list.
 
-The emulator writes Python out of PTX, and PTX may come from somebody who wants that Python to do something else. The
-emitters write nothing of the PTX but numbers and words of their own tables. Should one of them ever let a word of the
-PTX through, it ends here: a name is a register, a temporary, a constant or a function of the emulator, an attribute is
-one of a few, and only names and items of R are assigned to, so that no text that passes can do more than compute.
+The emulator generates Python from PTX, and the PTX may have been written to make that Python do something else. The
+emitters copy nothing from the PTX but numbers and words of their own tables. If one of them ever copied another word,
+this check would reject it: a name has to be a register, a temporary, a constant or a function of the emulator, an
+attribute has to be on the list, and only names and items of R are assigned to. So code that passes can only compute.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from gpu_simulator.faults import MalformedPtx
 from gpu_simulator.machine.special_registers import NAMES
 
 _TOKEN = re.compile(r"\.?[A-Za-z_]\w*|\d\w*|'[^'\n]*'|[=!<>]=|<<|>>|//|\.\.\.|[ \n]+|.", re.ASCII | re.DOTALL)
-# Names that a block gives itself, numbers, words of the emulator's tables, indentation.
+# Local names of a block, numbers, words of the emulator's tables, indentation.
 _OWN = re.compile(r"r\d{1,7}|t\d{1,7}b?|acc\d{1,7}|\d{1,20}|'[A-Za-z0-9_ ]{0,32}'| |\n(?: {4}){0,2}", re.ASCII)
 _ASSIGNMENT = re.compile(r"^ {4,8}(?:R\[\d+\]|\(?[A-Za-z]\w*(?:, [A-Za-z]\w*)*(?:,\))?) = ", re.ASCII | re.MULTILINE)
 _HEAD = "def block(resident, lanes):\n"
 
 _SYMBOLS = "+ - * / // % & | ^ ~ << >> < > <= >= == != ( ) [ ] , : = ..."
 _WORDS = "return if pass None True False resident lanes R m get put one x"
-# Of resident blocks and their parts, of lanes, of arrays, and of NumPy.
+# Attributes of resident blocks and their parts, of lanes, of arrays, and of NumPy.
 _ATTRIBUTES = """
 R mask get put_masked branch switch exit trap probe calls enter leave barriers sync arrive reduce cluster_barrier wait
 groups commit transfers mbarriers tensor_memory dealloc dealloc_in_pair relinquish relinquish_in_pair warpgroups fence
@@ -32,20 +32,22 @@ abs clip maximum minimum copysign sqrt sin cos log2 exp2 tanh rint trunc floor c
 SYMBOLS, WORDS, ATTRIBUTES = (frozenset(text.split()) for text in (_SYMBOLS, _WORDS, _ATTRIBUTES))
 REGISTERS = frozenset(
     name.replace(".", "_") for name in NAMES
-)  # special ones: attributes of lanes, and clocks of resident blocks
+)  # special registers: attributes of lanes, and clocks of resident blocks
 KNOWN = SYMBOLS | WORDS | {f".{name}" for name in ATTRIBUTES | REGISTERS}
 
 
 class Refused(MalformedPtx):
-    """Generated text with a token that is on no list. `line` counts from 0 in the text."""
+    """Generated text has a token that is on no list. line: of the text, from 0."""
 
     def __init__(self, token: str, line: int):
-        super().__init__(f"The code for this PTX would contain {token[:40]!r}, which is no part of the emulator's.")
+        super().__init__(
+            f"The code for this PTX would contain {token[:40]!r}, which is not on the list of allowed words."
+        )
         self.line = line
 
 
 def check(source: str, namespace: dict) -> None:
-    """Raises `Refused` unless every token of `source` is known. namespace: what the text finds beside its own names."""
+    """Raise `Refused` unless every token of `source` is known. namespace: what it can use besides its own names."""
     if not source.startswith(_HEAD) or "'''" in source:
         raise Refused(source, 0)
     tokens = _TOKEN.findall(source, len(_HEAD) - 1)
@@ -59,12 +61,12 @@ def check(source: str, namespace: dict) -> None:
 
 
 def _named(token: str, namespace: dict) -> bool:
-    """Whether a token is a function or a constant of the program's namespace."""
+    """Whether a token is the name of a function or of a constant in the program's namespace."""
     return token in namespace and token.isidentifier() and not token.startswith("_")
 
 
 def function_of(source: str, name: str, namespace: dict):
-    """The function `block` that a text defines. name: of the text, for tracebacks. Raises `Refused`."""
+    """The function `block` that `source` defines. name: of the text, for tracebacks. Raises `Refused`."""
     check(source, namespace)
     try:
         code = compile(source, name, "exec")

@@ -1,4 +1,4 @@
-"""Basic blocks to Python: one generated function a block, in a variant for all lanes and one for some of them."""
+"""Translates basic blocks to Python: one function for each block, in variants for all lanes and for some of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ TYPE_NAME = {code: code.replace("?", "b1") for code in NUMPY}
 
 
 class Emitter:
-    """Writes the Python of one block. Expressions are strings; a register number 5 is the local variable r5."""
+    """Generates the Python of one block. Expressions are strings; register number 5 is the local variable r5.
+
+    full: for all lanes of the resident blocks.   observed, clustered: as for `Program.function`.
+    """
 
     def __init__(self, program, registers: list[Register], full: bool, observed: bool = False, clustered: bool = False):
         self.program, self.registers, self.full, self.observed = program, registers, full, observed
@@ -32,7 +35,7 @@ class Emitter:
         self.guard: str | None = None
         self.instruction: Instruction | None = None
         self.temporaries = 0
-        self.marks: list[tuple[int, Instruction]] = []  # (lines before its own, instruction)
+        self.marks: list[tuple[int, Instruction]] = []  # (number of the first line, instruction)
 
     # ---- Pieces of code ----
 
@@ -51,14 +54,14 @@ class Emitter:
         if i is None:
             return UnsupportedInstruction(f"An instruction of this PTX cannot be emulated: {why}.")
         where = f" ({i.location.file}:{i.location.line})" if i.location else ""
-        reason = f": {why}" if why else "; emulator.supported() lists what can"
+        reason = f": {why}" if why else "; gpu_simulator.supported() lists the opcodes that can"
         return UnsupportedInstruction(f"PTX line {i.line}{where}: {i.opcode} cannot be emulated{reason}.")
 
     def allow(self, *modifiers: str) -> None:
-        """Refuse the instruction if it has a modifier that is neither a type nor one of these."""
+        """Raise `UnsupportedInstruction` if the instruction has a modifier that is neither a type nor one of these."""
         for part in self.instruction.parts[1:]:
             if part not in CODES and part not in modifiers:
-                raise self.unsupported(f"the modifier .{part} is not known here")
+                raise self.unsupported(f"the modifier .{part} is not supported")
 
     @property
     def mask(self) -> str:
@@ -72,7 +75,7 @@ class Emitter:
     # ---- Operands ----
 
     def read(self, operand, kind: str) -> str:
-        """An expression for the operand as PTX type `kind`, in that type's own NumPy code."""
+        """An expression for the value of an operand as PTX type `kind`, with the NumPy dtype of that type."""
         want = CODES[kind]
         form = type(operand)
         if form is Register:
@@ -87,7 +90,7 @@ class Emitter:
             return f"(~{self.read(operand.register, 'pred')})"
         if form is Vector:
             return self.packed(operand, want)
-        raise self.unsupported("one of its operands has a form that is not known here")
+        raise self.unsupported("one of its operands has a form that is not supported")
 
     def address_constant(self, operand: Symbol, kind: str):
         if operand.variable is None:
@@ -99,7 +102,7 @@ class Emitter:
         return NUMPY[CODES[kind]].type(value & ((1 << 8 * SIZE[CODES[kind]]) - 1))
 
     def in_window(self, address: str, symbol: Symbol, code: str) -> str:
-        """An address of NumPy type `code`: of a shared variable in a cluster, its block's rank is part of it."""
+        """An address of NumPy type `code`; with its block's rank if it is that of a shared variable in a cluster."""
         if not self.clustered or symbol.variable is None or symbol.variable.space != "shared" or SIZE[code] < 4:
             return address
         return f"({address} + {self.convert(f'lanes.window{SIZE[code]}', f'u{SIZE[code]}', code)})"
@@ -111,13 +114,16 @@ class Emitter:
         if name == "WARP_SZ":
             return self.constant(np.uint32(32)), "u4"
         if base not in SPECIALS:
-            raise self.unsupported(f"the special register {name} is not known here")
+            raise self.unsupported(f"the special register {name} is not supported")
         if base in CLOCKS:
             return f"resident.{base}()", "u8" if wide else "u4"
         return f"lanes.{base.replace('.', '_')}", "u8" if wide else "u4"
 
     def convert(self, expression: str, have: str, want: str) -> str:
-        """Bits reinterpreted; narrowed by dropping high bits, widened with zeros."""
+        """Reinterpret the bits of an expression; drop high bits to narrow it, add zeros to widen it.
+
+        have, want: NumPy codes.
+        """
         if have == want:
             return expression
         if SIZE[have] == SIZE[want]:
@@ -128,7 +134,7 @@ class Emitter:
         return expression if want[0] == "u" else f"{expression}.view({TYPE_NAME[want]})"
 
     def packed(self, vector: Vector, want: str) -> str:
-        """{a, b}: the parts side by side in one wider value, first part lowest."""
+        """The expression of {a, b, …} as one wider value, with the first part in the lowest bits."""
         part = self.part(vector, SIZE[want])
         terms = []
         for number, item in enumerate(vector.items):
@@ -140,7 +146,10 @@ class Emitter:
         return expression if want[0] == "u" else f"{expression}.view({TYPE_NAME[want]})"
 
     def written_later(self, operand, *codes: str) -> int:
-        """The number of a destination that is written where the lanes meet; codes: NumPy codes that it may have."""
+        """The register number of a destination that the machine writes when a wait ends.
+
+        codes: the NumPy codes that it may have. Raises `UnsupportedInstruction` for any other.
+        """
         if type(operand) is not Register or register_code(operand.type) not in codes:
             raise self.unsupported("its destination is not a register of the right type")
         return operand.index
@@ -191,7 +200,7 @@ class Emitter:
             self.write(item, f"{shifted}.astype(u{part})", f"u{8 * part}")
 
     def address(self, operand: Memory, kind: str = "") -> str:
-        """The address expression of [base + offset], 32 or 64 bits wide as the base register is."""
+        """The expression of the address [base + offset], which has 32 or 64 bits like the base register."""
         base = operand.base
         if type(base) is Register:
             code = register_code(base.type)
@@ -208,12 +217,12 @@ class Emitter:
             return self.in_window(constant, base, "u8")
         if type(base) is Immediate:
             return self.constant(np.uint64(int(immediate(base.text, "u64")) + operand.offset & 2**64 - 1))
-        raise self.unsupported("its address has a form that is not known here")
+        raise self.unsupported("its address has a form that is not supported")
 
     # ---- A whole instruction ----
 
     def begin(self, instruction: Instruction) -> None:
-        """The lines that follow are those of an instruction, without its guard."""
+        """Begin the code of an instruction, without its guard."""
         self.instruction, self.guard = instruction, None
         self.marks.append((len(self.lines), instruction))
 
@@ -230,20 +239,21 @@ class Emitter:
 
     @contextmanager
     def decoding(self):
-        """Errors while the code of one instruction is written are errors in its operands; their cause stays known."""
+        """Turn errors while code is generated into `UnsupportedInstruction`: the instruction's operands caused them."""
         try:
             yield
         except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, StopIteration) as error:
             why = f"({error})" if str(error) else "(a modifier is missing)"
-            raise self.unsupported(f"its form is not known here {why}") from error
+            raise self.unsupported(f"its form is not supported {why}") from error
 
 
 def block_source(
     program, block: Block, full: bool, probes: frozenset = frozenset(), observed: bool = False, clustered: bool = False
 ) -> tuple[str, list[tuple[int, Instruction]]]:
-    """The Python text of one block's function, called `block(resident, lanes)`; it returns the next block's number.
+    """The Python text of one block's function, and where instructions begin in it: (line from 0, instruction).
 
-    With it come the places where instructions begin: (line of the text, from 0; instruction).
+    The function is called as `block(resident, lanes)` and returns the number of the next block, or -1 if the lanes
+    continue at different ones. full, observed, clustered: as for `Emitter`.   probes: sites with a probe.
     """
     emitter = Emitter(program, program.registers, full, observed, clustered)
     for register in bits(block.uses):
@@ -251,7 +261,7 @@ def block_source(
     live_out = block.code_defines & block.live_out
     meetings = warp_meetings(block) if observed else ()
     stops = bool(probes & {i.site for i in block.code})
-    for code in [[item] for item in block.code] if stops else [block.code]:  # nothing is fused across a stop
+    for code in [[item] for item in block.code] if stops else [block.code]:  # nothing is fused across a probe
         stop = code[0].site if stops and code[0].site in probes else None
         if stop is not None:
             emitter.line(f"resident.probe(lanes, {stop}, locals(), False)")
@@ -286,13 +296,13 @@ def _steps(program, code: list[Instruction], live_out: int, observed: bool):
 
 
 def warp_meetings(block: Block) -> set[int]:
-    """Sites of the accesses that follow a bar.warp.sync; -1 where one stands behind the last access of the block.
+    """The sites of the first accesses after each bar.warp.sync, and -1 if no access follows the last one.
 
-    Other instructions of whole warps (shfl, vote, mma, ldmatrix, elect …) wait for their lanes and order no memory:
+    Other instructions of whole warps (shfl, vote, mma, ldmatrix, elect …) wait for their lanes but order no memory:
     "These intrinsics do not imply a memory barrier" (CUDA C++ Programming Guide, warp shuffle, vote, match functions).
-    wgmma counts, because the checker of wgmma asks for more: a barrier of the warpgroup.
+    wgmma counts as well, because its checker makes a stronger check: a barrier of the whole warpgroup.
 
-    By the order in the text: fusing moves an mma past accesses that it would otherwise stand before.
+    The order is that of the PTX, because fusion moves an mma past accesses.
     """
     found, met = set(), False
     for item in block.code:
@@ -304,7 +314,7 @@ def warp_meetings(block: Block) -> set[int]:
 
 
 def emit_step(emitter: Emitter, step) -> None:
-    """The code of several instructions in one."""
+    """Generate the code of a step that stands for several instructions."""
     with emitter.decoding():
         step.emit(emitter)
 
@@ -331,7 +341,7 @@ def _ending(emitter: Emitter, block: Block) -> str:
 
 
 def _frame_change(program, block: Block) -> str:
-    """A call of a recursive function from within it, or its return."""
+    """The last line of a block that calls a recursive function from within it, or returns from it."""
 
     def moves(sources, destinations) -> tuple:
         return tuple(
@@ -349,7 +359,10 @@ def _frame_change(program, block: Block) -> str:
 
 
 def compile_block(program, block: Block, *variant):
-    """The function of one block; variant as for `block_source`. Raises `UnsupportedInstruction`, `MalformedPtx`."""
+    """The Python function of one block. variant: as for `block_source`.
+
+    Raises `UnsupportedInstruction` or `MalformedPtx`.
+    """
     source, marks = block_source(program, block, *variant)
     try:
         return generated.function_of(source, f"<block {block.index}>", program.namespace)
@@ -360,5 +373,5 @@ def compile_block(program, block: Block, *variant):
 
 
 def base_namespace() -> dict:
-    """The names that every generated function may use; Python's own functions are not among them."""
+    """The names that every generated function may use. Python's built-in functions are not among them."""
     return {**NAMESPACE, **RUNTIME, "np": np, "locals": locals, "__builtins__": {}}

@@ -1,7 +1,8 @@
-"""Runs of `mma` over a warp tile become one matmul.
+"""Fuses the `mma` instructions of a warp tile into one matrix product.
 
-Independent `mma` of one kind wait in a group that floats down the block until an instruction touches its registers.
-Their accumulators then stay a float matrix ("held") until an instruction other than the next group reads them.
+Independent `mma` of the same kind are collected in a group, which is moved down the block until an instruction uses its
+registers. Then the accumulators are kept as one float matrix (`_Held`) until an instruction uses them that is not part
+of a group that accumulates onto the same matrix.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from gpu_simulator.ptx.types import register_code
 
 
 def fused_code(code: list[Instruction], live_out: int):
-    """The block's instructions in an order that may be emitted: `Instruction`, `MatmulStep` or `Spill` items."""
+    """The steps of a block, in an order that gives the same results: `Instruction`, `MatmulStep` or `Spill` items.
+
+    live_out: bit mask of the registers that are used after the block.
+    """
     if not any(i.family == "mma" for i in code):
         return code
     return _Fuser(code, live_out).steps
 
 
 def _numbers(vector, count: int) -> tuple[int, ...] | None:
-    """The numbers of `count` registers of 4 bytes; None for anything else."""
+    """The numbers of a vector's registers; None unless it consists of `count` registers of 4 bytes."""
     items = vector.items if type(vector) is Vector else (vector,)
     if len(items) != count or not all(type(r) is Register and register_code(r.type) in ("u4", "f4") for r in items):
         return None
@@ -28,13 +32,17 @@ def _numbers(vector, count: int) -> tuple[int, ...] | None:
 
 
 def _counts(form) -> tuple[int, int, int, int]:
-    """Registers of D, A, B and C in one mma."""
+    """How many registers of a lane D, A, B and C have in one mma."""
     sums = form.m * form.n // (64 if form.accumulator == "f16" else 32)
     return sums, form.m * form.k * form.bits // 1024, form.k * form.n * form.bits // 1024, sums
 
 
 class MatmulStep:
-    """mma instructions forming the full grid of `a` × `b` tiles. c, d: grid position -> register numbers."""
+    """mma instructions that form the full grid of `a` × `b` tiles.
+
+    c: the accumulators' registers, in the order of the grid.   held_in: matrix that holds them already, or None.
+    held_out: matrix that gets the results.
+    """
 
     def __init__(self, members, a, b, c, d, held_in: str | None, held_out: str):
         self.members, self.a, self.b, self.c, self.d = members, a, b, c, d
@@ -52,7 +60,7 @@ class MatmulStep:
 
 
 class Spill:
-    """A held matrix written back to the registers `d` (in grid order)."""
+    """Writes a held matrix back to the registers `d`, in the order of the grid."""
 
     def __init__(self, held: str, d, rows: int, columns: int, opcode: str):
         self.held, self.d, self.rows, self.columns, self.opcode = held, d, rows, columns, opcode
@@ -102,7 +110,7 @@ class _Fuser:
         touched.update(reads)
         for held in list(self.held):
             if held.registers & touched:
-                # The group may take its accumulators from this matrix; it must not see it spilled first.
+                # The group may read its accumulators from this matrix, so it has to come before the spill.
                 if self.group and self.group_reads & held.registers:
                     self.close()
                 if held in self.held:
@@ -146,7 +154,7 @@ class _Fuser:
 
     @staticmethod
     def grid(group):
-        """The members of one full grid: the rows that meet the same columns as the first row does."""
+        """The members of one full grid: all rows (tiles of A) with the same columns (tiles of B) as the first row."""
         rows: dict[tuple, dict[tuple, tuple]] = {}
         for member in group:
             rows.setdefault(member[2], {}).setdefault(member[3], member)
@@ -172,7 +180,7 @@ class _Fuser:
             self.held.remove(held)
             source = held.name
             ends = {n for m in members for n in m[1]}
-            if not held.registers <= ends:  # the old values may be read later
+            if not held.registers <= ends:  # old values that the group does not overwrite may be read later
                 self.steps.append(Spill(held.name, held.d, held.rows, held.columns, held.opcode))
         self.count += 1
         name = f"acc{self.count}"
@@ -181,7 +189,7 @@ class _Fuser:
 
     @staticmethod
     def matching(held: _Held, members):
-        """The order of a and b tiles in which the accumulators lie as in `held`; None if there is none."""
+        """Orders of the a and b tiles such that the accumulators are in the order of `held`; None if there are none."""
         if held.opcode != members[0][0].opcode or len(members) != len(held.d):
             return None
         a: dict[int, tuple] = {}

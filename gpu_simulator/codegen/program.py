@@ -1,4 +1,4 @@
-"""A kernel ready to run: parsed, flattened, laid out in memory; block functions are generated when first reached."""
+"""`Program`: a kernel that is parsed, flattened and laid out in memory. Its functions are generated at first use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _KEEP = 32
 
 
 def program_of(ptx: str, entry: str) -> Program:
-    """The program of one kernel of a PTX text; the last few are kept in memory by the hash of the text."""
+    """The program of one kernel of a PTX text; the last `_KEEP` are cached, by the hash of the text.
+
+    Raises `MalformedPtx`, `UnsupportedInstruction` or `LaunchError` for PTX that cannot be run.
+    """
     key = (hashlib.sha256(ptx.encode()).digest(), entry)
     found = _PROGRAMS.get(key)
     if found is None:
@@ -32,7 +35,7 @@ def program_of(ptx: str, entry: str) -> Program:
             found = Program(parse(ptx), entry)
         except (AttributeError, LookupError, TypeError, ValueError, struct.error) as error:
             why = f"{type(error).__name__}, {error}"
-            raise MalformedPtx(f"This PTX is none that ptxas takes, or has a form unknown here ({why}).") from error
+            raise MalformedPtx(f"Invalid PTX, or a form of PTX that is not supported ({why}).") from error
         while len(_PROGRAMS) >= _KEEP:
             _PROGRAMS.pop(next(iter(_PROGRAMS)))
         _PROGRAMS[key] = found
@@ -40,12 +43,12 @@ def program_of(ptx: str, entry: str) -> Program:
 
 
 class Program:
-    """Blocks, registers, sites and the fixed addresses of one kernel.
+    """The basic blocks, registers, sites and fixed addresses of one kernel.
 
     `shared_static`: bytes of static shared memory; dynamic shared memory begins at `dynamic_offset`.
-    `local_size`: bytes of local memory a thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
-    `data`: (offset, initial bytes) of those that do not begin as zeros. Nothing here is as large as what a text
-    declares: a launch knows the limit, and looks at the sizes before it takes memory.
+    `local_size`: bytes of local memory per thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
+    `data`: (offset, initial bytes) of those that are initialised. No memory is allocated here for declared variables;
+    a launch compares their sizes with its limit before it does so.
     """
 
     def __init__(self, module: Module, entry: str):
@@ -67,14 +70,15 @@ class Program:
         self._functions: dict = {}
         uses = any(item.family == "wgmma" for item in self.sites)
         self.warpgroup_registers = registers_of(self.sites) if uses else None
-        self.warpgroup_kinds: dict = {}  # site -> form of a wgmma whose code has been written
+        self.warpgroup_kinds: dict = {}  # site -> form of a wgmma whose code has been generated
         self.register_bytes = sum(NUMPY[register_code(register.type)].itemsize for register in self.registers)
         self.carry = len(self.registers)  # the carry flag of add.cc and its family follows the registers
 
     def initial_registers(self) -> list:
-        """What each register holds before it is written, and the carry: NaN in one for floats, so that its use shows.
+        """The initial value of each register and of the carry flag: NaN for floats, 0 for others.
 
-        On a GPU it is anything. Accumulators that nobody set to 0 are a mistake that zeros would hide.
+        On a GPU registers initially hold anything. NaN reveals accumulators that were not set to 0; zeros would hide
+        that mistake.
         """
         first = {}
         for register in self.registers:
@@ -154,13 +158,13 @@ class Program:
             ) from None
 
     def function_address(self, name: str) -> int:
-        """A number that stands for a function where its address is taken."""
+        """The number that serves as the address of a function."""
         return FUNCTION_BASE + 16 * list(self.module.functions).index(name)
 
     # ---- Code ----
 
     def constant(self, value) -> str:
-        """The global name of a typed constant in the generated code."""
+        """The name of a typed constant in the generated code."""
         key = (value.dtype.char, value.tobytes())
         name = self._constants.get(key)
         if name is None:
@@ -169,9 +173,10 @@ class Program:
         return name
 
     def function(self, index: int, full: bool, probes: frozenset, observed: bool, clustered: bool):
-        """The generated function of a block; if `observed`, it also tells observers when warps meet and fence.
+        """The generated function of basic block `index`. full: for all lanes of the resident blocks.
 
-        clustered: in a launch with clusters of several blocks.
+        observed: it also tells observers of fences and of synchronisation within warps.
+        clustered: for a launch with clusters of several blocks.
         """
         key = (index, full, probes, observed, clustered)
         found = self._functions.get(key)

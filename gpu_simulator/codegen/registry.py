@@ -1,4 +1,4 @@
-"""The table of opcodes: each family file registers the functions that write code for its instructions."""
+"""The table of opcodes: each module in `ops` registers the functions that generate code for its instructions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ FORMS: dict[str, str] = {}
 
 
 def op(*families: str, forms: str = ""):
-    """Register a code writer for PTX opcodes whose first part is one of `families`; `forms` describes the variants."""
+    """Decorator that registers a code generator for opcodes whose first part is one of `families`.
+
+    forms: describes the supported variants for `supported`; by default the first line of the docstring.
+    """
 
     def register(function):
         for family in families:

@@ -1,7 +1,7 @@
-"""The code of blocks with wgmma: accumulators stay a matrix from one multiplication to the next.
+"""The code of blocks with wgmma: accumulators are kept as a matrix from one multiplication to the next.
 
-They become registers again where another instruction touches them, and at the end of the block. For observers, every
-instruction that uses a register of accumulators or of A says so before it runs.
+They are written back to registers before another instruction uses them, and at the end of the block. If there are
+observers, every instruction that uses a register of accumulators or of A reports it before it executes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gpu_simulator.ptx.wgmma_forms import is_multiply, plain_move
 
 
 class Multiply:
-    """One wgmma.mma_async. held: the matrix of its accumulators, None to make it of their registers."""
+    """One wgmma.mma_async. held: the matrix of its accumulators; None to make it from their registers."""
 
     def __init__(self, instruction: Instruction, held: str | None, out: str):
         self.instruction, self.held, self.out = instruction, held, out
@@ -30,7 +30,7 @@ class Multiply:
 
 
 class Spill:
-    """A matrix of accumulators written back to its registers."""
+    """Writes a matrix of accumulators back to its registers."""
 
     def __init__(self, instruction: Instruction, held: str):
         self.instruction, self.held = instruction, held
@@ -43,7 +43,7 @@ class Spill:
 
 
 class RegisterUse:
-    """An instruction is about to read or write registers that a wgmma may use."""
+    """Reports that an instruction is about to read or write registers that a wgmma may use."""
 
     def __init__(self, instruction: Instruction, registers: tuple[int, ...], verb: str):
         self.instruction, self.registers, self.verb = instruction, registers, verb
@@ -53,7 +53,7 @@ class RegisterUse:
 
 
 class Moved:
-    """A register of accumulators or of A is about to be copied to another, as compilers rename them."""
+    """Reports that a register of accumulators or of A is about to be copied to another (compilers rename them so)."""
 
     def __init__(self, to: int, source: int, result: bool, observed: bool):
         self.to, self.source, self.result, self.observed = to, source, result, observed
@@ -91,13 +91,13 @@ def _use(item: Instruction, registers, observed: bool) -> list:
     reads, writes = (registers.sources.intersection(found) for found in reads_and_writes(item))
     if not observed or not (reads or writes):
         return []
-    # A constant may stand anywhere before its use: compilers put it there, whatever the source says.
+    # Compilers move the assignment of a constant to any place before its use, whatever its place in the source.
     constant = item.family == "mov" and item.guard is None and type(item.operands[1]) is Immediate
     return [RegisterUse(item, tuple(sorted(reads | writes)), "sets" if constant else "reads" if reads else "writes")]
 
 
 def _held(code: list[Instruction], live_out: int) -> list:
-    steps, held, count = [], {}, 0  # held: accumulators -> (name of the matrix, the last that wrote it)
+    steps, held, count = [], {}, 0  # held: accumulators -> (name of the matrix, the last instruction that wrote it)
 
     def spill(key: tuple) -> None:
         name, last = held.pop(key)

@@ -1,4 +1,4 @@
-"""Where the state spaces lie among generic addresses. The windows are the emulator's own choice."""
+"""The ranges of generic addresses of the state spaces. They are the emulator's own choice."""
 
 FUNCTION_BASE = 0x6000_0000_0000
 GLOBAL_BASE = 0x7000_0000_0000
@@ -8,5 +8,5 @@ WINDOW_BYTES = 1 << 32
 
 
 def align_up(value: int, align: int) -> int:
-    """The next multiple of `align`, in the unit of `value`."""
+    """The smallest multiple of `align` that is not below `value`."""
     return -(-value // align) * align

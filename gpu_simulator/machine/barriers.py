@@ -1,4 +1,4 @@
-"""Barriers of blocks: lanes that arrive are parked until the others have come; who waits on what when none will."""
+"""Barriers of blocks: lanes that arrive are parked until the others have arrived. Also explains deadlocks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from gpu_simulator.machine.thread_ranges import spans, threads_wait
 
 @dataclass(eq=False, slots=True)
 class Arrival:
-    """Lanes that arrived at a barrier together. following: the code block after it; None for bar.arrive, which goes on.
+    """Lanes that arrived at a barrier together.
 
-    block, number: of the barrier.   expected: threads that it waits for, None for all.
+    block, number: of the barrier.   expected: number of threads that it waits for; None for all of the block.
+    following: the basic block after it; None for bar.arrive, which does not wait.
     reduction: (how, values, register) of bar.red.
     """
 
@@ -30,14 +31,14 @@ class Arrival:
 
 
 class Barriers:
-    """Waiting lanes. A barrier is a pair (resident block, barrier number)."""
+    """The barriers of the resident blocks, as pairs (resident block, number), and the lanes that have arrived."""
 
     def __init__(self, resident):
         self.resident = resident
         self.waiting: dict[tuple[int, int], list[Arrival]] = {}
 
     def sync(self, lanes, site: int, number, count, following: int) -> int:
-        """bar.sync: returns the next code block, or -1 with the lanes parked."""
+        """bar.sync: returns the next basic block, or -1 if the lanes are parked."""
         resident = self.resident
         if (
             lanes.full
@@ -52,13 +53,13 @@ class Barriers:
         return -1
 
     def arrive(self, lanes, site: int, number, count, following: int) -> int:
-        """bar.arrive: counts the threads and lets them go on."""
+        """bar.arrive: counts the threads, which continue at `following`."""
         self.add(lanes, site, number, count, None)
         self.recheck()
         return following
 
     def reduce(self, lanes, site: int, number, count, how: str, predicate, destination: int, following: int) -> int:
-        """bar.red: a predicate combined over the threads of the block."""
+        """bar.red: combines a predicate over the threads of the block ("popc", "and" or "or"). Returns -1."""
         self.park(lanes, site, number, count, following, (how, predicate, destination))
         return -1
 
@@ -128,7 +129,7 @@ class Barriers:
                 new[lanes] = result
                 resident.R[values[2]] = new
 
-    # ---- When nothing can go on ----
+    # ---- Deadlocks ----
 
     def nobody_left(self):
         raise Deadlock("Deadlock: no thread can go on. " + self.explain())
@@ -152,7 +153,7 @@ class Barriers:
         )
 
     def explain(self) -> str:
-        """Who waits on what in the first waiting block, and in the other blocks of its cluster."""
+        """Which threads wait for what in the first waiting block and in the other blocks of its cluster, in words."""
         resident = self.resident
         blocks = {
             block for block, _ in (*self.waiting, *resident.mbarriers.waiting)
@@ -167,7 +168,7 @@ class Barriers:
         return " ".join(said + [f"{resident.name_block(block).capitalize()} has ended." for block in ended])
 
     def explain_block(self, first: int) -> str:
-        """Who waits on what in one block, in one sentence."""
+        """Which threads wait for what in one block, in one sentence."""
 
         resident = self.resident
         words = waiting_clauses(resident.mbarriers, first) + resident.cluster_barrier.explain(first)

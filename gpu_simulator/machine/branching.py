@@ -1,4 +1,4 @@
-"""What generated code calls at the end of a basic block: where the lanes go, and registers written on some lanes."""
+"""Functions for generated code: where lanes continue after a basic block, and registers written on some lanes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from gpu_simulator.faults import Trap
 from gpu_simulator.machine.lanes import Lanes
 
 DONE = 1 << 30  # program counter of lanes that have ended
-PARKED = 1 << 29  # and of lanes that wait at a barrier
+PARKED = 1 << 29  # program counter of lanes that wait at a barrier
 
 
 class ControlFlow:
-    """Part of `ResidentBlocks`."""
+    """Part of `ResidentBlocks`. `branch` … `exit` return the next basic block, or -1 if they set program counters."""
 
     def branch(self, lanes: Lanes, condition, taken: int, other: int) -> int:
         if condition.ndim == 0:
@@ -59,7 +59,7 @@ class ControlFlow:
         raise Trap(f"The kernel executed trap at {self.launch.describe(item)}, in {self.who(lanes, 0)}.")
 
     def put_masked(self, lanes: Lanes):
-        """The function that stores a register on some lanes and leaves it on the others."""
+        """A function put(number, value) that writes a register on the executing lanes only."""
         R, mask, chosen, total = self.R, lanes.mask, lanes.chosen, self.lanes
 
         def put(number, value):

@@ -1,6 +1,6 @@
-"""The registers and parameters of functions that called themselves: saved lane by lane, and restored at their return.
+"""The stack of recursive functions: registers and parameters are saved for each lane, and restored at the return.
 
-`gpu_simulator.ptx.recursion` says which functions need it and what a frame holds.
+`gpu_simulator.ptx.recursion` determines which functions need it and what a frame holds.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import numpy as np
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.ptx.recursion import Frame
 
-DEEPEST = 512 * 1024 // 16  # calls of one thread: each takes 16 bytes of its stack, or more
+DEEPEST = 512 * 1024 // 16  # nested calls of one thread: each takes at least 16 of the 512 KB of its stack
 
 
 class CallStack:
-    """What the lanes of the resident blocks have saved, for each depth of recursion.
+    """The saved frames of the lanes of the resident blocks, for each depth of recursion.
 
     depth: number of calls that each lane has saved.   levels: for each depth, frame number -> what the lanes saved.
     """
@@ -26,10 +26,10 @@ class CallStack:
         self.owner: list[np.ndarray] = []  # for each level, the number of the frame that a lane saved there
 
     def enter(self, lanes, number: int, arguments, target: int, following: int) -> int:
-        """Save frame `number` of the executing lanes, copy the arguments, and go to its beginning, the block `target`.
+        """Save frame `number` of the executing lanes, copy the arguments, and continue at the basic block `target`.
 
-        arguments: (address, bytes, address in the frame) in local memory.   following: the block to continue with after
-        the return. Raises `MemoryFault` if a lane is `DEEPEST` calls deep.
+        arguments: (address, bytes, address in the frame) in local memory.   following: the basic block after the
+        return. Raises `MemoryFault` if a lane is `DEEPEST` calls deep.
         """
         resident, frame = self.resident, self.program.frames[number]
         numbers = lanes.lane_numbers()[lanes.active()]
@@ -54,9 +54,9 @@ class CallStack:
         return -1
 
     def leave(self, lanes, number: int, target: int, results: tuple) -> int:
-        """Return from a frame: to where the lane saved it last, or out of the copy.
+        """Return from a frame: each lane continues after the call that saved it last, or at `target` if none did.
 
-        results: pairs of the block that follows a call and (address, size, address at the caller) of what it gets.
+        results: pairs of the basic block after a call and the (address, size, address in the caller) of each result.
         """
         results = dict(results)
         resident, frame = self.resident, self.program.frames[number]
@@ -84,7 +84,7 @@ class CallStack:
 
 
 class _Saved:
-    """One frame of every lane: registers, bytes of the .param variables, the block to go on with."""
+    """One frame of every lane: registers, bytes of the .param variables, the basic block to continue with."""
 
     def __init__(self, resident, frame: Frame):
         address = resident.program.address
@@ -116,7 +116,7 @@ class _Saved:
 
 
 def _rows(resident) -> np.ndarray:
-    """(lanes, bytes) of local memory, a view."""
+    """A view of local memory as (lanes, bytes)."""
     return resident.local.data[: resident.lanes * resident.local_stride].reshape(resident.lanes, -1)
 
 

@@ -1,7 +1,7 @@
-"""barrier.cluster: all threads of all blocks of a cluster arrive, and wait when they please.
+"""barrier.cluster: all threads of all blocks of a cluster arrive, and may wait later.
 
 "Each thread must arrive at the barrier only once before the barrier completes"; threads that have ended are not waited
-for. PTX ISA, "barrier.cluster". Where a launch names no cluster, every block is its own.
+for. PTX ISA, "barrier.cluster". In a launch without clusters, every block is a cluster of its own.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ class ClusterWait(NamedTuple):
 
 
 class ClusterBarrier:
-    """rounds: how often each lane has arrived; one that waits needs all others of its cluster to have come as often.
+    """barrier.cluster of the resident blocks.
 
+    rounds: how often each lane has arrived; a wait needs all others of the cluster to have arrived as often.
     waited: the last round for which each lane has waited.
     """
 
@@ -55,7 +56,7 @@ class ClusterBarrier:
         self.recheck()
 
     def complete(self) -> np.ndarray:
-        """By cluster: the rounds that all threads which have not ended have arrived for."""
+        """(clusters,) the number of rounds for which all threads have arrived that have not ended."""
         rounds = np.where(self.resident.pc == DONE, np.iinfo(np.int64).max, self.rounds)
         return rounds.reshape(-1, self.lanes_of_cluster).min(1)
 
@@ -64,7 +65,7 @@ class ClusterBarrier:
         numbers = lanes.lane_numbers()[lanes.active()]
         resident.goto(lanes, PARKED)
         resident.at = None
-        turns = np.maximum(self.rounds[numbers], self.waited[numbers] + 1)  # one that has not arrived waits for itself
+        turns = np.maximum(self.rounds[numbers], self.waited[numbers] + 1)  # without an own arrival: for the next round
         self.waited[numbers] = turns
         for observer in resident.observers:
             observer.cluster_waits(site, numbers, turns)
@@ -76,7 +77,7 @@ class ClusterBarrier:
         return -1
 
     def recheck(self) -> None:
-        """Let those go on for whom all have arrived."""
+        """Resume the lanes that wait for a round for which all have arrived."""
         if not self.parked:
             return
         left, resident, complete = [], self.resident, self.complete()
@@ -91,7 +92,7 @@ class ClusterBarrier:
         self.parked = left
 
     def explain(self, block: int) -> list[str]:
-        """One clause for each group of lanes of a block that waits, with those who have not come."""
+        """One clause for each group of waiting lanes of a block, with the threads that have not arrived."""
         resident, words = self.resident, []
         for entry in self.parked:
             inside = entry.lanes[resident.block_of_lane[entry.lanes] == block]
@@ -103,7 +104,7 @@ class ClusterBarrier:
         return words
 
     def missing(self, entry: ClusterWait, block: int) -> str:
-        """Whose arrival is missing, block by block."""
+        """The threads that have not arrived, block by block, in words."""
         resident, parts = self.resident, []
         same = self.cluster_of_lane == self.cluster_of_lane[entry.lanes[0]]
         late = np.flatnonzero(same & (self.rounds < entry.turn) & (resident.pc != DONE))
@@ -113,5 +114,5 @@ class ClusterBarrier:
         return f"; {', '.join(parts)} {'has' if len(late) == 1 else 'have'} not arrived" if parts else ""
 
     def blocks(self) -> set[int]:
-        """Those in which somebody waits."""
+        """The resident blocks in which lanes wait."""
         return {int(block) for entry in self.parked for block in np.unique(self.resident.block_of_lane[entry.lanes])}

@@ -1,4 +1,4 @@
-"""Shared memory of blocks in clusters: addresses name the block, so that others can read and write it."""
+"""Shared memory of blocks in clusters: an address contains the rank of its block, so that other blocks can use it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from gpu_simulator.faults import MemoryFault
 from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_SHIFT
 from gpu_simulator.machine.memory import SHIFT, SharedMemory, misaligned, picked_lanes
 
-# PTX ISA, "mbarrier": these take .shared::cta alone.
+# PTX ISA, "mbarrier": these accept .shared::cta alone.
 OWN_MBARRIER = ("init", "inval", "test_wait", "try_wait")
 
 
 class ClusterMemory(SharedMemory):
-    """Shared memory of blocks in clusters. What leaves the block is counted by requests and bytes, not by banks."""
+    """Shared memory of blocks in clusters. Accesses to other blocks are counted by requests and bytes, not by banks."""
 
     def resolve(self, lanes, site: int, address, mask, width: int, kind: str = "shared"):
-        """As `BlockMemory.resolve`. Raises `MemoryFault` for a rank, or a block, that is not there."""
+        """As `BlockMemory.resolve`. Raises `MemoryFault` also for a rank that does not exist, or a block that ended."""
         kin = address.dtype.type
         foreign = (address >> kin(RANK_SHIFT)) != lanes.cluster_ctarank
         if mask is not None:
@@ -38,7 +38,7 @@ class ClusterMemory(SharedMemory):
         return (blocks * self.stride + offsets) >> SHIFT[width], picked
 
     def split(self, site: int, lanes: np.ndarray, at: np.ndarray):
-        """(resident blocks, offsets) that addresses name. lanes: numbers of those that use them."""
+        """(resident blocks, offsets) of shared addresses. lanes: numbers of the lanes that use them."""
         resident, size = self.resident, self.resident.cluster_size
         at = at.astype(np.int64)
         ranks, own = at >> RANK_SHIFT, resident.block_of_lane[lanes]
@@ -59,7 +59,7 @@ class ClusterMemory(SharedMemory):
         return own - own % size + (address >> RANK_SHIFT), address & OFFSET_MASK
 
     def used(self, site: int, lanes, blocks) -> None:
-        """Some of the blocks may be others than that of the lane."""
+        """Check the instruction and tell observers if some of the blocks are not those of the lanes themselves."""
         foreign = blocks != self.resident.block_of_lane[lanes]
         if foreign.any():
             self.check_space(site, int(lanes[foreign][0]))
@@ -67,7 +67,7 @@ class ClusterMemory(SharedMemory):
                 observer.shared_elsewhere(site, lanes[foreign], blocks[foreign])
 
     def check_there(self, site: int, lanes, blocks) -> None:
-        """Blocks whose memory others use have to be there still."""
+        """Raise `MemoryFault` if a block whose memory others use has ended."""
         resident = self.resident
         for block in np.unique(blocks).tolist():
             if resident.has_ended(block):

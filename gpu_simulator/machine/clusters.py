@@ -1,8 +1,8 @@
-"""How the blocks of a grid form clusters, and how an address names the shared memory of another block.
+"""How the blocks of a grid form clusters, and how an address refers to the shared memory of another block.
 
-A shared address carries the rank of its block in bits 24 and up: machine code for sm_90 and later makes the address of
-a shared variable as `%cluster_ctarank << 24 | offset`, and kernels rely on it (they clear bit 24 to name the even block
-of a pair). PTX ISA, "Cluster of Cooperative Thread Arrays" and "mapa".
+A shared address has the rank of its block in bits 24 and up: machine code for sm_90 and later computes the address of a
+shared variable as `%cluster_ctarank << 24 | offset`, and kernels rely on it (they clear bit 24 to get the address in
+the even block of a pair). PTX ISA, "Cluster of Cooperative Thread Arrays" and "mapa".
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from gpu_simulator.faults import LaunchError
 
 RANK_SHIFT = 24  # of the rank in a shared address
 OFFSET_MASK = (1 << RANK_SHIFT) - 1
-PORTABLE, LARGEST = 8, 16  # blocks of a cluster: on every GPU that has clusters, and with the non-portable attribute
+PORTABLE, LARGEST = 8, 16  # most blocks of a cluster: on every GPU with clusters, and with the non-portable attribute
 FIRST_TARGET = 90  # sm_90, the first that has clusters
 
 
 class Clusters:
-    """The clusters of one launch. A block's *place* counts cluster by cluster and, within one, by rank.
+    """The clusters of one launch. A block's *place* is its number if blocks are counted cluster by cluster, by rank.
 
-    shape: blocks in x, y, z.   size: blocks.   explicit: whether the kernel or its launch names a shape.
+    shape: blocks of a cluster in x, y, z.   size: blocks of a cluster.   explicit: whether the kernel or its launch
+    gives a shape.
     """
 
     def __init__(self, grid: tuple[int, int, int], shape: tuple[int, int, int], explicit: bool):
@@ -31,11 +32,11 @@ class Clusters:
         self.numbers = None if self.size == 1 else _by_cluster(grid, shape)
 
     def block(self, place):
-        """The block at a place, or those at several: numbers of the grid, x fastest."""
+        """The number in the grid (x fastest) of the block at a place; for an array of places, an array."""
         return place if self.numbers is None else self.numbers[place]
 
     def place(self, block: int) -> int:
-        """Where a block of the grid stands."""
+        """The place of a block, given by its number in the grid."""
         return block if self.numbers is None else int(np.flatnonzero(self.numbers == block)[0])
 
     def special(self, name: str, ctaid: dict):
@@ -70,9 +71,9 @@ SPECIALS = ("cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid", "clust
 
 
 def clusters_of(function, target: str, grid, given) -> Clusters:
-    """The clusters of a launch. function: of the kernel.   given: the shape that the launch names, (1, 1, 1) for none.
+    """The clusters of a launch. function: of the kernel.   given: the shape that the launch gives, (1, 1, 1) for none.
 
-    Raises `LaunchError` for shapes that the kernel or a GPU refuses.
+    Raises `LaunchError` for shapes that the kernel or a GPU does not allow.
     """
     shape, wanted = tuple(given), function.cluster
     explicit = wanted is not None or function.explicit_cluster or shape != (1, 1, 1)
@@ -104,7 +105,7 @@ def clusters_of(function, target: str, grid, given) -> Clusters:
         near = tuple(-(-extent // step) * step for extent, step in zip(grid, shape, strict=True))
         raise LaunchError(
             f"The grid {_shape(grid)} is not made of whole clusters of {_shape(shape)}; the next larger "
-            f"grid that is, is {_shape(near)}."
+            f"grid that works is {_shape(near)}."
         )
     return Clusters(grid, shape, True)
 

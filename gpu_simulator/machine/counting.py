@@ -1,4 +1,4 @@
-"""What each instruction cost: wavefronts, sectors, bytes. Patterns of addresses are counted once and remembered."""
+"""Counts the wavefronts, sectors and bytes of each instruction. The cost of each address pattern is computed once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HASH = np.random.default_rng(20260101).integers(1, 1 << 62, 96, dtype=np.int64)
 
 
 class SiteCounts:
-    """Counters of one instruction, and what it remembers of its last addresses."""
+    """Counters of one instruction, and a cache of its last addresses."""
 
     __slots__ = ("wavefronts", "ideal", "sectors", "requests", "bytes", "cache", "executed")
 
@@ -31,13 +31,16 @@ class SiteCounts:
 
 
 class Patterns:
-    """Remembers the cost of every pattern of addresses, relative to where it begins."""
+    """A cache of the cost of every pattern of addresses, relative to its first address."""
 
     def __init__(self):
         self.known: dict = {}
 
     def total(self, kind: str, width: int, relative: np.ndarray, active: np.ndarray | None) -> int:
-        """The sum over warps. relative: (warps, lanes) int64 from a base that keeps the cost the same."""
+        """The cost, summed over warps. kind: a key of `_COST`.   active: (warps, lanes), or None for all.
+
+        relative: (warps, lanes) int64 addresses, relative to a base that does not change the cost.
+        """
         rows = relative if active is None else np.where(active, relative, _NOT_ACTIVE)
         hashes = rows @ _HASH[: rows.shape[1]]
         known = self.known.setdefault((kind, width, rows.shape[1]), {})
@@ -55,7 +58,7 @@ class Patterns:
 
 
 def _copies(rule):
-    """The cost of cp.async: a row holds the source, the destination and perhaps (1 or 0) whether each lane reads."""
+    """The cost function of cp.async. A row holds sources, destinations and perhaps (1 or 0) whether each lane reads."""
 
     def cost(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
         found = []
@@ -81,9 +84,9 @@ def _ideal_cg(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
 
 
 def _copy_sectors(rows: np.ndarray, width: int, here: np.ndarray) -> np.ndarray:
-    """32-byte sectors of cp.async.cg: one that goes to two 128-byte lines of shared memory is asked for twice.
+    """32-byte sectors of cp.async.cg; a sector that goes to two 128-byte lines of shared memory is requested twice.
 
-    Recorded on an H200 for whole kernels: ampere/03_padded, whose rows of 144 bytes split every other row's sectors.
+    Measured on an H200 for whole kernels: ampere/03_padded, whose rows of 144 bytes split every other row's sectors.
     """
     found = []
     for row, use in zip(rows, here, strict=True):
@@ -116,7 +119,7 @@ def based(addresses: np.ndarray, active: np.ndarray | None, unit: int) -> np.nda
 
 
 def count_shared(resident, counts: SiteCounts, lanes, address, active, width: int, kind: str = "shared") -> None:
-    """Add one shared-memory request a warp. address: (lanes,) or scalar; active: (lanes,) bool or None."""
+    """Count one shared-memory request of each warp. address: (lanes,) or scalar; active: (lanes,) bool or None."""
     rows = np.broadcast_to(address, lanes.n).astype(np.int64).reshape(lanes.warps, 32)
     use = None if active is None else active.reshape(lanes.warps, 32)
     per_warp = np.full(lanes.warps, 32) if use is None else use.sum(1)
@@ -132,7 +135,7 @@ def count_shared(resident, counts: SiteCounts, lanes, address, active, width: in
 
 
 def sectors_of(resident, lanes, address, active, width: int) -> tuple[int, int, int]:
-    """(sectors, requests, bytes) of one global-memory request a warp."""
+    """(sectors, requests, bytes) of one global-memory request of each warp."""
     rows = np.broadcast_to(address, lanes.n).astype(np.int64).reshape(lanes.warps, 32)
     use = None if active is None else active.reshape(lanes.warps, 32)
     per_warp = np.full(lanes.warps, 32) if use is None else use.sum(1)

@@ -1,4 +1,4 @@
-"""The lanes that a block function works on: all of the resident blocks', or some of its warps."""
+"""`Lanes`: the lanes for which a generated function runs, of all resident blocks or of some warps."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import numpy as np
 
 
 class Lanes:
-    """Whole warps of the resident blocks, of which `mask` tells the lanes that execute (None: all of them).
+    """Whole warps of the resident blocks; `mask`, (n,) Boolean, gives the lanes that execute (None: all of them).
 
-    `n`: lanes, 32 for each warp.  `warps`: warps.  `chosen`: numbers of the warps, or None for all.
-    Special registers such as `tid_x` are made when first read.
+    `n`: number of lanes, 32 for each warp.  `warps`: number of warps.  `chosen`: numbers of the warps, or None for all.
+    `picked`: positions of the lanes that execute, or None for all. Special registers such as `tid_x` are attributes,
+    computed when first read.
     """
 
     def __init__(self, resident, chosen: np.ndarray | None, mask: np.ndarray | None):

@@ -1,4 +1,4 @@
-"""What a deadlock at an mbarrier says: who waits for which phase, and what that phase still misses."""
+"""Messages of a deadlock at an mbarrier: which threads wait for which phase, and what that phase still needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpu_simulator.machine.thread_ranges import threads_wait
 
 
 def waiting_clauses(mbarriers: Mbarriers, block: int) -> list[str]:
-    """One clause for each group of threads of a block that waits."""
+    """One clause for each group of waiting threads of a block."""
     resident, words = mbarriers.resident, []
     for (number, address), entries in sorted(mbarriers.waiting.items()):
         if number != block:
@@ -27,7 +27,7 @@ def waiting_clauses(mbarriers: Mbarriers, block: int) -> list[str]:
 
 
 def missing(barrier: Mbarrier) -> str:
-    """What has to come before the phase ends, and whether the wait may have missed its phase."""
+    """What the current phase still needs, and whether the wait may have missed its phase, in words."""
     parts = []
     if barrier.pending:
         parts.append(f"expects {barrier.pending:,} more of its {barrier.expected:,} arrivals")

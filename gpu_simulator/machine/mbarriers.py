@@ -1,13 +1,14 @@
-"""mbarriers: phases that complete when all arrivals and all announced bytes have come, and the lanes that wait.
+"""mbarriers: phases that complete when all arrivals and all announced bytes have arrived, and the lanes that wait.
 
-A lane that waits for a phase is parked, not spun; a waiting instruction may be held up for any time, so that is legal
-for `test_wait` as well. Only when nobody else can go on does a wait say "not yet"; if the lane then comes back and
-nothing has changed, that is a deadlock, and its report says what every barrier still misses. In late timing the first
-`HASTY` waits of a lane for a phase say "not yet" at once, as a GPU may, and at each waiting instruction of the program
-the first lanes that wait are told so `PATIENT` times. Code that does not ask again, or gives up, is found by that.
+A lane that waits for a phase is parked instead of spinning; this is legal for `test_wait` as well, because an
+instruction may take any time. A wait returns false only when no other lane can continue. If the lane then waits again
+and nothing has changed, that is a deadlock, and its message says what every barrier still needs. In late timing the
+first `HASTY` waits of a lane for a phase return false at once, as they may on a GPU; for the first lanes that reach a
+waiting instruction of the program, the first `PATIENT` waits do. This finds code that does not repeat its wait, or that
+gives up.
 
-The state lives here; the eight bytes in shared memory are opaque to a kernel. They hold a mark, so that a store on top
-of them is found. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
+The state is kept here; the eight bytes in shared memory, which are opaque to a kernel, hold a mark that detects a store
+to them. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ PENDING_BITS = 20  # of the state that an arrival returns: phase << 20 | arrival
 
 
 class Mbarrier:
-    """One barrier. expected: arrivals a phase.   pending: arrivals still missing.   bytes: announced and not yet come.
+    """One barrier. expected: arrivals in each phase.   pending: arrivals still missing in the current phase.
 
+    bytes: announced by expect_tx and not yet copied.   phase: number of the current phase, from 0.
     key: (resident block, shared address).   site, lane: of its init.
     """
 
@@ -46,7 +48,10 @@ class Mbarrier:
 
 
 class ParkedLanes(NamedTuple):
-    """Lanes that wait at a barrier together. phase: whose end they wait for.   register: where the answer goes."""
+    """Lanes that wait at a barrier together.
+
+    phase: the one that they wait for.   register: number of the destination, or None.   following: next basic block.
+    """
 
     lanes: np.ndarray
     phase: int
@@ -62,15 +67,15 @@ class Mbarriers:
         self.resident = resident
         self.known: dict[tuple[int, int], Mbarrier] = {}
         self.waiting: dict[tuple[int, int], list[ParkedLanes]] = {}
-        self.changes = 0  # arrivals, bytes, completions so far
+        self.changes = 0  # number of arrivals, copies and completions so far
         self.hasty = resident.launch.timing == "late"
         self.patient: set[tuple[int, tuple[int, int], int]] = (
             set()
-        )  # (lane, key, phase) of those told so `PATIENT` times
+        )  # (lane, key, phase) of the lanes whose first `PATIENT` waits return false
         self.refused: dict[tuple[int, tuple[int, int]], tuple[int, int]] = {}  # (lane, key) -> phase, how often
-        self.answered: dict[int, int] = {}  # lane -> `changes` when it was last told "not yet"
+        self.answered: dict[int, int] = {}  # lane -> `changes` when its wait last returned false
 
-    # ---- Instructions; keys are (block, address), lanes numbers among the resident blocks ----
+    # ---- Instructions. A key is (resident block, address); lanes are numbered among the resident blocks. ----
 
     def init(self, site: int, lane: int, key, count: int) -> None:
         old = self.known.get(key)
@@ -102,7 +107,7 @@ class Mbarriers:
         self.changes += 1
 
     def find(self, site: int, lane: int, key) -> Mbarrier:
-        """The barrier; raises `MbarrierFault` where there is none, or where something was stored on top of it."""
+        """The barrier; raises `MbarrierFault` if there is none, or if its bytes were overwritten."""
         found = self.known.get(key)
         if found is None:
             self.check_address(site, lane, key[1])
@@ -126,7 +131,7 @@ class Mbarriers:
         return found
 
     def arrive(self, site: int, lane: int, key, count: int, complete: bool = True) -> int:
-        """Returns the state before: phase << 20 | pending."""
+        """Count arrivals; returns the state before, phase << 20 | pending. complete: whether they may end the phase."""
         barrier = self.find(site, lane, key)
         state = barrier.phase << PENDING_BITS | barrier.pending
         if count > barrier.pending or (count == barrier.pending and not complete):
@@ -146,7 +151,7 @@ class Mbarriers:
         return state
 
     def drop(self, site: int, lane: int, key, count: int) -> None:
-        """The threads take no part in later phases."""
+        """Expect `count` arrivals fewer in later phases."""
         self.find(site, lane, key).expected -= count
 
     def add_pending(self, site: int, lane: int, key, count: int) -> None:
@@ -155,7 +160,7 @@ class Mbarriers:
         self.changed(key, barrier)
 
     def expect(self, site: int, lane: int, key, size: int) -> None:
-        """`size` more bytes are announced; negative: have come."""
+        """Announce `size` more bytes; if negative, as many bytes have been copied."""
         barrier = self.find(site, lane, key)
         barrier.bytes += size
         if abs(barrier.bytes) > MOST_BYTES:
@@ -168,7 +173,11 @@ class Mbarriers:
         self.changed(key, barrier)
 
     def wait(self, lanes, site: int, addresses, phases, parity: bool, register: int | None, following: int) -> int:
-        """Lanes whose phase has ended go on; the others are parked. Returns the next code block, or -1."""
+        """Park the lanes whose phase has not ended. Returns the next basic block, or -1 if lanes are parked.
+
+        phases: states from arrivals or, with `parity`, 0 or 1.   register: number of the predicate for the result, or
+        None.
+        """
         resident, parked, refused = self.resident, [], []
         for key, positions, numbers in self.groups(lanes, site, addresses, lanes.mask):
             barrier = self.find(site, int(numbers[0]), key)
@@ -213,7 +222,7 @@ class Mbarriers:
         return -1
 
     def refuse(self, site: int, lanes: np.ndarray, key, phase: int) -> np.ndarray:
-        """Which of the lanes are told "not yet": those that have asked for this phase fewer than `HASTY` times.
+        """Whether each lane's wait returns false at once: if it has waited for this phase fewer than `HASTY` times.
 
         For the first lanes that wait at an instruction it is `PATIENT` times.
         """
@@ -231,7 +240,7 @@ class Mbarriers:
     # ---- Phases ----
 
     def changed(self, key, barrier: Mbarrier) -> None:
-        """After an arrival or bytes: the phase may be over."""
+        """Complete the phase if no arrivals and bytes are missing; called after every change of either."""
         self.changes += 1
         if barrier.pending == 0 and barrier.bytes == 0:
             barrier.phase += 1
@@ -258,7 +267,7 @@ class Mbarriers:
         self.answer(entry.lanes, entry.register, answer)
 
     def passed(self, site: int, barrier: Mbarrier, lanes) -> None:
-        """Lanes have seen that the phase before the barrier's present one is over."""
+        """Lanes have seen that the phase before the barrier's current one is complete."""
         for observer in self.resident.observers:
             observer.mbarrier_passed(site, barrier, lanes)
 
@@ -276,14 +285,17 @@ class Mbarriers:
         new[lanes] = value
         R[register] = new
 
-    # ---- When nobody can go on ----
+    # ---- When no lane can continue ----
 
     def wanted(self) -> set:
         """Keys of the barriers at which lanes wait."""
         return set(self.waiting)
 
     def say_not_yet(self) -> bool:
-        """Tell waiting lanes so, unless they came back after that and nothing has changed; True if any can go on."""
+        """Let waits return false; True if any lane can continue.
+
+        Lanes that got this answer before continue only if something has changed since.
+        """
         some = False
         for key, entries in list(self.waiting.items()):
             left = []
@@ -308,7 +320,7 @@ class Mbarriers:
         return (block * self.resident.shared_stride + address) >> 3
 
     def groups(self, lanes, site: int, addresses, mask):
-        """(key, positions, lane numbers) of the executing lanes, by barrier."""
+        """Yield (key, positions, lane numbers) of the executing lanes for each barrier that they use."""
         resident = self.resident
         positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
         if not len(positions):
@@ -336,7 +348,7 @@ class Mbarriers:
             )
 
     def words(self, lane: int, key) -> str:
-        """An address as a lane may call it: with the block where that is not its own."""
+        """An address in words, with the block if that is not the lane's own."""
         foreign = key[0] != self.resident.block_of_lane[lane]
         return f"{key[1]} of {self.resident.name_block(key[0])}" if foreign else str(key[1])
 

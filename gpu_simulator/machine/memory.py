@@ -1,4 +1,4 @@
-"""The memories: addresses checked, turned into indices, counted. Data are bytes seen through views of each width."""
+"""The memories: addresses are checked, converted to indices, and counted. Data are bytes, with a view of each width."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gpu_simulator.machine.address_space import GLOBAL_BASE, align_up
 from gpu_simulator.machine.counting import count_shared, sectors_of
 from gpu_simulator.ptx.demangle import source_name
 
-# One element of each width; 16 bytes travel as a complex number, which NumPy copies bit by bit.
+# Element type of each width. 16 bytes are a complex number, which NumPy copies without changing bits.
 ELEMENT = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 SHIFT = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 
 
 def views_of(data: np.ndarray) -> dict:
-    """The same bytes as elements of each width."""
+    """Width -> a view of the same bytes as elements of that width."""
     return {width: data.view(dtype) for width, dtype in ELEMENT.items()}
 
 
@@ -29,7 +29,10 @@ def picked_lanes(lanes, mask):
 
 
 class BlockMemory:
-    """Memory of which every block (shared) or thread (local) has its own part. Indices span all parts."""
+    """Memory of which every block (shared) or thread (local) has its own part. Indices count over all parts.
+
+    stride: bytes from one part to the next.   size: bytes of a part that may be used.
+    """
 
     space = "shared"
 
@@ -39,7 +42,11 @@ class BlockMemory:
         self.views = views_of(self.data)
 
     def resolve(self, lanes, site: int, address, mask, width: int, kind: str = "shared"):
-        """(index, picked): elements of `width` bytes for the executing lanes; None if there are none."""
+        """Check the addresses of an access, and count it. Raises `MemoryFault` if one is out of bounds or misaligned.
+
+        Returns (index, picked): indices of elements of `width` bytes, and positions of the executing lanes (None: all).
+        Returns None if no lane executes.
+        """
         resident = self.resident
         counts = resident.sites[site]
         whole = mask is lanes.mask
@@ -84,7 +91,7 @@ class BlockMemory:
         return index, picked
 
     def check(self, lanes, site: int, address, mask, width: int) -> None:
-        """Raise `MemoryFault` where the executing lanes name addresses at which `width` bytes cannot be accessed."""
+        """Raise `MemoryFault` if the executing lanes cannot access `width` bytes at their addresses."""
         picked = picked_lanes(lanes, mask)
         used = address if picked is None or address.ndim == 0 else address[picked]
         self.check_used(lanes, site, address, picked, used, width)
@@ -114,7 +121,7 @@ class BlockMemory:
 
 
 class SharedMemory(BlockMemory):
-    """Shared memory of the resident blocks. It begins as NaN in every format; on a GPU it may hold anything."""
+    """Shared memory of the resident blocks. Initially it holds NaN in every format; on a GPU it may hold anything."""
 
     def __init__(self, resident):
         super().__init__(resident, resident.blocks, resident.shared_stride, resident.launch.smem_bytes)
@@ -125,13 +132,13 @@ class SharedMemory(BlockMemory):
         return self.resident.block_of_lane[lanes], at.astype(np.int64)
 
     def check_there(self, site: int, lanes, blocks) -> None:
-        """Blocks whose memory is used are there: here, those of the lanes themselves."""
+        """Nothing to check without clusters, because lanes use only the memory of their own block."""
 
     def used(self, site: int, lanes, blocks) -> None:
-        """Lanes use the shared memory of blocks: here, of their own."""
+        """Nothing to tell observers without clusters, because lanes use only the memory of their own block."""
 
     def place(self, lane: int, address: int) -> tuple[int, int]:
-        """(resident block, offset) of one address that is known to be good."""
+        """(resident block, offset) of one address that is known to be valid."""
         return int(self.resident.block_of_lane[lane]), address
 
 
@@ -182,7 +189,7 @@ class GlobalMemory:
         self.names.append(name)
 
     def inside(self, low: int, high: int) -> bool:
-        """True if bytes low … high - 1 lie in one allocation."""
+        """Whether the bytes low … high - 1 lie in one allocation."""
         found = bisect_right(self.starts, low) - 1
         return found >= 0 and high <= self.ends[found]
 
@@ -251,7 +258,7 @@ class GlobalMemory:
         return np.int64((at - GLOBAL_BASE) >> SHIFT[width]), picked_lanes(lanes, mask)
 
     def check(self, resident, lanes, site, address, picked, width: int) -> None:
-        """Every lane's access against the allocations; raises `MemoryFault` for the first that is outside."""
+        """Raise `MemoryFault` for the first lane whose access is outside of the allocations."""
         addresses = np.broadcast_to(address, lanes.n).astype(np.uint64)
         positions = np.arange(lanes.n) if picked is None else picked
         at = addresses[positions]
@@ -270,7 +277,7 @@ class GlobalMemory:
         )
 
     def nearest(self, where: int, width: int) -> str:
-        """In words, where an address lies from the nearest allocation."""
+        """The position of an address relative to the nearest allocation, in words."""
         if where < 4096:
             return "a null pointer"
         best = min(
@@ -303,7 +310,7 @@ def misaligned(resident, lanes, site, space: str, address, picked, width: int):
 
 
 def nearest_variable(resident, space: str, at: int) -> str:
-    """In words, the variable of a block that ends closest below an address."""
+    """The variable of a state space that begins closest below an address, in words; "" if there is none."""
     best = None
     for variable in resident.program.named_variables:
         if variable.space == space:

@@ -1,4 +1,4 @@
-"""Python values to the parameters of a kernel: arrays become buffers, numbers take the parameter's type."""
+"""Converts Python values to kernel parameters: arrays become buffers, numbers get the parameter's type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_simulator.ptx.types import CODES, NUMPY
 def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
     """(pieces, buffers): a piece is the bytes of a parameter, the number of its buffer, or (tensor map, number).
 
-    Raises `LaunchError` for arguments that do not fit the parameters.
+    buffers: (name, array) of each. Raises `LaunchError` for arguments that do not fit the parameters.
     """
     expected = program.parameters
     if len(args) != len(expected):
@@ -57,7 +57,7 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
 
 
 def with_addresses(program, pieces, buffers) -> bytes:
-    """The parameter block, with the addresses that the buffers get in `GlobalMemory`."""
+    """The bytes of all parameters, with the addresses that the buffers get in `GlobalMemory`."""
     block = bytearray(program.parameter_size)
     base = align_up(program.global_size + program.parameter_size + GlobalMemory.GAP, 256)
     places, end = [], base
@@ -74,7 +74,7 @@ def with_addresses(program, pieces, buffers) -> bytes:
 
 
 def _buffer(array: np.ndarray, name: str, buffers: list) -> int:
-    """The number of the buffer of an array; a new one unless another argument is the same memory."""
+    """The number of an array's buffer; a new buffer unless another argument is the same memory."""
     same = next((n for n, (_, other) in enumerate(buffers) if _overlap(array, other, name)), None)
     if same is None:
         buffers.append((name, array))
@@ -83,7 +83,7 @@ def _buffer(array: np.ndarray, name: str, buffers: list) -> int:
 
 
 def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list) -> int:
-    """The buffer of a tensor map's array."""
+    """The number of the buffer of a tensor map's array. Raises `LaunchError` if it does not fit the parameter."""
     if parameter.size != BYTES or parameter.align < 64:
         raise LaunchError(
             f"{name} of {entry} is a {parameter.size}-byte .{parameter.type}, not a tensor map: declare the parameter "
@@ -99,7 +99,7 @@ def _tensor(argument: TensorMap, parameter, entry: str, name: str, buffers: list
 
 
 def _overlap(one: np.ndarray, other: np.ndarray, name: str) -> bool:
-    """True if two arguments are the same memory. Raises `LaunchError` if they share a part of it."""
+    """Whether two arguments are the same memory. Raises `LaunchError` if they overlap only in part."""
     begin, start = (a.__array_interface__["data"][0] for a in (one, other))
     if begin == start and one.nbytes == other.nbytes:
         return one.nbytes > 0

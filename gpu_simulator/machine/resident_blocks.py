@@ -1,4 +1,4 @@
-"""Resident blocks run together: registers, memories, program counters and the scheduler."""
+"""`ResidentBlocks`: blocks that run together, with their registers, memories, program counters and scheduler."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from gpu_simulator.machine.mbarriers import Mbarriers
 from gpu_simulator.machine.memory import LocalMemory, SharedMemory
 from gpu_simulator.machine.special_registers import SpecialRegisters
 
-PATTERNS = 1_000_000  # costs of address patterns that are remembered from group to group, of about 150 bytes each
-FAIR = 256  # scheduling steps after which the furthest lanes get a turn
+PATTERNS = 1_000_000  # costs of address patterns that are kept from one group to the next, about 150 bytes each
+FAIR = 256  # of as many scheduling steps, the last 32 run the lanes at the highest program counter
 
 
 class ResidentBlocks(ControlFlow, SpecialRegisters):
-    """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp, the last warp filled up.
+    """Some blocks of a launch. Lanes are numbered block by block, 32 for each warp even if the last warp is partial.
 
-    places: of the blocks, in a row, by which `Clusters` counts them; the blocks of a cluster are together.
+    places: of the blocks, consecutive and in whole clusters; see `Clusters`.
     """
 
-    BYTES_A_LANE = 128  # numbers, masks and addresses beside the registers
+    BYTES_A_LANE = 128  # numbers, masks and addresses in addition to the registers
 
     def __init__(self, launch, places: np.ndarray):
         self.launch, self.program, self.block_ids = launch, launch.program, launch.clusters.block(places)
@@ -51,7 +51,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.R = list(launch.initial_registers)
         self.all = Lanes(self, None, None)
         self.barriers = Barriers(self)
-        self.at: int | None = 0  # the block that every lane is at, or None
+        self.at: int | None = 0  # the basic block that every lane is at, or None
         self.pc = np.zeros(self.lanes, np.int64)
         self.alive = self.thread_of_lane < self.threads
         self.whole_warps = self.threads % 32 == 0
@@ -69,7 +69,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.calls = CallStack(self) if self.program.frames else None
         self._naming: dict = {}
         self.clock_ticks = launch.clock_start
-        self.observers = tuple(observer_of(self) for observer_of in launch.observers)  # each an `Observer`; mostly none
+        self.observers = tuple(observer_of(self) for observer_of in launch.observers)  # each an `Observer`
 
     # ---- Memory ----
 
@@ -78,13 +78,14 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         self.account.take(size, what)
 
     def rest(self) -> None:
-        """The blocks wait for others: their registers stay."""
+        """Count the memory of the registers, which are kept while the blocks wait for other groups."""
         self.take(sum(register.nbytes for register in self.R))
 
     def close(self) -> None:
-        """The blocks have ended. Their arrays go at once: blocks and lanes name each other, and would stay a while.
+        """Finish the blocks, which have ended, and free their arrays.
 
-        A launch with `probes` keeps them, for those who look into it.
+        They are freed explicitly because `ResidentBlocks` and `Lanes` refer to each other, so that Python would free
+        them only at the next garbage collection. A launch with `probes` keeps them for its observers.
         """
         for observer in self.observers:
             observer.ended()
@@ -106,14 +107,14 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
     # ---- Scheduling ----
 
     def finished(self, quantum: int) -> bool:
-        """One more turn of blocks that wait for others; True when they have ended."""
+        """Continue blocks that wait for other groups; True if they have ended."""
         ended = self.run(quantum)
         if ended:
             self.close()
         return ended
 
     def run(self, quantum: int) -> bool:
-        """Execute up to `quantum` blocks of code; True when every lane has ended."""
+        """Execute up to `quantum` basic blocks; True if every lane has ended."""
         functions, program, probes = {}, self.program, self.launch.probes
         observed, clustered = bool(self.observers), self.cluster_size > 1
         count = self.launch.effort.count
@@ -143,11 +144,14 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         return False
 
     def pick(self):
-        """The lanes at the lowest program counter, with their block; None when all have ended."""
+        """(basic block, lanes) to execute next, usually those at the lowest program counter; None if all have ended.
+
+        Raises `Deadlock` if no lane can continue.
+        """
         pc = self.pc
         self.steps += 1
         lowest = int(pc.min())
-        if self.steps % FAIR > FAIR - 32:  # lanes that spin must not starve those they wait for
+        if self.steps % FAIR > FAIR - 32:  # so that spinning lanes do not starve those that they wait for
             highest = int(np.where(pc < PARKED, pc, -1).max())
             lowest = highest if highest >= 0 else lowest
         if lowest >= PARKED:
@@ -166,11 +170,14 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         return lowest, self.context(chosen)
 
     def unblock(self) -> bool:
-        """Nobody can go on: land what is waited for, or say "not yet" to those who ask; True if that helps."""
+        """Called if no lane can continue: complete loads that are waited for, or let waits fail; True if that helps."""
         return self.transfers.land_wanted(self.mbarriers.wanted()) or self.mbarriers.say_not_yet()
 
     def ready(self, index: int) -> np.ndarray | None:
-        """The lanes at a block that may run it; a block of collectives waits for the lanes that its mask names."""
+        """The lanes at a basic block that may execute it, as a Boolean mask; None if there are none.
+
+        A block that begins with a collective instruction waits for all lanes that its membermask names.
+        """
         here = self.pc == index
         mask = self.program.blocks[index].warp_mask
         if mask is None:
@@ -187,7 +194,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         return here if here.any() else None
 
     def collective_mask(self, operand, here) -> np.ndarray:
-        """(warps, 32) lanes that a membermask names; lanes of one warp that name different masks run apart."""
+        """(warps, 32) Boolean: the lanes that a membermask names. Its value at the first lane in `here` counts."""
         from gpu_simulator.ptx.ir import Register
         from gpu_simulator.ptx.types import immediate
 
@@ -198,7 +205,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         return ((value >> np.arange(32, dtype=np.uint32)) & np.uint32(1)).astype(bool) | np.zeros((self.warps, 1), bool)
 
     def context(self, here: np.ndarray) -> Lanes:
-        """The `Lanes` of a set of lanes; contexts that come back are kept."""
+        """The `Lanes` of a set of lanes, given as a Boolean mask; the last 64 are cached."""
         if here.all():
             self.at = None
             return self.all
@@ -216,7 +223,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         return found
 
     def goto(self, lanes: Lanes, target, where: np.ndarray | None = None) -> None:
-        """Set the program counter of the executing lanes, or of those of them in `where`."""
+        """Set the program counter of the executing lanes, or of those among them in `where`, to the block `target`."""
         self.at = None
         numbers = lanes.lane_numbers()
         if lanes.mask is not None:
@@ -226,7 +233,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
             self.at = int(target)
 
     def naming_lanes(self, lanes: Lanes, count: int) -> np.ndarray:
-        """The lanes that name the rows of `count` matrices."""
+        """(lanes.n,) Boolean: the lanes whose addresses are those of the rows of `count` 8 × 8 matrices (ldmatrix)."""
         key = (lanes.warps, count)
         if key not in self._naming:
             self._naming[key] = np.tile(np.arange(32) < 8 * count, lanes.warps)
@@ -235,7 +242,7 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
     # ---- Names ----
 
     def describe(self, site: int) -> str:
-        """Where an instruction stands, in words."""
+        """The source line, opcode and PTX line of an instruction, in words."""
         return self.launch.describe(self.program.sites[site])
 
     def who(self, lanes: Lanes, position: int) -> str:
@@ -263,6 +270,6 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         )
 
     def probe(self, lanes: Lanes, site: int, values: dict, after: bool) -> None:
-        """What generated code says before and after an instruction of the launch's `probes`."""
+        """Tell observers of an instruction of the launch's `probes`; called by generated code before and after it."""
         for observer in self.observers:
             observer.stopped(lanes, site, dict(values), after)

@@ -1,4 +1,4 @@
-"""Special registers: who a lane is, where its block stands, what time it is."""
+"""Special registers: the indices of threads, blocks and clusters, lane masks, sizes, and clocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ lanemask_le lanemask_lt lanemask_ge lanemask_gt dynamic_smem_size total_smem_siz
 is_explicit_cluster reserved_smem_offset_begin reserved_smem_offset_end reserved_smem_offset_cap reserved_smem_offset_0
 reserved_smem_offset_1
 """
-# As PTX writes them, without the %.
+# The names in PTX, without the %.
 NAMES = frozenset(_OTHERS.split()) | {f"{name}.{axis}" for name in _AXES.split() for axis in "xyz"}
 CLOCKS = {name for name in NAMES if name.startswith(("clock", "globaltimer"))}  # methods of resident blocks
 
@@ -34,7 +34,7 @@ class SpecialRegisters:
     clock_hi = globaltimer_hi = lambda self: np.uint32(self.clock_ticks >> 32)
 
     def special(self, name: str):
-        """A special register: a NumPy scalar where it is the same for all lanes, else an array."""
+        """The value of a special register: a NumPy scalar if it is the same for all lanes, otherwise an array."""
         launch, u4 = self.launch, np.uint32
         stem, _, axis = name.partition("_")
         number = "xyz".find(name[-1]) if name[-2] == "_" else -1
@@ -42,7 +42,7 @@ class SpecialRegisters:
             return u4((launch.block if stem == "ntid" else launch.grid)[number])
         if name.startswith(SPECIALS):
             return launch.clusters.special(name, {axis: self.special(f"ctaid_{axis}") for axis in "xyz"})
-        if name in ("window4", "window8"):  # where a block's own shared memory begins, as 4 bytes and as 8
+        if name in ("window4", "window8"):  # address of a block's own shared memory, as 4 bytes and as 8
             window = self.special("cluster_ctarank") << u4(RANK_SHIFT)
             return window if name == "window4" else window.astype(np.uint64)
         if stem in ("tid", "ctaid"):

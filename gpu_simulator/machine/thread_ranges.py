@@ -1,4 +1,4 @@
-"""Numbers of threads in words: “threads 0-31, 64 wait”."""
+"""Ranges of thread numbers in words, such as “threads 0-31, 64 wait”."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def threads_wait(numbers) -> str:
 
 
 def spans(numbers) -> str:
-    """0-31, 64, 70-72"""
+    """Ascending numbers as ranges, such as “0-31, 64, 70-72”; at most eight ranges."""
     numbers = list(map(int, numbers))
     out, begin = [], 0
     for n in range(1, len(numbers) + 1):

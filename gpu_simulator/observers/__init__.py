@@ -1,1 +1,1 @@
-"""What watches a launch: the race detector with its checkers, and inspection of registers."""
+"""Observers of a launch: the race detector with its checkers, and the inspection of registers and memory."""

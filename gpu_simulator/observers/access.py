@@ -1,4 +1,4 @@
-"""One access of some lanes to one memory, as the search for races sees it."""
+"""`Access`: one access of some lanes to one memory, in the form that the race detector uses."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from gpu_simulator.observers.shadow_memory import Shadow
 
 @dataclass(frozen=True)
 class Access:
-    """site: of its instruction.   verb: "reads", "writes" or "updates".   shadow, name: of what it touches; name is
-    None for shared memory.   lanes: (n, 1), numbers in the launch, ascending.   cells: (n, parts) of the shadow.
+    """One access of some lanes to shared memory, or to one allocation of global memory.
 
-    now, old: (n, width) bytes that are stored and that were there before; None if they are not known.
+    site: of its instruction.   verb: "reads", "writes", "updates" or "overwrites", for messages.
+    shadow, name: of the memory; name is None for shared memory.   lanes: (n, 1) numbers in the launch, ascending.
+    cells: (n, parts) of the shadow.   now, old: (n, width) bytes stored, and the bytes before; None if not known.
     """
 
     site: int
@@ -29,24 +30,25 @@ class Access:
     old: np.ndarray | None = None
 
     def unchanged(self) -> np.ndarray:
-        """(n, 1): lanes that store what memory already holds."""
+        """(n, 1) Boolean: the lanes that store what memory already holds."""
         if self.now is None:
             return np.zeros((len(self.lanes), 1), bool)
         return (self.now == self.old).all(1, keepdims=True)
 
     def equal(self, one, other) -> np.ndarray:
-        """Pairs of lanes, by position, that store the same value."""
+        """(pairs,) Boolean: whether both lanes of a pair, given by their positions, store the same value."""
         return np.zeros(len(one), bool) if self.now is None else (self.now[one] == self.now[other]).all(1)
 
 
 def bytes_of(values, count: int, width: int) -> np.ndarray:
-    """(count, width) of one value a lane or one for all."""
+    """(count, width) bytes of `values`: one value for each lane, or one for all."""
     return np.ascontiguousarray(np.broadcast_to(values, count)).view(np.uint8).reshape(count, width)
 
 
 def by_array(memory, index, width: int):
-    """An access of global memory by allocation: (its number, positions of its lanes or None for all, index within it).
+    """Split an access to global memory by allocation.
 
+    Yields (number of the allocation, positions of its lanes or None for all, index within it).
     index: in elements of `width` bytes from GLOBAL_BASE.
     """
     low, high = (index, index) if index.ndim == 0 else (index.min(), index.max())

@@ -1,11 +1,11 @@
-"""Hazards of mbarriers and of the async proxy: what a copy still writes or reads, who was told that it has ended.
+"""Finds hazards of mbarriers and of the async proxy: accesses to memory that a copy still writes or reads.
 
-An arrival publishes what its warp did before; a wait that finds the phase over takes that over, and with it the copies
-which that phase counted. Until some thread has waited, what a copy fills may be touched by nobody; from then on it
-counts as written by that thread at its wait, so that others have to wait too, or to meet that thread.
+An arrival publishes what its warp did before. A wait that succeeds acquires what the phase published, and the copies
+that the phase counted. Until some thread has waited, no thread may access the destination of a copy. From then on the
+copy counts as a write by that thread at its wait, so other threads have to wait too, or to synchronise with it.
 
-What threads wrote, a copy uses through another proxy (`proxy_fences`). The same holds for the mbarrier that a copy
-reports to: its init has to be fenced. PTX ISA, "Memory Consistency Model: Proxies".
+A copy uses what threads wrote through another proxy, so a fence is needed (`proxy_fences`). The same holds for the
+mbarrier that a copy reports to: its init has to be fenced. PTX ISA, "Memory Consistency Model: Proxies".
 """
 
 from __future__ import annotations
@@ -22,23 +22,25 @@ from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ
 
 
 class Record:
-    """What is known of one mbarrier. init: event and lane.   clock: what the arrivals of this phase publish, by warp.
+    """The state of one mbarrier. A clock is a vector clock: the last event of each warp of the cluster.
 
-    over: of the phases that are over.   acquired: the last atomic read behind either.
-    loads: copies that this phase counts.   ended: copies of phases that are over, for which nobody has waited yet.
+    init: `event << 32 | lane` of its init.   clock: published by the arrivals of the current phase.
+    over: published by completed phases.   acquired, acquired_over: the latest acquire that belongs to each of the two.
+    met, met_over: the same clocks with relaxed arrivals, which order tcgen05 (`tcgen05_order`).
+    loads: copies that the current phase counts.   ended: copies of completed phases for which no thread has waited yet.
     """
 
     def __init__(self, init: int, warps: int):
         self.init = init
         self.clock, self.over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))
         self.acquired = self.acquired_over = ALWAYS
-        self.met, self.met_over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))  # with relaxed arrivals
+        self.met, self.met_over = (np.full(warps, ALWAYS, np.int64) for _ in range(2))
         self.loads: list = []
         self.ended: list = []
 
 
 class AsyncProxyChecker:
-    """Of one group of resident blocks; part of its `RaceDetector`."""
+    """Part of the `RaceDetector` of one group of resident blocks."""
 
     def __init__(self, detector):
         self.detector, self.resident, self.hazards, self.order = (
@@ -49,9 +51,9 @@ class AsyncProxyChecker:
         )
         self.fences = detector.fences
         self.records: dict[Mbarrier, Record] = {}
-        self.clocks: dict[Load, np.ndarray] = {}  # of commits: what their thread knew, by warp
-        self.reported: dict[Load, Load] = {}  # those of cp.async.mbarrier.arrive -> with what the copies fill
-        self.flying: list[Load] = []  # loads for which nobody has waited
+        self.clocks: dict[Load, np.ndarray] = {}  # tcgen05.commit -> vector clock of its thread
+        self.reported: dict[Load, Load] = {}  # cp.async.mbarrier.arrive -> the same with the cells that its copies fill
+        self.flying: list[Load] = []  # loads for which no thread has waited
 
     # ---- mbarriers ----
 
@@ -63,7 +65,7 @@ class AsyncProxyChecker:
         del self.records[barrier]
 
     def mbarrier_used(self, site: int, barrier, numbers) -> None:
-        """Threads use a barrier: its init has to happen before."""
+        """Report threads that use an mbarrier if its init does not happen before."""
         record = self.records[barrier]
         if record.init >> LANE_BITS <= self.order.floor:
             return
@@ -89,7 +91,7 @@ class AsyncProxyChecker:
         )
 
     def mbarrier_arrives(self, site: int, barrier, numbers) -> None:
-        """Before the arrival counts."""
+        """Publish what the warps did before they arrive; called before the arrival counts."""
         if self.detector.tensor.between.loose:
             met = self.records[barrier].met
             np.maximum(met, self.detector.tensor.between.reach(numbers), out=met)
@@ -108,7 +110,7 @@ class AsyncProxyChecker:
         record.loads = []
 
     def mbarrier_passed(self, site: int, barrier, numbers) -> None:
-        """Threads have seen the end of the phase before the present one."""
+        """Threads have waited for the phase before the current one: they acquire what it published."""
         if self.detector.tensor.between.loose:
             self.detector.tensor.between.passed(self.records[barrier], numbers)
         if "relaxed" in self.resident.program.sites[site].parts:
@@ -129,7 +131,7 @@ class AsyncProxyChecker:
         order.synced[numbers] = np.maximum(order.synced[numbers], record.over[order.local[numbers >> 5]])
 
     def _written(self, load, lane: int) -> None:
-        """A load counts as written by the lane that waited."""
+        """Count a load as a write by the lane that waited for it."""
         if load.products is not None:
             self.detector.tensor.observed(load, lane)
             return
@@ -147,7 +149,7 @@ class AsyncProxyChecker:
     # ---- Copies into shared memory ----
 
     def load_issued(self, load, barrier) -> None:
-        """A copy was issued: the threads that used its destination have to be done with it."""
+        """Check a copy that is being issued: earlier accesses to its destination have to happen before it."""
         site, lane = load.site, np.array([load.lane])
         self.mbarrier_used(site, barrier, lane)
         if load.proxy:
@@ -156,7 +158,7 @@ class AsyncProxyChecker:
             self.store_issued(site, load.lane, load.source)
         access = self._access(site, "overwrites", load.lane, load.index, load.width)
         detector, last = self.detector, self.detector.shared.written[access.cells]
-        if self.hazards.atomic[site]:  # red.async: in no order among atomics
+        if self.hazards.atomic[site]:  # red.async does not race with other atomics
             last = np.where(self.hazards.atomic[self.hazards.site_of[last >> LANE_BITS]], 0, last)
         if not last.any() or not detector.check_shared(access, None):
             detector.check(access, last, "wrote")
@@ -177,7 +179,7 @@ class AsyncProxyChecker:
                 np.maximum(record.clock, clock, out=record.clock)
 
     def copies_reported(self, load) -> None:
-        """The cp.async of a thread are now waited for through an mbarrier."""
+        """From now on the cp.async of a thread that it has not waited for belong to this load of an mbarrier."""
         detector, left, index, issued = self.detector, [], [], load.site
         for lanes, at, width, group, site in detector.copies:
             mine = lanes == load.lane
@@ -192,9 +194,9 @@ class AsyncProxyChecker:
             self.flying.append(own)
 
     def filling(self, cell: int):
-        """The load that fills a cell of shared memory, or copies from it to another block.
+        """The load in flight that writes a cell of shared memory, or copies it to another block.
 
-        None for copies that no mbarrier waits for.
+        None if the copy that uses the cell does not report to an mbarrier.
         """
         cells = self.detector.shared.cells
         for load in self.flying:
@@ -221,7 +223,7 @@ class AsyncProxyChecker:
     # ---- Copies out of shared memory ----
 
     def store_issued(self, site: int, lane: int, index) -> None:
-        """A copy was issued that reads shared memory through the async proxy."""
+        """Check a copy that is being issued and reads shared memory through the async proxy."""
         access, detector = self._access(site, "reads", lane, index), self.detector
         last = detector.shared.written[access.cells]
         if not detector.check_shared(access, last):
@@ -231,11 +233,11 @@ class AsyncProxyChecker:
         detector.shared.pending[access.cells[free]] = READ
 
     def store_waited(self, store) -> None:
-        """Its thread has waited until shared memory was read."""
+        """The thread of a store has waited until its shared memory was read."""
         self._read(store.site, store.lane, store.index)
 
     def _read(self, site: int, lane: int, index) -> None:
-        """What a copy has read counts as read by the lane that knows it."""
+        """Count what a copy has read as a read by the lane that waited for it."""
         access, shadow = self._access(site, "reads", lane, index), self.detector.shared
         held = shadow.pending[access.cells] == READ
         shadow.pending[access.cells[held]] = FREE
@@ -245,7 +247,7 @@ class AsyncProxyChecker:
     # ---- Global memory and the end ----
 
     def global_copied(self, site: int, lane: int, place, verb: str) -> None:
-        """What a copy reads or writes in global memory."""
+        """Check what a copy reads or writes in global memory."""
         if not place.index.size:
             return
         detector, event = self.detector, self.hazards.next_event(site)
@@ -257,7 +259,7 @@ class AsyncProxyChecker:
             cells = shadow.cells(inside, place.width, count)
             access = Access(site, verb, shadow, memory.names[number], lanes, cells)
             last = shadow.written[cells]
-            if self.hazards.atomic[site]:  # a reduction: in no order among others
+            if self.hazards.atomic[site]:  # reductions do not race with other atomics
                 last = np.where(self.hazards.atomic[self.hazards.site_of[last >> LANE_BITS]], 0, last)
             detector.check(access, last, "wrote")
             stamp = np.int64(event) << LANE_BITS | lanes
@@ -268,7 +270,7 @@ class AsyncProxyChecker:
                 shadow.note_read(cells, lanes, stamp)
 
     def in_flight_at_end(self, stores) -> None:
-        """The blocks have ended. Copies that are still in flight use shared memory that is no longer theirs."""
+        """Report copies that are in flight when the blocks have ended, because their shared memory is then released."""
         for copies, what in (
             (self.flying, "no thread has waited for the mbarrier of this copy"),
             (stores, "no wait_group has made sure that this copy has read its shared memory"),

@@ -1,8 +1,8 @@
-"""Hazards between the blocks of a cluster: what barrier.cluster orders, and blocks that end too early.
+"""Finds hazards between the blocks of a cluster: accesses not ordered by barrier.cluster, blocks that end too early.
 
-An arrival publishes what its warp did before (.release, the default); one that is .relaxed publishes only what a fence
-of cluster scope, or for the inits of mbarriers fence.mbarrier_init, came after. A wait takes over what was published.
-PTX ISA, "barrier.cluster" and "membar/fence".
+An arrival publishes what its warp did before (.release, the default). A .relaxed arrival publishes only what came
+before a fence of cluster scope; for the init of an mbarrier fence.mbarrier_init is enough. A wait acquires what was
+published. PTX ISA, "barrier.cluster" and "membar/fence".
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
 
 
 class Round:
-    """What the arrivals of one round publish, by warp of the cluster: everything, and the inits of mbarriers."""
+    """What the arrivals of one round publish, each as the last event of every warp of the cluster.
+
+    clock: all accesses.   inits: the inits of mbarriers alone.   met: as `Tcgen05Order.reach`.
+    acquired: the latest acquire of the warps that arrived.
+    """
 
     def __init__(self, span: int):
         self.clock, self.inits, self.met = (np.full(span, ALWAYS, np.int64) for _ in range(3))
@@ -22,9 +26,9 @@ class Round:
 
 
 class ClusterChecker:
-    """Of one group of resident blocks; part of its `RaceDetector`.
+    """Part of the `RaceDetector` of one group of resident blocks.
 
-    inits[w, u]: the last mbarrier.init of warp u of the same cluster that warp w may rely on.
+    inits[w, u]: warp w may rely on each mbarrier.init of warp u of the same cluster up to this event.
     used[b, u]: the last event at which warp u of another block of the cluster used the shared memory of block b.
     """
 
@@ -55,7 +59,7 @@ class ClusterChecker:
             self._arrived(some, cluster, turn, "relaxed" in parts)
 
     def _arrived(self, lanes, cluster: int, turn: int, relaxed: bool) -> None:
-        """Threads of one cluster arrive for one round."""
+        """Publish what threads of one cluster did before they arrive for a round."""
         meeting = self.meetings.setdefault((cluster, turn), Round(self.order.span))
         order, rows = self.order, np.unique(lanes >> 5)
         known = order.known_to(rows, self.hazards.event).max(0)
@@ -68,7 +72,7 @@ class ClusterChecker:
         np.maximum(meeting.clock, known, out=meeting.clock)
 
     def _arrived_blindly(self, site: int, lane: int) -> None:
-        """A thread arrives again that has not waited since it last did."""
+        """Report a thread that arrives again without having waited since its last arrival."""
         resident = self.resident
         self.hazards.add(
             "missing wait",
@@ -82,7 +86,7 @@ class ClusterChecker:
         )
 
     def cluster_passed(self, numbers, cluster: int, turn: int) -> None:
-        """Threads have waited for a round to which all came."""
+        """Threads have waited for a round that is complete: they acquire what it published."""
         meeting, order, rows = self.meetings.get((cluster, turn)), self.order, np.unique(numbers >> 5)
         if meeting is None:
             return
@@ -95,14 +99,14 @@ class ClusterChecker:
         order.synced[numbers] = np.maximum(order.synced[numbers], meeting.clock[order.local[numbers >> 5]])
 
     def knows_init(self, lanes, init: int) -> np.ndarray:
-        """Which lanes may rely on an init (event and lane) through fence.mbarrier_init and a relaxed arrival."""
+        """Which lanes may rely on an mbarrier's init (event and lane) through fence.mbarrier_init: (lanes,) Boolean."""
         column = ((init & LANE_MASK) >> 5) % self.order.span
         return self.inits[lanes >> 5, column] >= init >> LANE_BITS
 
     # ---- Shared memory of blocks that end ----
 
     def shared_elsewhere(self, site: int, numbers, blocks) -> None:
-        """Threads use the shared memory of other blocks of their cluster."""
+        """Note that threads use the shared memory of other blocks of their cluster."""
         event = self.hazards.next_event(site)
         columns = (numbers >> 5) % self.order.span
         self.used[blocks, columns] = event
@@ -110,7 +114,7 @@ class ClusterChecker:
             self.users[block, column] = site, lane
 
     def threads_ended(self) -> None:
-        """What others did with the memory of a block has to come before its last thread's end."""
+        """Report accesses to the shared memory of a block that do not happen before its last thread ends."""
         if self.resident.cluster_size == 1:
             return
         gone = (self.resident.pc.reshape(self.resident.blocks, -1) == DONE).all(1)

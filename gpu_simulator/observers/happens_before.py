@@ -1,11 +1,11 @@
-"""What happens before what. Every access is an event with a number; here stands who may rely on which events.
+"""The happens-before order. Every access is an event with a number; `Ordering` tracks who may rely on which events.
 
-Threads of a block are ordered by barriers, those of a cluster by barrier.cluster. Lanes of a warp are ordered by any
-instruction that the whole warp executes together (`__syncwarp`, and in practice shuffles, votes, ldmatrix, mma: PTX
-promises it for `bar.warp.sync` alone). Otherwise an atomic or volatile access publishes what came before the last
-fence, and an atomic or volatile read of another thread takes it over. Between blocks the fence must be a
-`__threadfence`; within one a `__threadfence_block` will do, and a volatile store needs none. Which address they met at
-is not looked at: a race may be missed for it, none is invented.
+Threads of a block are ordered by barriers, those of a cluster by barrier.cluster. Lanes of a warp are ordered by
+`bar.warp.sync` (`__syncwarp`) and wgmma (`codegen.emitter.warp_meetings`); shuffles, votes, ldmatrix and mma order no
+memory. Otherwise an atomic or volatile access publishes what came before the last fence, and an atomic or volatile read
+by another thread acquires it. Between blocks the fence must be a `__threadfence`; within one block a
+`__threadfence_block` is enough, and a volatile store needs none. The addresses of these accesses are not compared, so
+the detector may miss races; it reports no false ones.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _EVERYTHING = np.int64(1) << 62
 
 
 class WarpEvents:
-    """For every warp of a launch: the last of its events that others may rely on, and the last that it relies on.
+    """For every warp of a launch, the last of its events that it has published, and its last acquire.
 
-    signalled: enough within the block.   released: enough for other blocks.
-    acquired: the last event at which the warp itself read something atomic or volatile.
+    signalled: published to its own block.   released: published to other blocks.
+    acquired: the last event at which the warp itself made an atomic or volatile read.
     """
 
     def __init__(self, warps: int):
@@ -32,10 +32,10 @@ class WarpEvents:
 
 
 class Ordering:
-    """The order of the accesses of one group's warps among themselves and after those of other groups of blocks.
+    """The order of the accesses of one group of resident blocks, among themselves and after those of other groups.
 
-    known[w, u]: the last event of warp u of the same cluster that warp w may rely on; of itself, every one.
-    own, span: warps of a block and of a cluster, which are the same where every block is its own cluster.
+    known[w, u]: the last event of warp u of the same cluster that warp w may rely on; all events if u is w itself.
+    own, span: warps of a block and of a cluster; the same if every block is its own cluster.
     """
 
     def __init__(self, resident, published: WarpEvents):
@@ -51,14 +51,14 @@ class Ordering:
         self.local = np.arange(resident.warps) % self.span
         self.known[np.arange(resident.warps), self.local] = _EVERYTHING
         self.fenced, self.fenced_wide = (np.full(self.signalled.shape, ALWAYS, np.int64) for _ in range(2))
-        self.synced = np.full(resident.lanes, ALWAYS, np.int64)  # of each lane: the last time its warp came together
-        self.floor = ALWAYS  # all threads of a block that is alone may rely on its events up to here
-        self.warp_floor = ALWAYS  # and all lanes of a warp on the warp's
+        self.synced = np.full(resident.lanes, ALWAYS, np.int64)  # by lane: event of its last synchronisation in a warp
+        self.floor = ALWAYS  # without clusters: all threads of a block may rely on the block's events up to here
+        self.warp_floor = ALWAYS  # all lanes of a warp may rely on the warp's events up to here
 
-    # ---- The question ----
+    # ---- Queries ----
 
     def unordered(self, lanes: np.ndarray, before: np.ndarray, one_block: bool):
-        """Which of the accesses `before` the lanes may not rely on: Boolean as `before`, or None if there is none.
+        """Which of the accesses `before` do not happen before what the lanes do now: Boolean, or None if all do.
 
         lanes: (n, 1) lane numbers in the launch.   before: (n, parts), `event << 32 | lane`; 0 for no access.
         one_block: all of them were made by the block of the lane (or its cluster), as in shared memory.
@@ -82,7 +82,7 @@ class Ordering:
         return out
 
     def _suspects(self, lane, other, event):
-        """For single pairs of different lanes: is the lane not ordered after that event of the other?"""
+        """For pairs of different lanes: whether the lane is not ordered after that event of the other lane."""
         warp, source = lane >> 5, other >> 5
         row, published = warp - self.first, self.published
         here, one_block = warp // self.span == source // self.span, warp // self.own == source // self.own
@@ -99,10 +99,10 @@ class Ordering:
             ordered[inside] |= (told & took_over)[inside]
         return ~ordered
 
-    # ---- What orders ----
+    # ---- Synchronisation ----
 
     def everyone(self, event: int) -> None:
-        """All threads of every resident block met at the barrier of their block."""
+        """All threads of every resident block have synchronised at a barrier of their block."""
         if self.span == self.own:
             self.floor = event
             self.known[:] = event
@@ -118,9 +118,9 @@ class Ordering:
         blocks[:] = blocks.max(1, keepdims=True)
 
     def met(self, arrived: np.ndarray, events: np.ndarray, waited: np.ndarray) -> None:
-        """Some warps of one block met. events: of the arrived warps, the last before they arrived.
+        """Some warps of one block have synchronised. events: the last event of each arrived warp before its arrival.
 
-        waited: the warps that go on only now; those of `bar.arrive` went on and rely on nothing.
+        waited: the warps that waited; those that executed `bar.arrive` acquire nothing.
         """
         joined = self.known[arrived].max(0)
         joined[self.local[arrived]] = events
@@ -128,20 +128,20 @@ class Ordering:
         self.acquired[waited] = max(self.acquired[arrived].max(), self.acquired[waited].max(initial=ALWAYS))
 
     def warp_met(self, lanes, event: int) -> None:
-        """The executing lanes of each warp came together."""
+        """The executing lanes of each warp have synchronised."""
         if lanes.full:
             self.synced[:] = self.warp_floor = event
         else:
             self.synced[lanes.lane_numbers()[lanes.active()]] = event
 
     def known_to(self, rows: np.ndarray, event: int) -> np.ndarray:
-        """(rows, warps of the cluster): the last events that these warps may pass on."""
+        """(rows, warps of the cluster): the last events that these warps can publish; `event` for their own."""
         known = self.known[rows]
         known[np.arange(len(rows)), self.local[rows]] = event
         return known
 
     def fence(self, rows: np.ndarray, event: int, wide: bool) -> None:
-        """`__threadfence` (wide) or `__threadfence_block` by some warps."""
+        """Some warps execute `__threadfence` (wide) or `__threadfence_block`."""
         known, clusters = self.known_to(rows, event), rows // self.span
         np.maximum.at(self.fenced, clusters, known)
         if wide:
@@ -150,12 +150,12 @@ class Ordering:
     def publish(self, rows: np.ndarray, event: int, in_block: bool, beyond: bool) -> None:
         """Some warps make an atomic or volatile access after `event`.
 
-        in_block, beyond: it needs no fence before it for those in the block, and for those beyond it.
+        in_block, beyond: whether it publishes without a fence before it, to its own block and to other blocks.
         """
         known, clusters = self.known_to(rows, event), rows // self.span
         np.maximum.at(self.signalled, clusters, known if in_block else np.minimum(known, self.fenced[clusters]))
         np.maximum.at(self.released, clusters, known if beyond else np.minimum(known, self.fenced_wide[clusters]))
 
     def acquire(self, rows: np.ndarray, event: int) -> None:
-        """Some warps read something atomic or volatile."""
+        """Some warps make an atomic or volatile read."""
         self.acquired[rows] = event

@@ -11,7 +11,7 @@ from gpu_simulator.observers.race_detector import RaceDetector
 from gpu_simulator.observers.race_messages import is_bulk, reports_to_mbarrier
 from gpu_simulator.observers.shadow_memory import GlobalShadow
 
-# Accesses that are made to meet others: they never race, and order what is around them.
+# Modifiers of accesses that are meant for synchronisation: these never race, and they order the accesses around them.
 _STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}
 _RELEASING = {"release", "acq_rel"}
 
@@ -26,7 +26,7 @@ class Hazard:
     """One finding. kind: "race", "uninitialised read", "missing wait", "missing fence", "divergent barrier" or
     "repeated issue".
 
-    line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block or BLOCKS; 0 for what is no race.
+    line: of the PTX.   reach: of a race, LANES of one warp, WARPS of one block, or BLOCKS; 0 for the other kinds.
     """
 
     kind: str
@@ -39,24 +39,25 @@ class Hazard:
 
 
 def widest_first(found: list[Hazard]) -> list[Hazard]:
-    """Races across blocks before those across warps, and these before those within a warp; the others keep their place.
+    """Sort races: across blocks, then across warps, then within a warp. The other hazards keep their place.
 
-    What orders the warps of a block also orders the lanes of each: told first of the lanes, one would reach for less.
+    The widest comes first because what orders the warps of a block also orders the lanes of each warp, but not the
+    other way round.
     """
     races = iter(sorted((hazard for hazard in found if hazard.reach), key=lambda hazard: -hazard.reach))
     return [next(races) if hazard.reach else hazard for hazard in found]
 
 
 class Hazards:
-    """The findings of a launch, one for each kind and pair of source lines, and what outlives the resident blocks."""
+    """The findings of a launch, one for each kind and pair of source lines, and what all groups of blocks share."""
 
     def __init__(self, launch):
         self.launch, self.found, self._seen = launch, [], {}
         sites = launch.program.sites
-        self.where = [item.location or item.line for item in sites]  # copies of an unrolled loop are one place
+        self.where = [item.location or item.line for item in sites]  # the same for all copies of an unrolled loop
         self.atomic = np.array([item.family in ("atom", "red") or "reduce" in item.parts for item in sites] or [False])
         self.strong = [bool(_STRONG & set(item.parts)) for item in sites]
-        # Does the access publish what came before it without a fence: (within the block, beyond it)?
+        # Whether the access publishes earlier ones without a fence: (within the block, beyond it).
         self.publishes = [_without_fence(item) for item in sites]
         self.bulk = np.array([is_bulk(item) for item in sites] or [False])
         self.uses_bulk = any(reports_to_mbarrier(i) for i in sites)
@@ -73,7 +74,7 @@ class Hazards:
         return RaceDetector(resident, self)
 
     def close(self) -> None:
-        """The launch has ended: only the findings stay."""
+        """Free everything but the findings when the launch has ended."""
         self.arrays, self.published = {}, None
 
     def next_event(self, site: int) -> int:
@@ -97,6 +98,6 @@ class Hazards:
     def add(self, kind: str, site: int, other: int, sentence, reach: int = 0) -> None:
         key = (kind, self.where[site], self.where[other] if other >= 0 else None)
         place = self._seen.get(key, len(self.found))
-        if place == len(self.found) or reach > self.found[place].reach:  # of the same two lines, the widest race
+        if place == len(self.found) or reach > self.found[place].reach:  # keep the widest race of the same two lines
             self._seen[key] = place
             self.found[place : place + 1] = [Hazard(kind, sentence(), self.launch.program.sites[site].line, reach)]

@@ -1,4 +1,4 @@
-"""Looking inside: a block is run again, and stops are made at the instructions of a line."""
+"""Inspection: a block is run again, with probes at the instructions of a line."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from gpu_simulator.ptx.ir import Immediate, Memory, Register, Symbol, Vector
 class Snapshot:
     """The state after the last execution of a line.
 
-    opcode, ptx_line: the instruction.   registers: PTX name -> 32 values, one a lane.   active: bool (32,).
-    shared: the block's shared memory as bytes; `shared_as` sees it as other elements.
-    tensor_memory: (128 lanes, 512 columns) of 32 bits, of the block; None where none was allocated.
+    opcode, ptx_line: the instruction.   registers: PTX name -> 32 values, one per lane.
+    active: bool (32,), the lanes that executed it.   shared: the block's shared memory as bytes; see `shared_as`.
+    variables: name of a shared variable -> (offset, size) in bytes.
+    tensor_memory: (128 lanes, 512 columns) of 32 bits, of the block; None if none was allocated.
     """
 
     opcode: str
@@ -32,7 +33,10 @@ class Snapshot:
     tensor_memory: np.ndarray | None = field(default=None, repr=False)
 
     def shared_as(self, dtype, variable: str | None = None) -> np.ndarray:
-        """Shared memory as elements of `dtype`; of one variable, if its name or a part of it is given."""
+        """Shared memory as elements of `dtype`; of one variable only, if its name or a part of it is given.
+
+        Raises `EmulatorError` if there is no such variable.
+        """
         data = self.shared
         if variable is not None:
             called = [name for name in self.variables if source_name(name) == variable]
@@ -50,7 +54,10 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Access:
-    """One execution of a memory instruction by one warp. addresses: int64 (32,), -1 where a lane did not take part."""
+    """One execution of a memory instruction by one warp.
+
+    addresses: int64 (32,) in bytes, -1 for lanes that did not take part.   width: as `width_of`.
+    """
 
     opcode: str
     ptx_line: int
@@ -59,7 +66,11 @@ class Access:
 
 
 def sites_at(report, where) -> list[int]:
-    """Site numbers of a `Site`, of a (file, line), or of a line: that of the outermost frame first, then of any."""
+    """The site numbers of a `Site`, of a (file, line), or of a line number.
+
+    A line number is compared with the outermost call sites first, and with all inlined positions if none matches.
+    Raises `EmulatorError` if no instruction belongs to it.
+    """
     if isinstance(where, tuple):
         return [
             n
@@ -78,9 +89,9 @@ def sites_at(report, where) -> list[int]:
 
 
 class Probe(Observer):
-    """Collects what one warp of one block did at some sites.
+    """Records what one warp of one block does at the probed sites.
 
-    rank: of the block among those that run again with it, its cluster.   warp: within the block.
+    warp: within the block.   rank: of the block in its cluster, which runs again as a whole.
     """
 
     def __init__(self, resident, warp: int, rank: int):
@@ -119,7 +130,7 @@ class Probe(Observer):
                 )
 
     def within(self, addresses) -> np.ndarray:
-        """Shared addresses of the block itself without its rank."""
+        """The addresses; those in the block's own shared memory without its rank in the cluster."""
         if self.resident.cluster_size == 1:
             return addresses
         own = addresses >> RANK_SHIFT == self.rank
@@ -150,7 +161,7 @@ class Probe(Observer):
 
 
 def width_of(item) -> int:
-    """Bytes that a lane accesses (16 for the rows of ldmatrix); 0 where the addresses are those of a bulk copy."""
+    """Bytes that each lane accesses (16 for a row of ldmatrix); 0 for the addresses of a bulk copy."""
     if item.family in ("ldmatrix", "stmatrix"):
         return 16
     if item.family == "cp" and {"bulk", "mbarrier"} & set(item.parts):
@@ -162,9 +173,10 @@ def width_of(item) -> int:
 
 
 def replay(report, where, block, warp: int) -> Probe:
-    """Run one block again, with the others of its cluster, with stops at `where`.
+    """Run one block again, with the others of its cluster and probes at `where`; returns the `Probe`.
 
-    Blocks that depend on other clusters through memory may differ.
+    A block that depends on other clusters through memory may behave differently.
+    Raises `EmulatorError` if there is no such block, warp or line, or if the launch ran on a server.
     """
     launch = report._launch
     if launch is None:
@@ -190,4 +202,4 @@ def replay(report, where, block, warp: int) -> Probe:
         return probes[-1]
 
     launch.again(int(number), frozenset(sites_at(report, where)), observer_of).execute()
-    return probes[0]  # the blocks that run again are resident together
+    return probes[0]  # the blocks of the cluster form one group

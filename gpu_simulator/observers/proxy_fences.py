@@ -1,8 +1,8 @@
-"""Proxy fences: what threads wrote to shared memory and a copy or a tensor core reads.
+"""Finds missing proxy fences between writes to shared memory by threads and its use by copies or tensor cores.
 
-Threads write through the generic proxy; TMA, wgmma and tcgen05.mma read and write through the async proxy. On the way
-from the one to the other somebody has to execute `fence.proxy.async`, after the writes and ordered before what uses
-them. PTX ISA, "Memory Consistency Model: Proxies".
+Threads write through the generic proxy; TMA, wgmma and tcgen05.mma read and write through the async proxy. Between the
+two some thread has to execute `fence.proxy.async`, after the writes and ordered before the operation that uses them.
+PTX ISA, "Memory Consistency Model: Proxies".
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from gpu_simulator.observers.access import Access
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK
 from gpu_simulator.observers.shadow_memory import FREE
 
-FENCES = 64  # older ones count as known to everybody: may miss hazards, reports no false ones
+FENCES = 64  # older ones count as known to all threads, which may miss hazards but reports no false ones
 
 
 class ProxyFences:
-    """The fences of one group of resident blocks, and the one check of all that reads through the async proxy.
+    """The fences of one group of resident blocks, and the check of accesses through the async proxy.
 
-    fenced, init_fenced: (clusters, warps of a cluster) of each warp, its last event that a fence covers: anybody's
-    fence.proxy.async, or one that serves before an init of an mbarrier is used.
-    settled: its last event that a fence covers of which all know.
-    fences: the newest, each (event, rows of warps, what each of them covers).
+    fenced, init_fenced: (clusters, warps of a cluster), the last event of each warp that some fence.proxy.async covers,
+    or some fence.mbarrier_init.   settled: the same for those fence.proxy.async that all threads know of.
+    fences: the newest, each (event, resident warps that executed it, the last events that each of them covers).
     """
 
     def __init__(self, detector):
@@ -33,7 +32,7 @@ class ProxyFences:
         self.fences: list = []
 
     def proxy_fence(self, lanes, site: int, mask, init_only: bool) -> None:
-        """A fence executes; for mbarrier inits alone if `init_only`."""
+        """Lanes execute a fence. init_only: it is fence.mbarrier_init, which covers mbarrier inits alone."""
         positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
         if not len(positions):
             return
@@ -44,16 +43,16 @@ class ProxyFences:
             self.fences.append((event, rows, covers))
 
     def covers_init(self, init: int) -> bool:
-        """Whether a fence of either kind follows the init of an mbarrier. init: event and lane."""
+        """Whether a fence of either kind follows the init of an mbarrier. init: `event << 32 | lane`."""
         warp = ((init & LANE_MASK) >> 5) - self.order.first
         cluster, local = divmod(warp, self.order.span)
         return max(self.fenced[cluster, local], self.init_fenced[cluster, local]) >= init >> LANE_BITS
 
     def check(self, access: Access, last, does: str, readers=None, names_writer: bool = False) -> None:
-        """Report a missing fence where the async proxy uses what threads wrote and nobody fenced.
+        """Report a missing fence if the async proxy uses what threads wrote and no fence covers.
 
-        last: the last writes, as `access.cells`.   does: "reads {place} through the async proxy" and the like.
-        readers: as for `unfenced`.   names_writer: say which thread wrote.
+        last: the last writes, shaped like `access.cells`.   does: such as "reads {place} through the async proxy".
+        readers: as for `unfenced`.   names_writer: whether the message names the thread that wrote.
         """
         bad = self.unfenced(access, last, readers)
         if not bad.any():
@@ -76,9 +75,10 @@ class ProxyFences:
         )
 
     def unfenced(self, access: Access, last, readers=None) -> np.ndarray:
-        """Which of the `last` writes (as `access.cells`) threads made, and no fence.proxy.async leads to the readers.
+        """Which of the `last` writes threads made without a fence.proxy.async that happens before the readers: Boolean.
 
-        readers: lanes of the launch that all have to know of it; those of the access unless given.
+        last: shaped like `access.cells`.   readers: lanes of the launch that all have to be ordered after the fence; by
+        default those of the access.
         """
         event, lanes = last >> LANE_BITS, last & LANE_MASK
         row = np.where(last == 0, 0, (lanes >> 5) - self.order.first)
@@ -95,7 +95,7 @@ class ProxyFences:
         return bad & generic
 
     def _led_to(self, reader: int, row: int, event: int) -> bool:
-        """Does a fence that covers this event of a warp come before what the reader, a lane, does now?"""
+        """Whether a fence that covers this event of a warp happens before what the reader (a lane) does now."""
         cluster, local = divmod(row, self.order.span)
         mine = (reader >> 5) - self.order.first
         for stamp, rows, covers in reversed(self.fences):
@@ -107,7 +107,7 @@ class ProxyFences:
         return False
 
     def _settle(self) -> None:
-        """Fences that everybody knows of are summed up; so are, for the sake of time, those of long ago."""
+        """Merge fences that all threads know of into `settled`, and the oldest ones as well, to bound the time."""
         while self.fences and (self.fences[0][0] <= self.order.floor or len(self.fences) > FENCES):
             _, rows, covers = self.fences.pop(0)
             np.maximum.at(self.settled, rows // self.order.span, covers)

@@ -1,8 +1,8 @@
-"""Check the accesses of one group of resident blocks, each against the last write and the last reads of its cells.
+"""Checks each access of one group of resident blocks against the last write and the last reads of its cells.
 
-If nothing orders the two (`ordering`), it is a race, whichever way it came out here. A cp.async is an agent of its own:
-what it writes may be touched by nobody until the thread that issued it has waited, and then by that thread and by those
-that are ordered after the wait.
+If neither access happens before the other (`happens_before`), it is a race, whatever their order in this run. A
+cp.async counts as an agent of its own: no thread may access its destination until the thread that issued it has waited,
+and then only that thread and those that are ordered after the wait.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
 
 class RaceDetector(Observer):
-    """Hears all events that bear on the order of accesses, and hands those of asynchronous units to their checkers."""
+    """Observer of all events that affect the order of accesses. Those of asynchronous units go to their checkers."""
 
     def __init__(self, resident, hazards):
         super().__init__(resident)
@@ -35,7 +35,7 @@ class RaceDetector(Observer):
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
         )
         self.copies: list = []
-        self.arrivals: dict[Arrival, int] = {}  # at barriers, and the last event before each
+        self.arrivals: dict[Arrival, int] = {}  # arrival at a barrier -> the last event before it
         self.fences = ProxyFences(self)
         self.proxies = AsyncProxyChecker(self)
         self.clusters, self.tensor = ClusterChecker(self), Tcgen05Checker(self)
@@ -44,7 +44,7 @@ class RaceDetector(Observer):
             self._hand_on(checker)
 
     def _hand_on(self, checker) -> None:
-        """A checker hears the events for which it has a method of their name, without a step in between."""
+        """Bind each event for which a checker has a method of the same name directly to that method."""
         for event in vars(Observer).keys() & vars(type(checker)).keys():
             if not event.startswith("_"):
                 setattr(self, event, getattr(checker, event))
@@ -62,11 +62,11 @@ class RaceDetector(Observer):
         return numbers[:, None] + self.first_lane
 
     def _rows(self, lanes) -> np.ndarray:
-        """Resident warps, each once."""
+        """The resident warps of some lanes of the launch, each once."""
         return np.unique((lanes >> 5) - self.order.first)
 
     def _accesses(self, site, verb: str, lanes, memory, index, width: int, values=None):
-        """An `Access` for each allocation that the lanes touch."""
+        """Yield an `Access` for each allocation that the lanes use."""
         count, now, old = len(lanes), None, None
         if values is not None:
             now = bytes_of(values, count, width)
@@ -115,7 +115,7 @@ class RaceDetector(Observer):
             self.order.publish(self._rows(numbers), event - 1, *hazards.publishes[site])
 
     def atomic(self, lanes, site: int, memory, index, picked, width: int) -> None:
-        """Atomics are ordered among themselves, and race with plain accesses."""
+        """Check an atomic access: atomics do not race with each other, but with plain accesses."""
         hazards = self.hazards
         numbers, event = self._lanes(lanes, picked), hazards.next_event(site)
         for access in self._accesses(site, "updates", numbers, memory, index, width):
@@ -132,12 +132,15 @@ class RaceDetector(Observer):
     # ---- Checks ----
 
     def check(self, access: Access, before, past: str) -> None:
-        """Report a race with those of the accesses `before` (as `access.cells`) that do not happen before this one."""
+        """Report a race if some of the accesses `before` do not happen before this one.
+
+        before: shaped like `access.cells`, as for `Ordering.unordered`.   past: what they did, "wrote" or "read".
+        """
         bad = self.order.unordered(access.lanes, before, access.shadow is self.shared)
         if bad is None:
             return
         equal = access.unchanged() & (past == "wrote")
-        bad &= ~(equal & (access.lanes >> 5 == (before & LANE_MASK) >> 5))  # harmless within a warp
+        bad &= ~(equal & (access.lanes >> 5 == (before & LANE_MASK) >> 5))  # the same value: harmless within a warp
         if bad.any():
             row, column = np.argwhere(bad & ~equal if (bad & ~equal).any() else bad)[0]
             self._race(access, row, column, int(before[row, column]), past, bool(equal[row, 0]), False)
@@ -147,7 +150,7 @@ class RaceDetector(Observer):
             self.check(access, before, "read")
 
     def _check_together(self, access: Access, stamp) -> None:
-        """Lanes that store to one place in one instruction: nobody can tell which of them is last."""
+        """Report lanes that store to one place in the same instruction, as the order of their stores is undefined."""
         last = access.shadow.written[access.cells[:, :1]]
         lost = np.flatnonzero(last != stamp)
         if not len(lost):
@@ -172,9 +175,11 @@ class RaceDetector(Observer):
         )
 
     def check_shared(self, access: Access, last) -> bool:
-        """What concerns shared memory alone. last: the last writes, None if their absence does no harm.
+        """Check what applies to shared memory alone: asynchronous operations in flight, and uninitialised reads.
 
-        True where a copy that an mbarrier counts is in flight: of a race with it nothing more need be said.
+        last: the last writes, or None if it does not matter that there are none.
+        Returns True if a copy that an mbarrier counts, a wgmma or a tcgen05.mma is in flight; a race with it need not
+        be reported as well.
         """
         if access.shadow is not self.shared:
             return False
@@ -241,7 +246,7 @@ class RaceDetector(Observer):
         )
 
     def copies_waited(self, bounds: np.ndarray) -> None:
-        """Copies of groups before these have landed: as if their threads had written only now."""
+        """Copies of groups before `bounds` are complete; they count as writes that their threads make now."""
         left, shadow = [], self.shared
         for lanes, index, width, group, site in self.copies:
             done = group < bounds[lanes]
@@ -254,7 +259,7 @@ class RaceDetector(Observer):
                 left.append((lanes[~done], index[~done], width, group[~done], site))
         self.copies = left
 
-    # ---- What orders ----
+    # ---- Synchronisation ----
 
     def fence(self, lanes, wide: bool) -> None:
         self.order.fence(self._rows(self._lanes(lanes, lanes.picked)), self.hazards.event, wide)
@@ -280,7 +285,7 @@ class RaceDetector(Observer):
         self.order.met(arrived, np.array([events[warp] for warp in arrived.tolist()]), np.unique(lanes >> 5))
         self.order.synced[lanes] = self.hazards.event
         sites = sorted({arrival.site for arrival in arrivals})
-        counted = any(arrival.expected is not None for arrival in arrivals)  # the barrier names how many
+        counted = any(arrival.expected is not None for arrival in arrivals)  # the instruction gives a thread count
         if not counted and len(sites) > 1:
             describe = self.resident.describe
             self.hazards.add(

@@ -1,4 +1,4 @@
-"""The sentences of a race: who, where, with whom, and what would have ordered the two."""
+"""Messages about races: which two threads, at which place, and what would have ordered their accesses."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class Words(NamedTuple):
-    """launch: of the race.   lane: number of the lane in the launch.   place: the address, in words.
+    """Describes one access in messages.
 
-    shared: in shared memory.
+    lane: number of the lane in the launch.   place: the address, in words.   shared: whether it is in shared memory.
     """
 
     launch: object
@@ -24,19 +24,19 @@ class Words(NamedTuple):
 
 
 def is_bulk(item) -> bool:
-    """Whether an instruction is a bulk copy, of TMA or of plain bytes."""
+    """Whether an instruction is a bulk copy, of a tensor or of bytes, or writes like one (clusterlaunchcontrol)."""
     return item.family == "clusterlaunchcontrol" or (item.family == "cp" and "bulk" in item.parts)
 
 
 def reports_to_mbarrier(item) -> bool:
-    """Whether an instruction is a copy or a store that tells an mbarrier when it has landed."""
+    """Whether an instruction is an asynchronous copy or store that reports its completion to an mbarrier."""
     if item.family == "cp":
         return bool({"bulk", "mbarrier"} & set(item.parts))
     return item.family in ("st", "red", "clusterlaunchcontrol") and "async" in item.parts
 
 
 def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | None, phase: int | None) -> str:
-    """An access to shared memory that an asynchronous copy still fills, or (leaving) still reads."""
+    """The message about an access to shared memory that an asynchronous copy still writes, or (leaving) still reads."""
     start = f"{words.here(access.site)} {access.verb} {words.place} while"
     if leaving and barrier is None:
         return f"{start} a bulk copy may still be reading it; its thread needs wait_group.read before."
@@ -53,7 +53,7 @@ def in_flight(words: Words, access, other: int, leaving: bool, barrier: int | No
 
 
 def lanes_per_block(launch) -> int:
-    """Lanes of a block, its last warp filled up."""
+    """Lanes of a block; a partial last warp counts as 32."""
     return 32 * -(-launch.threads // 32)
 
 
@@ -71,11 +71,11 @@ def thread_of(launch, lane: int) -> str:
     return f"thread ({thread % a}, {thread // a % b}, {thread // (a * b)}) of warp {thread // 32}"
 
 
-LANES, WARPS, BLOCKS = 1, 2, 3  # between whom a race is
+LANES, WARPS, BLOCKS = 1, 2, 3  # a race between lanes of a warp, warps of a block, or blocks
 
 
 def reach_of(launch, lane: int, other_lane: int) -> int:
-    """Whether two lanes of a launch belong to one warp, to warps of one block or to two blocks."""
+    """LANES, WARPS or BLOCKS: whether two lanes of a launch are in one warp, two warps of a block, or two blocks."""
     size = lanes_per_block(launch)
     if lane // size != other_lane // size:
         return BLOCKS
@@ -85,7 +85,7 @@ def reach_of(launch, lane: int, other_lane: int) -> int:
 def explain(
     words: Words, site: int, verb: str, other_lane: int, past: str, other: int, equal: bool, together: bool
 ) -> str:
-    """One sentence or two."""
+    """The message about a race, in one or two sentences."""
     launch, lane, size = words.launch, words.lane, lanes_per_block(words.launch)
     who = thread_of(launch, other_lane)
     reach = reach_of(launch, lane, other_lane)
@@ -101,7 +101,7 @@ def explain(
         who = f"{block_of(launch, other_lane)}, {who}"
     if together and one_warp:
         why = "which of the two values stays is not defined."
-    elif one_warp and not is_bulk(launch.program.sites[site]):  # a copy reads what threads of other warps wrote, too
+    elif one_warp and not is_bulk(launch.program.sites[site]):  # a bulk copy also reads what other warps wrote
         why = "nothing brought the lanes of the warp together in between; it needs __syncwarp()."
     elif one_cluster and is_bulk(launch.program.sites[site]) and past == "read":
         why = "nothing tells that it has read it; wait for the mbarrier at which the readers of a stage arrive."

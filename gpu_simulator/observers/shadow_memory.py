@@ -1,4 +1,4 @@
-"""What was last done to each cell of a memory: who wrote it and who read it, by event and lane."""
+"""Shadow memory: the last write and the last reads of each cell of a memory, by event and lane."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import numpy as np
 from gpu_simulator.observers.happens_before import LANE_BITS, LANE_MASK
 
 WIDEST = 16
-# What an asynchronous copy may still do to a cell of shared memory.
+# Whether an asynchronous copy may still write (FILLED) or read (READ) a cell of shared memory.
 FREE, FILLED, READ = 0, 1, 2
 
 
 class Shadow:
-    """Cells of 16 bytes that split when a narrower access comes, so that every access covers whole cells.
+    """Cells of 16 bytes, which are split when a narrower access occurs, so that every access covers whole cells.
 
     written, read: (cells,) `event << 32 | lane` of the last write and read; 0 for none.
-    other_read: of a read by another lane than that of the last one.
+    other_read: the same for a read by another lane than that of `read`.
     """
 
     ROWS: tuple[str, ...] = ("written", "read", "other_read")
@@ -28,13 +28,13 @@ class Shadow:
         self.written, self.read, self.other_read = (np.zeros(self.count, np.int64) for _ in range(3))
 
     def _take(self) -> None:
-        """Tell the account of the launch before the memory is used."""
+        """Report the memory to the account of the launch, before it is allocated."""
         needed = self.count * self.BYTES_A_CELL
         self.account(needed - self.taken)
         self.taken = needed
 
     def cells(self, index, width: int, lanes: int) -> np.ndarray:
-        """(lanes, cells of the access). index: in elements of `width` bytes, one a lane or one for all."""
+        """(lanes, parts) numbers of the cells accessed. index: in elements of `width` bytes, one a lane or for all."""
         while self.cell > width:
             self.cell //= 2
             self.count *= 2
@@ -49,31 +49,32 @@ class Shadow:
         last = self.read[cells]
         self.read[cells] = stamp
         self._keep(cells, lanes, last)
-        left = self.read[cells]  # of lanes that read one cell together only one is left
+        left = self.read[cells]  # if several lanes read one cell together, only one of them is stored
         if (left != stamp).any():
             self._keep(cells, left & LANE_MASK, np.broadcast_to(stamp, cells.shape))
 
     def _keep(self, cells, lanes, before) -> None:
-        """Reads `before` go to other_read where other lanes made them than those that are in `read` now."""
+        """Move the reads `before` to other_read if they were made by other lanes than the reads now in `read`."""
         moved = (before & LANE_MASK != lanes) & (before != 0)
         if moved.any():
             moved &= self._matters(cells, lanes, before, moved)
             self.other_read[cells[moved]] = before[moved]
 
     def _matters(self, cells, lanes, before, moved):
-        """Which of the `moved` reads other_read should name."""
+        """Which of the `moved` reads to store in other_read."""
         raise NotImplementedError
 
     def readers(self, cells, lanes):
-        """The reads that a write by these lanes has to come after, in arrays shaped like `cells`."""
+        """Yield the reads that have to happen before a write by these lanes, in arrays shaped like `cells`."""
         yield self.read[cells]
         yield self.other_read[cells]
 
 
 class SharedShadow(Shadow):
-    """Of shared memory: also the last read of every warp, and what an asynchronous copy may still do.
+    """Shadow of shared memory, with the last read of every warp (`by_warp`) and with copies in flight (`pending`).
 
-    mixed: (cells,) the last read that one of another warp followed; only then does `by_warp` tell more than `read`.
+    mixed: (cells,) event of the last read that a read of another warp followed; only then does `by_warp` hold more
+    than `read` and `other_read`.
     """
 
     ROWS = (*Shadow.ROWS, "by_warp", "mixed", "pending")
@@ -96,7 +97,7 @@ class SharedShadow(Shadow):
         if mixed.any():
             mixed &= before >> LANE_BITS > self.ordering.floor
             self.mixed[cells[mixed]] = before[mixed] >> LANE_BITS
-        return one_warp  # for other warps there is `by_warp`
+        return one_warp  # reads by other warps are in `by_warp`
 
     def note_read(self, cells, lanes, stamp) -> None:
         super().note_read(cells, lanes, stamp)
@@ -122,7 +123,7 @@ class SharedShadow(Shadow):
 
 
 class GlobalShadow(Shadow):
-    """Of one array in global memory: `other_read` is of another block, if one read the cell."""
+    """Shadow of one array in global memory; `other_read` is a read by another block, if there was one."""
 
     def _matters(self, cells, lanes, before, moved):
         kept, block = self.other_read[cells], lanes // (32 * self.own)

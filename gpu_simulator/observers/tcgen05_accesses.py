@@ -1,4 +1,4 @@
-"""What the search for hazards keeps of tensor memory: accesses, who knows of their end, and by cell the last ones."""
+"""Records of tensor memory for `Tcgen05Checker`: accesses, which threads know that they are done, the last by cell."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from gpu_simulator.hardware.tensor_memory_layout import COLUMNS
 
-GROUPS = 8  # of 16 lanes: what an access covers is told by group and column
+GROUPS = 8  # of 16 lanes; accesses are tracked by group and column
 
 
 @dataclass(eq=False)
 class Touch:
-    """An access to tensor memory. kind: "mma", "ld" or "st".   lane: the first that executed it.
+    """An access to tensor memory. kind: "mma", "ld", "st" or "dealloc".   lane: the first that executed it.
 
-    issued, done, fenced: events; 0 where that has not been.   product: of an mma.
-    commit: the first behind a product, a `transfers.Load`.
+    issued, done, fenced: events; 0 if that has not happened.   product: of an mma.
+    commit: the first tcgen05.commit after an mma, a `transfers.Load`.
     """
 
     kind: str
@@ -36,10 +36,10 @@ class Touch:
 
 
 class Progress:
-    """Of the products of one thread: who knows how many of them are done.
+    """Which threads know how many of the products (tcgen05.mma) of one thread are done.
 
-    waiting: touches of those of which nobody knows.   uncommitted: of those that no commit follows.
-    counts, events: by the lane of a thread that has waited, ascending.
+    waiting: numbers of the products that no thread knows to be done.   uncommitted: those that no commit follows.
+    counts, events: by the lane of a thread that has waited, the numbers of products done and when it knew, ascending.
     """
 
     def __init__(self):
@@ -48,7 +48,7 @@ class Progress:
         self.events: dict[int, list[int]] = {}
 
     def witnesses(self, number: int):
-        """(event, lane) of each thread that knows the end of a product: the first time that it learnt of it."""
+        """Yield (event, lane) for each thread that knows that a product is done; event: when it first knew."""
         for lane, counts in self.counts.items():
             at = bisect_left(counts, number)
             if at < len(counts):
@@ -56,7 +56,10 @@ class Progress:
 
 
 class Cells:
-    """Of one block: numbers of the last touches, 0 for none, by group of 16 lanes and column."""
+    """The last accesses to the tensor memory of one block: their numbers, 0 for none, by group of 16 lanes and column.
+
+    other: an earlier reader than `reader`.
+    """
 
     def __init__(self):
         self.writer, self.reader, self.other = (np.zeros((GROUPS, COLUMNS), np.int32) for _ in range(3))

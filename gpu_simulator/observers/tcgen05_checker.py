@@ -1,14 +1,15 @@
-"""Hazards of tensor memory and of tcgen05.mma: what is used before it is known to be done, and fences between threads.
+"""Finds hazards of tensor memory and of tcgen05.mma: data used before it is known to be complete, and missing fences.
 
 Every tcgen05 access to tensor memory is asynchronous. A load or a store is done when its warp has waited (wait::ld,
-wait::st), a product when some thread has waited for the mbarrier of a tcgen05.commit behind it. Another thread may then
-touch the same cells if it was told (a barrier) and has executed tcgen05.fence::after_thread_sync since, for what it
-does is asynchronous as well. Where the barrier is relaxed, who tells has to execute tcgen05.fence::before_thread_sync
-first; a commit contains that fence, and a release orders what has been waited for in any case ("The standard memory
-consistency model synchronization mechanisms also apply"). Products with the same accumulator, shape and kind that one
-thread issues follow each other without any of this; those of different warps never do.
+wait::st), a product when some thread has waited for the mbarrier of a tcgen05.commit that follows it. Another thread
+may then access the same cells if it has synchronised with that thread (a barrier) and has executed
+tcgen05.fence::after_thread_sync since, because its own access is asynchronous as well. If the barrier is relaxed, the
+first thread has to execute tcgen05.fence::before_thread_sync before it; a commit contains that fence, and a release
+orders what has been waited for in any case ("The standard memory consistency model synchronization mechanisms also
+apply"). Products with the same accumulator, shape and kind that one thread issues are executed in order without any of
+this; those of different warps are not.
 
-The operands in shared memory belong to a product until it is known to be done. What threads stored there it reads
+The operands in shared memory must not change until the product is known to be done. What threads stored there is read
 through the async proxy. PTX ISA, "tcgen05: Memory Consistency Model".
 """
 
@@ -28,7 +29,7 @@ WHOLE_WARP = ("ld", "st")  # accesses that all lanes of a warp execute together
 
 
 class Tcgen05Checker:
-    """Of one group of resident blocks; part of its `RaceDetector`."""
+    """Part of the `RaceDetector` of one group of resident blocks."""
 
     def __init__(self, detector):
         self.detector, self.resident, self.hazards, self.order = (
@@ -41,18 +42,21 @@ class Tcgen05Checker:
         self.cells: dict[int, Cells] = {}
         self.touches: list[Touch] = [Touch("none", -1, 0, 0)]
         self.open: dict[int, list[Touch]] = {}  # warp -> loads and stores that it has not waited for
-        self.unfenced: dict[int, list[Touch]] = {}  # warp -> touches since its last fence before
+        self.unfenced: dict[int, list[Touch]] = {}  # warp -> accesses since its last fence::before_thread_sync
         self.between = Tcgen05Order(detector)
-        self.said: set = set()  # places of pairs of which something was reported
-        self.reading = np.zeros(0, np.int32)  # by 16 bytes of shared memory: the last product that reads them
-        self.stamps = np.zeros(64, np.int64)  # by touch: event << 32 | lane that first knew that a product was done
-        self.progress: dict[int, Progress] = {}  # by lane that issues
-        self.arriving: list = []  # commits to mbarriers of other blocks, for which nobody has waited
+        self.said: set = set()  # pairs of places for which something was reported
+        self.reading = np.zeros(0, np.int32)  # for each 16 bytes of shared memory: the last product that reads them
+        self.stamps = np.zeros(64, np.int64)  # by product: event << 32 | lane that first knew that it was done
+        self.progress: dict[int, Progress] = {}  # by issuing lane
+        self.arriving: list = []  # commits to mbarriers of other blocks, for which no thread has waited
 
     # ---- Allocation ----
 
     def tcgen05_alloc_asked(self, site: int, warp: int, block: int, group: int) -> None:
-        """As a pair it reaches into the other block, which has to run: some thread has met it at barrier.cluster."""
+        """Report an allocation with cta_group::2 if the other block of the pair may not have started.
+
+        It has started if this block has waited at barrier.cluster.
+        """
         if group == 1:
             return
         lane = 32 * warp
@@ -62,7 +66,7 @@ class Tcgen05Checker:
             self.words.not_begun(site, lane, block ^ 1)
 
     def tcgen05_allocated(self, site: int, lane: int, block: int, start: int, columns: int, place: int) -> None:
-        """A warp gets columns, and their address is written to shared memory (`place`, in words)."""
+        """A warp gets columns, and their address is written to shared memory (`place`, in units of 4 bytes)."""
         cells = self.cells.setdefault(block, Cells())
         for rows in (cells.writer, cells.reader, cells.other):
             rows[:, start : start + columns] = 0
@@ -129,7 +133,7 @@ class Tcgen05Checker:
         for warp, lanes_of_warp in zip(*np.unique(numbers >> 5, return_counts=True), strict=True):
             left = []
             for touch in self.unfenced.pop(int(warp), ()):
-                if touch.kind in WHOLE_WARP and lanes_of_warp < 32:  # the other lanes have not said that they are done
+                if touch.kind in WHOLE_WARP and lanes_of_warp < 32:  # the other lanes have not executed the fence
                     left.append(touch)
                 else:
                     touch.fenced = event
@@ -162,7 +166,7 @@ class Tcgen05Checker:
                 cells.reader[where] = number
 
     def tcgen05_executed(self, site: int, numbers) -> None:
-        """Several threads of one warp may issue the same product."""
+        """Report a tcgen05.mma that several threads of one warp issue."""
         warps = numbers >> 5
         if len(np.unique(warps)) == len(numbers):
             return
@@ -179,7 +183,7 @@ class Tcgen05Checker:
         )
 
     def _operands(self, product, number: int) -> None:
-        """A product reads shared memory."""
+        """Check the operands that a product reads in shared memory."""
         detector, shadow, index = self.detector, self.detector.shared, product.shared(self.resident.shared_stride >> 4)
         cells = shadow.cells(index, 16, len(index))
         lanes = np.full((len(index), 1), product.lane + detector.first_lane)
@@ -198,7 +202,7 @@ class Tcgen05Checker:
         self.reading[index] = number
 
     def overwritten(self, access: Access) -> bool:
-        """A write to shared memory; True where a product that may be in flight reads there."""
+        """Check a write to shared memory; True if a product that may be in flight reads there."""
         if len(self.reading) == 0:
             return False
         chunks = access.cells * access.shadow.cell >> CHUNK_SHIFT
@@ -227,7 +231,7 @@ class Tcgen05Checker:
     # ---- Commits ----
 
     def tcgen05_committed(self, load, barrier) -> None:
-        """A commit will arrive at a barrier; it publishes what its thread did before."""
+        """Record a commit, which will arrive at an mbarrier and publishes what its thread did before."""
         self.detector.proxies.mbarrier_used(load.site, barrier, np.array([load.lane]))
         self.detector.proxies.clocks[load] = self.order.known_to(np.array([load.lane >> 5]), self.hazards.event)[0]
         if load.key[0] != self.resident.block_of_lane[load.lane]:
@@ -239,7 +243,7 @@ class Tcgen05Checker:
             progress.uncommitted = []
 
     def observed(self, load, lane: int) -> None:
-        """A thread has seen the end of the phase that a commit was counted in."""
+        """A thread has waited for the phase that counts a commit, so the products before the commit are done."""
         progress, event = self.progress.setdefault(load.lane, Progress()), self.hazards.next_event(load.site)
         self.arriving = [other for other in self.arriving if other is not load]
         counts, events = progress.counts.setdefault(lane, []), progress.events.setdefault(lane, [])
@@ -252,21 +256,21 @@ class Tcgen05Checker:
             self.stamps[number] = event << LANE_BITS | (lane + self.detector.first_lane)
 
     def left(self, block: int) -> None:
-        """A block has ended: what arrives at its mbarriers from another block has to have come."""
+        """Report commits of other blocks that may still arrive at an mbarrier of a block that has ended."""
         for load in self.arriving:
             if load.key[0] == block:
                 self.words.arrives_late(load, block)
 
     def _witnesses(self, touch: Touch):
-        """(event, lane) at which threads knew that an access was done."""
+        """(event, lane) for each thread that knows that an access is done."""
         if touch.product is None:
             return [(touch.done, touch.lane)]
         return list(self.progress[touch.lane].witnesses(touch.product.number))
 
-    # ---- The question ----
+    # ---- Pairs of accesses ----
 
     def _against(self, new: Touch, table: np.ndarray, reads: bool) -> None:
-        """A touch against the last ones of its cells. reads: whether it matters that somebody has written there."""
+        """Check an access against the last ones to its cells. reads: report cells that were never written."""
         low, high = int(table.min()), int(table.max())
         if reads and low == 0 and new.kind != "dealloc":
             self.words.never_written(new)
@@ -281,7 +285,7 @@ class Tcgen05Checker:
                 missing(old, new)
 
     def _missing(self, old: Touch, new: Touch):
-        """The function of `Tcgen05Messages` that says what is missing between two touches of a cell; None: nothing."""
+        """The method of `Tcgen05Messages` that reports what is missing between two accesses to a cell, or None."""
         between, words, whole = self.between, self.words, new.kind in WHOLE_WARP
         if old.product is None:
             if old.warp == new.warp and (old.done or old.kind == new.kind == "ld"):

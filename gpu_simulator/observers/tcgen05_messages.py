@@ -1,4 +1,4 @@
-"""The sentences about tensor memory: who uses what, what may still be in flight, and what would have waited for it."""
+"""Messages about tensor memory: which access, which earlier one may still be in flight, and what is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Tcgen05Messages:
         self.detector, self.resident, self.hazards = detector, detector.resident, detector.hazards
 
     def who(self, touch) -> str:
-        """A thread, or the warp of an instruction of whole warps."""
+        """The thread of an access, or its warp if whole warps execute the instruction, in words."""
         name = self.resident.name_lane(touch.lane)
         if touch.kind == "mma":
             return name
@@ -64,7 +64,7 @@ class Tcgen05Messages:
         )
 
     def remedy(self, old) -> str:
-        """What has not happened since an access."""
+        """What would show that an access is done but has not happened, in words."""
         if old.kind != "mma":
             return f"its warp has not executed tcgen05.wait::{old.kind}"
         commit = old.commit

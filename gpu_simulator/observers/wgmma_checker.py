@@ -1,12 +1,12 @@
-"""Hazards of wgmma: registers and shared memory that one in flight still uses, fences that are missing before it.
+"""Finds hazards of wgmma: uses of registers and shared memory that a wgmma in flight still uses, and missing fences.
 
-Registers: those of the accumulators and of A belong to a wgmma until a wait_group covers it; and what threads did with
-them before, it sees only behind a wgmma.fence. ptxas mends some of this by waiting at once (its warning C7510); the
-rules here are those of the PTX ISA, "wgmma.fence" and "wgmma.wait_group".
+Registers: threads must not use the accumulators and the registers of A until a wait_group covers the wgmma, and what
+they did with these registers before is visible to it only after a wgmma.fence. ptxas repairs some of this by waiting at
+once (its warning C7510); the rules here are those of the PTX ISA, "wgmma.fence" and "wgmma.wait_group".
 
-Shared memory is read through the async proxy: what threads wrote needs fence.proxy.async, what copies fill has to have
-been waited for by every warp of the warpgroup. Until the wait_group nobody may write there. From then on all its four
-warps may say that the operands have been read, whichever of them tells.
+Shared memory is read through the async proxy: what threads wrote needs fence.proxy.async, and every warp of the
+warpgroup has to have waited for what copies wrote. No thread may write to the operands before the wait_group. After it,
+each of the four warps may publish that the operands have been read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHUNK_SHIFT = 4
 
 
 class WgmmaChecker:
-    """Of one group of resident blocks; part of its `RaceDetector`. Groups are numbered as in `Warpgroups`."""
+    """Part of the `RaceDetector` of one group of resident blocks. Warpgroups are numbered as in `Warpgroups`."""
 
     def __init__(self, detector):
         self.detector, self.resident, self.hazards = detector, detector.resident, detector.hazards
@@ -31,13 +31,13 @@ class WgmmaChecker:
         self.groups = resident.warpgroups
         self.fenced = np.zeros(self.groups.count, np.int64)  # time of the last wgmma.fence; 0 for none
         self.used: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # register -> time and site of the last use by threads
-        self.matrices: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}  # accumulators -> of the last wgmma on them
+        self.matrices: dict[tuple, tuple[np.ndarray, np.ndarray]] = {}  # accumulators -> the same of the last wgmma
         self.reading = np.zeros(
             (len(resident.shared.data) >> CHUNK_SHIFT) + 1, np.int32
-        )  # wgmma that read each 16 bytes
+        )  # for each 16 bytes, how many wgmma in flight read them
         resident.take(self.reading.nbytes, "the hazards' record of wgmma")
         self.busy = 0
-        self.reads: dict[Flight, list] = {}  # of those in flight: the 16 bytes of shared memory that each group reads
+        self.reads: dict[Flight, list] = {}  # wgmma in flight -> the 16-byte chunks that each of its groups reads
 
     # ---- Registers ----
 
@@ -46,7 +46,7 @@ class WgmmaChecker:
         self.fenced[groups] = self.time
 
     def wgmma_registers_used(self, lanes, site: int, registers: tuple, verb: str, mask) -> None:
-        """Threads use registers of accumulators or of A. verb: "reads", "writes" or, to a constant, "sets"."""
+        """Check threads that use registers of accumulators or of A. verb: as for `Observer.wgmma_registers_used`."""
         groups = self.groups.some(lanes, mask)
         for flight in self.groups.flights:
             self._in_flight(site, flight, groups, registers, verb)
@@ -58,7 +58,7 @@ class WgmmaChecker:
             time[groups], sites[groups] = self.time, site
 
     def wgmma_register_moved(self, lanes, to: int, source: int, mask) -> None:
-        """A plain move: what holds for the source holds for the copy."""
+        """A plain move: the last use of the source becomes that of the destination."""
         groups = self.groups.some(lanes, mask)
         for mine, other in zip(self._used(to), self._used(source), strict=True):
             mine[groups] = other[groups]
@@ -90,7 +90,7 @@ class WgmmaChecker:
             )
 
     def _registers_of(self, flight) -> None:
-        """The registers of a wgmma that is being issued."""
+        """Check the registers of a wgmma that is being issued."""
         kind, site, groups = flight.kind, flight.site, flight.groups
         fenced = self.fenced[groups]
         if not fenced.all():
@@ -101,7 +101,7 @@ class WgmmaChecker:
                 -1,
                 lambda: (
                     f"{self.resident.describe(site)}: {self.groups.name(group)} has executed no wgmma.fence before its "
-                    "first wgmma: it takes the registers of the warpgroup only behind one."
+                    "first wgmma: it sees the registers of the warpgroup only after one."
                 ),
             )
         for register in (*kind.d, *kind.a):
@@ -146,7 +146,7 @@ class WgmmaChecker:
     # ---- Shared memory ----
 
     def wgmma_issued(self, flight, sources) -> None:
-        """A wgmma is issued.   sources: of A (unless in registers) and B, (groups, lines, chunks) of shared memory."""
+        """Check a wgmma that is being issued. sources: as for `Observer.wgmma_issued`."""
         self._registers_of(flight)
         self.hazards.next_event(flight.site)
         count = len(flight.groups)
@@ -161,7 +161,7 @@ class WgmmaChecker:
         self.reads[flight] = reads
 
     def _operands(self, site: int, group: int, index) -> None:
-        """One warpgroup reads its operands."""
+        """Check the operands that one warpgroup reads in shared memory. index: of their 16-byte chunks."""
         detector, shadow = self.detector, self.detector.shared
         cells = shadow.cells(index, 16, len(index))
         lane = self._first_warp(group) * 32 + detector.first_lane
@@ -179,11 +179,11 @@ class WgmmaChecker:
             if bad is not None:
                 detector.check(access(warp), np.where(np.isin(last, stamps[bad[:, 0]]), last, 0), "wrote")
                 break
-        does, warps = "reads {place} through the async proxy", lane + 32 * np.arange(WARPS)  # which all need the fence
+        does, warps = "reads {place} through the async proxy", lane + 32 * np.arange(WARPS)  # all need the fence
         detector.fences.check(first, last, does, warps, names_writer=True)
 
     def overwritten(self, access: Access) -> bool:
-        """A write to shared memory; True where a wgmma in flight reads there."""
+        """Check a write to shared memory; True if a wgmma in flight reads there."""
         chunks = access.cells * access.shadow.cell >> CHUNK_SHIFT
         bad = self.reading[chunks] > 0
         if not bad.any():
@@ -211,7 +211,7 @@ class WgmmaChecker:
         )
 
     def wgmma_waited(self, flight, done) -> None:
-        """Some of its groups have waited for a wgmma."""
+        """Some groups of a wgmma have waited for it."""
         detector, order, shadow = self.detector, self.detector.order, self.detector.shared
         event = self.hazards.next_event(flight.site)
         for at in np.flatnonzero(done).tolist():
@@ -227,7 +227,7 @@ class WgmmaChecker:
             del self.reads[flight]
 
     def in_flight_at_end(self, flights) -> None:
-        """The blocks have ended."""
+        """Report wgmma that are in flight when the blocks have ended."""
         for flight in flights:
             group = int(flight.groups[np.argmax(flight.left)])
             self.hazards.add(
@@ -243,7 +243,7 @@ class WgmmaChecker:
     # ---- Pieces ----
 
     def _first_warp(self, group: int) -> int:
-        """Number of the first warp of a group."""
+        """The resident warp that is the first of a group."""
         block, local = divmod(group, self.groups.each)
         return block * self.resident.warps_per_block + local * WARPS
 

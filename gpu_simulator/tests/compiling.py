@@ -1,4 +1,4 @@
-"""CUDA source compiled for a test, and kept for the tests that come later. Where NVRTC is missing the test is skipped."""
+"""Compiles CUDA source for tests, with a cache on disk. A test is skipped if NVRTC is not installed."""
 
 import os
 import tempfile
@@ -24,12 +24,12 @@ def is_here() -> bool:
 
 
 def need_compiler() -> None:
-    """Skip the test, or the module, where CUDA source cannot be compiled."""
+    """Skip the test, or the module, if CUDA source cannot be compiled."""
     if not is_here():
         pytest.skip("NVRTC is not installed: pip install 'gpu_simulator[compiler]'", allow_module_level=True)
 
 
 def compile(source, **options):
-    """`gpu_simulator.compiler.compile` with a cache."""
+    """`gpu_simulator.compiler.compile` with the tests' cache."""
     need_compiler()
     return compiler.compile(source, cache=CACHE, **options)

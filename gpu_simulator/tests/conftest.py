@@ -1,7 +1,7 @@
-"""For all tests of the simulator: CUDA text to a launch, and how many cases of a sweep are quick.
+"""Fixtures for all tests of the simulator, and the marker for tests with many cases.
 
-`@pytest.mark.sampled(every=8)` stands above a test with many cases: the first of them and every eighth after it run, and
-the others are `long`.
+`@pytest.mark.sampled(every=8)` keeps the first case of a parametrized test and every eighth after it; the others are
+marked `long`.
 """
 
 import signal
@@ -13,11 +13,11 @@ import pytest
 
 import gpu_simulator
 
-# An interrupt interrupts, also where a shell started the tests in the background and had it ignored.
+# A shell that starts the tests in the background makes them ignore interrupts; restore the default.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` deselects
+@pytest.hookimpl(tryfirst=True)  # before `-m` deselects tests
 def pytest_collection_modifyitems(items):
     cases = defaultdict(list)
     for item in items:

@@ -1,5 +1,5 @@
-"""Kernels broken on purpose: each barrier, fence, wait, commit and mbarrier operation deleted or turned wrong, each
-ordered access made a plain one.
+"""Mutants of a kernel's PTX: one barrier, fence, wait, commit or mbarrier operation deleted or altered, or one ordered
+access made a plain one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MULTIPLY = re.compile(
     r"(?<![\w.])(wgmma\.mma_async[\w.:]*\s+\{[^}]*\},\s*(?:\{[^}]*\}|(?P<a>[%\w$]+)),\s*(?P<b>[%\w$]+),[^;]*;)"
 )
 _GROUP_WAIT = re.compile(r"(?<![\w.])(wgmma\.wait_group[\w.:]*\s+(?P<newest>\d+)\s*;)")
-# Fields of a descriptor of wgmma, and what is XORed into them.
+# Field of a wgmma matrix descriptor -> the bits that a mutant flips.
 _FIELDS = {
     "start": 1 << 1,
     "leading offset": 1 << 17,
@@ -47,7 +47,7 @@ _ARRIVE = re.compile(r"(?<![\w.])barrier\.cluster\.arrive(?:\.release)?(?P<align
 
 
 class Mutant(NamedTuple):
-    """PTX with one statement deleted or weakened; `line` is its line in the original."""
+    """PTX with one statement deleted or altered; `line` is the statement's line in the original."""
 
     line: int
     statement: str
@@ -55,14 +55,14 @@ class Mutant(NamedTuple):
 
 
 def mutants(ptx: str, pattern: re.Pattern = _SYNCHRONISATION) -> Iterator[Mutant]:
-    """Every PTX text in which one barrier, fence, wait or commit is gone. Line numbers stay as they were."""
+    """Yield a mutant without each statement that matches `pattern`. Line numbers do not change."""
     for m in pattern.finditer(ptx):
         blank = re.sub(r"[^\n]", " ", m[0])
         yield Mutant(ptx.count("\n", 0, m.start(1)) + 1, m[1].strip(), ptx[: m.start()] + blank + ptx[m.end() :])
 
 
 def altered_mbarriers(ptx: str) -> Iterator[Mutant]:
-    """Every PTX text in which one wait on an mbarrier finds its phase over, asks for the other parity, or in which one
+    """Yield each mutant in which one wait on an mbarrier always succeeds or tests the other parity, or in which one
     expect_tx announces 16 bytes too many or too few.
     """
     for m in _WAIT.finditer(ptx):
@@ -75,8 +75,8 @@ def altered_mbarriers(ptx: str) -> Iterator[Mutant]:
 
 
 def altered_wgmma(ptx: str) -> Iterator[Mutant]:
-    """Every PTX text in which one wgmma.wait_group leaves one group more in flight, or in which one field of one
-    descriptor of a wgmma is another: start, offsets, base offset, swizzle.
+    """Yield each mutant in which one wgmma.wait_group leaves one more group in flight, or in which one field of one
+    matrix descriptor of a wgmma is changed: start, offsets, base offset, swizzle.
     """
     for m in _GROUP_WAIT.finditer(ptx):
         newest = int(m["newest"]) + 1
@@ -101,15 +101,15 @@ def _recomputed(m: re.Match, name: str, opcode: str, value: int, kind: str = "b3
 
 
 def weakened(ptx: str) -> Iterator[Mutant]:
-    """Every PTX text in which one volatile, relaxed, acquire or release access is a plain one."""
+    """Yield each mutant in which one volatile, relaxed, acquire or release access is a plain one."""
     for m in _ORDERED.finditer(ptx):
         begin, end = m.span(2)
         yield Mutant(ptx.count("\n", 0, m.start(1)) + 1, m[1].strip(), ptx[: begin - 1] + ptx[end:])
 
 
 def altered_clusters(ptx: str) -> Iterator[Mutant]:
-    """Every PTX text in which one multicast goes to one block fewer or more, one mapa names the neighbour of its rank,
-    or one arrival at barrier.cluster orders nothing.
+    """Yield each mutant in which one multicast goes to one block fewer or more, one mapa uses the neighbouring rank, or
+    one arrival at barrier.cluster is relaxed.
     """
     for m in _MULTICAST.finditer(ptx):
         for bit in (1, 2, 4):

@@ -1,5 +1,5 @@
-"""Kernels on tcgen05 broken on purpose: each field of each descriptor another, accumulation turned round, a commit that
-reports to other blocks, a load or an allocation somewhere else.
+"""Mutants of tcgen05 kernels: one descriptor field changed, accumulation inverted, a commit that reports elsewhere, a
+load from another address, or an allocation of another size.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _COMMIT = re.compile(rf"(?<![\w.])(tcgen05\.commit[\w.:]*\s+\[(?P<barrier>{_NAME
 _LOAD = re.compile(rf"(?<![\w.])(tcgen05\.ld[\w.:]*\s+\{{[^}}]*\}},\s*\[(?P<address>{_NAME})\][^;]*;)")
 _SIZED = re.compile(rf"(?<![\w.])(tcgen05\.(?:de)?alloc[\w.:]*\s+\[?{_NAME}\]?,\s*(?P<columns>{_NAME});)")
 
-# What is XORed into a descriptor, by field.
+# Field of a descriptor -> the bits that a mutant flips.
 SHARED_FIELDS = {
     "start": 1 << 1,
     "leading offset": 1 << 16,
@@ -48,7 +48,7 @@ INSTRUCTION_FIELDS = {
 
 
 def altered_tcgen05(ptx: str) -> Iterator[Mutant]:
-    """Every PTX text in which one operand of one tcgen05 instruction is another."""
+    """Yield each mutant in which one operand of one tcgen05 instruction is changed."""
     for m in _MULTIPLY.finditer(ptx):
         for name in ("a", "b"):
             for field, bits in SHARED_FIELDS.items() if m[name] else ():
@@ -70,7 +70,7 @@ def altered_tcgen05(ptx: str) -> Iterator[Mutant]:
 
 
 def _changed(m: re.Match, name: str, how: str, kind: str, code: str) -> Mutant:
-    """One operand replaced by the register that `code` sets."""
+    """The mutant in which one operand is replaced by a register that `code` sets."""
     (begin, end), (first, last) = m.span(), m.span(name)
     text = f"{{ .reg .{kind} %mutant; {code} {m.string[begin:first]}%mutant{m.string[last:end]} }}"
     line = m.string.count("\n", 0, begin) + 1

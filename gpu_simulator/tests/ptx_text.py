@@ -1,4 +1,4 @@
-"""PTX written by hand for a test: a kernel of three buffers, with registers of every kind."""
+"""Builds PTX kernels for tests, with three buffers as parameters and registers of every type."""
 
 import numpy as np
 
@@ -25,12 +25,14 @@ ld.param.u64 %d, [param_d];
 
 
 def text(body: str, shared: int = 4096) -> str:
-    """PTX of a kernel: %t, %b and %n are thread, block and threads a block; %a, %bb and %d point to its buffers."""
+    """The PTX of a kernel. In `body`, %t is the thread, %b the block, %n the number of threads per block, and %a, %bb
+    and %d are the addresses of the buffers.
+    """
     return HEAD.format(shared=shared) + body + "\nret;\n}\n"
 
 
 def run(body: str, a, b, d, grid=1, block=32, shared: int = 4096, **options):
-    """Launch it on three arrays; the report. An array that is None is a null pointer."""
+    """Launch the kernel of `text` on three arrays and return the report. None as an array gives a null pointer."""
     return gpu_simulator.launch(text(body, shared), "kernel", grid, block, [a, b, d], **options)
 
 
@@ -40,5 +42,5 @@ def at(pointer: str, index: str, size: int, into: str) -> str:
 
 
 def words(count: int, start: int = 0) -> np.ndarray:
-    """start, start + 1 … as u32"""
+    """The numbers start, start + 1, … as uint32."""
     return np.arange(start, start + count, dtype=np.uint32)

@@ -1,4 +1,4 @@
-"""Which broken variants of a kernel nobody notices."""
+"""Finds the mutants of a kernel that the emulator does not detect."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,15 +11,15 @@ TIMINGS = ("early", "late")
 
 
 def survivors(broken: Iterable[Mutant], attempt: Callable[[str, str], tuple[bool, Any]]) -> list[str]:
-    """The statements of the mutants that neither fail, nor are wrong, nor report a hazard in either timing.
+    """The statements of the mutants that raise no error, give the exact result and report no hazard, in both timings.
 
-    `attempt(ptx, timing)` gives (exact, report).
+    `attempt(ptx, timing)` returns (whether the result is exact, report).
     """
 
     def noticed(ptx: str, timing: str) -> bool:
         try:
             exact, report = attempt(ptx, timing)
-        except emulator.EmulatorError:  # a wait that never ends, a descriptor that cannot be
+        except emulator.EmulatorError:  # such as a deadlock or an invalid descriptor
             return True
         return not exact or bool(report.hazards)
 

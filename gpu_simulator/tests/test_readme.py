@@ -1,4 +1,4 @@
-"""What README.md says is so: its example runs, and its table has every opcode."""
+"""Tests of README.md: its example runs, its table has every opcode, and the options that it names exist."""
 
 import re
 from pathlib import Path

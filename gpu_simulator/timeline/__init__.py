@@ -1,1 +1,1 @@
-"""The schedule of a launch: which warp asks for what and who waits for whom, without times."""
+"""Records the schedule of a launch: what each warp requests and what it waits for, without times."""

@@ -1,10 +1,11 @@
-"""The schedule of a launch as a `Trace`: which warp asks for what, and who waits for whom, without any time.
+"""Records the schedule of a launch as a `Trace`: what each warp requests and what it waits for, without times.
 
     trace = record(compiled, grid, block, args)          block 0 alone
     place(trace, Costs.of(gpu("b200")))                  in logical time (`gemm_lab.model.pipeline_placing`)
 
-Stops are made at the instructions that matter, as `inspect` does; a launch that is not recorded pays nothing. The
-phases of mbarriers are those that the emulator really counted: what a copy or a commit completes and what a wait saw.
+The recorder sets probes at the relevant instructions, as `inspect` does, so a launch that is not recorded is not
+slower. The phases of mbarriers are those that the emulator counted when a copy or a commit completed, and when a wait
+succeeded.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from gpu_simulator.timeline.trace import (
 
 FAMILIES = {"mma", "wmma", "wgmma", "tcgen05", "cp", "mbarrier", "st"}
 SUBCORES = 4
-K_OF_KIND = {"f16": 16, "tf32": 8}  # PTX ISA, tcgen05.mma: of one instruction; 32 for bytes and what is narrower
+K_OF_KIND = {"f16": 16, "tf32": 8}  # K of one instruction (PTX ISA, tcgen05.mma); 32 for types of 8 bits and less
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
 
 
@@ -60,9 +61,10 @@ def record(
     max_seconds: float | None = None,
     max_steps: float | None = None,
 ) -> Trace:
-    """Run one block (with a cluster, its whole cluster) and keep what its warps asked for. Arrays of `args` are read.
+    """Run one block, with the other blocks of its cluster, and return the `Trace` of their warps.
 
-    compiled, grid, block, args, cluster and the limits: as for `launch`. Raises what `launch` raises.
+    compiled, grid, block, args, cluster and the limits: as for `launch`; the arrays of `args` are not changed.
+    first_block: number of the block in the grid.   name: of the trace; by default the kernel's. Raises as `launch`.
     """
     entry = getattr(compiled, "entry", None) or _only_entry(compiled.ptx)
     program = program_of(compiled.ptx, entry)
@@ -93,18 +95,18 @@ def record(
 
 
 class Recorder(Observer):
-    """Hears of every stop and wait of some resident blocks. A signal names blocks by their numbers in the grid."""
+    """Observer that records the steps of some resident blocks. Signals name blocks by their number in the grid."""
 
     def __init__(self, resident):
         super().__init__(resident)
         self.steps: dict[tuple[int, int], list[Step]] = {}
-        self.who: dict[tuple[int, int], list[int]] = {}  # a bit for each lane that took part in a step
-        self.rounds: dict[tuple, int] = {}  # of the barriers of a block, by (block, number)
-        self.boxes: list[tuple] = []  # (block, first byte, behind the last, barrier, phase) of every load
+        self.who: dict[tuple[int, int], list[int]] = {}  # for each step, a mask of the lanes that took part
+        self.rounds: dict[tuple, int] = {}  # (block, number of a barrier) -> rounds completed
+        self.boxes: list[tuple] = []  # of every load: (block, first byte, end, barrier, phase)
         self.tiles: dict[tuple[int, int], int] = {}
         self.epilogue_done: dict[tuple[int, int], bool] = {}
 
-    # ---- What the scheduler says ----
+    # ---- Events of the scheduler ----
 
     def mbarrier_waits(self, site, barrier, numbers, phase) -> None:
         signal = (self.block(barrier.key[0]), barrier.key[1], phase)
@@ -123,7 +125,7 @@ class Recorder(Observer):
             self.next_round(block, number)
 
     def meet(self, block: int, number: int, numbers, stays: bool) -> None:
-        """Threads come to a barrier of their block; those of bar.arrive go on."""
+        """Record that threads arrive at a barrier of their block. stays: they wait there, unlike bar.arrive."""
         place = (self.block(block), number)
         signal = (place[0], f"barrier {number}", self.rounds.get(place, 0))
         for _, some, warp in self.warps(numbers):
@@ -142,17 +144,17 @@ class Recorder(Observer):
         self.at_cluster(WAIT, numbers, rounds)
 
     def at_cluster(self, what: str, numbers, rounds) -> None:
-        """Threads arrive at, or wait for, a round of barrier.cluster."""
+        """Record that threads arrive at, or wait for, a round of barrier.cluster."""
         resident = self.resident
         for first, some, warp in self.warps(numbers):
             home = int(resident.block_of_lane[numbers[first]])
             signal = (self.block(home - home % resident.cluster_size), "cluster", int(rounds[first]))
             self.add(warp, some, Step(what, signal=signal))
 
-    # ---- What instructions do ----
+    # ---- Events of instructions ----
 
     def stopped(self, lanes, site: int, values: dict, after: bool) -> None:
-        """Before an instruction; nothing is kept from after it."""
+        """Record an instruction before it executes; the call after it is ignored."""
         if after:
             return
         item = self.resident.program.sites[site]
@@ -182,7 +184,7 @@ class Recorder(Observer):
             self.each(stop, positions, Step(DRAIN, unit=WGMMA, newest=stop.number(positions[0], 0)))
 
     def multiplied(self, stop, positions, what: str, unit: str, share: int, filling=(None, None)) -> None:
-        """An mma of warps, or of a warpgroup of which each warp has a share."""
+        """Record an mma. share: the number of warps over which its FLOP are divided."""
         found = next((match for part in stop.item.parts if (match := _SHAPE.match(part))), None)
         if found is None:
             return
@@ -208,7 +210,7 @@ class Recorder(Observer):
             self.each(stop, positions, Step(EPILOGUE, 128.0 * count, "tensor memory"))
 
     def issued(self, stop, position: int) -> None:
-        """One tcgen05.mma: D, A, B, instruction descriptor, …, whether it adds to D."""
+        """Record one tcgen05.mma. Operands: D, A, B, instruction descriptor, …, a predicate that adds to D if true."""
         operands, parts = stop.item.operands, stop.item.parts
         instruction = stop.number(position, 3)
         n, m = (instruction >> 17 & 0x3F) * 8, (instruction >> 24 & 0x1F) * 16
@@ -254,7 +256,7 @@ class Recorder(Observer):
                 self.add(warp, lanes, Step(ASYNC, float(width * lanes.bit_count()), COPIES))
 
     def copied(self, stop, position: int) -> None:
-        """One copy by TMA, into shared memory or out of it."""
+        """Record one bulk copy, into shared memory or out of it."""
         parts, operands, warp = stop.item.parts, stop.item.operands, stop.warp(position)
         out = "bulk_group" in parts
         inside, outside = (operands[1], operands[0]) if out else operands[:2]
@@ -322,7 +324,10 @@ class Recorder(Observer):
         return int(self.resident.block_ids[number])
 
     def warps(self, lanes, positions=None):
-        """(first of `positions`, a bit for each lane, (block, warp)) of each warp among lane numbers."""
+        """Yield (position of its first lane, mask of its lanes, (block, warp)) for each warp among some lane numbers.
+
+        positions: of these lanes; by default their indices.
+        """
         numbers, first = np.unique(lanes >> 5, return_index=True)
         for number, at in zip(numbers.tolist(), first.tolist(), strict=True):
             block, warp = divmod(number, self.resident.warps_per_block)
@@ -334,7 +339,10 @@ class Recorder(Observer):
             self.add(warp, lanes, step)
 
     def add(self, warp, lanes: int, step: Step) -> None:
-        """Runs of the same work become one step; what other lanes do comes before the waits in which these stand."""
+        """Append a step to a warp; consecutive steps of the same work are merged.
+
+        A step is inserted before waits at the end of the list in which none of its lanes takes part.
+        """
         steps, who = self.steps.setdefault(warp, []), self.who.setdefault(warp, [])
         at = len(steps)
         while at and steps[at - 1].what == WAIT and not who[at - 1] & lanes:
@@ -351,7 +359,7 @@ class Recorder(Observer):
             who.insert(at, lanes)
 
     def trace(self, name: str) -> Trace:
-        """What was heard, with the barriers of loads numbered as stages."""
+        """The recorded `Trace`. The mbarriers of loads are numbered as stages, in the order of their addresses."""
         fulls = sorted({box[3] for box in self.boxes})
         stage_of = {barrier: stage for stage, barrier in enumerate(fulls)}
         named = {None: None, **stage_of}

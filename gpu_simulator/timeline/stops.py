@@ -1,4 +1,4 @@
-"""An instruction at which a recording stops: the operands of its lanes, and the barriers and buffers that they name."""
+"""The operands of an instruction that is being recorded, and the barriers and buffers that they refer to."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Register, Symbo
 
 
 class Stop:
-    """An instruction that is about to execute, and the values of its operands."""
+    """An instruction that is about to execute, and the values of its operands. position: index of one of its lanes."""
 
     def __init__(self, recorder, lanes, item: Instruction, values: dict):
         self.recorder, self.resident, self.item, self.values = recorder, recorder.resident, item, values
         self.lanes = lanes.lane_numbers()
 
     def value(self, position: int, operand):
-        """An operand at one lane; of a memory operand, its address."""
+        """The value of an operand at one lane; the address of a memory operand. Raises `TypeError` for other kinds."""
         if type(operand) is Register:
             value = self.values[f"r{operand.index}"]
             return value[position] if value.ndim else value
@@ -31,25 +31,25 @@ class Stop:
         return int(self.value(position, self.item.operands[operand]))
 
     def bit(self, position: int) -> int:
-        """Of the lane in its warp."""
+        """The lane's bit in the mask of its warp."""
         return 1 << (int(self.lanes[position]) & 31)
 
     def warp(self, position: int) -> tuple[int, int]:
         return next(self.recorder.warps(self.lanes[position : position + 1]))[2]
 
     def shared(self, position: int, memory) -> tuple[int, int]:
-        """(resident block, address within its shared memory) that an operand names."""
+        """(resident block, address within its shared memory) that an operand refers to."""
         address = int(self.value(position, memory))
         address -= SHARED_WINDOW if address >= SHARED_WINDOW else 0
         return located(self.resident, self.item.site, int(self.lanes[position]), address)
 
     def signal(self, key: tuple[int, int]) -> list[tuple]:
-        """What counts for the phase that an mbarrier is in: (block of the grid, address, phase); [] without one."""
+        """[(block of the grid, address, phase)] for the current phase of an mbarrier; [] if there is no mbarrier."""
         barrier = self.resident.mbarriers.known.get(key)
         return [] if barrier is None else [(self.recorder.block(key[0]), key[1], barrier.phase)]
 
     def signals(self, position: int, memory, ranks: int | None = None) -> list[tuple]:
-        """Of one mbarrier, or of that at its place in each block of the cluster whose bit is set in `ranks`."""
+        """The signals of an mbarrier. ranks: bit mask of the blocks of the cluster that hold it at the same address."""
         block, address = self.shared(position, memory)
         if ranks is None:
             return self.signal((block, address))
@@ -58,7 +58,10 @@ class Stop:
         return [signal for each in blocks for signal in self.signal((each, address))]
 
     def filling(self, position: int, operand) -> tuple:
-        """The barrier and phase of the load that filled what a matrix descriptor points to; its bits 0-13, × 16."""
+        """(barrier, phase) of the last load that filled the tile of a matrix descriptor; (None, None) if there is none.
+
+        Bits 0-13 of the descriptor are the tile's shared address in units of 16 bytes.
+        """
         address = (int(self.value(position, operand)) & 0x3FFF) << 4
         block = self.warp(position)[0]
         for owner, first, behind, barrier, phase in reversed(self.recorder.boxes):

@@ -1,8 +1,8 @@
-"""What the warps of a launch ask for, in their order, with who waits for whom and without any time.
+"""`Trace`: what the warps of a launch request and what they wait for, in program order and without times.
 
-A `Trace` is what the emulator saw: for each warp the list of its steps. A signal names one phase of one barrier, such
-as (block, shared address, phase); a wait for it ends when every step of the trace that counts for it has happened.
-`pipeline_placing` puts such a trace into logical time.
+A trace is what the emulator recorded: for each warp the list of its steps. A signal identifies one phase of one
+barrier, such as (block, shared address, phase); a wait for it ends when every step of the trace that counts towards it
+has happened. `pipeline_placing` assigns logical times to such a trace.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-# What a step can be. Units "copies", "stores", "wgmma" and "tcgen05" work on their own once they are asked.
+# The kinds of steps. The units "copies", "stores", "wgmma" and "tcgen05" work asynchronously.
 LOAD, ASYNC, COMMIT, DRAIN = "load", "async", "commit", "drain"
 MMA, EPILOGUE, ARRIVE, WAIT = "mma", "epilogue", "arrive", "wait"
 COPIES, STORES, WGMMA, TCGEN05 = "copies", "stores", "wgmma", "tcgen05"
 
 
 class Step(NamedTuple):
-    """One thing that a warp does.
+    """One step of a warp.
 
-    load        asks TMA for `amount` bytes, which count for `signal`
-    async       asks `unit` for `amount` bytes or FLOP
-    commit      of a group of `unit`; with a `signal` that phase counts the end of all that was asked of it (tcgen05)
+    load        requests `amount` bytes from TMA, which count towards `signal`
+    async       requests `amount` bytes or FLOP from `unit`
+    commit      closes a group of `unit`; with a `signal` (tcgen05), the end of all earlier requests counts towards it
     drain       waits for all but the `newest` groups of `unit`
-    mma         multiplies, `amount` FLOP, and goes on when that is done
+    mma         multiplies, `amount` FLOP, and waits for the result
     epilogue    moves `amount` bytes towards D; `unit` says from where: "tensor memory" or "registers"
-    arrive, wait   count for, or wait for, `signal`
+    arrive, wait   count towards, or wait for, `signal`
 
-    stage: the buffer of the ring.   turn: how often that was filled before.   tile: of D, in the order of work.
-    blocks: whose SMs do it, where that is not the warp's own alone: a load for another block, a product of a pair.
-    more: it goes with the step before, and costs the warp nothing: the further blocks of a multicast.
+    stage: the buffer of the ring.   turn: how often that buffer was filled before.   tile: of D, in the order of work.
+    blocks: whose SMs do the work, if not only the warp's own: a load for another block, a product of a pair.
+    more: belongs to the step before and costs the warp nothing: the further blocks of a multicast.
     """
 
     what: str
@@ -57,7 +57,9 @@ class Trace:
         return tuple(sorted({block for block, _ in self.steps}))
 
     def role(self, block: int, warp: int) -> str:
-        """What a warp is for, from what it does: "producer", "MMA", "consumer", "epilogue" or "other"."""
+        """The roles of a warp, derived from its steps and joined by " + ": "producer", "consumer", "MMA", "epilogue";
+        "other" if there is none.
+        """
         steps = self.steps[block, warp]
         loads = any(step.what == LOAD or step.unit == COPIES for step in steps)
         own = any(step.what == MMA or step.unit == WGMMA for step in steps)
@@ -69,7 +71,7 @@ class Trace:
         return " + ".join(words) or "other"
 
     def signals(self) -> dict[tuple, int]:
-        """How many steps count for each signal."""
+        """Signal -> the number of steps that count towards it."""
         found: dict[tuple, int] = {}
         for steps in self.steps.values():
             for step in steps:
@@ -79,11 +81,11 @@ class Trace:
 
 
 def with_stages(steps: list[Step], stage_of: dict[int, int]) -> list[Step]:
-    """The steps of a warp with a stage for each mma. stage_of: shared address of a barrier of loads -> stage.
+    """The steps of a warp with a stage for each mma. stage_of: shared address of a load's mbarrier -> stage.
 
-    mma.sync reads registers: what a warp multiplies between two arrivals that free a buffer came from that buffer.
-
-    Without such arrivals it is what the warp waited for last. Buffers are freed in the order in which they were filled.
+    mma.sync reads registers, so its buffer is inferred: what a warp multiplies between two arrivals that free a buffer
+    came from that buffer, and buffers are freed in the order in which they were filled. If there are no such arrivals,
+    it is the buffer that the warp waited for last.
     """
 
     def freeing(step: Step) -> bool:
@@ -106,11 +108,12 @@ def with_stages(steps: list[Step], stage_of: dict[int, int]) -> list[Step]:
 
 
 def with_tiles(trace: Trace) -> Trace:
-    """Tiles of D numbered block by block in the order of their first bytes, where warps share them out.
+    """The trace with the tiles of D numbered per block, in the order in which their first operands are loaded.
 
-    Each warp counts its own before; those whose products begin with the same filling of the ring work on one tile.
+    Until then each warp numbers its own tiles. Warps whose products begin with the same filling of the ring work on the
+    same tile.
     """
-    first: dict[tuple, int] = {}  # (block, warp, its own number) -> the filling with which the tile begins
+    first: dict[tuple, int] = {}  # (block, warp, the warp's number of a tile) -> the filling with which it begins
     for (block, warp), steps in trace.steps.items():
         for step in steps:
             if step.tile is not None and step.turn is not None:

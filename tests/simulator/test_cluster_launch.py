@@ -90,5 +90,5 @@ def test_an_answer_that_nobody_waits_for_is_in_flight(monkeypatch):
 
 def test_an_answer_takes_sixteen_bytes(monkeypatch):
     monkeypatch.setitem(globals(), "ONE", ONE.replace('"r"(at)', '"r"(at + 8)'))
-    with pytest.raises(emulator.MemoryFault, match="takes 16 bytes of shared memory at a multiple of 16"):
+    with pytest.raises(emulator.MemoryFault, match="needs 16 bytes of shared memory at a multiple of 16"):
         run(1, 4, monkeypatch)

@@ -57,7 +57,7 @@ def test_a_kernel_brings_its_own_clusters():
     ("grid", "cluster", "arch", "sentence"),
     [
         ((7, 1), (2, 1), "sm_90a", "grid 7 × 1 × 1 is not made of whole clusters of 2 × 1 × 1; .* is 8 × 1 × 1"),
-        ((4, 3), (2, 2), "sm_90a", "the next larger grid that is, is 4 × 4 × 1"),
+        ((4, 3), (2, 2), "sm_90a", "the next larger grid that works is 4 × 4 × 1"),
         ((32, 1), (32, 1), "sm_90a", "has 32 blocks. Up to 8 run on every GPU with clusters, up to 16 on some"),
         ((4, 1), (2, 1), "sm_80", "Clusters exist from sm_90 on; kernel was compiled for sm_80"),
     ],

@@ -156,7 +156,7 @@ extern "C" __global__ void kernel(const int* in, int* out, int length) {
     assert out[12:16].tolist() == [13, 14, 0, 0] and np.array_equal(
         np.delete(out, [14, 15]), np.delete(values, [14, 15])
     )
-    with pytest.raises(emulator.EmulatorError, match=r"thread \(3, 0, 0\) copies 16 bytes and names 20 of them"):
+    with pytest.raises(emulator.EmulatorError, match=r"thread \(3, 0, 0\) copies 16 bytes with a source size of 20"):
         cuda(source, values, out, 20)
 
 

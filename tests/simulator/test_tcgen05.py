@@ -151,15 +151,13 @@ FAULTS = {
     "a pair of one": ("if (warp == 0) { tcgen05_alloc<2>(slot, 64); tcgen05_dealloc<2>(slots[0], 64); }",
                       "needs a pair of blocks, but its cluster has 1"),
     "wrong quarter": (WHOLE.replace("mine + 8", "base + 8"), r"names lane 0 of .*warp 1 reaches lanes 32 to 63"),
-    "threads that differ": (WHOLE.replace("mine + 8", "mine + lane"), "does not bring the same addresses"),
+    "threads that differ": (WHOLE.replace("mine + 8", "mine + lane"), "does not give the same addresses"),
     "no mbarrier": (WHOLE.replace("mbarrier_init(barrier, 1);", ""), "was not initialised"),
 }  # fmt: skip
 
 
 def test_a_warp_has_to_be_whole():
-    with pytest.raises(
-        emulator.TensorMemoryFault, match="thread .96, 0, 0. is in a warp of which not all 32 threads are"
-    ):
+    with pytest.raises(emulator.TensorMemoryFault, match="thread .96, 0, 0. is in a warp that is not complete"):
         launch(WHOLE, threads=120)
 
 
@@ -197,7 +195,7 @@ def test_an_allocation_waits_until_columns_are_given_back():
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("tcgen05.cp.cta_group::1.128x256b [%0], %1;", "copies from shared to tensor memory are not known"),
+        ("tcgen05.cp.cta_group::1.128x256b [%0], %1;", "copies from shared to tensor memory are not supported"),
         ("tcgen05.shift.cta_group::1.down [%0];", "shifts of the rows"),
         ("tcgen05.mma.sp.cta_group::1.kind::f16 [%0], %1, %1, [%0], %0, p;", "sparse"),
     ],

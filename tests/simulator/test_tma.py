@@ -148,7 +148,7 @@ def test_places_that_tma_cannot_use():
 def test_what_is_no_tensor_map():
     args = arguments(PLAIN, None, np.zeros(ROOM // 4, np.uint32), np.zeros(1, np.uint32), 64)
     compiled = build(2, False, "sm_90a")
-    with pytest.raises(emulator.MemoryFault, match="is no tensor map: pass a TensorMap"):
+    with pytest.raises(emulator.MemoryFault, match="is not a tensor map: pass a TensorMap"):
         emulator.launch(compiled, "kernel", 1, 128, [bytes(128), *args[1:]])
     with pytest.raises(emulator.MemoryFault, match="has 3 dimensions, and the copy names 2 coordinates"):
         three = TensorMap.of(np.zeros((4, 8, 64), np.float16), (64, 8, 1))

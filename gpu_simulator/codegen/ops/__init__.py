@@ -1,4 +1,4 @@
-"""One file per instruction family; importing this registers them all. `supported` lists them."""
+"""The code generators, one module for each instruction family. Importing this package registers them all."""
 
 from gpu_simulator.codegen.ops import tell  # noqa: F401
 from gpu_simulator.codegen.ops.matrix import (  # noqa: F401
@@ -20,5 +20,5 @@ from gpu_simulator.codegen.registry import FORMS
 
 
 def supported() -> dict[str, str]:
-    """The first part of each opcode that is executed, such as "mma", and the forms of it."""
+    """The first part of each supported opcode, such as "mma" -> a description of its supported forms."""
     return dict(sorted(FORMS.items()))

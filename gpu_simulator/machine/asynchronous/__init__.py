@@ -1,1 +1,1 @@
-"""Units that work beside the threads: bulk copies, wgmma, tcgen05 and its tensor memory."""
+"""Asynchronous units: cp.async, bulk copies, wgmma, tcgen05 and its tensor memory."""

@@ -1,4 +1,4 @@
-"""The groups of cp.async: copies that a thread has committed and not yet waited for."""
+"""The groups of cp.async: copies that a thread has issued and not yet waited for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Groups:
-    """The cp.async groups of each thread. With timing "late" a copy moves its bytes when it is waited for."""
+    """The cp.async groups of each thread. With timing "late" a copy moves its bytes only when it is waited for."""
 
     def __init__(self, resident):
         self.resident = resident
@@ -32,7 +32,7 @@ class Groups:
         self.resident.shared.views[size][index_to] = data
 
     def taken(self, lane: int):
-        """A function that lands what a lane has copied so far; others wait for it no longer."""
+        """Remove a lane's copies from its groups, so `wait` ignores them; returns a function that completes them."""
         mine = []
         for number, entry in enumerate(self.pending):
             own = entry[0] == lane
@@ -48,7 +48,7 @@ class Groups:
             observer.copies_committed(lanes, site, mask)
 
     def wait(self, lanes, site, mask, left) -> None:
-        """wait_group `left` (None: wait_all): copies older than the newest `left` groups land."""
+        """wait_group `left` (None: wait_all): complete the copies that are older than the newest `left` groups."""
         active = lanes.active() if mask is None else mask
         numbers = lanes.lane_numbers()[active]
         bound = np.full(self.resident.lanes, -1, np.int64)

@@ -1,8 +1,8 @@
 """tcgen05.mma and tcgen05.commit: products are issued by one thread, done later, and reported to mbarriers.
 
-With timing "early" a product is done when it is issued. With "late" it is done when the arrival of a commit behind it
-is needed: when every thread that could go on has gone as far as it can. Products of one block (of a pair, for
-cta_group::2) are done in the order of their issue. PTX ISA, "tcgen05.mma", "tcgen05.commit", "Pipelined Instructions".
+With timing "early" a product is done when it is issued. With "late" it is done when the arrival of a later commit is
+needed, which is when no thread can continue without it. Products of one block (of a pair, for cta_group::2) are done in
+the order of their issue. PTX ISA, "tcgen05.mma", "tcgen05.commit", "Pipelined Instructions".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class PendingStore:
 
 
 class TensorCores:
-    """Those of one group of resident blocks."""
+    """The tensor cores of one group of resident blocks."""
 
     def __init__(self, resident):
         self.resident = resident
@@ -54,7 +54,12 @@ class TensorCores:
         scale: int,
         form: tuple,
     ) -> None:
-        """form: kind, cta_group, .ws, whether A lies in tensor memory.   disabled, scale: as in `Product`."""
+        """Issue a tcgen05.mma. Raises `TensorMemoryFault` for invalid descriptors and addresses.
+
+        d: address in tensor memory.   a, b: matrix descriptors; a is an address if A is in tensor memory.
+        word: instruction descriptor.   form: kind, cta_group, .ws, whether A is in tensor memory.
+        disabled, scale: as in `Product`.
+        """
         kind, group, ws, inside = form
         resident, memory = self.resident, self.resident.tensor_memory
         own = int(resident.block_of_lane[lane])
@@ -95,7 +100,7 @@ class TensorCores:
             product.run(resident)
 
     def check_lanes(self, site: int, lane: int, d: int, a: int | None, what, form: tuple) -> None:
-        """D, and A in tensor memory, have to begin at a lane that there is for them."""
+        """Raise `TensorMemoryFault` unless D, and A in tensor memory, begin at a lane that is allowed for them."""
         first, (_, group, ws, _), fault = d >> 16, form, self.resident.tensor_memory.fault
         if not operands.fits(what.m, group, ws, first):
             also = " or 16" if operands.fits(what.m, group, ws, 16) else ""
@@ -116,7 +121,7 @@ class TensorCores:
     # ---- tcgen05.commit ----
 
     def commit(self, site: int, lane: int, keys) -> None:
-        """An arrival at each of the mbarriers `keys` when what the thread has issued so far is done."""
+        """Arrive at each of the mbarriers `keys` when everything that the thread has issued so far is done."""
         resident = self.resident
         tracked = [one for one in self.pending.get(lane, ()) if not one.done]
         self.pending[lane] = list(tracked)
@@ -129,7 +134,7 @@ class TensorCores:
             resident.transfers.load(load)
 
     def finish_products(self, products: list[Product]) -> None:
-        """Do these products, and those of the same block that were issued before them."""
+        """Execute these products, and those of the same block that were issued before them."""
         for last in products[::-1]:
             if last.done:
                 continue
@@ -157,7 +162,7 @@ class TensorCores:
             self.stores = [store for store in self.stores if store.warp not in some]
 
     def finish(self) -> None:
-        """Every thread has ended: what nobody waited for is done, too."""
+        """Execute what no thread has waited for; called when every thread has ended."""
         for queue in self.queue.values():
             for product in queue:
                 product.run(self.resident)

@@ -1,6 +1,7 @@
-"""The emulator's own tensor map in 128 bytes, and where the boxes of one lie in global and in shared memory.
+"""The emulator's own 128-byte form of a tensor map, and the places of its boxes in global and in shared memory.
 
-The hardware's CUtensorMap is opaque; this one is made from the same `model.TensorMap` and holds the same facts.
+The hardware's CUtensorMap is opaque; this one is made from the same `hardware.tensor_map.TensorMap` and contains the
+same information.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ BYTES = 128
 _MAGIC = b"LabTMap\x01"
 _FORM = struct.Struct("<8sQ5I4Q5H5B5B")  # sizes are stored less one, so that 2^32 fits
 _ELEMENTS, _FILLS = tuple(ELEMENT_BYTES), ("zero", "nan")
-# What fills where NaN is asked for: the same 16 bits over and over, whatever the element. Recorded on an H200.
+# The NaN fill value, by element width: the same 16 bits repeated, whatever the element type. Measured on an H200.
 _NAN = {2: np.uint16(0x7FF7), 4: np.uint32(0x7FF77FF7), 8: np.uint64(0x7FF77FF77FF77FF7)}
 
 
 def encode(map_: TensorMap, address: int) -> bytes:
-    """The descriptor of a tensor at a global address."""
+    """The 128 bytes that describe a tensor at a global address."""
 
     def five(values, rest):
         return (*values, *(rest,) * (5 - len(values)))
@@ -46,7 +47,7 @@ def encode(map_: TensorMap, address: int) -> bytes:
 
 @lru_cache(maxsize=64)
 def decode(raw: bytes) -> Boxes | None:
-    """The boxes of a descriptor; None if the bytes are none."""
+    """The `Boxes` of a descriptor; None if the bytes are not a descriptor."""
     magic, address, *rest = _FORM.unpack(raw[: _FORM.size])
     if magic != _MAGIC:
         return None
@@ -65,7 +66,7 @@ def decode(raw: bytes) -> Boxes | None:
 
 
 class Boxes:
-    """Copies of boxes of one tensor. Addresses in shared memory are a block's own; indices count from GLOBAL_BASE."""
+    """The boxes of one tensor. Addresses in shared memory are within a block; indices count from GLOBAL_BASE."""
 
     def __init__(self, tensor: TensorMap, address: int):
         self.tensor, self.base = tensor, address - GLOBAL_BASE
@@ -83,7 +84,10 @@ class Boxes:
         self._shared: dict[int, np.ndarray] = {}
 
     def shared(self, address: int) -> np.ndarray:
-        """Where the 16-byte chunks of a box lie, in units of 16 bytes: rows one after the other, absolute XOR."""
+        """Positions of the 16-byte chunks of a box in shared memory, in units of 16 bytes, row by row.
+
+        The swizzle is the XOR of address bits, so it depends on the absolute address.
+        """
         low = address & 1023
         found = self._shared.get(low)
         if found is None:
@@ -93,7 +97,7 @@ class Boxes:
         return found + (address - low >> 4)
 
     def place(self, coordinates) -> Place:
-        """What of the box at these coordinates (innermost first) lies in the tensor."""
+        """The part of the box at these coordinates (innermost first) that lies in the tensor."""
         tensor = self.tensor
         inner, *outer = coordinates
         low, high, size = max(0, -inner), min(tensor.box[0], tensor.sizes[0] - inner), tensor.element_bytes
@@ -108,7 +112,7 @@ class Boxes:
         return Place(size, index.reshape(-1), rows, low, max(low, high))
 
     def read(self, memory, place: Place) -> np.ndarray:
-        """The box as 16-byte chunks, filled where it reaches out of the tensor."""
+        """The box as 16-byte chunks, with the fill value outside of the tensor."""
         if place.rows is None:
             return memory.views[16][place.index]
         size = place.width
@@ -119,7 +123,7 @@ class Boxes:
         return box.reshape(-1).view(memory.views[16].dtype)
 
     def write(self, memory, place: Place, chunks: np.ndarray) -> None:
-        """The part of the box that lies in the tensor."""
+        """Write the part of a box that lies in the tensor. chunks: the whole box."""
         if place.rows is None:
             memory.views[16][place.index] = chunks
             return
@@ -128,10 +132,10 @@ class Boxes:
 
 
 class Place:
-    """Elements of `width` bytes in global memory that a box covers: `index`, row by row.
+    """The elements in global memory that a box covers.
 
-    rows: which rows of the box, elements low … high - 1 of each; None where the whole box lies in the tensor, in
-    chunks of 16 bytes.
+    index: of elements of `width` bytes, row by row.   rows: the rows of the box that lie in the tensor, with elements
+    low … high - 1 of each; None if the whole box does, and `index` is of chunks of 16 bytes.
     """
 
     __slots__ = ("width", "index", "rows", "low", "high")
@@ -141,7 +145,7 @@ class Place:
 
     @property
     def sectors(self) -> int:
-        """Sectors of 32 bytes; the elements of a row ascend."""
+        """The number of 32-byte sectors; the elements of a row are in ascending order."""
         if not self.index.size:
             return 0
         sector = self.index * self.width >> 5

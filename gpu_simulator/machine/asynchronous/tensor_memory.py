@@ -1,9 +1,9 @@
-"""Tensor memory of the resident blocks: what is allocated, who waits for it, and the cells.
+"""Tensor memory of the resident blocks: allocations, the warps that wait for one, and the cells.
 
-Every block is alone on its multiprocessor here: 128 lanes of 512 columns of 32 bits. tcgen05.alloc takes the lowest
-free columns at a multiple of their number, and waits while there are none. With cta_group::2 it also waits for the
-other block of the pair, and so do tcgen05.dealloc and tcgen05.relinquish_alloc_permit: on hardware they may, so that a
-kernel that needs them not to may hang.
+Here every block is alone on its SM and has all 128 lanes of 512 columns of 32 bits. tcgen05.alloc gets the lowest free
+columns at a multiple of their number, and waits while there are none. With cta_group::2 it also waits for the other
+block of the pair, and so do tcgen05.dealloc and tcgen05.relinquish_alloc_permit. On hardware these two may wait, so a
+kernel that relies on their not waiting can hang.
 PTX ISA, "tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "Issue Granularity".
 """
 
@@ -20,11 +20,11 @@ from gpu_simulator.machine.branching import PARKED
 from gpu_simulator.machine.thread_ranges import spans
 
 BYTES = LANES * COLUMNS * 4
-GARBAGE = 0xFFFFFFFF  # what columns hold when they are allocated, a NaN: nothing clears them
+GARBAGE = 0xFFFFFFFF  # initial contents of allocated columns, a NaN; on a GPU they may hold anything
 
 
 class Allocation(NamedTuple):
-    """Columns start … start + columns - 1 of a block. site, lane: of the tcgen05.alloc."""
+    """Columns start … start + columns - 1 of a block. group: of .cta_group.   site, lane: of the tcgen05.alloc."""
 
     start: int
     columns: int
@@ -34,7 +34,7 @@ class Allocation(NamedTuple):
 
 
 class AllocRequest(NamedTuple):
-    """A warp in tcgen05.alloc. place: where the address goes, in words of 4 bytes of shared memory."""
+    """A warp that waits in tcgen05.alloc. place: where the address is written, in 4-byte words of shared memory."""
 
     warp: int
     columns: int
@@ -45,7 +45,7 @@ class AllocRequest(NamedTuple):
 
 
 class PairWait(NamedTuple):
-    """A warp in an instruction of a pair that waits for the other block. what: "tcgen05.dealloc …" in words."""
+    """A warp that waits for the other block in an instruction of a pair. what: the instruction, in words."""
 
     warp: int
     what: str
@@ -54,7 +54,7 @@ class PairWait(NamedTuple):
 
 
 class TensorMemory:
-    """Blocks are numbers among the resident blocks."""
+    """The tensor memory of one group of resident blocks, which are numbered from 0."""
 
     def __init__(self, resident):
         self.resident = resident
@@ -69,7 +69,7 @@ class TensorMemory:
     # ---- Instructions of whole warps ----
 
     def alloc(self, lanes, site: int, places, columns, group: int, following: int) -> int:
-        """Returns -1 with those warps parked that have to wait. places: (warps) of `AllocRequest`."""
+        """tcgen05.alloc: returns -1, with the warps parked that have to wait. places: as in `AllocRequest`."""
         resident = self.resident
         numbers = self.uniform(lanes, site, columns, "columns")
         self.park(lanes, following)
@@ -83,7 +83,7 @@ class TensorMemory:
         return -1
 
     def park(self, lanes, following: int) -> None:
-        """The executing warps go on at a code block once they are let go."""
+        """Park the executing warps."""
         self.resident.goto(lanes, following)
         self.resident.at = None
         for warp in self.warps(lanes):
@@ -114,7 +114,7 @@ class TensorMemory:
             self.pair(site, lane, block)
 
     def recheck(self) -> None:
-        """Give columns to those that wait, in their order."""
+        """Give columns to the waiting warps, in their order."""
         done = set()
         for entry in self.waiting:
             together = [entry]
@@ -131,7 +131,10 @@ class TensorMemory:
         self.waiting = [entry for entry in self.waiting if entry.warp not in done]
 
     def check_places(self, together: list[AllocRequest]) -> None:
-        """One block of a pair writes the address for both, to where its own instruction names."""
+        """Raise `TensorMemoryFault` unless both blocks of a pair name the same place for the address.
+
+        Only one of the two blocks writes it for both, at the place that its own instruction names.
+        """
         offsets = [4 * one.place % self.resident.shared_stride for one in together]
         if len(set(offsets)) > 1:
             one, other = together
@@ -144,7 +147,7 @@ class TensorMemory:
             )
 
     def partner(self, entry: AllocRequest) -> AllocRequest | None:
-        """The warp of the other block of the pair that allocates together with this one."""
+        """The request in the other block of the pair that belongs to this one; None if there is none yet."""
         other = self.block(entry) ^ 1
         mine = [e for e in self.waiting if e.group == 2 and self.block(e) == self.block(entry)]
         theirs = [e for e in self.waiting if e.group == 2 and self.block(e) == other]
@@ -178,7 +181,7 @@ class TensorMemory:
         resident.at = None
 
     def meet(self, lanes, site: int, what: list[str], following: int) -> int:
-        """Returns -1 with those warps parked whose partner in the other block has not come. what: of each warp."""
+        """Returns -1, with the warps parked whose partner in the other block has not arrived. what: see `PairWait`."""
         self.park(lanes, following)
         for warp, words in zip(self.warps(lanes), what, strict=True):
             mine = PairWait(warp, words, site, following)
@@ -204,7 +207,7 @@ class TensorMemory:
         return self.meet(lanes, site, ["tcgen05.relinquish_alloc_permit"] * lanes.warps, following)
 
     def dealloc(self, lanes, site: int, address, columns, group: int) -> list[int]:
-        """Returns the address that each warp gives back."""
+        """Release columns; returns the address that each warp gives. Raises `TensorMemoryFault` if it is wrong."""
         starts = self.uniform(lanes, site, address, "addresses")
         for warp, start, number in zip(
             self.warps(lanes), starts, self.uniform(lanes, site, columns, "columns"), strict=True
@@ -238,7 +241,7 @@ class TensorMemory:
     # ---- Accesses ----
 
     def check(self, site: int, lane: int, block: int, start: int, columns: int) -> None:
-        """Columns that an instruction uses have to be allocated."""
+        """Raise `TensorMemoryFault` unless the columns that an instruction uses are allocated."""
         end = start + columns
         for one in self.held.get(block, ()):
             if one.start <= start and end <= one.start + one.columns:
@@ -262,8 +265,11 @@ class TensorMemory:
         )
 
     def quarter(self, site: int, warp: int, address: int, shape: str) -> tuple[int, int]:
-        """(lane, column) of an address that a warp loads from or stores to. Raises where it is not the warp's."""
-        lane, column = (address >> 16) % LANES, address & 0xFFFF  # rows of a pair's second block may count on from 128
+        """(lane, column) of an address that a warp loads from or stores to.
+
+        Raises `TensorMemoryFault` unless the lane is in the warp's quarter.
+        """
+        lane, column = (address >> 16) % LANES, address & 0xFFFF  # a pair's second block may number its rows from 128
         rank = warp % self.resident.warps_per_block
         first = QUARTER * (rank % 4)
         if lane == first or (shape.startswith("16x") and lane == first + 16):
@@ -278,7 +284,7 @@ class TensorMemory:
         )
 
     def quarters(self, lanes, site: int, address, shape: str, columns: int) -> Iterator[tuple[int, int, int, int, int]]:
-        """(n, warp, block, lane, column) of what the n-th warp here loads or stores, each checked as it comes."""
+        """Yield (n, warp, block, lane, column) for the n-th executing warp, after a check of its address."""
         for n, (warp, at) in enumerate(
             zip(self.warps(lanes), self.uniform(lanes, site, address, "addresses"), strict=True)
         ):
@@ -288,7 +294,7 @@ class TensorMemory:
             yield n, warp, block, lane, column
 
     def finish(self) -> None:
-        """The blocks have ended: nothing may be held."""
+        """Raise `TensorMemoryFault` if a block has ended without releasing its columns."""
         for held in self.held.values():
             if held:
                 one = held[0]
@@ -303,7 +309,7 @@ class TensorMemory:
     # ---- Pieces ----
 
     def pair(self, site: int, lane: int, block: int) -> tuple[int, int]:
-        """The two blocks of a pair, the even rank first."""
+        """The two blocks of a block's pair, the even rank first. Raises `TensorMemoryFault` if it is not in a pair."""
         if self.resident.cluster_size % 2:
             raise self.fault(
                 site,
@@ -317,14 +323,14 @@ class TensorMemory:
         return (lanes.lane_numbers()[::32] >> 5).tolist()
 
     def uniform(self, lanes, site: int, values, what: str) -> list[int]:
-        """One value a warp. Raises where threads of a warp are missing, or bring different ones."""
+        """One value per warp. Raises `TensorMemoryFault` if threads of a warp are missing or have different values."""
         if lanes.mask is not None:
             lane = int(lanes.lane_numbers()[np.flatnonzero(~lanes.mask)[0]])
             raise self.fault(
                 site,
                 lane & ~31,
-                "is in a warp of which not all 32 threads are there (they have ended, or "
-                "the block has no whole number of warps); this instruction needs all of them.",
+                "is in a warp that is not complete (some of its threads have ended, or "
+                "the number of threads is not a multiple of 32); this instruction needs all 32 threads.",
             )
         if values.ndim == 0:
             return [int(values)] * lanes.warps
@@ -334,7 +340,7 @@ class TensorMemory:
             raise self.fault(
                 site,
                 self.warps(lanes)[bad] * 32,
-                f"does not bring the same {what} as the other threads of its "
+                f"does not give the same {what} as the other threads of its "
                 "warp; tcgen05 instructions of a whole warp take one value from all 32 threads.",
             )
         return rows[:, 0].tolist()
@@ -343,7 +349,7 @@ class TensorMemory:
         return entry.warp // self.resident.warps_per_block
 
     def blocks(self) -> set[int]:
-        """Those in which a warp waits."""
+        """The resident blocks in which a warp waits."""
         return {self.block(entry) for entry in (*self.waiting, *self.meeting)}
 
     def explain(self, block: int) -> list[str]:

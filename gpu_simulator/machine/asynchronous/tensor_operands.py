@@ -1,4 +1,4 @@
-"""The operands of tcgen05.mma: descriptors decoded once, elements gathered from shared or tensor memory as numbers."""
+"""The operands of tcgen05.mma: decodes descriptors (cached), and gathers numbers from shared or tensor memory."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
 @lru_cache(maxsize=256)
 def instruction(word: int, kind: str, group: int, ws: bool, inside: bool = False) -> InstructionDescriptor:
-    """Raises `DescriptorError` for what the instruction does not take. inside: A lies in tensor memory."""
+    """A decoded instruction descriptor. Raises `DescriptorError` if it is invalid. inside: A is in tensor memory."""
     found = decode(word, kind)
     if why := problem(found, group, ws, inside):
         raise DescriptorError(f"The instruction descriptor {word:#010x} is refused: {why}.")
     known = ("f16", "bf16", "f32", "tf32", "e4m3", "e5m2", "u8", "s8", "s32")
     if strange := next((name for name in (found.a, found.b, found.d) if name not in known), None):
-        raise DescriptorError(f"Elements of type {strange} are not known here; {', '.join(known)} are.")
+        raise DescriptorError(f"Elements of type {strange} are not supported; {', '.join(known)} are.")
     return found
 
 
 @lru_cache(maxsize=4096)
 def chunks(word: int, major: str, rows: int, columns: int, size: int, shared_bytes: int) -> np.ndarray:
-    """Where the 16-byte chunks of an operand in shared memory lie, in units of 16 bytes: as `chunk_addresses`.
+    """Positions of the 16-byte chunks of an operand in shared memory, in units of 16 bytes, as `chunk_addresses`.
 
-    Raises `DescriptorError` where it cannot be read as it is meant.
+    word: matrix descriptor.   size: bytes of an element. Raises `DescriptorError` if the descriptor is invalid.
     """
     tile = decode_sm100(word, major)
     if why := tile_problem(tile, rows, columns, size, shared_bytes):
@@ -54,12 +54,12 @@ def places(m: int, n: int, group: int, ws: bool, first: int) -> tuple[tuple[Piec
 
 
 def fits(m: int, group: int, ws: bool, first: int) -> bool:
-    """Whether D may begin at that lane: elsewhere than at 0 only where it takes half of each quarter."""
+    """Whether D may begin at lane `first`: at 0, or at 16 if D has only half of the lanes of each quarter."""
     return first == 0 or (first == 16 and m == 64 and group == 1 and not ws)
 
 
 def numbers(bits: np.ndarray, kind: str) -> np.ndarray:
-    """Elements, as bits of their own width, as float32 (int32 for 8-bit integers)."""
+    """Elements, given as bits of their own width, as float32 (int32 for 8-bit integers)."""
     if kind == "bf16":
         return bf16_to_f32(bits)
     if kind == "f16":
@@ -72,13 +72,13 @@ def numbers(bits: np.ndarray, kind: str) -> np.ndarray:
 
 
 def from_shared(view16: np.ndarray, index: np.ndarray, major: str, size: int, kind: str) -> np.ndarray:
-    """(rows, k) numbers. view16: shared memory in units of 16 bytes."""
+    """(rows, k) numbers of an operand. view16: shared memory in units of 16 bytes.   index: from `chunks`."""
     found = numbers(view16[index].view(_BITS[size]), kind)
     return found if major == "k" else found.T
 
 
 def from_tensor_memory(cells: np.ndarray, lanes, column: int, k: int, size: int, kind: str) -> np.ndarray:
-    """(rows, k) numbers of A: elements side by side along k, several to a cell of 32 bits."""
+    """(rows, k) numbers of A, whose elements are packed along k, several in a cell of 32 bits."""
     wide = k * size // 4
     block = (
         cells[lanes, column : column + wide]

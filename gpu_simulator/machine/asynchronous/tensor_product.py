@@ -10,17 +10,18 @@ from gpu_simulator.arithmetic.rounding import round_to_f16
 from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor
 from gpu_simulator.machine.asynchronous import tensor_operands as operands
 
-ALONE = 1 << 18  # multiplications up to which OpenBLAS starts no second thread, which would cost more than it brings
+ALONE = 1 << 18  # up to so many multiplications OpenBLAS uses one thread; starting others would take longer
 
 
 @dataclass(eq=False)
 class Product:
-    """One tcgen05.mma. what: its instruction descriptor.   blocks: resident ones that multiply, the even one first.
+    """One tcgen05.mma. what: its instruction descriptor.   blocks: resident blocks that multiply, the even one first.
 
-    d, a: addresses in tensor memory; a is None where A lies in shared memory.   index_a, index_b: 16-byte chunks of an
+    d, a: addresses in tensor memory; a is None if A is in shared memory.   index_a, index_b: 16-byte chunks of an
     operand, in a block's shared memory.   pieces: `tensor_operands.places` of D in a block.
-    disabled: lanes that keep their values, 128 for each block, or None.   scale: D counts 2^-scale times.
-    number: of the products of its thread.
+    disabled: Boolean, lanes of D that keep their values, 128 for each block; or None.   scale: D is first multiplied by
+    2^-scale.   number: among the products of its thread, from 1.   form: kind, cta_group, .ws, whether A is in tensor
+    memory.
     """
 
     site: int
@@ -41,7 +42,7 @@ class Product:
 
     @property
     def key(self) -> tuple:
-        """What has to be the same for products to be done in order without a wait: accumulator, shape, kind."""
+        """What two products must have in common to be done in order without a wait: accumulator, shape, kind."""
         return self.d, self.what.m, self.what.n, self.form
 
     @property
@@ -49,7 +50,7 @@ class Product:
         return self.what.k * self.what.element_bytes // 4
 
     def tensor(self):
-        """(block, groups of 16 lanes, first column, columns, whether it writes) of the tensor memory it touches."""
+        """Yield (block, groups of 16 lanes, first column, columns, whether it writes) for its uses of tensor memory."""
         for block in self.blocks:
             for piece, _, groups in self.pieces:
                 yield block, groups, self.d & 0xFFFF, piece.count, True
@@ -57,12 +58,12 @@ class Product:
                     yield block, groups, self.a & 0xFFFF, self.columns_of_a, False
 
     def shared(self, stride: int) -> np.ndarray:
-        """16-byte chunks of shared memory that it reads. stride: of a block, in such chunks."""
+        """Positions of the 16-byte chunks of shared memory that it reads. stride: of a block, in such chunks."""
         parts = [index for index in (self.index_a, self.index_b) if index is not None]
         return np.concatenate([(part + block * stride).reshape(-1) for block in self.blocks for part in parts])
 
     def only_reads(self, other: Product) -> bool:
-        """Whether what it writes is nothing that the other, issued by the same thread, reads or writes."""
+        """Whether another product of the same thread neither reads nor writes what this one writes."""
         return self.lane == other.lane and not any(
             mine[0] == its[0]
             and mine[2] < its[2] + its[3]
@@ -74,7 +75,7 @@ class Product:
         )
 
     def run(self, resident) -> None:
-        """Do it."""
+        """Execute the product."""
         what, view, stride = self.what, resident.shared.views[16], resident.shared_stride >> 4
         size, group = what.element_bytes, len(self.blocks)
         right = [
@@ -99,7 +100,7 @@ class Product:
         self.done = True
 
     def put(self, cells, lanes, column: int, product, kept) -> None:
-        """D = product, or D · 2^-scale + product, in cells of 32 bits. kept: (128) lanes that keep theirs, or None."""
+        """D = product, or D · 2^-scale + product, in cells of 32 bits. kept: (128,) lanes that keep D, or None."""
         kind, accumulate, scale = self.what.d, self.accumulates, self.scale
         columns = slice(column, column + product.shape[1])
         view = cells.view({"f32": np.float32, "s32": np.int32}.get(kind, np.uint32))

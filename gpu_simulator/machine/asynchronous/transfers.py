@@ -1,7 +1,7 @@
-"""Bulk copies in flight: loads that an mbarrier waits for, stores that their thread's groups wait for.
+"""Bulk copies in flight: loads that report to an mbarrier, and stores that belong to groups of their thread.
 
-With timing "early" a copy is done when it is issued. With "late" a load lands when every thread that could go on has
-gone as far as it can without it, and a store when its thread waits or ends.
+With timing "early" a copy is done when it is issued. With "late" a load is done when no thread can continue without it,
+and a store when its thread waits or ends.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 @dataclass(eq=False)
 class Load:
-    """A copy that an mbarrier counts. move: writes the bytes.   size: bytes, as the barrier counts them; 0 where it
-    counts an arrival instead, for the cp.async of a thread.
+    """A copy that an mbarrier counts. move: function that writes the bytes.   size: bytes that the barrier counts; 0 if
+    it counts an arrival instead (for the cp.async of a thread, and for tcgen05.commit).
 
-    index: what it fills of shared memory, in units of `width` bytes.   phase: of the barrier when it was issued.
+    index: positions that it writes in shared memory, in units of `width` bytes.   phase: of the barrier at the issue.
     source: 16-byte chunks of shared memory that it reads, for copies from block to block.
-    proxy: whether it goes through the async proxy, as all do but st.async and red.async.
+    proxy: whether it uses the async proxy, as all do except st.async and red.async.
     """
 
     site: int
@@ -37,7 +37,7 @@ class Load:
 
 @dataclass(eq=False)
 class Store:
-    """A copy out of shared memory, in a group of its thread."""
+    """A copy out of shared memory, in a group of its thread. index: chunks of 16 bytes that it reads."""
 
     site: int
     lane: int
@@ -48,7 +48,7 @@ class Store:
 
 
 class Transfers:
-    """Those of one group of resident blocks."""
+    """The bulk copies of one group of resident blocks."""
 
     def __init__(self, resident):
         self.resident = resident
@@ -61,7 +61,7 @@ class Transfers:
     # ---- Loads ----
 
     def load(self, load: Load) -> None:
-        """Issue a load: it lands now, or when it has to."""
+        """Issue a load. It is done now or, in late timing, when no thread can continue without it."""
         if self.late:
             self.loads.setdefault(load.key, []).append(load)
             self.on_the_way += load.size
@@ -80,7 +80,7 @@ class Transfers:
             resident.mbarriers.arrive(load.site, load.lane, load.key, 1)
 
     def land_wanted(self, keys) -> bool:
-        """Land what the barriers `keys` wait for; True if there was anything."""
+        """Complete the loads that the barriers `keys` wait for; True if there were any."""
         some = False
         for key in sorted(keys & set(self.loads)):
             for load in self.loads.pop(key):
@@ -106,7 +106,10 @@ class Transfers:
             observer.stores_committed(lanes, mask)
 
     def wait(self, lanes, mask, newest) -> None:
-        """All but the `newest` groups of each thread have been read (and, as nobody can tell, written)."""
+        """Complete all but the `newest` groups of each thread.
+
+        For wait_group.read it would be enough to read their sources, but a thread cannot tell the difference.
+        """
         if not self.stores:
             return
         active = lanes.active() if mask is None else mask
@@ -131,7 +134,7 @@ class Transfers:
     # ---- The end ----
 
     def finish(self) -> None:
-        """Every thread has ended: what is still in flight lands."""
+        """Complete what is still in flight; called when every thread has ended."""
         for loads in self.loads.values():
             for load in loads:
                 load.move()

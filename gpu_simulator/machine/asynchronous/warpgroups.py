@@ -1,7 +1,7 @@
-"""Warpgroups of the resident blocks: which lanes make one, and the wgmma that are in flight.
+"""Warpgroups of the resident blocks: which lanes form one, and the wgmma that are in flight.
 
-With timing "early" a product is there when it is issued. With "late" it is done, and shared memory read, when a
-wait_group covers it; until then the accumulators keep what they held before. PTX ISA, "wgmma.wait_group".
+With timing "early" a product is done when it is issued. With "late" it is done, and shared memory read, when a
+wait_group covers it; until then the accumulators keep their old values. PTX ISA, "wgmma.wait_group".
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from gpu_simulator.ptx.wgmma_forms import THREADS, WARPS, Kind
 class Flight:
     """One wgmma of some warpgroups. multiply(where): the product for those of `groups` that the mask picks.
 
-    number: (groups,) wgmma-groups that each warpgroup had committed when it was issued.   left: Boolean (groups,), for
-    whom nobody has waited yet.   scale: (groups,) whether the accumulator is added.   key: of its matrix.
-    copies: registers to which accumulators were moved meanwhile -> number of the accumulator.
+    number: (groups,) wgmma-groups that each warpgroup had committed when it was issued.   left: (groups,) Boolean, the
+    groups that have not waited yet.   scale: (groups,) Boolean, whether the accumulator is added.   key: of its matrix
+    in `Warpgroups.matrices`.   copies: register to which an accumulator was moved -> number of the accumulator.
     """
 
     site: int
@@ -40,12 +40,12 @@ class Flight:
 
 
 class Warpgroups:
-    """Four warps in a row, the first a multiple of 4 in its block; numbered block by block."""
+    """The warpgroups: four consecutive warps, the first a multiple of 4 in its block. Numbered block by block."""
 
     def __init__(self, resident):
         self.resident, self.late = resident, resident.launch.timing == "late"
         warps = resident.warps_per_block
-        self.each = -(-warps // WARPS)  # warpgroups of a block, the last perhaps a part of one
+        self.each = -(-warps // WARPS)  # warpgroups of a block; the last may be incomplete
         number = np.arange(resident.warps)
         self.of_warp = number // warps * self.each + number % warps // WARPS
         self.count = resident.blocks * self.each
@@ -58,7 +58,7 @@ class Warpgroups:
     # ---- Who executes ----
 
     def ready(self, here: np.ndarray) -> np.ndarray | None:
-        """Of the lanes at an instruction of warpgroups, those whose whole warpgroup is there; None for none."""
+        """Of the lanes at an instruction of warpgroups, those whose whole warpgroup has arrived; None for none."""
 
         away = (~here & (self.resident.pc != DONE)).reshape(-1, 32).any(1)
         waiting = np.zeros(self.count, bool)
@@ -67,7 +67,7 @@ class Warpgroups:
         return here if here.any() else None
 
     def groups(self, lanes, site: int) -> np.ndarray:
-        """Numbers of the executing warpgroups. Raises `WarpgroupFault` where one is incomplete."""
+        """Numbers of the executing warpgroups. Raises `WarpgroupFault` if one is incomplete."""
         found = lanes.__dict__.get("_warpgroups")
         if found is None:
             warps = np.arange(self.resident.warps) if lanes.chosen is None else lanes.chosen
@@ -83,7 +83,7 @@ class Warpgroups:
         return found
 
     def some(self, lanes, mask) -> np.ndarray:
-        """Numbers of the warpgroups of which any lane executes."""
+        """Numbers of the warpgroups with at least one executing lane."""
         warps = np.arange(self.resident.warps) if lanes.chosen is None else lanes.chosen
         return np.unique(self.of_warp[warps if mask is None else warps[mask.reshape(-1, 32).any(1)]])
 
@@ -110,7 +110,7 @@ class Warpgroups:
         return f"{self.resident.name_lane(lane).split(', thread')[0]}, warpgroup {local}"
 
     def stuck(self, index: int) -> str:
-        """Why nobody can execute a block of code that needs whole warpgroups."""
+        """Why no warpgroup can execute a basic block that needs whole warpgroups, in words."""
 
         resident = self.resident
         block = resident.program.blocks[index]
@@ -133,10 +133,10 @@ class Warpgroups:
             observer.wgmma_fence(site, groups)
 
     def issue(self, lanes, site: int, kind: Kind, c, scale, multiply, sources):
-        """A wgmma: returns the accumulators (warps, 16, n) as the registers hold them from now on.
+        """Issue a wgmma; returns the accumulators (warps, 16, n) that the registers hold from now on.
 
         multiply(where): A · B of the executing warpgroups that `where` picks, (picked, 64, n).
-        sources: of A (unless in registers) and B, (groups, lines, chunks) of shared memory that each reads.
+        sources: as for `Observer.wgmma_issued`.
         """
         groups = self.groups(lanes, site)
         observers = self.resident.observers
@@ -161,7 +161,7 @@ class Warpgroups:
         return c
 
     def _key(self, groups, kind: Kind) -> tuple:
-        """The matrix of the accumulators: that of a wgmma in flight if they are its own, or were moved from there."""
+        """The key of the accumulators' matrix: that of a wgmma in flight if it uses them, or they are moved from it."""
         for flight in reversed(self.flights):
             same = flight.kind.d == kind.d or [flight.copies.get(r) for r in kind.d] == list(range(len(kind.d)))
             if same and flight.kind.n == kind.n and np.isin(groups, flight.groups[flight.left]).any():
@@ -179,7 +179,7 @@ class Warpgroups:
         flying[groups] += 1
 
     def moved(self, lanes, to: int, source: int) -> None:
-        """A register was copied to another: if it is an accumulator in flight, so is the copy."""
+        """A register was copied to another: a copy of an accumulator in flight is in flight as well."""
         groups = self.some(lanes, lanes.mask)
         for flight in self.flights:
             number = flight.kind.d.index(source) if source in flight.kind.d else flight.copies.get(source)
@@ -195,7 +195,7 @@ class Warpgroups:
             observer.wgmma_committed(site, groups)
 
     def wait(self, lanes, site: int, newest: int) -> None:
-        """All but the `newest` wgmma-groups of each executing warpgroup are complete."""
+        """Complete all but the `newest` wgmma-groups of each executing warpgroup."""
         groups = self.groups(lanes, site)
         if not self.flights:
             return
@@ -220,7 +220,7 @@ class Warpgroups:
             observer.wgmma_waited(flight, done)
 
     def take(self, lanes, site: int, numbers: tuple, values: tuple) -> tuple:
-        """The registers `numbers` after a wait: those whose accumulators have landed get their values."""
+        """The values of the registers `numbers` after a wait: accumulators that are complete get their new values."""
         groups, out = self.groups(lanes, site), dict(zip(numbers, values, strict=True))
         for flight, mask in self.landed.values():
             positions, kind = np.flatnonzero(mask[groups]), flight.kind
@@ -243,14 +243,14 @@ class Warpgroups:
 
 
 class _Count:
-    """As much of `Lanes` as `results` looks at."""
+    """The part of `Lanes` that `results` uses."""
 
     def __init__(self, n: int):
         self.n = n
 
 
 def added(c, product, scale, kind: Kind):
-    """The accumulators after one instruction; `scale` (groups,) tells where the old ones are added."""
+    """The accumulators after one instruction. scale: (groups,) Boolean, whether the old ones are added."""
 
     if kind.form[5] == "s32":
         product = product.astype(np.int32)

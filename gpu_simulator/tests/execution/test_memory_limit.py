@@ -187,7 +187,7 @@ def test_a_machine_without_memory_says_so(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(launching, "SiteCounts", full)
-    with pytest.raises(LabError, match="no more memory"):
+    with pytest.raises(LabError, match="ran out of memory"):
         run(local(4))
 
 

@@ -1,1 +1,1 @@
-"""Instructions of the tensor cores and those that load their fragments."""
+"""Instructions of the tensor cores, and those that load and store their fragments."""

@@ -32,7 +32,7 @@ def _shared_address(e, i, memory) -> str:
 
 @op("ldmatrix", forms="sync.aligned.m8n8 x1 x2 x4, trans, b16")
 def ldmatrix(e, i):
-    """Matrices from shared memory."""
+    """Loads matrices from shared memory."""
     count, items = _matrices(e, i, i.operands[0])
     t = e.temporary()
     e.line(
@@ -45,7 +45,7 @@ def ldmatrix(e, i):
 
 @op("stmatrix", forms="sync.aligned.m8n8 x1 x2 x4, trans, b16")
 def stmatrix(e, i):
-    """Matrices to shared memory."""
+    """Stores matrices to shared memory."""
     count, items = _matrices(e, i, i.operands[1])
     values = ", ".join(e.read(item, "b32") for item in items)
     e.line(
@@ -55,10 +55,10 @@ def stmatrix(e, i):
 
 
 def _rows(resident, lanes, site, address, count):
-    """Index of each row in 16-byte units: (warps, 8 · count); counts wavefronts."""
+    """(index, picked): index of each row in units of 16 bytes, (warps, 8 · count). Counts wavefronts."""
     address = np.broadcast_to(address, lanes.n) if address.ndim == 0 else address
     mask = lanes.mask
-    if count < 4:  # only the first 8 · count lanes name rows
+    if count < 4:  # only the first 8 · count lanes give addresses of rows
         if resident.program.all_lanes_name_rows:
             resident.shared.check(lanes, site, address, mask, 16)
         naming = resident.naming_lanes(lanes, count)
@@ -70,7 +70,7 @@ def _rows(resident, lanes, site, address, count):
 
 @runtime
 def load_matrices(resident, lanes, site, address, count, transposed):
-    """A list of `count` register arrays."""
+    """ldmatrix: a list of `count` registers, each (lanes.n,) of 32 bits."""
     index, picked = _rows(resident, lanes, site, address, count)
     for observer in resident.observers:
         observer.read(lanes, site, resident.shared, index.reshape(-1), picked, 16)
@@ -85,7 +85,7 @@ def load_matrices(resident, lanes, site, address, count, transposed):
 
 @runtime
 def store_matrices(resident, lanes, site, address, values, transposed):
-    """stmatrix: each warp's 8 × 8 matrices, row by row, to the addresses that its lanes name."""
+    """stmatrix: write each warp's 8 × 8 matrices, row by row, to the addresses that its lanes give."""
     count = len(values)
     index, picked = _rows(resident, lanes, site, address, count)
     for observer in resident.observers:
@@ -99,7 +99,7 @@ def store_matrices(resident, lanes, site, address, values, transposed):
 
 @op("movmatrix", forms="sync.aligned.m8n8.trans.b16")
 def movmatrix(e, i):
-    """An 8 × 8 matrix transposed across the lanes."""
+    """Transposes an 8 × 8 matrix across the lanes."""
     e.allow("sync", "aligned", "m8n8", "trans")
     e.write(i.operands[0], f"transposed_matrix(lanes, {e.read(i.operands[1], 'b32')})", "b32")
 

@@ -1,4 +1,4 @@
-"""mma.sync on float64: every product is added with one rounding, k after k."""
+"""mma.sync of float64: the products are added one after the other along k, each with one rounding."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gpu_simulator.arithmetic.rounding import fma_f64
 from gpu_simulator.ptx.ir import Vector
 from gpu_simulator.runtime import runtime
 
-# m, n, k.  Source: PTX ISA, "mma", the shapes of .f64; all but the first are of sm_90.
+# (m, n, k). Source: PTX ISA, "mma", the shapes of .f64; all but the first need sm_90.
 SHAPES = {"m8n8k4": (8, 8, 4), "m16n8k4": (16, 8, 4), "m16n8k8": (16, 8, 8), "m16n8k16": (16, 8, 16)}
 
 
 @lru_cache(maxsize=16)
 def coordinates(matrix: str, shape: str) -> np.ndarray:
-    """(row, column) by register and lane: (registers, 32, 2). Source: PTX ISA, the fragment figures of .f64."""
+    """(row, column) for each register and lane: (registers, 32, 2). Source: PTX ISA, the fragment figures of .f64."""
     m, n, k = SHAPES[shape]
     lane = np.arange(32)
     group, inside = lane // 4, lane % 4
@@ -33,7 +33,7 @@ def coordinates(matrix: str, shape: str) -> np.ndarray:
 
 
 def emit(e, i) -> None:
-    """mma.sync.aligned.SHAPE.row.col.f64.f64.f64.f64."""
+    """Generate mma.sync.aligned.SHAPE.row.col.f64.f64.f64.f64."""
     parts = i.parts
     shape = next((p for p in parts if p in SHAPES), None)
     if shape is None or parts[4:6] != ("row", "col") or parts[6:] != ("f64",) * 4:
@@ -51,7 +51,7 @@ def emit(e, i) -> None:
 
 
 def _tile(lanes, registers, matrix: str, shape: str) -> np.ndarray:
-    """(warps, rows, columns)"""
+    """The matrix that the registers of each warp hold: (warps, rows, columns)."""
     m, n, k = SHAPES[shape]
     where = coordinates(matrix, shape)
     out = np.empty((lanes.warps, *{"a": (m, k), "b": (k, n)}.get(matrix, (m, n))))
@@ -62,7 +62,7 @@ def _tile(lanes, registers, matrix: str, shape: str) -> np.ndarray:
 
 @runtime
 def multiply_f64(lanes, shape, a, b, c):
-    """The registers of a · b + c."""
+    """The registers of a · b + c, each (lanes.n,)."""
     left, right, total = (
         _tile(lanes, registers, matrix, shape) for registers, matrix in ((a, "a"), (b, "b"), (c, "c"))
     )

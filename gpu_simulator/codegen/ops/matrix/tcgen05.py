@@ -1,4 +1,7 @@
-"""tcgen05: the tensor cores of sm_100 and their memory, as code; what they do is in tensor_cores and tensor_memory."""
+"""tcgen05: the code for the tensor cores of sm_100 and their memory.
+
+`machine.asynchronous.tensor_cores` and `machine.asynchronous.tensor_memory` execute the instructions.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _GROUPS = ("cta_group__1", "cta_group__2")
 
 @op("tcgen05", forms=_FORMS)
 def tcgen05(e, i, following=None):
-    """Tensor memory and its instructions; `following` is the code block after what may wait."""
+    """Instructions of tensor memory. following: the basic block after an instruction that may wait."""
     return _WRITERS.get(i.parts[1], _other)(e, i, following)
 
 
@@ -36,8 +39,8 @@ def _group(e, i) -> int:
 
 def _other(e, i, _):
     words = {
-        "cp": "copies from shared to tensor memory are not known here; tcgen05.st writes there from registers",
-        "shift": "shifts of the rows of tensor memory are not known here",
+        "cp": "copies from shared to tensor memory are not supported; tcgen05.st writes there from registers",
+        "shift": "shifts of the rows of tensor memory are not supported",
     }
     raise e.unsupported(words.get(i.parts[1], ""))
 
@@ -66,7 +69,7 @@ def _relinquish(e, i, following):
 def _mma(e, i, _):
     if {"sp", "block_scale", "ashift"} & set(i.parts) or not any(f"kind__{kind}" in i.parts for kind in KINDS):
         raise e.unsupported(
-            "sparse, block-scaled and shifted products are not known here; .kind::f16, tf32, f8f6f4 "
+            "sparse, block-scaled and shifted products are not supported; .kind::f16, tf32, f8f6f4 "
             "and i8 without modifiers are"
         )
     kind, ws = next(kind for kind in KINDS if f"kind__{kind}" in i.parts), "ws" in i.parts
@@ -101,7 +104,7 @@ def _commit(e, i, _):
 
 
 def _shape(e, i):
-    """(shape, times, columns to the second half, whether two 16-bit values share a register)."""
+    """(shape, repetitions, columns to the second half, whether each register holds two 16-bit values)."""
     e.allow(
         "ld",
         "st",
@@ -167,7 +170,7 @@ _WRITERS = {
 
 @runtime
 def tensor_alloc(resident, lanes, site, address, columns, group, following):
-    """Each executing warp allocates; returns the next code block, or -1."""
+    """tcgen05.alloc of each executing warp; returns the next basic block, or -1 if the lanes are parked."""
     places = []
     addresses = resident.tensor_memory.uniform(lanes, site, address, "places for the address")
     for warp, at in zip(resident.tensor_memory.warps(lanes), addresses, strict=True):
@@ -175,14 +178,14 @@ def tensor_alloc(resident, lanes, site, address, columns, group, following):
         if offset % 4 or offset + 4 > resident.shared.size:
             raise MemoryFault(
                 f"{resident.describe(site)}: {resident.name_lane(warp * 32)} has the address written to shared "
-                f"address {offset:,}, which is no place for 4 bytes in its {resident.shared.size:,}."
+                f"address {offset:,}, but that must be a multiple of 4 within its {resident.shared.size:,} bytes."
             )
         places.append((block * resident.shared_stride + offset) >> 2)
     return resident.tensor_memory.alloc(lanes, site, places, columns, group, following)
 
 
 def _executing(lanes, mask):
-    """(position, lane number) of each executing lane."""
+    """Yield (position, lane number) of each executing lane."""
     positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
     return zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True)
 
@@ -193,7 +196,11 @@ def _own(value, at: int) -> int:
 
 @runtime
 def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
-    """One product for each executing lane. operands: D, A, B, instruction descriptor, whether to accumulate."""
+    """Issue one product for each executing lane. operands: D, A, B, instruction descriptor, whether to accumulate.
+
+    disable: registers with a bit for each lane of D that keeps its value, or None.   scale, form: as for
+    `TensorCores.multiply`.
+    """
     executing = list(_executing(lanes, mask))
     for observer in resident.observers:
         observer.tcgen05_executed(site, np.array([lane for _, lane in executing], np.int64))
@@ -207,7 +214,7 @@ def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
         extra = 0 if scale is None else _own(scale, at)
         if form[2] and extra:
             raise resident.tensor_memory.fault(
-                site, lane, "masks columns of B (the last operand of .ws), which is not known here."
+                site, lane, "masks columns of B (the last operand of .ws), which is not supported."
             )
         resident.tensor_cores.multiply(site, lane, *own[:4], disabled, bool(own[4]), extra, form)
 
@@ -235,7 +242,10 @@ def tensor_commit(resident, lanes, site, mask, address, blocks, group):
 
 @runtime
 def tensor_ld(resident, lanes, site, address, form):
-    """(registers, lanes) of 32 bits. What uses them waits by itself ("Register dependencies, same thread")."""
+    """A list of registers, each (lanes.n,) of 32 bits.
+
+    They are ready at once, because instructions that use them wait ("Register dependencies, same thread").
+    """
     shape, times, split, packed = form
     cut = fragment(shape, times, split)
     wide = cut.wide * (2 if packed else 1)
@@ -257,7 +267,7 @@ def tensor_ld(resident, lanes, site, address, form):
 
 @runtime
 def tensor_st(resident, lanes, site, address, values, form):
-    """Registers of a warp into its quarter of tensor memory."""
+    """Store registers of each warp into its quarter of tensor memory."""
     shape, times, split, packed = form
     cut = fragment(shape, times, split)
     wide = cut.wide * (2 if packed else 1)
@@ -279,7 +289,7 @@ def tensor_st(resident, lanes, site, address, values, form):
 
 @runtime
 def tensor_wait(resident, lanes, site, what):
-    """Wait for this warp's loads or stores of tensor memory."""
+    """Wait for each warp's loads from or stores to tensor memory. what: "ld" or "st"."""
     if what == "st":
         resident.tensor_cores.wait_stores(resident.tensor_memory.warps(lanes))
     for observer in resident.observers:

@@ -1,8 +1,8 @@
-"""The wmma instructions of mma.h: whole tiles between memory and fragments, and their products.
+"""The wmma instructions of mma.h: loads and stores of whole tiles, and their products.
 
-How a tile is spread over the lanes is not documented. For m16n16k16 the emulator uses the layout of mma.m16n8k16
-(two of them side by side), for the other shapes a plain one; elementwise code on fragments works with any layout.
-Wavefronts and sectors are those of the machine instructions of `hardware.wmma_access`.
+The distribution of a tile over the lanes is not documented. For m16n16k16 the emulator uses the layout of mma.m16n8k16
+(two of them side by side), for the other shapes row-major order; elementwise code on fragments works with any layout.
+Wavefronts and sectors are counted for the machine instructions of `hardware.wmma_access`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WORDS = (
 
 @lru_cache(maxsize=64)
 def coordinates(matrix: str, shape: str, registers: int, each: int) -> np.ndarray:
-    """(row, column) by register, lane and element: shape (registers, 32, each, 2). Tiles may be held more than once."""
+    """(row, column) of each register, lane and element: (registers, 32, each, 2). Elements may occur more than once."""
     m, n, k = SHAPES[shape]
     rows, columns = {"a": (m, k), "b": (k, n)}.get(matrix, (m, n))
     if shape == "m16n16k16" and matrix == "a" and each == 2:
@@ -66,7 +66,7 @@ def _element(kind: str) -> tuple[int, int]:
 
 @op("wmma", forms="load.a/b/c, store.d, mma; m16n16k16, m32n8k16, m8n32k16 (f16, bf16, s8, u8), m16n16k8 (tf32)")
 def wmma(e, i):
-    """Warp-wide tiles."""
+    """Loads, stores and products of tiles by whole warps."""
     e.allow(*_WORDS)
     shape = next((p for p in i.parts if p in SHAPES), None)
     if shape is None:
@@ -102,7 +102,7 @@ def wmma(e, i):
 
 
 def _elements(resident, lanes, site, space, address, stride, registers, detail):
-    """Yields (register, element, memory, index) of every element, and counts the request."""
+    """Yield (register, element, memory, index) of every element, and count the request."""
     matrix, shape, layout, kind = detail
     size, each = _element(kind)
     where = coordinates(matrix, shape, registers, each)
@@ -130,7 +130,7 @@ def _elements(resident, lanes, site, space, address, stride, registers, detail):
 
 
 def _count(resident, counts, lanes, space, named, first, stride, detail):
-    """Requests, wavefronts and sectors of each machine instruction that ptxas makes of the load or store."""
+    """Count the requests, wavefronts and sectors of the machine instructions into which ptxas translates the access."""
     width, line, byte, instructions = access(*detail, named)
     step = stride * ELEMENT_BYTES[detail[3]]
     for lines, bytes_ in zip(line, byte, strict=True):
@@ -146,7 +146,7 @@ def _count(resident, counts, lanes, space, named, first, stride, detail):
 
 @runtime
 def load_tile(resident, lanes, site, space, address, stride, registers, detail):
-    """The registers of a wmma fragment, from a base and a stride."""
+    """wmma.load: the registers of a fragment. stride: in elements.   detail: (matrix, shape, layout, type)."""
     size, each = _element(detail[3])
     out = np.zeros((registers, lanes.n, each), f"u{size}")
     for register, element, memory, index in _elements(resident, lanes, site, space, address, stride, registers, detail):
@@ -156,7 +156,7 @@ def load_tile(resident, lanes, site, space, address, stride, registers, detail):
 
 @runtime
 def store_tile(resident, lanes, site, space, address, stride, values, detail):
-    """A wmma fragment into memory, at a base and a stride."""
+    """wmma.store: write a fragment to memory. stride, detail: as for `load_tile`."""
     size, each = _element(detail[3])
     bits = np.stack([np.broadcast_to(v, lanes.n) for v in values])
     parts = bits[..., None].view(f"u{size}")
@@ -206,7 +206,7 @@ def _tile(lanes, registers, matrix, shape, kind):
 
 @runtime
 def multiply_tiles(lanes, a, b, c, count, detail):
-    """a · b + c of whole tiles; returns registers as 32-bit patterns."""
+    """wmma.mma: `count` registers of a · b + c, as 32-bit patterns. detail: shape, types of a, b, c and d."""
     shape, kind_a, kind_b, kind_c, kind_d = detail
     left, right = _tile(lanes, a, "a", shape, kind_a), _tile(lanes, b, "b", shape, kind_b)
     total = _tile(lanes, c, "c", shape, kind_c)

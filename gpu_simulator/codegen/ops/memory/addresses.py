@@ -1,4 +1,4 @@
-"""What accesses of every family share: state space, address, and the memory that a generic address lies in."""
+"""Functions for accesses of every family: state spaces, addresses, and the resolution of generic addresses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ SPACES = {"global": "global", "const": "global", "shared": "shared", "shared__ct
 
 
 def space_of(e, i, memory) -> str:
-    """The state space of an access: named, or "generic".
+    """The state space of an access: "global", "shared", "local", "param" or "generic".
 
-    Parameters of the kernel lie in global memory, those of functions in local memory; where the address is in a
-    register, "param" leaves it to the value.
+    Parameters of the kernel are in global memory, those of functions in local memory. If the address is in a register,
+    the space is "param", and the value of the address decides when the code runs.
     """
     for part in i.parts[1:]:
         if part in SPACES:
@@ -28,7 +28,7 @@ def space_of(e, i, memory) -> str:
 
 
 def wide_address(e, memory) -> str:
-    """The address, widened to 64 bits for global and generic accesses."""
+    """The expression of an address, widened to 64 bits for global and generic accesses."""
     base = memory.base
     if getattr(base, "type", "b64") in ("b32", "u32", "s32"):
         return f"{e.address(memory)}.astype(u8)"
@@ -36,7 +36,10 @@ def wide_address(e, memory) -> str:
 
 
 def resolve(resident, lanes, site, space, address, mask, width, kind="shared"):
-    """(memory, index, picked) of an access in a named space; None if no lane executes."""
+    """(memory, index, picked) of an access in the global, shared or local space; None if no lane executes.
+
+    index, picked: as from `BlockMemory.resolve`, which also says what is raised.
+    """
     memory = resident.memory if space == "global" else resident.shared if space == "shared" else resident.local
     found = (
         resident.memory.resolve(resident, lanes, site, address, mask, width)
@@ -47,7 +50,7 @@ def resolve(resident, lanes, site, space, address, mask, width, kind="shared"):
 
 
 def split_generic(resident, lanes, address, mask):
-    """(space, addresses within it, mask) for each state space that generic addresses fall in."""
+    """(space, addresses within it, mask) for each state space that contains some of the generic addresses."""
     if address.ndim == 0:
         at = int(address)
         space = "global" if at < LOCAL_WINDOW else "local" if at < SHARED_WINDOW else "shared"

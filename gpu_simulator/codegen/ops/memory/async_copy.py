@@ -1,4 +1,4 @@
-"""cp.async: copies from global to shared memory that land when their group is waited for."""
+"""cp.async: copies from global to shared memory that are complete when their group is waited for."""
 
 from __future__ import annotations
 
@@ -73,19 +73,19 @@ def cp(e, i):
     )
 
 
-INVERTED = {"eq", "lt", "le", "equ", "ltu", "leu"}  # comparisons of which ptxas keeps the opposite in the register
+INVERTED = {"eq", "lt", "le", "equ", "ltu", "leu"}  # comparisons for which ptxas computes the opposite predicate
 
 
 def _suffix(e, length, size: int) -> str:
-    """What ptxas makes of a copy of `length` bytes: each form is counted in a way of its own.
+    """The form into which ptxas translates a copy of `length` bytes; the forms are counted differently.
 
-    "" a plain copy; " if" one that copies where a predicate register is set, " unless" where it is not; " zfill" one
-    with the flag ZFILL. A predicate serves where the length is ignore-src, a constant 0, or chosen by selp between 0
-    and `size`. ptxas sees through more arithmetic than this: a bool shifted to the left by 4 is taken for ZFILL here.
+    "" a plain copy; " if" one that copies if a predicate register is set, " unless" if it is not; " zfill" one with the
+    flag ZFILL. ptxas uses a predicate if the length is ignore-src, a constant 0, or selected by selp between 0 and
+    `size`. It recognises more arithmetic than this function: a bool shifted to the left by 4 counts as ZFILL here.
     """
     if type(length) is Immediate:
         return {size: "", 0: " unless"}.get(int(length.text, 0), " zfill")
-    predicate, where_set = length, False  # ignore-src: nothing is copied where it is set
+    predicate, where_set = length, False  # ignore-src: nothing is copied if it is set
     if length.type != "pred":
         writers = _writers(e, length)
         choices = [[getattr(o, "text", "") for o in i.operands[1:3]] for i in writers if i.family == "selp"]
@@ -102,7 +102,7 @@ def _writers(e, register) -> list:
 
 @runtime
 def copy_async(resident, lanes, site, to, source, mask, size, length, kind):
-    """One cp.async: checked and counted now; the bytes move now (timing early) or when the group is waited for."""
+    """One cp.async: checked and counted now. The bytes move now (timing "early") or when the group is waited for."""
     picked = picked_lanes(lanes, mask)
     if picked is not None and not picked.size:
         return
@@ -125,7 +125,7 @@ def copy_async(resident, lanes, site, to, source, mask, size, length, kind):
         for observer in resident.observers:
             observer.read(lanes, site, resident.memory, *found, size)
     if kind.startswith("cg"):
-        counts.sectors = sectors  # counted below: they depend on where they go, too
+        counts.sectors = sectors  # counted below, because they also depend on the destination
     global_counts = counts.requests
     before = counts.bytes
     index_to, _ = resident.shared.resolve(lanes, site, to, mask, size, "uncounted")
@@ -141,8 +141,8 @@ def copy_async(resident, lanes, site, to, source, mask, size, length, kind):
         most = int(np.argmax(kept))
         raise MemoryFault(
             f"{resident.describe(site)}: {resident.name_lane(int(lanes.lane_numbers()[positions[most]]))} "
-            f"copies {size} bytes and names {int(kept[most])} of them to be read; that must be {size} at "
-            "most, and what is less becomes zeros."
+            f"copies {size} bytes with a source size of {int(kept[most])}; it can be {size} at most, and "
+            "the rest is filled with zeros."
         )
     for observer in resident.observers:
         observer.copy_issued(lanes, site, index_to, picked, size)
@@ -150,7 +150,7 @@ def copy_async(resident, lanes, site, to, source, mask, size, length, kind):
 
 
 def count_copy(resident, counts, lanes, to, source, mask, size, kind, reading):
-    """Wavefronts of one cp.async a warp: they depend on where the data come from, too.
+    """Count the wavefronts of one cp.async of each warp. They depend on the sources as well as the destinations.
 
     kind: "ca", "cg", "cg if", "cg unless" or "cg zfill".   reading: lanes that do not fill with zeros, or None for all.
     """

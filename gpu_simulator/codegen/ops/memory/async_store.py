@@ -1,7 +1,7 @@
 """st.async and red.async: stores to another block of the cluster that report their bytes to an mbarrier there.
 
-They land like copies, but not through the async proxy: no fence.proxy.async is asked for. PTX ISA, "st.async" and
-"red.async".
+They are asynchronous like copies but do not use the async proxy, so that no fence.proxy.async is needed. PTX ISA,
+"st.async" and "red.async".
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ KNOWN = ("async", "weak", "relaxed", "cluster", "shared__cluster", "mbarrier__co
 
 
 def emit(e, i, change: str = "None") -> None:
-    """Code for `[address], value, [mbarrier]`. change: the operation of red.async, None for a store."""
+    """Generate a store with the operands `[address], value, [mbarrier]`. change: operation of red.async, or "None"."""
     if "shared__cluster" not in i.parts or "mbarrier__complete_tx__bytes" not in i.parts:
-        raise e.unsupported("only .shared::cluster with .mbarrier::complete_tx::bytes is known here")
+        raise e.unsupported("only .shared::cluster with .mbarrier::complete_tx::bytes is supported")
     kind = i.parts[-1]
     where, source, barrier = i.operands
     items = source.items if type(source) is Vector else (source,)
@@ -35,7 +35,7 @@ def emit(e, i, change: str = "None") -> None:
 
 @runtime
 def store_async(resident, lanes, site, mask, address, values, barrier, change, kind):
-    """One store for each executing lane."""
+    """Issue one store for each executing lane. change: operation of red.async, or None."""
     positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
     if not len(positions):
         return
@@ -65,7 +65,7 @@ def store_async(resident, lanes, site, mask, address, values, barrier, change, k
 
 
 def check(resident, site, lane: int, block: int, at: int, width: int, key) -> None:
-    """A store to another block lies inside it, is aligned, and reports to a barrier of that block."""
+    """Raise `MemoryFault` unless a store is inside its block, aligned, and reports to a barrier of that block."""
     where = f"{resident.describe(site)}: {resident.name_lane(lane)}"
     if at % width or at + width > resident.shared.size:
         raise MemoryFault(

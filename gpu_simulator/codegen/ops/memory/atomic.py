@@ -1,4 +1,4 @@
-"""atom and red on global and shared memory. Lanes act one after the other in lane order."""
+"""atom and red on global and shared memory. The lanes execute one after the other, in their order."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def atomic(e, i):
 
 
 def touches_subnormals(*arrays) -> bool:
-    """Whether adding these float32 numbers in any order can meet a subnormal one.
+    """Whether sums of these float32 numbers, in any order, can involve subnormal numbers.
 
-    Where all are 0 or at least 2^-100, every sum is a multiple of 2^-123.
+    If all are 0 or at least 2^-100 in magnitude, every sum is a multiple of 2^-123, so none is subnormal.
     """
     small = np.float32(2.0**-100)
     return any(((np.abs(x) < small) & (x != 0)).any() for x in arrays)
@@ -87,7 +87,7 @@ def touches_subnormals(*arrays) -> bool:
 
 @runtime
 def atomic_(resident, lanes, site, space, address, mask, which, kind, values, wanted):
-    """Old values (lane order) where `wanted`, else None."""
+    """Execute an atomic operation of the lanes; returns the old values, (lanes.n,), if `wanted`, otherwise None."""
     if space == "generic":
         parts = split_generic(resident, lanes, address, mask)
         out = None
@@ -107,7 +107,7 @@ def atomic_(resident, lanes, site, space, address, mask, which, kind, values, wa
     data = memory.views[width]
     count = lanes.n if picked is None else len(picked)
     values = tuple(np.full(count, v) if v.ndim == 0 else v if picked is None else v[picked] for v in values)
-    # An H200 adds float32 numbers in global memory without subnormals, and in shared memory with them.
+    # An H200 flushes subnormals in float32 additions to global memory, but not to shared memory.
     flushed = space == "global" and which == "add" and kind == "f32"
     flushed = flushed and touches_subnormals(data.view(np.float32)[index], values[0].view(np.float32))
     if not wanted and not flushed and which == "add" and kind in ("u32", "s32", "b32", "u64", "s64", "f32", "f64"):

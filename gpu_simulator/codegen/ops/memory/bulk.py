@@ -1,10 +1,10 @@
 """cp.async.bulk and cp.reduce.async.bulk: copies of boxes (TMA) and of plain bytes between global and shared memory or
-from block to block, and what waits for them.
+from block to block, and the instructions that wait for them.
 
-Bytes and the sectors that a box covers in global memory are counted; wavefronts are not, as the shared-memory
-wavefronts of Nsight Compute hold none of TMA: recorded on an H200 for the Hopper and the RTX 5090 ladder
-(results/profiles/h200/rungs.csv), whose other instructions make up the whole count. What a multicast reads once from
-global memory is counted once.
+Bytes, and the sectors that a box covers in global memory, are counted. Wavefronts are not, because the shared-memory
+wavefronts of Nsight Compute do not include those of TMA: measured on an H200 for the Hopper and the RTX 5090 ladder
+(results/profiles/h200/rungs.csv), where the other instructions account for the whole count. A multicast reads global
+memory once and is counted once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _KNOWN = (
 
 
 def bulk(e, i) -> None:
-    """cp.async.bulk… and cp.async.mbarrier.arrive."""
+    """Generate cp.async.bulk… and cp.async.mbarrier.arrive."""
     e.allow(*_KNOWN)
     parts, operands = i.parts, i.operands
     if "mbarrier" in parts:
@@ -60,7 +60,7 @@ def _copy(e, i) -> None:
     change = change_of(i.parts) if "reduce" in i.parts else None
     spaces = [part for part in i.parts if part == "global" or part.startswith("shared")]
     if len(spaces) != 2 or (spaces[0] == "global") != storing:
-        raise e.unsupported("it names no two state spaces that a copy could go between")
+        raise e.unsupported("it cannot copy between the state spaces that it names")
     to, source = i.operands[:2]
     if "global" not in spaces:
         here, there, barrier = (shared_address(e, i, place) for place in (source, to, i.operands[3]))
@@ -84,7 +84,7 @@ def _copy(e, i) -> None:
 
 
 def _tensor_place(e, i, outside) -> str:
-    """Code for (address of the tensor map, coordinates)."""
+    """The expression of (address of the tensor map, coordinates)."""
     items = outside.coordinates[0].items if type(outside.coordinates[0]) is Vector else outside.coordinates
     rank = int(next(part for part in i.parts if part in ("1d", "2d", "3d", "4d", "5d"))[0])
     if len(items) != rank:
@@ -94,7 +94,7 @@ def _tensor_place(e, i, outside) -> str:
 
 @runtime
 def bulk_prefetch(resident, lanes, site, mask, where):
-    """A box asked into L2, of which only its descriptor and its corner matter here."""
+    """Prefetch of a box to L2: checks its descriptor and coordinates, and does nothing else."""
     positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
     for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
         address, *corner = (int(v if v.ndim == 0 else v[at]) for v in (where[0], *where[1]))
@@ -103,10 +103,10 @@ def bulk_prefetch(resident, lanes, site, mask, where):
 
 @runtime
 def bulk_copy(resident, lanes, site, mask, shared, barrier, tensor, where, blocks, pair, change):
-    """One copy for each executing lane; into shared memory where there is a barrier, else out of it.
+    """Issue one copy for each executing lane, into shared memory if there is a barrier, otherwise out of it.
 
-    blocks: mask of the ranks to which a multicast goes, or None.   pair: .cta_group::2.
-    change: the operation and type of a reduction, or None.
+    where: (address of the tensor map, coordinates), or (address, size) if not `tensor`.   pair: .cta_group::2.
+    blocks: mask of the ranks of a multicast, or None.   change: the operation and type of a reduction, or None.
     """
     positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
     for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
@@ -152,7 +152,7 @@ def located(resident, site, lane: int, address: int) -> tuple[int, int]:
 
 
 def load(resident, site, lane, boxes, place, index, key, size) -> None:
-    """Start a copy into shared memory that completes on an mbarrier."""
+    """Start a copy into shared memory that reports to an mbarrier."""
     barrier = resident.mbarriers.find(site, lane, key)
 
     def move():
@@ -165,12 +165,12 @@ def load(resident, site, lane, boxes, place, index, key, size) -> None:
 
 
 def destinations(resident, site, lane: int, block: int, home: tuple[int, int], ranks: int | None, pair: bool):
-    """(block, key of its mbarrier) of each copy that a load makes.
+    """Yield (block, key of its mbarrier) for each copy that a load makes. Raises `MemoryFault` for wrong ones.
 
-    block: that the address names.   home: the mbarrier that the load names.
-    A multicast puts the same bytes at the same offset of every block whose rank is set in `ranks`, and reports to the
-    mbarrier at the same offset there; as a pair, to that of the even or the odd block of the destination's pair, as
-    the mbarrier that it names is in an even or an odd block. PTX ISA, "cp.async.bulk.tensor".
+    block: of the address that the load names.   home: (block, offset) of the mbarrier that it names.
+    A multicast writes the same bytes to the same offset of every block whose rank is set in `ranks`, and reports to the
+    mbarrier at the same offset there. With `pair` it reports to the even block of the destination's pair if the
+    mbarrier that it names is in an even block, otherwise to the odd one. PTX ISA, "cp.async.bulk.tensor".
     """
     if ranks is None:
         if home[0] != block and not (pair and home[0] == block ^ 1):
@@ -198,7 +198,7 @@ def destinations(resident, site, lane: int, block: int, home: tuple[int, int], r
 
 @runtime
 def block_copy(resident, lanes, site, mask, to, source, size, barrier, change):
-    """cp.async.bulk from the shared memory of this block to that of another."""
+    """cp.async.bulk from the shared memory of a lane's block to that of another. size: in bytes."""
     positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
     for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
         target, begin, count_, home = (int(v if v.ndim == 0 else v[at]) for v in (to, source, size, barrier))
@@ -235,7 +235,7 @@ def block_copy(resident, lanes, site, mask, to, source, size, barrier, change):
 
 
 def store(resident, site, lane, boxes, place, index, change) -> None:
-    """Start a copy out of shared memory; `change` makes it a reduction, (operation, type)."""
+    """Start a copy out of shared memory. change: (operation, type) of a reduction, or None."""
     if change is not None and change[1] is None:
         change = change[0], boxes.tensor.element
 
@@ -259,7 +259,7 @@ def count(counts, place, size: int) -> None:
 
 
 class Bytes:
-    """Plain bytes, 16 at a time."""
+    """Copies plain bytes in chunks of 16, with the methods of `Boxes`."""
 
     @staticmethod
     def read(memory, place):
@@ -272,7 +272,7 @@ class Bytes:
 
 @runtime
 def copies_arrive(resident, lanes, site, address, mask, noinc):
-    """cp.async.mbarrier.arrive: an arrival of each thread when its copies so far have landed."""
+    """cp.async.mbarrier.arrive: each thread arrives when the copies that it has issued so far are complete."""
     for key, _, numbers in resident.mbarriers.groups(lanes, site, address, mask):
         barrier = resident.mbarriers.find(site, int(numbers[0]), key)
         for observer in resident.observers:

@@ -1,4 +1,4 @@
-"""What a bulk copy may not do: the descriptor, the corner of the box, the places in shared and in global memory."""
+"""Checks of bulk copies: the tensor map, the coordinates of the box, the addresses in shared and global memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SMEM_ALIGN, PLAIN_ALIGN = 128, 16
 
 
 def descriptor(resident, site, lane: int, address: int, rank: int):
-    """The boxes of the tensor map at a generic address."""
+    """The `Boxes` of the tensor map at a generic address. Raises `MemoryFault` if there is none of this rank."""
     what = None
     if address >= LOCAL_WINDOW:
         place = "shared" if address >= SHARED_WINDOW else "local"
@@ -25,7 +25,7 @@ def descriptor(resident, site, lane: int, address: int, rank: int):
         at = address - GLOBAL_BASE
         boxes = decode(resident.memory.data[at : at + BYTES].tobytes())
         if boxes is None:
-            what = "is no tensor map: pass a TensorMap as the argument"
+            what = "is not a tensor map: pass a TensorMap as the argument"
         elif boxes.tensor.rank != rank:
             what = f"has {boxes.tensor.rank} dimensions, and the copy names {rank} coordinates"
         else:
@@ -34,7 +34,10 @@ def descriptor(resident, site, lane: int, address: int, rank: int):
 
 
 def check_corner(resident, site, lane: int, boxes, corner: list[int], what: str) -> None:
-    """corner: coordinates, innermost first.   what: "loads", "stores" … ; `TensorMap.refused` has the law."""
+    """Raise `MemoryFault` if the hardware rejects the coordinates of a box, by the rules of `TensorMap.refused`.
+
+    corner: coordinates, innermost first.   what: "loads", "stores", "reduces" or "prefetches".
+    """
     why = boxes.tensor.refused(corner, storing=what in ("stores", "reduces"))
     if why:
         raise MemoryFault(
@@ -43,7 +46,7 @@ def check_corner(resident, site, lane: int, boxes, corner: list[int], what: str)
 
 
 def check_shared(resident, site, lane: int, address: int, size: int, align: int) -> None:
-    """A copy's place in shared memory is aligned and inside; a `MemoryFault` says what is not."""
+    """Raise `MemoryFault` unless the place of a copy in shared memory is aligned and inside of it."""
     if address % align:
         raise MemoryFault(
             f"{resident.describe(site)}: {resident.name_lane(lane)} copies to or from shared address {address:#x}, "
@@ -58,7 +61,7 @@ def check_shared(resident, site, lane: int, address: int, size: int, align: int)
 
 
 def plain_place(resident, site, lane: int, address: int, size: int):
-    """Where a copy without a tensor map lies in global memory, in units of 16 bytes."""
+    """The `Place` of a copy without a tensor map in global memory. Raises `MemoryFault` if it is invalid."""
     if size % PLAIN_ALIGN or address % PLAIN_ALIGN or not size:
         raise MemoryFault(
             f"{resident.describe(site)}: {resident.name_lane(lane)} copies {size:,} bytes at global address "

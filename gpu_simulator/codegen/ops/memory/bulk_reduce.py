@@ -1,4 +1,4 @@
-"""What cp.reduce.async.bulk does to the elements that it meets. PTX ISA, "cp.reduce.async.bulk"."""
+"""The arithmetic of cp.reduce.async.bulk. PTX ISA, "cp.reduce.async.bulk"."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ CHANGES = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
 def change_of(parts) -> tuple[str, str | None]:
-    """(operation, element type); the type of a box is that of its tensor map, here None."""
+    """(operation, element type) of a reduction; the type is None for a box, because its tensor map gives it."""
     kinds = [part for part in parts if part in CODES]
     return next(part for part in parts if part in CHANGES), None if "tensor" in parts else kinds[-1]
 
 
 def reduced(change: tuple[str, str], old: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Chunks of 16 bytes, element by element."""
+    """The new contents of chunks of 16 bytes: old and value, combined element by element."""
     which, kind = change
     raw = f"u{BYTES[kind]}"
     before, new = (np.ascontiguousarray(chunks).view(raw) for chunks in (old, value))

@@ -60,11 +60,11 @@ _QUALIFIERS = (
 
 
 def vector_length(e, i, operand) -> int:
-    """How many registers an access moves, by its .v2, .v4 or .v8; other numbers are refused."""
+    """How many registers an access moves. Raises `UnsupportedInstruction` unless its .v2, .v4 or .v8 says the same."""
     wanted = next((int(part[1]) for part in i.parts if part in ("v2", "v4", "v8")), 1)
     count = len(operand.items) if type(operand) is Vector else 1
     if count != wanted or BYTES[i.parts[-1]] * count > 32:
-        raise e.unsupported(f"{count} registers stand where {wanted} of this type belong")
+        raise e.unsupported(f"it names {count} registers, but its opcode takes {wanted} of this type")
     return count
 
 
@@ -95,7 +95,7 @@ def ld(e, i):
 
 
 def write_extended(e, destination, value: str, kind: str) -> None:
-    """A loaded value into a register that may be wider than it."""
+    """Write a loaded value to a register, which may be wider."""
     e.write(destination, value, kind)
 
 
@@ -123,7 +123,7 @@ def st(e, i):
 
 @op("prefetch", "prefetchu", "discard", "applypriority", forms="no effect on results; nothing is counted")
 def prefetch(e, i):
-    """Cache hints: they change no value."""
+    """Cache hints, which change no value."""
     e.line("pass")
 
 
@@ -139,7 +139,7 @@ def split_param(lanes, address, mask):
 
 @runtime
 def load(resident, lanes, site, space, address, mask, dtype, count):
-    """Values of one load: an array or scalar of unsigned `dtype`, or a tuple of them for vectors."""
+    """The values of one load: an array or scalar of unsigned `dtype`, or a tuple of `count` of them for vectors."""
     if space in ("generic", "param"):
         parts = (
             split_generic(resident, lanes, address, mask) if space == "generic" else split_param(lanes, address, mask)
@@ -191,7 +191,7 @@ def _wide_load(resident, lanes, site, space, address, mask, dtype, count):
 
 @runtime
 def store(resident, lanes, site, space, address, mask, dtype, values):
-    """Write one value (or the items of a vector) a lane; where lanes collide the highest wins."""
+    """Write one value, or the items of a vector, of each lane. If lanes write to the same place, the last one wins."""
     if space in ("generic", "param"):
         parts = (
             split_generic(resident, lanes, address, mask) if space == "generic" else split_param(lanes, address, mask)

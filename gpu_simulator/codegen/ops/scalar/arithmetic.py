@@ -1,4 +1,4 @@
-"""add, sub, mul, mad, fma, div, min, max, abs, neg, sqrt … : the opcodes that exist for integers and floats."""
+"""add, sub, mul, mad, fma, div, min, max, abs, neg …: opcodes for integers and floats. sqrt …: functions of floats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUNDINGS = ("rn", "rz", "rm", "rp")
 
 
 def rounding(i) -> str:
-    """The rounding mode of an instruction; without one, to nearest even."""
+    """The rounding mode of an instruction; "rn" (to nearest even) if it has none."""
     return next((p for p in i.parts if p in ROUNDINGS), "rn")
 
 
@@ -28,7 +28,7 @@ def finish(e, i, expression: str) -> str:
 
 
 def sources(e, i, kind: str) -> list[str]:
-    """The expressions of an instruction's sources as `kind`, subnormals flushed where it says .ftz."""
+    """The expressions of an instruction's sources as `kind`, with subnormals flushed if it has .ftz."""
     values = [e.read(o, kind) for o in i.operands[1:]]
     return [f"flush({v})" for v in values] if "ftz" in i.parts and kind == "f32" else values
 
@@ -42,7 +42,7 @@ def saturate(x):
 
 @runtime
 def add_mode(a, b, mode):
-    """a + b with a directed rounding. Rounded down, a sum of opposite numbers is -0."""
+    """a + b with a directed rounding. If rounded down ("rm"), the sum of opposite numbers is -0."""
     if mode == "rm":
         out = add_mode(a, b, "down")
         zero = (out == 0) & (np.signbit(a) | np.signbit(b))
@@ -67,7 +67,7 @@ def mul_mode(a, b, mode):
 
 @runtime
 def div_mode(a, b, mode):
-    """a / b rounded as asked; float32 goes through float64, whose quotient is never midway between float32 values."""
+    """a / b rounded in `mode`. float32 uses float64, whose quotient is never midway between two float32 values."""
     if a.dtype == np.float64:
         q = a / b
         if mode == "rn":
@@ -80,7 +80,7 @@ def div_mode(a, b, mode):
 
 
 def _float(e, i, kind: str):
-    """The float forms (f32, f64) of the two- and three-operand opcodes."""
+    """Generate the f32 and f64 forms of the opcodes of `arithmetic`."""
     family, mode = i.family, rounding(i)
     e.allow("ftz", "sat", "approx", "full", "NaN", "xorsign", "abs", *ROUNDINGS)
     v = sources(e, i, kind)
@@ -113,25 +113,25 @@ def _float(e, i, kind: str):
 
 @runtime
 def float_min(a, b):
-    """The number where one operand is NaN; -0 below +0."""
+    """The smaller number, with -0 below +0; NaN only if both are NaN."""
     return _ordered(a, b, np.fmin(a, b), True)
 
 
 @runtime
 def float_max(a, b):
-    """The larger number; NaN only where both are NaN."""
+    """The larger number, with -0 below +0; NaN only if both are NaN."""
     return _ordered(a, b, np.fmax(a, b), False)
 
 
 @runtime
 def nan_min(a, b):
-    """NaN where one operand is NaN; -0 below +0."""
+    """The smaller number, with -0 below +0; NaN if either is NaN."""
     return _ordered(a, b, np.minimum(a, b), True)
 
 
 @runtime
 def nan_max(a, b):
-    """The larger number; NaN where either is NaN."""
+    """The larger number, with -0 below +0; NaN if either is NaN."""
     return _ordered(a, b, np.maximum(a, b), False)
 
 
@@ -157,7 +157,7 @@ def _ordered(a, b, out, smaller: bool):
     forms="u16 s16 u32 s32 u64 s64 (lo, hi, wide), f32 f64 (rn rz rm rp ftz sat), f16 f16x2 bf16 bf16x2, f32x2",
 )
 def arithmetic(e, i):
-    """Sends an instruction to the integer, float or half writers by its type."""
+    """Generate arithmetic for integers, floats or half floats, by the instruction's type."""
     kind = types_of(i.parts)[-1]
     if kind in ("f32", "f64"):
         narrow = [t for t in types_of(i.parts) if t in ("f16", "bf16")]
@@ -173,7 +173,7 @@ def arithmetic(e, i):
 
 
 def _pairs(e, i):
-    """add, mul, fma on two float32 in a 64-bit register."""
+    """Generate add, mul, fma on the two float32 in each 64-bit register."""
     e.allow("ftz", *ROUNDINGS)
     if rounding(i) != "rn":
         raise e.unsupported("a directed rounding of f32x2")
@@ -187,13 +187,13 @@ def _pairs(e, i):
 
 @runtime
 def ex2(x):
-    """2 to the x, computed in FP64 and rounded."""
+    """2 to the power of x, computed in float64 and rounded."""
     return np.exp2(x.astype(np.float64)).astype(x.dtype)
 
 
 @runtime
 def tanh_(x):
-    """tanh, computed in FP64 and rounded."""
+    """tanh, computed in float64 and rounded."""
     return np.tanh(x.astype(np.float64)).astype(x.dtype)
 
 
@@ -221,7 +221,7 @@ _UNARY = {
     forms="f32, f64, and ex2 and tanh of f16, f16x2, bf16, bf16x2; approximations are rounded from float64",
 )
 def unary(e, i):
-    """Functions of one float; hardware approximations differ in the last bits."""
+    """Functions of one float. Hardware approximations differ from these in the last bits."""
     kind = types_of(i.parts)[-1]
     mode = rounding(i)
     e.allow("ftz", "approx", *ROUNDINGS)
@@ -246,7 +246,7 @@ def unary(e, i):
 
 @runtime
 def directed_sqrt(x, mode):
-    """Square root of float64 in a directed rounding, by the sign of the remainder."""
+    """Square root of float64 with a directed rounding, which the sign of the remainder determines."""
     small = x < SMALL
     x = x * np.where(small, 2.0**200, 1.0)
     root = np.sqrt(x)
@@ -255,13 +255,13 @@ def directed_sqrt(x, mode):
 
 @runtime
 def directed_rcp(x, mode):
-    """1 / x of float64 in a directed rounding."""
+    """1 / x of float64 with a directed rounding."""
     return div_mode(np.ones_like(x), x, mode)
 
 
 @runtime
 def directed(x, mode):
-    """FP64 values rounded to FP32 in a given mode."""
+    """float64 values rounded to float32 in a given mode."""
     return with_mode(x, np.float32, mode)
 
 

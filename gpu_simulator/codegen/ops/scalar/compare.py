@@ -1,4 +1,4 @@
-"""setp, set, selp, slct: comparisons, with a Boolean combination where asked."""
+"""setp, set, selp, slct: comparisons, optionally combined with a predicate, and selections."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HALVES = ("f16", "bf16", "f16x2", "bf16x2")
 
 
 def comparison(relation: str, a: str, b: str, kind: str) -> str:
-    """The expression of one comparison. Unordered forms are true if an operand is NaN."""
+    """The expression of one comparison. Unordered forms are true if an operand is NaN. Raises `KeyError` if unknown."""
     if relation in _SIGNED:
         if relation == "ne" and kind[0] in "fb" and kind not in ("b16", "b32", "b64"):
             return f"ordered_ne({a}, {b})"
@@ -46,13 +46,13 @@ def comparison(relation: str, a: str, b: str, kind: str) -> str:
 
 @runtime
 def ordered_ne(a, b):
-    """Different, and neither is NaN."""
+    """Whether two numbers are different and neither is NaN."""
     return (a < b) | (a > b)
 
 
 @runtime
 def unordered_eq(a, b):
-    """Equal, or one of them is NaN."""
+    """Whether two numbers are equal or one of them is NaN."""
     return ~((a < b) | (a > b))
 
 
@@ -71,7 +71,7 @@ def compared(e, i, relation: str, kind: str) -> str:
 
 @op("setp", forms="eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan; and or xor; every type")
 def setp(e, i):
-    """Comparison to a predicate, or to a predicate and its complement."""
+    """Comparison that sets a predicate, or a predicate and its complement."""
     kind, relation = i.parts[-1], i.parts[1]
     e.allow(relation, "ftz", *_COMBINE)
     result = compared(e, i, relation, kind)
@@ -98,7 +98,7 @@ def setp(e, i):
 
 @op("set", forms="the comparisons of setp to u32, s32, f32, f16, f16x2, bf16, bf16x2")
 def set_(e, i):
-    """Comparison to a number: all ones or 1.0 where true."""
+    """Comparison that gives a number: all bits set, or 1.0, if true; 0 if false."""
     kinds = types_of(i.parts)
     to, kind, relation = kinds[0], kinds[-1], i.parts[1]
     e.allow(relation, "ftz", *_COMBINE)
@@ -125,7 +125,7 @@ def set_(e, i):
 
 @op("selp", forms="b16 b32 b64 u16 … f64")
 def selp(e, i):
-    """One of two values, by a predicate."""
+    """Selects one of two values by a predicate."""
     kind = i.parts[-1]
     e.allow()
     a, b = (e.read(o, kind) for o in i.operands[1:3])
@@ -134,19 +134,19 @@ def selp(e, i):
 
 @op("slct", forms="by the sign of an s32 or f32")
 def slct(e, i):
-    """One of two values, by the sign of a third."""
+    """Selects one of two values by the sign of a third."""
     e.allow("ftz")
     kind, by = types_of(i.parts)
     a, b = (e.read(o, kind) for o in i.operands[1:3])
     c = e.read(i.operands[3], by)
-    if "ftz" in i.parts:  # a and b are copied as they are
+    if "ftz" in i.parts:  # a and b are copied without flushing
         c = f"flush({c})"
     e.write(i.operands[0], f"sel({c} >= 0, {a}, {b})", kind)
 
 
 @runtime
 def sel(condition, a, b):
-    """`a` where the condition holds, else `b`."""
+    """`a` where the condition holds, otherwise `b`."""
     if condition.ndim == 0:
         return a if condition else b
     return np.where(condition, a, b)
@@ -154,7 +154,7 @@ def sel(condition, a, b):
 
 @runtime
 def both(mask, guard, lanes):
-    """The lanes of a block that also pass a guard; None means all."""
+    """The lanes of a mask for which the guard holds too; None means all lanes."""
     if guard.ndim == 0:
         return mask if guard else lanes.nobody
     return guard if mask is None else mask & guard

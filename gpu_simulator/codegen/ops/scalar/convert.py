@@ -1,4 +1,4 @@
-"""cvt between every pair of integer and float types, and the packed forms of cuda_fp16.h and cuda_bf16.h."""
+"""cvt: conversions between integer and float types, and the packed forms that cuda_fp16.h and cuda_bf16.h use."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def cvt(e, i):
 
 
 def integers(e, i, to: str, source: str) -> None:
-    """From one integer type to another, saturated where it says .sat."""
+    """Generate a conversion from one integer type to another, with saturation if it has .sat."""
     value = e.read(i.operands[1], source)
     if "sat" in i.parts:
         e.write(i.operands[0], f"saturated({value}, {CODES[to]})", to)
@@ -82,7 +82,7 @@ def saturated(value, dtype):
 
 @runtime
 def to_integer(value, how, dtype):
-    """A float rounded and clamped to an integer type. NaN gives 0, and 0x80… if source or target has 64 bits."""
+    """A float rounded and clamped to an integer type. NaN gives 0, or 0x80… if the source or the target has 64 bits."""
     value = np.asarray(value)
     wide = value.astype(np.float64)
     rounded = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}[how](wide)
@@ -100,7 +100,7 @@ def to_integer(value, how, dtype):
 
 
 def from_integer(e, value: str, source: str, to: str, mode: str) -> tuple[str, str]:
-    """(expression, type) of an integer as a floating-point number, rounded in `mode`."""
+    """(expression, type) of an integer `value` as a floating-point number, rounded in `mode`."""
     if to in ("f16", "bf16"):
         wide = f"integer_to_float({value}, f4, 'odd')"
         if to == "f16":
@@ -111,7 +111,7 @@ def from_integer(e, value: str, source: str, to: str, mode: str) -> tuple[str, s
 
 @runtime
 def integer_to_float(value, dtype, mode):
-    """An integer to float32 or float64, rounded once; "odd" on the way to a narrower type."""
+    """An integer as float32 or float64, rounded once. mode "odd": if it is then rounded to a narrower type."""
     if mode == "rn":
         return value.astype(dtype)
     size = value.dtype.itemsize
@@ -126,7 +126,7 @@ def integer_to_float(value, dtype, mode):
         return with_mode(wide, np.float32, mode)
     nearest = np.asarray(value.astype(dtype))
     exact = np.asarray(value)
-    # The error in integers decides on which side of the value the nearest float lies.
+    # The integer difference shows on which side of the value the nearest float is.
     limited = np.clip(
         nearest, -(2.0**63), np.nextafter(dtype(2.0**64 if exact.dtype.kind == "u" else 2.0**63), dtype(0))
     )
@@ -149,7 +149,7 @@ def integer_to_float(value, dtype, mode):
 
 
 def narrowed(e, value: str, source: str, to: str, mode: str, i) -> str:
-    """float32 or float64 values as FP16 or BF16 patterns."""
+    """The expression of float32 or float64 values as FP16 or BF16 bit patterns."""
     if to == "f16":
         x = f"{value}.astype(f2)" if mode == "rn" else f"to_f16({value}, {mode!r})"
         if "sat" in i.parts or "relu" in i.parts:
@@ -164,12 +164,12 @@ def narrowed(e, value: str, source: str, to: str, mode: str, i) -> str:
 
 @runtime
 def to_f16(x, mode):
-    """float32 or float64 to float16 with a rounding mode."""
+    """float32 or float64 values as float16, rounded in `mode`."""
     return with_mode(x, np.float16, mode)
 
 
 def floats(e, i, to: str, source: str, mode: str) -> None:
-    """Float to float, with .rni and friends rounding to an integral value in the same type."""
+    """Generate a conversion from float to float; .rni, .rzi, .rmi and .rpi round to an integral value."""
     value = half.values(e, i.operands[1], source) if source in ("f16", "bf16") else e.read(i.operands[1], source)
     if "ftz" in i.parts and source == "f32":
         value = f"flush({value})"
@@ -201,9 +201,9 @@ def floats(e, i, to: str, source: str, mode: str) -> None:
 
 @runtime
 def to_tf32(x, mode):
-    """float32 to 10 bits of fraction: rna rounds half away from zero, rn half to even, rz cuts.
+    """float32 rounded to 10 bits of fraction. Halves: rna rounds them away from zero, rn to even; rz truncates.
 
-    NaN stays as it is for rna and becomes 0x7FFFE000 for the others.
+    A NaN keeps its upper bits with rna, and becomes 0x7FFFE000 with the others.
     """
     bits = x.view(np.uint32)
     if not np.isfinite(x).all():

@@ -13,7 +13,7 @@ PAIRS = ("e4m3x2", "e5m2x2")
 
 
 def convert(e, i, to: str, source: str) -> None:
-    """cvt.rn.satfinite{.relu}.e4m3x2.f32 (or f16x2) and cvt.rn{.relu}.f16x2.e4m3x2, and the same of e5m2x2."""
+    """Generate cvt.rn.satfinite{.relu}.e4m3x2.f32 (or .f16x2), cvt.rn{.relu}.f16x2.e4m3x2, and the same for e5m2x2."""
     relu, narrow = "relu" in i.parts, to in PAIRS
     if "rn" not in i.parts or ("satfinite" in i.parts) != narrow:
         raise e.unsupported("it must be .rn, and .satfinite towards fp8")

@@ -8,7 +8,7 @@ from gpu_simulator.runtime import runtime
 
 
 def values(e, operand, kind: str) -> str:
-    """The operand as float16 (f16) or float32 (bf16); pairs get a last axis of 2."""
+    """The expression of an operand as float16 (f16) or float32 (bf16); pairs have a last axis of 2."""
     if kind == "f16":
         return e.read(operand, "f16")
     if kind == "f16x2":
@@ -19,7 +19,7 @@ def values(e, operand, kind: str) -> str:
 
 
 def store(e, operand, expression: str, kind: str) -> None:
-    """Write float16 values, or BF16 patterns, back to a register."""
+    """Write float16 values, or BF16 bit patterns, to a register."""
     if kind in ("f16x2", "bf16x2"):
         e.write(operand, f"whole({expression}, u4)", "b32")
     else:
@@ -27,12 +27,12 @@ def store(e, operand, expression: str, kind: str) -> None:
 
 
 def rounded(expression: str, kind: str) -> str:
-    """float32 results of BF16 arithmetic to patterns; FP16 is already there."""
+    """The expression of float32 results of BF16 arithmetic as bit patterns; FP16 results are left unchanged."""
     return f"f32_to_bf16({expression})" if kind.startswith("bf16") else expression
 
 
 def emit(e, i, kind: str) -> None:
-    """add, sub, mul, fma, min, max, abs, neg."""
+    """Generate add, sub, mul, fma, min, max, abs, neg."""
     family, brain = i.family, kind.startswith("bf16")
     e.allow("ftz", "sat", "rn", "relu", "NaN", "noftz")
     if family in ("abs", "neg") and "ftz" not in i.parts:
@@ -68,7 +68,7 @@ def emit(e, i, kind: str) -> None:
 
 @runtime
 def clamp_half(x, top):
-    """At least 0, at most `top`; for .sat NaN becomes 0, for .relu (no top) it stays. Zeros come out positive."""
+    """Clamp to at least 0 and at most `top`. NaN becomes 0 for .sat and stays for .relu (no top). Zeros become +0."""
     zero = x.dtype.type(0)
     if top is None:
         return np.where((x > 0) | np.isnan(x), x, zero)
@@ -76,7 +76,7 @@ def clamp_half(x, top):
 
 
 def unary(e, i, kind: str, formula: str) -> None:
-    """ex2 and tanh, through float64."""
+    """Generate ex2 and tanh, computed in float64."""
     value = values(e, i.operands[1], kind)
     if "ftz" in i.parts:
         value, formula = f"flush({value})", f"flush({formula}.astype(f4))"

@@ -1,4 +1,4 @@
-"""Integer arithmetic of every width. Called by `arithmetic` for the shared opcodes; the others are registered here."""
+"""Integer arithmetic. `arithmetic` calls `emit` for opcodes that floats have too; the others are registered here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def wide_kind(kind: str) -> str:
 
 
 def multiplied(e, i, kind: str) -> tuple[str, str]:
-    """The product of the first two sources as asked by .lo, .hi or .wide: (expression, type)."""
+    """(expression, type) of the product of the first two sources, by .lo, .hi or .wide."""
     a, b = i.operands[1], i.operands[2]
     if "wide" in i.parts:
         code = CODES[wide_kind(kind)]
@@ -33,7 +33,7 @@ def multiplied(e, i, kind: str) -> tuple[str, str]:
 
 
 def emit(e, i, kind: str) -> None:
-    """add, sub, mul, mad, div, min, max, abs, neg of integers."""
+    """Generate add, sub, mul, mad, div, min, max, abs, neg of integers."""
     family = i.family
     e.allow("lo", "hi", "wide", "sat", "cc", "relu")
     if "cc" in i.parts:
@@ -90,7 +90,7 @@ def _pairs(e, i, kind: str) -> None:
 
 @runtime
 def divide(a, b):
-    """Signed division that truncates towards zero; what division by zero gives is unspecified."""
+    """Signed division that truncates towards zero. The result of a division by zero is unspecified."""
     q = a // b
     r = a - q * b
     q = q + ((r != 0) & ((a < 0) != (b < 0))).astype(q.dtype)
@@ -115,7 +115,7 @@ def mul_hi_u64(a, b):
 
 @runtime
 def mul_hi_s64(a, b):
-    """The upper 64 bits of a signed product."""
+    """The high 64 bits of the signed 128-bit product."""
     ua, ub = a.view(np.uint64), b.view(np.uint64)
     high = mul_hi_u64(ua, ub)
     zero = np.uint64(0)
@@ -148,7 +148,7 @@ def mul24(e, i):
 
 @runtime
 def low24(x):
-    """The lower 24 bits, with their sign where the type has one."""
+    """The lower 24 bits, sign-extended if the type is signed."""
     return (x << x.dtype.type(8)) >> x.dtype.type(8)
 
 
@@ -163,13 +163,13 @@ def sad(e, i):
 
 @op("addc", "subc", "madc", forms="cc; u32 s32 u64 s64")
 def with_carry(e, i):
-    """Additions that take the carry of the instruction before."""
+    """Additions and subtractions with the carry of an earlier instruction."""
     e.allow("cc", "lo", "hi")
     carry(e, i, types_of(i.parts)[-1])
 
 
 def carry(e, i, kind: str) -> None:
-    """The extended-precision family. The carry is a Python local of the block, an array of zeros and ones."""
+    """Generate extended-precision arithmetic. The carry flag is item `program.carry` of R, after the registers."""
     unsigned, size = "u" + kind[1:], SIZE[CODES[kind]]
     code = f"u{size}"
     if i.family in ("mad", "madc"):
@@ -190,7 +190,7 @@ def carry(e, i, kind: str) -> None:
 
 @runtime
 def carried(a, b, incoming, dtype):
-    """(sum, carry out) of a + b + the carry that comes in."""
+    """(sum, carry out) of a + b + carry in."""
     first = a + b
     total = first + np.asarray(incoming).astype(dtype)
     return total, ((first < a) | (total < first))
@@ -198,7 +198,7 @@ def carried(a, b, incoming, dtype):
 
 @runtime
 def borrowed(a, b, incoming, dtype):
-    """a - b, with the flag as the hardware keeps it: 1 where nothing is borrowed, so that addc can follow subc."""
+    """(difference, flag) of a - b with a borrow. As in hardware the flag is 1 if there is no borrow."""
     take = np.uint8(1) - np.asarray(incoming).astype(np.uint8)
     total = a - b - take.astype(dtype)
     return total, ~((a < b) | ((a == b) & (take != 0)))
@@ -206,7 +206,7 @@ def borrowed(a, b, incoming, dtype):
 
 @op("dp4a", "dp2a", forms="u32 s32 (lo, hi)")
 def dot(e, i):
-    """Four (or two) byte products added to an accumulator."""
+    """Dot product of four (or two) elements, added to an accumulator."""
     kinds = types_of(i.parts)
     e.allow("lo", "hi")
     first, second = ("i1" if k == "s32" else "u1" for k in kinds[:2])

@@ -1,4 +1,4 @@
-"""Bits: and, or, xor, not, lop3, shifts, bit fields, prmt, popc, clz."""
+"""Bit operations: and, or, xor, not, lop3, shifts, bit fields, prmt, popc, clz …"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def binary(e, i):
 
 @op("not", "cnot", forms="pred b16 b32 b64")
 def invert(e, i):
-    """Bitwise not; cnot is 1 where the source is 0."""
+    """Bitwise not; cnot gives 1 if the source is 0, otherwise 0."""
     kind = i.parts[-1]
     e.allow()
     a = e.read(i.operands[1], kind)
@@ -44,13 +44,13 @@ def shift(e, i):
 
 @runtime
 def clamped(amount, dtype):
-    """A shift amount in the type of the shifted value; 100 stands for everything beyond its width."""
+    """A shift amount in the type of the shifted value, at most 100, which is beyond every width."""
     return np.minimum(amount, np.uint32(100)).astype(dtype)
 
 
 @op("shf", forms="l, r; wrap, clamp; b32")
 def funnel(e, i):
-    """A 64-bit pair shifted, one half kept."""
+    """Shifts a pair of 32-bit registers as 64 bits and keeps one half."""
     e.allow("l", "r", "wrap", "clamp")
     low, high, amount = (e.read(o, "u32") for o in i.operands[1:])
     side, wrap = ("l" if "l" in i.parts else "r"), "wrap" in i.parts
@@ -59,7 +59,7 @@ def funnel(e, i):
 
 @runtime
 def funnel_shift(low, high, amount, side, wrap):
-    """32 bits of high:low, shifted left or right; the amount is clamped at 32 or wraps."""
+    """32 bits of high:low, shifted left or right; the amount is clamped to 32 or taken modulo 32."""
     amount = amount & np.uint32(31) if wrap else np.minimum(amount, np.uint32(32))
     pair = (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)
     amount = amount.astype(np.uint64)
@@ -112,7 +112,7 @@ _KNOWN = {
 
 
 def truth_table(table: int, a: str, b: str, c: str, e) -> str:
-    """An expression for the truth table: known forms, else a sum of its products."""
+    """An expression with this truth table: a known short form, or otherwise a disjunction of its rows."""
     if table in _KNOWN:
         return _KNOWN[table].format(a=a, b=b, c=c)
     if table in (0, 255):
@@ -130,7 +130,7 @@ def truth_table(table: int, a: str, b: str, c: str, e) -> str:
 
 @op("bfe", "bfi", forms="u32 s32 u64 s64 b32 b64")
 def fields(e, i):
-    """Bit fields extracted or inserted."""
+    """Extracts or inserts bit fields."""
     kind = i.parts[-1]
     e.allow()
     if i.family == "bfe":
@@ -164,7 +164,7 @@ def extract(value, at, length):
         sign = (bits >> np.maximum(top, 0).astype(unsigned)) & unsigned.type(1)
         filled = np.where((sign != 0) & (length > 0), out | ~mask, out)
         short = (at + length > width) & (sign != 0) & (length > 0)
-        # Past the top every bit is the sign.
+        # Bits beyond the top of the source are copies of the sign.
         keep = np.where(
             at >= width, unsigned.type(0), (~unsigned.type(0)) >> np.minimum(at, width - 1).astype(unsigned)
         )
@@ -175,9 +175,9 @@ def extract(value, at, length):
 
 @runtime
 def insert(a, b, at, length):
-    """bfi: the low `length` bits of a put into b at bit `at`.
+    """bfi: b with the low `length` bits of a inserted at bit `at`.
 
-    Only 0 to 255 is defined: an H200 takes positions modulo 256 for 32 bits, and as they are for 64.
+    Only positions from 0 to 255 are defined: an H200 uses them modulo 256 for 32 bits, and unchanged for 64.
     """
     dtype = b.dtype
     width = 8 * dtype.itemsize
@@ -192,7 +192,7 @@ def insert(a, b, at, length):
 
 @op("prmt", forms="b32; default, f4e, b4e, rc8, ecl, ecr, rc16")
 def prmt(e, i):
-    """Four bytes picked out of eight."""
+    """Selects four bytes of eight."""
     mode = next((p for p in i.parts if p in _MODES), "")
     e.allow(*_MODES)
     a, b, selector = (e.read(o, "u32") for o in i.operands[1:])
@@ -232,7 +232,7 @@ def permute(a, b, selector, mode=""):
 
 @op("popc", "clz", "bfind", "brev", "fns", forms="b32 b64 u32 s32 u64 s64 (shiftamt)")
 def counting(e, i):
-    """Bits counted, found, reversed."""
+    """Counts, finds or reverses bits."""
     kind = i.parts[-1]
     e.allow("shiftamt")
     if i.family == "fns":
@@ -248,7 +248,7 @@ def counting(e, i):
 
 @runtime
 def population(x):
-    """Set bits."""
+    """popc: the number of set bits."""
     x = x.astype(np.uint64)
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -264,7 +264,7 @@ def _smear(x):
 
 @runtime
 def leading_zeros(x):
-    """clz: zeros above the highest one, the width for 0."""
+    """clz: the number of zeros above the highest set bit; the width for 0."""
     return np.uint32(8 * x.dtype.itemsize) - population(_smear(x))
 
 
@@ -290,7 +290,7 @@ def reverse_bits(x):
 
 @op("bmsk", "szext", forms="b32 u32 s32; clamp, wrap")
 def masks(e, i):
-    """bmsk: a run of ones; szext: sign or zero extension from a bit."""
+    """bmsk: a mask of consecutive ones; szext: sign or zero extension from a bit."""
     e.allow("clamp", "wrap")
     kind = types_of(i.parts)[-1]
     a, b = e.read(i.operands[1], "u32" if i.family == "bmsk" else kind), e.read(i.operands[2], "u32")
@@ -305,7 +305,7 @@ def masks(e, i):
 
 @runtime
 def bit_mask(at, length, wrap):
-    """bmsk: `length` ones from bit `at` on; both are clamped at 32 or wrap."""
+    """bmsk: `length` ones from bit `at` on; both numbers are clamped to 32 or taken modulo 32."""
     limit = (lambda v: v & np.uint32(31)) if wrap else (lambda v: np.minimum(v, np.uint32(32)))
     at, length = limit(at), limit(length)
     ones = ((np.uint64(1) << length.astype(np.uint64)) - np.uint64(1)) << at.astype(np.uint64)

@@ -1,4 +1,4 @@
-"""mov, cvta, isspacep, and the moves that stand for parameters of device functions."""
+"""mov, cvta, isspacep, and the moves that replace the passing of parameters to inlined functions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def mov(e, i):
 
 
 def _halves(e, destination, source) -> None:
-    """{a, b} to 128 bits, or back."""
+    """Generate a move of {a, b} to 128 bits, or back."""
     if type(source) is Vector:
         low, high = (e.read(item, "b64") for item in source.items)
         e.write(destination, f"of_halves(lanes, {low}, {high})", "b128")
@@ -54,21 +54,21 @@ def _halves(e, destination, source) -> None:
 
 @runtime
 def of_halves(lanes, low, high):
-    """128 bits of two 64-bit halves."""
+    """128 bits made of two 64-bit halves."""
     pair = np.stack([np.broadcast_to(low, lanes.n), np.broadcast_to(high, lanes.n)], axis=1)
     return np.ascontiguousarray(pair).view(np.complex128)[:, 0]
 
 
 @runtime
 def halves(value):
-    """(low, high) of 128 bits."""
+    """The 64-bit halves (low, high) of 128 bits."""
     pair = np.atleast_1d(value).view(np.uint64).reshape(-1, 2)
     return (pair[0, 0], pair[0, 1]) if value.ndim == 0 else (pair[:, 0].copy(), pair[:, 1].copy())
 
 
 @op("cvta", forms="to a generic address or from one; global, shared, local, const, param")
 def cvta(e, i):
-    """Addresses between a state space and the generic one."""
+    """Converts addresses between a state space and generic addressing."""
     e.allow("to", "global", "const", "param", "shared", "shared__cta", "shared__cluster", "local")
     kind = i.parts[-1]
     value = e.read(i.operands[1], kind)
@@ -81,7 +81,7 @@ def cvta(e, i):
 
 @op("isspacep", forms="global, shared, local, const, param")
 def isspacep(e, i):
-    """Which state space a generic address is in."""
+    """Whether a generic address is in a state space."""
     e.allow("global", "const", "param", "shared", "shared__cta", "shared__cluster", "local")
     a = e.read(i.operands[1], "u64")
     space = i.parts[1]
@@ -89,7 +89,7 @@ def isspacep(e, i):
         base = _WINDOWS["local" if space == "local" else "shared"]
         low, high = (e.constant(np.uint64(v)) for v in (base, base + WINDOW_BYTES))
         inside = f"(({a} >= {low}) & ({a} < {high}))"
-        if e.clustered and space in ("shared", "shared__cta"):  # that of the other blocks is .shared::cluster alone
+        if e.clustered and space in ("shared", "shared__cta"):  # other blocks' memory is in .shared::cluster only
             shift, ranks = e.constant(np.uint64(RANK_SHIFT)), e.constant(np.uint64(255))
             inside = f"({inside} & ((({a} >> {shift}) & {ranks}) == lanes.cluster_ctarank))"
         e.write(i.operands[0], inside, "pred")
@@ -101,6 +101,6 @@ def isspacep(e, i):
 
 @op("param", forms="arguments and results of device functions, as compilers pass them")
 def param(e, i):
-    """Arguments and results of expanded calls (`st.param`, `ld.param`)."""
+    """Arguments and results of inlined calls (`st.param`, `ld.param`)."""
     kind = i.parts[-1]
     e.write(i.operands[0], e.read(i.operands[1], kind), kind)

@@ -33,13 +33,13 @@ def bytes_of_four(e, i):
 
 @runtime
 def average(total):
-    """Half of a sum; halves are rounded away from zero."""
+    """Half of a sum, rounded away from zero if it is not whole."""
     return np.sign(total) * ((np.abs(total) + total.dtype.type(1)) >> total.dtype.type(1))
 
 
 @runtime
 def parts(x, dtype):
-    """The smaller elements inside each value: shape (…, n)."""
+    """Each value split into n smaller elements of `dtype`: (…, n)."""
     return np.ascontiguousarray(np.asarray(x)[..., None]).view(dtype)
 
 

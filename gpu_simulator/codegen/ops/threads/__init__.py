@@ -1,1 +1,1 @@
-"""Instructions between threads: barriers, mbarriers, shuffles, clusters, calls."""
+"""Instructions that involve several threads: barriers, mbarriers, shuffles, clusters; and calls."""

@@ -1,4 +1,4 @@
-"""Calls that the emulator answers itself: printf and assert. Other device functions are expanded in place."""
+"""Calls of printf and assert, which the emulator implements itself. Other device functions are inlined before."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _string(resident, lane: int, address: int) -> str:
 
 @runtime
 def print_text(resident, lanes, format_slot, values_slot):
-    """The text of printf for each executing lane, in lane order."""
+    """printf: print the text of each executing lane, in their order."""
     numbers = lanes.lane_numbers()[lanes.active()].tolist()
     if resident.launch.output_room <= 0:
         resident.launch.unprinted += len(numbers)
@@ -71,7 +71,7 @@ def print_text(resident, lanes, format_slot, values_slot):
 
 
 def formatted(resident, lane: int, pattern: str, values: int) -> str:
-    """C formatting of the packed arguments at a generic address."""
+    """`pattern` with C formatting of the packed arguments at a generic address. Raises `MemoryFault`, `LaunchError`."""
     at = 0
 
     def take(width: int) -> bytes:
@@ -91,7 +91,7 @@ def formatted(resident, lane: int, pattern: str, values: int) -> str:
             width = str(int.from_bytes(take(4), "little", signed=True))
         if precision == "*":
             precision = str(int.from_bytes(take(4), "little", signed=True))
-        if (precision or "").startswith("-"):  # as if there were none
+        if (precision or "").startswith("-"):  # a negative precision means none
             precision = None
         precision = "0" if precision == "" else precision
         if max(len(width or ""), len(precision or "")) > 5:
@@ -114,14 +114,14 @@ def formatted(resident, lane: int, pattern: str, values: int) -> str:
             value &= (1 << bits) - 1
             if kind in "di" and value >> (bits - 1):
                 value -= 1 << bits
-        style = style if precision is None else unfilled  # zeros come from the precision alone
+        style = style if precision is None else unfilled  # with a precision the flag 0 is ignored
         return (style + {"u": "d", "i": "d"}.get(kind, kind)) % (value & 255 if kind == "c" else value)
 
     return _CONVERSION.sub(one, pattern)
 
 
 def _hexadecimal(value: float, flags: str, width: str | None, precision: str | None, kind: str) -> str:
-    """%a as C writes it: as many digits as the value has, or `precision` of them, rounded to even."""
+    """%a as in C: as many digits as the value has, or `precision` of them, rounded to even."""
     if not math.isfinite(value):
         text = str(value)
     else:

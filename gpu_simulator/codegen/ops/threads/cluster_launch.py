@@ -1,6 +1,6 @@
 """clusterlaunchcontrol: a block takes over the work of a cluster that has not started. PTX ISA, "clusterlaunchcontrol".
 
-How many clusters have started is the emulator's choice, as it is the hardware's: as many as run together here.
+Like the hardware, the emulator chooses how many clusters have started: here, those that run together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RESPONSE = 16  # bytes: x, y, z of the first block, then 1 if it was cancelled
 
 @op("clusterlaunchcontrol", forms="try_cancel (of the block, multicast to its cluster), query_cancel")
 def clusterlaunchcontrol(e, i):
-    """The request, and what its answer says."""
+    """The request to cancel a cluster, and queries of its answer."""
     e.allow("try_cancel", "async", "shared__cta", "mbarrier__complete_tx__bytes", "multicast__cluster__all",
             "query_cancel", "is_canceled", "get_first_ctaid", "get_first_ctaid__x", "get_first_ctaid__y",
             "get_first_ctaid__z", "v4")  # fmt: skip
@@ -44,22 +44,22 @@ def clusterlaunchcontrol(e, i):
 
 @runtime
 def answer_word(answer, number):
-    """Word `number` of the 16-byte answers of a cluster-launch query."""
+    """Word `number` of the 16-byte answer to a request: one value per lane, or a scalar for a scalar answer."""
     words = np.atleast_1d(answer).view(np.uint32)
     return words[number] if answer.ndim == 0 else words[number::4].copy()
 
 
 @runtime
 def try_cancel(resident, lanes, site, mask, address, barrier, everyone):
-    """One request for each executing lane."""
+    """One request for each executing lane. everyone: the answer goes to all blocks of the cluster."""
     positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
     for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
         where, home = (int(value if value.ndim == 0 else value[at]) for value in (address, barrier))
         (block, offset), (_, mbarrier) = located(resident, site, lane, where), located(resident, site, lane, home)
         if offset % RESPONSE or offset + RESPONSE > resident.shared.size:
             raise MemoryFault(
-                f"{resident.describe(site)}: {resident.name_lane(lane)} asks for an answer at shared address "
-                f"{offset:,}; it takes 16 bytes of shared memory at a multiple of 16."
+                f"{resident.describe(site)}: {resident.name_lane(lane)} requests an answer at shared address "
+                f"{offset:,}; the answer needs 16 bytes of shared memory at a multiple of 16."
             )
         taken = resident.launch.cancel()
         answer = np.array([*taken, 1] if taken else [0, 0, 0, 0], np.uint32).view(np.complex128)

@@ -1,4 +1,4 @@
-"""mbarrier: arrivals, announced bytes, and waits that end a basic block so that lanes can be parked."""
+"""mbarrier: arrivals, announced bytes, and waits, which end a basic block so that lanes can be parked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMS = (
 
 
 def shared_address(e, i, memory) -> str:
-    """An address in the shared window; one without a named space is generic."""
+    """The expression of an address in shared memory; an address without a state space is generic."""
     address = e.address(memory)
     if any(part in _SPACES for part in i.parts):
         return address
@@ -26,7 +26,7 @@ def shared_address(e, i, memory) -> str:
 
 @op("mbarrier", forms=_FORMS)
 def mbarrier(e, i, following=None):
-    """Barriers in shared memory; `following` is the code block after a wait."""
+    """Barriers in shared memory. following: the basic block after a wait."""
     e.allow(
         "init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_tx", "test_wait", "try_wait", "parity",
         "noComplete", "pending_count", *_SPACES, *_ORDER,
@@ -82,7 +82,7 @@ def mbarrier_init(resident, lanes, site, address, mask, count):
 
 @runtime
 def mbarrier_inval(resident, lanes, site, address, mask, _):
-    """Give the 8 bytes back to ordinary use."""
+    """Make the 8 bytes ordinary memory again."""
     for key, _positions, numbers in resident.mbarriers.groups(lanes, site, address, mask):
         for lane in numbers.tolist():
             resident.mbarriers.invalidate(site, lane, key)
@@ -90,7 +90,7 @@ def mbarrier_inval(resident, lanes, site, address, mask, _):
 
 @runtime
 def mbarrier_bytes(resident, lanes, site, address, mask, size, sign):
-    """Expect bytes (sign 1) or report them (sign -1)."""
+    """Announce bytes (sign 1, expect_tx) or report them (sign -1, complete_tx)."""
     for key, positions, numbers in resident.mbarriers.groups(lanes, site, address, mask):
         barrier = resident.mbarriers.find(site, int(numbers[0]), key)
         for observer in resident.observers:
@@ -101,7 +101,7 @@ def mbarrier_bytes(resident, lanes, site, address, mask, size, sign):
 
 @runtime
 def mbarrier_arrive(resident, lanes, site, address, mask, count, size, complete, drop, wanted):
-    """The states before the arrivals if `wanted`; lanes that meet at one barrier arrive in their order."""
+    """Arrive, lane by lane; returns the states before the arrivals, (lanes.n,), if `wanted`, otherwise None."""
     barriers, states = resident.mbarriers, np.zeros(lanes.n, np.uint64) if wanted else None
     for key, positions, numbers in barriers.groups(lanes, site, address, mask):
         barrier = barriers.find(site, int(numbers[0]), key)
@@ -119,7 +119,7 @@ def mbarrier_arrive(resident, lanes, site, address, mask, count, size, complete,
                 barriers.expect(site, lane, key, more)
             if drop:
                 barriers.drop(site, lane, key, number)
-            for observer in resident.observers:  # one by one: the next may belong to the next phase
+            for observer in resident.observers:  # one by one, because the next arrival may belong to the next phase
                 observer.mbarrier_arrives(site, barrier, np.array([lane]))
             state = barriers.arrive(site, lane, key, number, complete)
             if wanted:

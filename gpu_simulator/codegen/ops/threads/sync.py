@@ -1,4 +1,4 @@
-"""Barriers, fences and the small instructions that order or delay."""
+"""Barriers, fences, delays, hints, and the addresses of other blocks' shared memory (mapa, getctarank)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from gpu_simulator.runtime import runtime
     "cluster.arrive, cluster.wait",
 )
 def barrier(e, i, following=None):
-    """Barriers of a block; `following` is the next code block."""
+    """Barriers of warps, blocks and clusters. following: the next basic block."""
     if "warp" in i.parts:
         e.allow("warp", "sync")
-        e.line("pass")  # the scheduler has brought the lanes together
+        e.line("pass")  # the scheduler has waited for all lanes already
         return None
     if "cluster" in i.parts:
         e.allow("cluster", "arrive", "wait", "release", "relaxed", "acquire", "aligned")
@@ -50,7 +50,7 @@ def barrier(e, i, following=None):
 
 @op("membar", "fence", forms="every level and scope: memory here is always in order")
 def fence(e, i):
-    """Memory fences: the emulator's memory is sequentially consistent; only observers hear of them."""
+    """Memory fences. They only inform observers, because the emulator's memory is sequentially consistent."""
     wide = bool({"gl", "gpu", "sys", *(["cluster"] if e.clustered else [])} & set(i.parts))
     elsewhere = "proxy" in i.parts and {"tensormap__generic", "alias", "global"} & set(i.parts)  # not of shared memory
     if not e.observed or elsewhere:
@@ -63,13 +63,13 @@ def fence(e, i):
 
 @op("nanosleep", "pmevent", "griddepcontrol", forms="no effect on results")
 def delay(e, i):
-    """Delays and hints: they change no value."""
+    """Delays and hints, which change no value."""
     e.line("pass")
 
 
 @op("setmaxnreg", forms="inc, dec; 24 to 256 registers in steps of 8; no effect on results")
 def setmaxnreg(e, i):
-    """Registers that warps give back or take: no value changes."""
+    """The number of registers that a warp may use; it changes no value."""
     e.allow("inc", "dec", "sync", "aligned")
     count = int(i.operands[0].text, 0)
     if not 24 <= count <= 256 or count % 8:
@@ -85,7 +85,7 @@ def createpolicy(e, i):
 
 @op("mapa", forms="u32 and u64; shared::cluster and generic addresses")
 def mapa(e, i):
-    """The address that a shared variable has in the block of a rank."""
+    """The address of a shared variable in the block of a given rank."""
     e.allow("shared__cluster")
     kind = i.parts[-1]
     rank = e.read(i.operands[2], "u32")
@@ -99,7 +99,7 @@ def mapa(e, i):
 
 @runtime
 def mapped(resident, lanes, site, mask, address, rank, generic):
-    """Addresses with other ranks. generic: they have to lie in the shared window."""
+    """The addresses with other ranks. generic: whether they are generic. Raises `ClusterFault` for invalid ones."""
     kin, active = address.dtype.type, lanes.active() if mask is None else mask
     ranks, at = np.broadcast_to(rank, lanes.n), np.broadcast_to(address, lanes.n)
     bad = active & (ranks >= resident.cluster_size)
@@ -120,7 +120,7 @@ def mapped(resident, lanes, site, mask, address, rank, generic):
 
 @op("getctarank", forms="u32 and u64; shared::cluster and generic addresses")
 def getctarank(e, i):
-    """The rank of the block in whose shared memory an address lies."""
+    """The rank of the block whose shared memory an address is in."""
     e.allow("shared__cluster")
     kind = i.parts[-1]
     address = e.read(i.operands[1], kind)

@@ -16,12 +16,12 @@ _BIT = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
 def lanes_of(value, lanes):
-    """(warps, 32) of a value that may be uniform."""
+    """A value that may be uniform, as (warps, 32)."""
     return np.broadcast_to(value, lanes.n).reshape(lanes.warps, 32)
 
 
 def write_with_predicate(e, destination, t: str) -> None:
-    """Write t[0], and t[1] where the destination is a `value|predicate` pair."""
+    """Write t[0], and also t[1] if the destination is a `value|predicate` pair."""
     if type(destination) is Pair:
         e.write(destination.first, f"{t}[0]", "b32")
         e.write(destination.second, f"{t}[1]", "pred")
@@ -42,7 +42,7 @@ def shfl(e, i):
 
 @runtime
 def shuffle(lanes, mode, value, lane, clamp):
-    """(value, in range) of shfl. The clamp operand holds the segment mask in bits 8-12 and the bound in bits 0-4."""
+    """(value, in range) of shfl. The clamp operand has the segment mask in bits 8-12 and the bound in bits 0-4."""
     if value.ndim == 0 and lane.ndim == 0 and mode == "idx" and clamp.ndim == 0 and int(clamp) & 31 == 31:
         return value, np.bool_(True)
     values = lanes_of(value, lanes)
@@ -70,7 +70,7 @@ def shuffle(lanes, mode, value, lane, clamp):
 
 @op("vote", forms="sync; all, any, uni, ballot")
 def vote(e, i):
-    """A predicate asked of the warp."""
+    """A vote on a predicate within the warp."""
     e.allow("sync", "all", "any", "uni", "ballot")
     mode = i.parts[2] if i.parts[1] == "sync" else i.parts[1]
     predicate = e.read(i.operands[1], "pred")
@@ -79,7 +79,7 @@ def vote(e, i):
 
 
 def members_of(lanes, members):
-    """(warps, 32): executing lanes that the mask names."""
+    """(warps, 32) Boolean: the executing lanes that the mask names."""
     return ((lanes_of(members, lanes) & _BIT) != 0) & lanes.active().reshape(-1, 32)
 
 
@@ -162,7 +162,7 @@ def redux(e, i):
 
 @runtime
 def reduced(lanes, which, value, members):
-    """redux.sync among the lanes that `members` names. Sums keep their low 32 bits."""
+    """redux.sync among the lanes that `members` names. Sums are modulo 2³²."""
     inside, values = members_of(lanes, members), lanes_of(value, lanes)
     out = np.zeros(lanes.warps, values.dtype)
     for number in range(lanes.warps):
@@ -178,7 +178,7 @@ def reduced(lanes, which, value, members):
 
 @op("elect", forms="sync")
 def elect(e, i):
-    """One lane of the warp: the lowest."""
+    """Elects one lane of the warp: the lowest."""
     e.allow("sync")
     members = e.read(i.operands[1], "b32")
     t = e.temporary()
@@ -190,7 +190,7 @@ def elect(e, i):
 
 @runtime
 def elected(lanes, members):
-    """(elected lane, whether it is this one): the first of `members`."""
+    """(elected lane, whether a lane is that one), for each lane. The first of `members` is elected."""
     inside = members_of(lanes, members)
     first = inside.argmax(1)
     return np.repeat(first.astype(np.uint32), 32), (first[:, None] == _LANE).reshape(-1)
