@@ -21,7 +21,8 @@ def resources(compiled_list: Iterable[Any], gpu: Gpu) -> Figure:
     """Registers per thread, shared memory per block and blocks per SM: one row per kernel, one panel per resource.
 
     compiled_list: objects with `name`, `registers`, `smem` (bytes) and `threads`, such as `Compiled`.
-    A dashed line is the limit of the GPU. A kernel that cannot start there "does not fit".
+    A dashed line is the limit of the GPU. A kernel that cannot be launched on it "does not fit". Raises `LabError` for
+    an empty list.
     """
     compiled = list(compiled_list)
     if not compiled:
