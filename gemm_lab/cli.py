@@ -1,4 +1,4 @@
-"""`gemm-lab`: the lab from a terminal. Exit code 0 only when everything asked for passed."""
+"""`gemm-lab`: the commands of the lab for a terminal. The exit code is 0 only if everything succeeded."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gpu_simulator.errors import LabError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; errors of the lab are one sentence on stderr and exit code 1."""
+    """Run one command and return the exit code. An error of the lab gives one sentence on stderr and exit code 1."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that has no “×” shows a question mark
+            stream.reconfigure(errors="replace")  # characters that the terminal lacks, such as “×”, become “?”
     options = _parser().parse_args(arguments)
     try:
         return options.command(options)
@@ -150,7 +150,7 @@ def _port(text: str) -> int:
 
 
 def doctor(options) -> int:
-    """What works here and what does not; exit code 1 where something needed is missing."""
+    """Print what works on this machine and what does not; exit code 1 if something necessary is missing."""
     from gemm_lab.lab.doctor import examine
 
     findings = examine()
@@ -165,7 +165,7 @@ def doctor(options) -> int:
 
 
 def list_kernels(options) -> int:
-    """Every kernel with its targets, and whether it runs on this machine's GPU."""
+    """Print all kernels, and whether each runs on this machine's GPU; as JSON with their ladders and targets."""
     from gemm_lab import catalog
     from gemm_lab.lab import here
 
@@ -189,7 +189,7 @@ def list_kernels(options) -> int:
 
 
 def run_kernels(options) -> int:
-    """Compile, launch, check and time; exit code 1 where a result is wrong."""
+    """Compile, launch, check and time kernels; exit code 1 if one fails."""
     from gemm_lab import catalog
     from gemm_lab.lab import kernel
     from gemm_lab.lab.library_run import PROBLEMS, run_library
@@ -241,7 +241,7 @@ def run_kernels(options) -> int:
 
 
 def emulate_kernel(options) -> int:
-    """Any CUDA or PTX file on the emulator: its margin of costs, its hazards and its output."""
+    """Run a CUDA or PTX file on the emulator; print its output, the costs of its lines and its hazards."""
     from gemm_lab.config import data_dir
     from gemm_lab.lab.emulating import still_at_work
     from gpu_runner.settings import cache_dir
@@ -252,7 +252,7 @@ def emulate_kernel(options) -> int:
 
 
 def bench_ladder(options) -> int:
-    """A ladder beside its baselines, as a table or as JSON."""
+    """Time a ladder and its baselines; print a table or JSON."""
     from gemm_lab.lab import ladder
     from gemm_lab.lab.ladder import SIZES
 
@@ -268,7 +268,7 @@ def bench_ladder(options) -> int:
 
 
 def record_results(options) -> int:
-    """Rows for results/measured; exit code 1 where a kernel's result is wrong."""
+    """Measure ladders for results/measured; exit code 1 if a kernel's result is wrong."""
     from gemm_lab.lab import here
     from gemm_lab.lab.recording import record
 
@@ -287,7 +287,7 @@ def record_results(options) -> int:
 
 
 def profile_kernels(options) -> int:
-    """Counters of Nsight Compute for results/profiles; prints the files written."""
+    """Record counters of Nsight Compute for results/profiles; print the paths of the files."""
     from gemm_lab import catalog
     from gemm_lab.config import data_dir
     from gemm_lab.lab import here
@@ -325,7 +325,7 @@ def profile_kernels(options) -> int:
 
 
 def copy_notebooks(options) -> int:
-    """The series in a folder of the learner's own."""
+    """Copy the notebooks and their pictures into the learner's folder."""
     from gemm_lab.notebook_files import copy_series
 
     copies = copy_series(options.into)
@@ -334,7 +334,7 @@ def copy_notebooks(options) -> int:
 
 
 def export_kernel(options) -> int:
-    """One standalone .cu file, to a file or to standard output."""
+    """Write a kernel as one standalone .cu file, to a file or to standard output."""
     from gemm_lab.lab import here, kernel
     from gemm_lab.settings_text import parse_settings
     from gpu_simulator.hardware.data_sheets import gpu
@@ -353,7 +353,7 @@ def export_kernel(options) -> int:
 
 
 def serve_gpus(options) -> int:
-    """A queue with this machine's GPUs, until it is stopped."""
+    """Serve this machine's GPUs through a queue until the command is stopped."""
     import asyncio
 
     from classroom.gateway.serve import Place, environments, serve
