@@ -1,4 +1,4 @@
-"""The opcodes of the emulator that no case covers, with the reason."""
+"""The opcodes of the emulator that have no case, with the reasons."""
 
 from __future__ import annotations
 
