@@ -45,7 +45,7 @@ _INCLUDE = re.compile(r"^#include [^\n]*\n", re.M)
 def instrument(source: str, stamps_a_warp: int = STAMPS_A_WARP) -> str:
     """The source of the kernel with stamps. Raises `LabError` if it calls none of WRAPPED or has no kernel `gemm`.
 
-    stamps_a_warp: as for `buffer`.
+    stamps_a_warp: the most stamps that lane 0 of a warp can write, and its other lanes together.
     """
     used = [name for name in WRAPPED if re.search(rf"\b{name}\b", source)]
     entry, includes = _ENTRY.search(source), list(_INCLUDE.finditer(source))
@@ -91,7 +91,7 @@ def _wrappers(used: list[str]) -> str:
 def buffer(blocks: int, warps: int, stamps_a_warp: int = STAMPS_A_WARP) -> np.ndarray:
     """An array of zero bytes for the stamps of a launch, the last argument of the instrumented kernel.
 
-    blocks: in the grid.   warps: in a block.
+    blocks: in the grid.   warps: in a block.   stamps_a_warp: as for `instrument`.
     """
     return np.zeros(blocks * warps * 2 * stamps_a_warp * STAMP.itemsize, np.uint8)
 
