@@ -41,10 +41,10 @@ class Recording(NamedTuple):
 def recordings() -> Iterator[Recording]:
     """All recordings, whether they exist yet or not; `lab.profiling.profile_patterns` can skip some of them.
 
-    Which recordings are held out, that is, were not used to find a rule: for `.cg`, the scattered addresses of seeds 1
-    and 2, which were recorded after its rule was fixed. The rule of `.ca` was found with the shortest crossings of
-    seed 4, after the scattered addresses of seeds 1 to 3 were recorded; its held-out recordings are the scattered
-    addresses of seed 4, those of seed 6, in which some lanes fill with zeros, and the crossings of seed 5.
+    The rule of `.cg` was fixed before the scattered addresses of seeds 1 and 2 were recorded. The rule of `.ca` was
+    found with the shortest crossings of seed 4, after the scattered addresses of seeds 1 to 3 were recorded. Recorded
+    after it were the scattered addresses of seed 4, those of seed 6, in which some lanes fill with zeros, and the
+    crossings of seed 5.
     """
     for instruction, (width, _, _) in patterns.INSTRUCTIONS.items():
         source = patterns.kernel_source(instruction)
