@@ -120,14 +120,11 @@ class Problem:
 class KernelSpec:
     """One rung of a ladder as its ladder.toml describes it. Several rungs may share one source.
 
-    grid: three expressions over M, N, K, SMS and the configuration.
-    cluster: blocks in x, y and z, for the default configuration or the one passed to `clustered`; computed from the
-    three expressions over the configuration in `cluster_of`.
+    grid: three expressions over M, N, K, SMS and the configuration.   cluster: blocks in x, y and z, computed from
+    the expressions in `cluster_of` for the default configuration, or for the one passed to `clustered`.
     multiples: for m, n and k, an expression of which the size must be a multiple; any size works if there is none.
-    ceiling: the kernel is not a GEMM but a loop that uses registers only, and flops_per_thread an expression for the
-    operations of one thread.
-    published: the kernel of results/published.csv that the rung follows.
-    spills: some configuration needs more registers than it can have.
+    ceiling: not a GEMM but a loop on registers, with the expression flops_per_thread for the work of one thread.
+    published: the kernel of results/published.csv that the rung follows.   spills: some configuration spills registers.
     """
 
     name: str
@@ -176,10 +173,7 @@ class KernelSpec:
         return find_regions(self.source)
 
     def configure(self, gpu_key: str | None = None, **changes: int) -> dict[str, int]:
-        """The configuration for a GPU with `changes` applied.
-
-        Raises `ConfigError` for an unknown name or a value that is not a whole number from 0 to 2³¹ - 1.
-        """
+        """The configuration for a GPU with `changes` applied. Raises `ConfigError` for an unknown name or bad value."""
         config = {**self.config, **self.configs.get(gpu_key or "", {})}
         for name, value in changes.items():
             if name not in config:
@@ -358,10 +352,7 @@ def _around(most: int) -> list[tuple[int, int]]:
 
 
 def _shape_of(cluster, name: str) -> tuple[int, int, int]:
-    """The blocks of a cluster in x, y and z. Raises `ConfigError` for more than 16 in all.
-
-    Every GPU with clusters runs 8 blocks (CUDA C++ Programming Guide).
-    """
+    """The blocks of a cluster, 1 to 16 in all; else `ConfigError`. 8 run everywhere (CUDA C++ Programming Guide)."""
     x, y, z = cluster
     if min(x, y, z) < 1 or x * y * z > 16:
         raise ConfigError(f"{name} has clusters of {x} × {y} × {z} blocks; 1 to 16 are possible, and 8 on every GPU.")
