@@ -307,10 +307,10 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
     _known(rung, _RUNG_KEYS, f"{folder.name}/ladder.toml, rung {rung.get('file', '?')}")
     source_path = folder / rung["file"]
     if not source_path.is_file():
-        raise ConfigError(f"{folder.name}/ladder.toml names {rung['file']}, which is not there.")
+        raise ConfigError(f"{folder.name}/ladder.toml names {rung['file']}, which does not exist.")
     compute = rung.get("compute", problem.compute)
     if compute not in ("", *DTYPE_BYTES):
-        raise ConfigError(f"{folder.name}/ladder.toml: compute “{compute}” is none of {', '.join(DTYPE_BYTES)}.")
+        raise ConfigError(f"{folder.name}/ladder.toml: compute “{compute}” is not one of {', '.join(DTYPE_BYTES)}.")
     name, config = rung.get("name", source_path.stem), {**data.get("config", {}), **rung.get("config", {})}
     source = source_path.read_text(encoding="utf-8")
     arguments = tuple(rung.get("arguments", problem.arguments))
@@ -407,7 +407,7 @@ def kernel(name: str) -> KernelSpec:
     """
     everything = {k.name: k for spec in ladders().values() for k in spec.kernels}
     if not isinstance(name, str):
-        raise UnknownKernel(f"A kernel is asked for by its name, a text such as “t4/03_swizzled”, not {shown(name)}.")
+        raise UnknownKernel(f"The name of a kernel is a text such as “t4/03_swizzled”, not {shown(name)}.")
     if name in everything:
         return everything[name]
     exact = [key for key, spec in everything.items() if spec.short == name]

@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--backend", choices=("auto", "gpu", "emulator"), default=None)
     run.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
     run.add_argument("--verify", action="store_true", help="check only, do not time")
-    run.add_argument("--yes", action="store_true", help="also run what takes minutes on the emulator")
+    run.add_argument("--yes", action="store_true", help="also run kernels that take minutes on the emulator")
     run.add_argument("--json", action="store_true")
 
     emulate = add("emulate", emulate_kernel, "run any .cu or .ptx file on the emulator and show what each line cost")
@@ -63,10 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     emulate.set_defaults(counts=True)
 
     baselines = (
-        "what the rungs are timed beside: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
+        "libraries to compare the rungs with: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
         "nvcc and the extra cutlass); default: those that the ladder names"
     )
-    bench = add("bench", bench_ladder, "time a ladder beside its baselines, interleaved")
+    bench = add("bench", bench_ladder, "time a ladder and its baselines in turn")
     bench.add_argument("ladder")
     bench.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
     bench.add_argument(
@@ -102,12 +102,12 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="GROUP_M=1",
-        help="a setting of the cards' kernels",
+        help="a setting of the kernels, for cards",
     )
     profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
-    profile.add_argument("--raw", type=Path, default=None, help="folder that keeps what ncu wrote for the cards")
+    profile.add_argument("--raw", type=Path, default=None, help="folder in which ncu's files for the cards are kept")
 
-    copied = add("notebooks", copy_notebooks, "copy the notebooks and their pictures into a folder of yours")
+    copied = add("notebooks", copy_notebooks, "copy the notebooks and their pictures into a folder")
     copied.add_argument("into", type=Path, metavar="FOLDER")
 
     export = add("export", export_kernel, "write one standalone .cu file that nvcc builds")
@@ -115,21 +115,21 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("-o", "--output", type=Path, default=None, help="default: standard output")
     export.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
 
-    serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: a queue and a worker a GPU")
+    serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: one queue, one worker per GPU")
     serve.add_argument(
         "--host",
         default="127.0.0.1",
-        help="address to listen at; default: 127.0.0.1, this machine "
-        "alone; 0.0.0.0: all of its addresses, which needs a roster",
+        help="address on which to listen; default: 127.0.0.1, for this "
+        "machine alone; 0.0.0.0: all of its addresses, which needs a roster",
     )
     serve.add_argument("--port", type=_port, default=8786)
-    serve.add_argument("--roster", type=Path, metavar="students.csv", help="a name a line; each gets a token")
+    serve.add_argument("--roster", type=Path, metavar="students.csv", help="one name per line; each gets a token")
     serve.add_argument(
-        "--certificate", type=Path, metavar="FILE", help="of this server, in PEM; the address is then https://"
+        "--certificate", type=Path, metavar="FILE", help="this server's, in PEM; the address then begins with https://"
     )
     serve.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
     serve.add_argument("--backend", choices=("auto", "gpu", "emulator"), default="auto")
-    serve.add_argument("--workers", type=int, default=None, help="default: one a GPU; without a GPU one")
+    serve.add_argument("--workers", type=int, default=None, help="default: one per GPU, or one if there is no GPU")
     return parser
 
 
@@ -299,7 +299,7 @@ def profile_kernels(options) -> int:
 
     unknown = [part for part in options.what if part not in PARTS]
     if unknown:
-        raise LabError(f"Nothing is called {', '.join(unknown)}; --what takes {','.join(PARTS)}.")
+        raise LabError(f"--what has no part {', '.join(unknown)}; its parts are {','.join(PARTS)}.")
     where = here()
     if not where.usable:
         raise LabError(f"Nothing can be profiled here: {where.reason}")

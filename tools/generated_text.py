@@ -49,7 +49,7 @@ def written(text: str, blocks: Mapping[str, Callable[[], str]] | None = None) ->
 
     def block(match: re.Match) -> str:
         if match["name"] not in blocks:
-            raise LabError(f"A marker asks for the block “{match['name']}”; there are {', '.join(blocks) or 'none'}.")
+            raise LabError(f"There is no block “{match['name']}”; there are {', '.join(blocks) or 'none'}.")
         return f"{match['head']}{blocks[match['name']]().rstrip()}\n{match['tail']}"
 
     text = BLOCK.sub(block, text)

@@ -76,8 +76,8 @@ def _require_same(kernel: Kernel, inputs: Any, result: np.ndarray) -> None:
     wanted = reference(inputs).astype(result.dtype).astype(np.float64)
     if not np.array_equal(result.astype(np.float64), wanted):
         raise LabError(
-            f"The stamped copy of {kernel.name} does not compute what the kernel does; its timeline would "
-            "tell of another program."
+            f"The stamped copy of {kernel.name} does not compute the same result as the kernel, so its "
+            "timeline would not be the kernel's."
         )
 
 

@@ -106,7 +106,7 @@ def main(argv: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     for sentence in found:
-        print(sentence if options.check else sentence + " It has been written anew.")
+        print(sentence if options.check else sentence + " It has been updated.")
     if options.check and found:
         print("Run: python -m tools.sync")
         return 1

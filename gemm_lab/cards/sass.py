@@ -57,7 +57,7 @@ def disassembled(compiled: Any, file: str, line: int | None = None) -> Sass:
         known = sorted({item.line for item in lines if item.file == file})
         near = min(known, key=lambda number: abs(number - line)) if known else None
         raise LabError(
-            f"No instruction stems from line {line} of {file}."
+            f"Line {line} of {file} has no machine instructions."
             + (f" The nearest line with instructions is {near}." if near else "")
         )
     return Sass(compiled, found, line)

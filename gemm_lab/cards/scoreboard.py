@@ -230,7 +230,7 @@ class Gains:
         return Table(header, body, text_columns=3)
 
     def _notes(self) -> list[str]:
-        unpaired = ["* no samples were kept: the ratio of the medians, and what the quartiles of both rows leave open"]
+        unpaired = ["* no samples were kept: the ratio of the medians, and the range that both rows' quartiles allow"]
         return unpaired * any(not row.paired for row in self.rows) + [f"refused: {text}" for text in self.refused]
 
     def __repr__(self) -> str:

@@ -77,7 +77,7 @@ def _cause(card: ProfileCard, stall: Stall, load_bytes: int | None) -> tuple[str
         if sectors is not None and sectors > SCATTERED * load_bytes:
             return (
                 f"A global load of {load_bytes} bytes a lane takes {sectors:.1f} sectors where {load_bytes} would "
-                "do: lanes side by side read far apart. What helps: coalescing."
+                "do, because neighbouring lanes read addresses that are far apart. What helps: coalescing."
             ), ("load_sectors", "load_requests")
         if load_bytes < WIDEST_BYTES:
             return (
@@ -96,8 +96,8 @@ def _cause(card: ProfileCard, stall: Stall, load_bytes: int | None) -> tuple[str
         ), (column,)
     if stall.key == "long_scoreboard" and card.opcodes.get("SYNCS") and not any(map(card.opcodes.get, ("LDG", "LD"))):
         return (
-            "The kernel loads nothing from global memory by itself, so these are answers of its mbarriers (SYNCS): "
-            "until a tile has come or is released. What helps: more stages, or fewer threads that poll."
+            "The kernel's warps load nothing from global memory themselves, so they wait at mbarriers (SYNCS) until "
+            "a tile has arrived or is released. What helps: more stages, or fewer threads that poll."
         ), ("executed.csv",)
     return "", ()
 

@@ -28,7 +28,7 @@ PER_ADDRESS = "inst_executed"  # one instance per instruction address; fills a c
 ABSENT = ("", "n/a", "nan", "-nan", "inf", "-inf")
 RETRIES = 12
 NO_COUNTERS = (
-    "ncu may not read the GPU's counters here. As root it may; an administrator can allow it to everyone "
+    "ncu is not allowed to read the GPU's counters here. Run it as root, or let an administrator allow it to all users "
     "with the option NVreg_RestrictProfilingToAdminUsers=0 of the NVIDIA kernel module."
 )
 
@@ -98,7 +98,7 @@ def record(
                 with gpu_for(f"profiling {len(plan)} launches"):
                     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
             except subprocess.TimeoutExpired:
-                sentence = f"ncu was not done after {timeout_s:.0f} s; profile fewer kernels or a smaller n."
+                sentence = f"ncu did not finish within {timeout_s:.0f} s; profile fewer kernels or a smaller n."
                 raise LabError(sentence) from None
             log = done.stdout + done.stderr
             unknown = refused(log, wanted)

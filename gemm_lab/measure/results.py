@@ -63,7 +63,7 @@ def record(rows: Iterable[Measurement], folder: Path | str | None = None) -> Pat
     rows = list(rows)
     names = {row.gpu for row in rows}
     if len(names) != 1:
-        raise LabError(f"A file holds the rows of one GPU; these are of {', '.join(sorted(names)) or 'none'}.")
+        raise LabError(f"A results file is for one GPU; these rows are from {', '.join(sorted(names)) or 'none'}.")
     path = path_of(names.pop())
     path = Path(folder) / path.name if folder is not None else path
     append(rows, path)
@@ -151,7 +151,7 @@ def _require(row: Measurement) -> None:
         if lacking and (name not in MAY_BE_EMPTY or value not in (None, "")):
             raise LabError(
                 f"The row of {row.kernel} at {row.m}×{row.n}×{row.k} has no {name}; a recorded row needs "
-                "every field, so measure again where NVML and the driver answer."
+                "every field, so measure again on a machine where NVML and the driver give it."
             )
     for ratio, base in (("ratio_cublas", "cublas_tflops"), ("ratio_ceiling", "ceiling_tflops")):
         if (getattr(row, ratio) is None) != (getattr(row, base) is None):

@@ -24,7 +24,7 @@ def write(path: str | Path, timeline: Timeline, conditions: Mapping[str, object]
     """
     missing = [name for name in NEEDED if name not in conditions]
     if missing:
-        raise LabError(f"A recorded timeline says its conditions; {', '.join(missing)} is missing.")
+        raise LabError(f"A recorded timeline needs the conditions of its launch; {', '.join(missing)} is missing.")
     text = io.StringIO()
     for name, value in {**conditions, "unit": timeline.unit, "stages": timeline.stages, "note": timeline.note}.items():
         text.write(f"# {name}: {str(value).replace(chr(10), ' ')}\n")

@@ -32,7 +32,7 @@ def block_order(order: str, tiles_m: int, tiles_n: int, group_m: int = 8) -> np.
     if min(tiles_m, tiles_n, group_m) < 1:
         raise LabError(f"{tiles_m} × {tiles_n} tiles in groups of {group_m} rows: each has to be at least 1.")
     if tiles_m * tiles_n > MOST_TILES:
-        raise LabError(f"{tiles_m:,} × {tiles_n:,} tiles are more than are ordered here; {MOST_TILES:,} is the limit.")
+        raise LabError(f"{tiles_m:,} × {tiles_n:,} tiles are too many; {MOST_TILES:,} is the limit.")
     block = np.arange(tiles_m * tiles_n)
     if order == "row":
         return np.stack(np.divmod(block, tiles_n), axis=-1)

@@ -89,7 +89,7 @@ def access_problem(layout: TileLayout, name: str) -> str:
     if name not in ACCESSES:
         return f"There is no access “{name}”; there are {', '.join(ACCESSES)}."
     if layout.banks == 4 and name not in TOY_ACCESSES:
-        return f"The toy of 4 banks knows the accesses {' and '.join(TOY_ACCESSES)}."
+        return f"The toy machine of 4 banks has only the accesses {' and '.join(TOY_ACCESSES)}."
     width = access_width(layout, name)
     if name == "fragment store" and layout.element_bytes not in (2, 4):
         return f"A fragment store writes two neighbours of FP16, BF16 or FP32; {layout.element} is another size."

@@ -132,7 +132,7 @@ class TileLayout:
         if self.banks not in (4, 32):
             return f"A machine of {self.banks} banks is not drawn here; use 32, or 4 for the toy."
         if self.banks == 4 and (self.element_bytes != BANK_BYTES or self.layout.startswith("tma")):
-            return "The toy of 4 banks holds f32 in the layouts plain, padded, xor and swizzle."
+            return "The toy machine of 4 banks has only f32, in the layouts plain, padded, xor and swizzle."
         if not 1 <= self.rows <= MOST_ROWS:
             return f"A tile has 1 to {MOST_ROWS} rows, not {self.rows}."
         least = BANK_BYTES * 4
