@@ -1,10 +1,10 @@
-"""gemm_lab: how a matrix multiplication becomes fast on NVIDIA tensor cores, kernel by kernel.
+"""gemm_lab: how to make matrix multiplication fast on NVIDIA tensor cores, kernel by kernel.
 
 import gemm_lab as lab
 lab.here()                              what this machine can do
 lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
-lab.ladder("t4").bench([4096]).plot()   all rungs beside cuBLAS
-lab.swizzle(rows=64, row_bytes=128)     see the banks that an access meets
+lab.ladder("t4").bench([4096]).plot()   compare all rungs with cuBLAS
+lab.swizzle(rows=64, row_bytes=128)     show the banks that an access uses
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first used, so that the import itself stays quick."""
+    """Load a public name when it is first used, so that importing the package is fast."""
     if name not in _HOMES:
         raise AttributeError(f"gemm_lab has no “{name}”; it has {', '.join(__all__)}.")
     value = getattr(importlib.import_module(_HOMES[name]), name)
@@ -62,5 +62,5 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(ipython: object) -> None:
-    """`%load_ext gemm_lab` registers the %%kernel magic and the lab's error blocks."""
+    """For `%load_ext gemm_lab`: register the %%kernel magic and the display of the lab's errors."""
     importlib.import_module("gemm_lab.notebook.cells").register(ipython)

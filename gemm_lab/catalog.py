@@ -1,7 +1,7 @@
-"""The kernels on the shelf: every ladder.toml and the regions of every source, read as data.
+"""The catalogue of kernels: reads every ladder.toml and finds the regions of every source.
 
-Floor 1. Nothing here compiles or runs; a `KernelSpec` says what a rung computes, on which tile
-sizes, over which grid, and for which architectures it exists.
+Nothing here compiles or runs a kernel. A `KernelSpec` says what a rung computes, with which tile sizes and which grid,
+and for which architectures it exists.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 
 @dataclass(frozen=True)
 class MapSpec:
-    """A tensor map of a ladder: the operand that it maps, its box (innermost dimension first) and swizzle in bytes.
+    """A tensor map of a ladder: the operand `array`, its box in elements (innermost dimension first), its swizzle.
 
-    Box and swizzle are expressions over the configuration, or numbers.
+    Box and swizzle (in bytes) are numbers, or expressions over the configuration.
     """
 
     array: str
@@ -51,12 +51,12 @@ class MapSpec:
 class Problem:
     """The operation that all rungs of a ladder share.
 
-    `compute` is the type to which a kernel rounds A and B before it multiplies, where that is not their own: the exact
+    compute: the type to which a kernel rounds A and B before it multiplies, "" if it does not round them. The exact
     result is then the product of the rounded matrices.
-    `arguments` lists the kernel's parameters in order, each one of a b c d m n k alpha beta, or the name of one of
+    arguments: the kernel's parameters in order, each one of a b c d m n k alpha beta, or the name of one of
     `tensor_maps`.
-    Row-major A is stored as (M, K) and row-major B as (K, N); column-major operands are stored
-    transposed, A as (K, M) and B as (N, K). C and D are row-major (M, N).
+    Row-major A is stored as (M, K) and row-major B as (K, N); column-major operands are stored transposed, A as (K, M)
+    and B as (N, K). C and D are row-major (M, N).
     """
 
     formula: str
@@ -70,12 +70,12 @@ class Problem:
     tensor_maps: tuple[tuple[str, MapSpec], ...] = ()
 
     def configured(self, config: Mapping[str, int]) -> Problem:
-        """The problem with the boxes and swizzles of its tensor maps computed."""
+        """The problem with the boxes and swizzles of its tensor maps as numbers, for this configuration."""
         return replace(self, tensor_maps=tuple((name, spec.configured(config)) for name, spec in self.tensor_maps))
 
     @property
     def tokens(self) -> list[Any]:
-        """The arguments; a tensor map as ("map", operand, box, swizzle)."""
+        """The arguments in order; a tensor map is ("map", operand, box, swizzle)."""
         maps = dict(self.tensor_maps)
         return [
             ("map", maps[name].array, maps[name].box, maps[name].swizzle) if name in maps else name
@@ -84,7 +84,7 @@ class Problem:
 
     @property
     def arrays(self) -> list[str]:
-        """The matrices that a launch brings back, in its order; one that only maps name stands at the first of them."""
+        """The matrices that a launch returns, in its order; one that only tensor maps use has the first map's place."""
         maps, direct, found = dict(self.tensor_maps), {name for name in self.arguments if name in MATRICES}, []
         for name in self.arguments:
             matrix = maps[name].array if name in maps else name
@@ -99,11 +99,11 @@ class Problem:
 
     @property
     def uses_c(self) -> bool:
-        """True when the operation reads C (and so takes alpha and beta)."""
+        """Whether the operation reads C, and so has the parameters alpha and beta."""
         return "c" in self.arrays
 
     def shape(self, operand: str, m: int, n: int, k: int) -> tuple[int, int]:
-        """How `operand` (a, b, c or d) lies in memory for an m by n by k product."""
+        """(rows, columns) of `operand` (a, b, c or d) as it is stored, for an m by n by k product."""
         logical = {"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[operand]
         layout = {"a": self.layout_a, "b": self.layout_b}.get(operand, "row")
         return logical if layout == "row" else logical[::-1]
@@ -118,14 +118,13 @@ class Problem:
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """One rung of a ladder as its ladder.toml describes it.
+    """One rung of a ladder as its ladder.toml describes it. Several rungs may share one source.
 
-    `grid` holds three expressions over M, N, K, SMS and the configuration, and `cluster_of` three over the
-    configuration; `cluster` is what they give, for the default one or one that `clustered` was given. `multiples` maps
-    m, n, k to the expression that each size must be a multiple of (absent: any size). A ceiling is no GEMM but a
-    register-only loop; `flops_per_thread` says how much arithmetic one of its threads does.
-    `published` is the kernel of results/published.csv that the rung follows. Several rungs may share one source and
-    differ in their configuration. `spills` says that a configuration asks for more registers than it leaves itself.
+    grid: three expressions over M, N, K, SMS and the configuration.   cluster: blocks in x, y and z, computed from
+    the expressions in `cluster_of` for the default configuration, or for the one passed to `clustered`.
+    multiples: for m, n and k, an expression of which the size must be a multiple; any size works if there is none.
+    ceiling: not a GEMM but a loop on registers, with the expression flops_per_thread for the work of one thread.
+    published: the kernel of results/published.csv that the rung follows.   spills: some configuration spills registers.
     """
 
     name: str
@@ -150,7 +149,7 @@ class KernelSpec:
 
     @property
     def short(self) -> str:
-        """The name without its ladder."""
+        """The name without its ladder, such as "03_swizzled"."""
         return self.name.split("/", 1)[-1]
 
     @property
@@ -162,11 +161,11 @@ class KernelSpec:
         return self.file.split("_")[0]
 
     def written_for(self, arch: str) -> bool:
-        """Whether the kernel exists for `arch`; a newer one does not imply it, since wgmma and tcgen05 come and go."""
+        """Whether the kernel exists for `arch`. Newer is not enough: wgmma and tcgen05 exist on some targets only."""
         return bool({arch, arch.removesuffix("a")} & set(self.targets))
 
     def not_for(self, arch: str) -> str:
-        """What is said of a kernel that is not `written_for` arch."""
+        """The end of a sentence about a kernel for which `written_for(arch)` is False."""
         return f"is written for {', '.join(self.targets)}, not for {arch}"
 
     @property
@@ -174,7 +173,7 @@ class KernelSpec:
         return find_regions(self.source)
 
     def configure(self, gpu_key: str | None = None, **changes: int) -> dict[str, int]:
-        """The configuration for a GPU with `changes` applied; unknown names are a `ConfigError`."""
+        """The configuration for a GPU with `changes` applied. Raises `ConfigError` for an unknown name or bad value."""
         config = {**self.config, **self.configs.get(gpu_key or "", {})}
         for name, value in changes.items():
             if name not in config:
@@ -190,8 +189,8 @@ class KernelSpec:
     def launch_grid(self, config: Mapping[str, int], m: int, n: int, k: int, sms: int) -> tuple[int, int, int]:
         """Blocks in x, y and z for an m by n by k product on a GPU with `sms` multiprocessors.
 
-        In a rung with clusters SMS is the number of multiprocessors that whole clusters fill. Raises `SizeError`,
-        naming the nearest size that works, where the grid is not made of whole clusters.
+        For a rung with clusters, SMS is `sms` rounded down to whole clusters. Raises `SizeError`, with the nearest size
+        that works, if the grid does not consist of whole clusters.
         """
         cluster = self.clustered(config).cluster
         blocks = cluster[0] * cluster[1] * cluster[2]
@@ -223,16 +222,19 @@ class KernelSpec:
         )
 
     def clustered(self, config: Mapping[str, int]) -> KernelSpec:
-        """The rung with the cluster of a configuration."""
+        """The rung with the cluster for this configuration."""
         cluster = tuple(evaluate(expression, config) for expression in self.cluster_of) or self.cluster
         return self if cluster == self.cluster else replace(self, cluster=_shape_of(cluster, self.name))
 
     def size_multiples(self, config: Mapping[str, int]) -> dict[str, int]:
-        """What m, n and k must be multiples of, 1 where any size works."""
+        """{"m", "n", "k"}: the number of which each size must be a multiple; 1 if any size works."""
         return {axis: evaluate(self.multiples.get(axis, 1), config) for axis in "mnk"}
 
     def require_size(self, config: Mapping[str, int], m: int, n: int, k: int) -> None:
-        """Raise `SizeError`, naming the nearest size that works, when this rung cannot do m × n × k."""
+        """Raise `SizeError`, with the nearest size that works, if this rung cannot compute m × n × k.
+
+        Raises `ConfigError` for a configuration that no size fits.
+        """
         sizes, steps = {"m": m, "n": n, "k": k}, self.size_multiples(config)
         for axis, size in sizes.items():
             if as_whole(size) is None or size < 1:
@@ -251,7 +253,7 @@ class KernelSpec:
 
 @dataclass(frozen=True)
 class LadderSpec:
-    """A folder of kernels: one problem, several rungs."""
+    """A ladder: a folder of kernels for one problem, as its ladder.toml describes it."""
 
     name: str
     title: str
@@ -278,7 +280,7 @@ _MAP_KEYS = {"array", "box", "swizzle"}
 
 
 def read_ladder(folder: Path) -> LadderSpec:
-    """Read `folder`/ladder.toml; a missing file, an unknown key or a bad value is a `ConfigError`."""
+    """Read `folder`/ladder.toml. Raises `ConfigError` for a missing file, an unknown key or an invalid value."""
     path = folder / "ladder.toml"
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -305,10 +307,10 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
     _known(rung, _RUNG_KEYS, f"{folder.name}/ladder.toml, rung {rung.get('file', '?')}")
     source_path = folder / rung["file"]
     if not source_path.is_file():
-        raise ConfigError(f"{folder.name}/ladder.toml names {rung['file']}, which is not there.")
+        raise ConfigError(f"{folder.name}/ladder.toml names {rung['file']}, which does not exist.")
     compute = rung.get("compute", problem.compute)
     if compute not in ("", *DTYPE_BYTES):
-        raise ConfigError(f"{folder.name}/ladder.toml: compute “{compute}” is none of {', '.join(DTYPE_BYTES)}.")
+        raise ConfigError(f"{folder.name}/ladder.toml: compute “{compute}” is not one of {', '.join(DTYPE_BYTES)}.")
     name, config = rung.get("name", source_path.stem), {**data.get("config", {}), **rung.get("config", {})}
     source = source_path.read_text(encoding="utf-8")
     arguments = tuple(rung.get("arguments", problem.arguments))
@@ -344,13 +346,13 @@ def _rung(folder: Path, data: dict, problem: Problem, rung: dict) -> KernelSpec:
 
 
 def _around(most: int) -> list[tuple[int, int]]:
-    """Steps in m and n, nearest first; smaller sizes before larger ones that are as near."""
+    """Steps (i, j) in m and n from -most to most, nearest first; of equally near ones, the smaller first."""
     every = [(i, j) for i in range(-most, most + 1) for j in range(-most, most + 1)]
     return sorted(every, key=lambda step: (abs(step[0]) + abs(step[1]), step))
 
 
 def _shape_of(cluster, name: str) -> tuple[int, int, int]:
-    """The blocks of a cluster in x, y and z; at most 16 in all, where 8 run everywhere (CUDA C++ Programming Guide)."""
+    """The blocks of a cluster, 1 to 16 in all; else `ConfigError`. 8 run everywhere (CUDA C++ Programming Guide)."""
     x, y, z = cluster
     if min(x, y, z) < 1 or x * y * z > 16:
         raise ConfigError(f"{name} has clusters of {x} × {y} × {z} blocks; 1 to 16 are possible, and 8 on every GPU.")
@@ -358,7 +360,7 @@ def _shape_of(cluster, name: str) -> tuple[int, int, int]:
 
 
 def _tensor_maps(table: dict, where: str) -> dict[str, MapSpec]:
-    """The tensor maps of a ladder, by the name that `arguments` uses."""
+    """The tensor maps of a ladder, by the name that `arguments` uses. where: the file, for messages."""
     found = {}
     for name, entry in table.items():
         _known(entry, _MAP_KEYS, f"{where}, tensor map {name}")
@@ -379,7 +381,7 @@ def _known(table: dict, keys: set[str], where: str) -> None:
 
 @lru_cache(maxsize=1)
 def ladders() -> dict[str, LadderSpec]:
-    """Every ladder by name, in the order in which the series teaches them."""
+    """All ladders by name, in the order in which the series teaches them."""
     order = ["simt", "lessons", "t4", "ampere", "rtx5090", "wmma", "hopper", "b200", "ceilings"]
     folders = [path.parent for path in data_dir("kernels").glob("*/ladder.toml")]
     folders.sort(key=lambda f: (order.index(f.name) if f.name in order else len(order), f.name))
@@ -387,22 +389,25 @@ def ladders() -> dict[str, LadderSpec]:
 
 
 def ladder(name: str) -> LadderSpec:
-    """One ladder; an unknown name is an `UnknownKernel` that lists what there is."""
+    """One ladder. Raises `UnknownKernel`, with the names of all ladders, for an unknown name."""
     if not isinstance(name, str) or name not in ladders():
         raise UnknownKernel(f"There is no ladder {shown(name)}; there are {listed(ladders())}.")
     return ladders()[name]
 
 
 def kernels() -> dict[str, KernelSpec]:
-    """Every rung of every ladder by name, ceilings left out."""
+    """All rungs of all ladders by name, except ceilings."""
     return {k.name: k for spec in ladders().values() for k in spec.kernels if not k.ceiling}
 
 
 def kernel(name: str) -> KernelSpec:
-    """One rung by full name (`t4/03_swizzled`), by number (`t4/03`) or by a unique part (`swizzled`, `unroll_bf16`)."""
+    """One rung by full name (`t4/03_swizzled`), by number (`t4/03`) or by a unique part (`swizzled`, `unroll_bf16`).
+
+    Raises `UnknownKernel`, with similar names, if no rung or more than one fits.
+    """
     everything = {k.name: k for spec in ladders().values() for k in spec.kernels}
     if not isinstance(name, str):
-        raise UnknownKernel(f"A kernel is asked for by its name, a text such as “t4/03_swizzled”, not {shown(name)}.")
+        raise UnknownKernel(f"The name of a kernel is a text such as “t4/03_swizzled”, not {shown(name)}.")
     if name in everything:
         return everything[name]
     exact = [key for key, spec in everything.items() if spec.short == name]

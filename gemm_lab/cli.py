@@ -1,4 +1,4 @@
-"""`gemm-lab`: the lab from a terminal. Exit code 0 only when everything asked for passed."""
+"""`gemm-lab`: the commands of the lab for a terminal. The exit code is 0 only if everything succeeded."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gpu_simulator.errors import LabError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; errors of the lab are one sentence on stderr and exit code 1."""
+    """Run one command and return the exit code. An error of the lab gives one sentence on stderr and exit code 1."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that has no “×” shows a question mark
+            stream.reconfigure(errors="replace")  # characters that the terminal lacks, such as “×”, become “?”
     options = _parser().parse_args(arguments)
     try:
         return options.command(options)
@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--backend", choices=("auto", "gpu", "emulator"), default=None)
     run.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
     run.add_argument("--verify", action="store_true", help="check only, do not time")
-    run.add_argument("--yes", action="store_true", help="also run what takes minutes on the emulator")
+    run.add_argument("--yes", action="store_true", help="also run kernels that take minutes on the emulator")
     run.add_argument("--json", action="store_true")
 
     emulate = add("emulate", emulate_kernel, "run any .cu or .ptx file on the emulator and show what each line cost")
@@ -63,10 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     emulate.set_defaults(counts=True)
 
     baselines = (
-        "what the rungs are timed beside: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
+        "libraries to compare the rungs with: cublas, inductor (needs torch), cutlass_sm75, cutlass_sm80 (need "
         "nvcc and the extra cutlass); default: those that the ladder names"
     )
-    bench = add("bench", bench_ladder, "time a ladder beside its baselines, interleaved")
+    bench = add("bench", bench_ladder, "time a ladder and its baselines in turn")
     bench.add_argument("ladder")
     bench.add_argument("--sizes", type=_sizes, default=None, metavar="2048,4096")
     bench.add_argument(
@@ -102,12 +102,12 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="GROUP_M=1",
-        help="a setting of the cards' kernels",
+        help="a setting of the kernels, for cards",
     )
     profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
-    profile.add_argument("--raw", type=Path, default=None, help="folder that keeps what ncu wrote for the cards")
+    profile.add_argument("--raw", type=Path, default=None, help="folder in which ncu's files for the cards are kept")
 
-    copied = add("notebooks", copy_notebooks, "copy the notebooks and their pictures into a folder of yours")
+    copied = add("notebooks", copy_notebooks, "copy the notebooks and their pictures into a folder")
     copied.add_argument("into", type=Path, metavar="FOLDER")
 
     export = add("export", export_kernel, "write one standalone .cu file that nvcc builds")
@@ -115,21 +115,21 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("-o", "--output", type=Path, default=None, help="default: standard output")
     export.add_argument("--set", dest="settings", action="append", default=[], metavar="BLOCK_K=32")
 
-    serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: a queue and a worker a GPU")
+    serve = add("serve", serve_gpus, "share this machine's GPUs with other machines: one queue, one worker per GPU")
     serve.add_argument(
         "--host",
         default="127.0.0.1",
-        help="address to listen at; default: 127.0.0.1, this machine "
-        "alone; 0.0.0.0: all of its addresses, which needs a roster",
+        help="address on which to listen; default: 127.0.0.1, for this "
+        "machine alone; 0.0.0.0: all of its addresses, which needs a roster",
     )
     serve.add_argument("--port", type=_port, default=8786)
-    serve.add_argument("--roster", type=Path, metavar="students.csv", help="a name a line; each gets a token")
+    serve.add_argument("--roster", type=Path, metavar="students.csv", help="one name per line; each gets a token")
     serve.add_argument(
-        "--certificate", type=Path, metavar="FILE", help="of this server, in PEM; the address is then https://"
+        "--certificate", type=Path, metavar="FILE", help="this server's, in PEM; the address then begins with https://"
     )
     serve.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
     serve.add_argument("--backend", choices=("auto", "gpu", "emulator"), default="auto")
-    serve.add_argument("--workers", type=int, default=None, help="default: one a GPU; without a GPU one")
+    serve.add_argument("--workers", type=int, default=None, help="default: one per GPU, or one if there is no GPU")
     return parser
 
 
@@ -150,7 +150,7 @@ def _port(text: str) -> int:
 
 
 def doctor(options) -> int:
-    """What works here and what does not; exit code 1 where something needed is missing."""
+    """Print what works on this machine and what does not; exit code 1 if something necessary is missing."""
     from gemm_lab.lab.doctor import examine
 
     findings = examine()
@@ -165,7 +165,7 @@ def doctor(options) -> int:
 
 
 def list_kernels(options) -> int:
-    """Every kernel with its targets, and whether it runs on this machine's GPU."""
+    """Print all kernels, and whether each runs on this machine's GPU; as JSON with their ladders and targets."""
     from gemm_lab import catalog
     from gemm_lab.lab import here
 
@@ -189,7 +189,7 @@ def list_kernels(options) -> int:
 
 
 def run_kernels(options) -> int:
-    """Compile, launch, check and time; exit code 1 where a result is wrong."""
+    """Compile, launch, check and time kernels; exit code 1 if one fails."""
     from gemm_lab import catalog
     from gemm_lab.lab import kernel
     from gemm_lab.lab.library_run import PROBLEMS, run_library
@@ -241,7 +241,7 @@ def run_kernels(options) -> int:
 
 
 def emulate_kernel(options) -> int:
-    """Any CUDA or PTX file on the emulator: its margin of costs, its hazards and its output."""
+    """Run a CUDA or PTX file on the emulator; print its output, the costs of its lines and its hazards."""
     from gemm_lab.config import data_dir
     from gemm_lab.lab.emulating import still_at_work
     from gpu_runner.settings import cache_dir
@@ -252,7 +252,7 @@ def emulate_kernel(options) -> int:
 
 
 def bench_ladder(options) -> int:
-    """A ladder beside its baselines, as a table or as JSON."""
+    """Time a ladder and its baselines; print a table or JSON."""
     from gemm_lab.lab import ladder
     from gemm_lab.lab.ladder import SIZES
 
@@ -268,7 +268,7 @@ def bench_ladder(options) -> int:
 
 
 def record_results(options) -> int:
-    """Rows for results/measured; exit code 1 where a kernel's result is wrong."""
+    """Measure ladders for results/measured; exit code 1 if a kernel's result is wrong."""
     from gemm_lab.lab import here
     from gemm_lab.lab.recording import record
 
@@ -287,7 +287,7 @@ def record_results(options) -> int:
 
 
 def profile_kernels(options) -> int:
-    """Counters of Nsight Compute for results/profiles; prints the files written."""
+    """Record counters of Nsight Compute for results/profiles; print the paths of the files."""
     from gemm_lab import catalog
     from gemm_lab.config import data_dir
     from gemm_lab.lab import here
@@ -299,7 +299,7 @@ def profile_kernels(options) -> int:
 
     unknown = [part for part in options.what if part not in PARTS]
     if unknown:
-        raise LabError(f"Nothing is called {', '.join(unknown)}; --what takes {','.join(PARTS)}.")
+        raise LabError(f"--what has no part {', '.join(unknown)}; its parts are {','.join(PARTS)}.")
     where = here()
     if not where.usable:
         raise LabError(f"Nothing can be profiled here: {where.reason}")
@@ -325,7 +325,7 @@ def profile_kernels(options) -> int:
 
 
 def copy_notebooks(options) -> int:
-    """The series in a folder of the learner's own."""
+    """Copy the notebooks and their pictures into the learner's folder."""
     from gemm_lab.notebook_files import copy_series
 
     copies = copy_series(options.into)
@@ -334,7 +334,7 @@ def copy_notebooks(options) -> int:
 
 
 def export_kernel(options) -> int:
-    """One standalone .cu file, to a file or to standard output."""
+    """Write a kernel as one standalone .cu file, to a file or to standard output."""
     from gemm_lab.lab import here, kernel
     from gemm_lab.settings_text import parse_settings
     from gpu_simulator.hardware.data_sheets import gpu
@@ -353,7 +353,7 @@ def export_kernel(options) -> int:
 
 
 def serve_gpus(options) -> int:
-    """A queue with this machine's GPUs, until it is stopped."""
+    """Serve this machine's GPUs through a queue until the command is stopped."""
     import asyncio
 
     from classroom.gateway.serve import Place, environments, serve

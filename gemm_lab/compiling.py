@@ -1,4 +1,4 @@
-"""The simulator's compiler with the headers of `kernels/include`, and what it makes kept in the user's cache folder."""
+"""The simulator's compiler with the headers of `kernels/include`. Its results are kept in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def compile(
     entry: str = "gemm",
     cell: tuple[str, int] | None = None,
 ) -> Compiled:
-    """`gpu_simulator.compiler.compile`, which says what the arguments are and what is raised."""
+    """See `gpu_simulator.compiler.compile` for the arguments, the result and the errors."""
     return compiler.compile(
         source,
         config=config,

@@ -1,12 +1,13 @@
-"""Where the lab finds its data and keeps its files, and its own environment variables.
+"""The lab's folders, and its environment variables.
 
-`gpu_runner.settings` has those of the GPU. Read here are:
+`gpu_runner.settings` has the variables of the GPU. Those of the lab are:
 
 GEMM_LAB_BACKEND     auto (default), gpu or emulator
-GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may take (read by `gpu_simulator`); default: 3/4 of what is free
-GEMM_LAB_SMS         multiprocessors for which persistent kernels make their grid, where `sms=` does not say; default:
-                     those of the GPU
-GEMM_LAB_COMMIT      the commit that recorded measurements name; default: what git says of the checkout
+GEMM_LAB_MEMORY_MB   megabytes that an emulated launch may use (read by `gpu_simulator`); default: 3/4 of the free
+                     memory
+GEMM_LAB_SMS         multiprocessors for the grid of persistent kernels, if `sms=` is not given; default: those of the
+                     GPU
+GEMM_LAB_COMMIT      the commit to store in recorded measurements (read by `measure.benchmark`); default: the checkout's
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ PACKAGE = Path(__file__).resolve().parent
 def data_dir(name: str) -> Path:
     """The folder of shipped data called `name`: kernels, images, results or notebooks.
 
-    A wheel carries them in `gemm_lab/data`; a checkout has them beside `gemm_lab`. It has to look like a
-    checkout, so that a stray `results` folder next to an installed package is not taken for ours. Raises
+    An installed package has them in `gemm_lab/data`, a checkout beside `gemm_lab`. A folder beside it counts only if
+    there is a pyproject.toml or .git too, because next to an installed package it can be somebody else's. Raises
     `ConfigError` for another name and `LabError` if the folder is in neither place.
     """
     if name not in DATA_FOLDERS:
@@ -46,12 +47,12 @@ def data_dir(name: str) -> Path:
 
 
 def state_dir() -> Path:
-    """The folder for what a learner wants to keep (predictions, solved exercises), made if needed."""
+    """The folder of the learner's predictions and solved exercises; created if necessary."""
     return made_folder(home_folder("XDG_STATE_HOME", ".local/state"), "XDG_STATE_HOME")
 
 
 def backend() -> str:
-    """GEMM_LAB_BACKEND: "auto", "gpu" or "emulator"."""
+    """The value of GEMM_LAB_BACKEND: "auto", "gpu" or "emulator". Raises `ConfigError` for another value."""
     chosen = os.environ.get("GEMM_LAB_BACKEND", "").strip().lower() or "auto"
     if chosen not in BACKENDS:
         raise ConfigError(f"GEMM_LAB_BACKEND is {chosen!r}; set it to auto, gpu or emulator.")
@@ -59,7 +60,10 @@ def backend() -> str:
 
 
 def sms(asked: int | None = None) -> int | None:
-    """Multiprocessors, 1 to 4096: `asked`, else what GEMM_LAB_SMS says; None for those of the GPU."""
+    """Number of multiprocessors, 1 to 4096: `asked`, else GEMM_LAB_SMS; None, for the GPU's number, if neither is set.
+
+    Raises `ConfigError` for another number.
+    """
     if asked is not None:
         if not 0 < asked <= MOST_SMS:
             raise ConfigError(f"sms is a number of multiprocessors from 1 to {MOST_SMS}, not {asked}.")

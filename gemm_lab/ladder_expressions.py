@@ -1,4 +1,4 @@
-"""Integer expressions of ladder.toml, such as "cdiv(N, BLOCK_N)", and their values."""
+"""Evaluates the integer expressions of ladder.toml, such as "cdiv(N, BLOCK_N)"."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _FUNCTIONS = {"min": min, "max": max, "cdiv": lambda a, b: -(-a // b)}
 
 
 def evaluate(expression: str | int, names: Mapping[str, int]) -> int:
-    """The integer value of an expression such as `"cdiv(N, BLOCK_N)"`.
+    """The value of an expression such as `"cdiv(N, BLOCK_N)"` with these values of its names.
 
-    Integers, names, + - * // %, min, max and cdiv (division rounded up) are all there is;
-    anything else is a `ConfigError`.
+    An expression consists of integers, names, + - * // %, min, max and cdiv (division rounded up). Raises `ConfigError`
+    for anything else, an unknown name or a division by 0.
     """
 
     def value(node: ast.AST) -> int:

@@ -1,8 +1,8 @@
-"""The notebooks of the series as files: which there are, the kernel that they name, and a copy in a learner's folder.
+"""The notebooks of the series as files: their list, their kernelspec, and a copy in a learner's folder.
 
-`gemm-lab notebooks FOLDER` makes the copy, for those who installed the package alone. The wheel carries notebooks and
-pictures inside the package. The copy has both side by side, as a checkout does, so that the pictures between the cells
-are found.
+`gemm-lab notebooks FOLDER` makes the copy, for those who installed the package and have no checkout. The wheel has
+notebooks and pictures inside the package. The copy has both side by side, as in a checkout, so that the notebooks find
+the pictures between their cells.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from pathlib import Path
 from gemm_lab.config import data_dir
 from gpu_simulator.errors import LabError
 
-# The kernelspec of every notebook that is stored or handed out, whatever the environment that wrote it calls its own.
+# The kernelspec of every notebook that is stored or handed out; the environment that ran it may use another name.
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 def notebooks_in(folder: Path) -> list[Path]:
-    """The notebooks under `folder` in reading order, Jupyter's own checkpoints left out."""
+    """The notebooks under `folder` in reading order, without Jupyter's checkpoints."""
     return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
 
 
 def copy_series(into: Path) -> list[Path]:
-    """Copy every notebook to INTO/notebooks and every picture to INTO/images; returns the notebooks written.
+    """Copy all notebooks to INTO/notebooks and all pictures to INTO/images; return the paths of the copied notebooks.
 
-    A notebook that is there already may hold somebody's work: then nothing is copied, and a `LabError` says so.
+    Raises `LabError`, and copies nothing, if one of the notebooks is there already, because it may contain somebody's
+    work. Raises `LabError` too if a file cannot be written.
     """
     sources = notebooks_in(data_dir("notebooks"))
     copies = [into / "notebooks" / source.name for source in sources]

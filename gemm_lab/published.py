@@ -1,4 +1,4 @@
-"""results/published.csv: what the source documents print, and the share of the peak that it should have been."""
+"""Reads results/published.csv: the figures that the source documents print, and their true share of the peak."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import lru_cache
 from gemm_lab.config import data_dir
 from gpu_simulator.hardware.data_sheets import gpu
 
-# A document that takes its percentages against the peak of another input type than it multiplies.
+# Documents whose percentages refer to the peak of another input type than the one they multiply: {document: type}.
 TAKEN_AGAINST = {"h100_wmma": "tf32"}
 
 
 @dataclass(frozen=True)
 class Published:
-    """One figure of a document; what it does not give is None. `percent_of_peak` is as printed there."""
+    """One row of results/published.csv: figures as the document `source` prints them, None if it does not give one."""
 
     kernel: str
     gpu: str
@@ -29,14 +29,14 @@ class Published:
 
     @property
     def speed(self) -> float | None:
-        """TFLOPS as printed, or what the printed percentage amounts to where it stands alone."""
+        """TFLOPS as printed, or computed from the printed percentage of the peak; None if neither is given."""
         if self.tflops is not None or self.percent_of_peak is None:
             return self.tflops
         return self.percent_of_peak / 100 * self._peak(TAKEN_AGAINST.get(self.source, self.dtype))
 
     @property
     def share_of_peak(self) -> float | None:
-        """Percent of the dense peak of the type that is multiplied, with FP32 accumulation."""
+        """Percent of the dense peak of the type that is multiplied, with FP32 accumulation; None without a speed."""
         return None if self.speed is None else 100 * self.speed / self._peak(self.dtype)
 
     def _peak(self, dtype: str) -> float:
@@ -46,7 +46,7 @@ class Published:
 
 @lru_cache(maxsize=1)
 def published() -> tuple[Published, ...]:
-    """Every row of results/published.csv."""
+    """All rows of results/published.csv."""
 
     def number(text: str) -> float | None:
         return float(text) if text else None

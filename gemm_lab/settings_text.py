@@ -1,4 +1,4 @@
-"""Settings of a kernel as they are typed: `--set BLOCK_K=32`, in a terminal and behind `%%kernel`."""
+"""Settings of a kernel as a user types them: `--set BLOCK_K=32`, in a terminal or after `%%kernel`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gpu_simulator.errors import ConfigError
 
 
 def parse_settings(items: list[str]) -> dict[str, int]:
-    """["BLOCK_K=32"] → {"BLOCK_K": 32}; a `ConfigError` for anything else."""
+    """["BLOCK_K=32"] → {"BLOCK_K": 32}. Raises `ConfigError` for text of another form."""
     settings = {}
     for item in items:
         name, _, value = item.partition("=")

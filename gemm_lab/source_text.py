@@ -1,4 +1,4 @@
-"""The text of a kernel file: its marked regions, a learner's text in their place, the settings that it states."""
+"""The source of a kernel file: its marked regions, a learner's text in their place, the settings in its comments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpu_simulator.errors import ConfigError
 
 @dataclass(frozen=True)
 class Region:
-    """A marked part of a kernel file; `first_line` is the 1-based line of its first text line."""
+    """A marked part of a kernel file. first_line: line number of the first line of its text, from 1."""
 
     name: str
     first_line: int
@@ -26,7 +26,10 @@ _REGION = re.compile(r"^[ \t]*// region: (?P<name>\w+)[^\n]*\n(?P<text>.*?)\n[ \
 
 
 def find_regions(source: str) -> dict[str, Region]:
-    """The `// region: name` … `// end region` parts of a source, in order."""
+    """The `// region: name` … `// end region` parts of a source by name, in order.
+
+    Raises `ConfigError` for a region that appears twice or does not end.
+    """
     regions: dict[str, Region] = {}
     for match in _REGION.finditer(source):
         name, text = match["name"], match["text"]
@@ -38,7 +41,7 @@ def find_regions(source: str) -> dict[str, Region]:
 
 @dataclass(frozen=True)
 class Edit:
-    """The learner's text for one region, and where in their file or cell it starts."""
+    """The learner's text for one region, and the line of their file or cell at which it starts."""
 
     text: str
     file: str = "cell"
@@ -48,8 +51,8 @@ class Edit:
 def splice(source: str, file: str, edits: Mapping[str, Edit]) -> str:
     """`source` with the regions in `edits` replaced.
 
-    `#line` directives keep every diagnostic and every line table at the learner's own line of
-    `edit.file` inside the region and at the original line of `file` outside it.
+    With `#line` directives, diagnostics and line tables refer to the learner's line of `edit.file` inside a region, and
+    to the original line of `file` outside it. Raises `ConfigError` for a region that the source does not have.
     """
     regions = find_regions(source)
     for name in edits:
@@ -62,7 +65,7 @@ def splice(source: str, file: str, edits: Mapping[str, Edit]) -> str:
         start = source.index(region.text, offset_of_line(source, region.first_line))
         edit = edits[name]
         text = edit.text.rstrip("\n")
-        text += "\n" * text.endswith("\\")  # a backslash at the end joins an empty line, and not the directive
+        text += "\n" * text.endswith("\\")  # so that a backslash at the end joins an empty line, not the directive
         parts += [source[position:start], f'#line {edit.first_line} "{edit.file}"\n', text]
         parts += [f'\n#line {region.last_line + 1} "{file}"\n']
         position = start + len(region.text) + 1
@@ -70,7 +73,7 @@ def splice(source: str, file: str, edits: Mapping[str, Edit]) -> str:
 
 
 def offset_of_line(text: str, line: int) -> int:
-    """Character offset at which 1-based `line` begins."""
+    """The character offset at which line number `line`, from 1, begins."""
     offset = 0
     for _ in range(line - 1):
         offset = text.index("\n", offset) + 1
@@ -78,7 +81,7 @@ def offset_of_line(text: str, line: int) -> int:
 
 
 def listed(names) -> str:
-    """Names as they are read in a sentence."""
+    """Names in quotation marks, separated by commas, for a sentence; "none" if there are none."""
     names = [f"“{name}”" for name in names]
     return ", ".join(names) if names else "none"
 
@@ -87,7 +90,10 @@ _STATED = re.compile(r'(?P<before>#include "config\.cuh"\s*// )(?P<settings>.*(?
 
 
 def state(source: str, config: Mapping[str, int]) -> str:
-    """`source` with the settings beside its `#include "config.cuh"` as `config` has them, on as many lines."""
+    """`source` with the values of `config` in the comment after `#include "config.cuh"`.
+
+    The comment keeps its number of lines. A source without it is returned unchanged.
+    """
     found = _STATED.search(source)
     if not found:
         return source

@@ -1,1 +1,1 @@
-"""What only authors run: figures, synchronised text, recordings, wrong answers. Not in the wheel."""
+"""Programs for the authors of the series: figures, synchronised text, recordings, wrong answers. Not in the wheel."""

@@ -1,4 +1,4 @@
-"""Prints how much of each package the last `make coverage` executed, and fails below the floor of pyproject.toml."""
+"""Prints the coverage of each package in the last `make coverage`; fails below the `fail_under` of pyproject.toml."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coverage.exceptions import NoDataError
 
 
 def share_of(coverage: Coverage, folder: str) -> float:
-    """Lines and branches of a folder of this checkout that were executed, in percent; 0.0 if none was."""
+    """Percent of the lines and branches of a folder of this checkout that were executed; 0.0 if none was."""
     try:
         return coverage.report(include=[f"{folder}/*"], file=io.StringIO())
     except NoDataError:
@@ -18,7 +18,7 @@ def share_of(coverage: Coverage, folder: str) -> float:
 
 
 def main() -> int:
-    """One line a package; 1 if all together are below `fail_under`, 2 if nothing was measured."""
+    """Print one line per package. Returns 1 if all together are below `fail_under`, 2 if nothing was measured."""
     coverage = Coverage()
     coverage.load()
     if not coverage.get_data().measured_files():

@@ -1,10 +1,10 @@
-"""Text that is written from the results: numbers in prose between markers, and whole blocks of README.md.
+"""Text that is generated from the results: numbers in prose between markers, and whole blocks of README.md.
 
     <!-- = hopper/08_ping_pong 4096 tflops -->692.5<!-- / -->     a number of a recorded row; also `of cublas` in %
     <!-- begin: results --> … <!-- end: results -->               a block, written by tools.readme_blocks
 
-Markdown shows none of the markers. `python -m tools.sync` writes what stands between them; a test fails where it is
-stale.
+Rendered Markdown does not show the markers. `python -m tools.sync` writes the text between them; a test fails if that
+text does not match the results.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ WHAT = {
 
 
 def number(key: str) -> str:
-    """The text for a key "KERNEL SIZE [burst] WHAT", of the rows recorded on the H200.
+    """The text for a key "KERNEL SIZE [burst] WHAT", from the rows recorded on the H200.
 
-    Raises `LabError` for a key that names no row or nothing of `WHAT`.
+    Raises `LabError` for a key of another form or without a recorded row.
     """
     found = re.fullmatch(rf"(\S+) (\d+) (?:(burst|sustained) )?({'|'.join(WHAT)})", key)
     if found is None:
@@ -41,12 +41,15 @@ def number(key: str) -> str:
 
 
 def written(text: str, blocks: Mapping[str, Callable[[], str]] | None = None) -> str:
-    """The text with every marked number and block as the results give it; an unknown block is a `LabError`."""
+    """The text with every marked number and block generated from the results.
+
+    blocks: {name: function that returns the text of a block}. Raises `LabError` for a marker that cannot be filled.
+    """
     blocks = blocks or {}
 
     def block(match: re.Match) -> str:
         if match["name"] not in blocks:
-            raise LabError(f"A marker asks for the block “{match['name']}”; there are {', '.join(blocks) or 'none'}.")
+            raise LabError(f"There is no block “{match['name']}”; there are {', '.join(blocks) or 'none'}.")
         return f"{match['head']}{blocks[match['name']]().rstrip()}\n{match['tail']}"
 
     text = BLOCK.sub(block, text)
@@ -54,5 +57,5 @@ def written(text: str, blocks: Mapping[str, Callable[[], str]] | None = None) ->
 
 
 def unmarked(text: str) -> str:
-    """The text without what stands between markers, which `written` keeps right."""
+    """The text without the markers and the numbers and blocks between them."""
     return NUMBER.sub("", BLOCK.sub("", text))

@@ -1,10 +1,10 @@
-"""Writes locks/: for every set of packages the exact versions and the hashes of their files. `make update` runs it.
+"""Writes locks/: for each set of packages, the exact versions and the hashes of their files. `make update` runs it.
 
-`lab`, `cuda13` and `cuda12` are whole environments, and an environment takes one of them. `classroom`, `course` and
-`test` can be added to each of the three; `cutlass` needs CUDA 13's bindings, so it goes with `lab` and `cuda13` only.
-`simulator` is for gpu_simulator alone. torch is in none: a machine takes the build that suits it, in the version of
-constraints.txt. One file serves every Python from 3.10 on, Linux, Windows and macOS; markers say which line is for
-which of them.
+`lab`, `cuda13` and `cuda12` are complete environments; an environment is made from one of them. `classroom`, `course`
+and `test` can be added to each of the three. `cutlass` needs the bindings of CUDA 13, so it can be added to `lab` and
+`cuda13` only. `simulator` is for gpu_simulator alone. torch is in none of them, because its build depends on the
+machine; its version is in constraints.txt. One file is for every Python from 3.10 on and for Linux, Windows and macOS;
+environment markers say which lines apply.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ OLDEST_PYTHON = "3.10"
 WHOLE = ("lab", "cuda13", "cuda12")
 ADDED = ("classroom", "course", "cutlass", "simulator", "test")
 HEADER = "# Made by `make update` from pyproject.toml, for every system and every Python. Do not edit.\n"
-# A cuda-python older than this names no cuda-bindings, so the resolver would take it beside any of them.
+# Older releases of cuda-python do not require cuda-bindings, so the resolver could combine them with any version of it.
 CUTLASS_WITH = "cuda-python>=13"
 PINNED = re.compile(r"^[\w.-]+==", re.M)
 CUDA = ("cuda-", "cupy-", "nvidia-")
 
 
 def requirements() -> dict[str, list[str]]:
-    """What each lock is made from: the requirements of pyproject.toml, and those of the simulator's own."""
+    """{name of a lock: its requirements}, from pyproject.toml, and for `simulator` from its own pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     simulator = tomllib.loads((ROOT / "gpu_simulator/pyproject.toml").read_text(encoding="utf-8"))["project"]
     base, extras = project["dependencies"], project["optional-dependencies"]
@@ -43,9 +43,9 @@ def requirements() -> dict[str, list[str]]:
 
 
 def resolved(wanted: list[str], constraints: str, hashes: bool = False) -> str:
-    """The versions that uv chooses for `wanted`, one requirement a line; with `hashes`, those of all their files.
+    """The versions that uv chooses for `wanted`, one requirement per line, with the hashes of all files if `hashes`.
 
-    `constraints` is text in the form of a requirements file. Raises CalledProcessError where nothing fits.
+    constraints: text of a requirements file. Raises `CalledProcessError` if no versions fit together.
     """
     with tempfile.TemporaryDirectory() as folder:
         limits = Path(folder, "limits.txt")
@@ -58,7 +58,7 @@ def resolved(wanted: list[str], constraints: str, hashes: bool = False) -> str:
 
 
 def main() -> None:
-    """Resolve everything once, so that the locks agree, then write the part of each."""
+    """Resolve all requirements together, so that the locks agree, then write each lock."""
     sources = requirements()
     torch = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     together = [wanted for name, part in sources.items() if name != "cuda12" for wanted in part]

@@ -1,13 +1,13 @@
-"""Numbers with a unit of speed or a ratio in prose, and what each rests on: none may be somebody's memory of a run.
+"""Finds numbers with a unit of speed, and ratios, in prose that have no source which keeps them up to date.
 
-A number is kept right by one of these, and `unbacked` finds those that are by none:
+The accepted sources are these; `unbacked` finds numbers that have none of them:
 
-    marked      it stands between markers, and `python -m tools.sync` writes it (see `generated_text`)
-    published   its paragraph names a document, a data sheet or says “published”: such a figure does not change. Where
-                the paragraph speaks of a recording, too, the figure has to stand in results/published.csv
-    hardware    it is a figure of `gpu_simulator.hardware.data_sheets` or of `model.roofline`, where its source stands
-    printed     a cell of the same notebook prints it, so storing the notebook anew would show another one
-    counted     “128 times”: a power of two, the arithmetic of tiles and lanes; and 100 %, a bound
+    marked      the number is between markers, and `python -m tools.sync` writes it (see `generated_text`)
+    published   its paragraph names a document or a data sheet or says “published”: such a figure does not change. If
+                the paragraph also mentions a recording, the figure has to be in results/published.csv
+    hardware    it is a figure of `gpu_simulator.hardware.data_sheets` or of `model.roofline`, which give its source
+    printed     a cell of the same notebook prints it, so a changed number is seen when the notebook is stored again
+    counted     “128 times”: a power of two, which follows from tiles and lanes; and 100 %, a bound
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OURS = re.compile(r"\b(recorded|measured here|on (?:an|the|one|our) H200)\b", re
 
 @dataclass(frozen=True)
 class Spoken:
-    """A number as prose has it, its unit, and the paragraph around it."""
+    """A number in prose, as it is written, with its unit and its paragraph."""
 
     text: str
     unit: str
@@ -55,7 +55,7 @@ class Spoken:
 
 
 def spoken(text: str) -> Iterator[Spoken]:
-    """The numbers of a Markdown text. Code and what `sync` writes are left out."""
+    """The numbers of a Markdown text, without those in code and those that `sync` writes."""
     text = re.sub(
         r"```.*?```|`[^`\n]*`", lambda code: code[0] if SOURCE.search(code[0]) else "", unmarked(text), flags=re.S
     )
@@ -65,7 +65,7 @@ def spoken(text: str) -> Iterator[Spoken]:
 
 
 def questions(source: str) -> str:
-    """The words of the predictions in a code cell, each a paragraph."""
+    """The questions of the predictions (`lab.predict`) in a code cell, one paragraph each; "" if it has none."""
     if "lab.predict(" not in source or source.startswith("%%"):
         return ""
     tree = ast.parse(re.sub(r"^%.*$", "", source, flags=re.M))
@@ -78,7 +78,7 @@ def questions(source: str) -> str:
 
 
 def printed(book) -> str:
-    """What the cells of a notebook show as text: streams, plain text and HTML without its tags."""
+    """The text of all outputs of a notebook: streams, plain text and HTML without its tags."""
     shown = []
     for cell in book.cells:
         for output in cell.get("outputs", []):
@@ -93,7 +93,7 @@ def printed(book) -> str:
 
 @cache
 def known_figures() -> frozenset[float]:
-    """Every number of the hardware table and of the constants of the roofline."""
+    """All numbers of the data sheets and the constants of `model.roofline`."""
     found = {roofline.CUBLAS_HGEMM_T4, roofline.CUBLAS_SGEMM_T4, round(roofline.CUBLAS_HGEMM_T4, 1)}
     for gpu in GPUS.values():
         found |= set(gpu.tensor_tflops.values())
@@ -103,13 +103,13 @@ def known_figures() -> frozenset[float]:
 
 @cache
 def published_figures() -> frozenset[float]:
-    """Every number of results/published.csv."""
+    """All TFLOPS and percentages of results/published.csv."""
     rows = [(row.tflops, row.percent_of_peak, row.percent_of_cublas) for row in published()]
     return frozenset(value for row in rows for value in row if value is not None)
 
 
 def support(number: Spoken, shown: str = "") -> str | None:
-    """What keeps a number right; None if nothing does. `shown` is what the notebook around it prints."""
+    """The source of a number, such as "published"; None if it has none. shown: what its notebook prints."""
     if SOURCE.search(number.paragraph) and (not OURS.search(number.paragraph) or number.value in published_figures()):
         return "published"
     if number.unit in ("TFLOPS", "GB/s", "TB/s") and number.value in known_figures():
@@ -121,10 +121,10 @@ def support(number: Spoken, shown: str = "") -> str | None:
     token, unit = re.escape(number.text), re.escape(number.unit)
     alone = rf"(?<![\w.,]){token}(?![\w.,]*\d)"
     near = rf"(?<![\w.,]){token}\s*{'(?:%|percent)' if number.unit in ('%', 'percent') else unit}"
-    telling = "." in number.text or len(number.text) >= 4  # a short whole number stands in any output
+    telling = "." in number.text or len(number.text) >= 4  # a short whole number can occur in any output by chance
     return "printed" if re.search(alone if telling else near, shown) else None
 
 
 def unbacked(texts: list[str], shown: str = "") -> list[str]:
-    """A sentence for each number in Markdown texts that nothing keeps right."""
+    """One line for each number in Markdown texts that has no source. shown: what their notebook prints."""
     return [str(number) for text in texts for number in spoken(text) if support(number, shown) is None]

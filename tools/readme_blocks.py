@@ -1,4 +1,4 @@
-"""The generated blocks of README.md: the results, and which notebook runs on which GPU."""
+"""Writes the generated blocks of README.md: the results, and the table of notebooks and GPUs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONDITIONS = (
 
 
 def results() -> str:
-    """A table for each GPU that has recorded rows, and the GPUs of the series that have none."""
+    """Markdown of a table for each GPU with recorded rows, and the names of the GPUs without."""
     measured = [key for key in GPUS if (data_dir("results") / "measured" / f"{key}.csv").is_file()]
     measured.sort(key=lambda key: key != RECORDED_ON)
     names = {
@@ -45,7 +45,7 @@ def results() -> str:
 
 
 def _table(key: str) -> str:
-    """The fastest rung of each ladder at each size on one GPU, and under which conditions it was recorded."""
+    """Markdown of the fastest rung of each ladder at each size on one GPU, with the conditions of the recording."""
     boards = [board for n in SIZES if (board := _board(n, key))]
     if not boards:
         return f"*{gpu(key).name}: rows, but none at {' or '.join(map(str, SIZES))}, sustained.*"
@@ -88,7 +88,10 @@ def _fastest(board: Board, ladder: str) -> str:
 
 
 def matrix() -> str:
-    """A row a notebook, a column a GPU: its kernels run there, some of them do, or the emulator runs them."""
+    """Markdown of the table: one row per notebook and one column per GPU.
+
+    A cell says that all kernels of the notebook run on the GPU, that some do, or that the emulator runs them.
+    """
     lines = [f"| | notebook | {' | '.join(COLUMNS)} | no GPU |", "|---|---|" + ":-:|" * (len(COLUMNS) + 1)]
     for path in sorted(data_dir("notebooks").glob("*.ipynb")):
         kernels = [kernel for name in ladders_of(path) for kernel in catalog.ladder(name).kernels]
@@ -103,7 +106,7 @@ def matrix() -> str:
 
 @cache
 def ladders_of(path: Path) -> tuple[str, ...]:
-    """The ladders that a notebook teaches, or, where it teaches none, whose kernels its cells name."""
+    """The ladders that a notebook teaches; if it teaches none, those whose kernels its cells name."""
     own = tuple(name for name, spec in catalog.ladders().items() if spec.notebook == path.stem and spec.kernels)
     if own:
         return own

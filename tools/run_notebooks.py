@@ -1,9 +1,9 @@
-"""`make run`: every notebook headless, top to bottom; the executed copies land in a build folder.
+"""`make run`: runs every notebook without a browser and writes the executed copies into a build folder.
 
     python -m tools.run_notebooks [NOTEBOOK ...] [--into build/notebooks | --store] [--limit 600]
 
-A notebook that fails is reported with its cell and its error, the others still run, and the exit code is 1.
-`--store` writes the executed notebooks back in place, as they are committed.
+If a notebook fails, its cell and its error are printed, the other notebooks still run, and the exit code is 1. With
+`--store`, the executed notebooks replace the originals, in the form in which they are committed.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 
 @dataclass(frozen=True)
 class Failure:
-    """Why one notebook stopped.
+    """Why a notebook stopped.
 
-    `cell` counts the code cells from 1, as the [n] beside a cell does; 0 is before the first.
+    cell: number of the code cell, from 1, as in the [n] beside it; 0: before the first.   line: its first line.
     """
 
     notebook: Path
@@ -52,7 +52,7 @@ class Failure:
 
 
 def code_cells(path: Path) -> int:
-    """How many cells of a notebook will run; an empty cell does not."""
+    """The number of code cells of a notebook that are not empty."""
     return sum(_runs(cell) for cell in _read(path).cells)
 
 
@@ -64,15 +64,15 @@ def execute(
     advance: Callable[[], object] = lambda: None,
     store: bool = False,
 ) -> Failure | None:
-    """Runs one notebook in its own folder and writes the executed copy to `target`, also when a cell fails.
+    """Run one notebook in its own folder and write the executed copy to `target`, even if a cell fails.
 
-    `limit_s` bounds the whole notebook, in seconds. `advance` is called after each code cell. Returns what
-    went wrong, or None. A cell tagged `raises-exception` may raise, as in Jupyter. With `store` the copy is
-    the committed form (see `committed`), nobody's predictions are read, and a notebook that fails is not written.
+    Returns what went wrong, or None. limit_s: time limit of the whole notebook, in seconds.   advance: called after
+    each code cell. A cell tagged `raises-exception` may raise, as in Jupyter. With `store`, the copy has the committed
+    form (see `committed`), no stored predictions of the user are read, and a notebook that fails is not written.
     """
     notebook = _read(path)
     end = time.monotonic() + limit_s
-    current = [0, ""]  # the code cell at hand and its first line
+    current = [0, ""]  # number and first line of the current code cell
 
     def started(cell, cell_index):
         if _runs(cell):
@@ -81,7 +81,7 @@ def execute(
     client = NotebookClient(
         notebook,
         kernel_name="python3",
-        extra_arguments=["--log-level=ERROR"],  # its sockets stay on this machine, unencrypted: no warning
+        extra_arguments=["--log-level=ERROR"],  # no warning about unencrypted sockets, which are local here
         timeout_func=lambda cell: max(end - time.monotonic(), 0.1),
         resources={"metadata": {"path": str(path.parent)}},
         record_timing=not store,
@@ -109,10 +109,11 @@ def execute(
 
 
 def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The notebook without what only lives while a kernel does: widget views and state, times of execution.
+    """The notebook without what needs a running kernel: widget views and state. Changes it in place and returns it.
 
-    A stored widget view shows as an error when no kernel runs; the picture that the widget drew of itself and the text
-    beside it stay (see `widgets.picture`). Progress bars go too, and pictures get a palette, which makes them small.
+    Without a kernel, a stored widget view is shown as an error; the widget's picture and its text are kept (see
+    `widgets.picture`). Progress bars, stderr and times of execution are removed too, and pictures get a palette, which
+    makes them small.
     """
     bars = progress_bars(notebook)
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
@@ -134,26 +135,26 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def _has_palette(picture: bytes) -> bool:
-    """Whether a PNG is small already, as those of the widgets are; its colour type stands at byte 25."""
+    """Whether a PNG has a palette already, as those of the widgets do; byte 25 is the colour type."""
     return picture[25:26] == b"\x03"
 
 
 def _view(output: nbformat.NotebookNode) -> str | None:
-    """The model that a widget's view shows; None where the output is no view."""
+    """The id of the model of a widget view; None if the output is not a view."""
     return output.get("data", {}).get(WIDGET_VIEW, {}).get("model_id")
 
 
 def progress_bars(notebook: nbformat.NotebookNode) -> set[str]:
-    """The models of tqdm's bars in an executed notebook, by its widget state: a box with a progress widget in it."""
+    """The ids of the models of tqdm's progress bars: boxes that contain a progress widget, in the widget state."""
     saved = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
     moving = {f"IPY_MODEL_{name}" for name, model in saved.items() if model.get("model_name") == "FloatProgressModel"}
     return {name for name, model in saved.items() if moving & set(model.get("state", {}).get("children", ()))}
 
 
 def without_picture(notebook: nbformat.NotebookNode) -> tuple[int, str] | None:
-    """The first code cell (its number and first line) with a widget view and nothing to show in its place.
+    """The first code cell, (number, first line), with a widget view but no picture or HTML to show instead of it.
 
-    A progress bar has had its time: it needs no picture.
+    Progress bars do not count, because `committed` removes them. None if there is no such cell.
     """
     bars = progress_bars(notebook)
     cells = [cell for cell in notebook.cells if _runs(cell)]
@@ -166,7 +167,7 @@ def without_picture(notebook: nbformat.NotebookNode) -> tuple[int, str] | None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """The command line; returns 0 only when every notebook ran to its end."""
+    """The command line. Returns 0 if every notebook ran to its end, 1 if one failed, 2 for a wrong path."""
     parser = argparse.ArgumentParser(description="Run notebooks headless and keep the executed copies.")
     parser.add_argument("notebooks", nargs="*", type=Path, help="what to run (default: the whole series)")
     parser.add_argument("--into", type=Path, default=Path("build/notebooks"), help="folder of the copies")

@@ -1,4 +1,4 @@
-"""A kernel's timeline from the GPU in this machine: a stamped copy, launched twice, of which the second is read.
+"""Records a kernel's timeline on the GPU of this machine, with a copy of the kernel that stamps the clock.
 
 python -m tools.stamped hopper/05_persistent b200/02_pipelined      writes results/timelines/<gpu>/*.csv
 """
@@ -26,14 +26,15 @@ from gemm_lab.model.pipeline_timeline import Timeline
 from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
 
-K_TILES, TILES, TILES_N = 16, 2, 16  # of a recorded launch: k tiles, tiles of D for each block, tiles side by side
+K_TILES, TILES, TILES_N = 16, 2, 16  # of a recorded launch: k tiles, tiles of D per block, tiles of D in a row
 NOTE = "A load is drawn until a warp saw its bytes; stamps themselves take some clocks."
 
 
 def record_timeline(kernel: Kernel, where: Here, m: int, n: int, k: int, *, block: int = 0) -> tuple[Timeline, dict]:
-    """The timeline of one block, and its conditions. The second of two launches is read, so that code is in caches.
+    """The timeline of one block, and the conditions of the recording.
 
-    Raises `LabError` where the copy does not compute the same as the kernel, or nothing was stamped.
+    The kernel is launched twice and the second launch is read, so that its code is in the caches. Raises `LabError` if
+    the copy does not compute the same result as the kernel, or if it has no stamps.
     """
     kernel.spec.require_size(kernel.config, m, n, k)
     copy = kernel.rewrite(stamps.instrument(kernel.source), file=kernel.spec.file)
@@ -75,13 +76,13 @@ def _require_same(kernel: Kernel, inputs: Any, result: np.ndarray) -> None:
     wanted = reference(inputs).astype(result.dtype).astype(np.float64)
     if not np.array_equal(result.astype(np.float64), wanted):
         raise LabError(
-            f"The stamped copy of {kernel.name} does not compute what the kernel does; its timeline would "
-            "tell of another program."
+            f"The stamped copy of {kernel.name} does not compute the same result as the kernel, so its "
+            "timeline would not be the kernel's."
         )
 
 
 def size(kernel: Kernel, sms: int) -> tuple[int, int, int]:
-    """A size at which each of so many multiprocessors gets about two tiles of D."""
+    """A size (m, n, k) at which each of `sms` multiprocessors computes about two tiles of D."""
     config, steps = kernel.config, kernel.spec.size_multiples(kernel.config)
     rows, columns = (max(steps[axis], config[f"BLOCK_{axis.upper()}"]) for axis in "mn")
     bands = round(TILES * sms * config["BLOCK_M"] / rows / TILES_N)
@@ -89,7 +90,7 @@ def size(kernel: Kernel, sms: int) -> tuple[int, int, int]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Record the named kernels; 1 if one could not be."""
+    """Record the timelines of the named kernels. Returns 1 if one could not be recorded."""
     parser = argparse.ArgumentParser(description="Record timelines of kernels on this machine's GPU.")
     parser.add_argument("kernels", nargs="+")
     parser.add_argument("--into", type=Path, default=data_dir("results") / "timelines", help="folder of the GPUs")
@@ -104,7 +105,7 @@ def main(argv: list[str] | None = None) -> int:
             timeline, conditions = record_timeline(kernel, where, *size(kernel, where.present.sms))
             path = timeline_files.write(folder / f"{kernel.name.replace('/', '_')}.csv", timeline, conditions)
             print(f"{kernel.name}: {len(timeline.events)} events, {timeline.end:,.0f} clocks, in {path.name}")
-        except LabError as error:  # the others are recorded all the same
+        except LabError as error:  # the other kernels are still recorded
             failed = 1
             print(f"{name}: {error}")
     return failed

@@ -1,11 +1,12 @@
-"""Every `%%kernel … --region` cell holds exactly that region of its kernel file.
+"""Writes text that has to agree with other files into the notebooks and README.md.
 
-    python -m tools.sync [--check]      with --check nothing is written, and the exit code is 1 where something differs
+    python -m tools.sync [--check]      with --check nothing is written, and the exit code is 1 if something differs
 
-It also writes the two cells of `colab` behind each title: the badge, and the installation where the lab is missing.
-Cells of exercises (`--exercise`) and cells tagged `edited`, which change the region on purpose, are left alone.
-Numbers and blocks between markers, in prose cells and in README.md, are those of the recorded results (see
-`generated_text`), and release.sha256 lists the notebooks as they are then (see `trust`).
+Every `%%kernel … --region` cell gets exactly that region of its kernel file, except cells of exercises (`--exercise`)
+and cells tagged `edited`, which change the region on purpose. After each title come the two cells of `colab`: the
+badge, and the installation for machines without the lab. Numbers and blocks between markers, in prose cells and in
+README.md, get the recorded results (see `generated_text`). release.sha256 gets the hashes of the notebooks that result
+(see `trust`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tools.readme_blocks import BLOCKS
 
 
 def wanted_text(cell) -> str | None:
-    """What a cell should hold, or None where it is free."""
+    """The text that a cell should have; None if it may have any. Raises `LabError` for an unknown region or number."""
     if cell.cell_type == "markdown" and NUMBER.search(cell.source):
         return written(cell.source)
     if cell.cell_type != "code" or not cell.source.startswith("%%kernel ") or "edited" in cell.metadata.get("tags", []):
@@ -42,9 +43,9 @@ def wanted_text(cell) -> str | None:
 
 
 def sync(check: bool = False, folder: Path | None = None) -> list[str]:
-    """Rewrite the cells that differ from their files (or, with `check`, only find them).
+    """Rewrite the cells and files that differ, or with `check` only find them.
 
-    Returns one sentence per cell that differed.
+    folder: of the notebooks, by default the series. Returns one sentence for each cell or file that differed.
     """
     found = []
     for path in sorted((folder or data_dir("notebooks")).glob("*.ipynb")):
@@ -72,7 +73,7 @@ def sync(check: bool = False, folder: Path | None = None) -> list[str]:
             "does not list the hashes of these notebooks.",
         )
     readme = data_dir("notebooks").parent / "README.md" if folder is None else folder / "README.md"
-    if readme.is_file():  # which only a checkout has
+    if readme.is_file():  # only a checkout has it
         found += _sync_file(
             readme,
             written(readme.read_text(encoding="utf-8"), BLOCKS),
@@ -83,7 +84,7 @@ def sync(check: bool = False, folder: Path | None = None) -> list[str]:
 
 
 def _sync_file(path: Path, wanted: str, check: bool, says: str) -> list[str]:
-    """Write `wanted` into a file that holds something else (or, with `check`, only say so)."""
+    """Write `wanted` into a file with another content, or with `check` only report it. Returns at most one sentence."""
     if path.is_file() and path.read_text(encoding="utf-8") == wanted:
         return []
     if not check:
@@ -92,7 +93,7 @@ def _sync_file(path: Path, wanted: str, check: bool, says: str) -> list[str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """The command line; with --check returns 1 where something differs, and 2 for a cell that cannot be written."""
+    """The command line. Returns 1 if something differs and --check is given, 2 if a text cannot be generated."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.sync",
         description="Write kernel regions, opening cells and recorded numbers into the notebooks and README.md.",
@@ -105,7 +106,7 @@ def main(argv: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     for sentence in found:
-        print(sentence if options.check else sentence + " It has been written anew.")
+        print(sentence if options.check else sentence + " It has been updated.")
     if options.check and found:
         print("Run: python -m tools.sync")
         return 1

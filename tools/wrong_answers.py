@@ -1,13 +1,13 @@
-"""Wrong answers that the judges have to refuse, each with the words that the refusal holds; and other right ones.
+"""Tries the exercises' checks with wrong answers, which they have to refuse, and with further right ones.
 
-    python -m tools.wrong_answers        judges them all and counts
+    python -m tools.wrong_answers        tries all exercises and prints the counts
     python -m tools.wrong_answers 06_swizzle
 
-They stand in notebooks/wrong_answers/EXERCISE.toml as tables `wrong` (what, says) and `right` (what). An answer is
-`text`; or the solution with `changes`, pairs of words, and without the lines that hold the words in `drop`; or the text
-of another kernel's region, `other = [kernel, region]`; or the kernel's own, `region = true`; or the numbers of a
-`choice`. On top of these, every kernel exercise gets those of _tricks.toml: its right solution with an attempt to
-reach beyond it.
+The answers are in notebooks/wrong_answers/EXERCISE.toml, as tables `wrong` (what, says) and `right` (what); `says` are
+words that the refusal has to contain. An answer is one of these: a `text`; the solution with replacements, `changes`
+(pairs of old and new text), and without the lines that contain a text in `drop`; the text of another kernel's region,
+`other = [kernel, region]`; the text of the exercise's own region, `region = true`; or the numbers of a `choice`. Every
+kernel exercise is also tried with _tricks.toml: its right solution together with an attempt to cheat the check.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gpu_simulator.errors import ConfigError, LabError
 
 @lru_cache(maxsize=1)
 def tricks() -> dict[str, tuple[str, str, str]]:
-    """What is put before and behind every right solution, and words of its refusal, by what it does."""
+    """{what a trick does: (text before the solution, text after it, words of its refusal)}."""
     path = data_dir("notebooks") / "wrong_answers" / "_tricks.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8"))["trick"]
     return {entry["what"]: (entry.get("before", ""), entry.get("behind", ""), entry["says"]) for entry in table}
@@ -36,7 +36,10 @@ def tricks() -> dict[str, tuple[str, str, str]]:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to an exercise. `says` are words of its refusal, "" for a right one; `kind`: mistake, trick, …"""
+    """An answer to an exercise.
+
+    kind: "solution", "skeleton", "wrong", "right" or "trick".   says: words of its refusal, "" for a right answer.
+    """
 
     exercise: Exercise
     kind: str
@@ -50,7 +53,7 @@ class Answer:
         return f"{self.exercise.name}: {self.what}"
 
     def refusal(self, seed: int = 0) -> str | None:
-        """What the judge says against it; None if it is accepted."""
+        """The message with which the check refuses the answer; None if it accepts it."""
         try:
             if self.choice is not None:
                 self.exercise.check(**self.choice)
@@ -61,7 +64,7 @@ class Answer:
         return None
 
     def problem(self) -> str:
-        """Why the judge is wrong about it; "" where it is right."""
+        """A sentence if the check treats the answer wrongly; "" if it treats it as it should."""
         refusal = self.refusal()
         if not self.says:
             return f"{self.name}: refused, and it is right. {refusal}" if refusal else ""
@@ -71,7 +74,7 @@ class Answer:
 
 
 def altered(name: str, entry: Mapping[str, Any]) -> str:
-    """The text of an entry; a `ConfigError` if it names words that the solution does not hold."""
+    """The text of an entry. Raises `ConfigError` if its `drop` or `changes` name text that the solution lacks."""
     if "text" in entry:
         return entry["text"].lstrip("\n")
     if "other" in entry or "region" in entry:
@@ -96,7 +99,10 @@ def _require(name: str, words: str, there: bool) -> None:
 
 
 def answers(name: str) -> Iterator[Answer]:
-    """What the judge of an exercise is tried with: the solution, the skeleton, its own table, the tricks."""
+    """The answers for an exercise: the solution, the skeleton, those of its own file, and the tricks.
+
+    An exercise that is not about a kernel has no skeleton and no tricks.
+    """
     task = exercises()[name]
     path = data_dir("notebooks") / "wrong_answers" / f"{name}.toml"
     table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -117,7 +123,7 @@ def answers(name: str) -> Iterator[Answer]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Judge them all, print a line for each exercise and the sums; 1 if a judge was wrong anywhere."""
+    """Try all answers; print one line per exercise and the sums. Returns 1 if a check treated an answer wrongly."""
     parser = argparse.ArgumentParser(description="Try the judges of the exercises with right and wrong answers.")
     parser.add_argument("names", nargs="*", help="exercises (default: all)")
     names, problems, sums = parser.parse_args(argv).names or list(exercises()), [], [0, 0, 0, 0]

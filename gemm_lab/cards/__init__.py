@@ -1,1 +1,1 @@
-"""Tables and cards that a notebook shows."""
+"""Tables and cards (HTML with a frame) that a notebook shows."""

@@ -1,4 +1,4 @@
-"""`k.diff()`: what changes between the sources of two kernels."""
+"""The result of `k.diff()`: the differences between the sources of two kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Diff:
 
     @property
     def lines(self) -> list[str]:
-        """The diff without its two file lines; the kernels' header comments are left out."""
+        """The lines of the diff, without the two that name the files; leading comments of the sources do not count."""
 
         def body(text: str) -> list[str]:
             lines = text.split("\n")
@@ -33,7 +33,7 @@ class Diff:
 
     @property
     def count(self) -> int:
-        """Lines added."""
+        """Number of added lines."""
         return sum(line.startswith("+") for line in self.lines)
 
     def body(self) -> str:

@@ -1,4 +1,4 @@
-"""The learner's source with a margin: what each line cost when the emulator ran it."""
+"""The learner's source with a margin that gives the costs of each line, as the emulator counted them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gemm_lab.cards.card import card
 from gemm_lab.cards.theme import tag
 from gemm_lab.measure.line_costs import Cost, line_costs
 
-CONTEXT = 1  # lines shown around a line that counts
-COLLIDES, COLLIDES_MUCH = 1.05, 4  # conflict degrees from which a line is coloured
+CONTEXT = 1  # lines shown before and after a line with costs
+COLLIDES, COLLIDES_MUCH = 1.05, 4  # conflict degrees from which a line has the first and the second colour
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Cost):
-    """One source line with what it cost."""
+    """One source line with its costs."""
 
     number: int
     text: str
@@ -25,7 +25,7 @@ class Line(Cost):
 
 
 def lines_of(report: Any, listing: Sequence[tuple[str, int, str]]) -> tuple[Line, ...]:
-    """The lines of a source, (file, number, text) each, with what a report says of them."""
+    """The lines of `listing`, each (file, number, text), with their costs from a report."""
     costs = line_costs(report, *dict.fromkeys(file for file, _, _ in listing))
     return tuple(
         Line(number=number, text=text, file=file, **vars(costs.get((file, number), Cost())))
@@ -35,10 +35,10 @@ def lines_of(report: Any, listing: Sequence[tuple[str, int, str]]) -> tuple[Line
 
 @dataclass(frozen=True)
 class HotLines:
-    """Shows itself as the lines that touch memory, each with its cost.
+    """The lines of a source with their costs. It is shown as the lines that access memory, each with its neighbours.
 
-    lines: every line of the source, in order, with the learner's own numbers inside an edited region.
-    report: where the costs come from.   where: the size that was counted, in words, where it is not that of the run.
+    lines: every line of the source, in order; the lines of an edited region have the learner's own numbers.
+    report: the source of the costs.   where: the size that was counted, in words, if it is not that of the run.
     """
 
     label: str
@@ -48,7 +48,7 @@ class HotLines:
 
     @property
     def title(self) -> str:
-        """What is shown, and `where` it was counted."""
+        """The title of the card, with `where` the costs were counted."""
         return "what each line costs" + (f", {self.where}" if self.where else "")
 
     def _shown(self) -> list[Line | None]:
@@ -65,7 +65,7 @@ class HotLines:
         return shown
 
     def _rows(self) -> list[tuple[Line | None, str]]:
-        """(line, its margin and text) for every shown line, after the head; None is a gap."""
+        """(line, its margin and text) for every shown line; the line is None for the header, first, and for gaps."""
         shown = self._shown()
         products = any(line is not None and line.operand_bytes for line in shown)
         head = f" {'operands, KB':>12}" if products else ""
@@ -85,7 +85,7 @@ class HotLines:
         return "\n".join([*filter(None, [self.where]), *(text for _, text in self._rows())])
 
     def body(self) -> str:
-        """The margin and the lines as HTML, coloured where banks collide."""
+        """The margin and the lines as HTML; lines with bank conflicts are coloured."""
         rows = []
         for line, text in self._rows():
             text = escape(text)

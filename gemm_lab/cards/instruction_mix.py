@@ -1,4 +1,4 @@
-"""`k.instruction_mix("sm_75")`: what the machine code of a kernel consists of, on any architecture, without a GPU."""
+"""The result of `k.instruction_mix("sm_75")`: a kernel's machine instructions by class. It needs no GPU."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from gpu_simulator.errors import LabError
 
 @dataclass(frozen=True)
 class InstructionMix:
-    """Machine instructions of a kernel by class: static counts, one for each instruction that stands in the code.
+    """Machine instructions of a kernel by class: static counts, that is, each instruction of the code counts once.
 
-    `whole` counts the kernel's code. `loop` is one turn of its main loop, an inner loop counted as often as `trips`
-    says (None: not known, counted once). One turn covers `k_step` of K; `block_k` is the k tile, where the
-    configuration names one. `products` are multiply-adds that a warp has to do for each 1 of K.
+    whole: the kernel's code.   loop: one iteration of its main loop; an inner loop counts as many times as `trips` says
+    (None: not known, counted once).   k_step: the part of K that an iteration covers.   block_k: the k tile, if the
+    configuration has one.   products: multiply-adds of a warp per unit of K.   loop_products: those in one iteration.
+    elsewhere_products: those outside the loop.   warps: in a block.   outside: instructions outside the loop.
     """
 
     kernel: str
@@ -34,25 +35,31 @@ class InstructionMix:
     elsewhere_products: int = 0
     warps: int = 0
     outside: int = 0
-    load_bytes: int | None = None  # a lane, of the main loop's global loads, where they are alike
+    load_bytes: int | None = None  # bytes per lane of the main loop's global loads, if all have the same width
     opcodes: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     @property
     def per_k_tile(self) -> dict[str, float]:
-        """Instructions of a warp for one k tile (for one turn of the loop where there is no BLOCK_K), by class."""
+        """Instructions of a warp by class, for one k tile, or for one iteration of the loop if there is no BLOCK_K."""
         turns = self.block_k / self.k_step if self.block_k and self.k_step else 1
         return {name: count * turns for name, count in self.loop.items()}
 
     @property
     def per_product(self) -> dict[str, float]:
-        """Instructions of the main loop for each m16n8k8 of multiply-adds (1024 of them): tiles of any size compare."""
+        """Instructions of the main loop per 1024 multiply-adds (one m16n8k8), so that tiles of any size compare.
+
+        Empty if no main loop was found.
+        """
         if not self.loop_products:
             return {}
         return {name: 1024 * count / self.loop_products for name, count in self.loop.items()}
 
     def executed(self, k: int, blocks: int) -> float | None:
-        """Warp instructions of `blocks` blocks, estimated: all code outside the loop once, the loop as often as its
-        multiply-adds ask for. None where inner loops run an unknown number of times."""
+        """An estimate of the warp instructions that `blocks` blocks execute for this K.
+
+        Code outside the main loop counts once, and the loop as often as the number of multiply-adds requires. None if
+        no main loop was found or an inner loop runs an unknown number of times.
+        """
         if not self.products or not self.loop_products or None in self.trips:
             return None
         turns = (self.products * k - self.elsewhere_products) / self.loop_products
@@ -116,7 +123,10 @@ class InstructionMix:
         return card(title + self.table())
 
     def plot(self, *others: InstructionMix):
-        """The main loop's instructions for each m16n8k8 of multiply-adds, with other mixes above it."""
+        """A Figure of the main loop's instructions per m16n8k8, below those of `others`.
+
+        Raises `LabError` if one of them has no main loop.
+        """
         from gemm_lab import plots
 
         mixes = [*others, self]
@@ -128,7 +138,7 @@ class InstructionMix:
 
 
 def mix_section(mixes: list[InstructionMix]):
-    """The part of a picture that compares main loops."""
+    """A `plots.Section` that compares the main loops of several mixes; the last is the current kernel's."""
     from gemm_lab import plots
 
     archs = list(dict.fromkeys(mix.arch for mix in mixes))

@@ -1,4 +1,4 @@
-"""A kernel as a card: its problem and settings, its tile, what it changes, its source."""
+"""The card of a kernel: its problem and settings, its tile, its changes from the previous rung, its source."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gemm_lab.cards.source_code import code
 from gemm_lab.cards.tile_picture import tile_picture
 from gemm_lab.catalog import KernelSpec, Problem
 
-TILE = ("BLOCK_M", "BLOCK_N", "NUM_WARPS_M", "NUM_WARPS_N")  # settings that together give the tile's picture
+TILE = ("BLOCK_M", "BLOCK_N", "NUM_WARPS_M", "NUM_WARPS_N")  # settings that the picture of the tile needs
 
 
 def kernel_card(label: str, spec: KernelSpec, config: Mapping[str, int], source: str, changed: Diff | None) -> str:
-    """HTML of a kernel. label: its name with its settings; changed: against the rung before, where there is one."""
+    """HTML of a kernel. label: its name with its settings.   changed: the difference to the rung before, if any."""
     problem = spec.problem
     body = f"<div><b>{escape(label)}</b> &nbsp;{escape(spec.summary)}</div>"
     settings = [(name, str(value)) for name, value in config.items()]
@@ -30,6 +30,6 @@ def kernel_card(label: str, spec: KernelSpec, config: Mapping[str, int], source:
 
 
 def types(problem: Problem) -> str:
-    """Such as "f32, multiplied in bf16, sums in f32"."""
+    """The types of a problem in words, such as "f32, multiplied in bf16, sums in f32"."""
     rounded = f", multiplied in {problem.compute}" if problem.compute else ""
     return f"{problem.dtype_in}{rounded}, sums in {problem.dtype_acc}"

@@ -1,4 +1,4 @@
-"""A profile card as HTML: the bars of `plots.Section` drawn with boxes, a few kilobytes instead of a picture."""
+"""The bars of a profile card (`plots.Section`) as HTML boxes, which take a few kilobytes, less than a picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gemm_lab.cards.theme import MARK, tag
 
 
 def bars(section: Any) -> str:
-    """The stacked bars of a `plots.Section`, their totals, and a legend with numbers."""
+    """HTML of the stacked bars of a `plots.Section`, their totals, and a legend with numbers; "" without parts."""
     from gemm_lab.plots import short_number
 
     if not section.parts:
@@ -50,7 +50,7 @@ def _legend(section: Any) -> str:
 
 
 def gauges(pairs: Sequence[tuple[str, str]]) -> str:
-    """Small labels over bold numbers."""
+    """HTML of (label, number) pairs: small labels over bold numbers."""
     cells = (
         tag("div", "gauge", f"{tag('div', 'label', escape(label))}<b>{escape(words)}</b>") for label, words in pairs
     )

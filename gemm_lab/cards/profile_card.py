@@ -1,4 +1,4 @@
-"""What `k.profile()` shows: the card of a kernel beside that of the rung it extends, what moved, and why."""
+"""The result of `k.profile()`: the card of a kernel beside that of the rung it extends, what changed, and why."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from gemm_lab.measure.findings import Finding, findings
 from gemm_lab.measure.stalls import Stall
 from gpu_simulator.errors import LabError
 
-WORTH_A_WORD = 0.05  # change of a class of instructions, of all instructions before
+WORTH_A_WORD = 0.05  # least change of a class that is mentioned, as a share of all instructions of the rung before
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A kernel's card and that of the rung before; either may be None. `mix` and `mix_before` are always there.
+    """A kernel's card and that of the rung before, each None if it was not recorded.
 
-    `note` says in a sentence why there is no card, or what to keep in mind of the one shown.
+    mix, mix_before: their machine code, which needs no recording; mix_before is None if there is no rung before.
+    note: a sentence that says why there is no card, or what to keep in mind about the one shown.
     """
 
     kernel: str
@@ -31,22 +32,22 @@ class Profile:
     mix: InstructionMix = field(repr=False)
     mix_before: InstructionMix | None = field(repr=False)
     note: str = ""
-    taught: str = ""  # the GPU that the ladder is taught on, where the card is from another one
+    taught: str = ""  # the ladder's reference GPU, if the card is from another one
     estimate: float | None = None  # warp instructions that the machine code of `mix` would execute at the card's size
 
     @property
     def cards(self) -> list[tuple[str, ProfileCard]]:
-        """(name, card) of the rung before and of this one, where recorded; this one is last."""
+        """(name, card) of the rung before and of this one, as far as they were recorded; this one is last."""
         return [(name, card) for name, card in ((self.before, self.card_before), (self.kernel, self.card)) if card]
 
     @property
     def findings(self) -> list[Finding]:
-        """What the card suggests, most important first, each with the counters it rests on."""
+        """What the card suggests, most important first, each with the counters that it is based on."""
         return findings(self.card, self.mix.load_bytes) if self.card else []
 
     @property
     def moved(self) -> Stall | None:
-        """The state whose part of a warp's time changed most since the rung before."""
+        """The state in which a warp's time changed most from the rung before; None without two cards."""
         if not self.card or not self.card_before:
             return None
         before, after = profile_sections.times(self.card_before), profile_sections.times(self.card)
@@ -54,7 +55,7 @@ class Profile:
 
     @property
     def moved_class(self) -> str | None:
-        """The class of instructions whose count changed most, if that is worth a word."""
+        """The class of instructions whose count changed most; None if it changed by less than WORTH_A_WORD."""
         if not self.card or not self.card_before:
             return None
         old, new = self.card_before.classes, self.card.classes
@@ -64,7 +65,7 @@ class Profile:
 
     @property
     def headline(self) -> str:
-        """What moved most, as one line; empty without two cards."""
+        """One line with the largest changes; empty without two cards."""
         stall, name = self.moved, self.moved_class
         if stall is None:
             return ""
@@ -73,20 +74,21 @@ class Profile:
         return f"{stall.label} {profile_sections.state(self.cards, stall)} cycles an instruction ({share}){counts}"
 
     def gauges(self) -> list[tuple[str, str]]:
-        """Labelled numbers, "before → now"; what was not counted is left out."""
+        """(label, "before → now") pairs; numbers that were not counted are left out."""
         return profile_sections.gauges(self.cards)
 
     def sections(self) -> list:
-        """The bars of the card: warp states and executed instructions, or the main loop's machine code without one."""
+        """The bars: warp states and executed instructions, or without a card the main loop's machine code."""
         if self.card:
             return [profile_sections.stalls(self.cards), profile_sections.executed(self.cards)]
         mixes = [mix for mix in (self.mix_before, self.mix) if mix and mix.per_product]
         return [mix_section(mixes)] if mixes else []
 
     def plot(self, *others: Profile):
-        """The card as a picture: where a warp's time goes, what it executes, and the gauges.
+        """A Figure of the card: how a warp spends its time, the instructions it executes, and further numbers.
 
-        With other profiles, their cards stand above this one instead of that of the rung before: a whole ladder.
+        With `others`, such as all rungs of a ladder, their cards are above this one, instead of that of the rung
+        before; this raises `LabError` if this profile has no card.
         """
         from gemm_lab import plots
 
@@ -105,12 +107,12 @@ class Profile:
 
     @property
     def _compared(self) -> bool:
-        """Whether the bars of the rung before stand beside those of this one."""
+        """Whether the bars of the rung before are shown too."""
         return bool(self.card_before if self.card else self.mix_before and self.mix_before.per_product)
 
     @property
     def conditions(self) -> str:
-        """Where the card comes from."""
+        """The conditions of the recording, in two or three lines; empty without a card."""
         if not self.card:
             return ""
         c, n = self.card.conditions, f"{self.card.n:,}"
@@ -158,7 +160,7 @@ class Profile:
         return card(head + moved + note + bars + profile_bars.gauges(self.gauges()) + self._says() + code + foot)
 
     def _says(self) -> str:
-        """The findings as an HTML list, each with the counters it rests on."""
+        """The findings as an HTML list, each with the counters that it is based on."""
         items = (
             tag("li", "list", f"{escape(found.text)} {tag('span', 'small', escape(', '.join(found.rests_on)))}")
             for found in self.findings

@@ -1,4 +1,4 @@
-"""The parts of a profile card: bars, legends and gauges of one card or of several, as names and numbers."""
+"""The parts of a profile card (bars, legends, gauges) for one card or several, as names and numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from gemm_lab.measure.cards import ProfileCard
 from gemm_lab.measure.stalls import STALLS, Stall
 from gpu_simulator.compiler.instruction_classes import CLASSES
 
-Cards = Sequence[tuple[str, ProfileCard]]  # (name, card), the rung at hand last
-SMALL_SHARE = 0.01  # states that take less of both launches are drawn as one
+Cards = Sequence[tuple[str, ProfileCard]]  # (name, card), the current rung last
+SMALL_SHARE = 0.01  # states with a smaller share in all cards are drawn together
 GAUGES = (  # label, column or property of a card, format of the number, unit, factor
     ("tensor pipe", "tensor_pipe_pct", ".0f", " %", 1),
     ("issue slots", "issue_slots_pct", ".0f", " %", 1),
@@ -27,13 +27,16 @@ GAUGES = (  # label, column or property of a card, format of the number, unit, f
 
 
 def times(card: ProfileCard) -> dict[Stall, float]:
-    """A warp's time in each state: cycles of the launch by share, or cycles an instruction where it was not timed."""
+    """A warp's time in each state: cycles of the launch, or cycles per instruction if these were not counted."""
     length = card["cycles"]
     return {stall: length * (card.share(stall) or 0) if length else value for stall, value in card.stalls.items()}
 
 
 def stalls(cards: Cards):
-    """A warp's time by state: bars as long as the launch, numbers in cycles an instruction."""
+    """A `plots.Section` of a warp's time by state.
+
+    Bars are as long as the launch, in cycles; numbers are cycles per issued instruction.
+    """
     from gemm_lab import plots
 
     large = [s for s in STALLS if any((card.share(s) or 0) >= SMALL_SHARE for _, card in cards)]
@@ -52,7 +55,7 @@ def stalls(cards: Cards):
 
 
 def executed(cards: Cards):
-    """Executed warp instructions by class."""
+    """A `plots.Section` of the executed warp instructions by class."""
     from gemm_lab import plots
 
     names = {name for _, card in cards for name in card.classes}
@@ -62,7 +65,7 @@ def executed(cards: Cards):
 
 
 def gauges(cards: Cards) -> list[tuple[str, str]]:
-    """Labelled numbers, "before → now"; what was not counted is left out."""
+    """(label, "before → now") pairs of GAUGES; numbers that were not counted are left out."""
     found = []
     for label, name, form, unit, factor in GAUGES:
         values = [_column(card, name) for _, card in cards]
@@ -76,19 +79,19 @@ def _column(card: ProfileCard, name: str) -> float | None:
 
 
 def arrow(values: Sequence[float | None], words: Callable[[float], str]) -> str:
-    """The first and the last, "16.1 → 1.2"; one number where both read the same, a dash for what was not counted."""
+    """The first and the last value, such as "16.1 → 1.2"; once if both look the same, a dash for a missing one."""
     ends = [values[0], values[-1]] if len(values) > 1 else values
     said = ["–" if value is None else words(value) for value in ends]
     return " → ".join(dict.fromkeys(said) if len(set(said)) == 1 else said)
 
 
 def state(cards: Cards, stall: Stall) -> str:
-    """Cycles an instruction in this state, "16.1 → 1.2"."""
+    """Cycles per instruction in this state, such as "16.1 → 1.2"."""
     return arrow([card.stalls.get(stall) for _, card in cards], _cycles)
 
 
 def instructions(cards: Cards, name: str) -> str:
-    """Executed instructions of this class, "20.7 M → 4.59 M"."""
+    """Executed warp instructions of this class, such as "20.7 M → 4.59 M"."""
     return arrow([card.classes.get(name) for _, card in cards], count)
 
 
@@ -97,7 +100,7 @@ def _cycles(value: float) -> str:
 
 
 def count(value: float) -> str:
-    """A large number in three digits: "33.6 M"."""
+    """A large number with three digits, such as "33.6 M"."""
     from gemm_lab import plots
 
     return plots.short_number(value)

@@ -1,4 +1,4 @@
-"""`k.sass()`: the machine code of a kernel, or of one line of its source."""
+"""The result of `k.sass()`: the machine code of a kernel, or of one line of its source."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gemm_lab.cards.theme import tag
 from gpu_simulator import compiler
 from gpu_simulator.errors import LabError
 
-SHOWN_OPEN, SHOWN = 12, 400  # instructions that are shown without a click, and at all
+SHOWN_OPEN, SHOWN = 12, 400  # most instructions that are shown without a click, and at all
 
 
 @dataclass(frozen=True)
 class Sass:
-    """Machine code of a compiled kernel, or of one of its lines; `lines` are its instructions."""
+    """Machine code of a compiled kernel, or of one line of its source. lines: the instructions, as `SassLine`."""
 
     compiled: Any = field(repr=False)
     lines: tuple
@@ -24,7 +24,7 @@ class Sass:
 
     @property
     def mix(self) -> dict[str, int]:
-        """Static count of instructions by opcode, most frequent first."""
+        """Number of instructions by opcode, most frequent first."""
         return dict(compiler.instruction_mix(self.lines).most_common())
 
     def __repr__(self) -> str:
@@ -45,9 +45,9 @@ class Sass:
 
 
 def disassembled(compiled: Any, file: str, line: int | None = None) -> Sass:
-    """The machine code of a compiled kernel; with `line`, only what that line of `file` became.
+    """The machine code of a compiled kernel, or only the instructions of one line of `file`.
 
-    Raises `LabError`, naming the nearest line that has some, where no instruction stems from that line.
+    Raises `LabError`, with the nearest line that has instructions, if this line has none.
     """
     lines = compiler.disassemble(compiled)
     if line is None:
@@ -57,7 +57,7 @@ def disassembled(compiled: Any, file: str, line: int | None = None) -> Sass:
         known = sorted({item.line for item in lines if item.file == file})
         near = min(known, key=lambda number: abs(number - line)) if known else None
         raise LabError(
-            f"No instruction stems from line {line} of {file}."
+            f"Line {line} of {file} has no machine instructions."
             + (f" The nearest line with instructions is {near}." if near else "")
         )
     return Sass(compiled, found, line)

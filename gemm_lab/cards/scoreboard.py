@@ -1,4 +1,4 @@
-"""The boards of `scoreboard()`: the fastest rung of each ladder, what each idea gained, what others published."""
+"""The results of `scoreboard()`: the fastest rung of each ladder, the gain of each idea, and published speeds."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gpu_simulator.hardware.data_sheets import Gpu, gpu
 
 @dataclass(frozen=True)
 class Board:
-    """Rows of one GPU, size and regime, ladder by ladder in reading order."""
+    """Measured rows of one GPU, size and regime, ladder by ladder in reading order."""
 
-    name: str  # of the GPU, as its driver gives it
+    name: str  # the GPU's name, as its driver gives it
     n: int
     regime: str
     rows: tuple[Any, ...] = field(repr=False)
@@ -44,7 +44,7 @@ class Board:
 
     @checked
     def row(self, name: str) -> Any:
-        """The row of one kernel, by its name or the beginning of it."""
+        """The row of one kernel, by its name or the beginning of it. Raises `LabError` if it was not measured."""
         spec = catalog.kernel(name)
         for row in self.rows:
             if row.kernel == spec.name:
@@ -56,7 +56,7 @@ class Board:
 
     @checked
     def best(self, ladder: str) -> Any:
-        """The fastest rung of a ladder."""
+        """The row of the fastest rung of a ladder. Raises `LabError` if the ladder was not measured."""
         if ladder not in self.ladders:
             raise LabError(
                 f"The ladder {ladder} was not measured on {self.name} at {self.n}, {self.regime}; "
@@ -68,7 +68,10 @@ class Board:
 
     @checked
     def gain(self, after: str, before: str | None = None) -> Gain:
-        """`after` over the rung that it extends (or over `before`); a `LabError` if they are of different runs."""
+        """The gain of `after` over the rung that it extends, or over `before`.
+
+        Raises `LabError` if there is no rung to compare with, or if the rows are from different runs.
+        """
         base = before or catalog.kernel(after).extends
         if base is None:
             raise LabError(f"{after} extends no rung; name the kernel to compare it with.")
@@ -76,7 +79,7 @@ class Board:
 
     @checked
     def gains(self, ladder: str) -> Gains:
-        """Every rung of a ladder over the one that it extends."""
+        """The gain of every rung of a ladder over the one that it extends. Raises `LabError` if it was not measured."""
         done, refused = [], []
         for row in self.ladders.get(ladder) or [self.best(ladder)]:
             base = catalog.kernel(row.kernel).extends
@@ -98,7 +101,10 @@ class Board:
 
     @checked
     def published(self, ladder: str) -> PublishedBesideMeasured:
-        """Rungs that follow a published kernel: its share of cuBLAS on its own GPU beside the share measured here."""
+        """For rungs that follow a published kernel: its share of cuBLAS on its own GPU, and the share measured here.
+
+        Raises `LabError` if no document gives a share at this size.
+        """
         from gemm_lab.plots.bench import published_rows
 
         spec = catalog.ladder(ladder)
@@ -116,7 +122,7 @@ class Board:
 
     @checked
     def intensity(self, name: str) -> float:
-        """FLOP per byte that a block reads for its tile, if nothing of it were read by another block's request."""
+        """FLOP per byte of the reads of a block for its tile; reuse between blocks is not counted."""
         from gemm_lab.model.roofline import intensity
 
         row = self.row(name)
@@ -125,26 +131,29 @@ class Board:
 
     @checked
     def shared_reads(self, name: str) -> float:
-        """The least share of a kernel's reads that L2 must have served: DRAM at its data-sheet rate gives no more."""
+        """The least share, 0 to 1, of a kernel's reads that L2 served: DRAM cannot exceed its data-sheet bandwidth."""
         return max(0.0, 1 - self.intensity(name) * self.gpu.dram_gbps / 1000 / self.row(name).tflops)
 
     # ---- Display ----
 
     @checked
     def plot(self, lit: str | None = None, beside: Board | None = None):
-        """Every rung as a dot, ladder beside ladder, log scale; `beside` adds the dots of another GPU."""
+        """A Figure with a dot for every rung, ladder beside ladder, on a log scale.
+
+        lit: the kernel to highlight.   beside: the board of another GPU, whose dots are added.
+        """
         from gemm_lab.plots.scoreboard import scoreboard as draw
 
         return draw(self, lit=lit, beside=beside)
 
     def roofline(self):
-        """The fastest rung of each ladder under the GPU's roofline."""
+        """A Figure of the GPU's roofline with the fastest rung of each ladder."""
         from gemm_lab.plots.rooflines import roofline
 
         points: list[tuple[str, float, float]] = []
         for ladder in sorted(self.ladders, key=lambda name: self.best(name).tflops):
             x, y = self.intensity(self.best(ladder).kernel), self.best(ladder).tflops
-            if points and points[-1][1] == x and y < 1.1 * points[-1][2]:  # their labels would lie on each other
+            if points and points[-1][1] == x and y < 1.1 * points[-1][2]:  # their labels would overlap
                 points[-1] = (f"{points[-1][0]}, {ladder}", x, y)
             else:
                 points.append((ladder, x, y))
@@ -186,7 +195,10 @@ class Board:
 
 @dataclass(frozen=True)
 class Gains:
-    """Each rung of a ladder over the one that it extends, and the sentences of those that were refused."""
+    """The gain of each rung of a ladder over the one that it extends.
+
+    refused: for each rung without a gain, a sentence that says why.
+    """
 
     ladder: str
     rows: tuple[Gain, ...]
@@ -196,7 +208,7 @@ class Gains:
         return iter(self.rows)
 
     def plot(self):
-        """The ratios with their quartiles, on a log scale, where 2 and ½ are equally far from 1."""
+        """A Figure of the ratios with their quartiles, on a log scale, where 2 and ½ are equally far from 1."""
         from gemm_lab.plots.scoreboard import gains as draw
 
         return draw(self)
@@ -218,7 +230,7 @@ class Gains:
         return Table(header, body, text_columns=3)
 
     def _notes(self) -> list[str]:
-        unpaired = ["* no samples were kept: the ratio of the medians, and what the quartiles of both rows leave open"]
+        unpaired = ["* no samples were kept: the ratio of the medians, and the range that both rows' quartiles allow"]
         return unpaired * any(not row.paired for row in self.rows) + [f"refused: {text}" for text in self.refused]
 
     def __repr__(self) -> str:
@@ -230,7 +242,10 @@ class Gains:
 
 @dataclass(frozen=True)
 class PublishedBesideMeasured:
-    """(kernel, published % of cuBLAS, measured % of cuBLAS) of one ladder and size."""
+    """Published and measured shares of cuBLAS for one ladder and size.
+
+    there: the GPU of the publication.   rows: (kernel, published %, measured %).
+    """
 
     there: str
     measured_on: str

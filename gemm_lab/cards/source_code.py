@@ -1,4 +1,4 @@
-"""Source code as HTML: with line numbers, one marked line, or a diff."""
+"""Source code as HTML: a listing with line numbers, one line with a marked word, or a diff."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gemm_lab.cards.theme import tag
 
 
 def code(text: str, first_line: int = 1) -> str:
-    """CUDA source with line numbers; comments, words of the language and directives have their colour."""
+    """CUDA source with line numbers; comments, keywords, literals and preprocessor directives are coloured."""
     from pygments.lexers import CudaLexer
     from pygments.token import Comment, Keyword, Literal
 
@@ -25,7 +25,7 @@ def code(text: str, first_line: int = 1) -> str:
 
 
 def code_line(text: str, column: int | None = None) -> str:
-    """One line of source that wraps; the word that begins at `column` (0-based) is marked."""
+    """One line of source, which may wrap; the word that begins at `column` (0-based) is marked."""
     shown = escape(text, quote=False)
     if column is not None and column < len(text):
         word = re.match(r"\w+|.", text[column:])[0]
@@ -36,7 +36,7 @@ def code_line(text: str, column: int | None = None) -> str:
 
 
 def diff_lines(lines: list[str]) -> str:
-    """A unified diff with added lines on green and removed lines on red."""
+    """The lines of a unified diff: added ones on green, removed ones on red."""
     styles = {"+": "added", "-": "removed", "@": "gap"}
     shown = (tag("span", styles.get(line[:1], "same"), escape(line) or " ") for line in lines)
     return tag("pre", "wide pre", "".join(shown))

@@ -1,4 +1,4 @@
-"""A table of texts, shown as HTML or as lines of text."""
+"""Tables, as HTML or as lines of text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gemm_lab.cards.theme import tag
 
 @dataclass(frozen=True)
 class Table:
-    """`rows` of as many cells as the `header` has. The first `text_columns` are words, the others numbers."""
+    """A table of texts. Rows have as many cells as `header`; the first `text_columns` are words, the rest numbers."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -20,7 +20,7 @@ class Table:
     text_columns: int = 1
 
     def html(self) -> str:
-        """The table with its caption; every cell is escaped, words left-aligned and numbers right-aligned."""
+        """The table and its caption as HTML; cells are escaped, words left-aligned and numbers right-aligned."""
         body = "".join(f"<tr>{self._cells('td', row)}</tr>" for row in self.rows)
         table = tag("table", "table", f"<tr>{self._cells('th', self.header)}</tr>{body}")
         return table + (remark(self.caption, "small") if self.caption else "")
@@ -32,7 +32,7 @@ class Table:
         )
 
     def lines(self, *, aligned: bool = True) -> list[str]:
-        """The header and the rows as text; numbers are aligned right, or with `aligned=False` left like words."""
+        """The header and the rows as lines of text; numbers are right-aligned, or with `aligned=False` left-aligned."""
         widths = [max(len(row[i]) for row in [self.header, *self.rows]) for i in range(len(self.header))]
         lines = []
         for row in [self.header, *self.rows]:

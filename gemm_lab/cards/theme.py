@@ -1,9 +1,9 @@
-"""The look of everything that a notebook shows as HTML: colours, sizes, and the one function that writes styles.
+"""The look of everything that a notebook shows as HTML: colours, sizes, and the function that writes the styles.
 
-Styles are inline, because JupyterLab drops style sheets from the outputs of untrusted notebooks; for the same reason
-colours are plain numbers, because it drops CSS variables too. Text and paper are those of the page, so a card is light
-in a light theme and dark in a dark one. The colours below stand out from both: each has a contrast of at least 4 to 1
-with white and with JupyterLab's dark paper. Tints are translucent for the same reason.
+Styles are inline, because JupyterLab drops style sheets from the outputs of untrusted notebooks. Colours are plain
+numbers, because it drops CSS variables too. The colours of text and background are those of the page, so a card is
+light in a light theme and dark in a dark one. The colours below are legible on both: each has a contrast of at least
+4 to 1 with white and with JupyterLab's dark background. Tints are translucent for the same reason.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from html import escape
 
 GOOD, BAD, WARN, NOTE, TASK, CLOSE = "#00855f", "#dc3b30", "#a06c00", "#2478c2", "#b8578f", "#c05a0c"
-LINE, MARK = "rgba(128,128,128,0.35)", "#808080"  # hairlines, and lines that have to be seen
+LINE, MARK = "rgba(128,128,128,0.35)", "#808080"  # faint lines, and lines that have to be seen
 TINT_GOOD, TINT_BAD, TINT_NOTE = "rgba(0,158,115,0.16)", "rgba(220,60,50,0.18)", "rgba(128,128,128,0.12)"
-TINT_WARM, TINT_HOT = "rgba(230,120,40,0.22)", "rgba(230,90,30,0.42)"  # banks that collide a little, and a lot
+TINT_WARM, TINT_HOT = "rgba(230,120,40,0.22)", "rgba(230,90,30,0.42)"  # few bank conflicts, and many
 CODE_WORD, CODE_VALUE, CODE_COMMENT = "#2478c2", "#b06410", "#7c7c7c"
 
 SMALL = "font-size:11px"
-PRE = "font-family:monospace;white-space:pre;font-size:12px;line-height:1.3;margin:0;padding:0"  # JupyterLab has others
+PRE = "font-family:monospace;white-space:pre;font-size:12px;line-height:1.3;margin:0;padding:0"  # not JupyterLab's
 
 STYLES = {
     # ---- Card ----
@@ -84,10 +84,10 @@ STYLES = {
 
 
 def tag(name: str, style: str, body: str = "", *, attributes: dict[str, str] | None = None, **more: str) -> str:
-    """An HTML element in one of `STYLES`. body: HTML, as it is; attributes are escaped.
+    """An HTML element in one of `STYLES`. body: HTML, which is not escaped; attributes are.
 
-    more: further properties of CSS, an underscore for each hyphen, such as width="40%". A `KeyError` for a style that
-    is not there.
+    more: further CSS properties, with underscores instead of hyphens, such as width="40%". Raises `KeyError` for a
+    style that does not exist.
     """
     properties = ";".join([STYLES[style], *(f"{key.replace('_', '-')}:{value}" for key, value in more.items())])
     others = "".join(f' {key}="{escape(value)}"' for key, value in (attributes or {}).items())

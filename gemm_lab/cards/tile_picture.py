@@ -1,4 +1,4 @@
-"""The block tile of D drawn to scale as a grid of warp tiles."""
+"""A picture of the block tile of D, to scale, as a grid of warp tiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ WIDTH = 220  # pixels of the longer side
 
 
 def tile_picture(block: tuple[int, int], warps: tuple[int, int], warp: tuple[int, int]) -> str:
-    """block, warp: rows and columns of the block tile and of a warp tile; warps: how many there are down and across."""
+    """HTML of the picture.
+
+    block, warp: (rows, columns) of the block tile and of a warp tile.   warps: their number down and across.
+    """
     m, n = block
     scale = WIDTH / max(m, n)
     rows = []

@@ -1,4 +1,4 @@
-"""`k.timeline()`: the pipeline of one block in logical time, drawn alone or beside another kernel's."""
+"""The result of `k.timeline()`: the pipeline of one block, alone or together with another kernel's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gemm_lab.model.pipeline_timeline import Timeline, broken_laws
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One or more timelines that are drawn on one scale. `timeline` is the first; its `events` are plain tuples."""
+    """One or more timelines that are drawn together. `timeline` is the first of them, and `events` are its events."""
 
     timelines: tuple[Timeline, ...] = field(repr=False)
 
@@ -24,20 +24,20 @@ class Pipeline:
 
     @property
     def share(self) -> float:
-        """Of the time from the first product to the last, the part in which the tensor cores work."""
+        """Share, 0 to 1, of the time from the first product to the last in which the tensor cores work."""
         return self.timeline.share()
 
     @property
     def broken_laws(self) -> list[str]:
-        """What a sound pipeline may not show, in words: a stage overwritten while it is multiplied, and such."""
+        """A sentence for each rule that a timeline breaks, such as a stage overwritten while it is multiplied."""
         return [law for timeline in self.timelines for law in broken_laws(timeline)]
 
     def beside(self, other: Pipeline) -> Pipeline:
-        """Both, one above the other: on one scale, unless one is in logical time and the other was measured."""
+        """Both pipelines, one above the other: on one scale, unless one is in logical time and the other measured."""
         return Pipeline(self.timelines + other.timelines)
 
     def between(self, start: float, end: float) -> Pipeline:
-        """A part of it."""
+        """The part of all timelines from `start` to `end`."""
         return Pipeline(tuple(timeline.between(start, end) for timeline in self.timelines))
 
     def plot(self, title: str = "") -> Any:

@@ -1,4 +1,4 @@
-"""Is it right, and how fast is it: checks against a reference, benchmarks, recorded results."""
+"""Checks of kernels against a reference, benchmarks, profiles, and recorded results."""
 
 from gemm_lab.measure.results import record as append
 

@@ -1,6 +1,6 @@
-"""What one idea gained: the ratio of two rows of one run, taken round by round.
+"""The speed-up of one idea: the ratio of two rows of one run, round by round.
 
-Rows of different runs are never divided: another clock, another day or another commit would pass for the idea.
+Rows of different runs are never divided, because the ratio would include differences of clock, date or commit.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ RUN = {
     "date": "date",
     "cublas_tflops": "cuBLAS in turns with it",
     "ceiling_tflops": "ceiling in turns with it",
-}  # what rows of one run have in common
+}  # columns that are equal in all rows of one run, and their names in messages
 
 
 @dataclass(frozen=True)
 class Gain:
-    """How many times faster `after` is than `before`: median and quartiles.
+    """How many times faster `after` is than `before`.
 
-    `paired`: over the rounds of the run, in which both took turns. Without recorded samples the ratio is that of the
-    medians, and low and high are the least and the most that the quartiles of both rows leave open.
+    paired: whether ratio, low and high are the median and the quartiles over the rounds of the run, in which both took
+    turns. Without recorded samples, ratio is that of the medians, and low and high are the smallest and the largest
+    ratio between the quartiles of both rows.
     """
 
     before: Any
@@ -46,25 +47,25 @@ class Gain:
 
     @property
     def moved(self) -> dict[str, tuple[int, int]]:
-        """Settings that both have and that differ: {"BLOCK_K": (64, 32)}. Empty where the idea changed alone."""
+        """Settings that differ, such as {"BLOCK_K": (64, 32)}, of those that both have. Empty if none differs."""
         old, new = settings(self.before), settings(self.after)
         return {name: (old[name], new[name]) for name in old if name in new and old[name] != new[name]}
 
     @property
     def clear(self) -> bool:
-        """Whether both quartiles lie on the same side of 1."""
+        """Whether both quartiles are above 1, or both below."""
         return self.low > 1 or self.high < 1
 
 
 def settings(row: Any) -> dict[str, int]:
-    """The configuration of a row, which the results write as "BLOCK_M=128 BLOCK_N=256"."""
+    """The configuration of a row as numbers by name, from text such as "BLOCK_M=128 BLOCK_N=256"."""
     return {name: int(value) for name, value in (word.split("=") for word in row.config.split())}
 
 
 def gain(before: Any, after: Any, samples: Mapping[Any, Sequence[float]] | None = None) -> Gain:
     """The gain of `after` over `before`, two rows of `results/measured`.
 
-    samples: {row: milliseconds, one a round}. Raises `LabError` for rows of different runs, naming what differs.
+    samples: {row: milliseconds, one per round}. Raises `LabError` for rows of different runs, naming what differs.
     """
     apart = [
         f"{words} {getattr(before, name)} and {getattr(after, name)}"

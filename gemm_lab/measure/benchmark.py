@@ -1,4 +1,4 @@
-"""How fast: kernels, baselines and ceilings timed in turns on the GPU, as rows for the results table."""
+"""Times kernels, baselines and ceilings in turn on the GPU, and returns rows for the results table."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from gemm_lab.measure.statistics import rate, ratio
 from gpu_simulator.errors import ConfigError
 
 REGIMES = ("sustained", "burst")
-ROUNDS = {"sustained": 30, "burst": 10}  # each burst sample rests 0.15 s first, and scatters little
-SILENCE_S, PREPARE_S = 60.0, 600.0  # compiling Inductor's candidates takes minutes at worst
+ROUNDS = {"sustained": 30, "burst": 10}  # a burst sample follows a pause of 0.15 s, so burst samples vary little
+SILENCE_S, PREPARE_S = 60.0, 600.0  # compiling Inductor's candidates can take minutes
 Size = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing to time. `kind`: kernel, cublas, inductor, cutlass_sm75, cutlass_sm80 or ceiling.
+    """One thing to time. kind: kernel, cublas, inductor, cutlass_sm75, cutlass_sm80 or ceiling.
 
     Kernels and ceilings need `compiled` and `grid` (a triple or a function of m, n, k). `arguments` are names of
-    operands or values, by default those of the problem; ("buffer", bytes) is scratch memory. `flops` of one
-    launch: by default 2·M·N·K; a ceiling has to give it. `block` is (BLOCK_M, BLOCK_N), for reports.
-    `multiplied` is the type in which this kernel multiplies, where it is not the problem's.
+    operands or values, by default those of the problem; ("buffer", bytes) is scratch memory. `flops`: operations of one
+    launch, by default 2·M·N·K; a ceiling has to give it. `block` is (BLOCK_M, BLOCK_N), for reports. `multiplied` is
+    the type in which this kernel multiplies, if it is not the problem's.
     """
 
     label: str
@@ -49,7 +49,7 @@ class Entry:
     multiplied: str | None = None
 
     def message(self, problem: Problem, m: int, n: int, k: int) -> dict[str, Any]:
-        """The entry as the worker wants it, for one size."""
+        """The entry for one size, as `gpu_runner.timing.rounds.benchmark` takes it."""
         facts = {
             "label": self.label,
             "kind": self.kind,
@@ -75,11 +75,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One kernel, size and regime: the columns of `results/measured/<gpu>.csv`, then the raw samples.
+    """One kernel at one size in one regime: the columns of `results/measured/<gpu>.csv`, then the raw samples.
 
-    TFLOPS as median and quartiles. Ratios are medians over rounds, None where there was no cuBLAS or ceiling
-    in the run. `sm_clock_mhz` and `power_w` are NVML's; in the burst regime they include the rests, so that the clock
-    of the launches themselves may be lower.
+    Speeds are TFLOPS, as median and quartiles. Ratios are medians over rounds, or None if the run had no cuBLAS or no
+    ceiling. `sm_clock_mhz` and `power_w` are medians of NVML's readings. In the burst regime these include the pauses,
+    so the clock during the launches may be lower. `samples_ms`: milliseconds per launch, one per round.
     """
 
     kernel: str
@@ -109,7 +109,7 @@ class Measurement:
 
     @property
     def label(self) -> str:
-        """Such as "H200, driver 580.159, CUDA 13.0, 1,755 MHz, commit abc1234"."""
+        """The conditions in one line, such as "H200, driver 580.159, CUDA 13.0, 1,755 MHz, commit abc1234"."""
         name = self.gpu.removeprefix("NVIDIA ").removeprefix("Tesla ")
         return f"{name}, driver {self.driver}, CUDA {self.cuda}, {self.sm_clock_mhz:,.0f} MHz, commit {self.commit}"
 
@@ -118,7 +118,10 @@ COLUMNS = tuple(column.name for column in fields(Measurement) if column.name != 
 
 
 class Measurements(list):
-    """A list of Measurement; `skipped` maps the label of what was not timed to the reason."""
+    """A list of Measurement.
+
+    skipped: {label and size of what was not timed: the reason}.   raw: the worker's answers, one for each size.
+    """
 
     def __init__(self, rows: Sequence[Measurement] = ()):
         super().__init__(rows)
@@ -137,12 +140,15 @@ def benchmark(
     progress: Callable[[dict[str, Any]], None] | None = None,
     session: Any = None,
 ) -> Measurements:
-    """Check and time `entries` at each size (a number, or (m, n, k)), taking turns within one run.
+    """Check `entries` at each size (a number, or (m, n, k)), then time them in turn within one run.
 
-    Every kernel's output is checked first; one that is wrong is not timed and stands in `.skipped`. cuBLAS is
-    the entry of kind "cublas", the ceiling the first of kind "ceiling"; leave them out and the ratios are None.
-    `rounds`: turns for each entry; without it 30, and 10 in bursts, which rest before every sample and scatter less.
-    Needs a GPU; `session` is for tests.
+    Every kernel's output is checked first. A kernel with a wrong result is not timed, and `.skipped` says why. Ratios
+    refer to the first entry of kind "cublas" and the first of kind "ceiling"; without these, they are None.
+    rounds: samples of each entry, by default 30, or 10 in the burst regime, whose samples vary less.
+    session: where requests go, by default that of this process; tests pass their own.
+
+    Needs a GPU. Raises `ConfigError` for an unknown regime or two entries with the same label, and `KernelHang` if the
+    worker is silent for too long.
     """
     if regime not in REGIMES:
         raise ConfigError(f"There is no regime {regime!r}; choose sustained or burst.")
@@ -185,7 +191,7 @@ def benchmark(
 
 
 def _skipped(answer: Mapping[str, Any]) -> dict[str, str]:
-    """What was not timed at one size and why; of a baseline with several tiles, also each tile that was left out."""
+    """{label at size: reason} for what was not timed, including single tiles of a baseline with several tiles."""
     m, n, k = answer["m"], answer["n"], answer["k"]
     found = {}
     for report in answer["entries"]:
@@ -195,12 +201,12 @@ def _skipped(answer: Mapping[str, Any]) -> dict[str, str]:
 
 
 def at_size(label: str, m: int, n: int, k: int) -> str:
-    """The key of an entry in `Measurements.skipped`."""
+    """The key of an entry in `Measurements.skipped`, such as "cuBLAS at 64×64×64"."""
     return f"{label} at {m}×{n}×{k}"
 
 
 def rows(answer: Mapping[str, Any], entries: Sequence[Entry], problem: Problem) -> list[Measurement]:
-    """The worker's answer for one size as measurements, one for each entry that was timed."""
+    """The measurements in the worker's answer for one size, one for each entry that was timed."""
     m, n, k = answer["m"], answer["n"], answer["k"]
     timed = {report["label"]: report["samples_ms"] for report in answer["entries"] if report["samples_ms"]}
     chosen = {report["label"]: report["config"] for report in answer["entries"] if report.get("config")}
@@ -257,7 +263,10 @@ def _median(readings: Sequence[Mapping[str, float]], name: str) -> float:
 
 
 def commit() -> str:
-    """GEMM_LAB_COMMIT; else the short commit of the checkout, with "+" if files differ from it; else "none"."""
+    """The commit to record: GEMM_LAB_COMMIT if it is set, else the checkout's in 7 digits, else "none".
+
+    A "+" follows the commit of a checkout in which tracked files differ from it.
+    """
     git = ["git", "-C", str(settings.PACKAGE.parent)]
     if named := os.environ.get("GEMM_LAB_COMMIT", "").strip():
         return named

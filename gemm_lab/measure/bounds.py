@@ -1,13 +1,15 @@
 """How far a correct kernel's result may be from the exact one, for N(0, 1) inputs.
 
-Products of f16 or bf16 values are exact in f32, so the inputs contribute nothing (where a kernel rounds f32 inputs to
-such a type first, the reference multiplies the rounded ones: the rounding is part of what it computes). Errors come
-from additions and from rounding the output. Take partial sums as a random walk, |s_i| ~ √i, over n = K/s additions,
-where s is the number of products that one addition takes in (4 in the oldest tensor core, 1 in a scalar kernel).
+Products of f16 or bf16 values are exact in f32, so the inputs contribute no error. (If a kernel first rounds f32 inputs
+to such a type, the reference multiplies the rounded ones, because this rounding is part of what the kernel computes.)
+Errors come from additions and from rounding the output. Model the partial sums as a random walk, |s_i| ~ √i, over
+n = K/s additions, where s is the number of products in one addition (4 in the oldest tensor core, 1 in a scalar
+kernel).
 
-- An addition that rounds to nearest with unit roundoff u errs by up to u·|s_i|, uniformly: u·|s_i|/√3 on
-  average. Independent errors add in squares: √(Σ u²·i·s/3) = u·K/√(6s), that is u·√(K/6s) of the output's √K.
-- Tensor cores with an f32 accumulator cut instead of rounding: u = 2⁻²³ and errors of one sign. They add
+- An addition that rounds to nearest with unit roundoff u has an error of at most u·|s_i|, uniformly distributed, so
+  u·|s_i|/√3 in root mean square. Independent errors add in squares: √(Σ u²·i·s/3) = u·K/√(6s), that is u·√(K/6s) of
+  the output's √K.
+- Tensor cores with an f32 accumulator truncate instead of rounding: u = 2⁻²³, and all errors have one sign. They add
   linearly in the worst case: Σ u·0.8·√(i·s) = 0.53·u·K·√K/s, that is 0.53·u·K/s of the output.
 - The output is rounded once: u_out/√3, and once more for each of alpha·acc and beta·C in the same type.
 """
@@ -32,7 +34,7 @@ def _walk(problem: Problem, k: int) -> tuple[float, float]:
 
 
 def bound(problem: Problem, k: int) -> float:
-    """The largest ‖out − ref‖/‖ref‖ that passes: twice the expected error of the module's docstring.
+    """The largest ‖out − ref‖/‖ref‖ that passes: twice the error that the module's docstring derives.
 
     For f16 accumulation it grows like √K (0.013 at K = 4096); for bf16 outputs it is about 0.0045 at any K.
     """
@@ -44,8 +46,8 @@ def bound(problem: Problem, k: int) -> float:
 def element_limits(problem: Problem, k: int, alpha: float = 1.0) -> tuple[float, float]:
     """(absolute, relative): an element passes if |out − ref| ≤ absolute + relative·|ref|.
 
-    The output's rounding is relative and at most u_out; the accumulation's error is absolute, twelve of its
-    standard deviations, so that one wrong element among 2²⁸ is caught and a right one is not.
+    The rounding of the output is a relative error of at most u_out. The error of the accumulation is absolute: twelve
+    of its standard deviations, so that none of 2²⁸ correct elements fails and a single wrong one is still found.
     """
     walk, drift = _walk(problem, k)
     scale = abs(alpha) * math.sqrt(k)

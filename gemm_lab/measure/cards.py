@@ -1,7 +1,7 @@
-"""Profile cards: what Nsight Compute saw in one launch of a rung, as one row of results/profiles/<gpu>/cards.csv.
+"""Profile cards: what Nsight Compute counted in one launch of a rung, as one row of results/profiles/<gpu>/cards.csv.
 
-A field that the chip or the version of ncu does not have is empty, never 0. Executed instructions by opcode stand in
-executed.csv beside it, so that their classes can change without another recording.
+A counter that the GPU or the version of ncu does not have is an empty field, never 0. The file executed.csv in the same
+folder has the executed instructions by opcode, so that their classes can change without another recording.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gemm_lab.measure.profile import METRICS, read_rows, replaced, write_rows
 from gemm_lab.measure.stalls import BY_KEY, STALLS, Stall
 from gpu_simulator.compiler.instruction_classes import by_class
 
-# Our column → ncu's metric, or several: the first that the chip has. Bytes, cycles, nanoseconds, percent.
+# Our column → ncu's metrics, of which the first that the GPU has is used. Units: bytes, cycles, nanoseconds, percent.
 CARD_METRICS: dict[str, tuple[str, ...]] = {
     "duration_ns": ("gpu__time_duration.sum",),
     "cycles": ("sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"),
@@ -58,12 +58,15 @@ METRIC_NAMES = (*dict.fromkeys(name for names in CARD_METRICS.values() for name 
 CONDITIONS = ("gpu", "arch", "driver", "nvrtc", "ncu", "date", "ptx", "source")
 KEY = ("kernel", "n", "config")
 CARDS, EXECUTED = "cards.csv", "executed.csv"
-CARD_N = 4096  # the size at which every rung has a card; some have others besides
+CARD_N = 4096  # the size at which every rung has a card; some rungs also have cards at other sizes
 
 
 @dataclass(frozen=True)
 class ProfileCard:
-    """Counters of one launch of a kernel at n × n × n. `values` lacks what was not counted."""
+    """Counters of one launch of a kernel at n × n × n. `values` has only the columns that were counted.
+
+    Indexing with a column gives its value, or None if it was not counted.
+    """
 
     kernel: str
     n: int
@@ -83,7 +86,7 @@ class ProfileCard:
 
     @property
     def stalls(self) -> dict[Stall, float]:
-        """Cycles that a warp spends in each state per issued instruction, "selected" among them."""
+        """Cycles that a warp spends in each state per issued instruction, including the state "selected"."""
         return {stall: self.values[stall.column] for stall in STALLS if stall.column in self.values}
 
     @property
@@ -92,18 +95,18 @@ class ProfileCard:
         return sum(self.stalls.values())
 
     def share(self, stall: Stall) -> float | None:
-        """Share of a warp's time in this state, 0 … 1; None where it was not counted."""
+        """Share of a warp's time in this state, 0 to 1; None if it was not counted."""
         return self.stalls[stall] / self.stall_cycles if stall in self.stalls and self.stall_cycles else None
 
     @property
     def limiting(self) -> Stall | None:
-        """The state that costs warps most time, of those in which they do not issue."""
+        """The state in which warps spend most time without issuing; None if no such state was counted."""
         waiting = {stall: cycles for stall, cycles in self.stalls.items() if stall is not BY_KEY["selected"]}
         return max(waiting, key=waiting.__getitem__) if waiting else None
 
     @property
     def instructions(self) -> float | None:
-        """Executed warp instructions: counted opcode by opcode, else by the hardware counter."""
+        """Executed warp instructions: the sum over opcodes, or the hardware counter if no opcodes were counted."""
         return sum(self.opcodes.values()) or self.values.get("instructions")
 
     @property
@@ -113,30 +116,36 @@ class ProfileCard:
 
     @property
     def conflict_degree(self) -> float | None:
-        """Wavefronts over ideal wavefronts; None without shared-memory accesses."""
+        """Wavefronts divided by ideal wavefronts; None without shared-memory accesses."""
         ideal = self.values.get("ideal_wavefronts")
         return self.values["wavefronts"] / ideal if ideal and "wavefronts" in self.values else None
 
     @property
     def sectors_per_request(self) -> float | None:
-        """32-byte sectors of a global load of a warp: 4 for coalesced 4-byte words, 16 for 16 bytes a lane."""
+        """32-byte sectors per global load of a warp: if coalesced, 4 for 4 bytes per lane and 16 for 16 bytes.
+
+        None if they were not counted.
+        """
         requests = self.values.get("load_requests")
         return self.values["load_sectors"] / requests if requests and "load_sectors" in self.values else None
 
 
 def config_text(config: Mapping[str, int]) -> str:
-    """A configuration in one field: "BLOCK_M=256 BLOCK_N=128"."""
+    """A configuration as the text of one field, such as "BLOCK_M=256 BLOCK_N=128"."""
     return " ".join(f"{name}={value}" for name, value in config.items())
 
 
 def from_launch(launch: Launch, kernel: str, n: int, config: Mapping[str, int], **conditions: str) -> ProfileCard:
-    """The card of a profiled launch."""
+    """The card of a profiled launch. conditions: values of CONDITIONS, such as gpu="NVIDIA H200"."""
     values = {column: value for column, names in CARD_METRICS.items() if (value := launch.number(*names)) is not None}
     return ProfileCard(kernel, n, dict(config), conditions, values, dict(launch.opcodes))
 
 
 def write_cards(folder: Path, cards: Iterable[ProfileCard], onto: Path | None = None) -> list[Path]:
-    """Write cards.csv and executed.csv into `folder`: the rows of `onto` (default: `folder`), these in their place."""
+    """Write cards.csv and executed.csv into `folder` and return their paths.
+
+    They have the rows of the files in `onto` (default: `folder`), with those of `cards` added or replaced.
+    """
     folder, onto, cards = Path(folder), Path(onto or folder), list(cards)
 
     def row(card: ProfileCard) -> dict[str, Any]:
@@ -158,7 +167,7 @@ def write_cards(folder: Path, cards: Iterable[ProfileCard], onto: Path | None = 
 
 
 def read_cards(folder: Path) -> list[ProfileCard]:
-    """All cards of a folder; none where nothing was recorded. An empty or unreadable number is left out."""
+    """All cards of a folder; an empty list if it has none. Values that are empty or not numbers are left out."""
     folder = Path(folder)
     counts: dict[tuple[str, ...], Counter] = {}
     for line in read_rows(folder / EXECUTED):
@@ -181,7 +190,7 @@ def read_cards(folder: Path) -> list[ProfileCard]:
 
 
 def choose(cards: Sequence[ProfileCard], kernel: str, config: Mapping[str, int], n: int | None) -> ProfileCard | None:
-    """The card of this kernel and configuration at the size nearest to n, by default that of all kernels' cards."""
+    """The card of this kernel and configuration at the size nearest to n (default: CARD_N); None if there is none."""
     mine = [card for card in cards if card.kernel == kernel and dict(card.config) == dict(config)]
     return min(mine, key=lambda card: abs(card.n - (n or CARD_N)), default=None)
 

@@ -1,4 +1,4 @@
-"""The verdict on a kernel's output: right or wrong, where first, and what it looks like."""
+"""Checks a kernel's output: whether it is right, where the first wrong element is, and what the likely mistake is."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ Launch = Callable[..., Sequence[np.ndarray]]
 
 @dataclass(frozen=True)
 class Verdict:
-    """`passed`, a sentence, the first wrong element (row, column), the error with its bound, the bad tiles.
+    """The result of a check. It is true if the output passed.
 
-    `error` is ‖out − ref‖/‖ref‖ (for integers the largest |out − ref|, with bound 0); `bad_tiles` are up to
-    eight block tiles (row, column) that hold wrong elements. `milliseconds` is the one launch, if it was timed.
+    message: the result in a sentence.   first_bad: (row, column) of the first wrong element.
+    error: ‖out − ref‖/‖ref‖, or for integers the largest |out − ref|.   bound: the largest error that passes.
+    bad_tiles: (row, column) of up to eight block tiles with wrong elements.   wrong: number of wrong elements.
+    milliseconds: the time of the only launch, if it was measured.
     """
 
     passed: bool
@@ -58,11 +60,11 @@ def verdict(
     block: Sequence[int] | None = None,
     inputs: Inputs | None = None,
 ) -> Verdict:
-    """Judge `out` (M, N) against the exact `ref` (float64, M, N).
+    """Compare `out` (M, N) with the exact `ref` (float64, M, N).
 
-    Integers have to equal the rounded reference. Normal inputs have to keep each element within
-    `element_limits` and the whole within `bound`. NaN and infinity never pass. `block` is (BLOCK_M, BLOCK_N[,
-    BLOCK_K]); with `inputs` the message may add what the mistake looks like.
+    For kind "integers", every element has to equal the rounded reference. For "normal", every element has to be within
+    `element_limits` and the whole within `bound`. NaN and infinity never pass. block: (BLOCK_M, BLOCK_N[, BLOCK_K]).
+    inputs: if given, the message may also name the likely mistake.
     """
     block = tuple(block or (128, 128))
     got = np.asarray(out).astype(np.float64)
@@ -108,7 +110,7 @@ def verdict(
 
 
 def bad_tiles(wrong: np.ndarray, block: Sequence[int]) -> list[tuple[int, int]]:
-    """The block tiles (row, column) with a wrong element, in order."""
+    """(row, column) of each block tile that has a wrong element, in row-major order."""
     rows, columns = np.nonzero(wrong)
     pairs = np.unique(np.stack([rows // block[0], columns // block[1]], axis=1), axis=0)
     return [(int(row), int(column)) for row, column in pairs]
@@ -154,9 +156,10 @@ def check(
     cluster: tuple[int, int, int] = (1, 1, 1),
     launch: Launch | None = None,
 ) -> Verdict:
-    """Make inputs, launch, judge. `launch` is the emulator's (default: the GPU's).
+    """Make inputs, launch the kernel and compare its output. launch: the emulator's; by default the GPU's.
 
-    On a GPU, sizes above 1024 are made, checked and compared on the device; otherwise NumPy does it here.
+    On a GPU, inputs and reference of sizes above 1024 are made on the device and compared there; otherwise NumPy does
+    this in this process. A kernel that overwrites an operand other than D does not pass if the check runs here.
     """
     if launch is None and max(m, n, k) > NUMPY_UP_TO:
         return _on_device(compiled, problem, grid, m, n, k, tuple(block or (128, 128)), kind, seed, cluster)
@@ -170,7 +173,7 @@ def check(
 
 
 def _changed(inputs: Inputs, arrays: Sequence[np.ndarray]) -> str:
-    """A sentence about the first operand that the launch has overwritten; "" if all are as they were."""
+    """A clause about the first operand other than D that the launch has changed; "" if none has changed."""
     for name, array in zip(inputs.problem.arrays, arrays, strict=True):
         if name != "d" and not np.array_equal(array, getattr(inputs, name)):
             row, column = np.argwhere(array != getattr(inputs, name))[0]
@@ -179,7 +182,7 @@ def _changed(inputs: Inputs, arrays: Sequence[np.ndarray]) -> str:
 
 
 def wire_problem(problem: Problem) -> dict[str, Any]:
-    """The problem as the worker wants it."""
+    """The problem as the worker takes it: the fields of `gpu_runner.timing.verify.Inputs`, and `multiplied`."""
     return {
         name: getattr(problem, name)
         for name in ("dtype_in", "dtype_acc", "dtype_out", "layout_a", "layout_b", "uses_c", "multiplied")

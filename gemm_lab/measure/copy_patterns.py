@@ -1,7 +1,7 @@
-"""Address patterns of cp.async: tiles from every kind of source, parts of a warp, scattered chunks, single moves.
+"""Address patterns of cp.async: tiles from different sources, partly active warps, scattered chunks, single moves.
 
-Each pattern is one launch of a kernel of `measure.patterns`. The tiles are what a GEMM copies; the rest tells one
-rule from another.
+Each pattern is one launch of a kernel from `measure.patterns`. The tiles are those that a GEMM copies; the other
+patterns tell apart the rules that would explain the counts of the tiles.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LAYOUTS = [
 def tiles(width: int, bypass: bool) -> Iterator[Pattern]:
     """Rows of 64 to 288 bytes in shared memory from sources whose rows lie `leading` bytes apart.
 
-    bypass: for `cp.async.cg`, more sources and also tiles that begin inside a matrix.
+    width: bytes per lane.   bypass: for `cp.async.cg`: more sources, and tiles that begin inside a matrix.
     """
     for data, pad, layout in LAYOUTS:
         dense = (data, data + 16, 1024)
@@ -43,7 +43,7 @@ def tile(width: int, data: int, pad: int, layout: str, leading: int, first_row: 
 
 
 def parts(width: int) -> Iterator[Pattern]:
-    """Tiles of which some lanes are idle or fill with zeros: `lengths` is 0 there, and in one pattern cut short."""
+    """Tiles in which some lanes are idle or fill with zeros; `lengths` is 0 in these lanes."""
     for data, pad, layout in LAYOUTS:
         if pad == 32:
             continue
@@ -60,7 +60,7 @@ def parts(width: int) -> Iterator[Pattern]:
 
 
 def odd_tiles(width: int) -> Iterator[Pattern]:
-    """Tiles from sources whose rows lie an odd number of 16-byte chunks apart, in other ways than `tiles` has them."""
+    """Tiles from sources whose rows are 32 or 48 bytes longer than those of the tile; `tiles` does not have these."""
     for data, pad, layout in LAYOUTS:
         for more in (32, 48):
             shared, source = tile(width, data, pad, layout, data + more)
@@ -68,7 +68,7 @@ def odd_tiles(width: int) -> Iterator[Pattern]:
 
 
 def whole(width: int) -> Iterator[Pattern]:
-    """Tiles of which no lane fills with zeros, though the instruction could, and tiles of nothing else."""
+    """Tiles, for instructions that can fill with zeros, in which no lane does so or all lanes do."""
     for data, pad, layout in LAYOUTS:
         if pad < 32:
             shared, source = tile(width, data, pad, layout, 1024)
@@ -77,7 +77,7 @@ def whole(width: int) -> Iterator[Pattern]:
 
 
 def scattered(width: int, seed: int, count: int) -> Iterator[Pattern]:
-    """`count` random patterns of eight kinds in turn, from dense permutations to chunks anywhere in 8 KiB."""
+    """`count` random patterns of the eight KINDS in turn, from dense permutations to chunks at random places."""
     random = np.random.default_rng([seed, width])
     for number in range(count):
         kind = KINDS[number % len(KINDS)]
@@ -86,7 +86,7 @@ def scattered(width: int, seed: int, count: int) -> Iterator[Pattern]:
 
 
 def scattered_parts(width: int, seed: int, count: int) -> Iterator[Pattern]:
-    """`scattered`, in which about every third lane is idle or fills with zeros."""
+    """The patterns of `scattered`, with 10, 30 or 50 % of the lanes idle or filling with zeros."""
     random = np.random.default_rng([seed, width, 3])
     for pattern in scattered(width, seed, count):
         keeps = random.random(32) < random.choice([0.5, 0.7, 0.9])
@@ -94,7 +94,7 @@ def scattered_parts(width: int, seed: int, count: int) -> Iterator[Pattern]:
 
 
 def _near(random):
-    """Chunks anywhere in a few lines, some of them twice."""
+    """Random chunks of a few lines; some occur twice."""
     return random.integers(0, 32 * 2 ** random.integers(0, 3), 32), random.permutation(32)
 
 
@@ -115,7 +115,7 @@ def _permuted_in_eights(random):
 
 
 def _pairs_permuted(random):
-    """Two neighbours stay together, perhaps swapped."""
+    """Pairs of lanes at random places; the two of a pair stay together, some of them swapped."""
     pairs = random.permutation(16).repeat(2) * 2
     return pairs + (LANE % 2 ^ random.integers(0, 2, 16).repeat(2)), LANE
 
@@ -135,9 +135,9 @@ KINDS = [_near, _permuted, _permuted_source, _both_permuted, _permuted_in_eights
 
 
 def moves(seed: int = 1) -> Iterator[Pattern]:
-    """Sets of 16-byte moves within a 128-byte line, each set by itself in as many lines as there are lanes for.
+    """Sets of 16-byte moves within a 128-byte line. A pattern repeats one set in as many lines as its lanes allow.
 
-    The name says it: "0>0 1>3" copies chunk 0 of a line to chunk 0 and chunk 1 to chunk 3, in lane order.
+    The name gives the set: "0>0 1>3" copies chunk 0 of a line to chunk 0 and chunk 1 to chunk 3, in lane order.
     """
     sets = [[(0, 0), (2 * s, 2 * d)] for s in (1, 2, 3) for d in (1, 2, 3)]
     sets += [[(2, 0), (2 * s, 2 * d)] for s in (0, 2, 3) for d in (1, 2, 3)]
@@ -169,9 +169,9 @@ def moves(seed: int = 1) -> Iterator[Pattern]:
 
 
 def crossings(seed: int = 4, count: int = 40) -> Iterator[Pattern]:
-    """A few lanes of 4 bytes that want a few banks of either memory, every lane in a 128-byte line of its own.
+    """A few lanes that copy 4 bytes each between a few banks of either memory, each lane in its own 128-byte line.
 
-    The name says it: "0>1 0>2" copies from bank 0 to bank 1 and from bank 0 to bank 2, in lane order.
+    The name gives the banks: "0>1 0>2" copies from bank 0 to bank 1 and from bank 0 to bank 2, in lane order.
     """
     random = np.random.default_rng(seed)
     for lanes, banks in ((3, 2), (4, 3), (5, 3), (6, 3), (8, 4)):

@@ -1,7 +1,7 @@
-"""What a profile card suggests: a short list of rules, each with the counter that it rests on.
+"""What a profile card suggests: a short list of rules, each with the counters that it is based on.
 
-A rule speaks only where its counter was recorded and is past its threshold. The thresholds are ours: they decide what
-is worth a sentence, not what is true.
+A rule gives a finding only if its counter was recorded and exceeds its threshold. The thresholds are our choice; they
+decide what is worth mentioning, not what is true.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from gemm_lab.measure.cards import ProfileCard
 from gemm_lab.measure.stalls import Stall
 from gpu_simulator.compiler.instruction_classes import INTEGER, TENSOR
 
-WORTH_A_SENTENCE = 0.15  # of a warp's time
-CONFLICTED = 1.1  # wavefronts over ideal wavefronts
+WORTH_A_SENTENCE = 0.15  # share of a warp's time
+CONFLICTED = 1.1  # wavefronts divided by ideal wavefronts
 NEARLY_FULL_PCT = 80.0
-SCATTERED = 1.25  # sectors of a load over those that its bytes would fill
-WIDEST_BYTES = 16  # a lane
-FEW_LOCAL = 0.005  # of the executed instructions
+SCATTERED = 1.25  # sectors of a load divided by those that its bytes would fill
+WIDEST_BYTES = 16  # per lane
+FEW_LOCAL = 0.005  # share of the executed instructions
 PIPES = {
     "tensor_pipe_pct": "tensor pipe",
     "alu_pipe_pct": "integer pipe (ALU)",
@@ -29,16 +29,16 @@ PIPES = {
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence or two, and the columns of cards.csv that they rest on."""
+    """One or two sentences, and the sources of their numbers, mostly columns of cards.csv."""
 
     text: str
     rests_on: tuple[str, ...]
 
 
 def findings(card: ProfileCard, load_bytes: int | None = None) -> list[Finding]:
-    """What the card says, most important first; empty where nothing stands out or nothing was counted.
+    """What the card suggests, most important first; empty if nothing stands out or nothing was counted.
 
-    load_bytes: bytes a lane of the global loads of the main loop, where they are all alike.
+    load_bytes: bytes per lane of the global loads of the main loop, if all have the same width.
     """
     if (full := tensor_cores(card)) is not None:
         return [full] + [found for rule in RULES if (found := rule(card))]
@@ -52,7 +52,7 @@ def _states(card: ProfileCard) -> list[Stall]:
 
 
 def _state(card: ProfileCard, stall: Stall, load_bytes: int | None) -> Finding:
-    """A state that costs much, and what else the card knows about it."""
+    """The finding on a state in which warps spend much time, with its cause if other counters show it."""
     cycles, share = card.stalls[stall], card.share(stall) or 0.0
     said = (
         f"{stall.label.capitalize() if stall.label.islower() else stall.label}, {share:.0%} of a warp's time "
@@ -63,7 +63,7 @@ def _state(card: ProfileCard, stall: Stall, load_bytes: int | None) -> Finding:
 
 
 def _cause(card: ProfileCard, stall: Stall, load_bytes: int | None) -> tuple[str, tuple[str, ...]]:
-    """What other counters say about why warps are in this state, if they do."""
+    """(text, columns): the cause of this state according to other counters; ("", ()) if they show none."""
     degree, sectors = card.conflict_degree, card.sectors_per_request
     if stall.key in ("mio_throttle", "short_scoreboard") and degree is not None:
         columns = ("wavefronts", "ideal_wavefronts")
@@ -77,7 +77,7 @@ def _cause(card: ProfileCard, stall: Stall, load_bytes: int | None) -> tuple[str
         if sectors is not None and sectors > SCATTERED * load_bytes:
             return (
                 f"A global load of {load_bytes} bytes a lane takes {sectors:.1f} sectors where {load_bytes} would "
-                "do: lanes side by side read far apart. What helps: coalescing."
+                "do, because neighbouring lanes read addresses that are far apart. What helps: coalescing."
             ), ("load_sectors", "load_requests")
         if load_bytes < WIDEST_BYTES:
             return (
@@ -96,14 +96,14 @@ def _cause(card: ProfileCard, stall: Stall, load_bytes: int | None) -> tuple[str
         ), (column,)
     if stall.key == "long_scoreboard" and card.opcodes.get("SYNCS") and not any(map(card.opcodes.get, ("LDG", "LD"))):
         return (
-            "The kernel loads nothing from global memory by itself, so these are answers of its mbarriers (SYNCS): "
-            "until a tile has come or is released. What helps: more stages, or fewer threads that poll."
+            "The kernel's warps load nothing from global memory themselves, so they wait at mbarriers (SYNCS) until "
+            "a tile has arrived or is released. What helps: more stages, or fewer threads that poll."
         ), ("executed.csv",)
     return "", ()
 
 
 def tensor_cores(card: ProfileCard) -> Finding | None:
-    """Tensor cores that are nearly always busy with wgmma: what warps wait for meanwhile costs no time."""
+    """Finds tensor cores that are nearly always busy with wgmma; the warps' waiting then costs no time."""
     busy = card["tensor_pipe_pct"]
     if busy is None or busy < NEARLY_FULL_PCT or not _warpgroups(card):
         return None
@@ -116,7 +116,7 @@ def tensor_cores(card: ProfileCard) -> Finding | None:
 
 
 def issue(card: ProfileCard) -> Finding | None:
-    """Schedulers that issue nearly every cycle are a limit of their own."""
+    """Finds schedulers that issue in nearly every cycle."""
     busy = card["issue_slots_pct"]
     if busy is None or busy < NEARLY_FULL_PCT:
         return None
@@ -125,7 +125,7 @@ def issue(card: ProfileCard) -> Finding | None:
 
 
 def addresses(card: ProfileCard) -> Finding | None:
-    """Integer instructions beside tensor instructions: addresses that could be computed once."""
+    """Finds many integer instructions per tensor instruction: addresses that could be computed once."""
     tensor, integer = card.classes.get(TENSOR), card.classes.get(INTEGER, 0)
     if not tensor or integer < 0.25 * tensor or _warpgroups(card):
         return None
@@ -138,12 +138,12 @@ def addresses(card: ProfileCard) -> Finding | None:
 
 
 def _warpgroups(card: ProfileCard) -> bool:
-    """Are its products those of whole warpgroups? One of them keeps the tensor cores busy for many issue slots."""
+    """Whether the kernel uses wgmma. One such instruction keeps the tensor cores busy for many issue slots."""
     return any(opcode.split(".")[0] in ("HGMMA", "IGMMA", "QGMMA", "BGMMA") for opcode in card.opcodes)
 
 
 def spills(card: ProfileCard) -> Finding | None:
-    """Local memory means registers that did not fit; one instruction in hundreds is no finding."""
+    """Finds accesses to local memory, which mostly are spilled registers, if they are more than FEW_LOCAL."""
     count = sum(n for opcode, n in card.opcodes.items() if opcode.split(".")[0] in ("LDL", "STL"))
     if count < FEW_LOCAL * sum(card.opcodes.values()) or not count:
         return None
@@ -155,7 +155,7 @@ def spills(card: ProfileCard) -> Finding | None:
 
 
 def last_wave(card: ProfileCard) -> Finding | None:
-    """Blocks that do not fill the rounds in which they run."""
+    """Finds a last wave that leaves many of the GPU's places for blocks empty."""
     waves = card["waves"]
     rounds = -(-waves // 1) if waves else 0
     if not waves or waves / rounds > 0.8:
@@ -170,7 +170,7 @@ def last_wave(card: ProfileCard) -> Finding | None:
 
 
 def memory(card: ProfileCard) -> Finding | None:
-    """DRAM that is nearly full."""
+    """Finds DRAM that works near its peak."""
     busy = card["dram_pct"]
     if busy is None or busy < NEARLY_FULL_PCT:
         return None

@@ -1,4 +1,4 @@
-"""What a wrong result looks like: the usual mistakes of a GEMM, tried one by one against the output."""
+"""Guesses the mistake in a wrong result: the usual mistakes of a GEMM are compared with the output one by one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import element_limits
 from gemm_lab.measure.inputs import Inputs
 
-ALIKE = 0.99  # of the elements
+ALIKE = 0.99  # share of the elements that have to agree
 ALL_NAN = (
     "The output was never written (it still holds the NaN it was filled with), or its sums began in "
     "registers or tensor memory that nobody set."
@@ -27,7 +27,11 @@ def guess(
     problem: Problem,
     inputs: Inputs | None,
 ) -> str | None:
-    """A sentence if the output matches a known mistake, else None."""
+    """A sentence that names the mistake if the output matches a known one, else None.
+
+    got, expected: float64 of shape (M, N).   wrong: where they differ, bool of the same shape.   tiles: (row, column)
+    of the block tiles with wrong elements.   block: (BLOCK_M, BLOCK_N[, BLOCK_K]).   kind: "integers" or "normal".
+    """
     nan = np.isnan(got)
     if nan.all():
         return ALL_NAN

@@ -1,7 +1,7 @@
-"""Inputs of a check, and the exact product they should give.
+"""Inputs of a check, and the exact result that they should give.
 
-*integers*: small whole numbers, chosen so that every partial sum of every kernel is representable in its
-accumulator; the result is then known to the bit. *normal*: N(0, 1), for the sizes of error that real data show.
+*integers*: small whole numbers, chosen so that every partial sum of every kernel is exact in its accumulator; the
+result is then known to the bit. *normal*: N(0, 1) numbers, which give errors of the size that real data give.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ EXACT = {"f16": 2**11, "f32": 2**24}  # all whole numbers up to here are represe
 def integer_limit(problem: Problem, k: int) -> int:
     """The largest L ≤ 4 such that sums of K products of values in -L … L stay exact in the accumulator.
 
-    Either in the worst case, L²·K ≤ 2048 (f16) or 2²⁴ (f32), or by ten standard deviations: a product of two
-    uniform values has variance (L(L+1)/3)², so a partial sum exceeds 10·L(L+1)/3·√K with a probability below
-    10⁻²⁰. `SizeError` if K is too large even for L = 1. alpha = 2 and beta = -1 scale exactly, so the epilogue
-    rounds once at most.
+    Sums are exact in the worst case if L²·K ≤ 2048 (f16) or 2²⁴ (f32). They are also accepted if ten standard
+    deviations fit: a product of two uniform values has variance (L(L+1)/3)², so a partial sum exceeds 10·L(L+1)/3·√K
+    with a probability below 10⁻²⁰. Raises `SizeError` if K is too large even for L = 1. Scaling by alpha = 2 and
+    beta = -1 is exact, so the epilogue rounds at most once.
     """
     room = EXACT[problem.dtype_acc]
     for limit in range(LARGEST_LIMIT, 0, -1):
@@ -42,13 +42,13 @@ def integer_limit(problem: Problem, k: int) -> int:
 
 
 def scales(problem: Problem) -> tuple[float, float]:
-    """(alpha, beta) of a check: 2 and -1 where C is used, so that an error in either shows; else 1 and 0."""
+    """(alpha, beta) of a check: (2, -1) if C is used, so that a mistake in either is seen; else (1, 0)."""
     return (2.0, -1.0) if problem.uses_c else (1.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """A, B, C as they lie in memory, and D poisoned with NaN. C is None where the problem has none."""
+    """A, B and C as they are stored in memory, and D filled with NaN. C is None if the problem has no C."""
 
     problem: Problem
     m: int
@@ -74,7 +74,10 @@ class Inputs:
 
 
 def arguments(problem: Problem, values: Mapping[str, Any]) -> list[Any]:
-    """The values of the kernel's parameters, by name; a `TensorMap` where the problem has one."""
+    """The kernel's arguments in the order of its parameters, taken from `values` by name.
+
+    A parameter that the problem declares as a tensor map becomes a `TensorMap`.
+    """
     return [
         TensorMap.of(values[token[1]], *token[2:]) if isinstance(token, tuple) else values[token]
         for token in problem.tokens
@@ -82,7 +85,10 @@ def arguments(problem: Problem, values: Mapping[str, Any]) -> list[Any]:
 
 
 def make_inputs(problem: Problem, m: int, n: int, k: int, kind: str = "integers", seed: int = 0) -> Inputs:
-    """Fresh inputs for `kind` "integers" or "normal"; the same seed gives the same inputs."""
+    """Inputs of the kind "integers" or "normal"; the same seed gives the same inputs.
+
+    Raises `ConfigError` for another kind, `SizeError` for a K that is too large for integers.
+    """
     if kind not in KINDS:
         raise ConfigError(f"There are no inputs of kind {kind!r}; choose integers or normal.")
     rng = np.random.default_rng(seed)
@@ -103,10 +109,10 @@ def make_inputs(problem: Problem, m: int, n: int, k: int, kind: str = "integers"
 
 
 def reference(inputs: Inputs) -> np.ndarray:
-    """alpha·A·B + beta·C as float64 (M, N), not yet rounded to the output type; A and B as they are multiplied.
+    """alpha·A·B + beta·C as float64 (M, N), not rounded to the output type; A and B are rounded as the kernel does it.
 
-    Integers: exact, because every partial sum is a whole number below 2²⁴. Normal: float64 up to 2³⁰
-    multiply-adds, float32 BLAS above that.
+    Integers give an exact result, because every partial sum is a whole number below 2²⁴. Normal inputs are multiplied
+    in float64 up to 2³⁰ multiply-adds, and in float32 above that.
     """
     a, b = inputs.wide()
     if inputs.kind == "normal" and inputs.m * inputs.n * inputs.k <= 2**30:
@@ -118,5 +124,5 @@ def reference(inputs: Inputs) -> np.ndarray:
 
 
 def rounded(exact: np.ndarray, problem: Problem) -> np.ndarray:
-    """An exact result (float64) as the output type holds it, as float64 again: by float32, as an epilogue rounds."""
+    """An exact result (float64) rounded to float32 and then to the output type, as an epilogue does; as float64."""
     return exact.astype(np.float32).astype(dtype_of(problem.dtype_out)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What the instructions of one source line, or of a whole launch, cost on the emulator."""
+"""The memory costs of one source line, or of a whole launch, as the emulator counts them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ PRODUCTS = ("wgmma.mma_async", "tcgen05.mma")  # tensor cores that read shared m
 class Cost:
     """Sums over instructions: `wavefronts` of shared memory, `sectors` and `requests` of global memory.
 
-    operand_bytes: what tensor cores read in shared memory themselves, by descriptors. Those of wgmma are in the
-    wavefronts too, as an H200 counts them (`gpu_simulator/codegen/ops/matrix/wgmma.py`); for tcgen05 no count is
-    recorded, so that only the bytes are known.
+    operand_bytes: bytes that tensor cores read from shared memory themselves, through descriptors. `wavefronts` has the
+    reads of wgmma too, as an H200 counts them (`gpu_simulator/codegen/ops/matrix/wgmma.py`). For tcgen05 no count is
+    recorded, so only the bytes are known.
     """
 
     executions: int = 0
@@ -27,17 +27,17 @@ class Cost:
 
     @property
     def degree(self) -> float | None:
-        """Wavefronts ÷ ideal wavefronts, None without shared accesses."""
+        """Wavefronts ÷ ideal wavefronts; None without accesses to shared memory."""
         return self.wavefronts / self.ideal if self.ideal else None
 
     @property
     def sectors_per_request(self) -> float:
-        """32-byte sectors of global memory that one warp instruction touches, on average; 0 where none does."""
+        """Mean number of 32-byte sectors of global memory that a warp instruction accesses; 0 if there is none."""
         return self.sectors / self.requests if self.requests else 0.0
 
 
 def cost(sites: Iterable[Any]) -> Cost:
-    """The sum over sites of a report. Requests count only where they reach global memory."""
+    """The sum over sites of a report. The requests of a site count only if they access global memory."""
     executions = wavefronts = ideal = sectors = requests = operand_bytes = 0
     for site in sites:
         executions += site.executions
@@ -52,5 +52,5 @@ def cost(sites: Iterable[Any]) -> Cost:
 
 
 def line_costs(report: Any, *files: str) -> dict[tuple[str, int], Cost]:
-    """{(file, line): cost} for each line of some source files that became instructions."""
+    """{(file, line): cost} for each line of these source files that has instructions."""
     return {place: cost(sites) for place, sites in report.sites_by_line(*files).items()}

@@ -1,7 +1,7 @@
 """Nsight Compute from Python: run a plan of launches under `ncu`, and read what it prints.
 
-The report is written to a file and exported from there, so that every reading can be repeated without a GPU.
-Metrics that a chip or a version of ncu does not know are left out of the run and are absent from its rows.
+The report is written to a file and exported from there, so the exports can be read again without a GPU. Metrics that
+the GPU or the version of ncu does not have are left out of the run and are absent from its rows.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from typing import Any
 from gpu_runner.turns import gpu_for
 from gpu_simulator.errors import LabError, MissingDependency
 
-PER_OPCODE = "sass__inst_executed_per_opcode"  # one instance an opcode; its value is their sum
-PER_ADDRESS = "inst_executed"  # one instance an address of the kernel; fills a column of the source page
+PER_OPCODE = "sass__inst_executed_per_opcode"  # one instance per opcode; its value is their sum
+PER_ADDRESS = "inst_executed"  # one instance per instruction address; fills a column of the source page
 ABSENT = ("", "n/a", "nan", "-nan", "inf", "-inf")
 RETRIES = 12
 NO_COUNTERS = (
-    "ncu may not read the GPU's counters here. As root it may; an administrator can allow it to everyone "
+    "ncu is not allowed to read the GPU's counters here. Run it as root, or let an administrator allow it to all users "
     "with the option NVreg_RestrictProfilingToAdminUsers=0 of the NVIDIA kernel module."
 )
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One profiled launch: the text of every metric by name, and executed warp instructions by opcode."""
+    """One profiled launch. values: text of each metric, by name.   opcodes: executed warp instructions by opcode."""
 
     values: dict[str, str]
     opcodes: Counter
 
     def number(self, *names: str) -> float | None:
-        """The value of the first of these metrics that this launch has; None where it has none."""
+        """The value of the first of these metrics that this launch has; None if it has none of them."""
         return next((value for name in names if (value := number(self.values.get(name))) is not None), None)
 
 
 def find() -> str:
-    """Path of ncu, or a `MissingDependency`."""
+    """Path of ncu. Raises `MissingDependency` if it is not installed."""
     found = shutil.which("ncu") or shutil.which("ncu", path="/usr/local/cuda/bin")
     if found is None:
         raise MissingDependency("Nsight Compute (ncu) was not found; it comes with the CUDA Toolkit.")
@@ -54,7 +54,7 @@ def find() -> str:
 
 
 def version() -> str:
-    """ncu's own version, such as "2025.3.1.0"; empty where it does not say."""
+    """The version of ncu, such as "2025.3.1.0"; empty if ncu does not print it."""
     text = subprocess.run([find(), "--version"], capture_output=True, text=True, timeout=60).stdout
     said = re.search(r"Version (\S+)", text)
     return said[1] if said else ""
@@ -63,9 +63,10 @@ def version() -> str:
 def record(
     plan: Sequence[dict[str, Any]], metrics: Iterable[str], folder: Path, timeout_s: float = 300.0
 ) -> list[Launch]:
-    """Launch each step of `plan` under ncu and return one `Launch` a step, in order.
+    """Launch each step of `plan` under ncu and return one `Launch` per step, in order.
 
-    `folder` keeps the report and its exports: report.ncu-rep, raw.csv, instances.csv, source.csv, ncu.log.
+    `folder` keeps the report and its exports: report.ncu-rep, raw.csv, instances.csv, source.csv, ncu.log. Raises
+    `LabError` if ncu may not read the counters, takes longer than timeout_s or does not profile every launch.
     """
     ncu, folder = find(), Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -97,7 +98,7 @@ def record(
                 with gpu_for(f"profiling {len(plan)} launches"):
                     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
             except subprocess.TimeoutExpired:
-                sentence = f"ncu was not done after {timeout_s:.0f} s; profile fewer kernels or a smaller n."
+                sentence = f"ncu did not finish within {timeout_s:.0f} s; profile fewer kernels or a smaller n."
                 raise LabError(sentence) from None
             log = done.stdout + done.stderr
             unknown = refused(log, wanted)
@@ -129,7 +130,7 @@ def record(
 
 
 def read(folder: Path) -> list[Launch]:
-    """The launches of exports that `record` left in `folder`."""
+    """The launches in the exports that `record` wrote into `folder`."""
 
     def text(name: str) -> str:
         path = Path(folder) / name
@@ -142,7 +143,7 @@ def read(folder: Path) -> list[Launch]:
         same = detailed[index] if len(detailed) == len(rows) else {}
         counts, total = instances(same.get(PER_OPCODE)), number(row.get(PER_OPCODE))
         if (not counts or total is not None and sum(counts.values()) != total) and len(by_line) == len(rows):
-            # Instances that are missing or rounded: the source page counts the same instructions one by one.
+            # If instances are missing or rounded, the source page has the same counts per instruction.
             counts = by_line[index] or counts
         launches.append(Launch(row, counts))
     return launches
@@ -157,11 +158,11 @@ def _listed(ncu: str) -> set[str]:
 
 
 def known(wanted: Sequence[str], listed: set[str]) -> list[str]:
-    """`wanted` without the names that ncu's list of metrics would have and has not.
+    """`wanted` without the names that ncu's list of metrics shows not to exist.
 
-    The list holds hardware metrics by their base name. Names without a suffix (launch__…, sass__…) come from
-    elsewhere; and where the list has none of our metrics of one kind (.sum, .ratio, .pct, .avg), it says nothing
-    about that kind. Both are kept, for ncu itself to judge.
+    The list has hardware metrics by their base name. It does not have names without a suffix (launch__…, sass__…), and
+    if it has none of the wanted metrics of one kind (.sum, .ratio, .pct, .avg), it has nothing of that kind. Names of
+    both sorts are kept; ncu itself then reports those that do not exist.
     """
 
     def kind(name: str) -> str:
@@ -172,7 +173,7 @@ def known(wanted: Sequence[str], listed: set[str]) -> list[str]:
 
 
 def refused(log: str, wanted: Sequence[str]) -> set[str]:
-    """Those of `wanted` that an ==ERROR== line of ncu names as metrics that it cannot find."""
+    """Those of `wanted` that an ==ERROR== line of ncu reports as unknown metrics."""
     found: set[str] = set()
     for line in log.split("\n"):
         if "==ERROR==" in line and "metric" in line.lower():
@@ -185,7 +186,7 @@ def refused(log: str, wanted: Sequence[str]) -> set[str]:
 
 
 def raw_rows(text: str) -> list[dict[str, str]]:
-    """One dict a launch of the raw page as CSV; lines before the header and the row of units are skipped."""
+    """One dict per launch from the raw page as CSV; lines before the header and the row of units are skipped."""
     start = text.find('"ID"')
     if start < 0:
         return []
@@ -199,7 +200,7 @@ def raw_rows(text: str) -> list[dict[str, str]]:
 
 
 def number(text: str | None) -> float | None:
-    """The number at the start of a field ("1,234", "12.5 (A: 1; B: 2)"); None for an empty or unknown one."""
+    """The number at the start of a field ("1,234", "12.5 (A: 1; B: 2)"); None if there is no finite number."""
     words = (text or "").replace(",", "").split()
     if not words or words[0].lower() in ABSENT:
         return None
@@ -211,7 +212,7 @@ def number(text: str | None) -> float | None:
 
 
 def instances(text: str | None) -> Counter:
-    """{"HMMA": 128, …} from "196 (HMMA: 128; LDSM: 68)"; what does not read so is left out."""
+    """{"HMMA": 128, …} from "196 (HMMA: 128; LDSM: 68)"; parts of another form are left out."""
     inside = re.search(r"\((.*)\)", text or "", re.S)
     counts: Counter = Counter()
     for part in inside[1].split(";") if inside else ():
@@ -225,8 +226,8 @@ def instances(text: str | None) -> Counter:
 def source_counts(text: str) -> list[Counter]:
     """Executed warp instructions by opcode of each launch, from the source page as CSV.
 
-    A launch begins with its header, the line that has a Source column. The counts stand under the metric's name, or
-    under its label where ncu collected its section; the opcode is the first word after a predicate.
+    A launch begins with its header, the line that has a Source column. The column of the counts has the metric's name,
+    or its label if ncu collected its section. The opcode is the first word that is not a predicate, without modifiers.
     """
     _allow_long_fields()
     found: list[Counter] = []
@@ -247,7 +248,7 @@ def source_counts(text: str) -> list[Counter]:
 
 
 def _allow_long_fields() -> None:
-    csv.field_size_limit(2**31 - 1)  # a field with an instance for every address passes the default of 128 KB
+    csv.field_size_limit(2**31 - 1)  # a field with an instance for every address exceeds the default of 128 KB
 
 
 def _tail(log: str) -> str:

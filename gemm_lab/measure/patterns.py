@@ -1,7 +1,7 @@
-"""One-instruction kernels and the address patterns with which shared memory was measured.
+"""Kernels with one instruction, and the address patterns for measuring shared memory with them.
 
-Every kernel is one warp that executes one shared-memory instruction at `base + offsets[lane]`. The same kernels
-run on the GPU under Nsight Compute (`gemm-lab profile`) and on the emulator (tests), which must agree.
+Every kernel is one warp that executes one shared-memory instruction at `base + offsets[lane]`. The same kernels run on
+the GPU under Nsight Compute (`gemm-lab profile`) and on the emulator (in tests); both must give the same counts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ SMEM_BYTES = 32768
 SOURCE_BYTES = 1 << 20
 LEADING_BYTES = 4096  # distance of two rows of a tile in global memory
 
-# Asm text with %address; loads name outputs o0…, stores name inputs i0…; %source is a generic global address.
+# Name -> (bytes per lane, asm text, number of outputs). In the text, o0… are outputs, i0 is an input, and address and
+# source are the shared and the global address.
 INSTRUCTIONS: dict[str, tuple[int, str, int]] = {
     "ld.shared.u32": (4, "ld.shared.u32 {o0}, [{address}];", 1),
     "ld.shared.v2.u32": (8, "ld.shared.v2.u32 {{{o0}, {o1}}}, [{address}];", 2),
@@ -39,9 +40,9 @@ INSTRUCTIONS: dict[str, tuple[int, str, int]] = {
     "cp.async.cg.16": (16, "cp.async.cg.shared.global [{address}], [{source}], 16;", 0),
 }
 COPIES = [name for name in INSTRUCTIONS if name.startswith("cp.async")]
-# Forms that take a length from each lane, 0 or all bytes: length 0 makes a lane idle (.some) or fill with zeros. ptxas
-# makes three instructions of the latter. It does not know of .zfill that nothing else occurs, and sets a flag; the
-# others have a predicate: .select copies where its register is set, .unless where it is not.
+# Forms in which each lane gives a length, 0 or all bytes: with length 0 a lane is idle (.some) or fills with zeros. For
+# the latter, ptxas makes three different instructions. In .zfill it cannot know that the length is 0 or all bytes, and
+# sets a flag of the instruction. The other two have a predicate: .select copies if its register is set, .unless if not.
 PARTIAL: dict[str, tuple[int, str, int]] = {}
 for _name in COPIES:
     _width, _text, _ = INSTRUCTIONS[_name]
@@ -52,7 +53,11 @@ for _name in COPIES:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Byte offsets of 32 lanes in shared memory, and in global memory for cp.async; bytes read where not all are."""
+    """The addresses of one access, as arrays of 32 lanes.
+
+    shared: byte offsets in shared memory.   source: byte offsets in global memory, for cp.async.
+    lengths: bytes that each lane reads, if not all lanes read their full width.
+    """
 
     name: str
     shared: np.ndarray
@@ -61,7 +66,7 @@ class Pattern:
 
 
 def kernel_source(instruction: str) -> str:
-    """CUDA text of the one-warp kernel for an instruction; parameters: offsets, sources, data, out (and lengths)."""
+    """CUDA source of the one-warp kernel for an instruction; parameters: offsets, sources, data, out (and lengths)."""
     width, text, outputs = (INSTRUCTIONS | PARTIAL)[instruction]
     results = ", ".join(f'"=r"(o[{i}])' for i in range(outputs))
     names = {f"o{i}": f"%{i}" for i in range(outputs)}
@@ -95,10 +100,10 @@ gemm(const unsigned* offsets, const unsigned* sources, const unsigned char* data
 
 
 def patterns(width: int, seed: int = 0) -> Iterator[Pattern]:
-    """Structured and random patterns of `width`-byte accesses, the same ones for the same seed.
+    """Structured and random patterns of `width`-byte accesses; the same seed gives the same patterns.
 
-    Tiles have rows of 64, 128 and 256 bytes, plain, padded by 16 and 32 bytes, or swizzled by an XOR; lanes walk
-    along rows, as a copy does, or down a column, as ldmatrix does.
+    Tiles have rows of 64, 128 and 256 bytes, plain, padded by 16 and 32 bytes, or swizzled by an XOR. Lanes follow a
+    row, as in a copy, or a column, as in ldmatrix.
     """
     lane = np.arange(32)
     for stride in (1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33):
@@ -149,7 +154,7 @@ def _tile(width: int, data: int, row_bytes: int, layout: str) -> Iterator[Patter
 
 
 def placed(name: str, shared: np.ndarray, source: np.ndarray, lengths: np.ndarray | None = None) -> Pattern:
-    """A pattern whose offsets lie within the kernel's shared memory and its source."""
+    """A pattern whose offsets are wrapped to the sizes of the kernel's shared memory and of its source."""
     return Pattern(
         name,
         (shared % SMEM_BYTES).astype(np.uint32),

@@ -1,6 +1,6 @@
-"""Hardware counters of launches with Nsight Compute: what each rung and each address pattern costs.
+"""Hardware counters of launches from Nsight Compute, for each rung and each address pattern.
 
-Recordings are CSV files in results/profiles/<gpu>/; the emulator is held to them.
+Recordings are CSV files in results/profiles/<gpu>/; tests compare the emulator with them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from gemm_lab.measure import ncu
 from gpu_simulator.errors import LabError
 
-# Our column → ncu's metric. The first two are counted per instruction by ncu, the others are hardware counters.
+# Our column → ncu's metric. ncu counts the first two per instruction; the others are hardware counters.
 METRICS = {
     "wavefronts": "memory_l1_wavefronts_shared",
     "ideal_wavefronts": "memory_l1_wavefronts_shared_ideal",
@@ -31,7 +31,7 @@ METRICS = {
 
 
 def step(compiled: Any, grid: Sequence[int], args: Sequence[Any], cluster: Sequence[int] = (1, 1, 1)) -> dict[str, Any]:
-    """One launch of a plan for `gpu_runner.replay`."""
+    """One launch of a plan, as `gpu_runner.replay` takes it."""
     return {
         "cubin": compiled.cubin,
         "entry": compiled.entry,
@@ -44,16 +44,19 @@ def step(compiled: Any, grid: Sequence[int], args: Sequence[Any], cluster: Seque
 
 
 def profile(plan: Sequence[dict[str, Any]], timeout_s: float = 300.0) -> list[dict[str, int]]:
-    """Run each step under ncu and return its counters, one dict a step, keys as in METRICS.
+    """Run each step under ncu and return its counters: one dict per step, with the keys of METRICS.
 
-    Needs ncu and the right to read counters; otherwise, and where a counter is missing, a `LabError` says which.
+    Raises `LabError` if ncu is missing, may not read the counters or does not have one of them.
     """
     with tempfile.TemporaryDirectory() as folder:
         return [counters(launch) for launch in ncu.record(plan, METRICS.values(), Path(folder), timeout_s)]
 
 
 def counters(launch: ncu.Launch) -> dict[str, int]:
-    """The counters of METRICS. ncu prints nothing for an instruction that the kernel does not have: that is 0."""
+    """The counters of METRICS. An empty value counts as 0: ncu prints it if the kernel has no such instruction.
+
+    Raises `LabError` if this GPU does not have one of them.
+    """
     absent = [theirs for theirs in METRICS.values() if theirs not in launch.values]
     if absent:
         raise LabError(f"ncu has no {', '.join(absent)} on this GPU, which the recordings need.")
@@ -61,16 +64,16 @@ def counters(launch: ncu.Launch) -> dict[str, int]:
 
 
 def ptx_hash(ptx: str) -> str:
-    """A short hash of the instructions of a PTX text; comments and line tables do not count."""
+    """A hash of the instructions of a PTX text in 16 hexadecimal digits; comments and line tables do not count."""
     lines = (line.split("//")[0].strip() for line in ptx.split("\n"))
     kept = [line for line in lines if line and not line.startswith((".loc", ".file", ".version"))]
     return hashlib.sha256("\n".join(kept).encode()).hexdigest()[:16]
 
 
 def source_hash(compiled: Any) -> str:
-    """A short hash of a kernel's CUDA text, the headers it includes and its configuration.
+    """A hash of a kernel's source, the headers it includes and its configuration, in 16 hexadecimal digits.
 
-    Comments and white space do not count, and neither does the version of the compiler.
+    Comments, white space and the version of the compiler do not change it.
     """
     texts, seen, waiting = [], set(), [compiled.source]
     while waiting:
@@ -86,7 +89,7 @@ def source_hash(compiled: Any) -> str:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file; none where there is no file."""
+    """The rows of a CSV file; an empty list if there is no file."""
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -94,7 +97,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write dicts as CSV, with every key that one of them has; None becomes an empty field."""
+    """Write dicts as CSV, with a column for every key that occurs; None becomes an empty field."""
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -104,7 +107,10 @@ def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def replaced(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], key: Sequence[str]) -> list[dict[str, Any]]:
-    """`old` without the rows that `new` has by these columns, then `new`; sorted by the first of them."""
+    """`old` and `new` together, sorted by the first column of `key`.
+
+    A row of `old` is left out if one of `new` has the same values in the columns of `key`.
+    """
 
     def of(row: dict[str, Any]) -> tuple[str, ...]:
         return tuple(str(row.get(name, "")) for name in key)

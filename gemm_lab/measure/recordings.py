@@ -1,4 +1,4 @@
-"""Everything that is recorded of shared memory, in one list: the profiler runs it, the tests look it up."""
+"""The list of all recordings of shared memory, which the profiler runs and the tests look up."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from gemm_lab.measure import copy_patterns, patterns, wmma_patterns
 from gemm_lab.measure.patterns import Pattern
 
-SCATTERED = {  # how many of seeds 1, 2, 3 and 4
+SCATTERED = {  # number of patterns with seed 1, 2, 3 and 4
     "cp.async.cg.16": (60, 90),
     "cp.async.ca.16": (40, 50, 40, 40),
     "cp.async.ca.8": (16, 24, 32, 24),
     "cp.async.ca.4": (16, 24, 32, 24),
 }
-DATA = np.zeros(patterns.SOURCE_BYTES + 64, np.uint8)  # one array, so that a pickled plan holds it once
+DATA = np.zeros(patterns.SOURCE_BYTES + 64, np.uint8)  # shared by all launches, so a pickled plan has it only once
 
 
 class Recording(NamedTuple):
-    """One launch: an instruction, its kernel's CUDA text, and the pattern of addresses that it is given."""
+    """One launch: an instruction, the CUDA source of its kernel, and the pattern of its addresses."""
 
     instruction: str
     source: str
@@ -29,21 +29,22 @@ class Recording(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The columns of patterns.csv that name it."""
+        """The columns of patterns.csv that identify it: instruction, pattern, seed."""
         return self.instruction, self.pattern.name, str(self.seed)
 
     def arguments(self) -> list[np.ndarray]:
-        """Parameters of the kernel: offsets, sources, data, out, and lengths where it takes them."""
+        """Arguments of the kernel: offsets, sources, data, out, and lengths if the pattern has them."""
         given = [self.pattern.shared, self.pattern.source, DATA, np.zeros(32, np.uint32)]
         return given if self.pattern.lengths is None else [*given, self.pattern.lengths]
 
 
 def recordings() -> Iterator[Recording]:
-    """All of them, recorded or to be recorded: `lab.profiling.profile_patterns` leaves out those it is told to skip.
+    """All recordings, whether they exist yet or not; `lab.profiling.profile_patterns` can skip some of them.
 
-    Scattered copies: the rule of `.cg` was fixed before seeds 1 and 2 were recorded. That of `.ca` was found with the
-    shortest crossings of seed 4, after seeds 1 to 3 were recorded; scattered addresses of seed 4, of which some lanes
-    fill with zeros those of seed 6, and crossings of seed 5 come after both.
+    The rule of `.cg` was fixed before the scattered addresses of seeds 1 and 2 were recorded. The rule of `.ca` was
+    found with the shortest crossings of seed 4, after the scattered addresses of seeds 1 to 3 were recorded. Recorded
+    after it were the scattered addresses of seed 4, those of seed 6, in which some lanes fill with zeros, and the
+    crossings of seed 5.
     """
     for instruction, (width, _, _) in patterns.INSTRUCTIONS.items():
         source = patterns.kernel_source(instruction)

@@ -1,6 +1,6 @@
-"""The recorded measurements: `results/measured/<gpu>.csv`, one row a kernel, configuration, regime and size.
+"""The recorded measurements: `results/measured/<gpu>.csv`, one row per kernel, configuration, regime and size.
 
-`results/measured/raw/<gpu>.jsonl` holds the samples behind the rows, one JSON object a line.
+`results/measured/raw/<gpu>.jsonl` has the samples from which the rows were computed, one JSON object per line.
 """
 
 from __future__ import annotations
@@ -26,18 +26,21 @@ _TYPES = {column.name: column.type.split(" ")[0] for column in fields(Measuremen
 
 
 def path_of(gpu: str) -> Path:
-    """The file of a GPU, given its key or name ("h200", "NVIDIA H200")."""
+    """The results file of a GPU, given its key or name ("h200", "NVIDIA H200")."""
     return data_dir("results") / "measured" / f"{hardware.gpu(gpu).key}.csv"
 
 
 def path_for(present: hardware.Present, folder: Path | None = None) -> Path:
-    """Where rows of the GPU in this machine go; one that the table does not know is named after itself."""
+    """The results file of the GPU in this machine. For a GPU without a data sheet here, it has the GPU's own name."""
     key = present.gpu.key if present.gpu else re.sub(r"[^a-z0-9]+", "_", present.name.lower()).strip("_")
     return (folder or data_dir("results") / "measured") / f"{key}.csv"
 
 
 def read(path: Path) -> list[Measurement]:
-    """The rows of a file; `LabError` names the line of a row that does not fit the schema. No file, no rows."""
+    """The rows of a file; an empty list if there is no file.
+
+    Raises `LabError`, with the line, for a row that does not fit the columns or their types.
+    """
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as lines:
@@ -48,16 +51,19 @@ def read(path: Path) -> list[Measurement]:
 
 
 def recorded(gpu: str) -> list[Measurement]:
-    """What was recorded on this GPU; an empty list if nothing was."""
+    """The rows that were recorded on this GPU; an empty list if there are none."""
     return read(path_of(gpu))
 
 
 def record(rows: Iterable[Measurement], folder: Path | str | None = None) -> Path:
-    """Append rows of one GPU to its file in `folder` (default: the lab's results) and return the file's path."""
+    """Add rows of one GPU to its file in `folder` (default: the lab's results) and return the file's path.
+
+    Raises `LabError` for rows of more than one GPU or without a needed field.
+    """
     rows = list(rows)
     names = {row.gpu for row in rows}
     if len(names) != 1:
-        raise LabError(f"A file holds the rows of one GPU; these are of {', '.join(sorted(names)) or 'none'}.")
+        raise LabError(f"A results file is for one GPU; these rows are from {', '.join(sorted(names)) or 'none'}.")
     path = path_of(names.pop())
     path = Path(folder) / path.name if folder is not None else path
     append(rows, path)
@@ -65,10 +71,10 @@ def record(rows: Iterable[Measurement], folder: Path | str | None = None) -> Pat
 
 
 def append(rows: Iterable[Measurement], path: Path) -> None:
-    """Add rows to a file, in place of older ones of the same kernel, ladder, configuration, regime and size.
+    """Add rows to a file; they replace those of the same kernel, ladder, configuration, regime, size and type.
 
-    The configuration of a CUTLASS baseline is what its run found fastest, so it does not tell its rows apart. A row
-    that lacks a field is refused with a `LabError`, and then nothing is written.
+    The configuration of a CUTLASS baseline is ignored in this comparison, because it is the one that its run found
+    fastest. Raises `LabError` for a row without a needed field, and then writes nothing.
     """
     rows = list(rows)
     for row in rows:
@@ -86,16 +92,16 @@ def append(rows: Iterable[Measurement], path: Path) -> None:
 
 
 def raw_path(path: Path) -> Path:
-    """Where the samples behind a CSV file go."""
+    """The file of the samples that belong to a CSV file of results."""
     return path.parent / "raw" / f"{path.stem}.jsonl"
 
 
 def append_raw(rows: Iterable[Measurement], path: Path) -> None:
-    """Add the samples of `rows` to a file of JSON lines, in place of older ones of the same kernel, ladder,
-    configuration, regime and size.
+    """Add the samples of `rows` to a file of JSON lines; they replace lines with the same KEY, as in `append`.
 
-    A line has `RAW_COLUMNS`; `samples_ms` are milliseconds per launch, one a round, to 5 significant digits. Rows
-    without samples, such as those read from a CSV file, add nothing. `LabError` names a line that does not fit.
+    A line has `RAW_COLUMNS`; `samples_ms` are milliseconds per launch, one per round, to 5 significant digits. Rows
+    without samples, such as those read from a CSV file, add nothing. Raises `LabError` for a line of the file that
+    cannot be read.
     """
     kept = {_key(SimpleNamespace(**line)): line for line in read_raw(path)}
     for row in rows:
@@ -110,7 +116,10 @@ def append_raw(rows: Iterable[Measurement], path: Path) -> None:
 
 
 def read_raw(path: Path) -> list[dict]:
-    """The lines of a file of samples, each with `RAW_COLUMNS`. No file, no lines."""
+    """The lines of a file of samples as dicts with `RAW_COLUMNS`; an empty list if there is no file.
+
+    Raises `LabError`, with its number, for a line of another form.
+    """
     found = []
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines() if path.is_file() else (), 1):
         try:
@@ -124,7 +133,7 @@ def read_raw(path: Path) -> list[dict]:
 
 
 def with_samples(rows: Iterable[Measurement], path: Path) -> list[Measurement]:
-    """The rows of the CSV file `path` with the samples that were kept of them, milliseconds, one a round."""
+    """`rows`, which are those of the CSV file `path`, with their recorded samples: milliseconds, one per round."""
     names = RAW_COLUMNS[:-1]
     kept = {tuple(line[name] for name in names): tuple(line["samples_ms"]) for line in read_raw(raw_path(path))}
     return [replace(row, samples_ms=kept.get(tuple(getattr(row, name) for name in names), ())) for row in rows]
@@ -142,7 +151,7 @@ def _require(row: Measurement) -> None:
         if lacking and (name not in MAY_BE_EMPTY or value not in (None, "")):
             raise LabError(
                 f"The row of {row.kernel} at {row.m}×{row.n}×{row.k} has no {name}; a recorded row needs "
-                "every field, so measure again where NVML and the driver answer."
+                "every field, so measure again on a machine where NVML and the driver give it."
             )
     for ratio, base in (("ratio_cublas", "cublas_tflops"), ("ratio_ceiling", "ceiling_tflops")):
         if (getattr(row, ratio) is None) != (getattr(row, base) is None):

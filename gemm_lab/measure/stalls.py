@@ -1,8 +1,9 @@
-"""Why a warp does not issue: the states that Nsight Compute tells apart, and what each suggests.
+"""The warp states that Nsight Compute distinguishes, what a warp waits for in each, and what reduces the waiting.
 
-Every cycle an active warp is in one state. ncu's `smsp__average_warps_issue_stalled_<state>_per_issue_active` is the
-number of warps in a state for each instruction issued: by Little's law, the cycles that a warp spends in it for each
-instruction that it issues. The meanings follow the table of warp states in NVIDIA's Nsight Compute documentation.
+In every cycle an active warp is in one state. ncu's `smsp__average_warps_issue_stalled_<state>_per_issue_active` is the
+number of warps in a state per issued instruction. By Little's law, these are the cycles that a warp spends in the state
+for each instruction that it issues. The meanings follow the table of warp states in NVIDIA's Nsight Compute
+documentation.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stall:
-    """One state: its name in ncu's metric, our label, what a warp in it waits for, and what helps."""
+    """One state. key: its name in ncu's metric.   label: its name here.   helps: what reduces the waiting."""
 
     key: str
     label: str

@@ -1,11 +1,11 @@
-"""Timelines of a real GPU: a copy of a kernel that stamps the clock wherever it waits, copies or multiplies.
+"""Timelines of a real GPU, from a copy of a kernel that records the clock wherever it waits, copies or multiplies.
 
     text = instrument(kernel.source)             a copy with one more parameter, the buffer of stamps
-    timeline = read(buffer, blocks, warps)       its events, as those of the emulator's timelines
+    timeline = read(buffer, blocks, warps)       its events, as in the emulator's timelines
 
-The copy is a measuring aid: `tile/stamps.cuh` costs a warp some tens of clocks a stamp, and the kernel is otherwise the
-same text. What the hardware does on its own has no stamp. A load is drawn from its request until somebody *saw* its
-bytes, products from the moment a warp may begin with a stage until it lets go of it.
+A stamp (`tile/stamps.cuh`) costs a warp some tens of clocks; otherwise the source is the same as the kernel's. The
+hardware units record no stamps of their own. A load therefore lasts from its request until a warp first *sees* its
+bytes, and the products of a stage last from the moment a warp may use the stage until it releases it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STAMPS_A_WARP = 512
 WAITS, PASSED, ARRIVES, LOADS, COMMITS, EPILOGUE, STORED = range(1, 8)
 CLOCKS = "clocks of the SM, several SMs aligned by the global timer"
 
-# Functions of the headers: which of their arguments is the barrier, what is stamped before and after the call.
+# Function of a header -> (position of the barrier among its arguments, stamp before the call, stamp after it).
 WRAPPED = {
     "mbarrier_wait_parity": (0, WAITS, PASSED),
     "mbarrier_arrive": (0, ARRIVES, None),
@@ -37,13 +37,16 @@ WRAPPED = {
     "tcgen05_commit": (0, COMMITS, None),
     "tcgen05_commit_multicast": (0, COMMITS, None),
 }
-OFFSET_MASK = (1 << 24) - 1  # of a shared address; above it stands the rank of its block in a cluster
+OFFSET_MASK = (1 << 24) - 1  # offset in a shared address; the bits above it are the block's rank in its cluster
 _ENTRY = re.compile(r"(\bgemm\([^{;]*?)\)\s*\{", re.S)
 _INCLUDE = re.compile(r"^#include [^\n]*\n", re.M)
 
 
 def instrument(source: str, stamps_a_warp: int = STAMPS_A_WARP) -> str:
-    """The text of a kernel with stamps. Raises `LabError` where there is nothing to stamp, or no kernel `gemm`."""
+    """The source of the kernel with stamps. Raises `LabError` if it calls none of WRAPPED or has no kernel `gemm`.
+
+    stamps_a_warp: the most stamps that lane 0 of a warp can write, and its other lanes together.
+    """
     used = [name for name in WRAPPED if re.search(rf"\b{name}\b", source)]
     entry, includes = _ENTRY.search(source), list(_INCLUDE.finditer(source))
     if not used or entry is None or not includes:
@@ -64,7 +67,7 @@ def instrument(source: str, stamps_a_warp: int = STAMPS_A_WARP) -> str:
 
 
 def _wrappers(used: list[str]) -> str:
-    """A class whose members stamp and call the functions of the headers, and macros that lead to them."""
+    """CUDA source of a class whose members stamp and call the headers' functions, and of macros that replace these."""
     lines = ['#include "tile/stamps.cuh"', "struct KernelStamps : Stamps {", "  using Stamps::Stamps;"]
     for name in used:
         place, before, after = WRAPPED[name]
@@ -86,12 +89,18 @@ def _wrappers(used: list[str]) -> str:
 
 
 def buffer(blocks: int, warps: int, stamps_a_warp: int = STAMPS_A_WARP) -> np.ndarray:
-    """Bytes for the stamps of a launch, as the last argument of the instrumented kernel."""
+    """An array of zero bytes for the stamps of a launch, the last argument of the instrumented kernel.
+
+    blocks: in the grid.   warps: in a block.   stamps_a_warp: as for `instrument`.
+    """
     return np.zeros(blocks * warps * 2 * stamps_a_warp * STAMP.itemsize, np.uint8)
 
 
 def read(written: np.ndarray, blocks: int, warps: int, *, block: int | None = 0, title: str = "") -> Timeline:
-    """The events of one block, or of all with `block=None`, in clocks from the first stamp on."""
+    """The events of one block, or of all blocks if `block` is None, in clocks since the first of these events.
+
+    written: the buffer after the launch. Raises `LabError` if it has no stamp.
+    """
     stamps = np.array(written).view(STAMP).reshape(blocks, warps, 2, -1)
     stamps["barrier"] &= OFFSET_MASK
     if not (stamps["set"] == 1).any():
@@ -117,17 +126,17 @@ def read(written: np.ndarray, blocks: int, warps: int, *, block: int | None = 0,
 
 
 def _of_warp(first: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """The stamps of a warp in order. Lane 0 takes part in most; where it never does, the others' are taken."""
+    """The stamps of a warp, sorted by clock: those of lane 0, and of other lanes for calls that lane 0 never makes."""
     first, others = first[first["set"] == 1], others[others["set"] == 1]
     both = np.concatenate([first, others[~np.isin(others["what"], first["what"])]])
     return both[np.argsort(both["clock"], kind="stable")]
 
 
 def aligned(stamps: np.ndarray) -> dict[int, float]:
-    """SM -> clocks to add so that SMs agree on the time; the SM of the first stamp keeps its own.
+    """{SM: clocks to add so that all SMs agree on the time}; 0 for the SM of the first stamp.
 
-    The global timer moves in steps, so it is never ahead of the truth: the stamp where it is latest, as measured by the
-    SM's own clock, says most about the distance between the two.
+    The global timer advances in steps, so its value is never later than the true time. Of all stamps of an SM, the one
+    at which the timer is furthest ahead of the SM's clock therefore gives the best estimate of their difference.
     """
     good = stamps[stamps["set"] == 1]
     sms = np.unique(good["sm"])
@@ -136,14 +145,18 @@ def aligned(stamps: np.ndarray) -> dict[int, float]:
     longest = max(sms, key=lambda sm: np.ptp(time[good["sm"] == sm]))
     mine = good["sm"] == longest
     if np.ptp(time[mine]) > 0:
-        rate = np.ptp(clock[mine]) / np.ptp(time[mine])  # clocks a nanosecond
+        rate = np.ptp(clock[mine]) / np.ptp(time[mine])  # clocks per nanosecond
     lead = {int(sm): float((time[good["sm"] == sm] * rate - clock[good["sm"] == sm]).max()) for sm in sms}
     base = lead[int(good["sm"][0])]
     return {sm: value - base for sm, value in lead.items()}
 
 
 def _block_events(tracks: dict, stage_of: dict[int, int], prefix: str) -> list[Event]:
-    """A filling is (stage, number of its request): who passes a barrier has seen the last one asked for before."""
+    """The events of one block, from the stamps of its warps: {warp: [(clock, what, barrier)]}.
+
+    A load is identified by (stage, number of its request). A warp that passes the barrier of a stage has seen the bytes
+    of the last request before that time.
+    """
     events, seen = [], {}
     requests = _requests(tracks, stage_of)
     for warp, track in tracks.items():
@@ -158,7 +171,10 @@ def _block_events(tracks: dict, stage_of: dict[int, int], prefix: str) -> list[E
 
 
 def _requests(tracks: dict, stage_of: dict[int, int]) -> dict[int, list]:
-    """When the fillings of each stage were asked for. The loads of one filling follow one wait of their warp."""
+    """{stage: sorted clocks of the requests that load it}.
+
+    All loads of a stage between two waits of their warp are one request.
+    """
     found: dict[int, list] = {stage: [] for stage in stage_of.values()}
     for track in tracks.values():
         fresh = set(stage_of)
@@ -172,9 +188,9 @@ def _requests(tracks: dict, stage_of: dict[int, int]) -> dict[int, list]:
 
 
 def _warp_events(track: list, stage_of: dict[int, int], agent: str, requests: dict, seen: dict) -> list[Event]:
-    """Of one warp. seen: (stage, number of the request) -> when its bytes were first seen to be there."""
+    """The events of one warp. seen: {(stage, number of the request): clock at which its bytes were first seen}."""
     events: list[Event] = []
-    open_stages: list[tuple[float, int]] = []  # passed, not yet let go of
+    open_stages: list[tuple[float, int]] = []  # (clock, stage) of waits that returned, not yet released
     begun = stored = 0.0
     let_go, tile, waited, asking = -np.inf, 0, False, None
     for clock, what, barrier in track:
@@ -206,7 +222,7 @@ def _warp_events(track: list, stage_of: dict[int, int], agent: str, requests: di
 
 
 def _cut(events: list[Event]) -> list[Event]:
-    """A warp that waits, or stores, does nothing else: its other work ends there, and goes on afterwards."""
+    """The events without overlaps: waits interrupt epilogues, and both interrupt issuing, which then continues."""
     done = [event for event in events if event.kind == "wait"]
     for kind in ("epilogue", "issue"):
         pauses = sorted(done, key=lambda event: event.start)

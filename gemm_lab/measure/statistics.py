@@ -21,7 +21,10 @@ class Rate:
 
 
 def rate(samples_ms: Sequence[float], flops: float) -> Rate:
-    """TFLOPS from the milliseconds of single launches that do `flops` operations each."""
+    """TFLOPS from the milliseconds of single launches that do `flops` operations each.
+
+    Raises `LabError` without samples, or for a sample that is not a positive number.
+    """
     times = np.asarray(samples_ms, np.float64)
     if times.size == 0 or not np.all(np.isfinite(times)) or np.any(times <= 0):
         raise LabError("A rate needs at least one sample, and each has to be a positive number of milliseconds.")
@@ -30,8 +33,9 @@ def rate(samples_ms: Sequence[float], flops: float) -> Rate:
 
 
 def times_as_fast(row: Any, base: Any) -> float:
-    """How many times faster one row of results is than another of its run: the median over the rounds, in which both
-    took turns; of the two medians where the samples were not kept.
+    """How many times faster one row of results is than another row of the same run.
+
+    This is the median of the ratios over the rounds, or the ratio of the medians if the samples were not kept.
     """
     if row.samples_ms and len(row.samples_ms) == len(base.samples_ms):
         flops, base_flops = (r.tflops * np.median(r.samples_ms) for r in (row, base))  # in units of 10⁹
@@ -42,7 +46,8 @@ def times_as_fast(row: Any, base: Any) -> float:
 def ratio(samples_ms: Sequence[float], flops: float, base_ms: Sequence[float], base_flops: float) -> float:
     """Median over rounds of this entry's rate divided by the base's rate in the same round.
 
-    Taken round by round, because clock and temperature drift from round to round but hardly within one.
+    The ratio is taken in each round, because clock and temperature change from round to round but hardly within one.
+    Raises `LabError` if the numbers of samples differ or are 0.
     """
     if len(samples_ms) != len(base_ms) or not samples_ms:
         raise LabError(

@@ -1,6 +1,6 @@
 """Timelines as text, `results/timelines/<gpu>/<ladder>_<kernel>.csv`: conditions as `# name: value`, then the events.
 
-The times are clocks, relative to the first event; what the columns mean is said at `model.pipeline_timeline.Event`.
+The times are clocks since the first event. For the columns, see `model.pipeline_timeline.Event`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ NEEDED = ("kernel", "gpu", "driver", "cuda", "commit", "date", "m", "n", "k", "b
 
 
 def write(path: str | Path, timeline: Timeline, conditions: Mapping[str, object]) -> Path:
-    """Write a timeline with the conditions of its launch; raises `LabError` where one of `NEEDED` is missing."""
+    """Write a timeline with the conditions of its launch and return the path.
+
+    Raises `LabError` if one of the conditions in `NEEDED` is missing.
+    """
     missing = [name for name in NEEDED if name not in conditions]
     if missing:
-        raise LabError(f"A recorded timeline says its conditions; {', '.join(missing)} is missing.")
+        raise LabError(f"A recorded timeline needs the conditions of its launch; {', '.join(missing)} is missing.")
     text = io.StringIO()
     for name, value in {**conditions, "unit": timeline.unit, "stages": timeline.stages, "note": timeline.note}.items():
         text.write(f"# {name}: {str(value).replace(chr(10), ' ')}\n")
@@ -45,7 +48,7 @@ def write(path: str | Path, timeline: Timeline, conditions: Mapping[str, object]
 
 
 def load(path: str | Path) -> tuple[Timeline, dict[str, str]]:
-    """The timeline and the conditions of a file; `LabError` names the line that cannot be read."""
+    """The timeline and the conditions of a file. Raises `LabError`, with the line, if it cannot be read."""
     lines = Path(path).read_text(encoding="utf-8").split("\n")
     conditions = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
     body = [(number, line) for number, line in enumerate(lines, 1) if line and not line.startswith("#")]

@@ -1,4 +1,4 @@
-"""One-instruction kernels of wmma loads and stores in shared memory, and the strides with which they were measured."""
+"""Kernels with one wmma load or store in shared memory, and the strides with which they are measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIRST_LINE = 6
 
 
 def instructions() -> Iterator[tuple[str, tuple[int, ...]]]:
-    """(instruction, leading dimensions in elements); the instruction names shape, matrix, layout."""
+    """(instruction, leading dimensions in elements). The instruction's name has matrix, layout, shape and type."""
     for layout in ("row", "col"):
         for matrix in "ab":
             yield f"wmma.load.{matrix}.{layout}.m16n16k16.f16", (16, 24, 32, 64, 72, 128, 136)
@@ -33,7 +33,7 @@ def instructions() -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def registers(instruction: str) -> int:
-    """How many 32-bit registers of a lane hold the fragment."""
+    """Number of 32-bit registers per lane that hold the fragment."""
     _, _, matrix, _, _, kind = instruction.removesuffix(".generic").split(".")
     if matrix in "cd":
         return ACCUMULATORS[kind]
@@ -43,9 +43,10 @@ def registers(instruction: str) -> int:
 
 
 def kernel_source(*instructions: str) -> str:
-    """CUDA text; parameters as `measure.patterns.kernel_source`: offsets[0] is the tile's, offsets[1] the stride.
+    """CUDA source with the parameters of `measure.patterns.kernel_source`.
 
-    Instructions stand on every second line from FIRST_LINE on, with barriers between them, so that no two share a load.
+    offsets[0] is the byte offset of the tile, offsets[1] the stride in elements. The instructions are on every second
+    line from FIRST_LINE on, with barriers between them so that the compiler does not merge their loads.
     """
     body = "  __syncthreads();\n".join(map(_statement, instructions))
     return f"""extern "C" __global__ void __launch_bounds__(32)
@@ -59,7 +60,10 @@ gemm(const unsigned* offsets, const unsigned* sources, const unsigned char* data
 
 
 def _statement(instruction: str) -> str:
-    """A ".generic" instruction leaves the state space open, as NVRTC does for the bf16 and tf32 of mma.h."""
+    """One line of CUDA source that executes the instruction.
+
+    A ".generic" instruction has no state space, as NVRTC emits it for the bf16 and tf32 fragments of mma.h.
+    """
     generic = instruction.endswith(".generic")
     _, action, matrix, layout, shape, kind = instruction.removesuffix(".generic").split(".")
     count = registers(instruction)
@@ -83,6 +87,6 @@ def _statement(instruction: str) -> str:
 
 
 def patterns(strides: tuple[int, ...]) -> Iterator[Pattern]:
-    """A tile at the start of shared memory for every stride."""
+    """One pattern per stride: a tile at the start of shared memory."""
     for stride in strides:
         yield placed(f"stride {stride}", np.array([0, stride] + 30 * [0]), np.zeros(32, int))

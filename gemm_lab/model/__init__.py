@@ -1,1 +1,1 @@
-"""What a pencil can find out: NumPy models of tiling, memory, tensor cores and the machine. No CUDA here."""
+"""Models of tiling, memory, tensor cores and GPUs, in NumPy and plain Python. Nothing here needs CUDA or a GPU."""

@@ -1,7 +1,7 @@
-"""In which order output tiles are computed, and what a wave of blocks then reads.
+"""Orders in which output tiles are computed, and what each wave of blocks then reads.
 
-A GPU runs as many blocks at once as it has room for (a wave). The tiles of a wave share rows of A and columns of B: the
-fewer different ones they touch, the fewer bytes have to come from DRAM, because the rest is found in L2.
+A wave is the set of blocks that a GPU runs at the same time. Tiles of one wave share rows of A and columns of B. The
+fewer different rows and columns they touch, the fewer bytes come from DRAM, because the other reads hit in L2.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ MOST_TILES = 1 << 22  # 65,536 × 65,536 in tiles of 32 × 32
 
 @checked
 def block_order(order: str, tiles_m: int, tiles_n: int, group_m: int = 8) -> np.ndarray:
-    """(block_m, block_n) of every block in launch order: shape (tiles_m · tiles_n, 2).
+    """(block_m, block_n) of every block in launch order: an integer array of shape (tiles_m · tiles_n, 2).
 
     row      along a row of tiles, then the next row
     column   down a column of tiles, then the next column
-    grouped  bands of `group_m` rows of tiles; within a band down each short column (the last band may be lower)
+    grouped  bands of `group_m` rows of tiles; within a band, column by column (the last band may have fewer rows)
+
+    Raises `LabError` for an unknown order, a number below 1 or more than MOST_TILES tiles.
     """
     if order not in ORDERS:
         raise LabError(f"There is no block order “{order}”; there are {', '.join(ORDERS)}.")
     if min(tiles_m, tiles_n, group_m) < 1:
         raise LabError(f"{tiles_m} × {tiles_n} tiles in groups of {group_m} rows: each has to be at least 1.")
     if tiles_m * tiles_n > MOST_TILES:
-        raise LabError(f"{tiles_m:,} × {tiles_n:,} tiles are more than are ordered here; {MOST_TILES:,} is the limit.")
+        raise LabError(f"{tiles_m:,} × {tiles_n:,} tiles are too many; {MOST_TILES:,} is the limit.")
     block = np.arange(tiles_m * tiles_n)
     if order == "row":
         return np.stack(np.divmod(block, tiles_n), axis=-1)
@@ -42,24 +44,27 @@ def block_order(order: str, tiles_m: int, tiles_n: int, group_m: int = 8) -> np.
 
 @dataclass(frozen=True)
 class Wave:
-    """Blocks `first` to `first + blocks - 1`. `rows` and `columns` of tiles that they touch; bytes of A and B."""
+    """What blocks `first` to `first + blocks - 1` read. rows, columns: how many of each, in tiles, they touch."""
 
     first: int
     blocks: int
     rows: int
     columns: int
-    read_bytes: int  # by all blocks of the wave, through L2
-    distinct_bytes: int  # of them different: what DRAM has to deliver at least
+    read_bytes: int  # bytes of A and B that all blocks of the wave read, through L2
+    distinct_bytes: int  # the same without repetitions: the least that DRAM must deliver
 
     @property
     def hit_rate(self) -> float:
-        """The share of reads that L2 can serve, if blocks of a wave walk along K together."""
+        """Share of the reads, 0 to 1, that L2 can serve if all blocks of the wave advance along K together."""
         return 1 - self.distinct_bytes / self.read_bytes
 
 
 @checked
 def waves(order: np.ndarray, at_once: int, block: tuple[int, int], k: int, element_bytes: int = 2) -> list[Wave]:
-    """What each wave of `at_once` blocks reads. order: from `block_order`.   block: BLOCK_M, BLOCK_N.   k: elements."""
+    """The waves of `at_once` blocks each; the last may be smaller. Raises `LabError` if `at_once` is below 1.
+
+    order: from `block_order`.   block: (BLOCK_M, BLOCK_N).   k: the K extent in elements.
+    """
     if at_once < 1:
         raise LabError(f"At least one block runs at a time, not {at_once}.")
     found, (block_m, block_n) = [], block
@@ -82,7 +87,7 @@ def waves(order: np.ndarray, at_once: int, block: tuple[int, int], k: int, eleme
 def least_bytes(
     at_once: int, tiles_m: int, tiles_n: int, block: tuple[int, int], k: int, element_bytes: int = 2
 ) -> int:
-    """The fewest different bytes that a wave of `at_once` tiles can touch: the best rectangle that holds them."""
+    """The fewest different bytes of A and B that a wave of `at_once` tiles can touch, over all rectangles of tiles."""
     best = min(
         rows * block[0] + min(-(-at_once // rows), tiles_n) * block[1]
         for rows in range(1, tiles_m + 1)

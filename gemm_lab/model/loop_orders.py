@@ -1,8 +1,9 @@
 """The six orders of the loops over i, j and k: same product, same arithmetic, different memory traffic.
 
-The matrix that the innermost loop does not index stays in a register. The other two are walked along rows
-(neighbours share a cache line) or down columns (every element is in another line). Counts, not timings: a
-small fully associative cache of 64-byte lines that drops the line used longest ago.
+In the innermost loop, the element of one matrix does not change, so it stays in a register. The other two matrices are
+read along rows (neighbours share a cache line) or down columns (every element is in another line). The model counts
+accesses and fetched lines; it measures no time. Its cache is small and fully associative, by default with lines of
+64 bytes, and evicts the least recently used line.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ INDICES = {"A": "ik", "B": "kj", "C": "ij"}  # row index, column index
 
 @dataclass(frozen=True)
 class LoopOrder:
-    """What one order does to memory. `product` is (M, N); counts are per matrix "A", "B", "C"."""
+    """The product and the memory traffic of one order. Counts are per matrix: "A", "B", "C"."""
 
     order: str  # "ikj": i outermost, j innermost
-    product: np.ndarray
-    in_register: str  # the matrix whose element stays put in the innermost loop
-    along_rows: tuple[str, ...]  # matrices that the innermost loop walks along a row
-    down_columns: tuple[str, ...]
-    accesses: Mapping[str, int]  # elements asked of the cache
+    product: np.ndarray  # shape (M, N)
+    in_register: str  # the matrix whose element is the same throughout the innermost loop
+    along_rows: tuple[str, ...]  # matrices that the innermost loop reads along a row
+    down_columns: tuple[str, ...]  # matrices that the innermost loop reads down a column
+    accesses: Mapping[str, int]  # elements read or written through the cache
     lines: Mapping[str, int]  # cache lines fetched from memory
 
     @property
@@ -42,8 +43,9 @@ def loop_orders(
 ) -> dict[str, LoopOrder]:
     """All six orders for row-major A (M, K) and B (K, N), keyed "ijk", "ikj", …; each row starts a new line.
 
-    Pure Python: sizes of 16 to 48 take a moment, larger ones are slow. The cache is small on purpose: a
-    column of such a matrix does not fit: with 16 lines and n = 32 the counts are those of a large problem.
+    Pure Python: sizes of 16 to 48 take a moment, larger ones are slow. The cache is small on purpose, so that a column
+    of such a matrix does not fit: with 16 lines and n = 32 the counts behave like those of a large problem. Raises
+    `LabError` for a cache without lines or lines that do not hold whole elements, `SizeError` if A and B do not fit.
     """
     if min(cache_lines, line_bytes, element_bytes) < 1 or line_bytes % element_bytes:
         raise LabError("The cache needs at least one line, and a line a whole number of elements.")
@@ -62,7 +64,7 @@ def _run(order: str, a: np.ndarray, b: np.ndarray, cache_lines: int, per_line: i
     for x in range(extent[outer]):
         for y in range(extent[middle]):
             at = {outer: x, middle: y}
-            cache.touch(held, *(at[index] for index in INDICES[held]))  # once: then it is in a register
+            cache.touch(held, *(at[index] for index in INDICES[held]))  # once; then the element is in a register
             for z in range(extent[inner]):
                 at[inner] = z
                 for name in streamed:
@@ -81,7 +83,7 @@ def _run(order: str, a: np.ndarray, b: np.ndarray, cache_lines: int, per_line: i
 
 
 class _Cache:
-    """Fully associative, least recently used line out first; reads and writes cost the same."""
+    """A fully associative cache that evicts the least recently used line; reads and writes count the same."""
 
     def __init__(self, lines: int, per_line: int):
         self.size, self.per_line = lines, per_line

@@ -1,9 +1,10 @@
-"""An mbarrier as four numbers, and what arrivals, announced bytes and waits do to them, step by step.
+"""An mbarrier as four numbers, and how arrivals, announced bytes and waits change them, step by step.
 
-A phase is over when no arrival and no byte is missing. The barrier then is in the next phase, with all arrivals missing
-again: nothing is reset by hand. A wait names a parity: 0 for phases 0, 2, 4 …, 1 for the others. It returns once the
-phase of that parity is over that is either the present one or the one before; on a barrier just initialised the phase
-before the first counts as over, and its parity is 1. PTX ISA, "mbarrier", "mbarrier.test_wait".
+A phase completes when no arrival and no byte is pending. The barrier is then in the next phase, and all its arrivals
+are pending again without a reset by the program. A wait names a parity: 0 for phases 0, 2, 4 …, and 1 for the others.
+That parity stands for either the current phase or the one before it, and the wait returns once that phase is complete.
+On a barrier just initialised, the phase before the first counts as complete; its parity is 1.
+Source: PTX ISA, "mbarrier", "mbarrier.test_wait".
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from dataclasses import dataclass, replace
 from gpu_simulator.errors import LabError
 
 A_BYTES, B_BYTES = 128 * 64 * 2, 64 * 256 * 2
-STAGE_BYTES = A_BYTES + B_BYTES  # of a stage of the B200's kernels: 16 KiB of A and 32 KiB of B
+STAGE_BYTES = A_BYTES + B_BYTES  # one stage of the B200's kernels: 16 KiB of A and 32 KiB of B
 
 
 @dataclass(frozen=True)
 class Barrier:
-    """expected: arrivals a phase.   pending: those still missing.   bytes: announced, not yet come.   phase: from 0."""
+    """The state of an mbarrier.
+
+    expected: arrivals per phase.   pending: those still missing.   bytes: announced, not yet copied.   phase: from 0.
+    """
 
     expected: int
     pending: int
@@ -27,15 +31,18 @@ class Barrier:
 
     @property
     def parity(self) -> int:
-        """Of the phase that is not over yet."""
+        """Parity, 0 or 1, of the current phase, which is not complete."""
         return self.phase & 1
 
     def passes(self, parity: int) -> bool:
-        """Whether a wait for `parity` returns now."""
+        """Whether a wait for `parity` returns at once."""
         return parity != self.parity
 
     def changed(self, arrivals: int = 0, more_bytes: int = 0) -> Barrier:
-        """After arrivals and bytes (announced: positive, come: negative). Raises `LabError` for too many arrivals."""
+        """The barrier after `arrivals` arrivals and `more_bytes` bytes: positive if announced, negative if copied.
+
+        Raises `LabError` for more arrivals than are pending.
+        """
         if arrivals > self.pending:
             raise LabError(f"One arrival too many: phase {self.phase} misses {self.pending} of {self.expected}.")
         after = replace(self, pending=self.pending - arrivals, bytes=self.bytes + more_bytes)
@@ -45,10 +52,10 @@ class Barrier:
 
 
 def stage_and_parities(k_tile: int, num_stages: int) -> tuple[int, int, int]:
-    """(stage, parity that the consumer waits for on full, parity that the producer waits for on empty) of a k tile.
+    """For a k tile: (stage, parity of the consumer's wait on `full`, parity of the producer's wait on `empty`).
 
-    A ring of `num_stages` stages: k tile t is filled in round t // num_stages. In the first round the producer waits
-    for parity 1, which has passed on a barrier just initialised, so that the wait returns at once.
+    In a ring of `num_stages` stages, k tile t is loaded in round t // num_stages. In the first round the producer waits
+    for parity 1. On a barrier just initialised that phase counts as complete, so the wait returns at once.
     """
     round_ = k_tile // num_stages
     return k_tile % num_stages, round_ % 2, (round_ + 1) % 2
@@ -56,25 +63,24 @@ def stage_and_parities(k_tile: int, num_stages: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Moment:
-    """After one step. who did what (`code`), the barrier then, who waits for which parity, who went on because of it.
+    """The state after one step."""
 
-    good: False where something is wrong.   says: the step in words.
-    """
-
-    who: str
-    code: str
-    barrier: Barrier
-    waiting: tuple[tuple[str, int], ...]
-    released: tuple[str, ...]
-    says: str
-    good: bool = True
+    who: str  # the unit that took the step
+    code: str  # the call, or what the hardware did
+    barrier: Barrier  # after the step
+    waiting: tuple[tuple[str, int], ...]  # (who, parity) of each wait that has not returned
+    released: tuple[str, ...]  # those whose wait returned because of this step
+    says: str  # the step in words
+    good: bool = True  # False if the step is a mistake or the result of one
 
 
 def play(arrivals: int, steps: list[tuple]) -> list[Moment]:
-    """The moments of a story. A step is (who, what, value, words[, good]).
+    """The `Moment` after each of `steps`, preceded by that of the initialisation with `arrivals` arrivals per phase.
 
-    what: "arrive" · "expect" (an arrival that announces `value` bytes) · "bytes" (so many have come) · "wait" (for the
-    parity `value`) · "do" (`value` is the code; nothing happens to the barrier).
+    A step is (who, what, value, words[, good]). what: "arrive" (`value` is the code to show, "" for the usual call) ·
+    "expect" (an arrival that announces `value` bytes) · "bytes" (`value` bytes were copied) · "wait" (for parity
+    `value`) · "do" (`value` is the code to show; the barrier does not change). Raises `LabError` for another `what`
+    and for more arrivals than are pending.
     """
     barrier, waiting = Barrier(arrivals, arrivals), []
     moments = [

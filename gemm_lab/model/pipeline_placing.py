@@ -1,9 +1,9 @@
-"""A trace in logical time: every unit works at a stated rate, and every wait lasts as long as what it waits for.
+"""Schedules a trace in logical time: every unit works at a stated rate, and a wait ends when its event has happened.
 
-The model is small and says what it leaves out. A unit of time is one clock of a multiprocessor (SM) whose tensor cores
-run at the data sheet's peak. Bytes arrive no faster than shared memory can be written; L2 and DRAM are taken to keep
-up. Latencies are round numbers of the right order, not measurements, and address arithmetic, `ldmatrix` and branches
-cost nothing. So a timeline shows the *order* of things and the bubbles that follow from it; its length is no speed.
+A unit of time is one clock of a multiprocessor (SM) whose tensor cores run at the data sheet's peak. Bytes arrive at
+most as fast as shared memory can be written; L2 and DRAM are assumed to keep up. Latencies are round numbers of the
+right order of magnitude, not measurements. Address arithmetic, `ldmatrix` and branches cost nothing. A timeline
+therefore shows the *order* of events and the gaps that follow from it; its length does not predict a speed.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import Gpu
 from gpu_simulator.timeline.trace import COPIES, LOAD, STORES, TCGEN05, WAIT, Step, Trace
 
-# Dense FLOP of one SM in one clock, 16-bit inputs with FP32 sums: a data sheet's peak ÷ SMs ÷ the clock it is given at.
-# A B200 has no published clock; 8,192 puts its 2,250 TFLOPS at 1.86 GHz. FP32 sums run at half rate on a GeForce.
+# Dense FLOP of one SM per clock, for 16-bit inputs and FP32 accumulators: the data sheet's peak ÷ SMs ÷ the clock for
+# which the peak is given. The B200's clock is not published; with 8,192, its 2,250 TFLOPS mean 1.86 GHz. GeForce GPUs
+# run at half rate with FP32 accumulators.
 FLOP_PER_CLOCK = {"t4": 1024, "a100": 2048, "rtx5090": 512, "h100": 4096, "h200": 4096, "b200": 8192}
-SUBCORES = 4  # tensor cores of an SM, one for each of four warps in turn
+SUBCORES = 4  # tensor cores of an SM; warp w uses number w mod 4
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Rates are for one SM and one unit of time; the rest are units of time.
+    """The model's assumptions. Rates are per SM and unit of time; the other values are in units of time.
 
-    flop: of its tensor cores.   load_bytes: into shared memory.   store_bytes: out of the SM.
-    tmem_bytes: out of tensor memory, each of its 128 lanes a word a unit.
+    flop: of the tensor cores.   load_bytes: into shared memory.   store_bytes: out of the SM.
+    tmem_bytes: out of tensor memory; each of its 128 lanes delivers one word per unit.
     load_latency: from the request to the first byte.   mma_latency: from the last product to the signal.
-    signal: from the end of a phase until the warp that waits goes on.   issue: a warp asks a unit for something.
+    signal: from the end of a phase until a waiting warp continues.   issue: a warp's time to issue one request.
     """
 
     flop: float
@@ -42,7 +43,10 @@ class Costs:
 
     @classmethod
     def of(cls, gpu: Gpu, **changes: float) -> Costs:
-        """The rates of a GPU from `hardware`; `changes` replace any of them. Raises `LabError` for a cost below 0."""
+        """The rates of a GPU, from its data sheet; `changes` replace any field.
+
+        Raises `LabError` for a rate that is not positive or a time below 0.
+        """
         width = float(gpu.smem_bytes_per_clock)
         made = replace(cls(float(FLOP_PER_CLOCK[gpu.key]), width, width), **changes)
         for name in made.__dataclass_fields__:
@@ -62,9 +66,9 @@ class Costs:
 class _Warp:
     def __init__(self, key, agent: str, steps: list[Step]):
         self.key, self.agent, self.steps, self.at, self.clock = key, agent, steps, 0, 0.0
-        self.open: dict[str, float] = {}  # unit -> end of what was asked since the last commit
-        self.groups: dict[str, list[float]] = {}
-        self.last: dict[str, float] = {}
+        self.open: dict[str, float] = {}  # unit -> end of the operations issued since the last commit
+        self.groups: dict[str, list[float]] = {}  # unit -> end of each committed group
+        self.last: dict[str, float] = {}  # unit -> end of all operations issued so far
         self.tile: int | None = None
 
 
@@ -72,7 +76,7 @@ class _Placing:
     def __init__(self, trace: Trace, costs: Costs):
         self.trace, self.costs = trace, costs
         self.left, self.over = trace.signals(), {}
-        self.tile_of: dict[tuple, int] = {}  # of what a phase says is done
+        self.tile_of: dict[tuple, int] = {}  # signal -> the tile whose work it completes
         self.free: dict[tuple, float] = {}
         self.events: list[Event] = []
         many = len(trace.blocks) > 1
@@ -106,10 +110,10 @@ class _Placing:
             getattr(self, f"do_{step.what}")(warp, step)
 
     def when(self, warp: _Warp) -> float:
-        """When a warp's next step can begin; infinite while nobody knows."""
+        """The time at which a warp's next step can begin; infinite while a signal that it waits for is incomplete."""
         step = warp.steps[warp.at]
         if step.what != WAIT or self.left.get(step.signal) is None:
-            return warp.clock  # a phase that nothing in the trace counts for was over before
+            return warp.clock  # no step of the trace counts for this phase, so it completed earlier
         if self.left[step.signal] > 0:
             return float("inf")
         return max(warp.clock, self.over[step.signal])
@@ -125,7 +129,7 @@ class _Placing:
             self.events.append(Event(agent, kind, step.stage, step.tile if tile is None else tile, start, end))
 
     def occupy(self, blocks, unit: str, ready: float, length: float) -> tuple[float, float]:
-        """The next time, from `ready` on, at which a unit is free in the SMs of all these blocks."""
+        """Reserve a unit in the SMs of all these blocks for `length`, from `ready` on: (start, end)."""
         start = max([ready, *(self.free.get((block, unit), 0.0) for block in blocks)])
         self.free |= {(block, unit): start + length for block in blocks}
         return start, start + length
@@ -187,7 +191,7 @@ class _Placing:
         warp.clock, warp.tile = end, step.tile
 
     def subcore(self, warp: _Warp, step: Step) -> tuple[float, float]:
-        """One of the four tensor cores; a warp uses that of its number mod 4."""
+        """Run a product on the warp's tensor core, number (warp mod 4) of its SM: (start, end)."""
         block, number = warp.key
         start, end = self.occupy(
             [block], f"tensor core {number % SUBCORES}", warp.clock, step.amount / (self.costs.flop / SUBCORES)
@@ -213,14 +217,14 @@ class _Placing:
             warp.tile = self.tile_of.get(step.signal, warp.tile)
 
     def sleep(self, warp: _Warp, step: Step, until: float) -> None:
-        """Nothing if it is over already; else until the end, and the time that the news takes."""
+        """Let a warp wait until `until` and then for `costs.signal`; nothing if that time has passed already."""
         if until > warp.clock:
             self.event(warp.agent, "wait", step, warp.clock, until + self.costs.signal)
             warp.clock = until + self.costs.signal
 
 
 def place(trace: Trace, costs: Costs) -> Timeline:
-    """The events of a trace. Raises `LabError` for one that waits for what never comes."""
+    """The trace as a timeline in logical time, events by start. Raises `LabError` if the trace ends in a deadlock."""
     events = _Placing(_with_tiles(trace), costs).run()
     return Timeline(
         tuple(sorted(events, key=lambda e: (e.start, e.end))), stages=trace.stages, title=trace.name, note=costs.words()
@@ -228,7 +232,7 @@ def place(trace: Trace, costs: Costs) -> Timeline:
 
 
 def _with_tiles(trace: Trace) -> Trace:
-    """Loads belong to the tile whose products use what they bring."""
+    """The trace with each load assigned to the output tile whose products use its data."""
     steps = [step for steps in trace.steps.values() for step in steps]
     tiles = {(step.stage, step.turn): step.tile for step in steps if step.turn is not None and step.tile is not None}
 

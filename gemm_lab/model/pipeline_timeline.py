@@ -1,7 +1,7 @@
-"""Who was busy when: the events of a pipeline on a time axis, and what must hold between them.
+"""Events of a pipeline on a time axis, and the rules that every correct timeline obeys.
 
-Times are whatever the maker of the timeline used: `unit` says so. The emulator's are *logical* (`pipeline_placing`), a
-GPU's are clocks of its own counters.
+`unit` says what the times are. Timelines of the emulator are in *logical* time (`pipeline_placing`); those of a GPU are
+in clocks of its own counters.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ KINDS = ("load", "copy", "mma", "issue", "wait", "epilogue", "store")
 
 
 class Event(NamedTuple):
-    """`agent` did `kind` from `start` to `end`. stage: buffer of the ring, tile: tile of D in the order of work.
+    """`agent` did `kind` from `start` to `end`.
 
     agent: such as "TMA", "tensor core" or "warp 4 · producer".
-    kind: load (bytes arrive in shared memory) · copy (cp.async) · mma · issue (a warp asks a unit, or feeds the tensor
-    core itself) · wait · epilogue (a warp moves results) · store (TMA writes results).
+    kind: load (bytes arrive in shared memory) · copy (cp.async) · mma · issue (a warp issues requests to a unit, or its
+    own tensor instructions) · wait · epilogue (a warp moves results) · store (TMA writes results).
+    stage: the buffer of the ring.   tile: the number of the output tile, in the order of computation.
     """
 
     agent: str
@@ -34,13 +35,16 @@ class Event(NamedTuple):
 
 
 def block_of(agent: str) -> str:
-    """ "block 1", where agents are told apart by blocks; else ""."""
+    """The block in an agent's name, such as "block 1"; "" if the name has none."""
     return agent.split(" · ")[0] if agent.startswith("block ") else ""
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """events: by start.   unit: what the times are.   stages: buffers in the ring.   title, note: for a drawing."""
+    """Events sorted by start.
+
+    unit: what the times are.   stages: number of buffers in the ring.   title, note: text for a drawing.
+    """
 
     events: tuple[Event, ...]
     unit: str = LOGICAL
@@ -61,7 +65,10 @@ class Timeline:
         return max((event.end for event in self.events), default=0.0)
 
     def of(self, agent: str, *kinds: str) -> list[Event]:
-        """The events of an agent, or of all whose name begins so, of any block, by start."""
+        """The events of the agents whose name, with or without the block, begins with the words `agent`; by start.
+
+        kinds: only these kinds; all kinds if none is given.
+        """
         names = {
             name
             for name in self.agents
@@ -71,7 +78,7 @@ class Timeline:
         return [event for event in self.events if event.agent in names and (not kinds or event.kind in kinds)]
 
     def between(self, start: float, end: float) -> Timeline:
-        """What happened in a window, cut at its ends."""
+        """The part of the timeline from `start` to `end`; events that cross a border are cut there."""
         cut = tuple(
             event._replace(start=max(event.start, start), end=min(event.end, end))
             for event in self.events
@@ -80,19 +87,19 @@ class Timeline:
         return Timeline(cut, self.unit, self.stages, self.title, self.note)
 
     def busy(self, agent: str, *kinds: str) -> float:
-        """Time in which the agent does something; several of one name count as shares of one."""
+        """Time spent in events of these kinds (all, if none is given): the mean over the agents that `of` selects."""
         names = {event.agent for event in self.of(agent)}
         return sum(event.length for event in self.of(agent, *kinds)) / max(len(names), 1)
 
     def share(self, agent: str = "tensor core", kind: str = "mma") -> float:
-        """Of the time from the agent's first to its last event of this kind, the part in which it works."""
+        """Share, 0 to 1, of the time from the first to the last event of this kind in which the agent does it."""
         mine = self.of(agent, kind)
         if not mine:
             return 0.0
         return self.busy(agent, kind) / (max(e.end for e in mine) - min(e.start for e in mine))
 
     def bubbles(self, agent: str = "tensor core", kind: str = "mma", least: float = 1e-9) -> list[tuple[float, float]]:
-        """The gaps (start, end) between its events in which nobody of that name works."""
+        """Gaps (start, end) longer than `least` between events of this kind, in which none of these agents works."""
         gaps, upto = [], None
         for event in sorted(self.of(agent, kind), key=lambda event: event.start):
             if upto is not None and event.start - upto > least:
@@ -102,10 +109,10 @@ class Timeline:
 
 
 def broken_laws(timeline: Timeline, tolerance: float = 1e-6) -> list[str]:
-    """What no pipeline may show, in words; empty for a sound one.
+    """One sentence for each rule that the timeline breaks; an empty list if it breaks none.
 
-    An agent does one thing at a time; nothing ends before it starts; a stage is multiplied only after bytes were
-    brought into it, and nobody asks for the next bytes of a stage before the tensor core is done with the last.
+    The rules: an agent does one thing at a time; no event ends before it starts; a stage is multiplied only after bytes
+    were loaded into it; no bytes are loaded into a stage while the tensor cores multiply it.
     """
     found = []
     for event in timeline.events:

@@ -1,14 +1,14 @@
-"""The roofline: how fast a kernel can be, given how many bytes it moves.
+"""The roofline model: how fast a kernel can be, given how many bytes it moves.
 
 `attainable = min(intensity x bandwidth, peak)`. TFLOPS are 10^12 FLOP/s, GB/s are 10^9 bytes/s, an intensity
 or a balance point is in FLOP per byte. Machine numbers come from `gpu_simulator.hardware.data_sheets`, with their
 sources.
 
-The T4 figures of t4_hgemm, to keep apart:
+The article t4_hgemm uses three kinds of figures for the T4:
   data sheet  65 TFLOPS tensor, 320 GB/s DRAM
-  measured    by that document: 49.439 TFLOPS (cuBLAS half precision), 7.455 TFLOPS (cuBLAS single, FFMA);
+  measured    by the article: 49.439 TFLOPS (cuBLAS half precision), 7.455 TFLOPS (cuBLAS single, FFMA);
               quoted there from arXiv:1903.07486: 220 GB/s DRAM, 3662 GB/s shared memory; also 1280 GB/s L2
-  cut off     the document writes 224, 38, 13 and 33 for the balance points 224.7, 38.6, 13.5 and 33.9
+  truncated   the article writes 224, 38, 13 and 33 for the balance points 224.7, 38.6, 13.5 and 33.9
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CUBLAS_SGEMM_T4 = 7.455  # TFLOPS, measured by t4_hgemm
 
 @checked
 def balance(tflops: float, gbps: float) -> float:
-    """FLOP per byte at which a machine changes from memory bound to compute bound."""
+    """The balance point: FLOP per byte at which a kernel changes from memory bound to compute bound."""
     _positive(tflops=tflops, gbps=gbps)
     return tflops * 1000 / gbps
 
@@ -40,10 +40,10 @@ def attainable(intensity: float, tflops: float, gbps: float) -> float:
 
 @checked
 def intensity(block_m: int, block_n: int, bytes: int = 2) -> float:
-    """FLOP per byte read for an output tile of block_m x block_n; the K extent cancels.
+    """FLOP per byte read for an output tile of block_m x block_n. The K extent cancels. bytes: of one element.
 
     A step of depth k does 2*m*n*k FLOP and reads (m + n)*k elements, so the ratio is 2*m*n / ((m + n)*bytes).
-    At 2 bytes an element that is m*n / (m + n). Writing the result is not counted.
+    With 2 bytes per element this is m*n / (m + n). Writing the result is not counted.
     """
     _positive(block_m=block_m, block_n=block_n, bytes=bytes)
     return 2 * block_m * block_n / ((block_m + block_n) * bytes)
@@ -51,11 +51,13 @@ def intensity(block_m: int, block_n: int, bytes: int = 2) -> float:
 
 @checked
 def matmul_traffic(n: int, how: str = "tiled", tile: int | tuple[int, int] | None = None) -> int:
-    """Elements that an n x n x n product moves between slow and fast memory, reads and writes.
+    """Elements that an n x n x n product moves between slow and fast memory, reads and writes together.
 
-    naive   every operand read when it is needed: 2*n^3 + n^2
+    naive   every operand is read when it is needed: 2*n^3 + n^2
     tiled   output tiles of `tile` (one number, or rows and columns): n^3/rows + n^3/columns + n^2
     best    fast memory holds everything: 3*n^2
+
+    Raises `LabError` for another `how` or a missing tile, `SizeError` for a tile that does not divide n x n.
     """
     _positive(n=n)
     if how == "naive":
@@ -75,21 +77,21 @@ def matmul_traffic(n: int, how: str = "tiled", tile: int | tuple[int, int] | Non
 
 @checked
 def addition_intensity(bytes: int = 2) -> float:
-    """FLOP per byte of adding two matrices of any size: one FLOP, two reads and one write an element."""
+    """FLOP per byte of a matrix addition of any size: one FLOP, two reads and one write per element."""
     _positive(bytes=bytes)
     return 1 / (3 * bytes)
 
 
 @checked
 def multiplication_intensity(n: int, bytes: int = 2) -> float:
-    """Most FLOP per byte of any n x n x n product: 2*n^3 FLOP, each matrix moved once. It grows with n."""
+    """The most FLOP per byte that an n x n x n product can have: 2*n^3 FLOP, each matrix moved once; grows with n."""
     _positive(bytes=bytes)
     return 2 * n**3 / (matmul_traffic(n, "best") * bytes)
 
 
 @dataclass(frozen=True)
 class Argument:
-    """Does a tile's intensity exceed a machine's balance point? Both in FLOP per byte."""
+    """Compares a tile's intensity with a machine's balance point, both in FLOP per byte."""
 
     intensity: float
     balance: float
@@ -115,13 +117,14 @@ def l2_argument(
     l2_gbps: float = 1280.0,
     hit_rate: float = 2 / 3,
 ) -> Argument:
-    """t4_hgemm's question on an envelope: with a share of the reads served by L2, is a block tile big enough?
+    """Whether a block tile is large enough to be compute bound when L2 serves a share `hit_rate` of its reads.
 
-    DRAM has to deliver what misses L2, so all reads together get dram_gbps / (1 - hit_rate) and never more than
-    l2_gbps. Defaults: the T4's data-sheet peak and measured bandwidths; two of three reads hit, which gives a balance
-    point of 98.5: 256 x 128 (85.3) misses, 256 x 256 (128.0) passes. The document takes half of the reads and the mean
-    of both bandwidths, 750 GB/s, of which DRAM would have to deliver 375; that mean gives 86.7, and the document
-    prints 87.24, which is what an L2 of 1270 GB/s gives.
+    DRAM has to deliver what misses in L2, so all reads together get dram_gbps / (1 - hit_rate), and at most l2_gbps.
+    The defaults are the T4's data-sheet peak and measured bandwidths, and two of three reads hit. That gives a balance
+    point of 98.5: 256 x 128 (85.3) is too small, 256 x 256 (128.0) is large enough. The article t4_hgemm assumes that
+    half of the reads hit and takes the mean of both bandwidths, 750 GB/s, of which DRAM would have to deliver 375. That
+    mean gives 86.7; the article prints 87.24, which an L2 of 1270 GB/s would give. Raises `LabError` for a hit rate
+    outside 0 to 1.
     """
     if not 0 <= hit_rate <= 1:
         raise LabError(f"A hit rate lies between 0 and 1; {hit_rate} does not.")
@@ -131,7 +134,7 @@ def l2_argument(
 
 @checked
 def warp_argument(warp_m: int = 64, warp_n: int = 64, *, tflops: float = 65.0, smem_gbps: float = 3662.0) -> Argument:
-    """The same question one level down: warp tiles read from shared memory. T4 defaults: 32.0 against 17.7.
+    """Whether a warp tile that is read from shared memory is large enough. T4 defaults: 32.0 against 17.7.
 
     17.7 uses the data-sheet 65 TFLOPS; the balance point of 13 elsewhere in t4_hgemm uses cuBLAS's 49.439.
     """
@@ -140,7 +143,7 @@ def warp_argument(warp_m: int = 64, warp_n: int = 64, *, tflops: float = 65.0, s
 
 @dataclass(frozen=True)
 class Level:
-    """One memory of a roofline; `measured` says whether the bandwidth is measured or from a data sheet."""
+    """One memory of a roofline. measured: whether the bandwidth was measured; if not, it is the data sheet's."""
 
     name: str  # "DRAM", "L2", "shared memory"
     gbps: float
@@ -149,18 +152,18 @@ class Level:
 
 @dataclass(frozen=True)
 class Roofline:
-    """One compute peak over several memories, the slowest first."""
+    """One compute peak and the bandwidths of several memories, the slowest first."""
 
     name: str
     tflops: float
     levels: tuple[Level, ...]
 
     def balance(self, level: str = "DRAM") -> float:
-        """Balance point against one memory, FLOP per byte."""
+        """The balance point for one memory, in FLOP per byte. Raises `LabError` if its bandwidth is not known."""
         return balance(self.tflops, self.level(level).gbps)
 
     def attainable(self, intensity: float, level: str = "DRAM") -> float:
-        """TFLOPS at this intensity against one memory."""
+        """TFLOPS that one memory allows at this intensity. Raises `LabError` if its bandwidth is not known."""
         return attainable(intensity, self.tflops, self.level(level).gbps)
 
     @checked
@@ -174,7 +177,7 @@ class Roofline:
 
 @checked
 def roofline(gpu: Gpu | str, dtype_in: str = "f16", dtype_acc: str = "f32", tflops: float | None = None) -> Roofline:
-    """The roofline of a GPU: measured bandwidths where `hardware` has them, else the data sheet's DRAM.
+    """The roofline of a GPU: the measured bandwidths if they are known, and for DRAM otherwise the data sheet's.
 
     `tflops` replaces the data-sheet peak, for instance by a measured rate (`CUBLAS_HGEMM_T4`).
     """

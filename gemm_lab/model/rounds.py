@@ -1,7 +1,7 @@
-"""Tiles dealt to multiprocessors: how much of the work that is paid for ends up in the result.
+"""Output tiles distributed over multiprocessors, and the share of the computed elements that the result needs.
 
-A tile at the edge costs as much as a whole one, and the last round costs as much as a full one. Both are counts of the
-grid alone: no clock, no memory.
+A tile at the edge costs as much as a whole one, and the last round costs as much as a full one. The model counts tiles
+only; clocks and memory play no part.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from gpu_simulator.argument_checks import checked
 
 @dataclass(frozen=True)
 class Rounds:
-    """`tiles` over `workers`: `rounds` of them, `last` tiles in the last; `useful`, the share that is not wasted."""
+    """`tiles` in `rounds` rounds over `workers`, with `last` tiles in the last round.
+
+    useful: elements of the result ÷ elements that all rounds, if full of whole tiles, would compute.
+    """
 
     tiles: int
     workers: int
@@ -33,7 +36,7 @@ class Rounds:
 
 @checked
 def rounds(m: int, n: int, block: tuple[int, int], workers: int) -> Rounds:
-    """An M × N result in tiles of `block` = (BLOCK_M, BLOCK_N), one tile at a time on each of `workers`.
+    """The rounds of an M × N result in tiles of `block` = (BLOCK_M, BLOCK_N); each worker computes one tile per round.
 
     useful = M·N ÷ (rounds · workers · BLOCK_M · BLOCK_N). Raises `SizeError` for a number below 1.
     """

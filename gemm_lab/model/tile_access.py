@@ -1,8 +1,8 @@
-"""One warp instruction on a tile: which lane touches which row and byte of it.
+"""The row and the byte of a tile that each lane of one warp instruction accesses.
 
     tile_access(layout, "ldmatrix.x4", step=3).addresses
 
-A step moves the access over the tile; `steps` says how many it takes to have touched all of it.
+Each step accesses the next part of the tile; `steps` is the number of steps that cover all of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gemm_lab.model.tile_layout import TileLayout
 from gpu_simulator.hardware.bank_schedule import Schedule, ideal_wavefronts, schedule
 from gpu_simulator.hardware.swizzle import LayoutError
 
-# name -> (kind as `schedule` knows it, bytes a lane; 0: one element)
+# name -> (the kind for `schedule`, bytes per lane; 0: the size of the elements decides, see `access_width`)
 ACCESSES = {
     "row store": ("store", 0),
     "column load": ("load", 0),
@@ -25,13 +25,16 @@ ACCESSES = {
     "cp.async": ("cp.async.cg", 16),
     "fragment store": ("store", 0),
 }
-SOURCE_ROW_BYTES = 4096  # cp.async copies from a row-major matrix whose rows are so far apart
+SOURCE_ROW_BYTES = 4096  # distance of two rows in the row-major matrix that cp.async copies from
 TOY_ACCESSES = ("row store", "column load")
 
 
 @dataclass(frozen=True)
 class TileAccess:
-    """The lanes of one access. `rows`, `bytes`: int arrays, -1 where a lane is idle; `width` bytes a lane."""
+    """The lanes of one access.
+
+    rows, bytes: the row and the byte in it, one integer per lane, -1 in idle lanes.   width: bytes per lane.
+    """
 
     layout: TileLayout
     name: str
@@ -47,12 +50,12 @@ class TileAccess:
 
     @property
     def addresses(self) -> np.ndarray:
-        """Byte address of each lane, -1 where it is idle."""
+        """Byte address of each lane in shared memory, -1 in idle lanes."""
         return np.where(self.active, self.layout.address(np.maximum(self.rows, 0), np.maximum(self.bytes, 0)), -1)
 
     @property
     def source(self) -> np.ndarray:
-        """Where cp.async reads in global memory."""
+        """Byte offset in global memory that each lane of a cp.async reads."""
         return np.maximum(self.rows, 0) * SOURCE_ROW_BYTES + np.maximum(self.bytes, 0)
 
     @property
@@ -65,7 +68,7 @@ class TileAccess:
 
     @property
     def says(self) -> str:
-        """The place in the tile, such as “rows 0–15, columns 8–23”."""
+        """The part of the tile, such as “rows 0–15, columns 8–23”."""
         each = self.layout.element_bytes
         rows, first = self.rows[self.active], self.bytes[self.active]
         columns = first.min() // each, (first.max() + self.width - 1) // each
@@ -77,16 +80,16 @@ def _span(word: str, low: int, high: int) -> str:
 
 
 def access_width(layout: TileLayout, name: str) -> int:
-    """Bytes a lane. A fragment store moves two neighbouring elements."""
+    """Bytes per lane. A lane of a fragment store moves two neighbouring elements."""
     return ACCESSES[name][1] or layout.element_bytes * (2 if name == "fragment store" else 1)
 
 
 def access_problem(layout: TileLayout, name: str) -> str:
-    """Why this access cannot be made on this tile, as a sentence; empty if it can."""
+    """A sentence that says why this access is not possible on this tile; empty if it is."""
     if name not in ACCESSES:
         return f"There is no access “{name}”; there are {', '.join(ACCESSES)}."
     if layout.banks == 4 and name not in TOY_ACCESSES:
-        return f"The toy of 4 banks knows the accesses {' and '.join(TOY_ACCESSES)}."
+        return f"The toy machine of 4 banks has only the accesses {' and '.join(TOY_ACCESSES)}."
     width = access_width(layout, name)
     if name == "fragment store" and layout.element_bytes not in (2, 4):
         return f"A fragment store writes two neighbours of FP16, BF16 or FP32; {layout.element} is another size."
@@ -112,7 +115,7 @@ def access_problem(layout: TileLayout, name: str) -> str:
 
 
 def steps(layout: TileLayout, name: str) -> int:
-    """How many accesses touch the whole tile."""
+    """The number of accesses that cover the whole tile."""
     width, lanes = access_width(layout, name), layout.banks
     if name == "column load":
         return -(-layout.rows // lanes) * layout.columns
@@ -123,7 +126,7 @@ def steps(layout: TileLayout, name: str) -> int:
 
 
 def tile_access(layout: TileLayout, name: str, step: int = 0) -> TileAccess:
-    """The access called `name` at its step number `step`; raises `LayoutError` where it cannot be made."""
+    """Step number `step` of the access `name`. Raises `LayoutError` if the access or the step is not possible."""
     if problem := access_problem(layout, name):
         raise LayoutError(problem)
     count = steps(layout, name)
@@ -151,6 +154,6 @@ def tile_access(layout: TileLayout, name: str, step: int = 0) -> TileAccess:
 
 
 def totals(layout: TileLayout, name: str) -> tuple[int, int]:
-    """(wavefronts, ideal wavefronts) of the accesses that touch the whole tile."""
+    """(wavefronts, ideal wavefronts) of the accesses that cover the whole tile."""
     every = [tile_access(layout, name, step) for step in range(steps(layout, name))]
     return sum(a.schedule.count for a in every), sum(a.ideal for a in every)

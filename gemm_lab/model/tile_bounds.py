@@ -1,12 +1,12 @@
-"""What a persistent kernel of whole tiles can reach at most.
+"""Upper bounds for the speed of a persistent kernel that computes whole tiles.
 
-The tensor cores, tiles over multiprocessors, and bytes per FLOP from shared memory, L2 and DRAM: bounds, each with what
-it assumes; none of them is a measurement.
+The bounds come from the tensor cores, from the distribution of tiles over multiprocessors, and from the bytes per FLOP
+of shared memory, L2 and DRAM. Each states its assumptions; none is a measurement.
 
     for row in tile_bounds(hardware.B200, 4096, 4096, 4096): print(row.what, row.text, row.bound_tflops)
 
-The tensor cores of a B200 read A and B from shared memory, a tile's operands once. Two blocks that multiply as a pair
-(tcgen05 with cta_group::2) load half of B each, and what is read of it serves both.
+The tensor cores of a B200 read A and B from shared memory, each operand of a tile once. If two blocks multiply as a
+pair (tcgen05 with cta_group::2), each loads half of B, and both use all of it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ OPERAND_BYTES = 2  # BF16 and FP16, and D as it is stored
 
 @dataclass(frozen=True)
 class BoundRow:
-    """One line of the table. `value` in `unit`; `bound_tflops` of the whole GPU, None where it needs a figure that is
-    not published. `source` names where the machine's figure comes from.
+    """One line of the table: `value` in `unit`, and the bound for the whole GPU.
+
+    bound_tflops: None if it needs a figure that is not published.   source: of the GPU's figure.
     """
 
     what: str
@@ -37,30 +38,33 @@ class BoundRow:
 
 @dataclass(frozen=True)
 class Tail:
-    """Tiles taken in turns by so many workers (blocks or pairs): whole rounds, and the share of the last that works."""
+    """Rounds in which `workers` (blocks or pairs of blocks) compute `tiles` tiles, one tile each per round."""
 
     tiles: int
     workers: int
 
     @property
     def waves(self) -> int:
-        """How many tiles the busiest worker takes."""
+        """Number of rounds, which is also the largest number of tiles of one worker."""
         return -(-self.tiles // self.workers)
 
     @property
     def last(self) -> int:
-        """Tiles of the last round."""
+        """Number of tiles in the last round."""
         return self.tiles - (self.waves - 1) * self.workers
 
     @property
     def efficiency(self) -> float:
-        """Share of the workers' time in which they work, if every tile takes as long as any other."""
+        """Share, 0 to 1, of the workers' time in which they compute, if all tiles take equally long."""
         return self.tiles / (self.waves * self.workers)
 
 
 @checked
 def tail(m: int, n: int, block: tuple[int, int], workers: int) -> Tail:
-    """The tail of an M × N result in tiles of `block`; tiles at the edges count whole."""
+    """The tail of an M × N result in tiles of `block`; a partial tile counts as a whole one.
+
+    Raises `SizeError` for a number below 1.
+    """
     if min(m, n, *block, workers) < 1:
         raise SizeError(
             f"M, N, tiles and workers are at least 1; {m} × {n} in {block[0]} × {block[1]} over {workers} "
@@ -79,8 +83,9 @@ def tile_bounds(
     pair: bool = False,
     dtype: tuple[str, str] = ("bf16", "f32"),
 ) -> list[BoundRow]:
-    """The table for an M × N × K product in tiles of `block` (BLOCK_M, BLOCK_N, BLOCK_K), a block a multiprocessor.
+    """The bounds for an M × N × K product, with one block per multiprocessor.
 
+    block: its tile, (BLOCK_M, BLOCK_N, BLOCK_K).
     pair: two blocks multiply together; their tile has 2 · BLOCK_M rows, and each loads and reads half of B.
     dtype: (input, accumulator), a key of the GPU's peaks.   Raises `LabError` for a peak that is not known.
     """
@@ -90,7 +95,7 @@ def tile_bounds(
     turns = tail(m, n, (block_m * blocks, block_n), gpu.sms // blocks)
     each = peak * 1e12 / gpu.sms  # FLOP/s of one multiprocessor
     per_block = 2 * block_m * block_n * block_k  # FLOP of one k tile and one block
-    read = (block_m + block_n / blocks) * block_k * OPERAND_BYTES  # bytes that they take, loaded once and read once
+    read = (block_m + block_n / blocks) * block_k * OPERAND_BYTES  # bytes of their operands, loaded once and read once
     once = (m * k + k * n + m * n) * OPERAND_BYTES  # every matrix moved once
     smem_gbps, intensity = each * read / per_block / 1e9, per_block / read
     clock = smem_gbps * 1000 / gpu.smem_bytes_per_clock  # MHz at which shared memory would just keep up
@@ -154,7 +159,7 @@ def tile_bounds(
 
 
 def at_most(rows: list[BoundRow]) -> BoundRow:
-    """The lowest bound that holds whatever L2 does: of all rows but the one without reuse."""
+    """The row with the lowest bound, among those that do not assume that L2 fails to serve any read."""
     return min(
         (row for row in rows if row.bound_tflops is not None and "no reuse" not in row.what),
         key=lambda row: row.bound_tflops,

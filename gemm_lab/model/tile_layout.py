@@ -1,4 +1,4 @@
-"""Where an element of a row-major tile lies in shared memory: plain, padded, or swizzled by an XOR.
+"""The address of each element of a row-major tile in shared memory: plain, padded, or swizzled by an XOR.
 
 TileLayout(64, 128, layout="xor").address(row=5, byte=32)
 """
@@ -22,12 +22,12 @@ BANK_BYTES = 4
 class TileLayout:
     """A tile of `rows` rows of `row_bytes` bytes, its first byte at address 0 of shared memory.
 
-    layout   "plain"; "padded" (`pad_bytes` behind each row); "xor" (the XOR that fits the row, `row_swizzle`);
-             "swizzle" (Swizzle(bits, base, shift) of byte addresses); "tma32", "tma64", "tma128" (boxes as wide as
-             the mode, each box's rows dense, boxes of the same rows one after the other)
-    banks    32; 4 is the toy machine with lines of 16 bytes and warps of 4 lanes
+    layout   "plain"; "padded" (`pad_bytes` after each row); "xor" (the XOR that fits the row, `row_swizzle`);
+             "swizzle" (Swizzle(bits, base, shift) of byte addresses); "tma32", "tma64", "tma128" (boxes whose width
+             is the mode's, each with dense rows; the boxes of the same rows follow one another)
+    banks    32; 4 is a toy machine with lines of 16 bytes and warps of 4 lanes
 
-    Raises `LayoutError` with the reason where no such tile exists.
+    Raises `LayoutError` with the reason if no such tile exists.
     """
 
     rows: int = 64
@@ -50,29 +50,29 @@ class TileLayout:
 
     @property
     def columns(self) -> int:
-        """Elements of a row."""
+        """Number of elements in a row."""
         return self.row_bytes // self.element_bytes
 
     @property
     def line_bytes(self) -> int:
-        """Bytes of one pass over the banks."""
+        """Bytes of one line, that is, one word of each bank."""
         return self.banks * BANK_BYTES
 
     @property
     def chunk_bytes(self) -> int:
-        """What an XOR layout moves: 16 bytes, or one word of the toy machine."""
+        """Bytes of the pieces that an XOR layout moves: 16, or one word on the toy machine."""
         return CHUNK_BYTES if self.banks == 32 else BANK_BYTES
 
     @property
     def row_stride(self) -> int:
-        """Bytes from a row to the next, before any XOR."""
+        """Bytes from one row to the next, before any XOR."""
         if self.layout == "padded":
             return self.row_bytes + self.pad_bytes
         return int(self.layout[3:]) if self.layout.startswith("tma") else self.row_bytes
 
     @property
     def size_bytes(self) -> int:
-        """Shared memory that the tile takes, the padding of its last row included."""
+        """Bytes of shared memory that the tile occupies, including the padding of its last row."""
         return self.rows * self.row_bytes + (self.rows * self.pad_bytes if self.layout == "padded" else 0)
 
     @cached_property
@@ -97,7 +97,7 @@ class TileLayout:
         return plain if self.swizzle is None else self.swizzle(plain)
 
     def place(self, address):
-        """(row, byte) that lies at an address; row -1 in the padding. The inverse of `address`."""
+        """(row, byte) of the tile at an address, the inverse of `address`; row -1 in the padding."""
         address = np.asarray(address)
         plain = address if self.swizzle is None else self.swizzle(address)
         if self.layout.startswith("tma"):
@@ -108,7 +108,7 @@ class TileLayout:
         return np.where(byte < self.row_bytes, row, -1), byte
 
     def changed(self, **values) -> TileLayout:
-        """The same tile with other values; raises `LayoutError` if that does not exist."""
+        """The same tile with other values. Raises `LayoutError` if no such tile exists."""
         return replace(self, **values)
 
     @property
@@ -121,10 +121,10 @@ class TileLayout:
         kind = {"xor": "XOR, ", "swizzle": ""}.get(self.layout, f"TMA {self.layout[3:]}-byte mode, ")
         return f"{kind}Swizzle({s.bits}, {s.base}, {s.shift})"
 
-    # ---- What cannot be ----
+    # ---- Tiles that do not exist ----
 
     def problem(self) -> str:
-        """Why this tile does not exist, as a sentence; empty if it does. The JavaScript mirror says the same words."""
+        """A sentence that says why no such tile exists, else "". The JavaScript version uses the same words."""
         if self.layout not in LAYOUTS:
             return f"There is no layout “{self.layout}”; there are {', '.join(LAYOUTS)}."
         if self.element not in ELEMENT_BYTES:
@@ -132,7 +132,7 @@ class TileLayout:
         if self.banks not in (4, 32):
             return f"A machine of {self.banks} banks is not drawn here; use 32, or 4 for the toy."
         if self.banks == 4 and (self.element_bytes != BANK_BYTES or self.layout.startswith("tma")):
-            return "The toy of 4 banks holds f32 in the layouts plain, padded, xor and swizzle."
+            return "The toy machine of 4 banks has only f32, in the layouts plain, padded, xor and swizzle."
         if not 1 <= self.rows <= MOST_ROWS:
             return f"A tile has 1 to {MOST_ROWS} rows, not {self.rows}."
         least = BANK_BYTES * 4

@@ -1,7 +1,7 @@
-"""What a choice of tiles asks of a GPU, and what then limits it: bounds that hold before a kernel is written.
+"""The resources that a choice of tiles needs on a GPU, and the bounds that follow, before any kernel is written.
 
-Registers are those that the tile cannot do without (accumulators and the fragments of one mma step), so the true number
-is higher and the occupancy at most what is said here. Bandwidths that nobody measured for a GPU are left out.
+Registers count only what the tile needs at least (accumulators and the fragments of one mma step). A real kernel needs
+more, so its occupancy is at most the one given here. Bandwidths that were not measured for a GPU are left out.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from gpu_simulator.errors import LaunchError, SizeError
 from gpu_simulator.hardware.data_sheets import Gpu
 from gpu_simulator.hardware.occupancy import WARP, Occupancy, occupancy
 
-MMA_K = 8  # of the smallest m16n8 mma of FP16 and BF16
+MMA_K = 8  # K of m16n8k8, the smallest mma of FP16 and BF16 with m16n8
 
 
 @dataclass(frozen=True)
 class TileResources:
-    """Tiles of 16-bit elements. smem in bytes a block; registers a thread; bounds in TFLOPS by what sets them."""
+    """Resources and bounds of tiles of 16-bit elements.
+
+    smem: bytes per block.   registers: per thread.   bounds: TFLOPS by the name of the limit.
+    """
 
     block: tuple[int, int, int]
     warp: tuple[int, int]
@@ -27,35 +30,35 @@ class TileResources:
     smem: int
     registers: int
     occupancy: Occupancy | None
-    refusal: str  # why no block starts; empty if one does
-    block_intensity: float
-    warp_intensity: float
+    refusal: str  # why no block can be launched; empty if one can
+    block_intensity: float  # FLOP per byte
+    warp_intensity: float  # FLOP per byte
     bounds: dict[str, float]
-    dram_bound: float  # TFLOPS if every read went to DRAM
+    dram_bound: float  # TFLOPS if DRAM served every read
 
     @property
     def binding(self) -> str:
-        """The lowest bound, or why the kernel does not start."""
+        """The name of the lowest bound, or why the kernel cannot be launched."""
         return self.refusal or min(self.bounds, key=self.bounds.__getitem__)
 
     @property
     def attainable(self) -> float:
-        """TFLOPS at most, if L2 serves what DRAM cannot; 0 for tiles that do not start."""
+        """The most TFLOPS if L2 serves what DRAM cannot; 0 if the kernel cannot be launched."""
         return 0.0 if self.refusal else min(self.bounds.values())
 
     @property
     def hit_rate_needed(self) -> float:
-        """The share of a block's reads that L2 has to serve so that DRAM is not the limit."""
+        """The share, 0 to 1, of a block's reads that L2 has to serve so that DRAM is not the limit."""
         return max(0.0, 1 - self.dram_bound / min(self.bounds.values()))
 
 
 def tile_resources(
     gpu: Gpu, block: tuple[int, int, int], warp: tuple[int, int], stages: int = 1, accumulator: str = "f32"
 ) -> TileResources:
-    """Bounds for a block tile (BLOCK_M, BLOCK_N, BLOCK_K) cut into warp tiles, with `stages` copies in shared memory.
+    """Resources and bounds for a block tile (BLOCK_M, BLOCK_N, BLOCK_K) that is divided into warp tiles.
 
-    accumulator: "f32" or "f16".   Raises `SizeError` where warp tiles do not divide the block tile or are no multiple
-    of an m16n8k8 mma.
+    stages: buffers in shared memory.   accumulator: "f32" or "f16".   Raises `SizeError` if warp tiles do not divide
+    the block tile or are not multiples of an m16n8k8 mma, or for fewer than one stage.
     """
     (block_m, block_n, block_k), (warp_m, warp_n) = block, warp
     if warp_m % 16 or warp_n % 8 or block_k % MMA_K or min(*block, *warp) < 1:
@@ -89,7 +92,10 @@ def tile_resources(
 
 
 def shared_gbps(gpu: Gpu) -> float | None:
-    """Shared-memory bandwidth of the whole GPU: measured, else bytes a clock times the boost clock."""
+    """Shared-memory bandwidth of the whole GPU in GB/s: measured, else bytes per clock times the boost clock.
+
+    None if neither the bandwidth nor the boost clock is known.
+    """
     if gpu.smem_measured_gbps:
         return gpu.smem_measured_gbps
     return gpu.sms * gpu.smem_bytes_per_clock * gpu.boost_mhz / 1000 if gpu.boost_mhz else None

@@ -1,11 +1,11 @@
-"""Matrix multiplication cut into block, warp and thread tiles: plain loops that count what they move.
+"""Matrix multiplication in block, warp and thread tiles: plain loops that count the elements they move.
 
     for each block tile     DRAM -> shared memory        a tile of A and a tile of B
       for each warp tile    shared memory -> the warp    a slice of both
         for each thread     -> registers                 a column of A and a row of B for every k
           multiply
 
-`tiled_matmul` runs these loops; `closed_form` says what the counts have to be; `walk` yields the tiles for a
+`tiled_matmul` runs these loops; `closed_form` computes the same counts by formulas; `walk` yields the tiles for a
 picture. Sizes are (m, n, k) in elements. Row-major A is (M, K), row-major B is (K, N).
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.errors import LabError, SizeError
 
-# What plain loops do in about half a minute: multiply-adds of whole rows and one by one, and tiles entered.
+# What takes about half a minute: multiply-adds by NumPy (first number) or one by one in Python (second), and tiles.
 MOST_PRODUCTS, MOST_SINGLE_PRODUCTS, MOST_TILES = 2**31, 2**26, 3_000_000
 MOST_EDGE = 65536
 
@@ -40,9 +40,9 @@ class Tile(NamedTuple):
 class Traffic:
     """Elements moved at each level.
 
-    dram_*      between DRAM and fast memory: A and B read; C written, and read again if a sum was put aside
-    shared_*    read from shared memory by warps; a value that several lanes of a warp want is read once
-    register_*  written into registers of threads; lanes that want the same value each keep a copy
+    dram_*      between DRAM and fast memory: A and B are read; C is written, and read again if a partial sum was stored
+    shared_*    read from shared memory by warps; a value that several lanes of a warp use is read once
+    register_*  written into registers of threads; lanes that use the same value each keep a copy
     """
 
     dram_a: int = 0
@@ -69,11 +69,11 @@ class Traffic:
 
 @dataclass(frozen=True)
 class TiledResult:
-    """`product` (M, N) in float64, or int64 for integers; counted `traffic`; `steps` taken at each level."""
+    """The result of `tiled_matmul`."""
 
-    product: np.ndarray
+    product: np.ndarray  # shape (M, N), float64, or int64 for integers
     traffic: Traffic
-    steps: Mapping[str, int]  # "block", "warp", "thread", "multiply-add"
+    steps: Mapping[str, int]  # number of "block", "warp" and "thread" tiles, and of each "multiply-add"
 
 
 @checked
@@ -89,15 +89,16 @@ def tiled_matmul(
 ) -> TiledResult:
     """A (M, K) times B (K, N) by nested tiles, counting every element moved.
 
-    no tiles   every operand comes from DRAM when it is needed
-    block      alone: every thread makes one element of C and reads its operands from shared memory
+    no tiles   every operand is read from DRAM when it is needed
+    block      alone: every thread computes one element of C and reads its operands from shared memory
     warp       a warp reads its slices once and its lanes share them, as tensor-core fragments are shared
     thread     registers are private: a thread reads m + n values for m*n products
-    order      loops over block tiles, outermost first. With k last each (m, n) is a thread block of its own,
-               which starts with nothing loaded; otherwise one processor holds one tile of each matrix
+    order      loops over block tiles, outermost first. If k is last, each (m, n) is a thread block of its own that
+               starts with nothing loaded; otherwise one processor keeps one tile of each matrix
     compute    "loops": scalar innermost loops; "numpy": the innermost tile at once. The counts are the same
 
-    Raises `SizeError` where a tile does not divide what it tiles, naming sizes that do.
+    Raises `SizeError` if a tile does not divide the level above, naming sizes that do, and for products that would take
+    minutes; `LabError` for tiles, an order or matrices that are not valid.
     """
     a, b = as_matrices(a, b)
     if compute not in ("loops", "numpy"):
@@ -121,7 +122,7 @@ def tiled_matmul(
 
 
 class _Run:
-    """The matrices, what is loaded, and the counters."""
+    """The matrices, the tiles that are loaded, and the counters."""
 
     def __init__(self, a: np.ndarray, b: np.ndarray, compute: str):
         self.a, self.b, self.loops = a, b, compute == "loops"
@@ -132,7 +133,7 @@ class _Run:
         self.started: set[tuple] = set()
 
     def naive(self) -> None:
-        """Every product reads both operands from DRAM; only the sum stays in a register."""
+        """Multiply without tiles: every product reads both operands from DRAM; the sum stays in a register."""
         (rows, depth), columns = self.a.shape, self.b.shape[1]
         for i in range(rows):
             for j in range(columns):
@@ -143,7 +144,7 @@ class _Run:
                 self.counts["dram_c_write"] += 1
 
     def enter_block(self, tile: Tile, new_block: bool) -> None:
-        """DRAM -> shared memory, for tiles that are not there already."""
+        """Count DRAM -> shared memory for the operands of a block tile that are not loaded already."""
         self.steps["block"] += 1
         output = (tile.m, tile.n)
         if self.held.get("c") != output:
@@ -151,7 +152,7 @@ class _Run:
                 self.held.clear()
             if output in self.started:
                 self.counts["dram_c_read"] += len(tile.m) * len(tile.n)
-            self.counts["dram_c_write"] += len(tile.m) * len(tile.n)  # it will leave again, once
+            self.counts["dram_c_write"] += len(tile.m) * len(tile.n)  # the sum is written once when the tile is left
             self.started.add(output)
             self.held["c"] = output
         for name, rows, columns in (("a", tile.m, tile.k), ("b", tile.k, tile.n)):
@@ -160,21 +161,24 @@ class _Run:
                 self.held[name] = (rows, columns)
 
     def enter_warp(self, part: Tile) -> None:
-        """Shared memory -> the warp. Without warp tiles nothing happens here: `multiply_lanes` reads."""
+        """Count shared memory -> the warp. Without warp tiles, `multiply_lanes` counts these reads."""
         if part.level == "warp":
             self.steps["warp"] += 1
             self.counts["shared_a"] += len(part.m) * len(part.k)
             self.counts["shared_b"] += len(part.k) * len(part.n)
 
     def multiply_thread(self, piece: Tile) -> None:
-        """One thread: a column of A and a row of B into its own registers for every k."""
+        """Multiply one thread tile: for every k, a column of A and a row of B go into the thread's registers."""
         self.steps["thread"] += 1
         self.counts["register_a"] += len(piece.m) * len(piece.k)
         self.counts["register_b"] += len(piece.k) * len(piece.n)
         self._multiply(piece)
 
     def multiply_lanes(self, part: Tile) -> None:
-        """No thread tiles: a warp's fragments lie once across its lanes, or each thread makes one element."""
+        """Multiply without thread tiles.
+
+        The lanes of a warp together hold each fragment once. Without warp tiles, each thread computes one element.
+        """
         if part.level == "warp":
             self.counts["register_a"] += len(part.m) * len(part.k)
             self.counts["register_b"] += len(part.k) * len(part.n)
@@ -205,7 +209,7 @@ def closed_form(
     thread: tuple[int, int] | None = None,
     order: str = "mnk",
 ) -> Traffic:
-    """What `tiled_matmul` has to count, as formulas: with tiles of m rows, B is read M/m times, and so on."""
+    """The counts of `tiled_matmul` by formulas: for example, with tiles of m rows, B is read M/m times."""
     _check(m, n, k, block, warp, thread, order)
     every = m * n * k
     if block is None:
@@ -227,7 +231,7 @@ def closed_form(
 
 
 def _fetches(axes: str, order: str, trips: Mapping[str, int]) -> int:
-    """Fetches if one tile is held: all loops down to the innermost one that moves to another tile."""
+    """How many tiles are loaded if one is kept: the trips of all loops down to the innermost one that changes it."""
     moving = [i for i, axis in enumerate(order) if axis in axes and trips[axis] > 1]
     return prod(trips[axis] for axis in order[: moving[-1] + 1]) if moving else 1
 
@@ -243,7 +247,10 @@ def walk(
     thread: tuple[int, int] | None = None,
     order: str = "mnk",
 ) -> Iterator[Tile]:
-    """The tiles in the order in which `tiled_matmul` enters them: a block, its first warp, its threads, …"""
+    """The tiles in the order in which `tiled_matmul` enters them: a block, its first warp, its threads, …
+
+    Raises `SizeError` and `LabError` for the same tiles and orders as `tiled_matmul`.
+    """
     _check(m, n, k, block, warp, thread, order)
 
     def tiles() -> Iterator[Tile]:
@@ -257,7 +264,7 @@ def walk(
 
 
 def _split(whole: Tile, sizes: tuple[int, int, int], order: str, level: str) -> Iterator[Tile]:
-    """`whole` cut into tiles of `sizes`, in the order of the loops."""
+    """The tiles of `sizes` that make up `whole`, in the order of the loops."""
     cuts = {
         axis: [range(start, start + size) for start in getattr(whole, axis)[::size]]
         for axis, size in zip("mnk", sizes, strict=True)
@@ -268,7 +275,10 @@ def _split(whole: Tile, sizes: tuple[int, int, int], order: str, level: str) -> 
 
 
 def as_matrices(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A (M, K) and B (K, N) as int64 if both are integers, else float64; `SizeError` if they do not fit."""
+    """A (M, K) and B (K, N) as int64 if both are integers, else float64.
+
+    Raises `LabError` if they are not matrices of real numbers, `SizeError` if they cannot be multiplied.
+    """
     try:
         a, b = np.asarray(a), np.asarray(b)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -285,7 +295,7 @@ def as_matrices(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _require_patience(products: int, compute: str, whole, block, warp, thread) -> None:
-    """A `SizeError` for what would keep plain loops busy for minutes."""
+    """Raise `SizeError` for a product that would take the loops minutes."""
     smallest = (*thread, warp[2]) if thread else warp or block or whole
     tiles = prod(-(-extent // size) for extent, size in zip(whole, smallest, strict=True))
     most = MOST_SINGLE_PRODUCTS if compute == "loops" else MOST_PRODUCTS

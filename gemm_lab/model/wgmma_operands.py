@@ -1,4 +1,4 @@
-"""What one wgmma reads of its operands in shared memory, in wavefronts.
+"""The wavefronts in which one wgmma reads its operands from shared memory.
 
 Recorded on an H200 for BF16, the 128-byte swizzle and K-major operands (memory_l1_wavefronts_shared of the Hopper
 ladder, results/profiles/h200/rungs.csv): 48 for an m64n128k16, 80 for an m64n256k16.

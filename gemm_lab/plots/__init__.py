@@ -1,7 +1,7 @@
-"""Plots of results: ladder, sizes, roofline, resources, machine code. Each returns a matplotlib Figure.
+"""Plots of results: ladder, sizes, roofline, resources, machine code. Each function returns a matplotlib Figure.
 
-Speeds are TFLOPS, sizes elements, bandwidths GB/s, clocks MHz. A measurement is any object with the columns
-of `results/measured/<gpu>.csv` as attributes.
+Speeds are in TFLOPS, sizes in elements, bandwidths in GB/s, clocks in MHz. A measurement is any object that has the
+columns of `results/measured/<gpu>.csv` as attributes.
 """
 
 from gemm_lab.plots.bench import bench

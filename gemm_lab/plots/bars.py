@@ -1,4 +1,4 @@
-"""TFLOPS of many kernels as lying bars, the fastest on top: for ladders whose names no longer stand side by side."""
+"""TFLOPS of many kernels as horizontal bars, the fastest on top, for ladders with too many names for one row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from gemm_lab.plots import rows as read
 from gemm_lab.plots import style
 
-ROW = 0.235  # inches a kernel
+ROW = 0.235  # inches per kernel
 
 
 @style.drawn
@@ -23,10 +23,11 @@ def bars(
     published: Mapping[str, float] | None = None,
     published_on: str = "",
 ) -> Figure:
-    """One bar a kernel, with its quartiles and number.
+    """One bar per kernel, with its quartiles and its TFLOPS.
 
-    rungs: measured rows of one size.   lines: {label: TFLOPS}, drawn from top to bottom with their labels above.
-    published: {kernel: TFLOPS of a document on the GPU `published_on`}, as diamonds.
+    rungs: measured rows of one size.   lines: {label: TFLOPS}, drawn as vertical lines with their labels above.
+    lit: the kernel to highlight.
+    published: {kernel: TFLOPS that a document gives for the GPU `published_on`}, drawn as diamonds.
     """
     rungs = sorted(rungs, key=lambda row: read.number(row, "tflops"))
     published = {read.short(name): speed for name, speed in (published or {}).items()}
@@ -43,7 +44,7 @@ def bars(
         low, high = (read.number(row, column) or speed for column in ("tflops_low", "tflops_high"))
         ax.plot([low, high], [y, y], color=style.INK, linewidth=style.LINE, zorder=4)
         end, mark = max(speed, high), published.get(name, 0.0)
-        close = -0.005 < mark / ax.get_xlim()[1] - end / ax.get_xlim()[1] < 0.09  # the number goes behind the diamond
+        close = -0.005 < mark / ax.get_xlim()[1] - end / ax.get_xlim()[1] < 0.09  # then the number follows the diamond
         ax.annotate(
             read.in_tflops(speed, 100),
             (max(end, mark) if close else end, y),

@@ -1,4 +1,4 @@
-"""A Bench of the api as a ladder plot, with what the source documents published beside it."""
+"""Plots a Bench as a ladder, beside the speeds that the source documents published."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ MOST_SIDE_BY_SIDE = 14
 def bench(bench: Any, *, lit: str | None = None, n: int | None = None, published: bool = True) -> Figure:
     """The rows of a Bench (`.rows`, `.ladder.spec`) at size n, by default the largest, as `ladder` draws them.
 
-    published: show results/published.csv where a rung says which of its kernels it follows (an attribute
-    `published` of the KernelSpec, such as "kernel3"). Raises LabError if no row has this size.
+    published: also show the figures of results/published.csv for each rung that follows a published kernel (attribute
+    `published` of its KernelSpec, such as "kernel3"). lit: the kernel to highlight. Ladders of more than
+    MOST_SIDE_BY_SIDE rungs are drawn with horizontal bars. Raises `LabError` if no row has this size.
     """
     n = n or max((row.n for row in bench.rows), default=None)
     rows = [row for row in bench.rows if row.n == n]
@@ -34,7 +35,7 @@ def bench(bench: Any, *, lit: str | None = None, n: int | None = None, published
 
 
 def _lying(rows: list[Any], spec: Any, n: int, lit: str | None, published: bool) -> Figure:
-    """Many rungs as lying bars, beside the speeds that the document gives for this size on its own GPU."""
+    """Many rungs as horizontal bars, with the speeds that the document gives for this size on its own GPU."""
     rungs = [row for row in rows if read.is_rung(row)]
     ceiling = read.median(read.number(row, "ceiling_tflops") for row in rungs)
     lines = read.baselines(rows, rungs) | ({"ceiling": ceiling} if ceiling else {})
@@ -52,10 +53,10 @@ def _lying(rows: list[Any], spec: Any, n: int, lit: str | None, published: bool)
 
 
 def published_rows(spec: Any, n: int) -> list[SimpleNamespace]:
-    """Rows of results/published.csv for the rungs of a ladder, under the names of the rungs.
+    """Rows of results/published.csv for the rungs of a ladder: objects with kernel, gpu and percent_of_cublas.
 
-    Only rows of size n or of a size that the document does not give. Where a document gives TFLOPS and no share
-    of cuBLAS, the share is taken against its own cuBLAS at the same size.
+    kernel: the name of the rung. Only rows of size n, or whose size the document does not give, are used. If a document
+    gives TFLOPS but no share of cuBLAS, the share is computed from its own cuBLAS at the same size; it may be None.
     """
     rungs = {rung.published: rung.name for rung in spec.kernels if getattr(rung, "published", None)}
     if not rungs:

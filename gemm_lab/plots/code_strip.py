@@ -1,4 +1,4 @@
-"""Machine code as a strip: one stripe for each instruction, in the order in which a warp issues them."""
+"""Machine code as a strip: one stripe per instruction, in the order in which a warp issues them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from gemm_lab.plots import style
 from gpu_simulator.errors import LabError
 
-# What is drawn, from the longest stripe to the shortest: opcode, colour, length, words of the legend.
+# Opcodes with a colour of their own: opcode, colour, length of the stripe, words of the legend.
 KINDS = (
     ("BAR", style.VERMILION, 1.0, "BAR, the barrier"),
     ("SYNCS", "#F08A5D", 1.0, "SYNCS, an mbarrier"),
@@ -37,16 +37,17 @@ _ROW, _HEAD, _FOOT, _LEFT, _RIGHT = 0.62, 0.55, 1.05, 0.35, 0.35  # inches
 def code_strip(
     rows: Sequence[tuple[str, Sequence[Any]]], title: str = "one turn of the main loop", *, counts: bool = True
 ) -> Figure:
-    """(name, instructions in order) for each row, all on one scale; an instruction has an `opcode`, as a SassLine has.
+    """One strip for each of `rows`, (name, instructions in order), all on one scale.
 
-    With `counts` the number of instructions stands behind each row.
+    An instruction is any object with an `opcode`, such as a SassLine. counts: write the number of instructions after
+    each row. Raises `LabError` if there are no instructions.
     """
     rows = [(name, [line.opcode.split(".")[0] for line in lines]) for name, lines in rows if lines]
     if not rows:
         raise LabError("There is nothing to draw: a strip needs the instructions of at least one loop.")
     shown = {opcode for _, opcodes in rows for opcode in opcodes}
     kinds = [kind for kind in KINDS if kind[0] in shown]
-    foot = _FOOT + 0.26 * max(0, len(kinds) // 3 - 1)  # a further line of the legend, beyond two
+    foot = _FOOT + 0.26 * max(0, len(kinds) // 3 - 1)  # _FOOT has room for two lines of the legend
     fig = style.figure(style.WIDTH, _HEAD + _ROW * len(rows) + foot)
     width, height = fig.get_size_inches()
     names = 0.2 + 0.088 * max(len(name) for name, _ in rows)
@@ -55,7 +56,7 @@ def code_strip(
     ax.axis("off")
     longest = max(len(opcodes) for _, opcodes in rows)
     ax.set(xlim=(0, longest), ylim=(len(rows), 0))
-    points = (width - _LEFT - names - _RIGHT - 0.45) * 72 / longest  # a stripe's width
+    points = (width - _LEFT - names - _RIGHT - 0.45) * 72 / longest  # width of a stripe
     for y, (name, opcodes) in enumerate(rows):
         for kind, colour, length, _ in (*KINDS, ("", *_REST)):
             known = [opcode for opcode, *_ in KINDS]
@@ -80,7 +81,7 @@ def code_strip(
 
 
 def _legend(fig: Figure, top: float, kinds: Sequence[tuple]) -> None:
-    """Rows of three for the `kinds` that occur; `top` in inches above the lower edge."""
+    """The legend of these kinds, three in a row. top: its upper edge, in inches above the lower edge of the figure."""
     width, height = fig.get_size_inches()
     column = (width - _LEFT - _RIGHT) / 3
     for index, (colour, words) in enumerate([(kind[1], kind[3]) for kind in kinds] + [(_REST[0], _REST[2])]):

@@ -1,4 +1,4 @@
-"""What compiled kernels use of an SM."""
+"""Plots the resources of an SM that compiled kernels use."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from gpu_simulator.hardware.occupancy import occupancy
 
 @style.drawn
 def resources(compiled_list: Iterable[Any], gpu: Gpu) -> Figure:
-    """Registers a thread, shared memory a block, blocks an SM: one row a rung, one panel a resource.
+    """Registers per thread, shared memory per block and blocks per SM: one row per kernel, one panel per resource.
 
     compiled_list: objects with `name`, `registers`, `smem` (bytes) and `threads`, such as `Compiled`.
-    A dashed line is the limit of the GPU. A kernel that cannot start there "does not fit".
+    A dashed line is the limit of the GPU. A kernel that cannot be launched on it "does not fit". Raises `LabError` for
+    an empty list.
     """
     compiled = list(compiled_list)
     if not compiled:
@@ -48,7 +49,7 @@ def resources(compiled_list: Iterable[Any], gpu: Gpu) -> Figure:
 
 
 def _bars(ax: Axes, values: Sequence[float], limit: float | None) -> None:
-    """One bar a rung with its number, and the limit; without a limit 0 means that it does not fit."""
+    """One bar per kernel with its number, and a line at the limit. Without a limit, 0 means that it does not fit."""
     bottom = len(values) - 0.5
     ax.set(ylim=(bottom, -0.5), xlim=(0, max(limit, *values) if limit else 1.25 * max(1, *values)))
     ax.spines["bottom"].set_visible(False)
@@ -74,5 +75,5 @@ def _raised(ax: Axes):
 def _resident_blocks(kernel: Any, gpu: Gpu) -> int:
     try:
         return occupancy(gpu, kernel.threads, kernel.registers, kernel.smem).blocks
-    except LabError:  # its sentence is for a launch; here it is only an empty bar
+    except LabError:  # the kernel cannot be launched on this GPU
         return 0

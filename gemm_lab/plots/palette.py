@@ -1,4 +1,4 @@
-"""Small PNG files of pictures with many meaningful colours."""
+"""Makes PNG files of pictures small by reducing their colours to a palette."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import io
 import numpy as np
 from PIL import Image
 
-COLOURS, APART = 64, 14  # colours of a picture; how far apart they are at least, of 255
+COLOURS, APART = 64, 14  # most colours of a picture; their least distance, in steps of a channel from 0 to 255
 
 
 def compact(data: bytes, most: int = COLOURS, apart: int = APART) -> bytes:
-    """The same PNG with a palette: its commonest colours, none too near another, so that a rare one is kept too."""
+    """The PNG `data` with a palette of its most frequent colours.
+
+    most: size of the palette.   apart: least distance of two colours in it, so that a rare but distinct colour is kept.
+    """
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("RGBA"))
     colours, index, counts = np.unique(pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True)
     colours = colours.view(np.uint8).reshape(-1, 4).astype(np.int64)

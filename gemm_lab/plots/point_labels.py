@@ -1,4 +1,4 @@
-"""Words beside points, where they touch no point, no line and no other words."""
+"""Places labels beside points so that they cover no points, lines or other labels, if possible."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
-# (dx, dy) in points from the point, horizontal and vertical alignment: what is tried, the first that is free is taken.
+# Places that are tried, in this order: offset in points (dx, dy), horizontal alignment, vertical alignment.
 PLACES = (
     (9, 0, "left", "center"),
     (8, -3, "left", "top"),
@@ -19,16 +19,16 @@ PLACES = (
     (0, 9, "center", "bottom"),
     (0, -9, "center", "top"),
 )
-MARKER, AROUND, STEPS = 9.0, 2.0, 400  # points: a marker's width, air around words; points of a line that are looked at
+MARKER, AROUND, STEPS = 9.0, 2.0, 400  # width of a marker, margin around words (in points); samples of a line
 
 
 def label_points(
     ax: Axes, points: Sequence[tuple[str, float, float]], lines: Iterable[Sequence[tuple[float, float]]] = (), **look
 ) -> None:
-    """Write the word of each (word, x, y) beside its point, in data coordinates of axes whose limits are set.
+    """Write the word of each (word, x, y) beside its point, in data coordinates. The limits of the axes must be set.
 
-    lines: straight lines as pairs of ends. Of all places, the one that covers least of the points, of the words that
-    stand in the axes and of the lines is taken, and the first of equals. `look` goes to every `Axes.annotate`.
+    lines: straight lines as pairs of ends. The chosen place covers least of the points, of the words already in the
+    axes and of the lines; of equal places, the first. `look` is passed to `Axes.annotate`.
     """
     renderer, scale = ax.figure.canvas.get_renderer(), ax.figure.dpi / 72
     spots = np.array([ax.transData.transform((x, y)) for _, x, y in points]).reshape(-1, 2)
@@ -49,7 +49,7 @@ def label_points(
 
 
 def _along(ax: Axes, ends: Sequence[tuple[float, float]]) -> np.ndarray:
-    """(STEPS, 2): pixels along a line, which is straight on the page."""
+    """Points along a line in pixels, shape (STEPS, 2). The line is straight on the page."""
     first, last = ax.transData.transform(ends)
     return first + np.linspace(0, 1, STEPS)[:, None] * (last - first)
 

@@ -1,6 +1,6 @@
-"""A profile card as a picture: stacked bars of a rung under those of the rung before, and a row of numbers.
+"""A profile card as a picture: stacked bars of a rung below those of the rung before, and a row of numbers.
 
-Knows nothing of profilers: it is given names, parts and words.
+The module draws names, parts and words that it is given, and does not depend on a profiler.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gemm_lab.plots import style
 from gpu_simulator.errors import LabError
 
 _GREY = "#B6BEC7"
-# States of a warp and classes of instructions. What belongs to a memory has its colour; mathematics is green.
+# States of a warp and classes of instructions. Those of a memory have its colour; arithmetic is green.
 COLOURS = {
     "long scoreboard": style.MEMORY["DRAM"],
     "LG throttle": style.MEMORY["L2"],
@@ -46,9 +46,10 @@ _LEFT, _RIGHT, _LEGEND_COLUMNS = 0.35, 0.35, 2
 
 @dataclass(frozen=True)
 class Section:
-    """Stacked bars: `rows` are (name, {part: value}), `numbers` the words beside a part in the legend.
+    """Stacked bars, one for each of `rows`, which are (name, {part: value}).
 
-    Parts are drawn in the order of `numbers`. `unit` stands behind a bar's total; `lit` is the row at hand.
+    numbers: {part: words beside it in the legend}; parts are drawn in this order.   unit: text after a bar's total.
+    lit: index of the highlighted row.   parts: the parts that occur in a row.
     """
 
     title: str
@@ -63,12 +64,12 @@ class Section:
         object.__setattr__(self, "parts", drawn)
 
     def total(self, row: Mapping[str, float]) -> float:
-        """Length of the bar of a row."""
+        """The sum over the parts of a row, which is the length of its bar."""
         return sum(row.get(part, 0) for part in self.parts)
 
     @staticmethod
     def colour(part: str) -> str:
-        """The colour of a part, the same in every card."""
+        """The colour of a part, which is the same in every card."""
         return COLOURS.get(part, OTHER_COLOUR)
 
     @property
@@ -79,7 +80,10 @@ class Section:
 
 @style.drawn
 def profile_card(title: str, sections: Sequence[Section], gauges: Sequence[tuple[str, str]], caption: str) -> Figure:
-    """The card as a figure 8 inches wide. gauges: (label, words); caption: under which conditions it was recorded."""
+    """The card as a figure 8 inches wide. gauges: (label, words).   caption: the conditions of the recording.
+
+    Raises `LabError` if no section has parts.
+    """
     sections = [section for section in sections if section.parts]
     if not sections:
         raise LabError("There is nothing to plot: the card has no counts.")
@@ -98,7 +102,7 @@ def profile_card(title: str, sections: Sequence[Section], gauges: Sequence[tuple
 
 
 def _section(fig: Figure, section: Section, top: float) -> None:
-    """One section whose upper edge is `top` inches below that of the card."""
+    """Draw a section. top: distance of its upper edge from that of the card, in inches."""
     width, height = fig.get_size_inches()
     names_left = max(len(name) for name, _ in section.rows) * 0.094 + 0.15  # bold letters
     total_right = 0.95
@@ -136,7 +140,7 @@ def _section(fig: Figure, section: Section, top: float) -> None:
 
 
 def _bar(ax: Axes, y: int, row: Mapping[str, float], section: Section, shines: bool) -> float:
-    """The stacked bar of one row; its length."""
+    """Draw the stacked bar of one row and return its length."""
     left = 0.0
     tall = _BAR / (_BAR + _GAP)
     for part in section.parts:
@@ -163,7 +167,7 @@ def _bar(ax: Axes, y: int, row: Mapping[str, float], section: Section, shines: b
 
 
 def _legend(fig: Figure, section: Section, top: float) -> None:
-    """Colour, name and numbers of every part, in columns."""
+    """Draw the colour, the name and the numbers of every part, in columns."""
     width, height = fig.get_size_inches()
     column = (width - _LEFT - _RIGHT) / _LEGEND_COLUMNS
     for index, part in enumerate(section.parts):
@@ -193,7 +197,7 @@ def _legend(fig: Figure, section: Section, top: float) -> None:
 
 
 def _gauge_row(fig: Figure, gauges: Sequence[tuple[str, str]], top: float) -> None:
-    """Small labels over bold numbers, six a row."""
+    """Draw small labels over bold numbers, six in a row."""
     width, height = fig.get_size_inches()
     column = (width - _LEFT - _RIGHT) / 6
     for index, (label, words) in enumerate(gauges):
@@ -203,7 +207,7 @@ def _gauge_row(fig: Figure, gauges: Sequence[tuple[str, str]], top: float) -> No
 
 
 def short_number(value: float) -> str:
-    """Three digits and a unit of counting: 33.6 M, 4.1 k, 0.52."""
+    """A number with three digits and a prefix, such as "33.6 M", "12.1 k" or "0.52"."""
     for step, letter in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")):
         if abs(value) >= step:
             scale = 1e3 if letter == " k" else step

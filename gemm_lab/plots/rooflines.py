@@ -1,4 +1,4 @@
-"""The roofline of any machine: memory levels as slopes, arithmetic units as ceilings."""
+"""Plots the roofline of any machine: memory levels as slopes, arithmetic units as ceilings."""
 
 from __future__ import annotations
 
@@ -50,9 +50,10 @@ def roofline(
 ) -> Figure:
     """min(bandwidth x intensity, ceiling) for each memory level and ceiling, with their balance points.
 
-    gpu_or_levels: a Gpu, a model Roofline, or {memory: GB/s}.
-    ceilings: {name: TFLOPS}; a Gpu and a Roofline bring their own.
-    points: (label, FLOP/byte, TFLOPS). log: both axes logarithmic.
+    gpu_or_levels: a Gpu, a Roofline of `gemm_lab.model`, or {memory: GB/s}.
+    ceilings: {name: TFLOPS}; by default those of the Gpu or the Roofline.
+    points: (label, FLOP/byte, TFLOPS).   log: both axes logarithmic.   height: inches.
+    Raises `LabError` without a memory level or a ceiling.
     """
     levels, ceilings = _levels_and_ceilings(gpu_or_levels, ceilings)
     points = list(points)
@@ -96,7 +97,7 @@ def roofline(
 
 
 def _lines(ax: Axes, levels: Mapping[str, float], ceilings: Mapping[str, float]):
-    """The ends of the slopes, of the ceilings and of the dotted lines below the balance points, (x, y) in data."""
+    """The ends of the slopes, the ceilings and the dotted lines below the balance points, as (x, y) in data units."""
     (x0, x1), y0, top = ax.get_xlim(), ax.get_ylim()[0], max(ceilings.values())
     for beta in levels.values():
         start = max(x0, 1000 * y0 / beta)
@@ -112,7 +113,7 @@ def _ceiling_words(name: str, tau: float) -> str:
 
 
 def _roofline_limits(ax: Axes, levels, ceilings, points, log: bool) -> None:
-    """Limits and ticks: all points are inside, and the highest ceiling's name fits on its right."""
+    """Set limits and ticks so that all points are inside and the highest ceiling's name fits at its right end."""
     top, slowest, fastest = max(ceilings.values()), min(levels.values()), max(levels.values())
     first = min([model.balance(min(ceilings.values()), fastest), *(x for _, x, _ in points)])
     last = max([model.balance(top, slowest), *(x for _, x, _ in points)])
@@ -134,7 +135,7 @@ def _roofline_limits(ax: Axes, levels, ceilings, points, log: bool) -> None:
 
 
 def _slope(ax: Axes, name: str, beta: float, top: float, log: bool) -> None:
-    """The line bandwidth x intensity up to the highest ceiling, its name written along it."""
+    """Draw the line bandwidth x intensity up to the highest ceiling, with its name along it."""
     x0, y0 = ax.get_xlim()[0], ax.get_ylim()[0]
     end = model.balance(top, beta)
     colour = style.MEMORY.get(name, style.INK)
@@ -155,7 +156,7 @@ def _slope(ax: Axes, name: str, beta: float, top: float, log: bool) -> None:
 
 
 def _balance_points(ax: Axes, levels: Mapping[str, float], tau: float, highest: bool) -> None:
-    """A dot and its FLOP/byte where each memory meets a ceiling: above the highest, below the others."""
+    """Mark where each memory's slope meets a ceiling, with FLOP/byte above the highest ceiling and below others."""
     balances = {name: model.balance(tau, beta) for name, beta in levels.items()}
     pixels = sorted(ax.transData.transform((x, tau))[0] for x in balances.values())
     apart = min(np.diff(pixels), default=np.inf) / ax.figure.dpi  # inches

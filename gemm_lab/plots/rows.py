@@ -1,6 +1,6 @@
-"""Reading measurements: rows of `results/measured/<gpu>.csv`, or any objects with its columns as attributes.
+"""Reads measurements: rows of `results/measured/<gpu>.csv`, or any objects with its columns as attributes.
 
-Numbers may be strings; what is missing may be "" or None.
+Numbers may be strings; missing values may be "" or None.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ BASELINES = {
 
 
 def text(row: Any, column: str) -> str:
-    """A column as text; “” where it is missing."""
+    """A column as text; "" if it is missing."""
     value = getattr(row, column, None)
     return "" if value is None else str(value).strip()
 
 
 def number(row: Any, column: str) -> float | None:
-    """A column as a finite number, or None."""
+    """A column as a finite number; None if it is missing or not one."""
     try:
         value = float(text(row, column))
     except ValueError:
@@ -36,17 +36,20 @@ def number(row: Any, column: str) -> float | None:
 
 
 def size_of(row: Any) -> tuple[int, int, int]:
-    """(m, n, k), 0 where one is not given."""
+    """(m, n, k), with 0 for one that is missing."""
     return tuple(int(number(row, axis) or 0) for axis in "mnk")  # type: ignore[return-value]
 
 
 def short(name: str) -> str:
-    """The name without its ladder."""
+    """The name of a kernel without its ladder: "03_swizzled" for "t4/03_swizzled"."""
     return name.rsplit("/", 1)[-1]
 
 
 def usable(measurements: Iterable[Any], what: str) -> list[Any]:
-    """Rows with a speed, of one regime (sustained if any); of a kernel measured twice, the later row."""
+    """Rows with a speed, only sustained ones if there are any; if a kernel has two rows at one size, the later.
+
+    what: the plot, for the `LabError` that is raised if no row has a speed.
+    """
     rows = [row for row in measurements if number(row, "tflops") is not None]
     if not rows:
         raise LabError(
@@ -61,24 +64,27 @@ def usable(measurements: Iterable[Any], what: str) -> list[Any]:
 
 
 def baseline_label(row: Any) -> str | None:
-    """The label of a baseline, "cuBLAS" for `cublas` and `cublas_f16`; None for any other row."""
+    """The label of a baseline, such as "cuBLAS" for `cublas` and `cublas_f16`; None for other rows."""
     name = text(row, "kernel")
     return next((label for key, label in BASELINES.items() if name == key or name.startswith(f"{key}_")), None)
 
 
 def is_rung(row: Any) -> bool:
-    """Neither a baseline nor a ceiling."""
+    """Whether the row is neither a baseline nor a ceiling."""
     return baseline_label(row) is None and not text(row, "kernel").startswith(("ceiling/", "ceilings/"))
 
 
 def median(values: Iterable[float | None]) -> float | None:
-    """The median of the values that are known, or None."""
+    """The median of the values that are not None; None if there are none."""
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
 
 
 def baselines(rows: Sequence[Any], rungs: Sequence[Any]) -> dict[str, float]:
-    """{label: TFLOPS} of the baseline rows at the rungs' size; cuBLAS also from the rungs' own column."""
+    """{label: TFLOPS} of the baselines at the size of `rungs`.
+
+    Without a cuBLAS row, cuBLAS is the median of the rungs' column `cublas_tflops`.
+    """
     found = {}
     for row in rows:
         if not is_rung(row) and size_of(row) == size_of(rungs[0]):
@@ -90,19 +96,19 @@ def baselines(rows: Sequence[Any], rungs: Sequence[Any]) -> dict[str, float]:
 
 
 def in_tflops(speed: float, decimals_below: float = 1000) -> str:
-    """A speed as a number: 93.5 of 93.46, and with four digits 636.0; whole from `decimals_below` on."""
+    """A speed as text: three digits below 100 ("93.5"), else four ("636.0"); whole from `decimals_below` on."""
     return f"{speed:.0f}" if speed >= decimals_below else f"{speed:#.{3 if speed < 100 else 4}g}"
 
 
 def conditions(rows: Sequence[Any], size: bool = True) -> str:
-    """One or two lines that say under which conditions rows were measured; what is unknown is left out."""
+    """One or two lines with the conditions of the measurements; unknown ones are left out. size: name a common size."""
 
     def one(column: str, form: str = "{}") -> str:
         values = sorted({text(row, column) for row in rows} - {""})
         return form.format(" and ".join(values)) if 0 < len(values) <= 2 else ""
 
     def reach(column: str) -> str:
-        """The least and the most of many runs, the median of the rows of few."""
+        """The range of a column if the rungs are of several ladders, else its median."""
         values = sorted(value for row in rows if (value := number(row, column)) is not None)
         many = len({text(row, "ladder") for row in rows if is_rung(row)}) > 1
         return f"{values[0]:.0f} to {values[-1]:.0f}" if values and many else f"{median(values):.0f}" if values else ""

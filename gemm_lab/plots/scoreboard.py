@@ -1,4 +1,4 @@
-"""All ladders side by side, and what each rung of one gained."""
+"""Plots all ladders side by side, and the gain of each rung of one ladder."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from matplotlib.figure import Figure
 from gemm_lab.plots import rows as read
 from gemm_lab.plots import style
 
-BAND, STEP, GAP = 0.82, 0.115, 0.1  # inches: the least width of a band, from rung to rung, between bands
-CHAIN = 14  # a ladder of more rungs than this is no chain of ideas, and its dots are sorted by speed
+BAND, STEP, GAP = 0.82, 0.115, 0.1  # inches: least width of a band, distance of rungs, gap between bands
+CHAIN = 14  # the rungs of a longer ladder do not build on one another, so its dots are sorted by speed
 
 
 @style.drawn
 def scoreboard(board: Any, *, lit: str | None = None, beside: Any = None) -> Figure:
-    """A band a ladder, a dot a rung in teaching order, TFLOPS on a log scale; dashes are cuBLAS, the thick line is the
-    ceiling of the same run. `lit` names a kernel; `beside` is a second Board, drawn hollow.
+    """One band per ladder, one dot per rung in teaching order, TFLOPS on a log scale.
+
+    A dashed line is cuBLAS and a thick one the ceiling, both of the same run. lit: the kernel to highlight.
+    beside: a second Board, drawn with hollow dots.
     """
     bands = board.ladders
     widths = [max(BAND, STEP * min(len(rows), CHAIN) + 0.2) for rows in bands.values()]
@@ -69,7 +71,7 @@ def scoreboard(board: Any, *, lit: str | None = None, beside: Any = None) -> Fig
 
 
 def _lines(ax: Any, rows: list[Any], left: float, right: float) -> None:
-    """cuBLAS and the ceiling across a band: the medians over its rows, which may be of more than one run."""
+    """Draw cuBLAS and the ceiling across a band: the medians over its rows, which can be from several runs."""
     for column, width, dashes in (("cublas_tflops", 1.1, (0, (5, 2))), ("ceiling_tflops", style.THICK, "-")):
         value = read.median(read.number(row, column) for row in rows)
         if value:
@@ -85,7 +87,7 @@ def _lines(ax: Any, rows: list[Any], left: float, right: float) -> None:
 
 
 def _dots(ax: Any, rows: list[Any], left: float, right: float, lit: str | None, hollow: bool) -> None:
-    """The rungs of one ladder from left to right, joined where they are a chain of ideas."""
+    """Draw the rungs of one ladder from left to right; those of a ladder of up to CHAIN rungs are joined by a line."""
     chain = len(rows) <= CHAIN
     rows = rows if chain else sorted(rows, key=lambda row: row.tflops)
     step = (right - left) / len(rows)
@@ -109,7 +111,10 @@ def _dots(ax: Any, rows: list[Any], left: float, right: float, lit: str | None, 
 
 @style.drawn
 def gains(found: Any) -> Figure:
-    """A bar a rung from 1 to its ratio, with the quartiles; rungs whose settings moved with the idea are hatched."""
+    """One bar per rung from 1 to its ratio, with the quartiles. It is hatched if tile settings changed with the idea.
+
+    found: `Gain` objects, in order.
+    """
     rows = list(found)
     names = [read.short(row.after.kernel) for row in rows]
     height = 0.95 + 0.75 + 0.33 * len(rows)

@@ -1,7 +1,7 @@
-"""A sheet of paper to draw on: inches, origin at the top left, y downwards.
+"""A sheet to draw on, in inches, with the origin at the top left and y downwards.
 
-The pictures are made of few things: boxes, grids of cells, arrows, lines and words. Each is one method
-here, so that a picture's own module holds only what it shows.
+Pictures consist of boxes, grids of cells, arrows, lines and words. Each of these is one method here, so the module of a
+picture contains only what the picture shows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gemm_lab.plots import style
 
 
 class Sheet:
-    """A card of width by height inches with one invisible pair of axes that covers it."""
+    """A card of `width` by `height` inches, covered by one pair of invisible axes."""
 
     def __init__(self, height: float, width: float = style.WIDTH):
         self.width, self.height = width, height
@@ -37,7 +37,7 @@ class Sheet:
         mono=False,
         rotation=0,
     ):
-        """Words at (x, y). `size` in points."""
+        """Write words at (x, y). size: in points."""
         return self.ax.text(
             x,
             y,
@@ -53,7 +53,7 @@ class Sheet:
         )
 
     def box(self, x, y, w, h, *, fill=style.PAPER, edge=style.RULE, lw=1.0, radius=0.07, dashed=False, z=2):
-        """A box with its top left corner at (x, y); radius 0 gives square corners."""
+        """Draw a box with its top left corner at (x, y); radius 0 gives square corners."""
         look = {"facecolor": fill, "edgecolor": edge, "linewidth": lw, "zorder": z}
         if dashed:
             look["linestyle"] = (0, (3, 2))
@@ -80,7 +80,7 @@ class Sheet:
         lw=1.0,
         colour=None,
     ):
-        """A box with words in its middle, in a colour that reads on the fill."""
+        """Draw a box with words in its middle, by default in a colour that is legible on the fill."""
         self.box(x, y, w, h, fill=fill, edge=edge, radius=radius, lw=lw)
         colour = colour or style.text_on(fill)
         va = "center_baseline" if "\n" not in words else "center"
@@ -104,7 +104,7 @@ class Sheet:
         mono=False,
         outline=None,
     ):
-        """rows x cols cells of w by h inches; `fill(i, j)` and `words(i, j)` say what cell (i, j) shows."""
+        """Draw rows x cols cells of w by h inches; `fill(i, j)` and `words(i, j)` give the colour and words of one."""
         for i in range(rows):
             for j in range(cols):
                 colour = fill(i, j) if callable(fill) else fill
@@ -123,7 +123,7 @@ class Sheet:
             self.box(x, y, cols * w, rows * h, fill="none", edge=outline, lw=1.6, radius=0, z=4)
 
     def arrow(self, x0, y0, x1, y1, *, colour=style.MUTED, lw=1.4, head=9, both=False, bend=0.0, z=3):
-        """An arrow from (x0, y0) to (x1, y1)."""
+        """Draw an arrow from (x0, y0) to (x1, y1); both: with two heads.   bend: curvature, 0 for a straight one."""
         self.ax.add_patch(
             FancyArrowPatch(
                 (x0, y0),
@@ -141,7 +141,7 @@ class Sheet:
         )
 
     def line(self, *points, colour=style.RULE, lw=style.THIN, dashed=False, z=1):
-        """A line through points (x, y)."""
+        """Draw a line through points (x, y)."""
         xs, ys = zip(*points, strict=True)
         self.ax.plot(
             xs,
@@ -154,5 +154,5 @@ class Sheet:
         )
 
     def shade(self, *points, colour=style.UNLIT, alpha=0.5, z=0):
-        """A filled area without an edge, its corners as points (x, y)."""
+        """Draw a filled area without an edge; its corners are points (x, y)."""
         self.ax.add_patch(Polygon(points, closed=True, facecolor=colour, edgecolor="none", alpha=alpha, zorder=z))

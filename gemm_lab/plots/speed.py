@@ -1,4 +1,4 @@
-"""TFLOPS over the rungs of a ladder, and over matrix sizes."""
+"""Plots TFLOPS over the rungs of a ladder, and over matrix sizes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpu_simulator.hardware.data_sheets import GPUS
 
 
 def _published(published: Any) -> tuple[str, dict[str, float]]:
-    """A label and {kernel: share of cuBLAS}, from such a mapping or from rows of results/published.csv."""
+    """(label, {kernel: share of cuBLAS, 0 to 1}) from such a mapping or from rows of results/published.csv."""
     if not published:
         return "", {}
     if isinstance(published, Mapping):
@@ -36,8 +36,9 @@ def _gpu_name(key: str) -> str:
 
 
 def _room_for(names: Sequence[str], turned: bool, beside: Sequence[str]) -> tuple[Figure, Axes]:
-    """A figure and axes with room for the names of the rungs below, upright or turned by 40 degrees, and for the
-    words `beside` the lines, on the right.
+    """A figure and axes with room for the names of the rungs below and for the words `beside` the lines on the right.
+
+    turned: the names are rotated by 40 degrees.
     """
     left, above, caption = 0.75, 0.6, 0.75
     right = max(1.45, 0.3 + 0.087 * max(map(len, beside), default=0))
@@ -52,7 +53,7 @@ def _room_for(names: Sequence[str], turned: bool, beside: Sequence[str]) -> tupl
 
 
 def _rungs(rows: Sequence[Any]) -> list[Any]:
-    """The rows of rungs at the size that most rungs have (the largest such), in the order of their names."""
+    """The rows of rungs at the size that most rungs have (of equals, the largest), sorted by name."""
     rungs = [row for row in rows if read.is_rung(row)]
     if not rungs:
         raise LabError("There is nothing to plot: all measurements are baselines or ceilings, none is a rung.")
@@ -62,8 +63,9 @@ def _rungs(rows: Sequence[Any]) -> list[Any]:
 
 
 def _bar(ax: Axes, x: int, row: Any, shines: bool, lines: Sequence[float], mark: float | None) -> None:
-    """One rung: its bar, quartiles and number, inside the bar where a horizontal line would cross it; a published
-    mark on the right of the number moves it to the left.
+    """Draw the bar of one rung with its quartiles and its number.
+
+    The number is inside the bar if a horizontal line would cross it above, and moves left of a published mark.
     """
     speed = read.number(row, "tflops")
     low, high = (read.number(row, column) for column in ("tflops_low", "tflops_high"))
@@ -100,14 +102,14 @@ def ladder(
     published_on: str | None = None,
     ceiling: float | None = None,
 ) -> Figure:
-    """The rungs of a ladder, left to right, at the largest size that most of them have.
+    """The rungs of a ladder, from left to right, at the size that most of them have (of equals, the largest).
 
-    lit: the kernel to light.
-    baselines: {label: TFLOPS}; by default the baseline rows among them and the rows' cuBLAS speed.
-    published: {kernel: share of cuBLAS} with published_on naming the GPU, or rows of results/published.csv;
+    lit: the kernel to highlight.
+    baselines: {label: TFLOPS}; by default those of the measurements, and the rows' cuBLAS speed.
+    published: {kernel: share of cuBLAS}, with published_on naming the GPU, or rows of results/published.csv;
     drawn at that share of the cuBLAS measured here.
-    ceiling: TFLOPS, by default that of the rows.
-    Raises LabError if no row has a speed, or if `lit` is no rung among them.
+    ceiling: TFLOPS; by default that of the rows.
+    Raises `LabError` if no row has a speed, or if `lit` is not one of the rungs.
     """
     rows = read.usable(measurements, "a ladder")
     rungs = _rungs(rows)
@@ -155,7 +157,7 @@ def ladder(
 
 
 def _published_marks(ax: Axes, marks: Sequence[tuple[float, float]], label: str) -> None:
-    """Hollow diamonds beside the bars and, at the top right, what they are."""
+    """Draw hollow diamonds beside the bars, and their label at the top right."""
     if not marks:
         return
     ax.plot(
@@ -182,7 +184,10 @@ def _published_marks(ax: Axes, marks: Sequence[tuple[float, float]], label: str)
 
 @style.drawn
 def sizes(measurements: Iterable[Any], *, lit: str | None = None) -> Figure:
-    """TFLOPS over matrix size N (the geometric mean of m, n, k), one line a rung, late rungs darker."""
+    """TFLOPS over matrix size N (the geometric mean of m, n, k), one line per rung; later rungs are darker.
+
+    lit: the kernel to highlight. Raises `LabError` if no row has a speed.
+    """
     rows = read.usable(measurements, "a plot over sizes")
     names = sorted({read.text(row, "kernel") for row in rows if read.is_rung(row)})
     baselines = {read.text(row, "kernel"): label for row in rows if (label := read.baseline_label(row))}

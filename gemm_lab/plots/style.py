@@ -1,12 +1,12 @@
-"""One visual language for every picture and plot of the series.
+"""The visual style of all pictures and plots of the series.
 
-A colour means one thing everywhere: A is blue, B is orange, C and D are green, the memories run from deep
-violet (DRAM) to pink (registers), a conflict is vermilion, the rung at hand is lit in yellow. The eight base
-colours are the set of Okabe and Ito (2008), which stays apart for the common kinds of colour blindness.
-Colour is never the only sign: every coloured thing also carries a label.
+Each colour has the same meaning everywhere: A is blue, B is orange, C and D are green, the memories go from deep violet
+(DRAM) to pink (registers), a conflict is vermilion, and the current rung is yellow. The eight base colours are the set
+of Okabe and Ito (2008), which people with the common kinds of colour blindness can tell apart. Colour is never the only
+sign: everything coloured also has a label.
 
-Sizes are inches and points. A picture is 8 inches wide and is shown at 800 pixels, so 11 points in the
-picture are about 15 pixels on the screen.
+Sizes are inches and points. A picture is 8 inches wide and is shown with 800 pixels, so 11 points in the picture are
+about 15 pixels on the screen.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 # ---- Fixed meanings ----
 A, B, C, D = BLUE, ORANGE, GREEN, GREEN
 MEMORY = {"DRAM": "#4B2E83", "L2": "#7D3C98", "shared memory": "#B04A93", "registers": "#D98BB0"}
-LIT, UNLIT, UNLIT_EDGE = YELLOW, "#DDE2E7", "#A3ADB8"  # the rung at hand, and the others
-WAVEFRONT, CONFLICT = SKY, VERMILION  # the first pass over the banks, and every further one
+LIT, UNLIT, UNLIT_EDGE = YELLOW, "#DDE2E7", "#A3ADB8"  # the current rung, and the others
+WAVEFRONT, CONFLICT = SKY, VERMILION  # the first wavefront of an access, and every further one
 GROUPS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, "#8A8A8A")  # eight kinds with no other meaning
 
 # ---- Paper and ink ----
 PAPER, INK, MUTED, RULE, CARD_EDGE = "#FFFFFF", "#1F2328", "#57606A", "#8C959F", "#D0D7DE"
 SANS, MONO = "DejaVu Sans", "DejaVu Sans Mono"  # both come with matplotlib
 SMALL, BODY, LARGE = 11, 12, 14  # points
-WIDTH, DPI, SHOWN_DPI = 8.0, 150, 100  # inches; pixels an inch in a file and on the screen
-LABEL_GAP = 0.21  # inches between direct labels, one above the other
+WIDTH, DPI, SHOWN_DPI = 8.0, 150, 100  # inches; pixels per inch in a file and on the screen
+LABEL_GAP = 0.21  # least vertical distance of labels beside the axes, in inches
 THIN, LINE, THICK = 0.8, 1.4, 2.2  # line widths, points
 
 RC = {
@@ -69,9 +69,9 @@ _FAMILIES = (
 
 
 class Card(Figure):
-    """A matplotlib Figure on a white card with round corners, so that it reads on a dark page too.
+    """A matplotlib Figure on a white card with round corners, so that it is legible on a dark page too.
 
-    It shows itself in Jupyter at 100 pixels an inch without pyplot or a backend.
+    Jupyter shows it at 100 pixels per inch, without pyplot or a backend.
     """
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
@@ -80,7 +80,7 @@ class Card(Figure):
 
 
 def drawn(function):
-    """Decorate a drawing function: it runs under this style whatever the notebook has set in rcParams."""
+    """Decorator: the drawing function runs with this style, whatever the notebook has set in rcParams."""
 
     @functools.wraps(function)
     def under_style(*args, **kwargs):
@@ -92,7 +92,7 @@ def drawn(function):
 
 
 def figure(width: float = WIDTH, height: float = 4.0) -> Card:
-    """An empty card of width by height inches, ready for axes."""
+    """An empty card of `width` by `height` inches, to which axes can be added."""
     fig = Card(figsize=(width, height), dpi=SHOWN_DPI)
     FigureCanvasAgg(fig)
     fig.patch.set_alpha(0.0)
@@ -113,7 +113,7 @@ def figure(width: float = WIDTH, height: float = 4.0) -> Card:
 
 
 def axes(fig: Figure, left=0.8, right=0.3, top=0.3, bottom=0.65) -> Axes:
-    """Axes that leave margins of so many inches on the card, in house style."""
+    """Axes in the series' style, with these margins on the card, in inches."""
     width, height = fig.get_size_inches()
     rect = (left / width, bottom / height, (width - left - right) / width, (height - top - bottom) / height)
     ax = fig.add_axes(rect)
@@ -122,7 +122,7 @@ def axes(fig: Figure, left=0.8, right=0.3, top=0.3, bottom=0.65) -> Axes:
 
 
 def apply(ax: Axes) -> Axes:
-    """House style for axes: two thin spines, short ticks, no grid, transparent background."""
+    """Give axes the series' style: two thin spines, short ticks, no grid, a transparent background. Returns them."""
     ax.set_facecolor("none")
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))
@@ -136,7 +136,7 @@ def apply(ax: Axes) -> Axes:
 
 
 def axis_titles(ax: Axes, x: str, y: str) -> None:
-    """Name both axes with their units: x below on the right, y above the axis, so nothing is rotated."""
+    """Write the titles of both axes: x below on the right, y above the axis, so that neither is rotated."""
     ax.set_xlabel(x, loc="right", color=MUTED, fontsize=SMALL)
     ax.annotate(
         y,
@@ -153,7 +153,7 @@ def axis_titles(ax: Axes, x: str, y: str) -> None:
 
 # ---- Labels ----
 def caption(fig: Figure, words: str, left: float) -> None:
-    """Muted words at the bottom of the card, `left` inches from its edge."""
+    """Write muted words at the bottom of the card, `left` inches from its left edge."""
     fig.text(
         left / fig.get_figwidth(),
         0.16 / fig.get_figheight(),
@@ -166,7 +166,7 @@ def caption(fig: Figure, words: str, left: float) -> None:
 
 
 def plain_ticks(axis: Axis, ticks: Sequence[float] | None = None) -> None:
-    """Ticks as plain numbers, with commas as in the prose."""
+    """Write ticks as plain numbers with thousands separators, at `ticks` if given."""
     axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.10g}"))
     axis.set_minor_locator(NullLocator())
     if ticks is not None:
@@ -174,7 +174,7 @@ def plain_ticks(axis: Axis, ticks: Sequence[float] | None = None) -> None:
 
 
 def spread(positions: Sequence[float], gap: float) -> list[float]:
-    """The positions, moved as little as it takes to be `gap` apart, in their order."""
+    """The positions, moved so that neighbours are at least `gap` apart; they keep their order."""
     order = sorted(range(len(positions)), key=positions.__getitem__)
     placed = list(positions)
     for _ in range(200):
@@ -191,7 +191,7 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
 
 
 def labels_right(ax: Axes, labels: Sequence[tuple[float, str, str]]) -> None:
-    """Labels (y in data, words, colour) beside the right edge of linear axes, kept apart."""
+    """Write labels (y in data units, words, colour) to the right of linear axes, at least LABEL_GAP apart."""
     if not labels:
         return
     low, high = ax.get_ylim()
@@ -212,7 +212,7 @@ def labels_right(ax: Axes, labels: Sequence[tuple[float, str, str]]) -> None:
 
 # ---- Colour arithmetic ----
 def tint(colour: str, amount: float = 0.25) -> str:
-    """The colour mixed with white: amount 1 is the colour itself, 0 is white."""
+    """The colour mixed with white: `amount` 1 gives the colour itself, 0 gives white."""
     return to_hex([1 - amount * (1 - c) for c in to_rgb(colour)])
 
 
@@ -228,7 +228,7 @@ def contrast(first: str, second: str = PAPER) -> float:
 
 
 def ink(colour: str, on: str = PAPER, ratio: float = 4.6) -> str:
-    """The colour, darkened until text in it reads on the background `on`."""
+    """The colour, darkened until its contrast with the background `on` is at least `ratio`."""
     for step in range(21):
         darker = to_hex([c * (1 - step / 20) for c in to_rgb(colour)])
         if contrast(darker, on) >= ratio:
@@ -237,7 +237,7 @@ def ink(colour: str, on: str = PAPER, ratio: float = 4.6) -> str:
 
 
 def text_on(fill: str) -> str:
-    """The ink or white, whichever reads better on a fill."""
+    """INK or white, whichever has more contrast with the fill."""
     return max((INK, PAPER), key=lambda colour: contrast(colour, fill))
 
 

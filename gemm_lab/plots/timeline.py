@@ -1,6 +1,7 @@
-"""Who was busy when: a row for each agent of a pipeline, a colour for each stage of its ring, waits hatched.
+"""Plots timelines: a row for each agent of a pipeline, a colour for each stage of its ring, waits hatched.
 
-Several timelines stand one above the other, on one scale if they have one unit. The legend explains colours and marks.
+Several timelines are drawn one above the other, on one scale if they have the same unit. The legend explains the
+colours and marks.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ WIDTH = 9.0  # inches, 900 pixels in a notebook
 STAGES = (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A", style.YELLOW, "#B2DF8A", "#C4A484", "#F4A582")
 NO_STAGE, TO_D = style.UNLIT_EDGE, style.tint(style.D, 0.75)
 UNITS = ("TMA", "cp.async", "tensor core", "TMA store")
-ROLES = ("", "producer", "MMA", "consumer", "epilogue", "other")  # and their sums, such as "MMA + epilogue"
+ROLES = ("", "producer", "MMA", "consumer", "epilogue", "other")  # also combined, such as "MMA + epilogue"
 _ROW, _GAP, _HEAD, _FOOT, _AXIS, _RIGHT, _LEFT = 0.36, 0.09, 0.62, 1.45, 0.42, 0.35, 0.3  # inches
 _IDLE, _HATCH, _BUBBLE = "#F4F5F7", "#B8C0C8", style.tint(style.CONFLICT, 0.35)
-MOST_LANES = 8  # rows of one role that are drawn one by one
+MOST_LANES = 8  # most agents that are drawn within one row
 
 
 @style.drawn
 def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figure:
-    """One panel for each timeline, on one time axis where all have the same unit; else each has its own.
+    """One panel for each timeline, with a common time axis if all have the same unit; else each has its own.
 
-    Raises `LabError` where there is no event to draw.
+    Raises `LabError` for a timeline without events.
     """
     panels = [timelines] if isinstance(timelines, Timeline) else list(timelines)
     if not panels or not all(panel.events for panel in panels):
@@ -78,9 +79,9 @@ def timeline(timelines: Timeline | Sequence[Timeline], title: str = "") -> Figur
 
 
 def rows_of(timeline: Timeline) -> list[tuple[str, list[str]]]:
-    """(label, agents) of each row: units first, then the warps of one role together; warps that only wait are left out.
+    """(label, agents) of each row: first the units, then the warps, those of one role in one row.
 
-    Agents of one kind, or blocks, that do the same at the same time are drawn once.
+    Agents that only wait are left out. Blocks, and agents of one kind, that do the same at the same time appear once.
     """
     courses: dict[str, tuple] = {}
     groups: dict[tuple[str, str], dict[str, list[str]]] = {}  # (unit, role) -> block -> agents
@@ -103,7 +104,7 @@ def rows_of(timeline: Timeline) -> list[tuple[str, list[str]]]:
 
 
 def _parts(agent: str) -> tuple[str, str, str, int]:
-    """(block, unit, role, warp) of an agent's name, empty or -1 where it has none."""
+    """(block, unit, role, warp) from an agent's name; a missing one is "", or -1 for the warp."""
     block = block_of(agent)
     rest = agent.removeprefix(f"{block} · ")
     if rest.startswith("warp "):
@@ -122,7 +123,7 @@ def _name(unit: str, role: str, agents: list[str]) -> str:
 
 
 def colour_of(event: Event) -> str:
-    """The fill of an event."""
+    """The fill colour of an event."""
     if event.kind in ("epilogue", "store"):
         return TO_D
     base = NO_STAGE if event.stage is None else STAGES[event.stage % len(STAGES)]
@@ -152,7 +153,7 @@ def _panel(ax, timeline: Timeline, rows, inches: float) -> None:
 
 
 def _joined(events: list[Event]) -> list[Event]:
-    """Neighbours in time that look the same become one."""
+    """The events, with those joined that look the same and follow one another without a gap."""
     done: list[Event] = []
     for event in events:
         if done and done[-1][:4] == event[:4] and event.start - done[-1].end < 1e-9:
@@ -196,14 +197,14 @@ def _event(ax, event: Event, y: float, high: float, inches: float) -> None:
 
 
 def _bubbles(ax, timeline: Timeline, agents, y: float, high: float) -> None:
-    """Vermilion where no tensor core works between its first product and its last."""
+    """Mark in vermilion the times between the first product and the last in which no tensor core works."""
     name = agents[0] if len(agents) == 1 else agents[0].rsplit(" ", 1)[0]  # "tensor core 0" to "tensor core"
     for start, end in timeline.bubbles(name):
         ax.add_patch(Rectangle((start, y), end - start, high, facecolor=_BUBBLE, edgecolor="none", lw=0, zorder=1))
 
 
 def _tiles(ax, timeline: Timeline, agents, y: float, inches: float) -> None:
-    """A line above the tensor core's row for each tile of D."""
+    """Draw a line above the tensor cores' row for each tile of D."""
     spans: dict[int, list[float]] = {}
     for agent in agents:
         for event in timeline.of(agent, "mma"):
@@ -247,7 +248,7 @@ def _legend(fig: Figure, panels: list[Timeline]) -> None:
             fig.text((x + step) / WIDTH, y / fig.get_figheight(), words, va="center_baseline", color=style.MUTED)
             x += 0.4 + 0.08 * len(words)
     notes = dict.fromkeys(panel.note for panel in panels if panel.note)
-    if len(notes) > 1:  # each says whose it is
+    if len(notes) > 1:  # then each note begins with the name of its panel
         notes = dict.fromkeys(f"{panel.title.split()[0]}: {panel.note}" for panel in panels if panel.note)
     notes = " ".join(notes)
     for line, words in enumerate(reversed(wrap(notes, 108))):

@@ -75,7 +75,7 @@ def test_instances_that_do_not_add_up_are_read_from_the_source_page(fake, tmp_pa
 
 @pytest.mark.parametrize(
     ("mode", "sentence"),
-    [("denied", "As root it may"), ("silent", "wrote no report"), ("short", "1 rows for 2 launches")],
+    [("denied", "Run it as root"), ("silent", "wrote no report"), ("short", "1 rows for 2 launches")],
 )
 def test_what_goes_wrong_is_a_sentence(fake, tmp_path, mode, sentence):
     fake(mode)

@@ -84,7 +84,7 @@ def test_the_command_writes_and_its_check_only_says(checkout, capsys):
     said = capsys.readouterr().out
     assert "book.ipynb, cell 0" in said and said.endswith("Run: python -m tools.sync\n")
     assert texts(checkout / "notebooks") == [f"{HEAD}\n{EDITED}"]
-    assert sync_module.main([]) == 0 and "It has been written anew." in capsys.readouterr().out
+    assert sync_module.main([]) == 0 and "It has been updated." in capsys.readouterr().out
     assert texts(checkout / "notebooks") == [f"{HEAD}\n{REGION}"]
     assert sync_module.main(["--check"]) == 0 and capsys.readouterr().out == ""
 

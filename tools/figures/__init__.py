@@ -1,6 +1,6 @@
-"""The pictures of the notebooks: one function each, drawn from numbers that the package computes.
+"""The pictures of the notebooks: one function draws each, from numbers that the package computes.
 
-`draw("banks_and_wavefronts")` gives the Figure, `names()` lists them, `save_all(folder)` writes the PNG files
+`draw("banks_and_wavefronts")` returns the Figure, `names()` lists the pictures, `save_all(folder)` writes the PNG files
 that the notebooks show. `python -m tools.figures` rewrites `images/`.
 """
 
@@ -122,19 +122,19 @@ _FIGURES = {
 
 
 def names() -> list[str]:
-    """The names that `draw` knows, in the order of the notebooks."""
+    """The names of all pictures, in the order of the notebooks."""
     return list(_FIGURES)
 
 
 def draw(name: str) -> Figure:
-    """A fresh Figure of the picture called `name`; raises `LabError` naming the pictures there are."""
+    """A new Figure of the picture `name`. Raises `LabError`, with all names, for an unknown one."""
     if name not in _FIGURES:
         raise LabError(f"There is no picture called {name!r}; there are {', '.join(names())}.")
     return _FIGURES[name]()
 
 
 def save_all(folder: str | Path) -> list[Path]:
-    """Write every picture as `<name>.png` into `folder`, made if needed; returns the paths."""
+    """Write every picture as `<name>.png` into `folder`, which is created if necessary; return the paths."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     return [write_png(draw(name), name, folder / f"{name}.png") for name in names()]

@@ -1,4 +1,4 @@
-"""`python -m tools.figures` rewrites images/ (or the folder given)."""
+"""`python -m tools.figures [FOLDER]` writes all pictures into images/, or into FOLDER."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""cp.async: the way of a chunk into shared memory, groups in flight, and a copy that reads its address late."""
+"""cp.async: the path of a chunk into shared memory, groups in flight, and a copy that reads its address late."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STAGES = len(_BUFFERS)
 
 
 def copy_paths():
-    """Rung 01 takes every chunk through registers; from 02 on it goes straight to shared memory."""
+    """In rung 01 every chunk goes through registers; from 02 on it goes directly to shared memory."""
     page = Sheet(3.6)
     left, right, width, high = 1.15, 5.75, 1.75, 0.62
     for name, y in (("01", 0.45), ("02", 2.15)):
@@ -41,7 +41,7 @@ def copy_paths():
 
 
 def copy_groups():
-    """Three stages: each group of copies has two turns to arrive, and wait_group leaves the newest one alone."""
+    """Three stages: each group of copies has two iterations to arrive; wait_group does not wait for the newest one."""
     page = Sheet(4.85)
     begin, turn, turns = 2.3, 1.28, 4
     starts = [begin + turn * t for t in range(turns + 1)]
@@ -89,7 +89,7 @@ def copy_groups():
 
 
 def late_addresses():
-    """A register that a waiting copy has yet to read: the instruction that changes it waits, and all behind it."""
+    """A queued copy has not read its address register, so the instruction that changes the register has to wait."""
     page = Sheet(4.0)
     left, high = 1.15, 0.4
     page.text(0.35, 0.35, "one warp", ha="left", bold=True, size=style.BODY)

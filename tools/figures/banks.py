@@ -1,15 +1,15 @@
-"""Banks and wavefronts: the toy with four banks, and ldmatrix on the real 32."""
+"""Banks and wavefronts: a toy machine with four banks, and ldmatrix on the real 32 banks."""
 
 from __future__ import annotations
 
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
-WORD, BANKS = 4, 32  # bytes in a bank's word; banks
+WORD, BANKS = 4, 32  # bytes of a word; number of banks
 
 
 def wavefronts(words: list[int], banks: int = BANKS) -> list[list[int]]:
-    """The lanes of each wavefront when lane i reads word words[i]; lanes with the same word share one."""
+    """The lanes that each wavefront serves if lane i reads word words[i]; lanes with the same word share one."""
     queues: dict[int, list[int]] = {}
     for word in words:
         queue = queues.setdefault(word % banks, [])
@@ -20,7 +20,7 @@ def wavefronts(words: list[int], banks: int = BANKS) -> list[list[int]]:
 
 
 def banks_and_wavefronts():
-    """Four threads on four banks: all apart, two on one bank, all on one bank."""
+    """Four threads and four banks: all in different banks, two in one bank, all in one bank."""
     page = Sheet(4.75)
     n, w, h = 4, 0.44, 0.36
     top = 2.12

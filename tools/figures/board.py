@@ -4,7 +4,7 @@ from gemm_lab.notebook.scoreboard import scoreboard as recorded
 
 
 def scoreboard():
-    """All ladders side by side at 4096, the fastest kernel lit."""
+    """All ladders side by side at 4096, with the fastest kernel highlighted."""
     board = recorded(4096, on="h200")
     best = max((row for rungs in board.ladders.values() for row in rungs), key=lambda row: row.tflops)
     return board.plot(lit=best.kernel)

@@ -1,4 +1,4 @@
-"""cp.async.cg: how 128 bytes of a row travel into shared memory, and in how many wavefronts."""
+"""cp.async.cg: how 128 bytes of a row are copied into shared memory, and in how many wavefronts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SHADES = (style.SKY, style.CONFLICT, style.ORANGE, style.PURPLE)
 
 
 def waves(places: np.ndarray) -> np.ndarray:
-    """The wavefront of each of eight chunks of one source line that go to these chunks of shared memory."""
+    """The wavefront that copies each of the eight chunks of a source line, if chunk i goes to chunk places[i]."""
     found = schedule("cp.async.cg", 16 * places, 16, source=16 * CHUNKS)
     return found.wavefront[:, 0]
 
 
 def copy_moves():
-    """Sectors of 32 bytes that stay whole travel together; an odd shift by 16 bytes tears each of them in two."""
+    """Sectors of 32 bytes that stay whole can share a wavefront; a shift by 16 bytes divides each of them."""
     page = Sheet(6.05)
     w, h, left, top, step = 0.33, 0.27, 1.75, 1.22, 1.13
     page.text(0.3, 0.38, "eight lanes copy a row of 128 bytes", ha="left", bold=True, size=style.BODY)

@@ -1,4 +1,4 @@
-"""Two blocks that multiply as a pair: what each loads, and where the rows of D lie."""
+"""Two blocks that multiply as a pair: what each loads, and where the rows of D are."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _A, _B, _D = style.tint(style.A, 0.5), style.tint(style.B, 0.55), style.tint(sty
 
 
 def stage_kib(pair: bool) -> int:
-    """KiB that one block loads for a k tile: its rows of A, and B or half of it."""
+    """KiB that one block loads for a k tile: its rows of A, and all of B, or half of it in a pair."""
     return (BLOCK_M + BLOCK_N // (2 if pair else 1)) * BLOCK_K * ELEMENT_BYTES // 1024
 
 
 def cta_pairs():
-    """A product of 256 rows over two SMs; each half of B serves both."""
+    """A product of 256 rows on two SMs; both use each half of B."""
     page = Sheet(5.35)
     page.text(0.35, 0.36, "a pair of blocks: one product of 256 × 256 × 16", ha="left", bold=True, size=style.BODY)
     w, half = 3.35, BLOCK_N // 2

@@ -1,4 +1,4 @@
-"""How data moves: three ways to multiply on the simple computer, and three orders of the same loops."""
+"""Data movement: three ways to multiply on the simple computer, and three orders of the same loops."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
 _NAMES = (("A", style.A), ("B", style.B), ("C", style.C))
-_N, _TILE = 8, 4  # cells along an edge of the little matrices, and of a tile
-_FROM = {"A": (4, 0), "B": (0, 4), "C": (4, 4)}  # first row and column of what is in fast memory
+_N, _TILE = 8, 4  # cells along an edge of a matrix, and of a tile
+_FROM = {"A": (4, 0), "B": (0, 4), "C": (4, 4)}  # first row and column of the part in fast memory
 
 
 def naive_best_tiled():
-    """One element at a time, everything at once, a tile at a time: what fast memory holds and what moves."""
+    """One element at a time, everything at once, one tile at a time: what is in fast memory and what moves."""
     page = Sheet(5.55)
     cell, gap, panel, pitch = 0.083, 0.12, 2.34, 2.48
     edge = _N * cell
@@ -71,7 +71,7 @@ def _is_held(name: str, held: int, i: int, j: int) -> bool:
 
 
 def loop_orders():
-    """Three orders of the loops: which matrix stays put in the innermost loop, and how the others move."""
+    """Three orders of the loops: which matrix's element stays in the innermost loop, and how the others change."""
     page = Sheet(5.05)
     n, cell = 6, 0.18
     edge = n * cell

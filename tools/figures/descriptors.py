@@ -1,4 +1,4 @@
-"""A matrix descriptor of tcgen05.mma taken apart, and why a step along k adds 32 bytes to it."""
+"""The fields of a matrix descriptor of tcgen05.mma, and why a step along k adds 32 bytes to its start."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpu_simulator.hardware.matrix_descriptor_sm100 import encode_sm100
 
 BLOCK_K, MMA_K, ELEMENT_BYTES, ROWS = 64, 16, 2, 8
 STEPS = tuple(style.tint(colour, 0.55) for colour in (style.SKY, style.ORANGE, style.PURPLE, "#8A8A8A"))
-# First bit, bits, name, inches: what is wide in the picture is what a kernel sets.
+# First bit, bits, name, inches in the picture; the wide fields are those that a kernel sets.
 FIELDS = (
     (61, 3, "swizzle", 1.15),
     (49, 12, "0", 0.55),
@@ -21,7 +21,7 @@ FIELDS = (
 
 
 def step_bytes(k2: int) -> int:
-    """How far the start of product k2 of a k tile lies behind that of the first."""
+    """Distance in bytes from the start of the first product of a k tile to that of product k2."""
     return k2 * MMA_K * ELEMENT_BYTES
 
 

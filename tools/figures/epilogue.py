@@ -1,4 +1,4 @@
-"""One warp's store of results: straight from the fragments of m16n8k8, and staged through shared memory."""
+"""A warp's store of results: directly from the fragments of m16n8k8, and staged through shared memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ STAGED = [(lane // 16, lane % 16 * 16, 16) for lane in range(LANES)]  # two rows
 
 
 def sectors(stores: list[tuple[int, int, int]]) -> tuple[int, float]:
-    """(sectors touched, share of their bytes that is written) by one store instruction."""
+    """(number of sectors, share of their bytes that is written) of one store instruction.
+
+    stores: (row, first byte, bytes) of each lane.
+    """
     touched = {(row, at // SECTOR) for row, at, _ in stores}
     return len(touched), sum(size for *_, size in stores) / (len(touched) * SECTOR)
 

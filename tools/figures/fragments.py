@@ -1,6 +1,6 @@
-"""Which lane holds which element in mma.m16n8k8, in which register.
+"""The lane and the register of each element in mma.m16n8k8.
 
-Source of the layout: PTX ISA, "Matrix Fragments for mma.m16n8k8", 16-bit types; here as formulas.
+Source of the formulas: PTX ISA, "Matrix Fragments for mma.m16n8k8", 16-bit types.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ _TINTS = tuple(style.tint(colour, 0.36) for colour in style.GROUPS)
 
 
 def holder_a(row: int, col: int) -> tuple[int, int]:
-    """(lane, element) of A[row, col], a 16x8 tile; element 0 to 3 names a0 to a3."""
+    """(lane, element) of A[row, col], a 16x8 tile; elements 0 to 3 are a0 to a3."""
     return (row % 8) * 4 + col // 2, (row // 8) * 2 + col % 2
 
 
 def holder_b(row: int, col: int) -> tuple[int, int]:
-    """(lane, element) of B[row, col], an 8x8 tile; element 0 to 1 names b0 to b1."""
+    """(lane, element) of B[row, col], an 8x8 tile; elements 0 and 1 are b0 and b1."""
     return col * 4 + row // 2, row % 2
 
 
 def holder_c(row: int, col: int) -> tuple[int, int]:
-    """(lane, element) of C[row, col] or D[row, col], a 16x8 tile; element 0 to 3 names c0 to c3."""
+    """(lane, element) of C[row, col] or D[row, col], a 16x8 tile; elements 0 to 3 are c0 to c3."""
     return (row % 8) * 4 + col // 2, (row // 8) * 2 + col % 2
 
 
 def mma_fragments():
-    """A, B and C/D as in the product, one box a lane's pair of elements, coloured by lane ÷ 4."""
+    """A, B and C/D, arranged as in the product; each box is a lane's pair of elements, coloured by lane ÷ 4."""
     page = Sheet(8.1)
     cell_w, cell_h, half_gap = 0.385, 0.255, 0.32
     x_a = 0.5

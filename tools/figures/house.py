@@ -1,12 +1,12 @@
-"""The picture of the house: which package and which part may import which, and what happens on each floor."""
+"""The packages and their parts as floors of a house: which may import which, and what each does."""
 
 from __future__ import annotations
 
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
-# From the top: a package, what it is for, and its floors; a floor's parts, and what they do. Packages without floors
-# are small enough to need none. tests/test_architecture.py holds the imports to it.
+# From the top: each package, its purpose and its floors; each floor's parts and what they do. Small packages have no
+# floors. tests/test_architecture.py checks the imports against this table.
 HOUSE = (
     ("tools", "for authors", ()),
     ("classroom", "grading, a shared GPU", ()),
@@ -41,7 +41,7 @@ HOUSE = (
         ),
     ),
 )
-BESIDE = "compiler"  # stands on the ground beside the floors above it: CUDA to PTX and machine code
+BESIDE = "compiler"  # drawn beside the floors above it: CUDA to PTX and machine code
 APART = (("measure", "plots"), ("cli", "notebook"))  # neighbours that do not import each other
 _INSIDE = {
     "tools": "pictures, sync, recording, mutants",
@@ -83,7 +83,7 @@ def house_floors():
 
 
 def _package(page: Sheet, top: float, package: str, what: str, floors) -> None:
-    """A strip with the package's name, and its floors below."""
+    """Draw a strip with the package's name, and its floors below. top: the strip's upper edge, in inches."""
     colour, right = _COLOURS[package], _LEFT + _WIDE + 0.2
     page.box(_LEFT, top, _WIDE, _HEADER, fill=style.tint(colour, 0.5), edge=style.INK, lw=1.1, radius=0)
     page.text(_LEFT + 0.15, top + _HEADER / 2, package, ha="left", mono=True, bold=True, size=style.BODY)

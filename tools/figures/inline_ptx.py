@@ -1,4 +1,4 @@
-"""The four parts of an inline PTX statement, each with what it tells the compiler."""
+"""The four parts of an inline PTX statement, and what each tells the compiler."""
 
 from __future__ import annotations
 

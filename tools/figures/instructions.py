@@ -1,4 +1,4 @@
-"""What one warp instruction multiplies: a scalar multiply-add in 32 lanes beside an mma, to scale."""
+"""The multiply-adds of one warp instruction, to scale: a scalar multiply-add in 32 lanes beside an mma."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gpu_simulator.hardware.mma_layouts import Mma
 
-SIDE = 0.045  # inches of one multiply-add
+SIDE = 0.045  # side of the square of one multiply-add, in inches
 LANES = 32
 
 
@@ -20,7 +20,7 @@ def multiply_adds() -> dict[str, int]:
 
 
 def one_instruction():
-    """Every multiply-add a small square; a square of 32 in one instruction, thousands in the next."""
+    """Each multiply-add is a small square: 32 of them in one instruction, a thousand and more in the next."""
     page = Sheet(3.45)
     top = 0.85
     page.text(

@@ -1,4 +1,4 @@
-"""A kernel's journey: the stations between the learner's edit and the picture."""
+"""The steps between the learner's edit of a kernel and the picture of its results."""
 
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet

@@ -5,11 +5,11 @@ from __future__ import annotations
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
-_ISSUE, _WAIT = 0.27, 1.2  # inches an instruction and a trip to DRAM take in the picture
+_ISSUE, _WAIT = 0.27, 1.2  # widths of an instruction and of a wait for DRAM, in inches
 
 
 def memory_latency_hidden():
-    """Load, wait and store in turn; all loads first; one load of four times the width."""
+    """Load, wait and store, one after another; all loads first; one load of four times the width."""
     page = Sheet(4.15)
     left = 0.45
     load, store = style.MEMORY["DRAM"], style.MEMORY["shared memory"]

@@ -1,4 +1,4 @@
-"""ldmatrix: who names a row, who receives what, what .trans changes, and what a single stride cannot say."""
+"""ldmatrix: the row whose address each lane gives, what each lane receives, .trans, and the limits of one stride."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gpu_simulator.hardware.mma_layouts import Mma, fragment_load, ldmatrix
 
-LANE = 5  # the lane that the pictures follow
+LANE = 5  # the lane that the pictures mark
 _MATRIX = tuple(style.tint(colour, 0.34) for colour in (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE))
 _QUADS = tuple(style.tint(colour, 0.36) for colour in style.GROUPS)
 
 
 def ldmatrix_x4():
-    """Left the rows of A's 16 × 16 tile with the lane that names each; right what every lane receives."""
+    """Left: the rows of A's 16 × 16 tile, with the lane that gives each address. Right: what every lane receives."""
     page = Sheet(5.35)
     high, chunk, cell, gap = 0.215, 1.3, 0.37, 0.3
     x, y, x_r = 0.6, 0.98, 4.45
@@ -52,7 +52,7 @@ def _cell(page: Sheet, x: float, y: float, w: float, h: float, lane: int, fill: 
 
 
 def ldmatrix_trans():
-    """One 8 × 8 matrix of B, stored by rows of k: who receives which element without and with .trans."""
+    """One 8 × 8 matrix of B, stored by rows of k: which lane receives which element, without and with .trans."""
     page = Sheet(4.1)
     w, h, y = 0.4, 0.29, 1.12
     for x, transposed, title, says in (
@@ -106,7 +106,7 @@ def ldmatrix_trans():
 
 
 def one_stride():
-    """Eight rows in shared memory as wmma and as ldmatrix can name them."""
+    """Eight rows in shared memory at addresses that wmma can express, and at those that ldmatrix can."""
     page = Sheet(3.75)
     w, h, y, chunk = 0.4, 0.26, 1.2, 2
     for x, place, title, says in (

@@ -1,4 +1,4 @@
-"""What one warp's copy of 512 bytes touches in global memory, for tile rows of 64 and of 128 bytes."""
+"""Lines and sectors of global memory that a warp's copy of 512 bytes reads, for tile rows of 64 and 128 bytes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ LINE, SECTOR = 128, 32
 
 
 def touched(row_bytes: int, leading: int = 4096) -> tuple[int, int]:
-    """(sectors, lines) of 32 lanes that copy 16 bytes each from rows `leading` bytes apart."""
+    """(number of sectors, of lines) that 32 lanes read if each copies 16 bytes from rows `leading` bytes apart."""
     row, byte = np.divmod(16 * np.arange(32), row_bytes)
     address = row * leading + byte
     return int(banks.sectors(address[None], 16)[0]), len(np.unique(address // LINE))
 
 
 def lines_and_sectors():
-    """BLOCK_K = 32 and 64: as many sectors, half as many lines."""
+    """BLOCK_K = 32 and 64: the second has the same number of sectors, and half as many lines."""
     page = Sheet(4.5)
     w, h, top, gap = 0.62, 0.29, 1.28, 0.06
     page.text(0.3, 0.35, "One warp copies 512 bytes, 16 bytes a lane", ha="left", bold=True, size=style.BODY)

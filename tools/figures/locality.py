@@ -1,4 +1,4 @@
-"""Block order and L2: the tiles that run at once, and the strips of A and B that they read, in two orders."""
+"""Block order and L2: the tiles that are computed at the same time, and the strips of A and B that they read."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from gemm_lab.plots.sheet import Sheet
 from gpu_simulator.hardware import data_sheets as hardware
 
 TILES_M, TILES_N, AT_ONCE, GROUP_M = 8, 12, 12, 4
-BLOCK, SIZE, FULL_GROUP_M = 128, 8192, 8  # the full-size case of the last lines: tiles of 128 x 128, K = 8192
+BLOCK, SIZE, FULL_GROUP_M = 128, 8192, 8  # the full-size case in the last lines: tiles of 128 x 128, K = 8192
 
 
 def first_wave(order: str) -> Wave:
-    """The first wave of the small grid drawn here."""
+    """The first wave of the small grid in the picture."""
     return waves(block_order(order, TILES_M, TILES_N, GROUP_M), AT_ONCE, (BLOCK, BLOCK), SIZE)[0]
 
 
 def full_size_bytes(order: str) -> int:
-    """Different bytes that the first wave of an 8192 x 8192 x 8192 problem touches: one block on each SM of an H200."""
+    """Different bytes that the first wave of an 8192 x 8192 x 8192 product reads, with one block per SM of an H200."""
     tiles = SIZE // BLOCK
     placed = block_order(order, tiles, tiles, FULL_GROUP_M)
     return waves(placed, hardware.gpu("h200").sms, (BLOCK, BLOCK), SIZE)[0].distinct_bytes
 
 
 def block_order_locality():
-    """Row order against grouped order: the same number of tiles, fewer strips."""
+    """Row order and grouped order: the same number of tiles, fewer strips."""
     page = Sheet(5.35)
     cell, strip, gap, top = 0.255, 0.2, 0.07, 1.3
     for x, order, title in ((0.72, "row", "row by row"), (4.55, "grouped", f"grouped, GROUP_M = {GROUP_M}")):

@@ -27,7 +27,7 @@ def simple_computer():
 
 
 def memory_hierarchy():
-    """The T4's memories: one bar a level, as long as its bandwidth on a log scale."""
+    """The T4's memories: one bar per level, whose length is its bandwidth on a log scale."""
     t4 = hardware.gpu("t4")
     mib = t4.sms * t4.smem_per_sm / 2**20
     registers_mib = t4.sms * t4.registers_per_sm * 4 / 2**20

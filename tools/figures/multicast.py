@@ -1,4 +1,4 @@
-"""A cluster of two blocks: each loads its rows of A and half of B, and TMA gives that half to both."""
+"""A cluster of two blocks: each loads its rows of A and half of B, and TMA copies that half to both."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ BLOCK_M, BLOCK_N, BLOCK_K, ELEMENT_BYTES, BLOCKS, CONSUMER_WARPS = 128, 256, 64,
 
 
 def kib_from_l2(cluster: int) -> int:
-    """KiB that a block asks L2 for, for one k tile: its rows of A, and its share of B's columns."""
+    """KiB that a block reads from L2 for one k tile: its rows of A, and its share of B's columns."""
     return (BLOCK_M + BLOCK_N // cluster) * BLOCK_K * ELEMENT_BYTES // 1024
 
 
 def cluster_multicast():
-    """L2 above, two blocks below, the two halves of B crossing over, and the arrivals that free a stage."""
+    """L2 above, two blocks below, the halves of B that go to both, and the arrivals that free a stage."""
     page = Sheet(5.6)
     page.text(0.35, 0.36, "a cluster of two blocks: one k tile", ha="left", bold=True, size=style.BODY)
     wide, top, half = 3.4, 2.1, BLOCK_N // BLOCKS

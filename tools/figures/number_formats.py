@@ -1,4 +1,4 @@
-"""How many bits of a number hold its size and how many its digits, in the formats that tensor cores take."""
+"""The bits of exponent and fraction in the number formats of tensor cores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from gemm_lab.plots.sheet import Sheet
 
 @dataclass(frozen=True)
 class Format:
-    """An IEEE-like binary format; the exponent bias is the usual 2^(exponent - 1) - 1."""
+    """A binary format like those of IEEE 754, with the exponent bias 2^(exponent - 1) - 1.
+
+    exponent, fraction: their numbers of bits.
+    """
 
     name: str
     exponent: int
@@ -22,7 +25,7 @@ class Format:
 
     @property
     def whole(self) -> int:
-        """The largest n such that 0 … n are all representable."""
+        """The largest n for which all whole numbers from 0 to n are representable."""
         return 2 ** (self.fraction + 1)
 
 
@@ -30,7 +33,7 @@ FORMATS = (Format("FP32", 8, 23), Format("TF32", 8, 10), Format("BF16", 8, 7), F
 
 
 def number_formats():
-    """Sign, exponent and fraction of four formats, bit by bit, with what they can hold."""
+    """Sign, exponent and fraction of four formats, bit by bit, with the range of numbers."""
     page = Sheet(3.45)
     left, top, bit, high, step = 0.85, 0.98, 0.147, 0.34, 0.52
     exponent, fraction = style.tint(style.B, 0.55), style.tint(style.A, 0.45)

@@ -1,4 +1,4 @@
-"""Timelines of one warp: what stands between its barriers, from the copy that is waited for to the pipelined loop."""
+"""Timelines of one warp: its work between barriers, from a loop that waits for its copy to the pipelined loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MATRIX, _MMA = style.MEMORY["registers"], style.tint(style.GREEN, 0.55)
 
 
 class _Line:
-    """One timeline of `page` at height y; parts are put one behind the other from x."""
+    """One timeline on `page` at height y. Each part is drawn at x, after the one before."""
 
     def __init__(self, page: Sheet, y: float, name: str):
         self.page, self.y, self.x = page, y, _LEFT
@@ -49,7 +49,7 @@ def _legend(page: Sheet, y: float, right: str) -> None:
 
 
 def prefetch_overlap():
-    """Rung 03 waits for its loads; rung 04 sends them before the multiplication and stores them after it."""
+    """Rung 03 waits for its loads; rung 04 issues them before the multiplication and stores the data after it."""
     page = Sheet(3.55)
     page.text(0.35, 0.35, "one k tile of one warp", ha="left", bold=True, size=style.BODY)
     line = _Line(page, 0.75, "03")
@@ -77,7 +77,7 @@ def prefetch_overlap():
 
 
 def barriers_and_buffers():
-    """Two barriers for each k tile, one with two buffers, and one in the midst of independent multiplications."""
+    """Two barriers per k tile; one barrier with two buffers; one barrier between independent multiplications."""
     page = Sheet(5.1)
     page.text(0.35, 0.35, "two k tiles of one warp", ha="left", bold=True, size=style.BODY)
 

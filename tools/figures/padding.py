@@ -1,20 +1,20 @@
-"""Padding: eight rows of a tile in lines of 128 bytes, with and without 16 bytes behind each row."""
+"""Padding: eight rows of a tile in lines of 128 bytes, with and without 16 bytes after each row."""
 
 from __future__ import annotations
 
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
-ROWS, CHUNKS = 8, 8  # of 16 bytes, the width of an 8 x 8 matrix
+ROWS, CHUNKS = 8, 8  # a chunk has 16 bytes, the width of an 8 x 8 matrix
 
 
 def place(row: int, chunk: int, pad: int) -> tuple[int, int]:
-    """(line, place in the line) of a chunk when `pad` chunks lie behind each row."""
+    """(line, place in the line) of a chunk if `pad` chunks follow each row."""
     return divmod(row * (CHUNKS + pad) + chunk, CHUNKS)
 
 
 def padding():
-    """Chunk 0 of eight rows: one above the other, or on a staircase."""
+    """Chunk 0 of eight rows: all in the same banks, or each in others."""
     page = Sheet(4.6)
     w, h, top = 0.4, 0.3, 1.05
     for number, (title, pad) in enumerate((("128 bytes", 0), ("128 + 16 bytes", 1))):

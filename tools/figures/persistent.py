@@ -1,4 +1,4 @@
-"""Persistent blocks: one block on each SM that takes tile after tile, against one block for each tile."""
+"""Persistent blocks: one block per SM that computes tile after tile, compared with one block per tile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _COPY, _MMA, _OUT = style.MEMORY["DRAM"], style.tint(style.GREEN, 0.55), style.t
 
 
 def tiles_of(block: int, blocks: int = SMS, tiles: int = TILES) -> list[int]:
-    """The tiles that persistent block number `block` computes: its own number, then steps of the grid."""
+    """The tiles of persistent block number `block`: the tile with its number, then every `blocks`-th."""
     return list(range(block, tiles, blocks))
 
 

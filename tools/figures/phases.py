@@ -1,4 +1,4 @@
-"""Wide accesses go in phases: which lanes of a warp share a pass over the banks."""
+"""The phases of wide accesses: which lanes of a warp share a pass over the banks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHADES = tuple(style.tint(colour, 0.55) for colour in (style.SKY, style.ORANGE, 
 
 
 def access_phases():
-    """32 lanes for each width, coloured by phase; every phase is at best one wavefront of 128 bytes."""
+    """32 lanes for each width, coloured by phase; a phase without bank conflicts is one wavefront of 128 bytes."""
     page = Sheet(4.1)
     w, h, left, top, step = 0.151, 0.34, 1.62, 0.82, 0.83
     page.text(left, 0.35, "the 32 lanes of a warp", ha="left", bold=True)

@@ -1,8 +1,8 @@
-"""Small, repeatable PNG files that carry a description of what they show.
+"""Writes small, reproducible PNG files with a description of what they show.
 
-The description is JSON in the PNG's "Description" text: the picture's name, its size in inches and its words.
-A test compares it with the picture as drawn now, so a stale file is found even where fonts render a pixel
-differently.
+The description is JSON in the PNG's "Description" text: the picture's name, its size in inches and its words. A test
+compares it with a newly drawn picture. It finds files that are out of date even on a machine that renders fonts with
+slightly different pixels.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from gemm_lab.plots import style
 from gemm_lab.plots.palette import compact
 
 COLOURS = 256
-STORED_COLOURS = 24  # in a notebook, whose bytes count; enough for flat colours and the soft edges of letters
+STORED_COLOURS = 24  # for pictures in a notebook, which should be small; enough for flat colours and text
 
 
 def texts(fig: Figure) -> list[Text]:
     """The text artists of a figure that are visible and not empty."""
-    fig.canvas.draw()  # axes make their tick labels only now
+    fig.canvas.draw()  # creates the tick labels of the axes
     hidden = {id(text) for ax in fig.axes for text in _hidden(ax)}
     return [t for t in fig.findobj(Text) if t.get_visible() and t.get_text().strip() and id(t) not in hidden]
 
 
 def _hidden(ax: Axes) -> Iterator[Text]:
-    """Texts that exist but are never drawn: ticks outside the limits, all of axes switched off."""
+    """Texts that exist but are not drawn: ticks outside the limits, and all texts of axes that are switched off."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = sorted(axis.get_view_interval())
         for tick in (*axis.majorTicks, *axis.minorTicks):
@@ -46,7 +46,7 @@ def _hidden(ax: Axes) -> Iterator[Text]:
 
 
 def description(fig: Figure, name: str) -> dict:
-    """What a picture shows, in words: {"name", "size_inches", "texts" (sorted)}."""
+    """The description of a picture: {"name", "size_inches": [width, height], "texts": sorted}."""
     width, height = fig.get_size_inches()
     return {
         "name": name,
@@ -56,7 +56,7 @@ def description(fig: Figure, name: str) -> dict:
 
 
 def write_png(fig: Figure, name: str, path: Path) -> Path:
-    """Write the figure as a PNG with a palette; the same figure gives the same bytes."""
+    """Write the figure as a PNG with a palette and return the path; the same figure gives the same bytes."""
     words = json.dumps(description(fig, name), ensure_ascii=False, sort_keys=True)
     info = PngInfo()
     info.add_itxt("Description", words)
@@ -66,15 +66,15 @@ def write_png(fig: Figure, name: str, path: Path) -> Path:
 
 
 def smaller(data: bytes) -> bytes:
-    """The same PNG with a small palette: about a quarter of the bytes, for pictures stored inside a notebook.
+    """The PNG `data` with a small palette, for pictures in a notebook: about a quarter of the bytes.
 
-    A rare colour, such as that of the one dot that is lit, is kept.
+    A rare but distinct colour, such as that of a single highlighted dot, is kept.
     """
     return compact(data, most=STORED_COLOURS)
 
 
 def _with_palette(image: Image.Image, number: int = COLOURS) -> Image.Image:
-    """The image in its `number` commonest colours; the few other pixels (edges of letters) take the nearest."""
+    """The image in its `number` most frequent colours; the few other pixels get the nearest of these."""
     pixels = np.asarray(image)
     colours, index, counts = np.unique(pixels.reshape(-1, 4).view("<u4"), return_inverse=True, return_counts=True)
     colours = colours.view(np.uint8).reshape(-1, 4).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Four lanes that exchange their results: the transpose behind an epilogue without shared memory."""
+"""Four lanes exchange their results: the transpose of an epilogue without shared memory."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ _HUES = tuple(style.tint(colour, 0.55) for colour in (style.A, style.ORANGE, sty
 
 
 def quad_steps() -> list[list[list[tuple[int, int]]]]:
-    """What each lane holds before, between and after the two steps: held[lane][word] is (mma tile, part of a row)."""
+    """The registers of four lanes before, between and after the two steps, as a list of three.
+
+    Each is held[lane][word] = (mma tile, part of a row).
+    """
     held = [[(tile, lane) for tile in range(LANES)] for lane in range(LANES)]
     steps = [held]
     for distance in (2, 1):
         after = [list(words) for words in held]
         for lane in range(LANES):
             for word in range(LANES):
-                if bool(lane & distance) != bool(word & distance):  # this word goes to the partner, its own comes back
+                if bool(lane & distance) != bool(word & distance):  # exchanged with the partner's word
                     after[lane][word] = held[lane ^ distance][word ^ distance]
         held = after
         steps.append(held)

@@ -1,4 +1,4 @@
-"""A ring buffer: stages of shared memory between a producer and a consumer, with two mbarriers each."""
+"""A ring buffer: stages of shared memory between a producer and a consumer, each stage with two mbarriers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATES = (
 
 
 def stage_ring():
-    """Four stages at one moment, who waits on which barrier, and the parities of the first nine k tiles."""
+    """Four stages at one moment, the barriers for which each side waits, and the parities of the first nine k tiles."""
     page = Sheet(6.15)
     left, w, gap, y, high = 1.15, 1.3, 0.2, 1.62, 0.72
     page.text(0.35, 0.36, "four stages of shared memory, at one moment", ha="left", bold=True, size=style.BODY)

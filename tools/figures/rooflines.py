@@ -1,4 +1,4 @@
-"""The roofline model: the idea, the T4's rooflines, and the most that an algorithm can give."""
+"""The roofline model: the idea, the T4's rooflines, and the highest intensities that algorithms allow."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def t4_roofline_units():
 
 
 def t4_roofline_memories():
-    """One arithmetic unit, three memories: the nearer the memory, the less reuse it asks for."""
+    """One arithmetic unit, three memories: the nearer the memory, the less reuse is needed."""
     t4 = model.roofline(hardware.gpu("t4"))
     levels = {level.name: level.gbps for level in t4.levels}
     return plots.roofline(levels, ceilings={"HMMA": model.CUBLAS_HGEMM_T4}, height=4.6)

@@ -1,4 +1,4 @@
-"""Reading every s-th word: the wavefronts are the greatest common divisor of s and the 32 banks."""
+"""Reading every s-th word: the number of wavefronts is the greatest common divisor of s and 32, the banks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ STRIDES = range(34)
 
 
 def counts() -> list[int]:
-    """Wavefronts of 32 lanes that read word 0, s, 2s, … for every stride s of the picture."""
+    """For every stride s of the picture, the wavefronts of 32 lanes that read the words 0, s, 2s, …"""
     lanes = np.arange(32)
     return [int(banks.wavefronts(4 * stride * lanes[None], 4)[0]) for stride in STRIDES]
 
 
 def stride_wavefronts():
-    """A bar for each stride; its height doubles with the wavefronts."""
+    """A bar for each stride, with its wavefronts on a log scale."""
     page = Sheet(3.7)
     left, bottom, step, unit = 0.75, 2.95, 0.207, 0.36
     page.text(0.3, 0.35, "32 lanes read every s-th word", ha="left", bold=True, size=style.BODY)

@@ -1,4 +1,4 @@
-"""The swizzle on a 4x4 tile: column bits become column XOR row."""
+"""The swizzle of a 4x4 tile: the bank of an element is column XOR row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _COLUMN = tuple(style.tint(colour, 0.6) for colour in (style.SKY, style.YELLOW, 
 
 
 def swizzle_xor():
-    """Before, the bits of one row, after: a column lands in four banks and no element leaves its row."""
+    """The tile before, the bits of one row, the tile after: a column is in four banks, and rows keep their elements."""
     page = Sheet(3.9)
     cell, top = 0.44, 1.3
     size = _N * cell

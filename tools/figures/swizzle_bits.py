@@ -1,4 +1,4 @@
-"""The bits of a shared-memory address: which of them name the chunk, which the row, and which the XOR changes."""
+"""The bits of a shared-memory address: those of the chunk, those of the row, and those that the XOR changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BYTE, CHUNK, ROW = "#E9ECEF", style.tint(style.ORANGE, 0.55), style.tint(style.B
 
 
 def swizzle_bits():
-    """Three row sizes: the row bits move, and the XOR follows them."""
+    """Three row sizes: the row's bits have other places, and the XOR uses these."""
     page = Sheet(5.05)
     w, h, x0, top, step = 0.4, 0.36, 2.3, 1.2, 1.2
     page.text(0.3, 0.38, "the bits of a byte address", ha="left", bold=True, size=style.BODY)

@@ -1,18 +1,18 @@
-"""The last tile of a matrix whose size is no multiple of the tile: what is copied, what is zero, what is stored."""
+"""The last tile of a matrix whose size is not a multiple of the tile: what is copied, zero and stored."""
 
 from __future__ import annotations
 
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
-ROWS_LEFT, CHUNKS_LEFT = 2, 1  # of the tile drawn: M = 130 over 128 rows, K = 40 over 32, in chunks of 8
+ROWS_LEFT, CHUNKS_LEFT = 2, 1  # inside the matrix: M = 130 - 128 rows, K = 40 - 32 in chunks of 8
 ROWS, CHUNKS = 6, 4
 _BLUE, _REPEAT, _ZERO = style.tint(style.A, 0.55), style.tint(style.A, 0.2), style.PAPER
 _STORED = style.tint(style.D, 0.55)
 
 
 def source_of(row: int, chunk: int) -> str:
-    """What cell (row, chunk) of the tile of A holds: the row of A it comes from, or 0 past the end of K."""
+    """The text of cell (row, chunk) of the tile of A: the row of A that it is copied from, or "0" past the end of K."""
     return "0" if chunk >= CHUNKS_LEFT else str(128 + min(row, ROWS_LEFT - 1))
 
 

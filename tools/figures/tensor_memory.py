@@ -1,4 +1,4 @@
-"""Tensor memory (TMEM) of the B200: who writes it, how it is divided among warps, and what it holds."""
+"""Tensor memory (TMEM) of the B200: what writes it, how warps share it, and what it contains."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _QUARTERS = tuple(style.tint(colour, 0.5) for colour in (style.SKY, style.ORANGE
 
 
 def lanes_of(warp: int) -> range:
-    """The lanes that a warp can load and store: the quarter of its number mod 4 (PTX ISA, tcgen05.ld)."""
+    """The lanes of tensor memory that a warp can load and store: the quarter (warp mod 4) (PTX ISA, tcgen05.ld)."""
     share = LANES // WARPS
     return range(warp % WARPS * share, (warp % WARPS + 1) * share)
 

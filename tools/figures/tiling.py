@@ -1,4 +1,4 @@
-"""Tiles: the four nested levels, what a tile's shape buys, and which warps read the same strip."""
+"""Tiles: the four nested levels, the intensity of a tile's shape, and which warps read the same strip."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ MMA_M, MMA_N, MMA_K = 16, 8, 8
 
 
 def _tiled(page, x, y, w, h, depth, rows, cols, lit, whole=True):
-    """C at (x, y), w x h inches, in rows x cols tiles, with A's strip on its left and B's above.
+    """Draw C at (x, y), w x h inches, in rows x cols tiles, with A's strip on its left and B's above.
 
-    depth: inches along k. lit: row and column of the tile that the next level enlarges.
-    whole: outline everything, because it is the lit tile of the level before.
+    depth: inches along k.   lit: row and column of the tile that the next panel enlarges.
+    whole: outline everything, because it is the highlighted tile of the panel before.
     """
     gap, (i, j) = 0.07, lit
     th, tw = h / rows, w / cols
@@ -47,7 +47,7 @@ def _tiled(page, x, y, w, h, depth, rows, cols, lit, whole=True):
 
 
 def tiling_levels():
-    """Grid, block, warp, mma: the lit tile of one panel is the whole of the next."""
+    """Grid, block, warp, mma: the highlighted tile of one panel is all of the next."""
     page = Sheet(7.15)
     h = 1.72  # inches of C in each panel; a panel's own scale
     columns, rows = (0.5, 4.3), (0.42, 3.65)
@@ -116,7 +116,7 @@ def tiling_levels():
 
 
 def tile_intensity():
-    """A tile of C and the strips it reads; the FLOP/byte of four tiles beside the T4's balance points."""
+    """A tile of C and the strips that it needs; the FLOP/byte of four tiles beside the T4's balance points."""
     t4 = roofline.roofline(hardware.gpu("t4"), tflops=roofline.CUBLAS_HGEMM_T4)
     page = Sheet(4.25)
     x, y, w, h, strip = 1.1, 1.58, 1.15, 1.65, 0.42
@@ -165,7 +165,7 @@ def tile_intensity():
 
 
 def warp_reload():
-    """The block tile in 4 x 2 warps: which warps read each strip of A and B from shared memory."""
+    """A block tile of 4 x 2 warps: which warps read each strip of A and B from shared memory."""
     page = Sheet(5.35)
     rows, cols = BLOCK_M // WARP_M, BLOCK_N // WARP_N
     x, y, w, h, strip = 2.75, 1.58, 1.5, 0.78, 0.62

@@ -1,4 +1,4 @@
-"""TMA: one thread names a box of a tensor map; the engine copies and swizzles it, and an mbarrier counts the bytes."""
+"""TMA: one thread requests a box of a tensor map; the unit copies and swizzles it, and an mbarrier counts the bytes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _HUES = tuple(style.tint(colour, 0.55) for colour in (*style.GROUPS[:5], style.V
 
 
 def chunk_at(row: int, place: int) -> int:
-    """Which 16-byte chunk of its row lies at `place` once the 128-byte swizzle has moved it."""
+    """The number of the 16-byte chunk of a row that is at `place` after the 128-byte swizzle."""
     return row_swizzle(ROW_BYTES)(row * ROW_BYTES + place * CHUNK) // CHUNK % CHUNKS
 
 
 def tma_box():
-    """From a matrix in global memory through its tensor map to a swizzled tile, and the barrier's two counts."""
+    """A matrix in global memory with its tensor map, the swizzled tile, and the barrier's two counts."""
     page = Sheet(6.0)
     x, y, w, h = 0.45, 1.15, 2.1, 2.15
     page.text(0.45, 0.38, "global memory", ha="left", bold=True, size=style.BODY)

@@ -1,26 +1,26 @@
-"""Two consumers that work together against two that take turns: when the tensor cores have nothing to do."""
+"""Two consumers that work together, and two that take turns: the times in which the tensor cores are idle."""
 
 from __future__ import annotations
 
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
-TILES, LOOP, STORE = 4, 1.15, 0.68  # of D; inches for the products and the epilogue of one consumer's part of a tile
+TILES, LOOP, STORE = 4, 1.15, 0.68  # tiles of D; inches of the products and of the epilogue of a consumer's tile
 _LOOPS = (style.tint(style.GREEN, 0.55), style.tint(style.SKY, 0.6))
 _STORE = style.tint(style.ORANGE, 0.6)
 
 
 def together(tiles: int = TILES) -> list[list[tuple[int, float, float, float]]]:
-    """(tile, start, end of its products, end of its epilogue) for each consumer: half of every tile, side by side."""
+    """(tile, start, end of its products, end of its epilogue) for two consumers that share every tile, in inches."""
     one, at = [], 0.0
-    for tile in range(tiles // 2):  # their tile is twice as large, and each product takes its half of the tensor cores
+    for tile in range(tiles // 2):  # their tile is twice as large, and each has half of the tensor cores' rate
         one.append((tile, at, at + 2 * LOOP, at + 2 * LOOP + STORE))
         at += 2 * LOOP + STORE
     return [one, list(one)]
 
 
 def in_turn(tiles: int = TILES) -> list[list[tuple[int, float, float, float]]]:
-    """The same for consumers that take tiles in turn, the tensor cores to themselves meanwhile."""
+    """The same for two consumers that take tiles in turn; each has the tensor cores for itself."""
     rows, free, ready = [[], []], 0.0, [0.0, 0.0]
     for tile in range(tiles):
         who = tile % 2
@@ -37,7 +37,7 @@ def idle(rows: list[list[tuple[int, float, float, float]]]) -> float:
 
 
 def ping_pong():
-    """Rows of two consumers and of the tensor cores, working together and in turn, on one time axis."""
+    """Two consumers and the tensor cores on one time axis, for consumers that work together and in turn."""
     page = Sheet(4.95)
     left, high, step = 1.55, 0.36, 0.45
     for y, title, words, rows in (

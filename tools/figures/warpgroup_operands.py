@@ -1,4 +1,4 @@
-"""What one wgmma reads: A and B in swizzled shared memory, told by a start, a step along K and a distance of rows."""
+"""The operands of one wgmma: A and B in swizzled shared memory, described by a start and a stride of rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STEPS = tuple(style.tint(colour, 0.55) for colour in (style.SKY, style.ORANGE, s
 
 
 def step_of(row: int, place: int) -> int:
-    """Which of the four steps of a k tile reads 16-byte place `place` of row `row`, as the swizzle has it."""
+    """Which of the four steps of a k tile reads the 16 bytes at `place` in a row, after the swizzle."""
     for step in range(ROW_BYTES // (MMA_K * ELEMENT_BYTES)):
         start = step * MMA_K * ELEMENT_BYTES
         tile = SharedTile(start=start, leading_bytes=CHUNK, stride_bytes=GROUP_BYTES, swizzle=128)
@@ -23,7 +23,7 @@ def step_of(row: int, place: int) -> int:
 
 
 def wgmma_operands():
-    """Eight rows of a tile with the places of each step; the groups of rows of A and B; whose the sums are."""
+    """Eight rows of a tile with the places of each step, the groups of rows of A and B, and the sums of each warp."""
     page = Sheet(6.3)
     page.text(0.35, 0.36, "eight rows of a tile, as the swizzle left them", ha="left", bold=True, size=style.BODY)
     cell, left, top = 0.4, 1.15, 0.92

@@ -1,4 +1,4 @@
-"""Three warpgroups and a ring of stages: who arrives at which mbarrier, and what registers each has."""
+"""Three warpgroups and a ring of stages: which warps arrive at which mbarrier, and the registers of each warpgroup."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _FILLS = (style.tint(style.GREEN, 0.55), style.tint(style.BLUE, 0.45), style.tin
 
 
 def registers_of(each: tuple[int, ...]) -> int:
-    """Registers that warpgroups take whose threads have so many each."""
+    """Registers of several warpgroups. each: registers per thread of each warpgroup."""
     return sum(each) * THREADS
 
 
 def warpgroup_ring():
-    """Producer on the left, consumers on the right, the ring between them, and the arithmetic of setmaxnreg."""
+    """The producer on the left, the consumers on the right, the ring between them, and the registers of setmaxnreg."""
     page = Sheet(6.3)
     page.text(0.35, 0.36, "three warpgroups, four stages", ha="left", bold=True, size=style.BODY)
     page.labelled(

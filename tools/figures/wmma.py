@@ -1,4 +1,4 @@
-"""What wmma becomes in the machine: the load of one fragment, and whole main loops as stripes."""
+"""The machine code of wmma: the load of one fragment, and main loops as stripes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.hardware.wmma_access import access
 
 ARCH = "sm_90a"
-WAYS = (  # what is called, the type, whether the instruction names shared memory, what is known of the address
+WAYS = (  # the call, the type, whether the instruction names shared memory, the kind of address
     ("load_matrix_sync, BF16", "bf16", False, "generic pointer"),
     ("load_matrix_sync, FP16", "f16", True, "shared address"),
     ("wmma.load … .shared.bf16", "bf16", True, "shared address"),
@@ -18,13 +18,13 @@ _SHARED, _TURN = style.tint(style.MEMORY["shared memory"], 0.4), style.tint(styl
 
 
 def instructions(kind: str, shared: bool) -> list[tuple[str, int]]:
-    """[("LD", 4), ("MOVM", 4)]: the machine instructions that fetch one crosswise fragment of B (16 × 16)."""
+    """The machine instructions that load one fragment of B (16 × 16) stored by rows, as [("LD", 4), ("MOVM", 4)]."""
     loads = access("b", "m16n16k16", "row", kind, shared).instructions
-    return [("LDSM", loads)] if shared else [("LD", loads), ("MOVM", loads)]  # MOVM turns one register
+    return [("LDSM", loads)] if shared else [("LD", loads), ("MOVM", loads)]  # MOVM transposes one register
 
 
 def wmma_fragment_load():
-    """One fragment of B, stored by rows: three ways to ask for it, and the instructions of each."""
+    """One fragment of B, stored by rows: three ways to load it, and the instructions of each."""
     page = Sheet(3.45)
     width, gap, high = 0.64, 0.08, 0.4
     title = "one fragment of B for a warp, machine code of an H100"
@@ -49,7 +49,7 @@ def wmma_fragment_load():
 
 
 def wmma_loops():
-    """From a loop that is mostly loads, turns and addresses to one that is mostly products."""
+    """From a loop of mostly loads, transposes and addresses to one of mostly products."""
     rungs = [kernel("wmma_opt_bf16_v3"), kernel("hybrid_bf16"), kernel("mma_bf16"), kernel("best_wmma")]
     rows = [(made.spec.short, main_loop(made.sass(arch=ARCH).lines).lines) for made in rungs]
     return code_strip(rows, "one turn of the main loop, machine code of an H100", counts=False)

@@ -1,20 +1,20 @@
-"""Walking along a row of a swizzled tile: the step of c chunks is an XOR with c, wherever the row begins."""
+"""Reading along a row of a swizzled tile: a step of c chunks is an XOR with c, whatever the row."""
 
 from __future__ import annotations
 
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
-CHUNKS, ROW = 8, 5  # chunks in a row, and the row at hand
+CHUNKS, ROW = 8, 5  # chunks in a row, and the row of the picture
 
 
 def places(row: int, chunks: int = CHUNKS) -> list[int]:
-    """Where the chunks 0, 1, 2 … of a row lie."""
+    """The places of the chunks 0, 1, 2 … of a row."""
     return [chunk ^ row % chunks for chunk in range(chunks)]
 
 
 def xor_steps():
-    """The places of row 5 in the order in which a lane visits them, and the one operation between them."""
+    """The places of row 5 in the order in which a lane reads them, and the operation that leads to each."""
     page = Sheet(4.25)
     w, h, left, top = 0.72, 0.46, 1.62, 1.25
     visits = places(ROW)

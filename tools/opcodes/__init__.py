@@ -1,6 +1,6 @@
-"""The emulator against the hardware, opcode by opcode: one-instruction kernels and what an H200 answered.
+"""Compares the emulator with the hardware, opcode by opcode: one-instruction kernels and their results on an H200.
 
-`all_cases` lists the kernels; `recording` runs and stores them. Record with
+`all_cases` lists the kernels; `recording` runs them and stores the results. To record, type
 `python -m tools.opcodes --record FOLDER`.
 """
 

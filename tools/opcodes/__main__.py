@@ -13,7 +13,7 @@ from tools.opcodes.recording import on_emulator, on_gpu, record
 
 
 def main() -> int:
-    """Record the cases on the GPU (or try them on the emulator); returns the exit code."""
+    """Record the cases on the GPU, or with --emulator run them there. Returns 1 if a case was not recorded."""
     parser = argparse.ArgumentParser(prog="python -m tools.opcodes", description=__doc__)
     parser.add_argument("--record", metavar="FOLDER", required=True, help="where opcodes.npz is written")
     parser.add_argument("--emulator", action="store_true", help="use the emulator, to try the recorder without a GPU")

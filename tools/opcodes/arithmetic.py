@@ -1,4 +1,4 @@
-"""Cases of arithmetic on integers and floats, and of the functions that the hardware approximates."""
+"""Cases of arithmetic on integers and floating-point numbers, and of approximate functions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ HALVES = ("f16", "f16x2", "bf16", "bf16x2")
 
 
 def plain(opcode: str, ins: tuple[str, ...], out: str, tolerance=None) -> Case:
-    """A case whose text is the opcode and its operands."""
+    """A case with the opcode, one result and its operands. tolerance: as for `Case`."""
     operands = ", ".join(f"%{n}" for n in range(len(ins) + 1))
     return Case(opcode, f"{opcode} {operands};", ins, (out,), tolerance)
 
 
 def integer_cases() -> Iterator[Case]:
-    """Integer arithmetic, every width and sign."""
+    """Integer arithmetic for every width, signed and unsigned."""
     for kind in INTEGERS:
         two, three = (kind,) * 2, (kind,) * 3
         for family in ("add", "sub", "min", "max", "mul.lo", "mul.hi"):
@@ -60,14 +60,14 @@ def integer_cases() -> Iterator[Case]:
 
 
 def plain_video(family: str, kind: str, add: str) -> Case:
-    """A byte-wise instruction. Its third operand is not read without .add, but must be there."""
+    """A video instruction on bytes. Without .add the third operand is not read, but PTX requires it."""
     out = "u32" if family == "vabsdiff4" and not add else kind
     name = f"{family}.{out}.{kind}.{kind}{add}"
     return Case(name, f"{name} %0, %1, %2, %3;", ("b32:bytes", "b32:bytes", "b32"), ("b32",))
 
 
 def _carries() -> Iterator[Case]:
-    """A pair of instructions each: one sets the carry, the next takes it."""
+    """Sequences of instructions: the first sets the carry, the next ones use it."""
     for kind in ("u32", "s32", "u64", "s64"):
         four = (kind,) * 4
         for first, second in (("add", "addc"), ("sub", "subc")):
@@ -122,9 +122,9 @@ def half_cases() -> Iterator[Case]:
                 yield plain(f"{family}{end}.{kind}", (kind,), kind)
 
 
-# Largest errors (relative, absolute) of the approximations. Source: PTX ISA, the section of each instruction; a last
-# bit of the result type is added, as the emulator rounds the exact value. Next to zero a few subnormal steps are
-# let through, and with .ftz a result on either side of the smallest normal number.
+# Largest errors (relative, absolute) of the approximations. Source: PTX ISA, the section of each instruction. One unit
+# in the last place is added, because the emulator rounds the exact value. Near zero, a difference of a few subnormal
+# steps is allowed, and with .ftz one of the smallest normal number.
 _ULP = 2.0**-23
 
 
@@ -155,7 +155,7 @@ def approximate_cases() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """All arithmetic."""
+    """All cases of this module."""
     yield from integer_cases()
     yield from float_cases()
     yield from half_cases()

@@ -87,7 +87,7 @@ def _compare(name: str, operation: str, kind: str, ends: str = "") -> Case:
 
 
 def comparison_cases() -> Iterator[Case]:
-    """setp and its relatives, with NaN among the values."""
+    """setp, set, selp and slct; the values include NaN."""
     for kind in ("u16", "s16", "u32", "s32", "u64", "s64"):
         for relation in (*ORDERED, *(("lo", "ls", "hi", "hs") if kind[0] == "u" else ())):
             yield _compare(f"setp.{relation}.{kind}", f"setp.{relation}.{kind}", kind)
@@ -154,7 +154,7 @@ def move_cases() -> Iterator[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """Logic, comparisons and moves."""
+    """All cases of this module."""
     yield from logic_cases()
     yield from comparison_cases()
     yield from move_cases()

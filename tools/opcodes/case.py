@@ -1,4 +1,4 @@
-"""One PTX instruction as a kernel: 32 lanes a block, arrays of raw words in and out."""
+"""One PTX instruction as a kernel of blocks of 32 threads, with arrays of raw words as inputs and outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from tools.opcodes.inputs import values
 
-# PTX type → (C type of the array, asm constraint, from word to operand, from operand to word)
+# For a PTX type: (C type of the array, asm constraint, conversion from word to operand, from operand to word).
 _WORD16 = ("unsigned short", "h", "{}", "{}")
 _WORD32 = ("unsigned", "r", "{}", "{}")
 _WORD64 = ("unsigned long long", "l", "{}", "{}")
@@ -28,14 +28,16 @@ DTYPES = {"unsigned short": np.uint16, "unsigned": np.uint32, "unsigned long lon
 
 @dataclass(frozen=True)
 class Case:
-    """One instruction, its operands and how its result is judged.
+    """One instruction, its operands and how its result is compared.
 
-    text: PTX with %0, %1, … for results and then operands; with `body`, CUDA statements that use x0, x1, … (arrays in),
-    y0, y1, … (arrays out), `i` (number of the thread in the grid) and `lane` instead.
-    ins, outs: PTX types; an operand may name its values after a colon ("s32:nonzero", see inputs.py).
-    tolerance: (relative, absolute) for approximations; None: equal bits, except that any NaN equals any NaN.
-    lanes: threads, a multiple of 32.   per_lane: elements of each output for one thread.
-    sort: results of a warp are compared as sets, where the order of the lanes is not defined.
+    text: PTX with %0, %1, … for results and then operands.
+    body: instead of `text`, CUDA statements that use x0, x1, … (input arrays), y0, y1, … (output arrays), `i` (number
+    of the thread in the grid) and `lane`.
+    ins, outs: PTX types; an operand may name its set of values after a colon ("s32:nonzero", see inputs.py).
+    tolerance: (relative, absolute) error for approximations; None: equal values and signs, and any NaN equals any NaN.
+    lanes: number of threads, a multiple of 32; 0: 64 or 128, depending on the number of operands.
+    per_lane: elements of each output per thread, by default 1.   words: elements of each input, by default one per
+    thread.   sort: compare the results of a warp sorted, because the order of the lanes is not defined.
     """
 
     name: str
@@ -51,7 +53,7 @@ class Case:
 
     @property
     def family(self) -> str:
-        """The first part of the opcode."""
+        """The first part of the opcode, such as "add"."""
         return self.name.split(".")[0].split(" ")[0]
 
     @property
@@ -64,7 +66,7 @@ class Case:
         return self.lanes or (64 if len(self.ins) < 2 else 128)
 
     def source(self) -> str:
-        """CUDA text of the kernel. Parameters: the input arrays, then the output arrays."""
+        """CUDA source of the kernel. Its parameters are the input arrays, then the output arrays."""
         holders = [_HOLDERS[kind.split(":")[0]] for kind in (*self.outs, *self.ins)]
         outs, ins = holders[: len(self.outs)], holders[len(self.outs) :]
         parameters = [f"const {h[0]}* x{n}" for n, h in enumerate(ins)] + [f"{h[0]}* y{n}" for n, h in enumerate(outs)]
@@ -82,7 +84,7 @@ class Case:
         )
 
     def arrays(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """(inputs, outputs full of 0xA5): one element a lane, or `words` elements of inputs with a `body`."""
+        """(inputs, outputs filled with bytes 0xA5), with the numbers of elements that `words` and `per_lane` give."""
         ins = []
         for n, kind in enumerate(self.ins):
             count = self.words[n] if self.words else self.threads
@@ -97,7 +99,7 @@ class Case:
         return ins, outs
 
     def digest(self) -> str:
-        """Changes with the source and with the inputs."""
+        """A hash of the source and the inputs, 12 hexadecimal digits."""
         digest = hashlib.sha256(self.source().encode())
         for array in self.arrays()[0]:
             digest.update(array.tobytes())
@@ -105,7 +107,10 @@ class Case:
 
 
 def cancel(case: Case, ins: list[np.ndarray]) -> None:
-    """In the last 16 lanes of a float fma, c becomes -(a · b) rounded: only an exact product passes."""
+    """For a floating-point fma, set c = -(a · b), rounded, in the last 16 elements of `ins`, in place.
+
+    The result is then the rounding error of the product, so an emulator that rounds the product gives another result.
+    """
     kinds = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "f16x2": np.float16}
     if case.family != "fma" or len(ins) != 3 or case.ins[0] not in kinds:
         return
@@ -115,7 +120,7 @@ def cancel(case: Case, ins: list[np.ndarray]) -> None:
 
 
 def fields(kind: str, words: np.ndarray) -> np.ndarray:
-    """Words as the numbers they hold: bf16 widened to float32, pairs apart; integers as they are."""
+    """Words as the numbers that they store: bf16 as float32, packed pairs as two numbers, integers unchanged."""
     if kind in ("f16", "f16x2"):
         return words.view(np.float16)
     if kind in ("bf16", "bf16x2"):
@@ -124,7 +129,7 @@ def fields(kind: str, words: np.ndarray) -> np.ndarray:
 
 
 def agree(case: Case, got: Iterable[np.ndarray], wanted: Iterable[np.ndarray]) -> list[np.ndarray]:
-    """For each output of a case, a Boolean array: which numbers agree."""
+    """For each output of a case, a Boolean array that says which numbers agree, within the case's tolerance."""
     verdicts = []
     for kind, mine, theirs in zip(case.outs, got, wanted, strict=True):
         if case.sort:

@@ -1,4 +1,4 @@
-"""Every case, by name."""
+"""All cases, by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tools.opcodes.case import Case
 
 @lru_cache(maxsize=1)
 def all_cases() -> dict[str, Case]:
-    """Name → case, in the order in which they are recorded."""
+    """{name: case}, in the order of the recording. Raises `LabError` if two cases have the same name."""
     found = {}
     for module in (arithmetic, bits, conversions, warp, memory, tiles):
         for one in module.cases():
@@ -22,7 +22,7 @@ def all_cases() -> dict[str, Case]:
 
 
 def case(name: str) -> Case:
-    """The case of that name; raises `LabError` for an unknown one."""
+    """The case with this name. Raises `LabError` for an unknown name."""
     if name not in all_cases():
         raise LabError(f"There is no case called {name}; `tools.opcodes.all_cases()` lists them.")
     return all_cases()[name]

@@ -13,7 +13,7 @@ TO_INTEGER = ("rni", "rzi", "rmi", "rpi")
 
 
 def cases() -> Iterator[Case]:
-    """cvt between every pair of types that exists."""
+    """All cases of this module: cvt between every pair of types that PTX has."""
     yield from _integers()
     yield from _to_integers()
     yield from _from_integers()
@@ -26,12 +26,12 @@ def _integers() -> Iterator[Case]:
         for source in INTEGERS:
             if to != source:
                 yield plain(f"cvt.{to}.{source}", (source,), to)
-                if not _holds(to, source):  # elsewhere ptxas refuses .sat
+                if not _holds(to, source):  # otherwise ptxas rejects .sat
                     yield plain(f"cvt.sat.{to}.{source}", (source,), to)
 
 
 def _holds(to: str, source: str) -> bool:
-    """Every value of `source` is one of `to`."""
+    """Whether the type `to` can represent every value of the type `source`."""
     bits = int(to[1:]) - (to[0] == "s" and source[0] == "u")
     return bits >= int(source[1:]) and not (to[0] == "u" and source[0] == "s")
 

@@ -1,10 +1,10 @@
-"""The opcodes of the emulator that no case covers, with the reason."""
+"""The opcodes of the emulator that have no case, with the reasons."""
 
 from __future__ import annotations
 
 UNTESTED = {
-    "bar": "barriers give no value; gpu_simulator/tests/races holds their order and their deadlocks",
-    "barrier": "barriers give no value; gpu_simulator/tests/races holds their order and their deadlocks",
+    "bar": "barriers give no value; gpu_simulator/tests/races tests their order and their deadlocks",
+    "barrier": "barriers give no value; gpu_simulator/tests/races tests their order and their deadlocks",
     "call": "printf and assert write text",
     "param": "part of calls, which the emulator expands in place",
     "membar": "a fence gives no value",
@@ -12,17 +12,17 @@ UNTESTED = {
     "clusterlaunchcontrol": "needs an sm_100",
     "getctarank": "needs a cluster",
     "mapa": "needs a cluster",
-    "mbarrier": "its states are opaque; tests/simulator holds its phases, its waits and its deadlocks",
+    "mbarrier": "its states are opaque; tests/simulator tests its phases, its waits and its deadlocks",
     "prefetch": "a hint gives no value",
     "prefetchu": "a hint gives no value",
-    "createpolicy": "a hint gives no value; what a policy holds is undefined",
-    "discard": "a hint gives no value; what memory holds afterwards is undefined",
+    "createpolicy": "a hint gives no value; the contents of a policy are undefined",
+    "discard": "a hint gives no value; the contents of memory are undefined afterwards",
     "applypriority": "a hint gives no value",
     "griddepcontrol": "needs two kernels of one stream",
     "nanosleep": "a delay gives no value",
     "pmevent": "a signal to a profiler gives no value",
     "setmaxnreg": "moves registers between warps and gives no value",
-    "tcgen05": "works on tensor memory and shared memory; tests/simulator/test_tcgen05.py holds its values",
-    "wgmma": "reads tiles of shared memory; tests/simulator/test_wgmma.py, tests/runner/test_wgmma_on_gpu.py hold them",
-    "fns": "the emulator refuses it",
+    "tcgen05": "works on tensor memory and shared memory; tests/simulator/test_tcgen05.py tests its values",
+    "wgmma": "reads tiles of shared memory; tests/simulator/test_wgmma.py, tests/runner/test_wgmma_on_gpu.py test it",
+    "fns": "the emulator does not execute it",
 }

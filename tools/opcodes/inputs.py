@@ -1,4 +1,4 @@
-"""The values that every case sees: edges of its type first, then numbers from a fixed seed."""
+"""The input values of the cases: first the edge cases of a type, then random numbers from a fixed seed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _NUMBERS = (
 
 
 def integers(bits: int) -> np.ndarray:
-    """Edges of a width as unsigned 64-bit numbers below 2**bits."""
+    """Edge cases of integers with `bits` bits, as unsigned 64-bit numbers below 2**bits."""
     top = 1 << (bits - 1)
     edges = [0, 1, 2 * top - 1, top - 1, top, top + 1, 2 * top - 2, 2, 3, 7, 31, 32, 33, 100, 0x7F, 0x80, 0xFF]
     edges += [
@@ -81,7 +81,7 @@ def integers(bits: int) -> np.ndarray:
 
 
 def _random_integers(bits: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Every size of number is as likely; half are negative."""
+    """Random integers: every number of significant bits is equally likely, and half of them are negative."""
     full = rng.integers(0, 1 << 64, count, np.uint64)
     cut = rng.integers(0, bits, count).astype(np.uint64)
     out = (full >> np.uint64(64 - bits)) >> cut
@@ -90,7 +90,7 @@ def _random_integers(bits: int, count: int, rng: np.random.Generator) -> np.ndar
 
 
 def floats(dtype) -> np.ndarray:
-    """Edges of a float type, as its bits."""
+    """Edge cases of a floating-point type, as unsigned integers with the same bits."""
     info = np.finfo(dtype)
     tiny, least = info.tiny, info.smallest_subnormal
     with np.errstate(all="ignore"):
@@ -111,7 +111,7 @@ def floats(dtype) -> np.ndarray:
 
 
 def _random_floats(dtype, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Two in three near 1, the others any bits."""
+    """Random floating-point numbers as bits: two thirds are of the order of 1, the others have random bits."""
     near = (rng.standard_normal(count) * 4.0 ** rng.integers(-3, 4, count)).astype(dtype)
     size = np.dtype(dtype).itemsize
     anything = (
@@ -123,7 +123,7 @@ def _random_floats(dtype, count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _chosen(name: str, kind: str, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Values of a named set, for operands that cannot be anything."""
+    """`count` words of a named set of values, for operands that are restricted."""
     lane = np.arange(count)
     if name == "amount":
         edges = np.array([0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 255], np.uint64)
@@ -136,14 +136,14 @@ def _chosen(name: str, kind: str, count: int, rng: np.random.Generator) -> np.nd
         raw = np.concatenate([integers(BITS[kind]), _random_integers(BITS[kind], 40, rng)])
         raw = np.roll(np.resize(raw, count), 11)
         return np.where(raw == 0, np.uint64(5), raw)
-    if name == "divisor":  # not -1 either: the smallest number divided by it overflows
+    if name == "divisor":  # neither 0 nor -1: the smallest number divided by -1 overflows
         raw = _chosen("nonzero", kind, count, rng)
         return np.where(raw == np.uint64((1 << BITS[kind]) - 1), np.uint64(3), raw)
     if name == "few":
         return rng.integers(0, 4, count, np.uint64) * np.uint64(0x100000001 % (1 << BITS[kind]))
     if name == "same":
         return np.where(lane // 32 % 2 == 0, np.uint64(9), (lane // 5).astype(np.uint64))
-    if name == "votes":  # warps of all, none, some and one
+    if name == "votes":  # warps in which all, no, some lanes or one lane votes
         kinds = [1 + 0 * lane, 0 * lane, rng.integers(0, 2, count), lane % 32 == 13]
         return np.choose(lane // 32 % 4, kinds).astype(np.uint64)
     if name == "size":
@@ -157,7 +157,7 @@ def _chosen(name: str, kind: str, count: int, rng: np.random.Generator) -> np.nd
                 rng.integers(0, 1 << 16, count, np.uint64),
             ]
         )[:count]
-    if name == "pairs":  # every byte once, two in a word
+    if name == "pairs":  # every byte value once, two in each word
         return (2 * lane % 256 + ((2 * lane + 1) % 256 << 8)).astype(np.uint64)
     if name == "bytes":
         return rng.integers(0, 1 << 32, count, np.uint64)
@@ -202,9 +202,10 @@ def _packed(kind: str, numbers: np.ndarray, count: int) -> np.ndarray:
 
 
 def values(kind: str, position: int, operands: int, count: int) -> np.ndarray:
-    """`count` words for operand number `position` of `operands`; the same for the same arguments.
+    """`count` words for operand number `position` of `operands`; the same arguments give the same words.
 
-    With two operands or more, the first half pairs edges with edges.
+    kind: a PTX type, or one with the name of a set ("s32:nonzero"). With two operands or more, edge cases meet edge
+    cases in the first half of the words.
     """
     kind, _, name = kind.partition(":")
     rng = np.random.default_rng(zlib.crc32(f"{kind}:{name}:{position}".encode()))
@@ -228,7 +229,7 @@ def values(kind: str, position: int, operands: int, count: int) -> np.ndarray:
     if operands == 1:
         return np.concatenate([edges, random])[:count]
     paired = rng.permutation(np.resize(edges, count // 2))
-    if "f" in kind:  # the smallest numbers meet each other and zeros
+    if "f" in kind:  # the smallest numbers are combined with each other and with zeros
         sign = edges.dtype.type(1 << (8 * edges.itemsize - 1))
         small = edges[np.argsort(edges & ~sign, kind="stable")][:8]
         paired[-16:] = np.resize(np.roll(small, 3 * position), 16)

@@ -12,7 +12,7 @@ WORDS = {16: "unsigned short", 32: "unsigned", 64: "unsigned long long"}
 
 
 def cases() -> Iterator[Case]:
-    """Loads, stores, addresses, atomics and copies."""
+    """All cases of this module."""
     yield from _loads()
     yield from _stores()
     yield from _addresses()
@@ -21,7 +21,7 @@ def cases() -> Iterator[Case]:
 
 
 def _vectors() -> Iterator[tuple[str, int, int]]:
-    """(type, bits, elements) of the accesses of at most 16 bytes."""
+    """(type, bits per element, number of elements) of the accesses of at most 16 bytes."""
     for kind in ("u8", "s8", "b8", "u16", "s16", "b16", "u32", "s32", "b32", "f32", "u64", "b64", "f64"):
         for count in (1, 2, 4):
             if int(kind[1:]) * count <= 128:
@@ -39,7 +39,7 @@ def _registers(first: int, count: int) -> str:
 
 
 def _holder(kind: str, bits: int) -> tuple[str, str, str, str]:
-    """(C type, asm constraint, word type of the array, how to store it)."""
+    """(C type, asm constraint, word type of the array, expression that converts to a word)."""
     if kind == "f32":
         return "float", "f", "b32", "__float_as_uint({})"
     if kind == "f64":
@@ -154,7 +154,7 @@ def _addresses() -> Iterator[Case]:
 
 
 def _operations() -> Iterator[tuple[str, str]]:
-    """(operation with its qualifiers, type)."""
+    """(operation with its qualifiers, type) of the atomic operations."""
     for kind in ("u32", "s32", "u64", "f32", "f64"):
         yield "add", kind
     for kind in ("f16", "f16x2", "bf16", "bf16x2"):

@@ -1,4 +1,4 @@
-"""Run the cases on the GPU or on the emulator; write and read what came out."""
+"""Runs the cases on the GPU or on the emulator, and writes, reads and compares their outputs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ from tools.opcodes.cases import case as case_named
 ARCH = "sm_90a"
 FILE = "opcodes.npz"
 COMMAND = "python -m tools.opcodes --record results/profiles/h200"
-AT_ONCE = 48  # kernels of one compilation
+AT_ONCE = 48  # kernels that are compiled together
 _WIDTHS = {np.dtype(dtype).itemsize: dtype for dtype in DTYPES.values()}
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Outputs of the cases on one GPU. about: gpu, arch, driver, nvrtc.   outputs, digests: by name of the case."""
+    """Outputs of the cases on one GPU.
+
+    about: gpu, arch, driver, nvrtc.   outputs: {case: its output arrays}.   digests: {case: `Case.digest`}.
+    """
 
     about: dict[str, str]
     outputs: dict[str, list[np.ndarray]]
@@ -40,10 +43,10 @@ class Recording:
 def compiled(
     cases: Iterable[Case], arch: str = ARCH, failed: dict[str, str] | None = None
 ) -> Iterator[tuple[Case, compiler.Compiled]]:
-    """Each case with its kernel; many are compiled at once, and the PTX of each is that of its kernel alone.
+    """Each case with its compiled kernel. Many are compiled together; the PTX of each contains its kernel only.
 
-    Cases that do not compile are left out and put into `failed` with the reason; without `failed` the
-    `CompileError` is raised.
+    Cases that do not compile are left out and added to `failed` with the reason; without `failed`, this raises
+    `CompileError`.
     """
     cases = list(cases)
     for first in range(0, len(cases), AT_ONCE):
@@ -73,7 +76,7 @@ def _pieces(ptx: str) -> list[str]:
 
 
 def only(ptx: str, entry: str) -> str:
-    """A PTX module with one kernel of several: the others and the debug sections are left out."""
+    """A PTX module without its debug sections and with only the kernel `entry`."""
     head, *rest = _pieces(ptx)
     files = [piece for piece in rest if piece.lstrip().startswith(".file")]
     own = [piece for piece in rest if re.search(rf"\.entry\s+{re.escape(entry)}\b", piece)]
@@ -81,19 +84,19 @@ def only(ptx: str, entry: str) -> str:
 
 
 def on_gpu(kernel: compiler.Compiled, blocks: int, args: list[np.ndarray]) -> list[np.ndarray]:
-    """The arrays after the launch."""
+    """Launch a kernel on the GPU with blocks of 32 threads; the arrays after the launch."""
     return device.launch(kernel, grid=(blocks, 1, 1), args=args)
 
 
 def on_emulator(kernel: compiler.Compiled, blocks: int, args: list[np.ndarray]) -> list[np.ndarray]:
-    """The arrays after the launch."""
+    """Launch a kernel on the emulator with blocks of 32 threads; the arrays after the launch."""
     args = [array.copy() for array in args]
     emulator.launch(kernel, kernel.entry, blocks, 32, args)
     return args
 
 
 def answers(case: Case, kernel: compiler.Compiled, run: Callable = on_emulator) -> list[np.ndarray]:
-    """The outputs of one case."""
+    """The output arrays of one case. run: `on_gpu` or `on_emulator`."""
     ins, outs = case.arrays()
     return run(kernel, case.threads // 32, [*ins, *outs])[len(ins) :]
 
@@ -101,9 +104,9 @@ def answers(case: Case, kernel: compiler.Compiled, run: Callable = on_emulator) 
 def record(
     folder: str | Path, run: Callable = on_gpu, names: Iterable[str] | None = None
 ) -> tuple[Path, dict[str, str]]:
-    """Run the cases and write FOLDER/opcodes.npz.
+    """Run the cases, by default all, and write FOLDER/opcodes.npz.
 
-    Returns its path and, by name, why the cases that failed are not in it.
+    Returns its path, and {case: reason} for the cases that failed and are not in it.
     """
     cases = list(all_cases().values()) if names is None else [case_named(name) for name in names]
     table, data, failed = {}, [], {}
@@ -124,7 +127,7 @@ def record(
 
 
 def about(run: Callable) -> dict[str, str]:
-    """Where the outputs come from."""
+    """The conditions of a recording: gpu, driver, arch, nvrtc."""
     facts = {"arch": ARCH, "nvrtc": ".".join(map(str, compiler.version()))}
     present = hardware.detect() if run is on_gpu else None
     if present is None:
@@ -133,7 +136,7 @@ def about(run: Callable) -> dict[str, str]:
 
 
 def load(path: str | Path | None = None) -> Recording:
-    """The recording in the repository, or the one in `path`; raises `LabError` if it is not there."""
+    """The recording in the repository, or the one in the file `path`. Raises `LabError` if there is no file."""
     path = Path(path) if path else config.data_dir("results") / "profiles" / "h200" / FILE
     if not path.is_file():
         raise LabError(f"There is no recording of the opcodes; on a machine with an H200 type: {COMMAND}")
@@ -150,7 +153,7 @@ def load(path: str | Path | None = None) -> Recording:
 
 
 def difference(case: Case, recording: Recording, outs: list[np.ndarray]) -> str:
-    """One sentence on how the outputs of a case differ from the recording; empty if they agree."""
+    """A sentence that says how the outputs of a case differ from the recording; "" if they agree."""
     if case.name not in recording.outputs:
         return f"{case.name}: nothing was recorded for it; on a machine with an H200 type: {COMMAND}"
     if recording.digests[case.name] != case.digest():

@@ -1,4 +1,7 @@
-"""Cases of ldmatrix, stmatrix, mma and wmma. Whole numbers give equal bits; random ones differ in the last bits."""
+"""Cases of ldmatrix, stmatrix, mma and wmma.
+
+With whole numbers, results have to be equal; with random numbers, the last bits may differ.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,16 @@ from collections.abc import Iterator
 from tools.opcodes.case import Case
 from tools.opcodes.memory import SHARED
 
-# Sums of up to 32 products of normal numbers, accumulated in FP32 in any order and cut, not rounded, on the way:
-# 33 additions, each off by at most 2**-22 of a partial sum below 32.  FP16 sums are rounded to FP16 besides.
+# Sums of up to 32 products of normal numbers, accumulated in FP32 in any order and truncated instead of rounded:
+# 33 additions, each with an error of at most 2**-22 of a partial sum below 32. FP16 sums are also rounded to FP16.
 SUM_F32 = (0.0, 33 * 32 * 2.0**-22)
 SUM_F16 = (2.0**-9, 2.0**-8)
-# At most 16 products of float64 and an addend, in any order: partial sums below 64.
+# Sums of at most 16 products of float64 and one addend, in any order, with partial sums below 64.
 SUM_F64 = (0.0, 17 * 64 * 2.0**-53)
 
 
 def cases() -> Iterator[Case]:
-    """ldmatrix, stmatrix, mma and wmma."""
+    """All cases of this module."""
     yield from _matrices()
     yield from _mma()
     yield from _mma_f64()
@@ -72,12 +75,12 @@ def _values(array: int, count: int, kind: str) -> str:
 
 
 def _held(kind: str) -> str:
-    """The type of a register's contents: pairs of halves, four bytes, single words."""
+    """The type of a register that holds elements of `kind`: a pair of 16-bit numbers, four bytes, or one word."""
     return {"f16": "f16x2", "bf16": "bf16x2", "s8": "s8x4", "u8": "u8x4"}.get(kind, kind)
 
 
 def _inputs(a: str, b: str, c: str) -> Iterator[tuple[str, tuple[str, str, str], tuple[float, float] | None]]:
-    """(name of the values, operand kinds, tolerance)."""
+    """(name of the values, kinds of the operands a, b and c, tolerance)."""
     if c == "s32":
         yield "bytes", (f"{_held(a)}:bytes", f"{_held(b)}:bytes", "s32"), None
         return
@@ -123,7 +126,7 @@ def _mma() -> Iterator[Case]:
 
 
 def _mma_f64() -> Iterator[Case]:
-    """shape → registers of A, B and C."""
+    """mma on f64, for every shape."""
     for shape, counts in (
         ("m8n8k4", (1, 1, 2)),
         ("m16n8k4", (2, 1, 4)),
@@ -158,7 +161,7 @@ def _mma_f64() -> Iterator[Case]:
             )
 
 
-# shape → (m, n, k), registers of A and B with 16-bit bf16, with 8-bit, with tf32
+# shape -> ((m, n, k), registers of A and B with bf16, registers of A and B with 8-bit integers)
 _WMMA = {
     "m16n16k16": ((16, 16, 16), (4, 4), (2, 2)),
     "m32n8k16": ((32, 8, 16), (8, 2), (4, 1)),
@@ -167,7 +170,7 @@ _WMMA = {
 
 
 def _wmma() -> Iterator[Case]:
-    """A pipeline each: load A, B and C, multiply, store D; which lane holds what is not documented."""
+    """Cases that load A, B and C, multiply and store D, because the layout of the fragments is not documented."""
     for shape, (extents, brain, byte) in _WMMA.items():
         for c in ("f16", "f32"):
             yield from _wmma_case(shape, extents, "f16", c, (8, 8), 4 if c == "f16" else 8)

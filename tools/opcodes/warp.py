@@ -1,4 +1,4 @@
-"""Cases of the instructions between the lanes of a warp."""
+"""Cases of the instructions that exchange data between the lanes of a warp."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PREDICATE = "selp.u16 %1, 1, 0, p;"
 
 
 def cases() -> Iterator[Case]:
-    """Shuffles, votes, matches and reductions of a warp."""
+    """All cases of this module: shuffles, votes, matches and reductions."""
     for mode in ("up", "down", "bfly", "idx"):
         for width in (32, 8):
             clamp = (32 - width) << 8 | (0 if mode == "up" else 31)
@@ -46,7 +46,7 @@ def cases() -> Iterator[Case]:
 
 
 def _some_lanes() -> Iterator[Case]:
-    """The same with 16 lanes that execute; the others leave a zero."""
+    """Some of the instructions executed by 16 lanes only; the result of the other lanes is 0."""
     for name, text in (
         ("shfl.sync.bfly.b32", "shfl.sync.bfly.b32 %0, %1, 5, 31, 0xffff;"),
         ("match.any.sync.b32", "match.any.sync.b32 %0, %1, 0xffff;"),

@@ -69,7 +69,7 @@ export function tileProblem(state) {
     return `There is no element type “${element}”; there are ${Object.keys(ELEMENT_BYTES).join(", ")}.`;
   if (banks !== 4 && banks !== 32) return `A machine of ${banks} banks is not drawn here; use 32, or 4 for the toy.`;
   if (banks === 4 && (ELEMENT_BYTES[element] !== BANK_BYTES || layout.startsWith("tma")))
-    return "The toy of 4 banks holds f32 in the layouts plain, padded, xor and swizzle.";
+    return "The toy machine of 4 banks has only f32, in the layouts plain, padded, xor and swizzle.";
   if (!whole(rows) || rows < 1 || rows > 512) return `A tile has 1 to 512 rows, not ${rows}.`;
   if (!whole(rowBytes) || rowBytes < 16 || rowBytes > 1024 || rowBytes % 16)
     return `A row has 16 to 1024 bytes in steps of 16, not ${rowBytes}.`;
@@ -129,7 +129,7 @@ export function accessProblem(state) {
   if (!(name in ACCESSES)) return `There is no access “${name}”; there are ${Object.keys(ACCESSES).join(", ")}.`;
   const tile = makeTile(state);
   if (tile.banks === 4 && !TOY_ACCESSES.includes(name))
-    return `The toy of 4 banks knows the accesses ${TOY_ACCESSES.join(" and ")}.`;
+    return `The toy machine of 4 banks has only the accesses ${TOY_ACCESSES.join(" and ")}.`;
   const bytes = width(tile, name), [high, wide] = boxOf(tile, name) ?? [1, bytes];
   if (name === "fragment store" && ![2, 4].includes(tile.elementBytes))
     return `A fragment store writes two neighbours of FP16, BF16 or FP32; ${state.element} is another size.`;
