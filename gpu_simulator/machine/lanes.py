@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 
+def at_lane(value, position: int) -> int:
+    """A register's value on one lane; uniform values are scalars."""
+    return int(value if value.ndim == 0 else value[position])
+
+
 class Lanes:
     """Whole warps of the resident blocks; `mask`, (n,) Boolean, gives the lanes that execute (None: all of them).
 
@@ -34,6 +39,15 @@ class Lanes:
 
     def active(self) -> np.ndarray:
         return np.ones(self.n, bool) if self.mask is None else self.mask
+
+    def positions(self, mask) -> np.ndarray:
+        """Positions of the lanes that execute an instruction. mask: (n,) Boolean, or None for all."""
+        return np.arange(self.n) if mask is None else np.flatnonzero(mask)
+
+    def one_by_one(self, mask):
+        """Yield (position, lane number) of each lane that executes an instruction. mask: as for `positions`."""
+        positions = self.positions(mask)
+        return zip(positions.tolist(), self.lane_numbers()[positions].tolist(), strict=True)
 
     # ---- Offsets into the resident blocks' memories, in bytes, int64 ----
 

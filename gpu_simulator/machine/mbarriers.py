@@ -322,7 +322,7 @@ class Mbarriers:
     def groups(self, lanes, site: int, addresses, mask):
         """Yield (key, positions, lane numbers) of the executing lanes for each barrier that they use."""
         resident = self.resident
-        positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
+        positions = lanes.positions(mask)
         if not len(positions):
             return
         numbers = lanes.lane_numbers()[positions]

@@ -33,7 +33,7 @@ class ProxyFences:
 
     def proxy_fence(self, lanes, site: int, mask, init_only: bool) -> None:
         """Lanes execute a fence. init_only: it is fence.mbarrier_init, which covers mbarrier inits alone."""
-        positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
+        positions = lanes.positions(mask)
         if not len(positions):
             return
         rows, event = np.unique(lanes.lane_numbers()[positions] >> 5), self.hazards.next_event(site)

@@ -13,6 +13,7 @@ from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.hardware.instruction_descriptor import KINDS
 from gpu_simulator.hardware.tensor_memory_layout import SHAPES, fragment
+from gpu_simulator.machine.lanes import at_lane
 from gpu_simulator.ptx.ir import Memory, Register, Vector
 from gpu_simulator.runtime import runtime
 
@@ -184,16 +185,6 @@ def tensor_alloc(resident, lanes, site, address, columns, group, following):
     return resident.tensor_memory.alloc(lanes, site, places, columns, group, following)
 
 
-def _executing(lanes, mask):
-    """Yield (position, lane number) of each executing lane."""
-    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
-    return zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True)
-
-
-def _own(value, at: int) -> int:
-    return int(value if value.ndim == 0 else value[at])
-
-
 @runtime
 def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
     """Issue one product for each executing lane. operands: D, A, B, instruction descriptor, whether to accumulate.
@@ -201,17 +192,17 @@ def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
     disable: registers with a bit for each lane of D that keeps its value, or None.   scale, form: as for
     `TensorCores.multiply`.
     """
-    executing = list(_executing(lanes, mask))
+    executing = list(lanes.one_by_one(mask))
     for observer in resident.observers:
         observer.tcgen05_executed(site, np.array([lane for _, lane in executing], np.int64))
     for at, lane in executing:
-        own = [_own(value, at) for value in operands]
+        own = [at_lane(value, at) for value in operands]
         disabled = None
         if disable is not None:
-            words = np.array([_own(word, at) for word in disable], np.uint32)
+            words = np.array([at_lane(word, at) for word in disable], np.uint32)
             if words.any():
                 disabled = (words[:, None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)).astype(bool).reshape(-1)
-        extra = 0 if scale is None else _own(scale, at)
+        extra = 0 if scale is None else at_lane(scale, at)
         if form[2] and extra:
             raise resident.tensor_memory.fault(
                 site, lane, "masks columns of B (the last operand of .ws), which is not supported."
@@ -222,13 +213,13 @@ def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
 @runtime
 def tensor_commit(resident, lanes, site, mask, address, blocks, group):
     """Arrive at an mbarrier, in one block or several, when the products issued so far are done."""
-    for at, lane in _executing(lanes, mask):
-        block, offset = located(resident, site, lane, _own(address, at))
+    for at, lane in lanes.one_by_one(mask):
+        block, offset = located(resident, site, lane, at_lane(address, at))
         keys = [(block, offset)]
         if group == 2:
             resident.tensor_memory.pair(site, lane, int(resident.block_of_lane[lane]))
         if blocks is not None:
-            bits, first = _own(blocks, at), block - block % resident.cluster_size
+            bits, first = at_lane(blocks, at), block - block % resident.cluster_size
             if not bits or bits >> resident.cluster_size:
                 raise resident.tensor_memory.fault(
                     site,

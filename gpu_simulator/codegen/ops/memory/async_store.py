@@ -36,7 +36,7 @@ def emit(e, i, change: str = "None") -> None:
 @runtime
 def store_async(resident, lanes, site, mask, address, values, barrier, change, kind):
     """Issue one store for each executing lane. change: operation of red.async, or None."""
-    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
+    positions = lanes.positions(mask)
     if not len(positions):
         return
     numbers = lanes.lane_numbers()[positions]

@@ -24,6 +24,7 @@ from gpu_simulator.codegen.ops.memory.bulk_reduce import CHANGES, change_of, red
 from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.machine.asynchronous.transfers import Load
+from gpu_simulator.machine.lanes import at_lane
 from gpu_simulator.ptx.ir import Vector
 from gpu_simulator.runtime import runtime
 
@@ -95,9 +96,8 @@ def _tensor_place(e, i, outside) -> str:
 @runtime
 def bulk_prefetch(resident, lanes, site, mask, where):
     """Prefetch of a box to L2: checks its descriptor and coordinates, and does nothing else."""
-    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
-    for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
-        address, *corner = (int(v if v.ndim == 0 else v[at]) for v in (where[0], *where[1]))
+    for at, lane in lanes.one_by_one(mask):
+        address, *corner = (at_lane(v, at) for v in (where[0], *where[1]))
         check_corner(resident, site, lane, descriptor(resident, site, lane, address, len(corner)), corner, "prefetches")
 
 
@@ -108,11 +108,10 @@ def bulk_copy(resident, lanes, site, mask, shared, barrier, tensor, where, block
     where: (address of the tensor map, coordinates), or (address, size) if not `tensor`.   pair: .cta_group::2.
     blocks: mask of the ranks of a multicast, or None.   change: the operation and type of a reduction, or None.
     """
-    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
-    for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
+    for at, lane in lanes.one_by_one(mask):
 
         def own(value, at=at):
-            return int(value if value.ndim == 0 else value[at])
+            return at_lane(value, at)
 
         block, address = located(resident, site, lane, own(shared))
         if block != resident.block_of_lane[lane]:
@@ -199,9 +198,8 @@ def destinations(resident, site, lane: int, block: int, home: tuple[int, int], r
 @runtime
 def block_copy(resident, lanes, site, mask, to, source, size, barrier, change):
     """cp.async.bulk from the shared memory of a lane's block to that of another. size: in bytes."""
-    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
-    for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
-        target, begin, count_, home = (int(v if v.ndim == 0 else v[at]) for v in (to, source, size, barrier))
+    for at, lane in lanes.one_by_one(mask):
+        target, begin, count_, home = (at_lane(v, at) for v in (to, source, size, barrier))
         (block, there), (own, here) = located(resident, site, lane, target), located(resident, site, lane, begin)
         if own != resident.block_of_lane[lane]:
             raise MemoryFault(

@@ -12,6 +12,7 @@ from gpu_simulator.codegen.ops.threads.mbarrier import shared_address
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.machine.asynchronous.transfers import Load
+from gpu_simulator.machine.lanes import at_lane
 from gpu_simulator.runtime import runtime
 
 RESPONSE = 16  # bytes: x, y, z of the first block, then 1 if it was cancelled
@@ -52,9 +53,8 @@ def answer_word(answer, number):
 @runtime
 def try_cancel(resident, lanes, site, mask, address, barrier, everyone):
     """One request for each executing lane. everyone: the answer goes to all blocks of the cluster."""
-    positions = np.arange(lanes.n) if mask is None else np.flatnonzero(mask)
-    for at, lane in zip(positions.tolist(), lanes.lane_numbers()[positions].tolist(), strict=True):
-        where, home = (int(value if value.ndim == 0 else value[at]) for value in (address, barrier))
+    for at, lane in lanes.one_by_one(mask):
+        where, home = (at_lane(value, at) for value in (address, barrier))
         (block, offset), (_, mbarrier) = located(resident, site, lane, where), located(resident, site, lane, home)
         if offset % RESPONSE or offset + RESPONSE > resident.shared.size:
             raise MemoryFault(
