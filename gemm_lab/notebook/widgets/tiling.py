@@ -132,7 +132,7 @@ class TileExplorer(Choices):
         warp_n: int | None = None,
         stages: int = 1,
     ) -> TileFacts:
-        """Show another tile or GPU. Raises `LabError` if the warp tile does not divide the block tile."""
+        """Show another tile or GPU. Raises `LabError` if this combination of tiles is impossible."""
         facts = tile_facts(block_m, block_n, block_k, gpu)
         if warp_m is not None:
             self.resources = tile_resources(facts.gpu, facts.block, (warp_m, warp_n), stages)
