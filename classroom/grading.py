@@ -181,7 +181,7 @@ def _answer_of(process: subprocess.Popen, patience_s: float) -> tuple[str, str]:
             waited += TICK_S
             if waited >= patience_s:
                 raise NotJudged(
-                    f"The process that ran it stood still: it was stopped after {patience_s:,.0f} s of waiting."
+                    f"The process that ran it did not finish: it was stopped after {patience_s:,.0f} s of waiting."
                 ) from None
 
 

@@ -196,7 +196,7 @@ def set_right(nb: Any, parts: dict[str, Part]) -> None:
             places[name].append(number)
         elif isinstance(name, str) and name:
             before[number] = (
-                f"This cell is marked as “{name[:80]}”, which is no part of this assignment. It was not judged."
+                f"This cell is marked as “{name[:80]}”, which is not part of this assignment. It was not judged."
             )
     chosen = {name: found[-1] for name, found in places.items()}
     for name, found in places.items():

@@ -52,7 +52,7 @@ class Gateway:
             raise Refused(
                 401,
                 "The server does not know this token. Set GEMM_LAB_TOKEN to the token that your teacher "
-                "gave you; a token of somebody who has left the roster no longer holds.",
+                "gave you; the token of a person who was removed from the roster is invalid.",
             )
         return name
 
@@ -90,12 +90,12 @@ class Gateway:
         facts: the query parameters.   declared: the size of the body in bytes.
         """
         if not TICKET.fullmatch(ticket):
-            raise Refused(400, "This is no ticket of gemm_lab's.")
+            raise Refused(400, "This is not a valid ticket.")
         if facts.get("protocol") != str(wire.PROTOCOL):
             theirs = readable(facts.get("protocol", "?"), 20)
             raise Refused(
                 409,
-                f"The server's messages are of form {wire.PROTOCOL} and yours of form {theirs}. "
+                f"The server uses version {wire.PROTOCOL} of the protocol and your machine uses version {theirs}. "
                 "Install the same version of gemm_lab on both.",
             )
         if declared > MOST_BYTES:

@@ -67,7 +67,7 @@ def checked(request: Any, backend: str) -> dict[str, Any]:
     try:
         return _checked(request, backend)
     except ValueError as error:
-        raise LaunchError(f"The server does not take this request: {error}") from None
+        raise LaunchError(f"The server does not accept this request: {error}") from None
 
 
 def _checked(request: Any, backend: str) -> dict[str, Any]:

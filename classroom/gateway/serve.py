@@ -107,8 +107,8 @@ async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[
     others = place.reaches_others()
     if others and place.roster is None:
         raise ConfigError(
-            f"--host {place.host or '0.0.0.0'} lets other machines in, and the server would not know who "
-            "asks. Give it the names of the class: --roster students.csv, one name a line."
+            f"With --host {place.host or '0.0.0.0'} other machines can connect, so the server needs the names of "
+            "the class: --roster students.csv, one name a line."
         )
     context, sockets = place.context(), _listening(place)
     port = sockets[0].getsockname()[1]
@@ -165,8 +165,7 @@ def _news(place: Place, roster: Roster, others: bool) -> list[str]:
     lines += tokens_in_words(roster)
     if others and not place.certificate:
         lines.append(
-            "What travels is not encrypted: whoever can listen to the network can read tokens and kernels. "
-            "Give the server a certificate (--certificate, --key), or keep it inside a network that you "
-            "trust."
+            "Connections are not encrypted: anybody who can read the network's traffic can read tokens and kernels. "
+            "Give the server a certificate (--certificate, --key), or use it only in a network that you trust."
         )
     return lines

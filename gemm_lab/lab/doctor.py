@@ -90,7 +90,7 @@ def _confined() -> SetupItem:
     return SetupItem(
         "sandbox",
         False,
-        f"{why}: what an answer may include is decided by reading its text alone",
+        f"{why}: only a check of an answer's text prevents it from including other files",
         "Grade on Linux 5.13 or newer.",
         needed=False,
     )

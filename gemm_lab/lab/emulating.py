@@ -148,7 +148,7 @@ def still_at_work(what: str, after_s: float | None = None) -> Iterator[None]:
 
 
 def _say(what: str) -> None:
-    print(f"Still at work: {what}. The stop button stops it; in a terminal Ctrl-C.", file=sys.stderr, flush=True)
+    print(f"Still running: {what}. The stop button stops it; in a terminal Ctrl-C.", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def require_memory(kernel: Launchable, m: int, n: int, k: int) -> None:
             + (
                 f"Choose a smaller size; {edge} × {edge} × {edge} would fit."
                 if edge
-                else "Close what takes the memory, or raise GEMM_LAB_MEMORY_MB if that is set."
+                else "Close programs that use much memory, or raise GEMM_LAB_MEMORY_MB if it is set."
             )
         )
 
@@ -278,7 +278,7 @@ def require_patience(
     if seconds > SECONDS_WITHOUT_ASKING and not sure:
         raise LabError(
             f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the emulator. "
-            "Choose a smaller size, or say that you mean it: run(…, sure=True), or --yes."
+            "Choose a smaller size, or confirm that you want to wait: run(…, sure=True), or --yes."
         )
 
 

@@ -22,7 +22,7 @@ def require_form(compiled: Compiled, problem: Problem) -> None:
     found, wanted = parameters(compiled), [_wanted(name, problem) for name in problem.arguments]
     if len(found) != len(wanted) or any(one not in known for one, (known, _) in zip(found, wanted, strict=True)):
         raise LaunchError(
-            f"{compiled.entry} is launched with other arguments than it takes. It has to begin: "
+            f"The parameters of {compiled.entry} do not match the arguments that it is launched with. Declare it as "
             f"{compiled.entry}({', '.join(words for _, words in wanted)})."
         )
 

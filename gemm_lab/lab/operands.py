@@ -25,7 +25,7 @@ def numpy_dtype(name: str) -> np.dtype:
 def as_numpy(array: Any, label: str) -> np.ndarray:
     """A NumPy, CuPy or torch array as a NumPy array; raises `ConfigError` for anything else. `label` is its name."""
     if isinstance(array, np.ma.MaskedArray):
-        raise ConfigError(f"{label} is a masked array, and a kernel knows no masks; fill it first: {label}.filled(0).")
+        raise ConfigError(f"{label} is a masked array, which a kernel cannot use; fill it first: {label}.filled(0).")
     if isinstance(array, np.ndarray):
         return array
     module = type(array).__module__.split(".")[0]

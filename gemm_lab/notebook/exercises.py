@@ -98,7 +98,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
     """Check the kernel of a cell with `kernel_judge`, which uses only the text of its region."""
     wanted = exercise.criteria
     if not isinstance(answer, Kernel) or choices:
-        raise ConfigError(f"{exercise.title} wants the kernel of your cell: exercise.check(mine).")
+        raise ConfigError(f"{exercise.title} is checked with the kernel of your cell: exercise.check(mine).")
     if answer.name != wanted["kernel"] or not answer.edited:
         raise ConfigError(f"{exercise.title} is about your edit of {wanted['kernel']}, not {answer.label}.")
     if set(answer.edits) != {wanted["region"]}:
@@ -185,7 +185,7 @@ def judge_rounds(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
 
 def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]) -> list[int]:
     if set(choices) != set(names):
-        raise ConfigError(f"{exercise.title} wants exercise.check({', '.join(f'{name}=…' for name in names)}).")
+        raise ConfigError(f"{exercise.title} is checked by exercise.check({', '.join(f'{name}=…' for name in names)}).")
     for name, value in choices.items():
         if (as_whole(value) or 0) < 1:
             raise ConfigError(f"{name} must be a whole number ≥ 1, not {shown(value)}.")

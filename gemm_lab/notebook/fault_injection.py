@@ -53,10 +53,10 @@ def inject_fault(target: Kernel | str, changes: dict[str, str], blocks: int | No
         base = replace(base, config=base.spec.configure())
     source = base.source
     if not isinstance(changes, dict) or not all(isinstance(text, str) for item in changes.items() for text in item):
-        raise ConfigError(f"changes is a dictionary, {{words: other words}}, and not {shown(changes)}.")
+        raise ConfigError(f"changes is a dictionary, {{old text: new text}}, not {shown(changes)}.")
     for old, new in changes.items():
         if not old or old not in source:
-            raise ConfigError(f"The source of {base.label} does not hold “{old}”; copy the words from base.source.")
+            raise ConfigError(f"The source of {base.label} does not contain “{old}”; copy the text from its .source.")
         source = source.replace(old, new)
     return _run(base.rewrite(source), blocks)
 

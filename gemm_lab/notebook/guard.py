@@ -34,7 +34,7 @@ class Meter:
         if self.count > self.limit and threading.current_thread() is threading.main_thread():
             raise OutputFlood(
                 f"This cell printed more than {self.limit:,} characters and was stopped. Print a summary, such as a "
-                "slice or a count; what a loop prints, print every thousandth time."
+                "slice or a count; in a loop, print only every thousandth time."
             )
         return self._write(text)
 

@@ -207,5 +207,5 @@ def _store(key: str, value: Any) -> None:
         _unsaved.clear()
     except (OSError, LabError) as error:
         if not _unsaved:
-            print(f"Your answers are kept until this session ends, and no longer: {error}", file=sys.stderr)
+            print(f"Your answers cannot be saved and are lost when this session ends: {error}", file=sys.stderr)
         _unsaved[key] = value

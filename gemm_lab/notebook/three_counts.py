@@ -98,14 +98,14 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
     names = [instruction] if isinstance(instruction, str) else instruction
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
         raise LabError(
-            "three_counts wants the name of an instruction, such as “ldmatrix.x4”, or a list of names, not "
+            "three_counts needs the name of an instruction, such as “ldmatrix.x4”, or a list of names, not "
             f"{shown(instruction)}."
         )
     rows = []
     for name in names:
         known = [pattern for other, pattern in every if other == name]
         if not known:
-            raise LabError(f"No kernel of one “{name}” was recorded; {_near(name, {other for other, _ in every})}")
+            raise LabError(f"No kernel with only “{name}” was recorded; {_near(name, {other for other, _ in every})}")
         for pattern in patterns or known:
             if (name, pattern) not in every:
                 raise LabError(f"{name} was not recorded with “{pattern}”; {_near(pattern, known)}")

@@ -123,7 +123,7 @@ def _card(cards: Sequence[ProfileCard], kernel: Launchable, n: int | None) -> Pr
 def _stale(kernel: Launchable, card: ProfileCard) -> str:
     if source_hash(kernel.compile(card.conditions["arch"])) == card.conditions["source"]:
         return ""
-    return f"The card was recorded of an earlier text of {kernel.name}: profile it again before you rely on it."
+    return f"The card was recorded with an earlier version of {kernel.name}: profile it again before you rely on it."
 
 
 def _record_now(other: Launchable | None, kernel: Launchable, n: int | None) -> tuple[ProfileCard | None, ProfileCard]:

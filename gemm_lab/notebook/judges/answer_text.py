@@ -47,7 +47,7 @@ _COMPILER_WORDS = {
 _ATTRIBUTES = {"noinline", "always_inline", "aligned", "unused"}
 _BRACKETED = {"maybe_unused", "likely", "unlikely", "fallthrough", "nodiscard"}
 
-DIRECTIVES = "Of the directives only #pragma unroll may stand in an answer."
+DIRECTIVES = "The only directive that an answer may have is #pragma unroll."
 
 
 def refusals(text: str, first_line: int = 1) -> list[str]:
@@ -163,7 +163,7 @@ def _names(cut: list[Token]) -> Iterator[tuple[int, str]]:
             continue
         name = token.text
         if name in ("_Pragma", "__pragma"):
-            yield token.offset, f"“{name}” is refused; #pragma unroll may stand in an answer."
+            yield token.offset, f"“{name}” is refused; an answer may have #pragma unroll."
         elif name in ("__global__", "__cluster_dims__", "__launch_bounds__", "__maxnreg__"):
             yield token.offset, "a second __global__ function is never launched; leave it out."
         elif _OF_FILES.fullmatch(name):

@@ -295,8 +295,8 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
     """A sentence if an answer executes more of the counted instructions than the code of its loops shows; else ""."""
     if {"waits", "full_waits"} & set(wanted) and own.full_waits > MOST_WAITS * rung.full_waits:
         return (
-            f"{size} its warps wait {own.full_waits:,} times until nothing is on its way any more, and those of "
-            f"the rung's own text {rung.full_waits:,} times: what was to run beside the work is waited for."
+            f"{size} its warps wait {own.full_waits:,} times until no copy and no product is running any more, and "
+            f"those of the rung's own text {rung.full_waits:,} times: they wait for work that should overlap."
         )
     kinds = [kind for kind in EXECUTED if kind in wanted or (kind.startswith("waits") and "waits" in wanted)]
     for kind in kinds:
@@ -305,7 +305,7 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
             why = (
                 "as few are possible."
                 if kind.startswith("waits")
-                else "some stand where the main loop's machine code does not show them."
+                else "some of them are not in the machine code of the main loop."
             )
             return (
                 f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
@@ -356,7 +356,7 @@ def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:
     if found >= possible:
         return ""
     return (
-        f"At {m} × {n} × {k}, where copies take as long as they can, at most {found:,} bytes are on their way "
+        f"At {m} × {n} × {k}, if copies take as long as possible, at most {found:,} bytes are being copied "
         f"at once, and with the rung's own text {possible:,}: a stage that could be filled stays empty."
     )
 

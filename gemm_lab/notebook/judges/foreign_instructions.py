@@ -126,7 +126,8 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) ->
         if family(opcode) not in known | {""}:
             return (
                 f"It uses {opcode}, and the rung has no instruction of that kind ({family(opcode)}). In this "
-                "exercise threads meet and move data by the means of the rung, which are counted and checked."
+                "exercise threads synchronise and move data with the instructions of the rung, which are counted and "
+                "checked."
             )
     own_barriers = barriers(own_ptx)
     # bar.arrive without a wait is allowed at the barriers of the rung, with their number of threads.
@@ -135,7 +136,7 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) ->
         who = f"{threads} threads" if threads else "all threads of the block"
         return (
             f"It has a barrier “{form}” of {who}, and the rung has none of that kind: a barrier with another "
-            "number of threads, or a mask of lanes, orders others than those who share the data."
+            "number of threads or another mask does not synchronise exactly the threads that share the data."
         )
     for form in sorted(set(_SHARES.findall(ptx)) - set(_SHARES.findall(own_ptx))):
         return (
@@ -144,8 +145,8 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) ->
         )
     for name in sorted(set(_OF_THE_MACHINE.findall(ptx)) - set(_OF_THE_MACHINE.findall(own_ptx))):
         return (
-            f"It reads the special register %{name}, which tells of the machine or of time. A kernel whose result "
-            "depends on them is right in one place and wrong in another."
+            f"It reads the special register %{name}, whose value depends on the machine or on time. A kernel whose "
+            "result depends on it may be right on one machine and wrong on another."
         )
     return ""
 

@@ -92,4 +92,4 @@ def _template(strings: list[str]) -> Iterator[str]:
     if space := _SPACES.search(ptx):
         yield f"“{space[0]}” in inline PTX: parameters and constant memory are read by the kernel's own text alone."
     if sign := re.search(r"[#\"'`\\?]", ptx):
-        yield f"“{sign[0]}” has no place in inline PTX."
+        yield f"“{sign[0]}” is not allowed in inline PTX."

@@ -242,7 +242,7 @@ def _by_other_means(run: Any) -> str:
         return ""
     return (
         f"At {run.m} × {run.n} × {run.k} the tensor cores did {done:,} of {needed:,} multiply-adds: the result is "
-        "right, and comes from elsewhere."
+        "right, but something else computed it."
     )
 
 

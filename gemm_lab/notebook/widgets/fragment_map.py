@@ -66,7 +66,7 @@ class FragmentMap(PicturedWidget):
         if not 0 <= chosen["lane"] < 32:
             raise LabError(f"A warp has the lanes 0 to 31, not {chosen['lane']}.")
         if chosen["stored"] not in ("column-major", "row-major"):
-            raise LabError(f"B lies column-major or row-major in shared memory, not “{chosen['stored']}”.")
+            raise LabError(f"B is stored column-major or row-major in shared memory, not “{chosen['stored']}”.")
         if chosen["stored"] == "row-major":
             fragment_load(mma, "B", "row-major")
         return mma
