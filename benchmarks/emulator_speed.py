@@ -1,6 +1,6 @@
-"""How many times as long as NumPy's own float32 product of 512 × 512 × 512 the emulator takes for each taught rung.
+"""Measures the emulator: the time for each rung at 512 × 512 × 512, divided by that of NumPy's float32 product.
 
-Run it with `python benchmarks/emulator_speed.py`. It takes minutes and prints one line a rung: its name and that ratio.
+Run it with `python benchmarks/emulator_speed.py`. It takes minutes and prints a line for each rung: name and ratio.
 """
 
 import numpy as np
@@ -12,12 +12,12 @@ N, LADDERS = 512, ("simt", "t4", "ampere", "rtx5090", "hopper", "b200")
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure all rungs and print the ratios."""
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal((N, N)).astype(np.float32) for _ in range(2))
 
     def numpy_product():
-        for _ in range(20):  # one alone takes a few milliseconds
+        for _ in range(20):  # a single product takes only a few milliseconds
             a @ b
 
     rungs = {kernel.name: kernel for ladder in LADDERS for kernel in lab.ladder(ladder)}

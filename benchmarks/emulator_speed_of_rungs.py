@@ -1,7 +1,7 @@
-"""`python -m benchmarks.emulator_speed_of_rungs`: how fast the emulator is on this machine, counting on.
+"""`python -m benchmarks.emulator_speed_of_rungs`: measures the speed of the emulator on this machine.
 
-Seconds of a launch are medians of three after the first, which also parses the PTX. Numba's CUDA simulator runs
-the same naive product for comparison, where Numba is installed.
+The emulator counts as usual. The times are medians of three launches after the first one, which also parses the PTX.
+If Numba is installed, its CUDA simulator computes the same naive product for comparison.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ print(time.perf_counter() - begun)
 
 
 def seconds(name: str, n: int, **options) -> tuple[float, float]:
-    """(first, median of three more) seconds of a launch of n × n × n."""
+    """Seconds of a launch at n × n × n: (the first, the median of three more)."""
     made = kernel(name)
     compiled = made.compile_as_taught()
     args = make_inputs(made.problem, n, n, n, "integers", 0).arguments()
@@ -58,7 +58,7 @@ def seconds(name: str, n: int, **options) -> tuple[float, float]:
 
 
 def numba_seconds() -> float | None:
-    """Seconds of the naive product on Numba's simulator; None where Numba is not installed."""
+    """The seconds of the naive product on Numba's simulator; None if Numba is not installed or fails."""
     if importlib.util.find_spec("numba") is None:
         return None
     done = subprocess.run(
@@ -72,7 +72,7 @@ def numba_seconds() -> float | None:
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure and print the table."""
     print(f"{'kernel':28} {'n':>5} {'first s':>8} {'then s':>8} {'MFLOP/s':>9}")
     for name, sizes in CASES:
         for n in sizes:

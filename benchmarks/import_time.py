@@ -1,6 +1,6 @@
-"""How many times as long as `import numpy` an `import gemm_lab` takes, and one with the first kernel loaded.
+"""Measures `import gemm_lab`, with and without loading a first kernel, relative to `import numpy`.
 
-Run it with `python benchmarks/import_time.py`. Each import has a fresh interpreter, whose start is part of its time.
+Run it with `python benchmarks/import_time.py`. Each import runs in a fresh interpreter, whose start is included.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ IMPORTS = {"import gemm_lab": "import gemm_lab", "and a kernel": "import gemm_la
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure both imports and print the ratios."""
 
     def fresh(code):
         return lambda: subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,20 +1,20 @@
-"""Ratios of things that run in turns, so that whatever else the machine does slows all of them."""
+"""Compares run times by running the candidates in turns, so that other load on the machine slows all of them alike."""
 
 import statistics
 import time
 
 
 def seconds(work) -> float:
-    """The seconds of one call."""
+    """The seconds that one call of `work` takes."""
     begun = time.perf_counter()
     work()
     return time.perf_counter() - begun
 
 
 def ratios(works: dict, base, rounds: int = 5) -> dict[str, float]:
-    """How many times as long as `base` each of the works takes: medians over rounds in which each runs once."""
+    """{name: time of the work divided by the time of `base`}: medians over rounds in which each runs once."""
     for work in (base, *works.values()):
-        work()  # what happens once: compiling, parsing, caches
+        work()  # do what happens only once, such as compiling, parsing and filling caches
     found = {name: [] for name in works}
     for _ in range(rounds):
         once = seconds(base)

@@ -1,10 +1,9 @@
-"""How many times as long as another checkout this one takes to simulate a few kernels, with and without hazards.
+"""Compares the time that this checkout and another one take to simulate a few kernels, with and without hazards.
 
 `python benchmarks/two_checkouts.py OTHER [--n 256] [--rounds 12]`, where OTHER is the folder of the other checkout, as
-`git worktree add --detach OTHER COMMIT` makes one. Each checkout has a process of its own; the two launch the same
-kernel in turns, and each reports its processor time, which counts no other process of the machine. A line holds the
-milliseconds of both and how many times as long this checkout took: of the fastest launches, and the median of the
-ratios of the rounds.
+created by `git worktree add --detach OTHER COMMIT`. Each checkout has its own process. The two launch the same kernel
+in turns, and each reports its processor time, which does not depend on other processes. Each line has the milliseconds
+of both, and two ratios of this checkout to the other: that of the fastest launches, and the median over the rounds.
 """
 
 import argparse
@@ -20,7 +19,7 @@ RUNGS = ("t4/03_swizzled", "ampere/07_multistage", "hopper/01_wgmma", "hopper/03
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure all kernels in both checkouts and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", type=Path)
     parser.add_argument("--n", type=int, default=256)
@@ -33,7 +32,7 @@ def main() -> None:
     for name in options.rungs:
         for hazards in (False, True):
             for one in checkouts:
-                seconds(one, name, options.n, hazards)  # what happens once: compiling, parsing, code
+                seconds(one, name, options.n, hazards)  # do what happens once: compiling, parsing, generating code
             pairs = []
             for round_ in range(options.rounds):
                 order = checkouts[:: 1 if round_ % 2 else -1]
@@ -52,21 +51,21 @@ def main() -> None:
 
 
 def started(checkout: Path) -> subprocess.Popen:
-    """A process of a checkout that launches what it is told to. One thread: others would spin while they wait."""
+    """A process that runs `serve` in a checkout. It has one BLAS thread, since others would spin while they wait."""
     environment = {**os.environ, "PYTHONPATH": str(checkout), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     command, pipe = [sys.executable, str(Path(__file__).resolve()), "serve"], subprocess.PIPE
     return subprocess.Popen(command, cwd=checkout, env=environment, stdin=pipe, stdout=pipe, text=True)
 
 
 def seconds(process: subprocess.Popen, name: str, n: int, hazards: bool) -> float:
-    """The processor time of one launch there."""
+    """The processor seconds of one launch in a process."""
     process.stdin.write(json.dumps([name, n, hazards]) + "\n")
     process.stdin.flush()
     return float(process.stdout.readline())
 
 
 def serve() -> None:
-    """Answer each line [rung, n, hazards] with the processor seconds of a launch."""
+    """Read lines [rung, n, hazards] and answer each with the processor seconds of a launch."""
     import gemm_lab as lab
     from gemm_lab.lab import emulating
     from gemm_lab.measure.inputs import make_inputs

@@ -1,7 +1,7 @@
-"""How long a cell with a broken line waits for its verdict, as a multiple of what compiling the kernel alone takes.
+"""Measures how long a `%%kernel` cell takes until its verdict, relative to the time for compiling the kernel alone.
 
 Run it with `python benchmarks/verdict_latency.py`. Each edit is a new text, so nothing comes from the cache. It prints
-one ratio for a line that does not compile, one for a wrong result on the emulator, and one for the right text.
+a ratio for a line that does not compile, one for a wrong result on the emulator, and one for a right result.
 """
 
 import contextlib
@@ -21,13 +21,13 @@ NUMBER = itertools.count()
 
 
 def verdict(text: str):
-    """A cell with this text, another one each time."""
+    """Run a cell with this text, and with a new number in a comment each time."""
     with contextlib.suppress(CompileError, WrongResult):
         run_cell(LINE, f"{text}  // {next(NUMBER)}", {})
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure the three cases and print the ratios."""
     os.environ["GEMM_LAB_BACKEND"] = "emulator"
     spec = catalog.kernel("t4/03")
     right = lab.kernel("t4/03").regions["layout"]

@@ -1,1 +1,1 @@
-"""For teachers: grading, assignments for nbgrader, and the gateway before a shared GPU."""
+"""Tools for teachers: grading, assignments for nbgrader, and a gateway through which a class shares GPUs."""

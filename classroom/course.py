@@ -1,9 +1,10 @@
-"""`make course`: the notebooks as assignments for nbgrader, in a folder of their own.
+"""`make course`: writes the notebooks as assignments for nbgrader, into a separate folder.
 
     python -m classroom.course [--into course] [NOTEBOOK ...]
 
-Each notebook with exercises becomes source/NAME/NAME.ipynb. The cell of an exercise holds the solution, its key lines
-between BEGIN and END; the check below it is worth points and locked. nbgrader makes the students' version from that.
+Each notebook with exercises becomes source/NAME/NAME.ipynb. The cell of an exercise has the solution, with its key
+lines between BEGIN and END; the check below it is locked and worth points. From this nbgrader generates the students'
+version.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ _IMAGE = re.compile(r"\.\./images/([\w.-]+)")
 
 
 def assignment(notebook: Path) -> nbformat.NotebookNode:
-    """The notebook as an assignment; a `LabError` where an exercise has no cell for its answer or no check."""
+    """A notebook as an assignment. Raises `LabError` if it has no exercise, or an exercise without a check."""
     book = nbformat.read(notebook, as_version=4)
     cells, open_task, found = [], None, []
     for cell in book.cells:
-        tags = cell.metadata.get("tags")  # raises-exception: an error there does not stop “Run All”
+        tags = cell.metadata.get("tags")  # such as raises-exception: an error in this cell does not stop “Run All”
         cell = nbformat.from_dict({**cell, "metadata": {"tags": tags} if tags else {}})
         if cell.cell_type == "markdown":
             cell.source = _IMAGE.sub(r"images/\1", cell.source)
@@ -84,7 +85,7 @@ def assignment(notebook: Path) -> nbformat.NotebookNode:
 
 
 def numbered(book: Any) -> Any:
-    """The notebook, whose cells get new ids that differ."""
+    """The notebook itself, after all its cells have been given new, distinct ids."""
     for number, cell in enumerate(book.cells):
         cell["id"] = f"cell-{number:03}"
     book.nbformat, book.nbformat_minor = 4, 5
@@ -92,7 +93,7 @@ def numbered(book: Any) -> Any:
 
 
 def _choice_cells(name: str) -> list[Any]:
-    """What asks for the numbers of a choice, and the cell that takes them."""
+    """Two cells: one that asks for the numbers of a choice, and one for the answer."""
     numbers = tomllib.loads(solution(name))
     right = ", ".join(f"{key}={value}" for key, value in numbers.items())
     blank = ", ".join(f"{key}=0" for key in numbers)
@@ -120,9 +121,9 @@ def _graded(cell: Any, name: str, solution_text: str = "", check: str = "") -> A
 
 
 def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
-    """Write source/NAME for every notebook with exercises, with the pictures it shows, and nbgrader_config.py.
+    """Write source/NAME with its pictures for every notebook with exercises, and nbgrader_config.py.
 
-    Returns a line for each assignment. An existing nbgrader_config.py stays as it is.
+    Returns a line of text for each assignment. An existing nbgrader_config.py is not changed.
     """
     into.mkdir(parents=True, exist_ok=True)
     lines = []
@@ -144,7 +145,7 @@ def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """The command line; prints what was built."""
+    """The command line: builds the assignments and prints a line for each. Returns 0."""
     parser = argparse.ArgumentParser(description="Build the assignments for nbgrader.")
     parser.add_argument("notebooks", nargs="*", type=Path, help="which notebooks (default: all with exercises)")
     parser.add_argument("--into", type=Path, default=Path("course"), help="folder of the course")

@@ -1,8 +1,8 @@
-"""The page that a student gets back, without anything in it that a browser would run.
+"""Writes the feedback page for a student, without anything that a browser would execute.
 
-A submission is text of strangers. nbgrader writes its Markdown into the page as it stands there, so that a `<script>`
-of one student would run in the browser of whoever opens the page. Here Markdown, attachments, raw cells and outputs go
-through an allow list of tags and attributes, and commands of TeX that make links or styles are taken out.
+A submission is untrusted text. nbgrader copies its Markdown unchanged into the page, so a student's `<script>` would
+run in the browser of everybody who opens the page. Here Markdown, attachments, raw cells and outputs pass through an
+allow list of tags and attributes, and TeX commands that create links or styles are removed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TAGS = frozenset(_TAGS.split())
 _LINK = re.compile(r"(?:https?://|mailto:|#|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I)
 _IMAGE = re.compile(r"(?:data:image/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=]*$|(?![a-z][a-z0-9+.-]*:|//|\\))", re.I)
 _CLASS = re.compile(r"(?:highlight|anchor-link|[a-z]{1,2}\d?)$")
-# What a formula could use to make a link, a style or a command of its own.
+# TeX commands with which a formula could create a link, a style or another command.
 _TEX = re.compile(
     r"\\(?=(?:href|url|style|class|cssId|html\w*|data|mmlToken|require|unicode|includegraphics|texttip|"
     r"mathtip|def|gdef|edef|let|newcommand|renewcommand|newenvironment|renewenvironment|csname|Declare\w*|"
@@ -53,11 +53,11 @@ STYLES = [
     "white-space",
 ]
 
-_TINT = re.compile(r"\brgba?\([\d., %]*\)")  # a colour of the cards
+_TINT = re.compile(r"\brgba?\([\d., %]*\)")  # a colour, as the lab's cards use it
 
 
 def _allowed(tag: str, name: str, value: str) -> bool:
-    if name in ("href", "src"):  # browsers leave out characters that are no text, and so does this look
+    if name in ("href", "src"):  # browsers ignore white space and control characters in an address
         value = "".join(letter for letter in value if letter > " ")
     if tag == "a" and name == "href":
         return bool(_LINK.match(value))
@@ -65,7 +65,7 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         return bool(_IMAGE.match(value))
     if name == "class":
         return all(_CLASS.match(word) for word in value.split())
-    if name == "style":  # colours and lengths; nothing that loads a file, and no other spelling of a word
+    if name == "style":  # only colours and lengths: no url(…), no @ rules and no escapes
         return not set(_TINT.sub("", value)) & set("(\\@")
     return (
         name == "title"
@@ -75,7 +75,10 @@ def _allowed(tag: str, name: str, value: str) -> bool:
 
 
 def cleaned(page: str, styles: bool = False) -> str:
-    """HTML with what is on the allow list; the text of other elements stays. styles: let some of CSS through."""
+    """`page` with only the HTML that is on the allow list. Of other elements the text is kept.
+
+    styles: also allow the CSS properties in `STYLES`.
+    """
     css = CSSSanitizer(allowed_css_properties=STYLES if styles else [], allowed_svg_properties=[])
     cleaner = Cleaner(
         tags=TAGS,
@@ -94,7 +97,7 @@ def cleaned(page: str, styles: bool = False) -> str:
 
 
 class SafeFeedback(HTMLExporter):
-    """nbgrader's page of feedback, made of cleaned cells."""
+    """nbgrader's exporter for feedback pages, with cleaned cells."""
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **options: Any) -> tuple[str, Any]:
         nb = copy.deepcopy(nb)
@@ -105,17 +108,20 @@ class SafeFeedback(HTMLExporter):
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
-        """Markdown to HTML that is cleaned; as plain text where it cannot be converted."""
+        """Markdown as cleaned HTML; as plain text if it cannot be converted."""
         try:
             page = HTMLExporter.markdown2html(self, context, source)
-        except Exception as error:  # a picture that is not attached, lists nested a thousand deep
+        except Exception as error:  # for example a missing attachment, or lists nested a thousand deep
             self.log.warning("A Markdown cell is shown as text: %s", error)
             page = f"<pre>{html.escape(source)}</pre>"
         return cleaned(page)
 
 
 def _plain(cell: Any, number: int) -> Any:
-    """The cell with nbgrader's metadata alone; a raw cell as text, and outputs and attachments that show something."""
+    """The cell with only nbgrader's metadata, with pictures as attachments, and with cleaned outputs of checks.
+
+    A raw cell becomes a Markdown cell that shows its text.
+    """
     if cell.cell_type == "raw":
         cell = new_markdown_cell("\n".join(f"    {line}" for line in cell.source.split("\n")))
     marks = cell.metadata.get("nbgrader")

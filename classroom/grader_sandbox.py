@@ -1,8 +1,9 @@
-"""What the process that judges an answer may reach: the lab, Python, the compiler, and a folder of its own.
+"""Confines the process that grades an answer to the lab, Python, the compiler and a folder of its own.
 
-A text is read before it is compiled, and code that the emulator generates from it is checked token by token; this
-limits the damage if both fail. Where the system can confine a process (`compiler.sandbox`), the solutions, the
-submissions of others and the files of whoever grades cannot be opened, and nothing can be connected to.
+The text of an answer is checked before it is compiled, and the code that the emulator generates from it is checked
+token by token. The confinement limits the damage if both checks fail: on systems that can confine a process
+(`compiler.sandbox`), it cannot open the solutions, other submissions or the grader's files, and cannot connect to
+anything.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from gemm_lab.config import PACKAGE, data_dir
 from gpu_simulator.compiler import compiler_process, sandbox
 
-# Libraries and programs of the system; what the C library, Python and a look at a process's time need of it.
+# Libraries and programs of the system, and other files that the C library, Python and reading a process's time need.
 _SYSTEM = (
     "/usr",
     "/bin",
@@ -34,10 +35,10 @@ _READ = ("/proc", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero")
 
 
 def confine_grader(folder: Path) -> bool:
-    """Give up everything else, for good; False where the system cannot do that.
+    """Permanently give up access to everything else. Returns whether the system can do that.
 
-    folder: the only one that may be written to. The compiler's process, which is started from here, may read nothing
-    but the headers.
+    folder: the only folder that may be written to. The compiler's process, which is started from this one, may read
+    only the headers.
     """
     compiler_process.COMPILER.readable = ()
     python = {
@@ -50,7 +51,7 @@ def confine_grader(folder: Path) -> bool:
         *filter(None, sys.path),
     }
     notebooks = data_dir("notebooks")
-    if PACKAGE not in notebooks.parents:  # a checkout: the folder around the package holds the solutions
+    if PACKAGE not in notebooks.parents:  # in a checkout, the folder around the package contains the solutions
         python -= {str(PACKAGE.parent)}
     execute = [Path(path) for path in (*_SYSTEM, *python)]
     packages = [PACKAGE.parent / name for name in ("gemm_lab", "gpu_simulator", "gpu_runner", "classroom")]

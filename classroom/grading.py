@@ -1,10 +1,10 @@
-"""The grade of one answer: judged in a fresh process, from the text of its cell alone.
+"""Grades one answer in a fresh process, from the text of its cell only.
 
-Nothing of a student's session takes part: no Python of theirs is run, the process inherits neither their folder nor
-their cache of compiled kernels, and it runs on the emulator. There are three verdicts. Only a whole report that says so
-is a pass. An answer that is wrong, that crashes its process or that uses up its processor time is a fail. Where the
-machine got in the way (the process was killed, was suspended for too long, found no room for its files), the answer is
-*not judged*: that earns nothing and is no 0, and the grading has to be repeated.
+Nothing from a student's session is used: no Python code of theirs is executed, the process inherits neither their
+folder nor their cache of compiled kernels, and kernels run on the emulator. There are three verdicts. An answer passes
+only if the process reports that it is right. It fails if it is wrong, if it crashes the process, or if it uses up the
+processor time. If the machine prevented the grading (the process was killed, was suspended for too long, or found no
+room for its files), the answer is *not judged*: that is neither points nor a 0, and the grading has to be repeated.
 
     python -m classroom.grading 06_swizzle answer.cu [--seed 7]
 """
@@ -33,33 +33,34 @@ from typing import Any
 from gemm_lab.config import PACKAGE
 from gpu_simulator.errors import LabError, NotJudged
 
-# Seconds of processor time for one answer. Right answers take 0.5 to 10, and a kernel that does not end reaches the
-# emulator's own limits first: what ends here is a text over which the tools do not come to an end.
+# Seconds of processor time for one answer. Correct answers take 0.5 to 10 s, and a kernel that never ends reaches the
+# emulator's own limits first. So this limit only ends texts for which the tools themselves never finish.
 LIMIT_S = 120.0
-# The last resort, for a process that waits without working: seconds of patience for each second of processor time. The
-# verdict is then “not judged”, so this number decides how long a broken machine holds up a class, and no grade.
+# How long a process may wait without working, in seconds for each second of processor time. After that the answer is
+# not judged, so this number never decides a grade, only how long a broken machine can delay a class.
 PATIENCE, TICK_S = 10.0, 1.0
 ATTEMPTS = 3
 MEMORY_MB = 4096
 MAX_TEXT = 100_000
-# What a fresh process may know of the machine. No PYTHON…, no GEMM_LAB_…, no HOME of a student.
+# The environment variables that a fresh process inherits: no PYTHON…, no GEMM_LAB_…, and not the student's HOME.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "SYSTEMROOT", "TZ")
 _CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from classroom.grading import child; child()"
-# The first line that the process writes: everything is loaded and the text is about to be read. Whatever ends the
-# process before that is no fault of the answer.
+# The first line that the process writes, when everything is loaded and before it examines the text. If the process
+# ends earlier, the answer is not the reason.
 BEGUN = "begun"
-# Signals that a process brings upon itself. Others come from outside, the kernel's out-of-memory killer included.
+# Signals that a process causes itself. Others come from outside, such as the one of the kernel's out-of-memory killer.
 OWN_SIGNALS = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS", "SIGXFSZ")
-# What the operating system refuses for want of files, processes, memory or disk.
+# Errors of the operating system that mean a shortage of files, processes, memory or disk space.
 _NAMES = ("ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "EIO", "EROFS")
 SHORTAGES = {getattr(errno, name) for name in _NAMES if hasattr(errno, name)}
 
 
 @dataclass(frozen=True)
 class Grade:
-    """passed, the share of the points (0 to 1), what the student reads, and the seed that decided the inputs.
+    """The result of grading one answer. share: the fraction of the points, 0 to 1.   message: for the student.
 
-    judged: False where the machine ended the work. Then `passed` is False and `share` 0, and neither means anything.
+    seed: the one from which the inputs were made.   judged: False if the machine prevented the grading; then `passed`
+    is False and `share` is 0, but both have no meaning.
     """
 
     exercise: str
@@ -83,13 +84,13 @@ def grade(
     patience_s: float | None = None,
     attempts: int = ATTEMPTS,
 ) -> Grade:
-    """Judge the text of a cell for an exercise in a process of its own.
+    """Grade the text of a cell as an answer to exercise `name`, in a separate process.
 
-    text: the cell without its `%%kernel` line, or for a choice Python that says `choice = dict(block_m=128, …)`.
-    seed: decides the inputs; drawn anew if it is None. The same seed gives the same grade.
-    limit_s: processor time of the process, in seconds.
-    patience_s: seconds of waiting after which a process that does not work is given up; by default PATIENCE * limit_s.
-    attempts: fresh processes that are tried before the verdict is “not judged”.
+    text: the cell without its `%%kernel` line; for a choice of numbers, Python with `choice = dict(block_m=128, …)`.
+    seed: for the inputs; None draws a new one. The same seed gives the same grade.
+    limit_s: the limit for the processor time of the process, in seconds.
+    patience_s: the limit for its elapsed time in seconds; by default PATIENCE * limit_s.
+    attempts: how many fresh processes are tried before the verdict is “not judged”.
     """
     seed = secrets.randbelow(2**31) if seed is None else seed
     if len(text) > MAX_TEXT:
@@ -102,7 +103,7 @@ def grade(
             return _in_fresh_process(name, text, seed, limit_s, patience_s)
         except NotJudged as error:
             reasons.append(str(error))
-        except Crash as error:  # the answer is the reason if it happens twice, or if no other attempt ends with a grade
+        except Crash as error:  # the answer is to blame if this happens twice, or if no other attempt gives a grade
             if crash is not None:
                 return Grade(name, False, 0.0, str(error), seed)
             crash = error
@@ -120,11 +121,11 @@ def grade(
 
 
 class Crash(Exception):
-    """The process brought its end upon itself while it judged the answer."""
+    """The process crashed while it was grading the answer."""
 
 
 def _in_fresh_process(name: str, text: str, seed: int, limit_s: float, patience_s: float) -> Grade:
-    """One attempt. Raises `NotJudged` where the machine ended it, `Crash` where the process did."""
+    """One attempt to grade. Raises `NotJudged` if the machine prevented it, and `Crash` if the process crashed."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="gemm_lab_grade_", ignore_cleanup_errors=True)
     except OSError as error:
@@ -143,7 +144,7 @@ def _in_fresh_process(name: str, text: str, seed: int, limit_s: float, patience_
             "PYTHONHASHSEED": "0",
         }
         asked = json.dumps({"name": name, "text": text, "seed": seed, "limit_s": limit_s, "parent": os.getpid()})
-        try:  # the request is a file: `communicate` forgets the rest of a long input once it has timed out
+        try:  # the request is a file, because after a timeout `communicate` loses the rest of a long input
             (Path(path) / "request").write_text(asked, encoding="utf-8")
             with (Path(path) / "request").open("rb") as request:
                 process = subprocess.Popen(
@@ -168,9 +169,9 @@ def _in_fresh_process(name: str, text: str, seed: int, limit_s: float, patience_
 
 
 def _answer_of(process: subprocess.Popen, patience_s: float) -> tuple[str, str]:
-    """What the process wrote. `NotJudged` after `patience_s` seconds of waiting.
+    """(standard output, standard error) of the process. Raises `NotJudged` after `patience_s` seconds.
 
-    The seconds are counted as they pass here. If this process is suspended, too, they do not pass.
+    The seconds are counted by this process, so time during which this process is suspended as well does not count.
     """
     waited = 0.0
     while True:
@@ -180,12 +181,15 @@ def _answer_of(process: subprocess.Popen, patience_s: float) -> tuple[str, str]:
             waited += TICK_S
             if waited >= patience_s:
                 raise NotJudged(
-                    f"The process that ran it stood still: it was stopped after {patience_s:,.0f} s of waiting."
+                    f"The process that ran it did not finish: it was stopped after {patience_s:,.0f} s of waiting."
                 ) from None
 
 
 def _verdict(code: int, out: str, err: str, name: str, seed: int, limit_s: float) -> Grade:
-    """The grade that the process wrote, or what its end means."""
+    """The grade that the process wrote, or the one that follows from how it ended.
+
+    Raises `NotJudged` and `Crash`, as `_in_fresh_process` does.
+    """
     last = err.strip().split("\n")[-1][:300]
     if -code in _numbers("SIGXCPU"):
         said = f"It was still running after {limit_s:g} s of processor time and was stopped."
@@ -209,12 +213,12 @@ def _verdict(code: int, out: str, err: str, name: str, seed: int, limit_s: float
 
 
 def _numbers(*names: str) -> set[int]:
-    """The numbers of signals, as far as the system knows them."""
+    """The numbers of those signals that exist on this system."""
     return {int(getattr(signal, name)) for name in names if hasattr(signal, name)}
 
 
 def _end(process: subprocess.Popen) -> None:
-    """Kill the process and what it may have started, and reap it."""
+    """Kill the process and any processes that it has started, and wait for its end."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -237,8 +241,8 @@ def _died(code: int) -> str:
 
 
 def child() -> None:
-    """Read one request from standard input, judge it, and write the grade to standard output."""
-    import classroom.skeletons  # noqa: F401  (what a judge needs is loaded before the text is read)
+    """Read one request from standard input, grade it, and write the grade to standard output."""
+    import classroom.skeletons  # noqa: F401  (everything needed is loaded before the text is examined)
     from classroom.grader_sandbox import confine_grader
 
     confine_grader(Path.cwd())
@@ -250,7 +254,7 @@ def child() -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process, and what it has started, when the process that asked for the grade has ended in any way."""
+    """When the process that requested the grade has ended, end this process and those that it has started."""
     while os.getppid() == parent:
         time.sleep(TICK_S)
     if hasattr(os, "killpg"):
@@ -258,7 +262,7 @@ def _end_with(parent: int) -> None:
 
 
 def judged(name: str, text: str, seed: int) -> Grade:
-    """Judge in this process; every error of the lab is a refusal with its sentence, but `NotJudged` is none."""
+    """Grade in this process. Errors of the lab become a fail with their message, but `NotJudged` does not."""
     try:
         return _judged(name, text, seed)
     except NotJudged as error:
@@ -290,13 +294,14 @@ def _judged(name: str, text: str, seed: int) -> Grade:
 
 
 def choice_of(text: str) -> dict[str, int]:
-    """The numbers of the last `choice = dict(name=number, …)` in Python text, which is read and not run.
+    """The numbers of the last `choice = dict(name=number, …)` in Python text, which is parsed but not executed.
 
-    Everything else is one sentence. A name that stands twice, or a number with more than a few digits, is refused, too.
+    Raises `LabError` if there is none, and if it has anything else than plain numbers, a repeated name, or a number
+    that is larger than `_LARGEST`.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python thinks of the text is of no interest
+            warnings.simplefilter("ignore")  # Python's warnings about the text are irrelevant
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         said = error.msg if isinstance(error, SyntaxError) else str(error) or "it is nested too deeply"
@@ -327,7 +332,7 @@ _LARGEST = 10**9
 
 
 def _plain_number(value: ast.expr) -> int | None:
-    """A whole number as it stands there, with a sign or without; None for anything else."""
+    """The value of an integer literal with or without a sign; None for any other expression."""
     sign = 1
     if isinstance(value, ast.UnaryOp) and isinstance(value.op, (ast.USub, ast.UAdd)):
         sign, value = -1 if isinstance(value.op, ast.USub) else 1, value.operand
@@ -336,10 +341,10 @@ def _plain_number(value: ast.expr) -> int | None:
 
 
 def share(task: Any, judgement: Any, seed: int) -> float:
-    """The part of the points for a kernel that is right and misses counts; 0 for one that is not right.
+    """The fraction of the points for a kernel that is right but misses counts; 0 for one that is not right.
 
-    What the skeleton reaches already earns nothing: with 3 counts asked, 1 missed by the answer and 2 by the skeleton,
-    half is earned.
+    Counts that the skeleton already reaches earn nothing. For example, if there are 3 counts, of which the answer
+    misses 1 and the skeleton 2, the fraction is one half.
     """
     from classroom.skeletons import skeleton
     from gemm_lab.notebook.exercises import kernel_of
@@ -358,9 +363,9 @@ def share(task: Any, judgement: Any, seed: int) -> float:
 
 
 def _limit_resources(limit_s: float) -> None:
-    """Processor time, memory and core dumps of this process, where the system can limit them.
+    """Limit the processor time, memory, file size and core dumps of this process, if the system can do that.
 
-    At the limit of processor time the process is ended by SIGXCPU, by which `grade` knows it.
+    At the limit of processor time the process is ended by SIGXCPU, which `grade` recognises.
     """
     try:
         import resource
@@ -374,12 +379,12 @@ def _limit_resources(limit_s: float) -> None:
 
 
 def _leave(number: int, frame: Any) -> None:
-    """Leave as after an error, so that the process that judges is ended and its folder removed."""
+    """A signal handler that raises SystemExit, so that the grading process is ended and its folder is removed."""
     raise SystemExit(128 + number)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Grade a file, `-` for standard input; 0 if it passes, 1 if it fails, 2 if it could not be judged."""
+    """Grade a file (`-`: standard input) and print the grade. Returns 0 for a pass, 1 for a fail, else 2."""
     parser = argparse.ArgumentParser(description="Grade one answer in a process of its own.")
     parser.add_argument("exercise")
     parser.add_argument("file", help="the text of the answer, or - for standard input")

@@ -1,9 +1,9 @@
-"""nbgrader for cells of CUDA: stubs in C++, and grades from fresh processes instead of the student's session.
+"""Adapts nbgrader to CUDA cells: stubs in C++, and grading in fresh processes instead of the student's session.
 
-`configure(c)` in nbgrader_config.py puts steps in place of nbgrader's own: in generate_assignment
-`ClearKernelSolutions`; in autograde `ReadAnything` and `SetRight` (`submission`), `GradeInFreshProcess` and
-`SaveVerdicts`; in generate_feedback `SafeFeedback` (`feedback_page`); in export `ExportVerdicts`. No cell of a
-submission is executed.
+`configure(c)` in nbgrader_config.py replaces steps of nbgrader: in generate_assignment by `ClearKernelSolutions`; in
+autograde by `ReadAnything` and `SetRight` (`submission`), `GradeInFreshProcess` and `SaveVerdicts`; in
+generate_feedback by `SafeFeedback` (`feedback_page`); in export by `ExportVerdicts`. No cell of a submission is
+executed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from gemm_lab.cards.card import card, printed
 from gpu_simulator.errors import LabError
 
 CUDA_STUB = "// YOUR CODE HERE"
-NOT_JUDGED = "NotJudged"  # the name of the error that stands for the third verdict
+NOT_JUDGED = "NotJudged"  # the error name that represents the third verdict in a cell's output
 
 
 class ClearKernelSolutions(ClearSolutions):
-    """nbgrader's own step with the stub of the cell's language: C++ in `%%kernel` cells, Python elsewhere.
+    """nbgrader's own step, with a stub in the cell's language: C++ in `%%kernel` cells, Python elsewhere.
 
-    An exercise that begins with a region to be rewritten gets that region back as its stub.
+    For the exercises in `skeletons.REWRITTEN`, the stub is the skeleton.
     """
 
     def _replace_solution_region(self, cell: Any, language: str) -> bool:
@@ -53,10 +53,11 @@ class ClearKernelSolutions(ClearSolutions):
 
 
 class GradeInFreshProcess(NbGraderPreprocessor):
-    """In place of nbgrader's Execute: every check of an exercise is judged by `grading.grade` from the answer's text.
+    """Replaces nbgrader's Execute: `grading.grade` grades every check of an exercise from the answer's text.
 
-    A check gets an error (no points), a number (some of them) or a card (all of them) as its output, never none: a
-    check without output would count as passed. An error called `NOT_JUDGED` is no grade at all (`SaveVerdicts`).
+    The output of a check becomes an error (no points), a number (some of the points) or a card (all points). It is
+    never empty, because nbgrader counts a check without output as passed. An error named `NOT_JUDGED` means that there
+    is no grade (see `SaveVerdicts`).
     """
 
     limit_s = Float(LIMIT_S, help="Processor time in seconds that the process may take that judges one answer.").tag(
@@ -92,15 +93,15 @@ class GradeInFreshProcess(NbGraderPreprocessor):
 
 
 def body(source: str) -> str:
-    """What a cell holds below its `%%kernel` line. What that line says does not count: the exercise says it."""
+    """The text of a cell below its `%%kernel` line. This line is ignored, since the exercise defines its options."""
     first, _, rest = source.partition("\n")
     return rest if first.lstrip().startswith("%%") else source
 
 
 def outputs_of(found: Grade, points: float, notes: str = "") -> list[Any]:
-    """The outputs from which nbgrader reads a grade: a card for all points, a number for some, an error for none.
+    """The cell outputs that tell nbgrader a grade: a card for all points, a number for some, an error for none.
 
-    notes: about the submission, which stand before the verdict.
+    notes: text about the submission, to be shown before the verdict.
     """
     if not found.judged:
         return [_refusal(notes + found.message, NOT_JUDGED)]
@@ -121,7 +122,7 @@ def _refusal(says: str, name: str = "WrongAnswer") -> Any:
 
 
 class SaveVerdicts(SaveAutoGrades):
-    """nbgrader's own step; but a check that was not judged gets no score and needs a grade, as nbgrader calls it."""
+    """nbgrader's own step, but a check that was not judged gets no score and is marked as needing manual grading."""
 
     def _add_score(self, cell: Any, resources: dict[str, Any]) -> None:
         super()._add_score(cell, resources)
@@ -140,7 +141,7 @@ class SaveVerdicts(SaveAutoGrades):
 
 
 def not_judged(gradebook: Any) -> dict[tuple[str, str], list[str]]:
-    """The checks without any score, by assignment and student."""
+    """{(assignment, student): names of the checks that have no score}."""
     found: dict[tuple[str, str], list[str]] = {}
     for assignment in gradebook.assignments:
         for submission in assignment.submissions:
@@ -152,7 +153,7 @@ def not_judged(gradebook: Any) -> dict[tuple[str, str], list[str]]:
 
 
 class ExportVerdicts(CsvExportPlugin):
-    """nbgrader's table of grades, in which a submission that was not judged to the end has an empty score and no 0."""
+    """nbgrader's export of grades as CSV, with an empty score instead of 0 if a check was not judged."""
 
     def export(self, gradebook: Any) -> None:
         super().export(gradebook)
@@ -178,8 +179,8 @@ class ExportVerdicts(CsvExportPlugin):
 
 
 def configure(c: Any) -> None:
-    """Set up nbgrader's configuration object `c`; call it from nbgrader_config.py."""
-    # nbgrader starts alembic by name, which an environment that is not activated does not find.
+    """Set up nbgrader's configuration object `c`. To be called from nbgrader_config.py."""
+    # nbgrader runs alembic by its name, which is not found if Python's environment has not been activated.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     steps = GenerateAssignment.class_traits()["preprocessors"].default()
     c.GenerateAssignment.preprocessors = [
@@ -194,4 +195,4 @@ def configure(c: Any) -> None:
     c.GenerateFeedback.exporter_class = SafeFeedback
     c.ExportApp.plugin_class = ExportVerdicts
     c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE", "cuda": CUDA_STUB}
-    c.OverwriteCells.add_missing_cells = True  # a check that a submission has deleted is put back and judged
+    c.OverwriteCells.add_missing_cells = True  # a check that is missing in a submission is put back and graded

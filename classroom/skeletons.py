@@ -1,7 +1,7 @@
-"""The three texts of a kernel exercise: what is handed out, what solves it, and the solution with its key lines marked.
+"""The three texts of a kernel exercise: the skeleton, the solution, and the solution with its key lines marked.
 
-The skeleton stands in the notebook, in the `%%kernel … --exercise` cell that follows `lab.exercise("NAME")`. The
-solution in notebooks/solutions/NAME.cu is the skeleton plus lines: what lies between is found by comparing them.
+The skeleton is in the notebook, in the `%%kernel … --exercise` cell after `lab.exercise("NAME")`. The solution is in
+notebooks/solutions/NAME.cu. It is the skeleton with additional lines, and comparing both texts shows which they are.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from gemm_lab.config import data_dir
 from gpu_simulator.errors import LabError
 
 BEGIN, END = "// BEGIN SOLUTION", "// END SOLUTION"
-# The exercises that begin with a right and slow region, all of which may be rewritten.
+# Exercises whose skeleton is a correct but slow region; the whole region is to be rewritten.
 REWRITTEN = ("00_coalesce", "06_addresses")
 _TASK = re.compile(r'lab\.exercise\("(\w+)"\)')
 
 
 @dataclass(frozen=True)
 class Handout:
-    """A cell of a notebook that hands out an exercise: its place, its `%%kernel` line, and the text below."""
+    """A notebook cell with the skeleton of an exercise: its place, its `%%kernel` line, and the text below it."""
 
     exercise: str
     notebook: Path
@@ -35,7 +35,7 @@ class Handout:
 
 
 def handouts(notebook: Path) -> list[Handout]:
-    """The `%%kernel … --exercise` cells of a notebook in order; each belongs to the exercise that was named last."""
+    """The `%%kernel … --exercise` cells of a notebook in order. Each belongs to the last exercise named before it."""
     found, task = [], None
     for number, cell in enumerate(nbformat.read(notebook, as_version=4).cells):
         if cell.cell_type != "code":
@@ -49,13 +49,13 @@ def handouts(notebook: Path) -> list[Handout]:
 
 @lru_cache(maxsize=1)
 def all_handouts() -> dict[str, Handout]:
-    """The handout of every exercise of the series, by its name."""
+    """The handouts of all exercises of the series, by name."""
     paths = sorted(data_dir("notebooks").glob("*.ipynb"))
     return {handout.exercise: handout for path in paths for handout in handouts(path)}
 
 
 def skeleton(name: str) -> str:
-    """The text that is handed out for an exercise."""
+    """The text that students start from in an exercise. Raises `LabError` if no notebook has it."""
     if name not in all_handouts():
         raise LabError(
             f'No notebook hands out {name}: a cell “%%kernel … --exercise” has to follow lab.exercise("{name}").'
@@ -64,31 +64,32 @@ def skeleton(name: str) -> str:
 
 
 def solution(name: str) -> str:
-    """The shipped right answer: CUDA for the region, or TOML with the numbers of a choice."""
+    """The solution that is shipped: CUDA for the region, or TOML with the numbers of a choice."""
     (path,) = (data_dir("notebooks") / "solutions").glob(f"{name}.*")
     return path.read_text(encoding="utf-8").rstrip("\n")
 
 
 def code_of(line: str) -> str:
-    """A line without its comment and without the blanks that mean nothing."""
+    """A line without its comment, and with every run of blanks replaced by one space."""
     return " ".join(re.sub(r"//.*", "", line).split())
 
 
 def code_lines(text: str) -> list[str]:
-    """The lines of a text that hold code."""
+    """The lines of a text that have code, as `code_of` gives them."""
     return [code for line in text.split("\n") if (code := code_of(line))]
 
 
 def only_adds_lines(name: str) -> bool:
-    """Whether the solution is the skeleton plus lines, comments aside."""
+    """Whether the solution is the skeleton with additional lines, ignoring comments."""
     rest = iter(code_lines(solution(name)))
     return all(line in rest for line in code_lines(skeleton(name)))
 
 
 def marked_solution(name: str) -> str:
-    """The solution with its own lines between BEGIN and END, below the comments of the skeleton that ask for them.
+    """The solution with the lines that it adds between BEGIN and END, below the comments that describe the task.
 
-    Without what is between them it is the skeleton. An exercise of REWRITTEN is one such part.
+    Without these parts it is the skeleton. For an exercise in REWRITTEN, the whole solution is one such part. Raises
+    `LabError` if the solution does not only add lines.
     """
     if name in REWRITTEN:
         return "\n".join([BEGIN, solution(name), END])
@@ -117,9 +118,10 @@ def marked_solution(name: str) -> str:
 
 
 def _partners(theirs: list[str], ours: list[str]) -> dict[int, int]:
-    """Which line of the skeleton each line of the solution is; the solution's own are left out.
+    """{line of the solution: the same line of the skeleton}, without the lines that the solution adds.
 
-    Matched from the end, by indentation too unless the solution has put lines of the skeleton into a new block.
+    Lines are matched from the end. Their indentation must match too, unless the solution puts lines of the skeleton
+    into a new block.
     """
     wanted = {number for number, line in enumerate(theirs) if code_of(line)}
     exact = _matched(theirs, ours, lambda line: line[: len(line) - len(line.lstrip())])
@@ -134,7 +136,7 @@ def _matched(theirs: list[str], ours: list[str], indent: Callable[[str], str]) -
     for number in range(len(ours) - 1, -1, -1):
         here = position
         while here >= 0 and key(theirs[here]) != key(ours[number]) and not code_of(theirs[here]):
-            here -= 1  # a comment that only the skeleton has
+            here -= 1  # skip a comment or an empty line that only the skeleton has
         if here >= 0 and key(theirs[here]) == key(ours[number]):
             found[number], position = here, here - 1
     return found

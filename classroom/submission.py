@@ -1,9 +1,9 @@
-"""What students hand in, set right before nbgrader reads it: any file becomes a notebook that can be graded.
+"""Repairs submissions before nbgrader reads them: any file becomes a notebook that can be graded.
 
-A notebook comes back from a semester of editors: cells were copied, split, deleted or turned into Markdown, nbgrader's
-marks were edited or came with cells of another notebook, and some files are no JSON at all. `ReadAnything` makes an
-orderly notebook of whatever the file holds. `SetRight` then gives every mark of the assignment to one cell, as the
-gradebook has it. What it had to decide is said in the feedback, and the rest is graded as always.
+Students edit their notebooks in many ways: they copy, split or delete cells or turn them into Markdown, nbgrader's
+metadata is changed or comes from another notebook, and some files are not JSON at all. `ReadAnything` makes a valid
+notebook of any file. `SetRight` then assigns nbgrader's metadata of each graded cell, as it is in the gradebook, to one
+cell. The feedback says what was decided, and everything else is graded as usual.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook_files import KERNEL
 from gpu_simulator.errors import LabError
 
-ANSWER, CHECK = "answer_", "check_"  # what the grade_id of the two cells of an exercise begin with
-OWN = "gemm_lab"  # the key of our own metadata: notes for the feedback
+ANSWER, CHECK = "answer_", "check_"  # the prefixes of the grade_id of an exercise's two cells
+OWN = "gemm_lab"  # the metadata key for this module's notes for the feedback
 MOST_BYTES = 200 << 20
-PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}  # attachments of Markdown that are kept
+PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}  # the attachments of Markdown that are kept
 _MAKERS = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
 _IN_WORDS = {"code": "a code cell", "markdown": "a Markdown cell", "raw": "a raw cell"}
 
@@ -37,7 +37,7 @@ _IN_WORDS = {"code": "a code cell", "markdown": "a Markdown cell", "raw": "a raw
 
 
 class ReadAnything(NotebookExporter):
-    """Writes notebooks as they are, and reads files that are none: these become a notebook that says so."""
+    """An exporter that also reads files that are not notebooks. They become a notebook that says so."""
 
     def from_filename(self, filename: str, resources: Any = None, **options: Any) -> tuple[Any, Any]:
         try:
@@ -51,7 +51,7 @@ class ReadAnything(NotebookExporter):
 
 
 def unreadable(why: str) -> Any:
-    """A notebook that says why there is none."""
+    """A notebook that says why the file could not be read as a notebook."""
     says = f"The file that was handed in could not be read as a notebook: {why}. Nothing of it was graded."
     book = new_notebook(cells=[new_markdown_cell(says, id="cell-000")])
     book.metadata[OWN] = {"notes": [says]}
@@ -59,7 +59,10 @@ def unreadable(why: str) -> Any:
 
 
 def notebook_of(data: bytes | str) -> Any:
-    """An orderly notebook of the file's bytes: sources and nbgrader's marks, without outputs and other metadata."""
+    """A valid notebook from the bytes of a file: sources and nbgrader's metadata, without outputs and other metadata.
+
+    If the file is not a notebook, the result is that of `unreadable`.
+    """
     if len(data) > MOST_BYTES:
         return unreadable(f"it has more than {MOST_BYTES >> 20} MB")
     text = data if isinstance(data, str) else data.decode(json.detect_encoding(data), "replace")
@@ -70,7 +73,7 @@ def notebook_of(data: bytes | str) -> Any:
     try:
         if isinstance(found, dict) and isinstance(found.get("nbformat"), int) and found["nbformat"] < 4:
             found = json.loads(nbformat.writes(nbformat.reads(text, as_version=4)))
-    except Exception:  # an old format that cannot be converted fails in any way
+    except Exception:  # converting an old format may raise any exception
         return unreadable("it has an old format that cannot be converted")
     if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
         return unreadable("it holds no list of cells")
@@ -100,12 +103,12 @@ def _cell(found: dict[str, Any]) -> Any:
     return cell
 
 
-# ---- nbgrader's marks ----
+# ---- nbgrader's metadata ----
 
 
 @dataclass(frozen=True)
 class Part:
-    """A cell of the assignment that nbgrader knows, as the gradebook has it."""
+    """A cell of the assignment with nbgrader's metadata, as it is in the gradebook."""
 
     name: str
     cell_type: str
@@ -118,7 +121,7 @@ class Part:
     points: float
 
     def marks(self) -> dict[str, Any]:
-        """nbgrader's metadata of the cell."""
+        """nbgrader's metadata of the cell, for a notebook."""
         found = {
             "grade_id": self.name,
             "schema_version": 3,
@@ -133,7 +136,7 @@ class Part:
 
 
 def parts_of(db_url: str, notebook: str, assignment: str) -> dict[str, Part]:
-    """The cells of an assignment's notebook that nbgrader knows, by name, in their order."""
+    """The cells of an assignment's notebook that are in the gradebook, by name, in their order."""
     with Gradebook(db_url) as book:
         source = book.find_notebook(notebook, assignment)
         grades = {cell.name: cell.max_score for cell in source.grade_cells}
@@ -156,21 +159,21 @@ def parts_of(db_url: str, notebook: str, assignment: str) -> dict[str, Part]:
 
 
 def exercise_in(grade_id: str, kind: str) -> str | None:
-    """The exercise that a grade_id names the answer (`kind` ANSWER) or the check (CHECK) of, if it does."""
+    """The exercise whose answer (kind: ANSWER) or check (CHECK) has this grade_id; None if there is none."""
     name = grade_id.removeprefix(kind)
     return name if grade_id.startswith(kind) and name in exercises() else None
 
 
 def exercise_of(cell: Any, kind: str) -> str | None:
-    """The exercise that a cell is the answer to (`kind` ANSWER) or the check of (CHECK), if it is one."""
+    """The exercise whose answer (kind: ANSWER) or check (CHECK) this cell is; None if it is not one."""
     return exercise_in(cell.metadata.get("nbgrader", {}).get("grade_id", ""), kind)
 
 
 class SetRight(NbGraderPreprocessor):
-    """Gives every mark of the assignment to one cell, puts missing checks back, and notes what it decided.
+    """Assigns nbgrader's metadata of each part to one cell, puts missing checks back, and writes notes about it.
 
-    Of several cells with the same answer, the last one counts that was changed and stands above its check: that is the
-    one that the check judges when the notebook is run from top to bottom.
+    If several cells have the same answer, the last changed one above its check counts, because that is the one that the
+    check sees when the notebook is run from top to bottom.
     """
 
     def preprocess(self, nb: Any, resources: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -180,10 +183,10 @@ class SetRight(NbGraderPreprocessor):
 
 
 def set_right(nb: Any, parts: dict[str, Part]) -> None:
-    """What `SetRight` does, in place."""
+    """Implements `SetRight`; changes the notebook `nb` in place."""
     notes: dict[str, list[str]] = defaultdict(list)  # by exercise
     everywhere = list(nb.metadata.pop(OWN, {}).get("notes", []))
-    before: dict[int, str] = {}  # a note above a cell
+    before: dict[int, str] = {}  # notes to be shown above cells, by the number of the cell
     places: dict[str, list[int]] = defaultdict(list)
     for number, cell in enumerate(nb.cells):
         marks = cell.metadata.get("nbgrader", {})
@@ -193,7 +196,7 @@ def set_right(nb: Any, parts: dict[str, Part]) -> None:
             places[name].append(number)
         elif isinstance(name, str) and name:
             before[number] = (
-                f"This cell is marked as “{name[:80]}”, which is no part of this assignment. It was not judged."
+                f"This cell is marked as “{name[:80]}”, which is not part of this assignment. It was not judged."
             )
     chosen = {name: found[-1] for name, found in places.items()}
     for name, found in places.items():
@@ -231,14 +234,14 @@ def set_right(nb: Any, parts: dict[str, Part]) -> None:
 
 
 def _counts(nb: Any, exercise: str, found: list[int], check: int | None, handed_out: str) -> int:
-    """The number of the cell that counts as the answer."""
+    """The number of the cell that counts as the answer, of the cells `found` that have its metadata."""
     usable = [number for number in found if _is_answer(nb.cells[number].source, exercise, handed_out)] or found
     above = [number for number in usable if check is None or number < check] or usable
     return above[-1]
 
 
 def _is_answer(source: str, exercise: str, handed_out: str) -> bool:
-    """Whether a cell was changed, and can be an answer at all: half of a cell that was split in two cannot."""
+    """Whether a cell was changed and can be an answer. Half of a cell that was split, for example, cannot."""
     if source.strip() == handed_out.strip():
         return False
     if exercises()[exercise].judge == "kernel":
@@ -250,7 +253,7 @@ def _is_answer(source: str, exercise: str, handed_out: str) -> bool:
 
 
 def _about_copies(name: str, exercise: str | None, place: int, count: int) -> str:
-    """A sentence about cells that are marked alike."""
+    """A sentence about several cells with the same metadata, of which number `place` counts."""
     which = f"number {place + 1} of them from the top" if count > 2 else ("the upper one", "the lower one")[place]
     if exercise is None or name.startswith(CHECK):
         return f"The submission has {count} cells marked “{name}”; only {which} counts."
@@ -263,7 +266,10 @@ def _about_copies(name: str, exercise: str | None, place: int, count: int) -> st
 def _missing(
     parts: dict[str, Part], chosen: dict[str, int], count: int, notes: dict[str, list[str]]
 ) -> dict[int, list[Any]]:
-    """Cells with points that the submission lacks, by the number of the cell that they are put behind, -1 for none."""
+    """The graded cells that the submission lacks, by the number of the cell after which to insert them; -1: at the top.
+
+    Also adds a note about each of them to `notes`.
+    """
     back: dict[int, list[Any]] = defaultdict(list)
     behind = -1
     for name, part in parts.items():

@@ -1,9 +1,8 @@
-"""For all tests: interrupts, and how many cases of a large sweep are quick.
+"""Settings for all tests: interrupts, and sampling of tests with many cases.
 
-`@pytest.mark.sampled(every=8)` stands above a test with many cases: `make test` runs the first of them and every eighth
-after it, and the others are `long`, so that `make test-all` runs them all. `first=3` begins with the fourth case: where
-several tests sweep over the same cases, each can begin with another one. A case that alone is named on the command line
-runs in any case.
+With `@pytest.mark.sampled(every=8)`, `make test` runs the first case of a test and every eighth after it. The others
+are marked `long`, so `make test-all` runs them as well. `first=3` begins with the fourth case, so that several tests
+with the same cases can sample different ones. A single case that is named on the command line always runs.
 """
 
 import signal
@@ -11,11 +10,11 @@ from collections import defaultdict
 
 import pytest
 
-# An interrupt interrupts, also where a shell started the tests in the background and had it ignored.
+# A shell that starts the tests in the background makes them ignore interrupts; this undoes it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` deselects
+@pytest.hookimpl(tryfirst=True)  # before `-m` deselects tests
 def pytest_collection_modifyitems(items):
     cases = defaultdict(list)
     for item in items:
@@ -29,5 +28,5 @@ def pytest_collection_modifyitems(items):
 
 
 def quick(cases, *, every, first=0):
-    """The cases that stay in the sample: one at least."""
+    """The cases in the sample; at least one."""
     return cases[first::every] or cases[:1]

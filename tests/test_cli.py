@@ -70,7 +70,7 @@ def test_a_launch_of_the_emulator_ends_and_says_in_time_that_it_will(capsys, tmp
     file.write_text(KERNEL)
     monkeypatch.setattr(emulating, "WORD_S", 0.2)
     code, _, err = run(capsys, "emulate", str(file), "--arg", "i32[4]", "--max-seconds", "1.5")
-    assert code == 1 and f"Still at work: {file}, for 1.5 seconds at most" in err and "longer than its limit" in err
+    assert code == 1 and f"Still running: {file}, for 1.5 seconds at most" in err and "longer than its limit" in err
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""The workers of a server: Dask starts them, carries jobs to them and starts them again when they end.
+"""The workers of a server. Dask starts them, sends jobs to them, and restarts them when they end.
 
-The scheduler and the nannies live in the gateway's process, each worker in one of its own. They speak to each other
-over Unix sockets in a folder that belongs to the server's user (`unix_sockets`); a job's request and answer are files
-in that folder. Students never reach any of this.
+Dask's scheduler and nannies run in the gateway's process, and each worker runs in a separate process. They communicate
+over Unix sockets in a folder that belongs to the server's user (`unix_sockets`). The request and the answer of a job
+are files in that folder. Students have no access to any of this.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from gpu_runner.remote import KEY
 from gpu_simulator.errors import LabError, MissingDependency
 
 START_S = 60.0
-# A worker gives a sign of life twice a second: after 2 s without one it gets no job, after 10 s it is replaced.
+# A worker sends a heartbeat twice a second. After 2 s without one it gets no new job; after 10 s it is replaced.
 TICK_S, DOUBTFUL_TICKS, SILENT_TICKS = 0.5, 4, 20
 REVIVE_TICKS, GONE_TICKS = 20, 4
-SAFE_DELAY_S = 2.0  # a tick that comes later than this proves that the gateway itself stood still
-WORKER = "classroom.gateway.worker"  # what a worker loads
+SAFE_DELAY_S = 2.0  # if a tick comes later than this, the gateway itself was suspended
+WORKER = "classroom.gateway.worker"  # the module that a worker loads
 
 ENDED = "ended"
 SILENT = f"gave no sign of life for {SILENT_TICKS * TICK_S:.0f} s and was replaced"
 
 
 def dask() -> Any:
-    """The package `distributed`, quiet; a `MissingDependency` without it."""
+    """The package `distributed`, with its logging turned off. Raises `MissingDependency` if it is not installed."""
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
     try:
         import distributed
@@ -41,28 +41,31 @@ def dask() -> Any:
 
 
 class WorkerEnded(Exception):
-    """The worker ended, or was ended, during a job; `str(error)` says how: "ended", "gave no sign of life …"."""
+    """A worker ended or was ended during a job. `str(error)` says how, such as "ended" or "gave no sign of life …"."""
 
 
 class Engine:
-    """Workers and their watch. `changed` is called when a worker may have become free or has gone."""
+    """Starts and monitors the workers, one for each item of `environments`, and runs jobs on them.
+
+    `changed` is called regularly, since a worker may have become free or may be gone.
+    """
 
     def __init__(self, folder: Path, environments: Sequence[dict[str, str]], changed: Callable[[], None]) -> None:
         self.folder, self.environments, self.changed = folder, environments, changed
         self.nannies: list[Any] = []
-        self._why: dict[str, str] = {}  # of workers that the watch has ended
+        self._why: dict[str, str] = {}  # address of a worker that `end` has ended -> the reason
         self._silent: dict[str, tuple[float, int]] = {}
         self._down: dict[int, int] = {}
         self._tasks: set[asyncio.Task] = set()
 
     async def start(self) -> None:
-        """Start scheduler, workers and watch; a `LabError` if the workers do not come."""
+        """Start the scheduler, the workers and their monitoring. Raises `LabError` if the workers do not start."""
         distributed = dask()
         from classroom.gateway.unix_sockets import SCHEME, QuietScheduler, QuietWorker
 
         host = f"{SCHEME}://{self.folder}"
         self.scheduler = await QuietScheduler(host=host, port=0, protocol=SCHEME, dashboard=False)
-        self.scheduler.allowed_failures = 0  # a job that was on a worker that ended may have been the reason
+        self.scheduler.allowed_failures = 0  # no second attempt, since the job may have been why the worker ended
         self.client = await distributed.Client(self.scheduler.address, asynchronous=True, set_as_default=False)
         self.nannies = [
             distributed.Nanny(
@@ -88,7 +91,7 @@ class Engine:
         self._keep(self._watch())
 
     async def close(self) -> None:
-        """End everything that was started."""
+        """Stop everything that `start` has started."""
         for task in self._tasks:
             task.cancel()
         with contextlib.suppress(Exception):
@@ -102,7 +105,7 @@ class Engine:
     # ---- Jobs ----
 
     def workers(self) -> dict[str, dict[str, Any]]:
-        """Address and facts of every worker that works."""
+        """{address: facts} of every running worker; for the facts see `worker.facts`."""
         return {
             address: ws.extra[KEY]
             for address, ws in self.scheduler.workers.items()
@@ -110,14 +113,14 @@ class Engine:
         }
 
     def ready(self) -> dict[str, dict[str, Any]]:
-        """Those of them that gave a sign of life in the last two seconds, and so may be given a job."""
+        """The running workers that have sent a heartbeat in the last two seconds, so that they may get a job."""
         silent = {address for address, (_, ticks) in self._silent.items() if ticks >= DOUBTFUL_TICKS}
         return {address: facts for address, facts in self.workers().items() if address not in silent}
 
     async def run(self, ticket: str, address: str, request: Path, answer: Path, longest_s: float) -> int:
-        """Let a worker answer the request of one file into another; the answer's bytes. Never repeated.
+        """Let a worker read a request from one file and write its answer to another; returns the answer's bytes.
 
-        Raises `WorkerEnded`; a worker that takes longer than `longest_s` is ended.
+        A job is never repeated. A worker that takes longer than `longest_s` seconds is ended. Raises `WorkerEnded`.
         """
         from classroom.gateway.worker import answer_file
 
@@ -129,14 +132,14 @@ class Engine:
             return await self._result(future, address, longest_s)
         except WorkerEnded:
             raise
-        except Exception as error:  # Dask's: KilledWorker, or the answer could not be written
+        except Exception as error:  # such as Dask's KilledWorker, or an OSError when the answer was written
             ended = type(error).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError")
             raise WorkerEnded(self._why.get(address, ENDED if ended else f"failed ({type(error).__name__})")) from None
         finally:
             future.release()
 
     async def _result(self, future: Any, address: str, longest_s: float) -> int:
-        """What the job gave. Dask itself would wait for ever for a worker that went before the job reached it."""
+        """The result of a job. Dask alone would wait forever if the worker ends before the job reaches it."""
         loop = asyncio.get_running_loop()
         result, deadline, gone = asyncio.ensure_future(future.result()), loop.time() + longest_s, 0
         try:
@@ -151,10 +154,10 @@ class Engine:
         finally:
             result.cancel()
 
-    # ---- Watching ----
+    # ---- Monitoring ----
 
     def end(self, address: str, why: str) -> None:
-        """End the process of a worker, stopped or not; its nanny starts another."""
+        """Kill the process of a worker, even if it is suspended; its nanny starts another. why: for its current job."""
         self._why[address] = why
         for nanny in self.nannies:
             if nanny.worker_address == address and nanny.pid:
@@ -162,10 +165,10 @@ class Engine:
                     os.kill(nanny.pid, signal.SIGKILL)
 
     async def _watch(self) -> None:
-        """Twice a second: replace the silent, start what did not come back, and let the queue look for free workers.
+        """Twice a second: replace workers without a heartbeat, restart missing ones, and let the queue assign jobs.
 
-        Silence is counted in ticks of this loop, not by the clock, so that a server whose machine slept, or which was
-        stopped itself, does not end its workers when it goes on.
+        Missing heartbeats are counted in ticks of this loop and not by the clock. So if the machine sleeps, or the
+        server is suspended, its workers are not ended when it continues.
         """
         loop = asyncio.get_running_loop()
         while True:

@@ -1,10 +1,10 @@
-"""The queue before the workers: who is served when. Callers pass in the time; no network access.
+"""The queue of jobs for the workers, which decides their order. Callers pass in the time; there is no network access.
 
-A job enters when all of it has arrived, so whoever is given a worker has something for it to do, and a turn cannot be
-kept unused. Jobs are served first come, first served, but everybody's second job comes after the first of everybody
-else. The rule is start-time fair queueing (Goyal, Vin, Cheng, "Start-time Fair Queueing", 1996) with one unit a job:
-a job's round is the round that is being served, or the one after its owner's last job, whichever is later; the lowest
-round goes first. The owner is the person whom a token belongs to, and a turn counts for its owner whatever comes of it.
+A job enters the queue when all of it has arrived, so nobody can occupy a worker without giving it work. Jobs are served
+first come, first served, except that a person's second job comes after everybody else's first. The rule is start-time
+fair queueing (Goyal, Vin, Cheng, "Start-time Fair Queueing", 1996) with one unit per job: a job's round is the one that
+is being served, or the one after its owner's last job, whichever is later, and the lowest round is served first. The
+owner is the person to whom the token belongs. A served job counts for its owner even if it fails.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 
 from gpu_simulator.errors import LabError
 
-MOST_WAITING = 6  # jobs of one person that wait or run
+MOST_WAITING = 6  # jobs of one person that may wait or run at the same time
 MOST_BYTES_OF_ONE = 1 << 30
-FORGOTTEN_S = 15.0  # without a question about it, a job that waits is dropped
-KEPT_S = 60.0  # for an answer that nobody fetches
+FORGOTTEN_S = 15.0  # a waiting job is dropped if its client has not asked about it for so long
+KEPT_S = 60.0  # an answer is deleted if it has not been fetched for so long
 
 
 class Refused(LabError):
-    """A request that is not taken; `status` is HTTP's number for why."""
+    """A request was refused; `status` is the HTTP status code."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -33,7 +33,12 @@ class Refused(LabError):
 
 @dataclass(eq=False)
 class Job:
-    """One request. Times are of the gateway's monotonic clock. `state`: arriving, waiting, running, done or lost."""
+    """One request. Times are in seconds of the gateway's monotonic clock.
+
+    kind: (backend, architecture) of the workers that it needs.   what: a description, for others who wait.
+    folder: where its request and its answer are kept.   asked: when its client last asked about it.   size: its bytes.
+    state: "arriving", "waiting", "running", "done" or "lost"; `lost` says why.   left: its client has left.
+    """
 
     ticket: str
     owner: str
@@ -54,23 +59,23 @@ class Job:
 
     @property
     def open(self) -> bool:
-        """True until its answer or its loss is known."""
+        """Whether the job is still arriving, waiting or running."""
         return self.state in ("arriving", "waiting", "running")
 
 
 class FairQueue:
-    """Jobs by ticket, and in which order they are served. `total_bytes`: what all may hold together."""
+    """Jobs by ticket, and the order in which they are served. total_bytes: the limit for all jobs together."""
 
     def __init__(self, total_bytes: int) -> None:
         self.jobs: dict[str, Job] = {}
         self.total_bytes, self.round, self.count = total_bytes, 0, 0
-        self.next_round: dict[str, int] = {}  # of each owner: the earliest for a further job
+        self.next_round: dict[str, int] = {}  # owner -> the earliest round of the owner's next job
         self.served: Counter[str] = Counter()
 
-    # ---- Coming ----
+    # ---- Arriving ----
 
     def arrive(self, job: Job) -> None:
-        """Make room for a job whose bytes are on their way. `Refused` where its owner has too many."""
+        """Register a job whose bytes are about to arrive. Raises `Refused` if its owner has too many jobs."""
         if job.ticket in self.jobs:
             raise Refused(409, "This request has been made already.")
         mine = [other for other in self.jobs.values() if other.owner == job.owner and other.open]
@@ -83,7 +88,7 @@ class FairQueue:
         self.jobs[job.ticket] = job
 
     def grow(self, job: Job, more: int) -> None:
-        """Count `more` bytes of a job. `Refused` where its owner, or everybody together, holds too much."""
+        """Count `more` bytes of a job. Raises `Refused` if its owner's jobs, or all jobs together, are too large."""
         job.size += more
         if sum(other.size for other in self.jobs.values() if other.owner == job.owner) > MOST_BYTES_OF_ONE:
             raise Refused(
@@ -97,14 +102,14 @@ class FairQueue:
             )
 
     def enter(self, job: Job, now: float) -> None:
-        """All of the job is here: it waits from now on."""
+        """Put a job in the queue, after all of it has arrived."""
         self.count += 1
         job.number, job.round_at_arrival, job.asked, job.state = self.count, self.round, now, "waiting"
 
     # ---- Serving ----
 
     def order(self) -> list[Job]:
-        """Who waits, in the order of service."""
+        """The waiting jobs, in the order in which they will be served."""
         ranked, after = [], dict(self.next_round)
         for job in sorted(self._in("waiting"), key=lambda job: job.number):
             place = max(job.round_at_arrival, after.get(job.owner, 0))
@@ -113,9 +118,9 @@ class FairQueue:
         return [job for _, _, job in sorted(ranked, key=lambda item: item[:2])]
 
     def begin(self, free: dict[str, tuple[str, str]], most_of_one: int, now: float) -> list[Job]:
-        """Give the free workers (address: kind) to those whose turn it is; the jobs that begin.
+        """Assign the free workers, {address: kind}, to the next jobs; returns the jobs that begin.
 
-        Nobody has more than `most_of_one` workers at once, so that long jobs of one person leave some to the others.
+        Nobody gets more than `most_of_one` workers at once, so long jobs of one person leave some for the others.
         """
         begun = []
         for address, kind in free.items():
@@ -131,12 +136,12 @@ class FairQueue:
         return begun
 
     def finish(self, job: Job, now: float, lost: str = "") -> None:
-        """The job has its answer, or it is lost and `lost` says why."""
+        """Record the end of a job: it has its answer, or it is lost and `lost` says why."""
         job.state, job.lost, job.asked, job.worker = "lost" if lost else "done", lost, now, ""
         job.ended.set()
 
     def leave(self, job: Job) -> bool:
-        """Its client wants no answer. True if the job is gone; one that runs keeps its worker until it ends."""
+        """Record that the client needs no answer; returns whether the job was removed. A running job is not removed."""
         job.left = True
         if job.state == "running":
             return False
@@ -144,7 +149,7 @@ class FairQueue:
         return True
 
     def forgotten(self, now: float) -> list[Job]:
-        """Jobs about which nobody has asked for too long, and answers that nobody wants."""
+        """The jobs to remove: those whose client has left or has not asked about them for too long."""
         limits = {"waiting": FORGOTTEN_S, "done": KEPT_S, "lost": KEPT_S}
         return [
             job
@@ -152,19 +157,19 @@ class FairQueue:
             if job.state in limits and (job.left or now - job.asked > limits[job.state])
         ]
 
-    # ---- Telling ----
+    # ---- Information ----
 
     def before(self, job: Job) -> int:
-        """How many are served before a job that waits."""
+        """How many jobs of the same kind are served before a waiting job."""
         return [other for other in self.order() if other.kind == job.kind].index(job)
 
     def holder(self, kind: tuple[str, str], now: float) -> str:
-        """Who is served, such as "ada is running t4/03, 2 s"."""
+        """A text about the running jobs of a kind, such as "ada is running t4/03, 2 s"; "" if there are none."""
         served = [job for job in self._in("running") if job.kind == kind]
         return ", ".join(f"{job.owner} is {job.what}, {now - job.since:.0f} s" for job in served)
 
     def facts(self) -> dict[str, Any]:
-        """How many jobs are in which state, and how many of each person were served."""
+        """The number of jobs in each state, and the number of served jobs of each person."""
         return {"jobs": Counter(job.state for job in self.jobs.values()), "served": self.served}
 
     def _in(self, state: str) -> list[Job]:

@@ -1,6 +1,6 @@
 """The gateway authenticates students, queues their jobs and returns the answers.
 
-Requests and answers pass through as files; nothing in them is interpreted here.
+Requests and answers are stored in files and not interpreted here.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from gpu_runner.remote import MOST_BYTES
 from gpu_runner.transport import wire
 from gpu_runner.transport.server_link import readable
 
-MOST_RATE, MOST_AT_ONCE, MOST_OPEN = 100.0, 300.0, 24  # requests of one person: a second, in a burst, at the same time
+MOST_RATE, MOST_AT_ONCE, MOST_OPEN = 100.0, 300.0, 24  # requests of one person: per second, in a burst, open at a time
 MOST_WHAT = 100
 MOST_TOTAL_BYTES = 8 << 30
 TICKET = re.compile(r"[0-9a-f]{32}")
 
 
 class Gateway:
-    """People, their jobs and the workers. The handlers of HTTP requests call its methods, in one event loop."""
+    """Connects people, their jobs and the workers. The HTTP handlers call its methods, in one event loop."""
 
     def __init__(self, roster: Roster, folder: Path, environments: list[dict[str, str]]) -> None:
         self.roster, self.folder = roster, folder / "jobs"
@@ -45,19 +45,19 @@ class Gateway:
     # ---- People ----
 
     def person(self, authorization: str) -> str:
-        """Whose token the header names. `Refused` without a valid one."""
+        """The name of the person whose token is in the Authorization header. Raises `Refused` without a valid token."""
         scheme, _, token = authorization.partition(" ")
         name = self.roster.name_of(token.strip()) if scheme.lower() == "bearer" and len(token) <= 200 else None
         if name is None:
             raise Refused(
                 401,
                 "The server does not know this token. Set GEMM_LAB_TOKEN to the token that your teacher "
-                "gave you; a token of somebody who has left the roster no longer holds.",
+                "gave you; the token of a person who was removed from the roster is invalid.",
             )
         return name
 
     def limit_rate(self, person: str) -> None:
-        """`Refused` for somebody who asks too often, or too much at the same time."""
+        """Raise `Refused` if a person makes requests too often, or has too many open at the same time."""
         now = time.monotonic()
         left, then = self._allowance.get(person, (MOST_AT_ONCE, now))
         left = min(MOST_AT_ONCE, left + (now - then) * MOST_RATE)
@@ -69,10 +69,10 @@ class Gateway:
             )
         self._allowance[person] = left - 1, now
 
-    # ---- What they ask ----
+    # ---- Requests ----
 
     def facts(self, person: str) -> dict[str, Any]:
-        """What the server is: versions, the facts of its workers, and how it knows the one who asks."""
+        """Facts about the server: its versions, the facts of its workers, and the name of the person who asks."""
         return {
             "version": settings.version(),
             "protocol": wire.PROTOCOL,
@@ -81,18 +81,21 @@ class Gateway:
         }
 
     def status(self) -> dict[str, Any]:
-        """How many jobs wait and run, and how many of each person were served."""
+        """The number of jobs in each state, of served jobs of each person, and of workers."""
         return {**self.queue.facts(), "workers": len(self.engine.workers())}
 
     def arriving(self, person: str, ticket: str, facts: dict[str, str], declared: int) -> Job:
-        """A job whose bytes are about to come. `Refused` where it is not taken, before any of them is read."""
+        """Register a new job before its body is read, and make its folder. Raises `Refused` if it is not accepted.
+
+        facts: the query parameters.   declared: the size of the body in bytes.
+        """
         if not TICKET.fullmatch(ticket):
-            raise Refused(400, "This is no ticket of gemm_lab's.")
+            raise Refused(400, "This is not a valid ticket.")
         if facts.get("protocol") != str(wire.PROTOCOL):
             theirs = readable(facts.get("protocol", "?"), 20)
             raise Refused(
                 409,
-                f"The server's messages are of form {wire.PROTOCOL} and yours of form {theirs}. "
+                f"The server uses version {wire.PROTOCOL} of the protocol and your machine uses version {theirs}. "
                 "Install the same version of gemm_lab on both.",
             )
         if declared > MOST_BYTES:
@@ -107,12 +110,12 @@ class Gateway:
         return job
 
     def entered(self, job: Job) -> None:
-        """All bytes of the job are here."""
+        """Put a job in the queue, after its whole body has arrived."""
         self.queue.enter(job, time.monotonic())
         self.look()
 
     def job_of(self, person: str, ticket: str) -> Job:
-        """One's own job. `Refused` for what is not there, or is somebody else's."""
+        """The job with this ticket. Raises `Refused` if there is none or if it belongs to somebody else."""
         job = self.queue.jobs.get(ticket)
         if job is None or job.owner != person:
             raise Refused(404, "The server does not have this request.")
@@ -120,7 +123,11 @@ class Gateway:
         return job
 
     def state(self, job: Job) -> dict[str, Any]:
-        """{"state", …}: of a job that waits, how many are served before it and who is served now."""
+        """The state of a job as {"state", …}.
+
+        For a waiting job, "before" is the number of jobs that are served first and "holder" says which run now. For a
+        lost job, "why" is the reason.
+        """
         found: dict[str, Any] = {"state": job.state}
         if job.state == "waiting":
             found |= {"before": self.queue.before(job), "holder": self.queue.holder(job.kind, time.monotonic())}
@@ -129,7 +136,7 @@ class Gateway:
         return found
 
     def leave(self, job: Job) -> None:
-        """The client wants no answer, or has it."""
+        """Remove a job whose client has its answer or needs none; a running job is removed after it ends."""
         if self.queue.leave(job):
             self._remove(job)
         self.look()
@@ -137,7 +144,7 @@ class Gateway:
     # ---- Serving ----
 
     def look(self) -> None:
-        """Drop what is forgotten, and give free workers to those whose turn it is."""
+        """Remove jobs that nobody needs any more, and assign free workers to the next jobs."""
         now = time.monotonic()
         for job in self.queue.forgotten(now):
             self.queue.jobs.pop(job.ticket, None)

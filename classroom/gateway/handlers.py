@@ -1,12 +1,12 @@
-"""The server's HTTP: what can be asked, by whom, and how much of it. Every answer is JSON or an answer of a worker.
+"""The server's HTTP interface. Every response is JSON or the answer of a worker.
 
-    GET    /v1/server                what the server is
-    GET    /v1/status                how many jobs wait and run
-    POST   /v1/jobs/TICKET?op=…      a request; TICKET is a random number of the client's
-    GET    /v1/jobs/TICKET           its state, after some seconds at most, or its answer
-    DELETE /v1/jobs/TICKET           it is no longer wanted
+    GET    /v1/server                facts about the server
+    GET    /v1/status                the number of waiting and running jobs
+    POST   /v1/jobs/TICKET?op=…      make a request; TICKET is a random number that the client chooses
+    GET    /v1/jobs/TICKET           its answer, or after some seconds its state
+    DELETE /v1/jobs/TICKET           cancel it, or delete its answer
 
-All need a token. A refused request is answered after its headers, before its body is read.
+All of them need a token. A request is refused after its headers and before its body is read.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from gpu_runner.transport.server_link import ANSWER_TYPE
 
 HEADERS_S, BODY_S, CHUNK_S, LINGER_S = 15.0, 300.0, 30.0, 2.0
 MOST_HEADER_BYTES, CHUNK_BYTES = 16 << 10, 1 << 20
-MOST_STRANGERS = 2000  # connections that have not shown a token
+MOST_STRANGERS = 2000  # connections without a valid token so far
 
 
 class Handler(RequestHandler):
-    """Asks for a token before anything else, and says what is wrong in one sentence."""
+    """The base class of handlers. It requires a token, and responds to a refused request with one sentence."""
 
     gateway: Gateway
     person: str | None = None
@@ -44,7 +44,7 @@ class Handler(RequestHandler):
         self.gateway = gateway
 
     def prepare(self) -> None:
-        """Know the person, or refuse."""
+        """Called by Tornado before the body arrives: identify the person and admit or refuse the request."""
         try:
             person = self.gateway.person(self.request.headers.get("Authorization", ""))
             self.application.settings["server"].knows(self.request.connection.stream)
@@ -56,14 +56,14 @@ class Handler(RequestHandler):
             self.refuse(refusal)
 
     def admitted(self) -> None:
-        """What a handler does before the body comes."""
+        """Called for an admitted request before its body arrives; may raise `Refused`."""
 
     def on_finish(self) -> None:
-        """Called by Tornado when the answer has been written."""
+        """Called by Tornado when the response has been written."""
         self._count_down()
 
     def on_connection_close(self) -> None:
-        """Called by Tornado when the client has gone before its answer."""
+        """Called by Tornado when the client has disconnected before its response."""
         self._count_down()
 
     def _count_down(self) -> None:
@@ -72,7 +72,7 @@ class Handler(RequestHandler):
             self.person = None
 
     def refuse(self, refusal: Refused) -> None:
-        """Answer now; a body that is still coming is thrown away, and the connection closed after two seconds."""
+        """Respond at once. The rest of a body is ignored, and the connection is closed after two seconds."""
         if self._finished:
             return
         self.set_status(refusal.status)
@@ -85,39 +85,39 @@ class Handler(RequestHandler):
         self.finish({"error": str(refusal)})
 
     def set_default_headers(self) -> None:
-        """No name and version of the software."""
+        """Called by Tornado; removes the name and version of the software."""
         self.clear_header("Server")
 
     def write_error(self, status_code: int, **facts: Any) -> None:
-        """What Tornado itself refuses, or a mistake of ours, without a traceback."""
+        """Called by Tornado for requests that it refuses itself and for internal errors; shows no traceback."""
         said = "cannot do this." if status_code < 500 else "made a mistake; its terminal shows it."
         self.finish({"error": f"The server {said}"})
 
 
 class Facts(Handler):
-    """What the server is."""
+    """The handler for facts about the server."""
 
     async def get(self) -> None:
-        """The facts, as JSON."""
+        """Respond with `Gateway.facts` as JSON."""
         self.write(self.gateway.facts(self.person))
 
 
 class Status(Handler):
-    """How busy the server is."""
+    """The handler for the number of jobs."""
 
     async def get(self) -> None:
-        """The numbers, as JSON."""
+        """Respond with `Gateway.status` as JSON."""
         self.write(self.gateway.status())
 
 
 @stream_request_body
 class Jobs(Handler):
-    """Requests and their answers."""
+    """The handler for requests and their answers."""
 
     job, file = None, None
 
     def admitted(self) -> None:
-        """Before the body of a request comes, take or refuse it."""
+        """For a new request, register its job and open its file."""
         if self.request.method != "POST":
             return
         declared = self.request.headers.get("Content-Length", "0")
@@ -125,7 +125,7 @@ class Jobs(Handler):
         size = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
         job = self.gateway.arriving(self.person, self.path_args[0], facts, size)
         self.job, self.file = job, (job.folder / "request").open("wb")
-        self.request.connection.set_max_body_size(2 * MOST_BYTES)  # `data_received` ends it before, with a sentence
+        self.request.connection.set_max_body_size(2 * MOST_BYTES)  # `data_received` refuses earlier, with a message
 
     def data_received(self, chunk: bytes) -> None:
         """Called by Tornado for each part of the body."""
@@ -144,7 +144,7 @@ class Jobs(Handler):
             self.refuse(Refused(507, f"The server cannot keep this request ({error.strerror})."))
 
     async def post(self, ticket: str) -> None:
-        """The whole body is here."""
+        """Called when the whole body has arrived: put the job in the queue and respond with its state."""
         if self.job is None:
             raise AssertionError("Tornado calls this for requests that were taken")
         job, self.job = self.job, None
@@ -154,7 +154,7 @@ class Jobs(Handler):
         self.write(self.gateway.state(job))
 
     async def get(self, ticket: str) -> None:
-        """The answer, as soon as it is there; else the state, after some seconds."""
+        """Respond with the answer as soon as there is one, or with the state after some seconds."""
         try:
             job = self.gateway.job_of(self.person, ticket)
             with contextlib.suppress(asyncio.TimeoutError):
@@ -185,7 +185,7 @@ class Jobs(Handler):
             return 1.0
 
     async def delete(self, ticket: str) -> None:
-        """The client wants nothing more of it."""
+        """Cancel the job or delete its answer, which the client does not need any more."""
         try:
             self.gateway.leave(self.gateway.job_of(self.person, ticket))
         except Refused as refusal:
@@ -194,7 +194,7 @@ class Jobs(Handler):
         self.write({})
 
     def on_connection_close(self) -> None:
-        """The client has gone; what it had only begun to send is dropped."""
+        """Called by Tornado when the client has disconnected; drops a request that has not arrived completely."""
         self._drop()
         super().on_connection_close()
 
@@ -206,15 +206,15 @@ class Jobs(Handler):
 
 
 class Unknown(Handler):
-    """Every other address; strangers learn nothing from it."""
+    """The handler for every other address, which requires a token as well."""
 
     def admitted(self) -> None:
-        """Nothing is here."""
+        """Refuse with 404."""
         raise Refused(404, "The server has nothing at this address.")
 
 
 class Server(HTTPServer):
-    """Connections that have not shown a token are few, and the oldest of them go first."""
+    """An HTTP server that limits the number of connections without a valid token, and closes the oldest of them."""
 
     def initialize(self, *args: Any, **options: Any) -> None:
         """Called by Tornado's constructor."""
@@ -222,7 +222,7 @@ class Server(HTTPServer):
         self.strangers: OrderedDict[Any, None] = OrderedDict()
 
     def handle_stream(self, stream: Any, address: Any) -> None:
-        """A new connection."""
+        """Called by Tornado for a new connection."""
         self.strangers[stream] = None
         for old in [old for old in self.strangers if old.closed()]:
             del self.strangers[old]
@@ -231,14 +231,14 @@ class Server(HTTPServer):
         super().handle_stream(stream, address)
 
     def knows(self, stream: Any) -> None:
-        """Somebody with a token is at the other end."""
+        """Record that a connection has shown a valid token."""
         self.strangers.pop(stream, None)
 
 
 def server_for(gateway: Gateway, context: ssl.SSLContext | None) -> Server:
-    """The HTTP server, which does not listen yet."""
+    """An HTTP server for the gateway, with TLS if there is a `context`. It does not listen yet."""
     for name in ("tornado.access", "tornado.general"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # whoever sends rubbish does not fill the teacher's terminal
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # so that bad requests cannot fill the teacher's terminal
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else max(soft, 65536), hard))

@@ -1,6 +1,6 @@
-"""What students may ask of a worker: the operations of each backend, and the fields of each with their types.
+"""The operations that students may request from a worker of each backend, with their fields and types.
 
-A request that fits is data whose form is known, before any of it reaches the emulator or the GPU's process.
+A request is checked against them before any of its data reaches the emulator or the GPU process.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from gpu_runner.transport.field_types import fitted
 from gpu_simulator.errors import LabError, LaunchError
 from gpu_simulator.hardware.tensor_map import TensorMap
 
-MOST_SECONDS = 120.0  # of an emulated launch
+MOST_SECONDS = 120.0  # the limit for an emulated launch
 MOST_SILENCE_S, MOST_PATIENCE_S, MOST_ROUNDS = 120.0, 180.0, 1000
-# Seconds after which a worker that has not answered is replaced; what an operation does by itself is limited before.
+# Seconds after which a worker that has not answered is replaced. Operations have lower limits of their own.
 LONGEST_S = {"emulate": MOST_SECONDS + 30.0, "benchmark": 900.0}
 LONGEST_OTHER_S = 300.0
 
@@ -63,11 +63,11 @@ REQUEST = {"op": str, "payload": dict, "timeout_s": float | None, "patience_s": 
 
 
 def checked(request: Any, backend: str) -> dict[str, Any]:
-    """A request as `answer` of a backend takes it. A `LabError` for what may not be asked."""
+    """The arguments for a backend's method `answer`, from a decoded request. Raises `LabError` if it is not allowed."""
     try:
         return _checked(request, backend)
     except ValueError as error:
-        raise LaunchError(f"The server does not take this request: {error}") from None
+        raise LaunchError(f"The server does not accept this request: {error}") from None
 
 
 def _checked(request: Any, backend: str) -> dict[str, Any]:
@@ -104,7 +104,10 @@ def _entry(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _keyed(kernel: dict[str, Any]) -> dict[str, Any]:
-    """The kernel under a key of the server's own making: under a key of somebody else's, it would run in its place."""
+    """The kernel with a key computed by the server.
+
+    Workers cache kernels by key, so a key chosen by a client could replace somebody else's kernel.
+    """
     facts = [kernel["cubin"], *(str(kernel.get(name)).encode() for name in
                                 ("arch", "entry", "threads", "dynamic_smem", "parameters", "name"))]  # fmt: skip
     digest = hashlib.sha256()

@@ -1,9 +1,9 @@
-"""Who may use a server: the names of a class, and a token for each.
+"""The people who may use a server: the names of a class, with a token for each.
 
-The roster is a text or CSV file with one name a line, in the first column. Each name gets a token when the server first
-reads it; the token is shown once and kept as a SHA-256 hash, in a file beside the roster that only its owner can read.
-A name that is taken out of the roster loses its token. A name whose line is removed from the file of hashes gets a new
-one at the next start.
+The roster is a text or CSV file with one name per line, in the first column. Each name gets a token when the server
+first reads it. The token is shown once; only its SHA-256 hash is kept, in a file next to the roster that only its owner
+can read. If a name is removed from the roster, its token becomes invalid. If its line is removed from the file of
+hashes, it gets a new token at the next start.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ MOST_NAME, MOST_NAMES = 60, 5000
 
 
 class Roster:
-    """Names by the hashes of their tokens. `new` holds the tokens that were just made, by name; they are told once."""
+    """Names with the hashes of their tokens. `new` has the tokens that were just created, by name, to be shown once."""
 
     def __init__(self, hashes: dict[str, str], new: dict[str, str] | None = None) -> None:
         self._hashes, self.new = hashes, new or {}
 
     @property
     def names(self) -> list[str]:
-        """Everybody who has a token."""
+        """The names of all people with a token."""
         return list(self._hashes)
 
     def name_of(self, token: str) -> str | None:
-        """Whose token this is; None if it is nobody's. Takes as long for a wrong token as for a right one."""
+        """The name of the person with this token, or None. A wrong token takes as long as a right one."""
         given, found = _hash(token), None
         for name, kept in self._hashes.items():
             if hmac.compare_digest(kept, given):
@@ -45,13 +45,16 @@ class Roster:
 
     @classmethod
     def of_one(cls, name: str) -> Roster:
-        """A roster of one person, whose token holds until the server ends."""
+        """A roster of one person, whose token is valid until the server ends."""
         token = _new_token()
         return cls({name: _hash(token)}, {name: token})
 
     @classmethod
     def read(cls, path: Path) -> Roster:
-        """The roster of a file, with the tokens kept beside it; new ones are added. A `ConfigError` if it cannot be."""
+        """Read a roster and the hashes next to it, and create tokens for new names.
+
+        Raises `ConfigError` if a file cannot be read or written.
+        """
         names = names_of(path)
         kept_at = path.with_name(path.name + ".tokens")
         kept = _kept(kept_at)
@@ -63,7 +66,10 @@ class Roster:
 
 
 def names_of(path: Path) -> list[str]:
-    """The names of a roster, without a heading and blank lines. A `ConfigError` for a file that is none."""
+    """The names in a roster file, without its heading and blank lines.
+
+    Raises `ConfigError` if the file cannot be read, has no names or too many, or has a name twice.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.reader(file))
@@ -96,7 +102,7 @@ def _kept(path: Path) -> dict[str, str]:
 
 
 def _write(path: Path, hashes: dict[str, str]) -> None:
-    """Replace the file in one step; at no time can others read it."""
+    """Replace the file atomically. Other users can never read it."""
     made = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         made.unlink(missing_ok=True)
@@ -109,7 +115,7 @@ def _write(path: Path, hashes: dict[str, str]) -> None:
 
 
 def tokens_in_words(roster: Roster) -> Iterable[str]:
-    """A line for each new token."""
+    """A line of text for each new token."""
     return (f"{name}: GEMM_LAB_TOKEN={token}" for name, token in roster.new.items())
 
 

@@ -1,4 +1,4 @@
-"""`gemm-lab serve`: start the gateway and its workers, and end them."""
+"""`gemm-lab serve`: starts the gateway and its workers, and stops them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BACKLOG = 1024
 
 @dataclass(frozen=True)
 class Place:
-    """Where a server listens, to whom, and by which certificate it is known."""
+    """The options of a server: where it listens, the roster of its users, and its TLS certificate and key."""
 
     host: str = "127.0.0.1"
     port: int = 8786
@@ -33,7 +33,7 @@ class Place:
     key: Path | None = None
 
     def addresses(self) -> list[tuple[socket.AddressFamily, tuple]]:
-        """What the host's name stands for. A `ConfigError` for a name that nobody knows."""
+        """The (family, address) pairs of the host. Raises `ConfigError` if its name cannot be resolved."""
         try:
             host, kind = self.host or "0.0.0.0", socket.SOCK_STREAM
             found = socket.getaddrinfo(host, self.port, type=kind, flags=socket.AI_PASSIVE)
@@ -42,11 +42,11 @@ class Place:
         return list(dict.fromkeys((family, address) for family, _, _, _, address in found))
 
     def reaches_others(self) -> bool:
-        """True if other machines can connect."""
+        """Whether other machines can connect."""
         return not all(ipaddress.ip_address(address[0].split("%")[0]).is_loopback for _, address in self.addresses())
 
     def context(self) -> ssl.SSLContext | None:
-        """The certificate for TLS; None without one. A `ConfigError` if it cannot be used."""
+        """The TLS context with the certificate; None without one. Raises `ConfigError` if it cannot be used."""
         if self.certificate is None and self.key is None:
             return None
         if self.certificate is None or self.key is None:
@@ -61,18 +61,19 @@ class Place:
         return context
 
     def shown(self, port: int) -> str:
-        """The address for the students."""
+        """The URL of the server, for the students."""
         host = socket.gethostname() if self.host in ("", "0.0.0.0", "::") else self.host
         return f"{'https' if self.certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def environments(backend: str, count: int | None) -> list[dict[str, str]]:
-    """The environment variables of each worker: one for every visible GPU, or `count` that emulate.
+    """The environment variables of each worker: one worker for every visible GPU, or `count` that run the emulator.
 
-    A worker neither asks another server nor sees another worker's GPU. Raises `LabError` for a GPU that is not there.
+    With them a worker uses no other server and sees only its own GPU. `count` also limits the number of GPUs. Raises
+    `LabError` if backend is "gpu" and no GPU can be used, and `ConfigError` if count is less than 1.
     """
     for name in ("GEMM_LAB_SERVER", "GEMM_LAB_SCHEDULER"):
-        os.environ.pop(name, None)  # of this machine, not of a server
+        os.environ.pop(name, None)  # this machine is the server, so it must use its own GPU
     usable = backend != "emulator" and device.available()
     if backend == "gpu" and not usable:
         raise LabError(f"The GPU cannot be used: {device.why_not()} `--backend emulator` starts workers that emulate.")
@@ -88,9 +89,10 @@ def environments(backend: str, count: int | None) -> list[dict[str, str]]:
 
 
 async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[str], None]) -> None:
-    """Run a gateway and its workers on this machine until interrupted. `say` gets what the teacher has to know.
+    """Run a gateway and its workers on this machine until interrupted.
 
-    The last line that is said, once all workers are there, has the address for the students.
+    `say` is called with each line for the teacher. The last one, after all workers have started, has the address for
+    the students. Raises `LabError` if the server cannot start, for example without a roster if others can connect.
     """
     try:
         import tornado  # noqa: F401
@@ -105,8 +107,8 @@ async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[
     others = place.reaches_others()
     if others and place.roster is None:
         raise ConfigError(
-            f"--host {place.host or '0.0.0.0'} lets other machines in, and the server would not know who "
-            "asks. Give it the names of the class: --roster students.csv, one name a line."
+            f"With --host {place.host or '0.0.0.0'} other machines can connect, so the server needs the names of "
+            "the class: --roster students.csv, one name a line."
         )
     context, sockets = place.context(), _listening(place)
     port = sockets[0].getsockname()[1]
@@ -131,7 +133,7 @@ async def serve(place: Place, workers: Sequence[dict[str, str]], say: Callable[[
 
 
 def _listening(place: Place) -> list[socket.socket]:
-    """Sockets that listen at what was asked and nowhere else. A `LabError` if the port is taken."""
+    """Sockets that listen at the requested addresses. Raises `LabError` if the port cannot be used."""
     found: list[socket.socket] = []
     port = place.port
     for family, address in place.addresses():
@@ -156,15 +158,14 @@ def _listening(place: Place) -> list[socket.socket]:
 
 
 def _news(place: Place, roster: Roster, others: bool) -> list[str]:
-    """What the teacher reads before the address: new tokens, and what is not protected."""
+    """Lines for the teacher before the address: new tokens, and a warning if connections are not encrypted."""
     lines = []
     if roster.new and place.roster:
         lines.append(f"New tokens, shown this once; {place.roster.name}.tokens keeps only their hashes:")
     lines += tokens_in_words(roster)
     if others and not place.certificate:
         lines.append(
-            "What travels is not encrypted: whoever can listen to the network can read tokens and kernels. "
-            "Give the server a certificate (--certificate, --key), or keep it inside a network that you "
-            "trust."
+            "Connections are not encrypted: anybody who can read the network's traffic can read tokens and kernels. "
+            "Give the server a certificate (--certificate, --key), or use it only in a network that you trust."
         )
     return lines

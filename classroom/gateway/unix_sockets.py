@@ -1,8 +1,8 @@
-"""Dask's messages over Unix sockets: only the user who runs the server can reach them, and no port is opened.
+"""Lets Dask communicate over Unix sockets, so that no port is opened and only the server's user can connect.
 
-An address is `unix://FOLDER:NUMBER`, which is the socket FOLDER/NUMBER. The folder belongs to its user alone (mode
-0700), so the operating system keeps other users of the machine away. Importing this module makes the scheme known to
-Dask; the module has to be imported in every process that uses it.
+An address is `unix://FOLDER:NUMBER`, for the socket FOLDER/NUMBER. The folder is accessible to its owner only (mode
+0700), so other users of the machine cannot connect. Importing this module registers the scheme with Dask; every process
+that uses it has to import it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _numbers = itertools.count(1)
 
 
 class UnixComm(tcp.TCP):
-    """A connection; what concerns TCP alone is left out."""
+    """A connection over a Unix socket. It is Dask's TCP connection without the options that only TCP has."""
 
     def __init__(self, stream: IOStream, local: str, peer: str, deserialize: bool = True) -> None:
         stream.set_nodelay = lambda value: None
@@ -49,7 +49,7 @@ class Connector(tcp.TCPConnector):
     """Connects to the socket of an address."""
 
     async def connect(self, address: str, deserialize: bool = True, **options: object) -> UnixComm:
-        """A connection to `address`; `CommClosedError` if nobody listens there."""
+        """A connection to `address`. Raises `CommClosedError` if nothing listens there."""
         stream = IOStream(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), max_buffer_size=MOST_BUFFERED)
         try:
             await stream.connect(_path(address))
@@ -60,13 +60,13 @@ class Connector(tcp.TCPConnector):
 
 
 class Listener(tcp.TCPListener):
-    """Listens at a socket of the folder that the address names, under a number of its own."""
+    """Listens at a new socket in the folder of its address."""
 
     prefix = f"{SCHEME}://"
     comm_class = UnixComm
 
     async def start(self) -> None:
-        """Make the socket and accept connections."""
+        """Create the socket and accept connections."""
         if not self.port:
             self.port = os.getpid() * 1000 + next(_numbers)
         self.tcp_server = TCPServer(max_buffer_size=MOST_BUFFERED)
@@ -90,46 +90,46 @@ class Listener(tcp.TCPListener):
         return unparse_host_port(self.ip, self.port)
 
     def get_host_port(self) -> tuple[str, int]:
-        """The folder and the number."""
+        """(folder, number) of the socket."""
         self._check_started()
         return self.ip, self.port
 
     @property
     def contact_address(self) -> str:
-        """Where others reach it."""
+        """The address at which others can connect."""
         return self.prefix + self._place()
 
 
 class Backend(tcp.BaseTCPBackend):
-    """The scheme `unix` for Dask."""
+    """Dask's backend for the scheme `unix`."""
 
     _connector_class, _listener_class = Connector, Listener
 
     def resolve_address(self, loc: str) -> str:
-        """The address itself: there is no name to look up."""
+        """The address itself, since it has no name to look up."""
         return loc
 
     def get_local_address_for(self, loc: str) -> str:
-        """The same folder."""
+        """The folder of the address."""
         return parse_host_port(loc)[0]
 
 
 class QuietScheduler(Scheduler):
-    """A scheduler without Dask's HTTP server: no dashboard, no metrics."""
+    """A scheduler without Dask's HTTP server, so without its dashboard and metrics."""
 
     def start_http_server(self, *args: object, **options: object) -> None:
-        """Nothing is started."""
+        """Do nothing."""
 
 
 class QuietWorker(Worker):
     """A worker without Dask's HTTP server."""
 
     def start_http_server(self, *args: object, **options: object) -> None:
-        """Nothing is started."""
+        """Do nothing."""
 
 
 def _nameless(folder: str) -> str:
-    """The address of the end that connected, which has no socket file."""
+    """The address for the connecting end of a connection, which has no socket file."""
     return f"{SCHEME}://{folder}:0"
 
 

@@ -1,7 +1,8 @@
 """The server's worker: answers one job at a time, on its GPU or on the emulator.
 
-`gemm-lab serve` starts it through Dask. GEMM_LAB_BACKEND chooses between GPU and emulator. A kernel on the GPU runs in
-a process of its own, as in a notebook; on the emulator it runs in this one, which its nanny replaces if it is ended.
+`gemm-lab serve` starts it through Dask. GEMM_LAB_BACKEND chooses between GPU and emulator. On the GPU a kernel runs in
+a separate process, as in a notebook. On the emulator it runs in the worker's process, which Dask's nanny restarts if it
+ends.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import gpu_runner as device
 import gpu_simulator as emulator
 from classroom.gateway.requests import checked
 from gemm_lab import config
-from gemm_lab.lab import known_types  # noqa: F401  both make types known
+from gemm_lab.lab import known_types  # noqa: F401  registers types with the codec
 from gpu_runner.remote import KEY, MOST_BYTES
 from gpu_runner.transport import codec, told_errors
 from gpu_runner.transport.server_results import arrays_of
@@ -31,7 +32,7 @@ OUTPUT_LIMIT = 64 * 1024
 
 
 class Gpu:
-    """Jobs as requests to this process's own `Session`; `start` makes one."""
+    """Answers jobs by requests to a `Session` of this process; `start` creates a session."""
 
     backend = "gpu"
 
@@ -39,7 +40,7 @@ class Gpu:
         self.start, self.session = start, start()
 
     def answer(self, op: str, payload: dict[str, Any], timeout_s: float | None, patience_s: float, fresh: bool):
-        """(result, what was printed). `fresh`: in a GPU process of its own, which is ended."""
+        """(result, printed text). fresh: use a new GPU process, which is ended afterwards."""
         session = self.start() if fresh else self.session
         try:
             return session.request(op, timeout_s=timeout_s, patience_s=patience_s, **payload), session.output
@@ -49,12 +50,12 @@ class Gpu:
 
 
 class Emulator:
-    """The one operation that needs no GPU: `emulate`."""
+    """Answers jobs of the only operation that needs no GPU, `emulate`."""
 
     backend = "emulator"
 
     def answer(self, op: str, payload: dict[str, Any], timeout_s: float | None, patience_s: float, fresh: bool):
-        """({"arrays": those among the arguments afterwards, "report"}, what was printed)."""
+        """({"arrays": the arguments' arrays after the launch, "report": the report}, printed text)."""
         options = {"cluster": (1, 1, 1)} | payload
         compiled, grid, args, cluster = (options.pop(name) for name in ("compiled", "grid", "args", "cluster"))
         kernel, block = SimpleNamespace(**compiled), (compiled["threads"], 1, 1)
@@ -63,7 +64,7 @@ class Emulator:
 
 
 class Answering(WorkerPlugin):
-    """Puts the backend on a Dask worker, which then answers jobs."""
+    """A plugin that makes a Dask worker answer jobs with its backend."""
 
     name = KEY
 
@@ -73,7 +74,7 @@ class Answering(WorkerPlugin):
         self.backend = Gpu() if found["backend"] == "gpu" else Emulator()
 
     def answer(self, request: bytearray) -> list[bytes | memoryview]:
-        """The answer to one request: result or error, and what was printed. Errors are answers; nothing is raised."""
+        """The encoded answer to one request: its result or error, and the printed text. Raises no exception."""
         try:
             job = checked(codec.decoded(request), self.backend.backend)
             result, output = self.backend.answer(**job)
@@ -83,13 +84,13 @@ class Answering(WorkerPlugin):
                 raise LabError(f"The result has {size / 2**20:,.0f} MB, and {MOST_BYTES >> 20} MB may be sent back.")
         except Exception as error:
             if not isinstance(error, LabError):
-                traceback.print_exc(file=sys.stderr)  # for whoever runs the server; students get the sentence
+                traceback.print_exc(file=sys.stderr)  # for the person who runs the server; students get the message
             found = codec.encoded({"error": told_errors.told(error), "output": str(getattr(error, "output", ""))})
         return found
 
 
 def answer_file(request: str, answer: str) -> int:
-    """Answer the request in one file into another; the answer's bytes. Runs on a worker."""
+    """Read a request from one file and write its answer to another; returns the answer's bytes. Runs on a worker."""
     parts = get_worker().plugins[KEY].answer(bytearray(Path(request).read_bytes()))
     with open(answer, "wb") as file:
         file.writelines(parts)
@@ -97,7 +98,10 @@ def answer_file(request: str, answer: str) -> int:
 
 
 def facts() -> dict[str, Any]:
-    """What clients are told: process, backend, and of a GPU what `hardware.Present` holds."""
+    """The facts about a worker for clients: its process id, its backend, and for a GPU the fields of `Present`.
+
+    Raises `LabError` if GEMM_LAB_BACKEND is "gpu" and no GPU can be used.
+    """
     said: dict[str, Any] = {"pid": os.getpid()}
     wanted = config.backend()
     if wanted == "emulator" or (wanted == "auto" and not device.available()):
@@ -119,5 +123,5 @@ def facts() -> dict[str, Any]:
 
 
 async def dask_setup(worker: Worker) -> None:
-    """Dask calls this when it preloads the module."""
+    """Called by Dask when it preloads this module."""
     await worker.plugin_add(Answering(), name=KEY)

@@ -1,4 +1,4 @@
-"""The nouns that a learner types: Kernel, Run, Ladder, and where am I. Floor 5."""
+"""The objects that a learner works with: `Kernel`, `Run`, `Ladder` and `here()`, the machine that kernels run on."""
 
 from gemm_lab.lab.here import Here, here
 from gemm_lab.lab.kernel import Kernel, kernel

@@ -1,4 +1,4 @@
-"""Where a kernel runs: on the GPU, or on the emulator."""
+"""Decides where a kernel runs: on the GPU or on the emulator."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from gpu_simulator.errors import ConfigError, LabError
 
 
 def resolve_backend(wanted: str | None, timing: bool = False) -> str:
-    """ "gpu" or "emulator"; a `LabError` where the GPU was asked for and cannot be used.
+    """The backend to use: "gpu" or "emulator".
 
-    While another program has the GPU and GEMM_LAB_BUSY says so, "emulator", unless it is `timing` that is wanted.
+    `wanted` is "auto", "gpu" or "emulator"; None means the setting GEMM_LAB_BACKEND. With "auto" this is the GPU if one
+    can be used. If another program is using the GPU and GEMM_LAB_BUSY is "emulator", "auto" gives the emulator, except
+    for `timing`, which needs the GPU. Raises `ConfigError` for another name, and `LabError` if "gpu" is wanted and no
+    GPU can be used.
     """
     wanted = wanted or chosen_backend()
     if wanted not in BACKENDS:
@@ -35,7 +38,10 @@ def resolve_backend(wanted: str | None, timing: bool = False) -> str:
 
 
 def backend_of(kernel: Launchable, wanted: str | None) -> str:
-    """As `resolve_backend`; but the emulator where the GPU here cannot run the kernel and was not asked for."""
+    """The backend for one kernel: as `resolve_backend`, but never a GPU that the kernel is not written for.
+
+    Such a kernel runs on the emulator. If "gpu" is wanted explicitly, a `ConfigError` is raised instead.
+    """
     where, arch = resolve_backend(wanted), here().arch
     if where != "gpu" or arch is None or kernel.spec.written_for(arch):
         return where

@@ -1,4 +1,4 @@
-"""Recording profile cards: kernels under Nsight Compute at one size."""
+"""Records profile cards: runs kernels under Nsight Compute at one size."""
 
 from __future__ import annotations
 
@@ -24,12 +24,16 @@ LAUNCHES = "launches.json"
 def record_cards(
     kernels: Iterable[Launchable], where: Here, folder: Path, n: int = CARD_N, timeout_s: float = TIMEOUT_S
 ) -> list[ProfileCard]:
-    """Profile kernels at n × n × n (N(0,1) inputs) under one ncu; `folder` keeps its report and exports."""
+    """Profile kernels at n × n × n with N(0, 1) inputs, all in one run of ncu, and return a card for each.
+
+    ncu's report and its exports stay in `folder`, where `read_recording` finds them. Raises `LabError` for a size that
+    a kernel cannot multiply, and the errors of `ncu.record`.
+    """
     plan, launches, inputs = [], [], {}
     for made in kernels:
         made.spec.require_size(made.config, n, n, n)
         compiled, problem = made.compile(where.arch), made.problem
-        same = replace(problem, arguments=(), tensor_maps=())  # shared by the ladder: the plan holds every array once
+        same = replace(problem, arguments=(), tensor_maps=())  # kernels of one problem share their input arrays
         if same not in inputs:
             inputs[same] = vars(make_inputs(problem, n, n, n, "normal", 0))
         plan.append(step(compiled, made.grid(n, n, n), arguments(problem, inputs[same]), made.spec.cluster))
@@ -57,13 +61,13 @@ def record_cards(
 
 
 def read_recording(folder: Path) -> list[ProfileCard]:
-    """The cards in a folder that `record_cards` left; needs no GPU and no ncu."""
+    """The cards of a folder that `record_cards` wrote, one for each launch. Needs no GPU; reads ncu's exports."""
     launches = json.loads((folder / LAUNCHES).read_text(encoding="utf-8"))
     return [from_launch(found, **launch) for found, launch in zip(ncu.read(folder), launches, strict=True)]
 
 
 def driver_version(where: Here) -> str:
-    """The driver's version as nvidia-smi prints it, else the CUDA version that it supports."""
+    """The driver's version as nvidia-smi prints it; without nvidia-smi, "for CUDA " and the version it supports."""
     try:
         asked = subprocess.run(
             ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],

@@ -1,4 +1,4 @@
-"""`gemm-lab doctor`: what works on this machine, what does not, and what to type."""
+"""`gemm-lab doctor`: examines what works on this machine, what does not, and which command would help."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ from gpu_simulator.hardware.data_sheets import detect
 
 @dataclass(frozen=True)
 class SetupItem:
-    """One thing looked at. `needed` is False where the lab works without it; `remedy` is what to type."""
+    """The result of examining one part of the setup.
+
+    `what` names the part, `detail` says what was found, and `remedy` is the command or the advice that would help.
+    `needed` is False if the lab works without this part.
+    """
 
     what: str
     ok: bool
@@ -33,7 +37,7 @@ _PROBE = 'extern "C" __global__ void __launch_bounds__(32) gemm(float* d, int n)
 
 
 def examine() -> list[SetupItem]:
-    """Everything looked at, in the order in which things depend on each other."""
+    """The results for all parts of the setup; each part comes after those that it depends on."""
     return [
         _python(),
         *_packages(),
@@ -86,7 +90,7 @@ def _confined() -> SetupItem:
     return SetupItem(
         "sandbox",
         False,
-        f"{why}: what an answer may include is decided by reading its text alone",
+        f"{why}: only a check of an answer's text prevents it from including other files",
         "Grade on Linux 5.13 or newer.",
         needed=False,
     )

@@ -1,4 +1,4 @@
-"""A Kernel on the emulator: checked like on a GPU, with what every line of its source cost."""
+"""Runs a Kernel on the emulator: the same checks as on a GPU, and counts for every line of its source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 import gpu_runner as device
 import gpu_simulator as emulator
 from gemm_lab import config
-from gemm_lab.lab import known_types  # noqa: F401  so that a server's reports are understood
+from gemm_lab.lab import known_types  # noqa: F401  registers the types of a server's reports
 from gemm_lab.lab.launchable import Launchable
 from gemm_lab.lab.measuring import check_twice
 from gemm_lab.measure.check import Verdict
@@ -33,43 +33,47 @@ SECONDS_WITHOUT_ASKING, WORD_S = 60.0, 15.0
 INSTRUCTION_S, STEP_S = (
     0.4e-6,
     10e-6,
-)  # of the emulator for a warp instruction, and for a step of all lanes, on two cores
-# Warp instructions that a kernel may execute: at least 20 times what any kernel of the catalogue and any right answer
-# needs, of which simt/01 to 03 need most, one for five or six products. Few enough to notice a spin soon.
+)  # seconds that the emulator takes for a warp instruction, and for a step of all lanes, on two cores
+# Warp instructions that a kernel may execute. The limit is at least 20 times what any kernel of the catalogue and any
+# correct answer needs (simt/01 to 03 need most: one instruction for five or six products), and it is small enough that
+# an endless loop is found soon.
 FREE_INSTRUCTIONS, INSTRUCTIONS_PER_PRODUCT = 2_000_000, 4.0
-WHOLE_TILE = 128  # a kernel for any size works on whole tiles, also where D has fewer rows or columns
-# Steps (`gpu_simulator.effort`), for a spin of few lanes, which executes little: `MARGIN` times a bound that
-# no kernel of the catalogue and no right answer passes, at any size. It has a part for each launch, a part for each k
-# (the longest loop over k is that of simt/04), and a part that grows with the number of blocks. Neither limit is a
-# time, so that a verdict is the same on a machine that is slow, busy, or suspended in the middle of a run.
+WHOLE_TILE = 128  # a kernel for any size computes whole tiles, even if D has fewer rows or columns than a tile
+# Steps that a kernel may take (see `gpu_simulator.effort`). They find an endless loop of a few lanes, which executes
+# few warp instructions. The limit is `MARGIN` times a bound that no kernel of the catalogue and no correct answer
+# exceeds at any size. The bound has a part for each launch, a part for each k (the longest loop over k is that of
+# simt/04), and a part that grows with the number of blocks. Neither limit is a time, so the verdict is the same on a
+# machine that is slow, busy, or suspended during a run.
 MARGIN, STEPS_OF_A_LAUNCH, STEPS_FOR_EACH_K, PRODUCTS_A_STEP = 20, 25_000, 110, 4096
-# Bytes of a checked run at its peak, for each element of A and B, and of C and D: inputs, copies, what the emulator
-# keeps and the exact result. Measured as the growth of the process, from 1024³ to 8192 × 2048 × 32, FP16 and FP32.
+# Peak memory of a checked run, in bytes for each element of A and B, and of C and D. It holds the inputs, their copies,
+# the emulator's own data and the exact result. Measured as the growth of the process, for sizes from 1024³ to
+# 8192 × 2048 × 32, in FP16 and FP32.
 BYTES_OF_INPUTS, BYTES_OF_RESULTS = 20, 35
 
 
 def budget(m: int, n: int, k: int) -> int:
-    """Warp instructions allowed for an m × n × k product; the naive kernel needs about a twentieth of it."""
+    """The number of warp instructions allowed for an m × n × k product: about 20 times what the naive kernel needs."""
     return FREE_INSTRUCTIONS + int(INSTRUCTIONS_PER_PRODUCT * max(m, WHOLE_TILE) * max(n, WHOLE_TILE) * k)
 
 
 def step_budget(m: int, n: int, k: int) -> int:
-    """Steps of the emulator allowed for an m × n × k product: `MARGIN` times what the longest honest kernel needs."""
+    """The number of emulator steps allowed for an m × n × k product: `MARGIN` times what correct kernels need."""
     return MARGIN * (STEPS_OF_A_LAUNCH + STEPS_FOR_EACH_K * k + m * n * k // PRODUCTS_A_STEP)
 
 
 def limits(m: int, n: int, k: int) -> dict[str, int]:
-    """What bounds the launch of an m × n × k product, as options of `launch`."""
+    """The limits for one launch of an m × n × k product, as keyword arguments of `launch`."""
     return {"max_instructions": budget(m, n, k), "max_steps": step_budget(m, n, k)}
 
 
 def launch(
     compiled: Compiled, grid: Sequence[int], args: Sequence[Any], cluster=(1, 1, 1), **options: Any
 ) -> tuple[list[np.ndarray], Report]:
-    """Run once; returns the arrays of `args` as they are afterwards, and the report.
+    """Run a kernel once on the emulator; returns the arrays of `args` as they are afterwards, and the report.
 
-    Where GEMM_LAB_SERVER names a server that emulates, it runs there. options: the limits that `gpu_simulator.launch`
-    takes; without any, only the stop button ends a launch.
+    The arrays in `args` are not changed. If GEMM_LAB_SERVER names a server whose workers run the emulator, the kernel
+    runs there. options: keyword arguments of `gpu_simulator.launch`, such as its limits; without limits, only the stop
+    button ends a launch that hangs. Raises what `gpu_simulator.launch` raises.
     """
     server = device.emulating_server()
     if server is not None:
@@ -91,7 +95,7 @@ def launch(
 
 
 def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
-    """Arguments with copies of their arrays, and the copies in the order of `arrays_of`."""
+    """The arguments with their arrays replaced by copies, and the list of copies in the order of `arrays_of`."""
     arrays = arrays_of(args)
     made = {id(array): array.copy() for array in arrays}
 
@@ -106,9 +110,9 @@ def copied(args: Sequence[Any]) -> tuple[list[Any], list[np.ndarray]]:
 def check_on_emulator(
     kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, seed: int = 0, sms: int | None = None
 ) -> tuple[list[Verdict], Report]:
-    """The two checks of `measure.check` with the emulator as the machine, and the report of the first.
+    """Do the two checks of `check_twice` on the emulator.
 
-    sms: see `Kernel.grid`.
+    Returns their verdicts, and the emulator's report of the first launch. sms: see `Kernel.grid`.
     """
     reports: list[Report] = []
 
@@ -122,12 +126,15 @@ def check_on_emulator(
     return verdicts, reports[0]
 
 
-_told: list[str] = []  # what a word may be said of now; several, where one piece of work is part of another
+_told: list[str] = []  # the pieces of work in progress, outermost first; one may be part of another
 
 
 @contextmanager
 def still_at_work(what: str, after_s: float | None = None) -> Iterator[None]:
-    """Say on stderr that `what` is still at work if it takes longer than `after_s`; the outermost `what` speaks."""
+    """Context manager that prints to stderr that `what` is still running if it takes longer than `after_s` seconds.
+
+    The default is 15 s. If several are nested, only the outermost one prints.
+    """
     word = threading.Timer(WORD_S if after_s is None else after_s, _say, [what])
     word.daemon = True
     _told.append(what)
@@ -141,14 +148,14 @@ def still_at_work(what: str, after_s: float | None = None) -> Iterator[None]:
 
 
 def _say(what: str) -> None:
-    print(f"Still at work: {what}. The stop button stops it; in a terminal Ctrl-C.", file=sys.stderr, flush=True)
+    print(f"Still running: {what}. The stop button stops it; in a terminal Ctrl-C.", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
 class Hazards:
-    """What a search for hazards found, widest first, and the reports of its launches by timing: "early" and "late".
+    """The result of a search for hazards.
 
-    size: (m, n, k) of the launches.
+    size: (m, n, k) of the launches. reports: the emulator's report of each launch, by its timing, "early" or "late".
     """
 
     size: tuple[int, int, int]
@@ -156,16 +163,16 @@ class Hazards:
 
     @property
     def found(self) -> list:
-        """Each hazard once, also where both timings show it."""
+        """The hazards, those between the most distant threads first. One that both timings show is listed once."""
         every = {str(hazard): hazard for report in reversed(self.reports.values()) for hazard in report.hazards}
         order = dict.fromkeys(str(hazard) for report in self.reports.values() for hazard in report.hazards)
         return emulator.widest_first([every[text] for text in order])
 
 
 def find_hazards(kernel: Launchable, compiled: Compiled, sms: int | None = None) -> Hazards:
-    """Races, uninitialised reads and missing waits: two block tiles along N, each stage filled twice, both timings.
+    """Look for races, uninitialised reads and missing waits with both timings of asynchronous copies.
 
-    sms: see `Kernel.grid`.
+    The product has two block tiles along N and fills each pipeline stage twice. sms: see `Kernel.grid`.
     """
     size = hazard_size(kernel, sms)
     reports = {timing: search(kernel, compiled, size, timing, sms) for timing in ("early", "late")}
@@ -173,9 +180,9 @@ def find_hazards(kernel: Launchable, compiled: Compiled, sms: int | None = None)
 
 
 def hazard_size(kernel: Launchable, sms: int | None = None) -> tuple[int, int, int]:
-    """(m, n, k) at which hazards are looked for."""
+    """(m, n, k) of the launches in which hazards are looked for."""
     m, n, k = smallest_size(kernel)
-    # A race between blocks takes two; told that two run, they get three tiles and two.
+    # A race between blocks needs two blocks. With sms=2, five tiles give one persistent block three and the other two.
     n *= 2 if config.sms(sms) is None else 5
     return m, n, k * kernel.config.get("NUM_STAGES", 1)
 
@@ -183,7 +190,7 @@ def hazard_size(kernel: Launchable, sms: int | None = None) -> tuple[int, int, i
 def search(
     kernel: Launchable, compiled: Compiled, size: tuple[int, int, int], timing: str, sms: int | None = None
 ) -> Report:
-    """The report of one launch on small integers in which hazards are looked for."""
+    """Launch once on small integers, look for hazards, and return the report. timing: "early" or "late"."""
     inputs = make_inputs(kernel.problem, *size, "integers", 0)
     options = {"hazards": True, "timing": timing, **limits(*size)}
     return launch(compiled, kernel.grid(*size, sms), inputs.arguments(), kernel.spec.cluster, **options)[1]
@@ -191,10 +198,10 @@ def search(
 
 @dataclass(frozen=True)
 class Small:
-    """What the emulator counted at a small size beside a run on a GPU, or why it `stopped` there.
+    """The emulator's counts at a small size, shown with a run on a GPU; or `stopped`, the reason why there are none.
 
-    A kernel that a GPU ran rightly may stop: at a fault that did no harm, or at something that the emulator does not
-    know.
+    The emulator may stop at a kernel that gave the right result on a GPU: at a fault that did no harm there, or at an
+    instruction that the emulator does not support. size: (m, n, k).
     """
 
     size: tuple[int, int, int]
@@ -203,12 +210,12 @@ class Small:
 
 
 def small_size(kernel: Launchable, m: int, n: int, k: int) -> tuple[int, int, int]:
-    """The size at which the emulator counts beside a run at m × n × k: the kernel's smallest, or that of the run."""
+    """The size at which the emulator counts for a GPU run at m × n × k: the smaller of this and `smallest_size`."""
     return min(smallest_size(kernel), (m, n, k), key=math.prod)
 
 
 def count_small(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int | None = None) -> Small:
-    """Counts at the `small_size` of a run."""
+    """Check and count on the emulator at the `small_size` of a run. Errors are returned as `Small.stopped`."""
     size = small_size(kernel, m, n, k)
     try:
         return Small(size, check_on_emulator(kernel, compiled, *size, 0, sms)[1])
@@ -217,16 +224,20 @@ def count_small(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, 
 
 
 def smallest_size(kernel: Launchable) -> tuple[int, int, int]:
-    """One block tile in m and n, two block tiles in k, of a kernel of any size, too (32 where it has no tiles)."""
+    """(m, n, k) of one block tile along m and n and two along k.
+
+    A kernel that accepts any size also gets whole tiles; without a block tile, 32 is used in its place.
+    """
     steps, config = kernel.spec.size_multiples(kernel.config), kernel.config
     m, n, k = (max(steps[axis], config.get(f"BLOCK_{axis.upper()}", 32 if steps[axis] == 1 else 1)) for axis in "mnk")
     return m, n, 2 * k
 
 
 def estimate_s(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int | None = None) -> float:
-    """Seconds of one m × n × k launch on two cores, the same on every machine: from counts, not from a clock.
+    """The estimated seconds of one m × n × k launch on two cores.
 
-    A line through the instructions and steps of launches of about 128³ and 256³.
+    This extrapolates linearly from the instructions and steps of two launches, of about 128³ and 256³. It uses counts
+    and not a clock, so the result is the same on every machine.
     """
     points = []
     for edge in (128, 256):
@@ -241,7 +252,7 @@ def estimate_s(kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, s
 
 
 def require_memory(kernel: Launchable, m: int, n: int, k: int) -> None:
-    """A `LabError` if a checked run needs more memory than a launch may take here."""
+    """Raise a `LabError` if a checked run needs more memory than a launch may use here."""
     needed, limit = BYTES_OF_INPUTS * (m + n) * k + 2 * BYTES_OF_RESULTS * m * n, limit_bytes(None)
     if needed > limit:
         edge = int((limit / 2 / (BYTES_OF_INPUTS + BYTES_OF_RESULTS)) ** 0.5) // 128 * 128
@@ -251,7 +262,7 @@ def require_memory(kernel: Launchable, m: int, n: int, k: int) -> None:
             + (
                 f"Choose a smaller size; {edge} × {edge} × {edge} would fit."
                 if edge
-                else "Close what takes the memory, or raise GEMM_LAB_MEMORY_MB if that is set."
+                else "Close programs that use much memory, or raise GEMM_LAB_MEMORY_MB if it is set."
             )
         )
 
@@ -259,7 +270,7 @@ def require_memory(kernel: Launchable, m: int, n: int, k: int) -> None:
 def require_patience(
     kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sure: bool, sms: int | None = None
 ) -> None:
-    """A `LabError` if a run needs more memory than there is, or more than a minute and is not `sure`."""
+    """Raise a `LabError` if a run needs too much memory, or if it takes more than a minute and `sure` is False."""
     require_memory(kernel, m, n, k)
     if m * n * k <= 640**3:
         return
@@ -267,7 +278,7 @@ def require_patience(
     if seconds > SECONDS_WITHOUT_ASKING and not sure:
         raise LabError(
             f"{kernel.name} at {m} × {n} × {k} would take about {_minutes(seconds)} on the emulator. "
-            "Choose a smaller size, or say that you mean it: run(…, sure=True), or --yes."
+            "Choose a smaller size, or confirm that you want to wait: run(…, sure=True), or --yes."
         )
 
 

@@ -1,4 +1,4 @@
-"""`gemm-lab export NAME`: one standalone .cu file for nvcc and ncu, with a small main that checks and times."""
+"""`gemm-lab export NAME`: writes a standalone .cu file for nvcc and ncu. Its main checks and times the kernel."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _C_TYPES = {"f16": "half", "bf16": "__nv_bfloat16", "f32": "float"}
 
 
 def standalone(spec: KernelSpec, config: Mapping[str, int], source: str | None = None, arch: str = "sm_75") -> str:
-    """The text of one .cu file: headers inlined, constants fixed, main appended.
+    """The text of one .cu file: the kernel with its headers inlined and its constants fixed, and a main function.
 
-    Build with `nvcc -O3 -std=c++17 -arch=… file.cu`, run with `./a.out [m n k]`. Raises `LabError` for kernels
-    that need arguments which this main cannot make.
+    Build it with `nvcc -O3 -std=c++17 -arch=… file.cu` and run it with `./a.out [m n k]`. `source` replaces the rung's
+    own text. `arch` is used if the kernel is written for it, else the first target of the kernel. Raises `LabError` for
+    a ceiling, which multiplies no matrices.
     """
     if spec.ceiling:
         raise LabError(f"{spec.name} cannot be exported: it is a loop that measures a peak and multiplies no matrices.")
@@ -123,5 +124,5 @@ int main(int argc, char** argv) {{
 
 
 def _c_expression(expression: str) -> str:
-    """A ladder.toml expression in C on the host: `//` becomes `/`; a kernel may have a cdiv of its own."""
+    """An expression of ladder.toml as C host code: `//` becomes `/`, and cdiv gets a name that no kernel defines."""
     return re.sub(r"\bcdiv\(", "host_cdiv(", expression.replace("//", "/"))

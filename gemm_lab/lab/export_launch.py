@@ -1,4 +1,4 @@
-"""The launch of an exported kernel in C++: tensor maps from the driver, clusters, persistent grids."""
+"""Writes the C++ code that launches an exported kernel: tensor maps, clusters and persistent grids."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gemm_lab.catalog import KernelSpec
 _MAP_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32"}
 _ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 
-# The driver's function comes through the runtime, so that the program links without libcuda. CUDA Driver API,
-# "Tensor Map Object Management"; CUDA Runtime API, "Driver Entry Point Access".
+# The program gets the driver's function from the runtime, so it does not have to be linked with libcuda. See CUDA
+# Driver API, "Tensor Map Object Management"; CUDA Runtime API, "Driver Entry Point Access".
 _ENCODE = """
 #include <cuda.h>
 static CUtensorMap tensor_map(CUtensorMapDataType type, size_t element, void* data, size_t rows, size_t columns,
@@ -36,12 +36,12 @@ static CUtensorMap tensor_map(CUtensorMapDataType type, size_t element, void* da
 
 
 def encoder(spec: KernelSpec) -> str:
-    """What stands before main: the function that encodes tensor maps, if the kernel has any."""
+    """The C++ function that encodes tensor maps, to be placed before main; "" if the kernel has none."""
     return _ENCODE if spec.problem.tensor_maps else ""
 
 
 def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:
-    """Statements of main that make the tensor maps, each under its own name."""
+    """Statements of main that create the tensor maps. Each variable has the name of the kernel's argument."""
     lines = []
     for name, made in spec.problem.configured(config).tensor_maps:
         kind = spec.problem.dtype_in if made.array in "ab" else spec.problem.dtype_out
@@ -57,14 +57,14 @@ def maps(spec: KernelSpec, config: Mapping[str, int]) -> str:
 
 
 def _shape(spec: KernelSpec, array: str) -> tuple[str, str]:
-    """(rows, columns) of a matrix as it lies in memory."""
+    """(rows, columns) of a matrix as it is stored in memory, as C expressions."""
     logical = {"a": ("M", "K"), "b": ("K", "N")}.get(array, ("M", "N"))
     layout = {"a": spec.problem.layout_a, "b": spec.problem.layout_b}.get(array, "row")
     return logical if layout == "row" else logical[::-1]
 
 
 def multiprocessors(spec: KernelSpec) -> str:
-    """Statements of main that set SMS for a persistent grid: those that whole clusters fill."""
+    """Statements of main that set SMS for a persistent grid, rounded down to whole clusters; "" for other grids."""
     if not any("SMS" in expression for expression in spec.grid):
         return ""
     x, y, z = spec.cluster

@@ -1,4 +1,4 @@
-"""What is on this machine, in one line."""
+"""Says in one line which GPU kernels run on, or why they run on the emulator."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from gemm_lab.cards import theme
 from gpu_runner import settings
 from gpu_simulator.hardware.data_sheets import Gpu, Present, gpu
 
-RECORDED_ON = "h200"  # the GPU whose recorded runs are shown where there is none
+RECORDED_ON = "h200"  # the GPU whose recorded runs are shown if there is no GPU
 
 
 @dataclass(frozen=True)
 class Here:
-    """The GPU that kernels run on, or the sentence that says why none does.
+    """The GPU that kernels run on; if it cannot be used, `usable` is False and the sentence `reason` says why.
 
-    `arch` is what kernels are compiled for; without a GPU it is the taught GPU's, chosen by each ladder.
+    `arch` and `gpu` are None if no GPU can be used; kernels are then compiled for their ladder's reference GPU.
     """
 
     present: Present | None
     usable: bool
     reason: str
-    server: str = ""  # the address of the GPU's machine, where it is another
+    server: str = ""  # the address of the GPU server, if one is used
 
     @property
     def arch(self) -> str | None:
@@ -56,6 +56,6 @@ class Here:
 
 
 def here() -> Here:
-    """The machine that kernels run on, this one or the server's: its GPU, or why kernels are not launched."""
+    """What is known of the machine that kernels run on: this one, or the server that GEMM_LAB_SERVER names."""
     usable = device.available()
     return Here(device.present(), usable, "" if usable else device.why_not(), settings.server())

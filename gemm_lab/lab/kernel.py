@@ -1,4 +1,4 @@
-"""`lab.kernel("t4/03_swizzled")`: look at it, change it, run it, use it, take it apart."""
+"""`lab.kernel("t4/03_swizzled")`: a kernel that can be read, edited, run, profiled and disassembled."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ DEFAULT_N = 512
 
 @dataclass(frozen=True)
 class Kernel:
-    """One rung with a configuration and perhaps the learner's edits; never changes, every change is a new one.
+    """One rung with a configuration and perhaps the learner's edits. It is immutable: each change gives a new Kernel.
 
-    emulated_arch: what the emulator runs it for, if not its ladder's reference GPU.
-    tuned_for: the GPU whose settings are the default ones, so that `label` leaves them out.
+    emulated_arch: the architecture that the emulator compiles it for, if not that of its ladder's reference GPU.
+    tuned_for: the GPU whose settings are the defaults, which `label` does not mention.
     """
 
     spec: KernelSpec = field(repr=False)
@@ -46,7 +46,7 @@ class Kernel:
     tuned_for: str | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "spec", self.spec.clustered(self.config))  # a cluster may depend on the settings
+        object.__setattr__(self, "spec", self.spec.clustered(self.config))  # the cluster may depend on the settings
 
     # ---- What it is ----
 
@@ -56,12 +56,12 @@ class Kernel:
 
     @property
     def problem(self) -> catalog.Problem:
-        """What it computes, with the tensor maps of this configuration."""
+        """The operation that the kernel computes, with the tensor maps of this configuration."""
         return self.spec.problem.configured(self.config)
 
     @property
     def label(self) -> str:
-        """The name, with the learner's own name for an edited kernel and every changed setting."""
+        """The name, with the learner's own name if the kernel is edited, and with every changed setting."""
         return source.label(self)
 
     @property
@@ -70,47 +70,58 @@ class Kernel:
 
     @property
     def source(self) -> str:
-        """The CUDA text with the learner's edits in place (without `#line` directives)."""
+        """The CUDA text with the learner's edits, without `#line` directives."""
         return source.text(self)
 
     @property
     def regions(self) -> dict[str, str]:
-        """Text of every region that a cell can edit, by name."""
+        """The text of every region that a cell can edit, by the region's name."""
         return {name: region.text for name, region in catalog.find_regions(self.source).items()}
 
     @property
     def block(self) -> tuple[int, int] | None:
-        """(BLOCK_M, BLOCK_N), the block tile of D, where the configuration names it."""
+        """(BLOCK_M, BLOCK_N), the block tile of D; None if the configuration has none."""
         return (self.config["BLOCK_M"], self.config["BLOCK_N"]) if "BLOCK_N" in self.config else None
 
     def __call__(self, **settings: int) -> Kernel:
-        """The same source with other tile sizes: `k(BLOCK_K=32)`."""
+        """The same source with other settings, such as `k(BLOCK_K=32)`. Raises `ConfigError` for an unknown setting."""
         changed = self.spec.configure(None, **settings)
         return replace(self, config={**self.config, **{name: changed[name] for name in settings}})
 
     @checked
     def edit(self, file: str = "cell", first_line: int = 1, alias: str | None = None, **regions: str) -> Kernel:
-        """The same kernel with the text of some regions replaced: `k.edit(layout="…")`."""
+        """The same kernel with the text of some regions replaced, such as `k.edit(layout="…")`.
+
+        Compiler messages name `file` and number the lines from `first_line`. `alias` is the learner's own name for the
+        result. Raises an error if there is no region of this name.
+        """
         edits = {**self.edits, **{name: Edit(text, file, first_line) for name, text in regions.items()}}
         catalog.splice(self.spec.source, self.spec.file, edits)
         return replace(self, edits=edits, alias=alias or self.alias)
 
     @checked
     def rewrite(self, text: str, file: str = "cell", first_line: int = 1, alias: str | None = None) -> Kernel:
-        """The same problem and grid with the learner's whole source."""
+        """The same problem and grid with `text`, the learner's whole source. Other parameters are those of `edit`."""
         return replace(self, whole=Edit(text, file, first_line), edits={}, alias=alias or self.alias)
 
     def unedited(self) -> Kernel:
-        """The rung's own text in the same configuration, emulated for the same GPU."""
+        """The rung's own text, with the same configuration and the same architecture on the emulator."""
         return replace(self, edits={}, whole=None, alias=None)
 
     def before(self) -> Kernel | None:
-        """What it is compared with: the unedited kernel, else the rung that it extends in its own configuration."""
+        """The kernel to compare with: the unedited one if this is edited, else the rung that it extends; None if none.
+
+        The rung that it extends has its own default configuration.
+        """
         return self.unedited() if self.edited else kernel(self.spec.extends) if self.spec.extends else None
 
     @checked
     def diff(self, other: Kernel | str | None = None) -> Diff:
-        """What changes against another kernel; without one, against the rung it extends or the unedited one."""
+        """The changes in the text from `other` to this kernel.
+
+        Without `other`, an edited kernel is compared with its rung, and a rung with the rung that it extends. Raises
+        `LabError` if there is no such rung.
+        """
         if other is None:
             return source.required_changes(self)
         base = kernel(other) if isinstance(other, str) else other
@@ -119,7 +130,7 @@ class Kernel:
     # ---- What it compiles to ----
 
     def runs_here(self) -> bool:
-        """Whether there is a GPU here that the kernel is written for."""
+        """Whether a GPU can be used here that the kernel is written for."""
         arch = here().arch
         return arch is not None and self.spec.written_for(arch)
 
@@ -129,31 +140,42 @@ class Kernel:
 
     @checked
     def compile(self, arch: str | None = None) -> Compiled:
-        """PTX and CUBIN for `arch`; by default for this GPU, or for the taught one if it is not written for this."""
+        """Compile to PTX and CUBIN for `arch`.
+
+        The default is the architecture of the GPU here, or that of the ladder's reference GPU if the kernel cannot run
+        here. Raises `ConfigError` if the kernel is not written for `arch`, and a `LabError` with the line if the source
+        does not compile.
+        """
         arch = arch or (here().arch if self.runs_here() else None) or self.taught_gpu().arch
         if not self.spec.written_for(arch):
             raise ConfigError(f"{self.name} {self.spec.not_for(arch)}.")
         return source.compiled(self, arch)
 
     def compile_as_taught(self) -> Compiled:
-        """For `emulated_arch`, else for the ladder's reference GPU, so that the emulator counts the same everywhere."""
+        """Compile for `emulated_arch`, or else for the ladder's reference GPU.
+
+        The emulator's counts are then the same on every machine. Raises as `compile` does.
+        """
         return self.compile(self.emulated_arch or self.taught_gpu().arch)
 
     @checked
     def sass(self, line: int | None = None, arch: str | None = None) -> Sass:
-        """Machine code; with `line`, only what that line of the source became."""
+        """The machine code for `arch` (default: as in `compile`); with `line`, only the code of that source line."""
         return disassembled(self.compile(arch), "cell" if self.edited else self.spec.file, line)
 
     @checked
     def occupancy(self, compiled: Compiled | None = None, on: str | None = None) -> Occupancy:
-        """Blocks that fit on one multiprocessor of GPU `on` (default: the one it is compiled for)."""
+        """How many blocks fit on one multiprocessor of GPU `on`, and which resource limits them.
+
+        The default is the GPU here, or the ladder's reference GPU if the kernel cannot run here.
+        """
         compiled = compiled or self.compile()
         target = gpu(on) if on else (self.runs_here() and here().gpu or self.taught_gpu())
         return occupancy(target, compiled.threads, compiled.registers, compiled.smem)
 
     @checked
     def instruction_mix(self, arch: str | None = None) -> InstructionMix:
-        """Machine instructions by class, in the kernel and in its main loop: `k.instruction_mix("sm_75")`."""
+        """Machine instructions counted by class, in the kernel and in its main loop: `k.instruction_mix("sm_75")`."""
         from gemm_lab.lab.actions.mix import instruction_mix
 
         return instruction_mix(self, arch)
@@ -162,9 +184,10 @@ class Kernel:
 
     @checked
     def grid(self, m: int, n: int, k: int, sms: int | None = None) -> tuple[int, int, int]:
-        """Blocks in x, y and z for an m × n × k product on a GPU of `sms` multiprocessors.
+        """The number of blocks in x, y and z for an m × n × k product on a GPU of `sms` multiprocessors.
 
-        By default as many as GEMM_LAB_SMS says, else those of this GPU, or of the taught one if it does not run here.
+        The default of `sms` is GEMM_LAB_SMS if it is set, else the number of the GPU here, or of the ladder's reference
+        GPU if the kernel cannot run here. Only persistent kernels depend on it.
         """
         present = here().present if self.runs_here() else None
         count = config.sms(sms) or (present or self.taught_gpu()).sms
@@ -186,20 +209,23 @@ class Kernel:
     ) -> Run:
         """Compile, launch, check and time an m × n × k product (m and k default to n).
 
-        Two checks: small integers must be exact, normal numbers within the bound of `measure.check`. Without a GPU the
-        emulator runs the kernel, counts what each line costs, and the recorded speed is shown; a run of more than a
-        minute there has to be asked for with `sure`. After a right run on a GPU the emulator counts at a small size,
-        unless `counted` is False. sms: multiprocessors that persistent blocks share, see `grid`.
+        There are two checks: with small integers the result must be exact, and with normally distributed numbers it
+        must be within the bound of `measure.check`. Without a GPU the emulator runs the kernel and counts what each
+        line costs, and the recorded speed is shown. An emulated run that would take more than a minute raises a
+        `LabError` unless `sure` is True. After a correct run on a GPU, the emulator counts at a small size, unless
+        `counted` is False. sms: see `grid`. Raises `SizeError` for a size that the kernel cannot multiply. A wrong
+        result raises nothing: see `Run.passed`.
         """
         asked = running.Asked(backend, seed, timed, counted, sure, sms)
         return running.run(self, n, m, k, asked)
 
     @checked
     def profile(self, n: int | None = None, record: bool | None = None, *, on: str | None = None) -> Profile:
-        """What Nsight Compute saw of this kernel and of the one before: stalls, executed instructions, gauges.
+        """Nsight Compute's measurements of this kernel and of `before()`: stalls, executed instructions, gauges.
 
-        The recorded card at the size nearest to n; without one, and with a GPU and ncu, it profiles now (`record=True`
-        always does); else what the machine code tells. on: the card recorded on that GPU; a `LabError` names those.
+        The result has the recorded card at the size nearest to n. If there is none, and there are a GPU and ncu, the
+        kernels are profiled now, as always with `record=True`. Otherwise it has what can be read from the machine
+        code. on: use the card that was recorded on this GPU; if there is none, a `LabError` lists the GPUs with one.
         """
         from gemm_lab.lab.actions.profiles import profile
 
@@ -216,11 +242,13 @@ class Kernel:
         on: str | None = None,
         **costs: float,
     ) -> Pipeline:
-        """Who of block 0 is busy when, from the emulator's schedule, in logical time: `k.timeline()`.
+        """When each warp of block 0 copies, multiplies and waits: a picture in the logical time of the emulator.
 
-        Two tiles of D of eight k tiles each, unless a size is given. sms: blocks of a persistent kernel, 1 if not said.
-        costs: of the model, such as `load_latency=1200` (`gemm_lab.model.pipeline_placing.Costs`).
-        on: the timeline that was stamped on that GPU instead, in its clocks (`gemm_lab.measure.stamps`).
+        The default size is two tiles of D with eight k tiles each. sms: the number of blocks of a persistent kernel, by
+        default one cluster. costs: parameters of the model, such as `load_latency=1200` (see
+        `gemm_lab.model.pipeline_placing.Costs`). on: show instead the timeline that was recorded on this GPU, in clock
+        cycles (see `gemm_lab.measure.stamps`). Raises `LabError` for a kernel without a pipeline and for a size that
+        would take long.
         """
         from gemm_lab.lab.actions import pipelines
 
@@ -228,9 +256,10 @@ class Kernel:
 
     @checked
     def gemm(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
-        """D = alpha·A·B + beta·C of NumPy, CuPy or torch matrices; returns NumPy.
+        """Compute D = alpha·A·B + beta·C for NumPy, CuPy or torch matrices; returns D as a NumPy array.
 
-        A is (m, k), B (k, n), C (m, n), in the kernel's input and output types.
+        A is (m, k), B is (k, n), C and D are (m, n), in the kernel's input and output types. Raises `SizeError` for
+        shapes that do not fit and `ConfigError` for other types.
         """
         return multiplying.gemm(self, a, b, c, alpha, beta)
 
@@ -245,7 +274,7 @@ class Kernel:
 
 
 def kernel(name: str, **settings: int) -> Kernel:
-    """A kernel of the catalog by its full name, its number or a unique part of its name."""
+    """A kernel of the catalogue by its full name, its number or a unique part of its name, with `settings` changed."""
     spec, present = catalog.kernel(name), here().gpu
     key = present.key if present else None
     return Kernel(spec, spec.configure(key, **settings), tuned_for=key)

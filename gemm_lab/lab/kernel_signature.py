@@ -1,4 +1,4 @@
-"""What the entry of a learner's whole kernel has to say: the threads of its block, and the arguments of its rung."""
+"""Checks that the entry of a learner's whole kernel declares its block size and the arguments of its rung."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(?P<type>\w+)[^,\[]*?
 
 
 def require_form(compiled: Compiled, problem: Problem) -> None:
-    """Raise `LaunchError`, saying how the entry is written, where it could not be launched as its rung is."""
+    """Raise `LaunchError` if the entry cannot be launched as its rung is; the message says how to declare it."""
     if not compiled.threads:
         raise LaunchError(
             f"{compiled.entry} does not say how many threads its blocks have. Write "
@@ -22,13 +22,13 @@ def require_form(compiled: Compiled, problem: Problem) -> None:
     found, wanted = parameters(compiled), [_wanted(name, problem) for name in problem.arguments]
     if len(found) != len(wanted) or any(one not in known for one, (known, _) in zip(found, wanted, strict=True)):
         raise LaunchError(
-            f"{compiled.entry} is launched with other arguments than it takes. It has to begin: "
+            f"The parameters of {compiled.entry} do not match the arguments that it is launched with. Declare it as "
             f"{compiled.entry}({', '.join(words for _, words in wanted)})."
         )
 
 
 def parameters(compiled: Compiled) -> list[str]:
-    """The PTX types of the entry's parameters, such as "u64" or, for a struct, "b8[128]"."""
+    """The PTX types of the entry's parameters, in order, such as "u64" or, for a struct, "b8[128]"."""
     entry = re.search(rf"\.entry\s+{re.escape(compiled.entry)}\s*(?:\(([^)]*)\))?", compiled.ptx)
     inside = entry[1] or "" if entry else ""
     matches = [_PARAMETER.search(" ".join(item.split())) for item in inside.split(",") if item.strip()]
@@ -36,7 +36,7 @@ def parameters(compiled: Compiled) -> list[str]:
 
 
 def _wanted(name: str, problem: Problem) -> tuple[set[str], str]:
-    """The PTX types that an argument fits, and how it is declared."""
+    """The PTX types that the argument `name` may have, and its declaration in CUDA C++."""
     if name in MATRICES:
         constant, kind = "const " * (name in "abc"), problem.dtype_out if name in "cd" else problem.dtype_in
         return {"u64", "s64", "b64"}, f"{constant}{C_NAMES.get(kind, kind)}* gmem_{name}"

@@ -1,7 +1,7 @@
-"""What the emulator's answers are made of, made known to the codec on both sides.
+"""Registers the types of the emulator's reports with the codec that sends them between client and server.
 
-The codec (`gpu_runner.transport.codec`) stands on a floor that may not know the emulator, so this module, which may,
-registers the types. Import it wherever answers of a server are written or read.
+The codec (`gpu_runner.transport.codec`) may not import the emulator, but this module may. Import it wherever a server's
+answers are written or read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REPORT = {
 
 
 def _report(**found: Any) -> Report:
-    """A report as it arrives from another machine: counts and findings, without the launch that a replay needs."""
+    """A report that came from another machine: it has the counts and findings, but no launch that could be replayed."""
     report = Report.__new__(Report)
     vars(report).update(found, _launch=None)
     return report

@@ -1,4 +1,4 @@
-"""`lab.ladder("t4")`: all rungs of a ladder together, timed side by side."""
+"""`lab.ladder("t4")`: all rungs of a ladder, which can be timed together."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIZES = (2048, 4096, 8192)
 
 @dataclass(frozen=True)
 class Ladder:
-    """The rungs of one ladder, in teaching order: `kernels`, with the settings for the GPU here."""
+    """The rungs of one ladder; `kernels` has them in teaching order, with the settings for the GPU here."""
 
     spec: LadderSpec = field(repr=False)
     kernels: list[Kernel] = field(init=False, repr=False, compare=False)
@@ -61,10 +61,11 @@ class Ladder:
         progress: bool | Callable = True,
         also: Iterable[Kernel] = (),
     ) -> Bench:
-        """Time every rung, its baselines and its ceiling, interleaved, at each size.
+        """Time the rungs, the baselines and the ceiling at each size, in interleaved rounds.
 
-        Returns the recorded run, saying so, where there is no GPU. `also` adds the learner's own kernels. `rounds`:
-        by default 30, and 10 in bursts.
+        Without a GPU this returns the recorded run, and says so. regime: "sustained" or "burst". rounds: by default 30,
+        and 10 in bursts. also: kernels to time besides the rungs, such as the learner's own. Raises `LabError` if
+        nothing could be timed and `SizeError` for a size that a rung cannot multiply.
         """
         if not isinstance(also, (list, tuple)) or not all(isinstance(other, Kernel) for other in also):
             raise LabError(f"also takes a list of kernels, such as [lab.kernel(…)], not {shown(also)}.")
@@ -91,33 +92,36 @@ class Ladder:
 
     @checked
     def recorded(self, sizes: int | Iterable[int] = SIZES, regime: str = "sustained") -> Bench:
-        """The rows of this ladder recorded on the H200."""
+        """The rows of this ladder that were recorded on the H200. Raises `LabError` if there are none at `sizes`."""
         from gemm_lab.measure.results import path_of, recorded, with_samples
 
         sizes, names = _sizes(sizes), {self.spec.ceiling}
         rows = [r for r in recorded(RECORDED_ON) if (r.ladder == self.name or r.kernel in names) and r.regime == regime]
         if not rows:
             raise LabError(
-                f"No {regime} run of the ladder {self.name} has been recorded. To measure one a GPU is "
-                f"needed: {device.why_not() or 'this one will do'}"
+                f"No {regime} run of the ladder {self.name} has been recorded. To measure one, a GPU is "
+                f"needed: {device.why_not() or 'the GPU here can be used.'}"
             )
         if not {r.kernel for r in rows} & {k.name for k in self.spec.kernels}:
             also = ", ".join(sorted({r.kernel for r in rows}))
             raise LabError(
                 f"No rung of the ladder {self.name} has been recorded in the {regime} regime, only {also}. "
-                f"To measure the rungs a GPU is needed: {device.why_not() or 'this one will do'}"
+                f"To measure the rungs, a GPU is needed: {device.why_not() or 'the GPU here can be used.'}"
             )
         kept = with_samples((r for r in rows if r.n in sizes), path_of(RECORDED_ON))
         if not kept:
             known = ", ".join(str(n) for n in sorted({r.n for r in rows}))
             raise LabError(
                 f"No recorded run at {', '.join(map(str, sizes))}; recorded sizes are {known}. "
-                f"To measure others a GPU is needed: {device.why_not() or 'this one will do'}"
+                f"To measure others, a GPU is needed: {device.why_not() or 'the GPU here can be used.'}"
             )
         return Bench(self, [self._of_this_run(r, kept) if r.kernel in names else r for r in kept], recorded=True)
 
     def _of_this_run(self, ceiling: Any, rows: list[Any]) -> Any:
-        """The row of a ceiling that several ladders share with the speed that it had in turns with these rungs."""
+        """The row of a ceiling with the speed that was measured in the same run as the rungs in `rows`.
+
+        Several ladders share a ceiling, so `ceiling` may be from the run of another ladder.
+        """
         rungs = [r for r in rows if r.ladder == self.name and r.n == ceiling.n and r.ceiling_tflops]
         if not rungs or any(r.commit == ceiling.commit and r.ceiling_tflops == ceiling.tflops for r in rungs):
             return ceiling
@@ -149,7 +153,7 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Bench:
-    """Measured or recorded rows of one ladder; shows itself as a table, `.plot()` as a picture."""
+    """Measured or recorded rows of one ladder. It is displayed as a table; `.plot()` draws a picture."""
 
     ladder: Ladder
     rows: list[Any] = field(repr=False)
@@ -161,7 +165,7 @@ class Bench:
 
     @checked
     def tflops(self, name: str, n: int) -> float:
-        """Median TFLOPS of a kernel, a baseline ("cublas") or a ceiling at size n."""
+        """The median TFLOPS of a kernel, a baseline ("cublas") or a ceiling at size n. Raises `LabError` without it."""
         return self._row(name, n).tflops
 
     def _row(self, name: str, n: int) -> Any:
@@ -174,7 +178,7 @@ class Bench:
 
     @checked
     def ratio(self, name: str, over: str, n: int) -> float:
-        """How many times faster `name` is than `over` at size n: the median over the rounds of this run."""
+        """How many times as fast as `over` the kernel `name` is at size n: the median over the rounds of this run."""
         row, base = self._row(name, n), self._row(over, n)
         if row.ratio_ceiling and base.kernel == self.ladder.spec.ceiling:
             return row.ratio_ceiling
@@ -182,7 +186,7 @@ class Bench:
 
     @checked
     def plot(self, lit: str | None = None, n: int | None = None, published: bool = True) -> Figure:
-        """The ladder as a picture: rungs against cuBLAS and the ceiling at size n (default: the largest)."""
+        """Plot the rungs with cuBLAS and the ceiling at size n (default: the largest). lit: a rung to highlight."""
         from gemm_lab import plots
 
         return plots.bench(self, lit=lit, n=n or self.sizes[-1], published=published)
@@ -236,7 +240,7 @@ class Bench:
 
 
 def _sizes(sizes: int | Iterable[int]) -> list[int]:
-    """One size or several as a list; a `SizeError` where one is no whole number."""
+    """One or several sizes as a list of ints. Raises `SizeError` if one is not a whole number."""
     items: list[Any] = [sizes]
     if isinstance(sizes, Iterable) and not isinstance(sizes, (str, bytes)) and as_whole(sizes) is None:
         items = list(sizes)
@@ -247,7 +251,7 @@ def _sizes(sizes: int | Iterable[int]) -> list[int]:
 
 
 def ladder(name: str) -> Ladder:
-    """A ladder by name: simt, t4, …"""
+    """A ladder by its name, such as "simt" or "t4"."""
     return Ladder(catalog.ladder(name))
 
 

@@ -1,4 +1,4 @@
-"""What the parts of the lab ask of a kernel, so that they need not import `gemm_lab.lab.kernel` above them."""
+"""The interface of a kernel, for modules that `gemm_lab.lab.kernel` imports and that may not import it themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpu_simulator.hardware.occupancy import Occupancy
 
 
 class Launchable(Protocol):
-    """A kernel with its settings and edits that can be compiled, and says for which blocks it is launched."""
+    """A kernel with its settings and edits, which can be compiled and has a grid. `Kernel` documents the members."""
 
     @property
     def spec(self) -> KernelSpec: ...

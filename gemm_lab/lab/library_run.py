@@ -1,4 +1,4 @@
-"""`gemm-lab run cublas_bf16`: cuBLAS as one more kernel to check and to time, on the problem of the wmma ladder."""
+"""`gemm-lab run cublas_bf16`: checks and times cuBLAS like a kernel, on the problem of the wmma ladder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gemm_lab.measure.benchmark import Entry, benchmark
 from gpu_simulator.errors import LabError
 
 ROUNDS = 4
-# cuBLAS gets matrices that are rounded already: its time holds no conversion.
+# cuBLAS gets matrices that are already rounded, so its time contains no conversion.
 ARGUMENTS = ("a", "b", "d", "m", "n", "k")
 PROBLEMS = {
     f"cublas_{dtype}": Problem("D = AB", "f32", "f32", "f32", "row", "row", ARGUMENTS, dtype)
@@ -22,7 +22,7 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class LibraryRun:
-    """What cuBLAS did with an m × n × k product of N(0, 1) numbers, checked against the exact result."""
+    """The outcome of one m × n × k product of N(0, 1) numbers by cuBLAS, checked against the exact result."""
 
     name: str
     m: int
@@ -33,7 +33,7 @@ class LibraryRun:
     tflops: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """What `gemm-lab run --json` prints."""
+        """The fields that `gemm-lab run --json` prints."""
         return {
             "kernel": self.name,
             "backend": "gpu",
@@ -58,7 +58,7 @@ class LibraryRun:
 def run_library(
     name: str, n: int, m: int, k: int, *, backend: str | None = None, timed: bool = True, session: Any = None
 ) -> LibraryRun:
-    """Check cuBLAS at m × n × k and time it in bursts; a `LabError` where no GPU can run it. `session` is for tests."""
+    """Check cuBLAS at m × n × k and time it in bursts. Raises `LabError` without a GPU. `session` is for tests."""
     if session is None and resolve_backend(backend, timing=True) != "gpu":
         why = device.why_not() or "the emulator was asked for"
         raise LabError(f"{name} is NVIDIA's library: it runs on a GPU only, and cannot be emulated ({why}).")

@@ -1,4 +1,4 @@
-"""From a Kernel to what `measure` takes: one checked and timed run, a ladder's benchmark, a recorded row."""
+"""Checks and times a Kernel with the functions of `gemm_lab.measure`, and finds its recorded rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BASELINES = ("cublas", "inductor", "cutlass_sm75", "cutlass_sm80")
 QUICK_ROUNDS = 4
-SPEED_EDGE = 2048  # a smaller product is over before it fills a GPU: its speed, and its share of cuBLAS, say little
+SPEED_EDGE = 2048  # a smaller product does not fill a GPU, so its speed and its share of cuBLAS say little
 
 
 def check_twice(
@@ -34,9 +34,10 @@ def check_twice(
     launch: Launch | None = None,
     sms: int | None = None,
 ) -> list[Verdict]:
-    """Small integers, which must be exact; then, if they are, normal numbers within their bound.
+    """Check a kernel with small integers and, if the result is exact, with normally distributed numbers.
 
-    `launch` is the machine to run on, by default the GPU (see `measure.check.check`); sms: see `Kernel.grid`.
+    Returns one verdict or two. `launch` runs the kernel, by default on the GPU (see `measure.check.check`).
+    sms: see `Kernel.grid`.
     """
     verdicts = []
     for kind in ("integers", "normal"):
@@ -61,7 +62,10 @@ def check_twice(
 
 
 def entry_of(kernel: Launchable, compiled: Compiled, label: str | None = None, sms: int | None = None) -> Entry:
-    """A kernel, or a ceiling with its own count of operations, for the benchmark."""
+    """The benchmark entry of a compiled kernel. A ceiling's entry has its own count of operations.
+
+    label: the name of a kernel's entry, if not that of the rung. sms: see `Kernel.grid`.
+    """
     spec = kernel.spec
     settings = " ".join(f"{name}={value}" for name, value in kernel.config.items())
     if not spec.ceiling:
@@ -103,13 +107,16 @@ def benchmark_kernels(
     rounds: int | None,
     progress: bool | Callable,
 ) -> Measurements:
-    """Kernels, baselines and ceiling interleaved in one run at each size."""
+    """Time kernels, baselines and the ceiling in interleaved rounds, in one run for each size.
+
+    Raises `ConfigError` for an unknown baseline, and for a kernel that is not written for the GPU here. progress: a
+    function that is called with the worker's reports, or whether to show a progress bar.
+    """
     kernels = list(kernels)
     unknown = set(baselines) - set(BASELINES)
     if unknown:
         raise ConfigError(f"Unknown baselines {catalog.listed(sorted(unknown))}; there are {', '.join(BASELINES)}.")
-    # A label is the name, with every setting that is not the default and the learner's own name.
-    arch = here().arch  # of this GPU: a kernel that is not written for it is refused
+    arch = here().arch  # compile() raises an error for a kernel that is not written for this GPU
     entries = [entry_of(kernel, kernel.compile(arch), kernel.label) for kernel in kernels]
     ladder = kernels[0].spec.ladder
     entries += [Entry(name, name, ladder=ladder) for name in baselines]
@@ -124,9 +131,9 @@ def benchmark_kernels(
 
 
 def speed_size(kernel: Launchable, m: int = 1, n: int = 1, k: int = 1) -> tuple[int, int, int]:
-    """The size at which one run is timed: its own, but in each direction at least `SPEED_EDGE`, in whole tiles.
+    """(m, n, k) at which a run at m × n × k is timed: each is at least `SPEED_EDGE`, rounded up to whole tiles.
 
-    Its own where the larger one is no multiple of the kernel's cluster.
+    The size is not changed if the larger grid would not consist of whole clusters.
     """
     steps = kernel.spec.size_multiples(kernel.config).values()
     size = tuple(max(own, -(-SPEED_EDGE // step) * step) for own, step in zip((m, n, k), steps, strict=True))
@@ -140,15 +147,16 @@ def speed_size(kernel: Launchable, m: int = 1, n: int = 1, k: int = 1) -> tuple[
 def quick_speed(
     kernel: Launchable, compiled: Compiled, m: int, n: int, k: int, sms: int | None = None
 ) -> dict[str, Any]:
-    """`tflops` and `cublas_tflops` of a short interleaved run at `timed_at`, for the card of one `run` at m × n × k.
+    """Time a kernel and cuBLAS in a few interleaved rounds; returns fields of `Run` for a run at m × n × k.
 
-    `untimed` says why there is no speed: a kernel may be right at its own size and wrong at the larger one.
+    They are `timed_at`, the size of the timing, with either `tflops` and `cublas_tflops`, or `untimed`, which says why
+    there is no speed: a kernel may be right at its own size and wrong at the larger one.
     """
     entries = [entry_of(kernel, compiled, sms=sms), Entry("cublas", "cublas", ladder=kernel.spec.ladder)]
     size = speed_size(kernel, m, n, k)
     try:
         found = benchmark(entries, [size], kernel.spec.problem, "burst", QUICK_ROUNDS)
-    except LabError as error:  # a fault or a hang at that size, a GPU without memory for it
+    except LabError as error:  # such as a fault or a hang at this size, or too little memory on the GPU
         return {"timed_at": size, "untimed": f"not timed: {error}"}
     rows = {row.kernel: row for row in found}
     if mine := rows.get(kernel.spec.name):
@@ -157,7 +165,7 @@ def quick_speed(
 
 
 def printed() -> str:
-    """What the kernels of the last request printed with printf."""
+    """The printf output of the kernels of the last request."""
     return device.session().output
 
 
@@ -168,7 +176,7 @@ def recorded_row(name: str, n: int, regime: str = "sustained") -> Measurement | 
 
 
 class _Bar:
-    """A progress bar fed with the worker's reports."""
+    """A progress bar on stderr, which is called with the worker's reports."""
 
     def __init__(self) -> None:
         from tqdm.auto import tqdm

@@ -1,4 +1,4 @@
-"""Arrays in, whatever library they come from; NumPy out."""
+"""Converts matrices of NumPy, CuPy and torch to NumPy arrays, and checks their types and shapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NUMPY_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
 
 
 def numpy_dtype(name: str) -> np.dtype:
-    """The NumPy type for "f16", "bf16" (of ml_dtypes) or "f32"."""
+    """The NumPy type for "f16", "bf16" (from ml_dtypes) or "f32"."""
     if name == "bf16":
         import ml_dtypes
 
@@ -23,9 +23,9 @@ def numpy_dtype(name: str) -> np.dtype:
 
 
 def as_numpy(array: Any, label: str) -> np.ndarray:
-    """A NumPy array of a NumPy, CuPy or torch one; anything else is a `ConfigError`."""
+    """A NumPy, CuPy or torch array as a NumPy array; raises `ConfigError` for anything else. `label` is its name."""
     if isinstance(array, np.ma.MaskedArray):
-        raise ConfigError(f"{label} is a masked array, and a kernel knows no masks; fill it first: {label}.filled(0).")
+        raise ConfigError(f"{label} is a masked array, which a kernel cannot use; fill it first: {label}.filled(0).")
     if isinstance(array, np.ndarray):
         return array
     module = type(array).__module__.split(".")[0]
@@ -49,7 +49,10 @@ def _of_torch(array: Any) -> np.ndarray:
 
 
 def operand(array: Any, label: str, dtype: str) -> np.ndarray:
-    """`array` as a two-dimensional NumPy array of exactly `dtype`; a `ConfigError` says how to convert."""
+    """`array` as a two-dimensional NumPy array of `dtype`, which it must have already.
+
+    Raises `SizeError` for another number of dimensions. A `ConfigError` for another type says how to convert it.
+    """
     values = as_numpy(array, label)
     if values.ndim != 2:
         raise SizeError(f"{label} has {values.ndim} dimensions; a matrix has two.")
@@ -63,7 +66,7 @@ def operand(array: Any, label: str, dtype: str) -> np.ndarray:
 
 
 def check_shapes(a: np.ndarray, b: np.ndarray, c: np.ndarray | None) -> tuple[int, int, int]:
-    """(m, n, k) of A (m, k), B (k, n) and C (m, n); a `SizeError` names the shapes that do not fit."""
+    """(m, n, k) of A (m, k), B (k, n) and C (m, n). Raises `SizeError` if the shapes do not fit together."""
     (m, k), (rows, n) = a.shape, b.shape
     if k != rows:
         raise SizeError(f"A is {m} × {k} and B is {rows} × {n}: A's columns must equal B's rows.")
@@ -73,11 +76,11 @@ def check_shapes(a: np.ndarray, b: np.ndarray, c: np.ndarray | None) -> tuple[in
 
 
 def stored(array: np.ndarray, layout: str) -> np.ndarray:
-    """A logical matrix as the kernel reads it: contiguous rows, or contiguous columns."""
+    """A matrix in the layout that the kernel reads: "row" has contiguous rows, "col" contiguous columns."""
     return np.ascontiguousarray(array if layout == "row" else array.T)
 
 
 def arguments(problem: Problem, arrays: dict[str, np.ndarray], m: int, n: int, k: int, alpha: float, beta: float):
-    """The kernel's arguments in its parameter order."""
+    """The kernel's arguments in the order of its parameters. `arrays` has the matrices by name: a, b, c, d."""
     values: dict[str, Any] = {**arrays, "m": m, "n": n, "k": k, "alpha": float(alpha), "beta": float(beta)}
     return inputs.arguments(problem, values)

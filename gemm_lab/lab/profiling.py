@@ -1,6 +1,6 @@
-"""`gemm-lab profile`: record hardware counters of rungs, profile cards of rungs, and the one-instruction kernels.
+"""`gemm-lab profile`: records hardware counters and profile cards of rungs, and counters of one-instruction kernels.
 
-Every file is written whole: what was recorded before, with the rows recorded now in their place.
+Each file is rewritten as a whole: new rows replace the old rows of the same kernels, and the other rows are kept.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from gemm_lab.measure.profile import profile, ptx_hash, read_rows, replaced, sou
 from gemm_lab.measure.recordings import recordings
 from gpu_simulator import compiler
 
-PROFILED_N = 512  # of rungs.csv: small enough for the emulator to count the same launch
+PROFILED_N = 512  # the size in rungs.csv; small enough that the emulator can count the same launch
 PARTS = ("rungs", "cards", "patterns")
 
 
 def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[dict[str, Any]]:
-    """One row of counters for each rung at n × n × n, in its default configuration."""
+    """Profile rungs at n × n × n in their default configurations; returns one row of counters for each."""
     plan, rows = [], []
     for name in names:
         made = kernel(name)
@@ -43,7 +43,10 @@ def profile_rungs(names: Iterable[str], arch: str, n: int = PROFILED_N) -> list[
 
 
 def pattern_plan(arch: str, skip: Container[tuple[str, str, str]] = ()) -> tuple[list[dict], list[dict[str, Any]]]:
-    """(plan, rows) for every recording of `measure.recordings` whose key is not in `skip`."""
+    """(plan, rows) for every recording of `measure.recordings` whose key is not in `skip`.
+
+    The plan has the launches for `measure.profile`; each row describes one of them and has no counters yet.
+    """
     plan, rows = [], []
     for recording in recordings():
         if recording.key in skip:
@@ -63,7 +66,7 @@ def pattern_plan(arch: str, skip: Container[tuple[str, str, str]] = ()) -> tuple
 
 
 def profile_patterns(arch: str, skip: Container[tuple[str, str, str]] = ()) -> list[dict[str, Any]]:
-    """One row of shared-memory counters for each instruction and pattern."""
+    """Profile the one-instruction kernels; returns a row of shared-memory counters for each instruction and pattern."""
     plan, rows = pattern_plan(arch, skip)
     kept = ("wavefronts", "ideal_wavefronts", "hardware_wavefronts")
     return [row | {key: counts[key] for key in kept} for row, counts in zip(rows, profile(plan, 500.0), strict=True)]
@@ -79,10 +82,11 @@ def record_profiles(
     raw: Path | None = None,
     settings: Mapping[str, int] | None = None,
 ) -> list[Path]:
-    """Record `parts` for the GPU in `where` and write their files into `folder`, over the rows in `onto`.
+    """Record `parts` for the GPU in `where`, write their files into `folder`, and return the paths written.
 
-    Kernels that do not exist for this GPU are left out. `raw` keeps what ncu wrote for the cards, one folder a ladder;
-    each ladder's cards are written when they are read. `settings` are those of the cards, where not the rungs' own.
+    The new rows replace those of the files in `onto` (default: `folder`). Kernels that are not written for this GPU are
+    left out. If `raw` is given, ncu's files for the cards are kept there, in one folder for each ladder. The cards of a
+    ladder are written as soon as they are recorded. `settings` are changes to the configurations of the cards.
     """
     onto, arch, written = onto or folder, where.arch, []
     names = [name for name in names if catalog.kernel(name).written_for(arch)]
@@ -111,7 +115,10 @@ def record_profiles(
 
 
 def variants(name: str, where: Here, settings: Mapping[str, int] | None = None) -> list[Kernel]:
-    """The rung with its default configuration and, if it differs, with that of this GPU; `settings` changed in both."""
+    """The rung with its default configuration and, if it differs, also with that of this GPU.
+
+    `settings` are changed in both.
+    """
     made = kernel(name)
     configs = [made.spec.configure(key, **settings or {}) for key in (None, where.gpu.key if where.gpu else None)]
     return [replace(made, config=config) for index, config in enumerate(configs) if config not in configs[:index]]

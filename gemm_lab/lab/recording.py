@@ -1,7 +1,7 @@
-"""`gemm-lab record`: every ladder that this GPU runs, checked, then measured, as one file with all conditions.
+"""`gemm-lab record`: checks and then measures every ladder that this GPU can run.
 
-Floor 5. A rung whose result is wrong is named and not timed. The file is written after each size, so that a run that is
-stopped keeps what it has.
+All rows go into one file and name the conditions of the measurement. A rung whose result is wrong is reported and not
+timed. The file is written after each size, so a run that is stopped keeps the rows it already has.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from gemm_lab.lab.measuring import benchmark_kernels, check_twice
 from gemm_lab.measure.results import append, append_raw, path_for, raw_path
 from gpu_simulator.errors import LabError
 
-CHECK_N = 1024  # M, N and K of the check before any timing, rounded up to what a rung needs
+CHECK_N = 1024  # M, N and K of the check before the timing, rounded up to the multiples that a rung needs
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One ladder on one architecture: the rungs and the ceiling that exist for it, and why others are left out."""
+    """The kernels to measure of one ladder on one architecture. `left_out`: {kernel: why it is not measured}.
+
+    `ceiling` is None if the ladder has none or if it is not written for the architecture.
+    """
 
     ladder: Ladder
     kernels: tuple[Kernel, ...]
@@ -34,7 +37,10 @@ class Plan:
 
 @dataclass
 class Recorded:
-    """What a recording came to. `wrong`: rungs that failed their check; `skipped`: what was not timed. Both say why."""
+    """The outcome of a recording: the file, and the number of rows added to it.
+
+    `wrong`: {rung that failed its check: why}; `skipped`: {what was not timed: why}.
+    """
 
     path: Path
     rows: int = 0
@@ -60,15 +66,16 @@ class Recorded:
 
 
 def measured_ladders() -> list[str]:
-    """The ladders that are recorded unless others are named: those with a baseline; lessons and ceilings have none."""
+    """The names of the ladders that are recorded by default: those with a baseline. Lessons and ceilings have none."""
     return [name for name, spec in catalog.ladders().items() if spec.baselines]
 
 
 def plans(names: Iterable[str], arch: str, gpu: str = "this GPU") -> list[Plan]:
-    """What to measure on an architecture such as "sm_75", a ladder each.
+    """What to measure on an architecture such as "sm_75": one plan for each ladder.
 
-    Without names: all measured ladders of which at least one rung exists for it. A named ladder of which none does is a
-    `LabError` that lists those that do.
+    Without `names`, these are the `measured_ladders` with at least one rung that is written for `arch`. Raises
+    `LabError` if there is none, or if a named ladder has no such rung; the message then lists the ladders that have.
+    `gpu` is the GPU's name for messages.
     """
     names = list(names)
     found = [_plan(name, arch) for name in names or measured_ladders()]
@@ -109,8 +116,8 @@ def record(
 ) -> Recorded:
     """Check and measure on the GPU of `where`; the rows go to `into`/<gpu>.csv (default: results/measured).
 
-    A row names its GPU, driver, CUDA version, clock, power, commit and date. `say` is told what was found as it comes.
-    Raises `LabError` where there is no GPU or no ladder for it.
+    Each row names the GPU, driver, CUDA version, clock, power, commit and date. `say` is called with a text about each
+    result as soon as it is known. Raises `LabError` if there is no GPU or no ladder for it.
     """
     if not where.usable:
         raise LabError(f"Nothing can be recorded here: {where.reason}")
@@ -130,7 +137,7 @@ def record(
 
 
 def _passes(rung: Kernel, wrong: dict[str, str], say: Callable[[str], None]) -> bool:
-    """Whether small integers come out exact and normal numbers within their bound; if not, `wrong` gets the reason."""
+    """Whether the rung passes both checks of `check_twice`; if it does not, its reason is added to `wrong`."""
     size = [math.ceil(CHECK_N / step) * step for step in rung.spec.size_multiples(rung.config).values()]
     try:
         verdict = check_twice(rung, rung.compile(), *size)[-1]
@@ -151,7 +158,7 @@ def _benches(
     rounds: int | None,
     baselines: Iterable[str] | None,
 ) -> Iterator[tuple[list, dict[str, str]]]:
-    """(rows, what was not timed and why) for each regime and size."""
+    """Yields, for each regime and size, the rows and {what was not timed: why}."""
     wanted = tuple(plan.ladder.spec.baselines if baselines is None else baselines)
     for regime in regimes if rungs else ():
         for n in sizes:
@@ -170,7 +177,7 @@ def _benches(
                     fit, [n], baselines=wanted, ceiling=plan.ceiling, regime=regime, rounds=rounds, progress=True
                 )
                 yield rows, skipped | rows.skipped
-            except LabError as error:  # of this size alone: the next one may fit the memory
+            except LabError as error:  # another size may still succeed, for example if the memory was too small
                 yield [], skipped | {f"{plan.ladder.name} at {n}, {regime}": str(error)}
 
 

@@ -1,4 +1,4 @@
-"""The outcome of one run: right or wrong, how fast, and what it was compiled to."""
+"""The outcome of one run: whether the result is right, how fast it was, and what the kernel was compiled to."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware.occupancy import Occupancy
 
-SHOWN_OUTPUT = 4000  # characters of printf
-SHOWN_WARNINGS = 3  # of the compiler
+SHOWN_OUTPUT = 4000  # characters of printf output
+SHOWN_WARNINGS = 3  # compiler warnings
 
 if TYPE_CHECKING:
     from gemm_lab.cards.timeline import Pipeline
@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """What a kernel did on `backend`, "gpu" or "emulator".
+    """The outcome of an m × n × k product on `backend`, "gpu" or "emulator". `message` explains the verdict.
 
-    `tflops` and `cublas_tflops` come from one interleaved run on this GPU at `timed_at`: the size of the run, but at
-    least 2048 in each direction; `untimed` says why there is no speed. `report` holds the emulator's counts of this
-    launch; `small` what it counted at a small size after a right run on a GPU. sms: see `Kernel.grid`.
-    `recorded` is a row of the recorded results, shown where no GPU ran.
+    `tflops` and `cublas_tflops` come from one interleaved run on this GPU at the size `timed_at`: that of the run, but
+    at least 2048 in each dimension. `untimed` says why there is no speed. `report` has the emulator's counts of this
+    launch; `small` has its counts at a small size after a correct run on a GPU. `recorded` is a row of the recorded
+    results, which is shown if the kernel did not run on a GPU. `output` is what the kernel printed. sms: see
+    `Kernel.grid`.
     """
 
     kernel: Launchable
@@ -62,7 +63,7 @@ class Run:
 
     @property
     def ratio(self) -> float | None:
-        """TFLOPS as a share of cuBLAS in the same run."""
+        """The speed as a fraction of cuBLAS's in the same run; None without a timing."""
         if self.tflops is None or not self.cublas_tflops:
             return None
         return self.tflops / self.cublas_tflops
@@ -75,12 +76,12 @@ class Run:
 
     @property
     def wavefronts(self) -> int | None:
-        """Shared-memory wavefronts of the launch; None on a GPU, where they are not counted."""
+        """The shared-memory wavefronts of the launch; None on a GPU, where they are not counted."""
         return self.report.totals.wavefronts if self.report else None
 
     @property
     def ideal_wavefronts(self) -> int | None:
-        """Wavefronts if no banks collided."""
+        """The shared-memory wavefronts that the launch would need without bank conflicts; None on a GPU."""
         return self.report.totals.ideal_wavefronts if self.report else None
 
     @property
@@ -90,21 +91,27 @@ class Run:
 
     @property
     def sectors_per_request(self) -> float | None:
-        """32-byte sectors of global memory that one warp instruction touches, on average; None on a GPU."""
+        """The average number of 32-byte sectors of global memory that a warp instruction accesses; None on a GPU."""
         return cost(self.report.sites).sectors_per_request if self.report else None
 
     def hazards(self) -> list:
-        """Races, uninitialised shared reads and missing waits, looked for on the emulator at a small size, once."""
+        """Races, uninitialised shared reads and missing waits, which the emulator finds at a small size.
+
+        The search is done at the first call.
+        """
         return self.hazard_search().found
 
     def hazard_search(self) -> emulating.Hazards:
-        """The search for hazards, with the reports of its launches; done when it is first asked for."""
+        """The hazards with the reports of the launches in which they were looked for, at the first call."""
         if "hazards" not in self._kept:
             self._kept["hazards"] = emulating.find_hazards(self.kernel, self.compiled, self.sms)
         return self._kept["hazards"]
 
     def hot_lines(self) -> HotLines:
-        """The source with what every line cost: executions, wavefronts, conflict degree, sectors a request."""
+        """The source with the cost of every line: executions, wavefronts, conflict degree, sectors per request.
+
+        After a run on a GPU these are the emulator's counts at a small size.
+        """
         return self._hot_lines(self._counted())
 
     def _hot_lines(self, report: Any) -> HotLines:
@@ -112,17 +119,23 @@ class Run:
         return HotLines(self.kernel.label, lines_of(report, list(source.listing(self.kernel))), report, where)
 
     def inspect(self, where: int | str, block: int = 0, warp: int = 0) -> Any:
-        """Registers and shared memory after one warp last executed a line: `where` is a line of the learner's text
-        (of the cell, where the kernel is edited) or the name of a region, whose last executed line is meant.
+        """A `Snapshot` of registers and shared memory after the last execution of a line by one warp.
+
+        where: the number of a line in the learner's cell, or in the rung's file if the kernel is not edited; or the
+        name of a region, for its last executed line. block: its number, or its (x, y) or (x, y, z). Raises
+        `ConfigError` if no instruction of the line was executed.
         """
         return self._counted().inspect(self._place(where), *_block_and_warp(block, warp))
 
     def trace(self, where: int | str, block: int = 0, warp: int = 0) -> list:
-        """The addresses of every execution of a line's memory instructions by one warp."""
+        """The addresses of every execution of a line's memory instructions by one warp, as a list of `Access` items.
+
+        The parameters and errors are those of `inspect`.
+        """
         return self._counted().trace(self._place(where), *_block_and_warp(block, warp))
 
     def timeline(self, **costs: float) -> Pipeline:
-        """The pipeline of one block at this run's size, in logical time; see `Kernel.timeline`."""
+        """The timeline of block 0 at this run's size, in logical time; see `Kernel.timeline`."""
         return pipelines.pipeline(self.kernel, self.m, self.n, self.k, self.kernel.taught_gpu().sms, costs)
 
     def _place(self, where: int | str) -> tuple[str, int]:
@@ -154,7 +167,10 @@ class Run:
         return max(found, key=lambda place: place[1])
 
     def _counted(self) -> Any:
-        """The emulator's report of this launch; of one that a GPU ran, at a small size, launched now if it was not."""
+        """The emulator's report of this launch; after a run on a GPU, that of a launch at a small size.
+
+        If there is no such launch yet, it is done now.
+        """
         if self.report is not None:
             return self.report
         if self.small is not None and self.small.report is not None:
@@ -168,7 +184,7 @@ class Run:
         return self.small.size if self.small else emulating.small_size(self.kernel, self.m, self.n, self.k)
 
     def _beside(self) -> Any:
-        """What the emulator counted beside a right run on a GPU, or None."""
+        """The emulator's report at a small size after a correct run on a GPU, or None."""
         return self.small.report if self.small else None
 
     def _stopped(self) -> str:
@@ -177,7 +193,7 @@ class Run:
         return f"The emulator, at {_in_words(self.small.size)}, stops: {self.small.stopped}"
 
     def as_dict(self) -> dict[str, Any]:
-        """What `gemm-lab run --json` prints."""
+        """The fields that `gemm-lab run --json` prints."""
         return {
             "kernel": self.kernel.name,
             "backend": self.backend,
@@ -219,7 +235,7 @@ class Run:
         return pairs
 
     def _elsewhere(self) -> str:
-        """The size of the timing, where it is not the size of the run."""
+        """The size of the timing as " at m × n × k"; "" if it is the size of the run."""
         return "" if self.timed_at in (None, (self.m, self.n, self.k)) else f" at {_in_words(self.timed_at)}"
 
     def _untimed(self) -> str:
@@ -242,13 +258,13 @@ class Run:
         )
 
     def _warned(self) -> list[str]:
-        """What the compiler found odd in a source that compiles; the first few of it."""
+        """The first few warnings of the compiler, as sentences."""
         found = [f"{warning.where}: the compiler warns: {warning.message}" for warning in self.compiled.warnings]
         more = len(found) - SHOWN_WARNINGS
         return found[:SHOWN_WARNINGS] + ([f"… {more} more, in .compiled.warnings"] if more > 0 else [])
 
     def _printed(self) -> str:
-        """What the kernel printed, cut to a screen or two; `output` has the rest."""
+        """The beginning of what the kernel printed, at most `SHOWN_OUTPUT` characters; `output` has all of it."""
         text = self.output.strip()
         more = f"\n… {len(text) - SHOWN_OUTPUT:,} more characters, in .output" if len(text) > SHOWN_OUTPUT else ""
         return text[:SHOWN_OUTPUT] + more
@@ -281,7 +297,7 @@ def _in_words(size: tuple[int, int, int]) -> str:
 
 
 def _block_and_warp(block: Any, warp: Any) -> tuple[Any, int]:
-    """A block's number, or its (x, y) or (x, y, z), and a warp's number; a `ConfigError` for anything else."""
+    """The block and the warp as ints. A block may also be its (x, y) or (x, y, z). Raises `ConfigError` otherwise."""
     several = isinstance(block, (tuple, list)) and 2 <= len(block) <= 3
     numbers = [as_whole(part) for part in (*(block if several else [block]), warp)]
     whole = [number for number in numbers if number is not None]

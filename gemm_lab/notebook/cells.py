@@ -1,9 +1,10 @@
-"""`%%kernel`: a cell of CUDA that is compiled, launched, checked and bound to a name.
+"""`%%kernel`: compiles, launches and checks the CUDA code of a cell, and assigns the kernel to a variable.
 
     %%kernel t4/03_swizzled --region layout --as mine
     …the text of that region…
 
-An error of the lab shows as one block, without a Python traceback; names bound before stay as they are.
+An error of the lab is shown as one block, without a Python traceback. If the code does not compile, the variable keeps
+its old value.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from gpu_simulator.errors import ConfigError, LabError
 
 
 class WrongResult(LabError):
-    """The kernel ran and its result is wrong; `run` holds the verdict."""
+    """The kernel ran and its result is wrong; `run` has the verdict."""
 
     def __init__(self, run: Run):
         self.run = run
@@ -62,7 +63,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse_line(line: str) -> Line:
-    """The options of a `%%kernel` line; a `ConfigError` says how it is written."""
+    """The options of a `%%kernel` line. Raises `ConfigError` if it is wrong; the message says how it is written."""
     parser = _Parser(prog="%%kernel", add_help=False)
     parser.add_argument("name")
     parser.add_argument("--region")
@@ -94,7 +95,7 @@ def parse_line(line: str) -> Line:
 
 
 def kernel_of_cell(line: Line, text: str) -> Kernel:
-    """The kernel that a cell describes. Line 1 of the cell is the magic; the text starts at line 2."""
+    """The kernel that a cell describes. Line 1 of the cell is the magic, so the text starts at line 2."""
     base = kernel(line.name, **line.settings)
     if line.region is None:
         return base.rewrite(text, first_line=2, alias=line.alias)
@@ -104,9 +105,10 @@ def kernel_of_cell(line: Line, text: str) -> Kernel:
 
 
 def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
-    """Compile, run and check a cell, bind its name in `namespace`, and return what to show.
+    """Compile, run and check a cell, and assign its kernel to its variable in `namespace`.
 
-    Raises `CompileError`, a launch error or `WrongResult`; the name is bound only to a kernel that compiles.
+    Returns what the cell displays: the `Run`, or the `Kernel` with --no-run. Raises `ConfigError`, `CompileError`, a
+    launch error or `WrongResult`. The variable is assigned as soon as the kernel compiles.
     """
     line = parse_line(line_text)
     if isinstance(namespace.get(line.alias or ""), ModuleType):
@@ -124,7 +126,7 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
 
 
 def _compile(made: Kernel, line: Line, cell: str) -> None:
-    """Compile; of the errors keep those in the cell, because what they break further down says nothing new."""
+    """Compile. Of the compiler's errors only those in the cell are kept, since they also cause errors elsewhere."""
     try:
         made.compile()
     except CompileError as error:
@@ -137,7 +139,7 @@ def _compile(made: Kernel, line: Line, cell: str) -> None:
 
 
 def _of_the_text(made: Kernel, line: Line, cell: str) -> list[Diagnostic]:
-    """What the text of a cell shows where the compiler complains only of what comes behind it."""
+    """Errors in the text of a cell (no code, an unmatched brace), for when the compiler reports only lines after it."""
     code = blanked(cell)
     if not code.strip():
         known = f'regions["{line.region}"]' if line.region else "source"
@@ -159,7 +161,7 @@ def _of_the_text(made: Kernel, line: Line, cell: str) -> list[Diagnostic]:
 
 
 def register(ipython) -> None:
-    """Add `%%kernel` to an IPython session, show the lab's errors as one block, and guard the session (`guard`)."""
+    """Add `%%kernel` to an IPython session, show the lab's errors as one block, and install `guard`."""
     from IPython.display import display
 
     def magic(line: str, cell: str) -> None:
@@ -172,7 +174,7 @@ def register(ipython) -> None:
 
 
 def error_page(error: LabError) -> str:
-    """One card that says what is wrong: the verdict, the learner's own lines, or a sentence."""
+    """The HTML card for an error: the verdict of a wrong result, the lines that do not compile, or the message."""
     if isinstance(error, WrongResult):
         return error._repr_html_()
     if not isinstance(error, CompileError):
@@ -191,7 +193,7 @@ def error_page(error: LabError) -> str:
 
 
 def _show_error(shell, etype, error, traceback, tb_offset=None):
-    """One clear block instead of a traceback; the cell still counts as failed."""
+    """Display one block instead of a traceback. The returned lines are the traceback, so the cell counts as failed."""
     from IPython.display import display
 
     display({"text/html": error_page(error), "text/plain": f"{etype.__name__}: {error}"}, raw=True)

@@ -1,7 +1,8 @@
-"""The two cells that open every notebook on a machine without the lab, such as Colab: a badge, and an installation.
+"""The two cells at the top of every notebook, for machines without the lab such as Colab: a badge and an installation.
 
-`python -m tools.sync` writes them behind the title of each notebook of the series. Set `REPOSITORY` to where this
-repository is published, run `python -m tools.sync`, and badges and cells name it. Both cells carry the tag `setup`.
+`python -m tools.sync` writes them after the title of each notebook of the series. If `REPOSITORY` is set to the address
+where this repository is published, `python -m tools.sync` writes that address into the badges and the cells. Both cells
+have the tag `setup`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 REPOSITORY = "https://github.com/YOUR_ACCOUNT/gemm_lab"  # no GitHub account can have an underscore in its name
 BRANCH = "main"
 TAG = "setup"
-FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [TAG]}  # on Colab, in JupyterLab
+FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": [TAG]}  # hides the code: Colab, JupyterLab
 
 _BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 _TITLE = re.compile(r"# \d\d · \S")
@@ -33,12 +34,12 @@ if not importlib.util.find_spec("gemm_lab"):
 
 
 def setup_source() -> str:
-    """The text of the cell that installs the lab where it is missing."""
+    """The text of the cell that installs the lab if it is missing."""
     return _SETUP.replace("REPOSITORY", REPOSITORY).replace("BRANCH", BRANCH)
 
 
 def badge_source(name: str, pictures: bool) -> str:
-    """The text of the badge of notebook `name`; with `pictures`, how to see those that stand in the text."""
+    """The text of the badge cell of notebook `name`. With `pictures` it also says how to see the pictures on Colab."""
     path = REPOSITORY.removeprefix("https://github.com/")
     link = f"https://colab.research.google.com/github/{path}/blob/{BRANCH}/notebooks/{name}.ipynb"
     text = f"[![Open in Colab]({_BADGE})]({link})"
@@ -51,15 +52,15 @@ def badge_source(name: str, pictures: bool) -> str:
 
 
 def is_setup(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell is one of the two."""
+    """Whether a cell is one of the two cells that this module writes."""
     return TAG in cell.metadata.get("tags", [])
 
 
 def open_book(book: nbformat.NotebookNode, name: str) -> bool:
-    """Put both cells behind the title of a notebook of the series; returns whether anything differed.
+    """Put both cells after the title of a notebook of the series; returns whether this changed the notebook.
 
-    A notebook without a title such as “# 06 · T4” is left alone. An installation cell that is right keeps its output
-    and execution count.
+    A notebook without a title such as “# 06 · T4” is not changed. If both cells are already right, they keep their
+    outputs and execution counts.
     """
     if not book.cells or book.cells[0].cell_type != "markdown" or not _TITLE.match(book.cells[0].source):
         return False

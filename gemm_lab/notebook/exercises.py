@@ -1,7 +1,8 @@
-"""`lab.exercise("06_swizzle")`: a task, a hint, and a check that says what is wrong.
+"""`lab.exercise("06_swizzle")`: an exercise with a task, a hint, and a check that says what is wrong.
 
-The tasks stand in notebooks/exercises.toml. A kernel exercise is judged by running the learner's kernel;
-a choice exercise by the models. A wrong answer raises `WrongAnswer`, so a notebook stops there.
+The exercises are in notebooks/exercises.toml. An exercise about a kernel is checked by running the learner's kernel; an
+exercise about a choice of numbers is checked with a model. A wrong answer raises `WrongAnswer`, so a notebook that is
+run as a whole stops there.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from gpu_simulator.hardware.data_sheets import gpu
 
 
 class WrongAnswer(LabError):
-    """The answer misses the task; the message says where."""
+    """The answer does not solve the exercise; `reasons` has a sentence for each thing that is wrong."""
 
     def __init__(self, exercise: Exercise, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
         self.exercise, self.reasons, self.judgement = exercise, reasons, judgement
@@ -44,7 +45,7 @@ class WrongAnswer(LabError):
 
 @dataclass(frozen=True)
 class Solved:
-    """An accepted answer, with what was counted."""
+    """A correct answer to an exercise. `facts` are (label, value) pairs, such as the counts of the check."""
 
     title: str
     facts: list[tuple[str, str]]
@@ -58,7 +59,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A task of exercises.toml. `criteria` are its remaining keys."""
+    """An exercise of exercises.toml. `judge` is the name of its check; `criteria` has the keys without an attribute."""
 
     name: str
     title: str
@@ -69,7 +70,11 @@ class Exercise:
 
     @checked
     def check(self, answer: Any = None, *, seed: int = 0, **choices: int) -> Solved:
-        """Judge a kernel (`check(mine)`) or a choice (`check(block_m=128, …)`). `seed` decides a kernel's inputs."""
+        """Check a kernel (`check(mine)`) or a choice of numbers (`check(block_m=128, …)`).
+
+        seed: of the random inputs that a kernel multiplies. Raises `WrongAnswer` for a wrong answer, and `ConfigError`
+        for an argument that this exercise does not have.
+        """
         return JUDGES[self.judge](self, answer, choices, **({"seed": seed} if self.judge == "kernel" else {}))
 
     def __repr__(self) -> str:
@@ -81,7 +86,7 @@ class Exercise:
 
 
 def kernel_of(exercise: Exercise, text: str) -> Kernel:
-    """The kernel with `text` in the exercise's region, as its cell makes it."""
+    """The kernel with `text` in the exercise's region, as the `%%kernel` cell of the exercise creates it."""
     wanted = exercise.criteria
     return kernel(wanted["kernel"]).edit(first_line=2, alias="mine", **{wanted["region"]: text.rstrip("\n")})
 
@@ -90,10 +95,10 @@ def kernel_of(exercise: Exercise, text: str) -> Kernel:
 
 
 def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed: int = 0) -> Solved:
-    """The judge of `kernel_judge` for the cell's kernel. It takes the text of the region and nothing else from it."""
+    """Check the kernel of a cell with `kernel_judge`, which uses only the text of its region."""
     wanted = exercise.criteria
     if not isinstance(answer, Kernel) or choices:
-        raise ConfigError(f"{exercise.title} wants the kernel of your cell: exercise.check(mine).")
+        raise ConfigError(f"{exercise.title} is checked with the kernel of your cell: exercise.check(mine).")
     if answer.name != wanted["kernel"] or not answer.edited:
         raise ConfigError(f"{exercise.title} is about your edit of {wanted['kernel']}, not {answer.label}.")
     if set(answer.edits) != {wanted["region"]}:
@@ -109,7 +114,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """A block tile of whole mma tiles, whose intensity beats the balance with L2 and whose stages fit."""
+    """Check a block tile: whole mma tiles, an intensity above the balance point of L2, and stages that fit."""
     m, n, k = _choices(exercise, choices, ("block_m", "block_n", "block_k"))
     target, stages = gpu(exercise.criteria["gpu"]), exercise.criteria["stages"]
     argument = roofline.l2_argument(m, n)
@@ -139,7 +144,7 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
 
 
 def judge_warp_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """The split of a block tile into eight warps that reads the fewest elements from shared memory."""
+    """Check the division of a block tile among warps: it must read the fewest elements from shared memory."""
     warps_m, warps_n = _choices(exercise, choices, ("warps_m", "warps_n"))
     block_m, block_n = exercise.criteria["block"]
     total = exercise.criteria["warps"]
@@ -147,7 +152,7 @@ def judge_warp_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) ->
         raise WrongAnswer(exercise, [f"{warps_m} × {warps_n} = {warps_m * warps_n} warps; the block has {total}."])
 
     def reads(rows: int, columns: int) -> int:
-        return block_m * columns + block_n * rows  # every warp reads its rows of A and its columns of B, per step of k
+        return block_m * columns + block_n * rows  # in each step of k, every warp reads its rows of A and columns of B
 
     if block_m % warps_m or block_n % warps_n:
         raise WrongAnswer(exercise, [f"{warps_m} × {warps_n} warps do not divide {block_m} × {block_n}."])
@@ -162,7 +167,7 @@ def judge_warp_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) ->
 
 
 def judge_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """A padding or a swizzle for a tile in shared memory; `choose` in exercises.toml names what is chosen."""
+    """Check a padding or a swizzle for a tile in shared memory; `choose` in exercises.toml names the parameters."""
     names = tuple(exercise.criteria["choose"])
     facts, reasons = judge_layout(exercise.criteria, dict(zip(names, _choices(exercise, choices, names), strict=True)))
     if reasons:
@@ -171,7 +176,7 @@ def judge_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solv
 
 
 def judge_rounds(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """A block tile for a size whose last round is nearly full; `tile_criteria` says what else it has to keep."""
+    """Check a block tile with which the last round of blocks is nearly full; see `tile_criteria` for the rest."""
     facts, reasons = judge_tile_rounds(exercise.criteria, *_choices(exercise, choices, ("block_m", "block_n")))
     if reasons:
         raise WrongAnswer(exercise, reasons)
@@ -180,7 +185,7 @@ def judge_rounds(exercise: Exercise, answer: Any, choices: dict[str, int]) -> So
 
 def _choices(exercise: Exercise, choices: dict[str, int], names: tuple[str, ...]) -> list[int]:
     if set(choices) != set(names):
-        raise ConfigError(f"{exercise.title} wants exercise.check({', '.join(f'{name}=…' for name in names)}).")
+        raise ConfigError(f"{exercise.title} is checked by exercise.check({', '.join(f'{name}=…' for name in names)}).")
     for name, value in choices.items():
         if (as_whole(value) or 0) < 1:
             raise ConfigError(f"{name} must be a whole number ≥ 1, not {shown(value)}.")
@@ -198,7 +203,7 @@ JUDGES: dict[str, Callable[..., Solved]] = {
 
 @lru_cache(maxsize=1)
 def exercises() -> dict[str, Exercise]:
-    """Every exercise by name; a bad entry of exercises.toml is a `ConfigError`."""
+    """All exercises by name. Raises `ConfigError` for a bad entry in exercises.toml."""
     data = tomllib.loads((data_dir("notebooks") / "exercises.toml").read_text(encoding="utf-8"))
     found = {}
     for name, entry in data.items():
@@ -212,7 +217,7 @@ def exercises() -> dict[str, Exercise]:
 
 @checked
 def exercise(name: str) -> Exercise:
-    """An exercise by name; an unknown one is a `LabError` with near names."""
+    """An exercise by name. Raises `LabError` for an unknown name; the message lists similar names."""
     if name in exercises():
         return exercises()[name]
     near = difflib.get_close_matches(name, exercises(), n=3, cutoff=0.3)

@@ -1,4 +1,4 @@
-"""A kernel broken on purpose, and what becomes of it: a deadlock, a fault, a wrong result, a hazard, or nothing.
+"""Breaks a kernel on purpose and says what happens: a deadlock, a fault, a wrong result, a hazard, or nothing.
 
 from gemm_lab.notebook.fault_injection import inject_fault
 inject_fault("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})
@@ -18,12 +18,15 @@ from gpu_simulator import Deadlock, EmulatorError, widest_first
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError
 
-TILES_N, ROUNDS = 2, 2  # block tiles of D side by side, and how often each stage is filled for one of them
+TILES_N, ROUNDS = 2, 2  # block tiles of D along N, and how often each stage is filled for one of them
 
 
 @dataclass(frozen=True)
 class FaultOutcome:
-    """What the emulator found. kind: "a deadlock", "a fault", "a wrong result", "a hazard" or "nothing"."""
+    """What the emulator found, with an explanation in `says`.
+
+    kind: "a deadlock", "a fault", "a wrong result", "a hazard" or "nothing".
+    """
 
     kind: str
     says: str
@@ -38,21 +41,22 @@ class FaultOutcome:
 
 @checked
 def inject_fault(target: Kernel | str, changes: dict[str, str], blocks: int | None = None) -> FaultOutcome:
-    """Replace some words of a kernel's source by others and run it on the emulator, in both timings, hazards searched.
+    """Replace text in a kernel's source, run it on the emulator with both timings, and look for hazards.
 
-    As the ladder is taught, whichever GPU is here: for its architecture, and with its tiles unless settings were given.
-    blocks: how many blocks are launched, for kernels that share out the tiles themselves; by default the ladder's grid.
-    Raises `ConfigError` for words that the source does not hold, and a `CompileError` as usual.
+    changes: {old text: new text}. The kernel is compiled for the ladder's reference GPU, whichever GPU is here, and has
+    the ladder's default configuration unless the target has changed settings. blocks: how many blocks are launched, for
+    persistent kernels; by default the ladder's grid. Raises `ConfigError` for text that the source does not contain,
+    and `CompileError` if the result does not compile.
     """
     base = kernel(target) if isinstance(target, str) else target
     if base.config == kernel(base.name).config:
         base = replace(base, config=base.spec.configure())
     source = base.source
     if not isinstance(changes, dict) or not all(isinstance(text, str) for item in changes.items() for text in item):
-        raise ConfigError(f"changes is a dictionary, {{words: other words}}, and not {shown(changes)}.")
+        raise ConfigError(f"changes is a dictionary, {{old text: new text}}, not {shown(changes)}.")
     for old, new in changes.items():
         if not old or old not in source:
-            raise ConfigError(f"The source of {base.label} does not hold “{old}”; copy the words from base.source.")
+            raise ConfigError(f"The source of {base.label} does not contain “{old}”; copy the text from its .source.")
         source = source.replace(old, new)
     return _run(base.rewrite(source), blocks)
 

@@ -1,7 +1,7 @@
-"""`generations("t4/08", "hopper/08", …)`: kernels of several generations counted alike, on the emulator.
+"""`generations("t4/08", "hopper/08", …)`: compares kernels for several GPU generations by the emulator's counts.
 
-What is counted is the PTX that a warp executes and the wavefronts of shared memory, for each million multiply-adds,
-so kernels of any tile and any architecture stand in one table. Counts, not speeds.
+It counts the PTX instructions that warps execute and the wavefronts of shared memory, both for each million
+multiply-adds, so kernels with any tile and for any architecture can be compared. These are counts, not speeds.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from gemm_lab.lab import Kernel, kernel
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 
-PRODUCTS = ("tcgen05.mma", "wgmma.mma_async", "wmma.mma", "mma.sync", "fma.rn.f32")  # the first that a kernel has
-SIZE = (256, 256, 1024)  # m, n, k: epilogues count for little
+PRODUCTS = ("tcgen05.mma", "wgmma.mma_async", "wmma.mma", "mma.sync", "fma.rn.f32")  # the first that occurs counts
+SIZE = (256, 256, 1024)  # m, n, k; with this long k, epilogues are a small part
 
 
 @dataclass(frozen=True)
 class Counted:
-    """One kernel at one size, counted.
+    """The counts of one kernel at one size.
 
-    products      executions of the instruction that multiplies, by warps (tcgen05.mma: by one thread)
-    instructions  PTX instructions executed by warps, products included
-    wavefronts    of shared memory; bytes that TMA writes and tcgen05.mma reads have none that were ever recorded
-    registers     a thread, as compiled for the GPU that the ladder is taught on (or the one here)
+    product       the instruction that multiplies
+    macs          multiply-adds of the product: m · n · k
+    products      executions of this instruction by warps (of tcgen05.mma, by single threads)
+    instructions  PTX instructions executed by warps, including `products`
+    wavefronts    wavefronts of shared memory; for bytes that TMA writes and tcgen05.mma reads, none are known
+    registers     registers of a thread, as compiled for `arch`
     """
 
     kernel: str
@@ -44,7 +46,7 @@ class Counted:
 
     @property
     def others_per_million(self) -> float:
-        """Warp instructions that multiply nothing, for each million multiply-adds."""
+        """Warp instructions other than `products`, for each million multiply-adds."""
         return (self.instructions - self.products) / self.macs * 1e6
 
     @property
@@ -53,7 +55,7 @@ class Counted:
 
 
 class Generations(list):
-    """A list of `Counted` that shows itself as a table."""
+    """A list of `Counted`, which is displayed as a table."""
 
     def _table(self) -> Table:
         header = [
@@ -89,14 +91,14 @@ class Generations(list):
 
 @checked
 def generations(*names: str | Kernel, size: tuple[int, int, int] = SIZE) -> Generations:
-    """Run the kernels on the emulator at `size` = (m, n, k) and count.
+    """Run kernels (or names) on the emulator at `size` = (m, n, k); returns a `Counted` for each.
 
-    Raises `LabError` if a result is wrong or nothing multiplies.
+    Raises `LabError` if a result is wrong, or if a kernel executes none of the instructions in `PRODUCTS`.
     """
     found, (m, n, k) = Generations(), size
     for name in names:
         made = kernel(name) if isinstance(name, str) else name
-        made = replace(made, config=made.spec.configure()) if isinstance(name, str) else made  # not this GPU's
+        made = replace(made, config=made.spec.configure()) if isinstance(name, str) else made  # not tuned for this GPU
         run = made.run(n, m, k, backend="emulator")
         if not run.passed:
             raise LabError(

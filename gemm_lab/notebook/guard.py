@@ -1,4 +1,4 @@
-"""What a Python cell must not do to its session: flood the page, or end the session with exit()."""
+"""Protects a notebook session from its own cells: from endless output, and from ending it with exit()."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import threading
 
 from gpu_simulator.errors import LabError
 
-LIMIT = 1_000_000  # characters that a cell may print; a browser shows them all and grows slow
-AFTERWARDS = 20_000  # that are still shown after the limit
+LIMIT = 1_000_000  # characters that a cell may print; a browser becomes slow with more
+AFTERWARDS = 20_000  # characters that are still shown after the limit
 
 
 class OutputFlood(LabError):
@@ -20,7 +20,7 @@ class StaysOpen(LabError):
 
 
 class Meter:
-    """Counts what a stream is given; `write` raises `OutputFlood` in the cell that passes the limit."""
+    """Counts the characters written to a stream; `write` raises `OutputFlood` when a cell exceeds the limit."""
 
     def __init__(self, stream, limit: int = LIMIT):
         self.stream, self.limit, self.count = stream, limit, 0
@@ -29,18 +29,18 @@ class Meter:
 
     def write(self, text: str) -> int:
         before, self.count = self.count, self.count + len(text)
-        if before > self.limit:  # the cell goes on all the same: what tells of the error is shown, no more
+        if before > self.limit:  # after the error has been raised, only a short text such as its message is shown
             return self._write(text) if before <= self.limit + AFTERWARDS else len(text)
         if self.count > self.limit and threading.current_thread() is threading.main_thread():
             raise OutputFlood(
                 f"This cell printed more than {self.limit:,} characters and was stopped. Print a summary, such as a "
-                "slice or a count; what a loop prints, print every thousandth time."
+                "slice or a count; in a loop, print only every thousandth time."
             )
         return self._write(text)
 
 
 class Exit:
-    """Stands for exit and quit in a notebook: says what to do in their place."""
+    """Replaces exit() and quit() in a notebook, and says what to do instead."""
 
     def __call__(self, *_) -> None:
         raise StaysOpen(str(self))
@@ -53,7 +53,7 @@ class Exit:
 
 
 def install(ipython) -> None:
-    """Meter the output of a notebook's cells and keep exit() from ending it; in a terminal nothing changes."""
+    """Limit the output of a notebook's cells and replace exit() and quit(). In a terminal this does nothing."""
     if "ipykernel" not in sys.modules or not hasattr(ipython, "kernel"):
         return
     ipython.events.register("pre_run_cell", meter_streams)
@@ -62,7 +62,10 @@ def install(ipython) -> None:
 
 
 def meter_streams(*_) -> None:
-    """A cell begins: count from 0. IPython replaces the streams' `write` for each cell, so ours is put on top of it."""
+    """Count from 0 again at the beginning of a cell.
+
+    IPython may replace the streams' `write` for each cell; then a new `Meter` is put around it.
+    """
     for stream in (sys.stdout, sys.stderr):
         meter = getattr(stream.write, "__self__", None)
         if isinstance(meter, Meter):

@@ -1,4 +1,4 @@
-"""Whole kernels: the wavefronts that the emulator counts beside those that Nsight Compute recorded.
+"""Compares the wavefronts of whole kernels as counted by the emulator with those that Nsight Compute recorded.
 
 from gemm_lab.notebook.kernel_counts import kernel_counts
 kernel_counts("t4/02", "t4/03")
@@ -22,7 +22,10 @@ from gpu_simulator.argument_checks import checked
 
 @dataclass(frozen=True)
 class KernelCount:
-    """Shared-memory wavefronts of one launch. hardware: None where the kernel was not recorded."""
+    """The shared-memory wavefronts of one launch. shared_bytes: shared memory of a block.
+
+    ideal: the wavefronts without bank conflicts. hardware: None if the kernel was not recorded.
+    """
 
     kernel: str
     shared_bytes: int
@@ -36,7 +39,7 @@ class KernelCount:
 
 
 class KernelCounts:
-    """Shows itself as a table; `rows` holds a `KernelCount` for each kernel."""
+    """A table of wavefronts; `rows` has a `KernelCount` for each kernel."""
 
     def __init__(self, rows: list[KernelCount], n: int):
         self.rows, self.n = rows, n
@@ -71,7 +74,7 @@ class KernelCounts:
 
 @checked
 def kernel_counts(*names: str) -> KernelCounts:
-    """Run kernels on the emulator at the size of the recordings (512), compiled for the recorded GPU."""
+    """Run kernels on the emulator at the size of the recordings (512), compiled for the GPU of the recordings."""
     rungs = read_rows(data_dir("results") / "profiles" / GPU / "rungs.csv")
     recorded = {row["kernel"]: int(row["wavefronts"]) for row in rungs if row["n"] == str(PROFILED_N)}
     rows = []

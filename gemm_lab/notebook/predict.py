@@ -1,6 +1,6 @@
-"""`lab.predict(…)`: the learner says what will happen before it does, and is told how close it was.
+"""`lab.predict(…)`: asks the learner to predict a result, and later says how close the prediction was.
 
-Answers survive a restart of the notebook: they are kept in predictions.json in the state folder.
+The answers are kept in predictions.json in the state folder, so they are still there after a restart of the notebook.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from gpu_simulator.errors import ConfigError, LabError
 
 
 class Prediction:
-    """One question; `value` is the learner's answer, or None while there is none."""
+    """A question to the learner. `value` is the answer, or None if there is none yet.
+
+    The answer is a number, in `unit`, or one of `choices` if there are any.
+    """
 
     def __init__(self, question: str, unit: str = "", choices: tuple[str, ...] | list[str] = ()):
         if not isinstance(choices, (list, tuple, dict)):
@@ -38,14 +41,17 @@ class Prediction:
         self.truth: Any = None
 
     def _valid(self, stored: Any) -> float | str | None:
-        """A stored answer, or None where it is none to this question."""
+        """A stored answer, or None if it is not a valid answer to this question."""
         if self.choices:
             return stored if stored in self.choices else None
         number = isinstance(stored, (int, float)) and not isinstance(stored, bool) and math.isfinite(stored)
         return float(stored) if number else None
 
     def answer(self, value: float | str | None) -> Prediction:
-        """Store an answer: a number, or one of the choices. The answer box calls this; so can a cell."""
+        """Store an answer: a number, or one of the choices; None deletes it. The answer box and cells can call this.
+
+        Raises `ConfigError` for anything else.
+        """
         if self.choices and value is not None:
             if str(value) not in self.choices:
                 raise ConfigError(f"{shown(value)} is not one of the choices: {', '.join(self.choices)}.")
@@ -62,7 +68,7 @@ class Prediction:
         return self
 
     def compare(self, truth: float | str) -> Comparison:
-        """Hold the answer against what was counted or measured."""
+        """Compare the answer with `truth`, which was counted or measured; raises `ConfigError` for a wrong type."""
         if self.choices:
             truth = str(truth)
         elif isinstance(truth, str) or np.ndim(truth) or not isinstance(truth, (numbers.Real, np.ndarray)):
@@ -108,7 +114,7 @@ class Prediction:
         return f"{number} {self._unit_behind(value)}".strip()
 
     def _unit_behind(self, value: float) -> str:
-        """The unit behind a number: without the remark in brackets that helps to answer, and one of them is one."""
+        """The unit to write after a number: without the remark in brackets, and in the singular for 1."""
         unit = self.unit.split("(")[0].strip()
         return re.sub(r"\b([a-z]*[^\Ws])s\b", r"\1", unit, count=1) if value == 1 else unit
 
@@ -124,14 +130,14 @@ class Prediction:
         from IPython.display import display
 
         bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        with contextlib.suppress(Exception):  # no widget front end: the text asks the question just as well
+        with contextlib.suppress(Exception):  # without a widget front end, the question is shown as text
             bundle.update(self._widget()._repr_mimebundle_() or {})
         bundle.update({"text/plain": repr(self), "text/html": self._repr_html_()})
         display(bundle, raw=True)
 
 
 class Comparison:
-    """An answer beside the truth."""
+    """A prediction compared with the true value."""
 
     def __init__(self, prediction: Prediction, truth: float | str):
         self.prediction, self.truth = prediction, truth
@@ -160,7 +166,7 @@ class Comparison:
         return f"You said {p._text(p.value)}. It is {truth}; your answer was {by}."
 
     def _repr_html_(self) -> str:
-        if self.prediction.value is None:  # folded, so that a reader can still guess
+        if self.prediction.value is None:  # the answer is folded, so that a reader can still guess
             answer = f"It is {escape(self.prediction._text(self.truth))}."
             title = "You made no prediction here. Show the answer all the same."
             return card(folded(title, answer), theme.NOTE)
@@ -169,11 +175,14 @@ class Comparison:
 
 @checked
 def predict(question: str, unit: str = "", choices: tuple[str, ...] | list[str] = ()) -> Prediction:
-    """Ask the learner. Returns the `Prediction`; later, `prediction.compare(truth)` shows how close it was."""
+    """Ask the learner a question. Returns the `Prediction`; `prediction.compare(truth)` shows how close it was.
+
+    unit: of a numeric answer. choices: the possible answers, if it is not a number.
+    """
     return Prediction(question, unit, choices)
 
 
-_unsaved: dict[str, Any] = {}  # answers of this session that no file could take
+_unsaved: dict[str, Any] = {}  # answers of this session that could not be saved to the file
 
 
 def _file():
@@ -191,12 +200,12 @@ def _load() -> dict[str, Any]:
 def _store(key: str, value: Any) -> None:
     stored = {**_load(), key: value}
     try:
-        with tempfile.TemporaryDirectory(dir=_file().parent) as folder:  # gone also where the disk is full
+        with tempfile.TemporaryDirectory(dir=_file().parent) as folder:  # is removed even if the disk is full
             partial = Path(folder) / "predictions.json"
             partial.write_text(json.dumps(stored), encoding="utf-8")
             partial.replace(_file())
         _unsaved.clear()
     except (OSError, LabError) as error:
         if not _unsaved:
-            print(f"Your answers are kept until this session ends, and no longer: {error}", file=sys.stderr)
+            print(f"Your answers cannot be saved and are lost when this session ends: {error}", file=sys.stderr)
         _unsaved[key] = value

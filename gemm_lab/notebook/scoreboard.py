@@ -1,11 +1,11 @@
-"""`scoreboard()`: every measured kernel of every ladder at one size, what each idea gained, what others published.
+"""`scoreboard()`: the measured kernels of all ladders at one size, the gain of each rung, and published results.
 
 from gemm_lab.notebook.scoreboard import scoreboard
 board = scoreboard(4096)
 board                      the fastest rung of each ladder
-board.plot()               all of them, over the speed of cuBLAS and the ceiling in the same run
-board.gains("hopper")      each rung over the one that it extends; rows of different runs are refused
-board.published("t4")      a document's share of cuBLAS beside the share measured here
+board.plot()               all kernels, relative to cuBLAS and to the ceiling of the same run
+board.gains("hopper")      each rung relative to the one that it extends, only within one run
+board.published("t4")      the published fraction of cuBLAS's speed, and the fraction measured here
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ REGIME, SIZE = "sustained", 4096
 
 @checked
 def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Board:
-    """The rows of GPU `on` at n × n × n: by default of the GPU here, where it was recorded, else of the H200."""
+    """The board of GPU `on` at n × n × n, from recorded rows.
+
+    The default is the GPU here if it has recorded rows, else the H200. regime: "sustained" or "burst". Raises
+    `LabError` if there are no rows.
+    """
     present = here().present if on is None else None
     name = present.name if present is not None and results.read(results.path_for(present)) else on or RECORDED_ON
     path = results.path_for(present) if present is not None and name == present.name else results.path_of(name)
@@ -39,5 +43,5 @@ def scoreboard(n: int = SIZE, regime: str = REGIME, on: str | None = None) -> Bo
 
 
 def reading_order() -> list[str]:
-    """The ladders with something to time, in the order of the notebooks that teach them."""
+    """The names of the measured ladders, in the order of the notebooks that teach them."""
     return sorted(measured_ladders(), key=lambda name: catalog.ladder(name).notebook)

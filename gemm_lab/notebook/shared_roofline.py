@@ -1,4 +1,4 @@
-"""Two pipes of one multiprocessor: the wavefronts of shared memory beside the cycles of the tensor cores.
+"""Compares the time of two units of a multiprocessor: wavefronts of shared memory and cycles of the tensor cores.
 
 from gemm_lab.notebook.shared_roofline import shared_roofline
 shared_roofline("ampere/02", "ampere/04")
@@ -19,7 +19,7 @@ from gemm_lab.measure.cards import ProfileCard, read_cards
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.hardware.data_sheets import gpu
 
-K_STEP, N = 32, 512  # what a row is counted for, and the size of the runs
+K_STEP, N = 32, 512  # the step along K that a row counts, and the size of the runs
 MMA = 16 * 8 * 16  # multiply-adds of mma.m16n8k16
 GPUS = ("a100", "rtx5090", "h200")
 
@@ -27,10 +27,10 @@ GPUS = ("a100", "rtx5090", "h200")
 @lru_cache(maxsize=len(GPUS))
 @checked
 def cycles_per_mma(name: str) -> float | None:
-    """Cycles that one tensor core, that of one warp scheduler, is busy with one BF16 mma.m16n8k16 and FP32 sums.
+    """The cycles for which the tensor core of one warp scheduler is busy with one BF16 mma.m16n8k16 with FP32 sums.
 
-    From the data sheet: peak ÷ multiprocessors ÷ boost clock. The H200's peak belongs to wgmma, so there it comes from
-    the recorded cards of the ampere ladder; None where there are none.
+    The number comes from the data sheet: peak ÷ multiprocessors ÷ schedulers ÷ boost clock. The H200's peak is only
+    reached with wgmma, so there it is the median of the recorded cards of the ampere ladder; None if there are none.
     """
     target = gpu(name)
     if name == "h200":
@@ -45,16 +45,20 @@ def cycles_per_mma(name: str) -> float | None:
 
 
 def cycles_in(card: ProfileCard) -> float:
-    """Cycles of the tensor core for one mma in a recorded card.
+    """The cycles of the tensor core for one mma, from a recorded card.
 
-    Two shares of the same active cycles: the pipe is busy for mma x cycles, the issue slots for instructions x 1.
+    The card has two percentages of the same active cycles: in the pipe's, each mma counts with its cycles, and in that
+    of the issue slots, each instruction counts with one cycle.
     """
     return card["tensor_pipe_pct"] / card["issue_slots_pct"] * card.instructions / card.classes["tensor core"]
 
 
 @dataclass(frozen=True)
 class PipeRow:
-    """One kernel: what one block does in a step of 32 along K. `tensor` has cycles by GPU."""
+    """The work of one block of a kernel in a step of 32 along K.
+
+    `ldmatrix` and `copies` are wavefronts; `tensor` has the cycles of a tensor core by GPU, None if they are unknown.
+    """
 
     label: str
     ldmatrix: float
@@ -66,13 +70,13 @@ class PipeRow:
         return self.ldmatrix + self.copies
 
     def bound(self, name: str) -> float | None:
-        """The share of the tensor cores' rate that shared memory allows at most."""
+        """The largest fraction of the tensor cores' rate that shared memory allows, at one wavefront per cycle."""
         cycles = self.tensor[name]
         return None if cycles is None else min(1.0, cycles / self.wavefronts)
 
 
 class SharedRoofline:
-    """Shows itself as a table; `rows` holds a `PipeRow` for each kernel."""
+    """A table of wavefronts and cycles; `rows` has a `PipeRow` for each kernel."""
 
     def __init__(self, rows: list[PipeRow]):
         self.rows = rows
@@ -113,9 +117,10 @@ class SharedRoofline:
 
 @checked
 def shared_roofline(*kernels: str | Kernel) -> SharedRoofline:
-    """Run kernels (or names) on the emulator and set their wavefronts beside the cycles of their products.
+    """Run kernels (or names) on the emulator and compare their wavefronts with the cycles of their products.
 
-    Counted are ldmatrix and what fills the tiles, cp.async or 16-byte stores; a detour of the epilogue is not.
+    The wavefronts are those of ldmatrix and of the instructions that fill the tiles: cp.async or 16-byte stores. Other
+    accesses to shared memory, such as those of an epilogue, are not counted.
     """
     rows = []
     for made in (kernel(item) if isinstance(item, str) else item for item in kernels):

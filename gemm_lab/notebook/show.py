@@ -1,4 +1,4 @@
-"""`lab.figure("banks_and_wavefronts")`: a picture of the series, from the file that ships with it."""
+"""`lab.figure("banks_and_wavefronts")`: shows a picture of the series from the file that is shipped with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpu_simulator.errors import LabError
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG with a caption that says what to see."""
+    """A PNG file with a caption, which a notebook displays."""
 
     name: str
     caption: str = ""
@@ -33,7 +33,7 @@ class Picture:
 
 @checked
 def figure(name: str, caption: str = "") -> Picture:
-    """A picture by its name, with the sentence to read under it; an unknown name is a `LabError` with near ones."""
+    """A picture by its name, with a caption below it. Raises `LabError` for an unknown name, with similar names."""
     folder = data_dir("images")
     names = sorted(path.stem for path in folder.glob("*.png"))
     if name not in names:

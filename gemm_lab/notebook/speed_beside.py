@@ -1,4 +1,4 @@
-"""How fast an accepted answer is beside the rung that it belongs to: an extra on a GPU, which no grade depends on."""
+"""Compares the speed of a correct answer with that of its rung. This needs a GPU, and no grade depends on it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gpu_simulator.errors import LabError
 
 
 def speed_beside(answer: Kernel) -> list[tuple[str, str]]:
-    """Facts for the card: TFLOPS of the answer and of the rung's own text, timed in turns on this GPU.
+    """(label, value) pairs for the card: TFLOPS of the answer and of the rung's own text, timed in turns on this GPU.
 
-    Nothing without a GPU, or where it does not run these kernels.
+    The list is empty if there is no GPU or if the kernels could not be timed.
     """
     if resolve_backend(None) != "gpu":
         return []

@@ -1,4 +1,4 @@
-"""One access, counted three times: by the bank model, by the emulator, and by Nsight Compute where it was recorded.
+"""Compares three counts of the wavefronts of an access: by the bank model, the emulator and Nsight Compute.
 
 from gemm_lab.notebook.three_counts import three_counts
 three_counts("ldmatrix.x4", "128-byte rows, plain, column 0", "128-byte rows, xor, column 0")
@@ -27,14 +27,14 @@ from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks
 
 GPU, ARCH = "h200", "sm_90a"
-METRIC = "memory_l1_wavefronts_shared"  # counted by ncu for each instruction; its pipe counters leave cp.async out
+METRIC = "memory_l1_wavefronts_shared"  # ncu counts it for each instruction; its pipe counters exclude cp.async
 MOST_ROWS = 24  # a longer table is shown as a sentence
-MATRICES = {"x1": 8, "x2": 16, "x4": 32}  # lanes of ldmatrix and stmatrix whose addresses count
+MATRICES = {"x1": 8, "x2": 16, "x4": 32}  # the first lanes of ldmatrix and stmatrix, whose addresses are used
 
 
 @dataclass(frozen=True)
 class Count:
-    """Wavefronts of one instruction of one warp."""
+    """The wavefronts of one instruction of one warp. ideal: without bank conflicts."""
 
     instruction: str
     pattern: str
@@ -49,7 +49,7 @@ class Count:
 
 
 class ThreeCounts:
-    """Shows itself as a table; `rows` holds a `Count` for each access, in the order in which they were asked for."""
+    """A table of wavefronts; `rows` has a `Count` for each access, in the order of the arguments."""
 
     def __init__(self, rows: list[Count], source: str):
         self.rows, self.source = rows, source
@@ -87,25 +87,25 @@ class ThreeCounts:
 
 @checked
 def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCounts:
-    """Wavefronts of recorded one-instruction kernels. Without patterns, every recording of the instruction.
+    """The wavefronts of recorded one-instruction kernels. The emulator runs each of them now.
 
-    instruction  such as "ld.shared.v4.u32", "ldmatrix.x4" or "cp.async.cg.16", or several
-    patterns     such as "stride 3" or "128-byte rows, xor, column 0"
+    instruction  such as "ld.shared.v4.u32", "ldmatrix.x4" or "cp.async.cg.16", or a list of several
+    patterns     such as "stride 3" or "128-byte rows, xor, column 0"; by default all that were recorded
 
-    The emulator runs each kernel here and now. Raises `LabError` with near names for what was not recorded.
+    Raises `LabError` for an instruction or a pattern that was not recorded; the message lists similar names.
     """
     every, hardware = _recordings(), _recorded()
     names = [instruction] if isinstance(instruction, str) else instruction
     if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
         raise LabError(
-            "three_counts wants the name of an instruction, such as “ldmatrix.x4”, or a list of names, not "
+            "three_counts needs the name of an instruction, such as “ldmatrix.x4”, or a list of names, not "
             f"{shown(instruction)}."
         )
     rows = []
     for name in names:
         known = [pattern for other, pattern in every if other == name]
         if not known:
-            raise LabError(f"No kernel of one “{name}” was recorded; {_near(name, {other for other, _ in every})}")
+            raise LabError(f"No kernel with only “{name}” was recorded; {_near(name, {other for other, _ in every})}")
         for pattern in patterns or known:
             if (name, pattern) not in every:
                 raise LabError(f"{name} was not recorded with “{pattern}”; {_near(pattern, known)}")
@@ -118,7 +118,7 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
 
 
 def modelled(recording: Recording) -> int:
-    """The wavefronts that `hardware.banks` gives for a recording of ld, st, ldmatrix, stmatrix or cp.async."""
+    """The wavefronts by the model `hardware.banks` for a recording of ld, st, ldmatrix, stmatrix or cp.async."""
     name, pattern = recording.instruction, recording.pattern
     parts = name.split(".")
     shared, source = pattern.shared.astype(np.int64), pattern.source.astype(np.int64)
@@ -140,9 +140,9 @@ def _emulated(recording: Recording):
 
 @lru_cache(maxsize=1)
 def _recordings() -> dict[tuple[str, str], Recording]:
-    """The first recording of every instruction and pattern that the GPU has counted.
+    """The first recording of every (instruction, pattern) for which there is a count from the GPU.
 
-    Left out: wmma, whose addresses the compiler chooses, and copies of which some lanes fill with zeros.
+    Without wmma, whose addresses the compiler chooses, and without copies in which some lanes fill with zeros.
     """
     found: dict[tuple[str, str], Recording] = {}
     counted = _recorded()
@@ -164,7 +164,7 @@ def _recorded() -> dict[tuple[str, str, str], int]:
 
 @lru_cache(maxsize=1)
 def source() -> str:
-    """The GPU and the tools of the recordings, as a caption says them."""
+    """The GPU, the tools and the date of the recordings, as text for a caption."""
     (about,) = read_rows(data_dir("results") / "profiles" / GPU / "about.csv")
     return f"{about['gpu']}, driver {about['driver']}, Nsight Compute {about['ncu']}, on {about['date']}"
 

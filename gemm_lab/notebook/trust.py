@@ -1,8 +1,7 @@
-"""Which notebooks JupyterLab may trust: those of the release, known by their hash, and no other file that lies beside.
+"""Makes JupyterLab trust the notebooks of the release, which are identified by their hashes, and no others.
 
-JupyterLab runs the scripts of a trusted notebook's stored outputs as soon as it is opened. `make lab` trusts the
-series, so that its pictures and widgets show; a notebook that came from elsewhere stays untrusted, even in the same
-folder.
+JupyterLab runs the scripts in a trusted notebook's stored outputs as soon as it is opened. `make lab` trusts the
+series, so that its pictures and widgets are shown. A notebook from elsewhere stays untrusted, even in the same folder.
 
     python -m gemm_lab.notebook.trust [FOLDER]
 """
@@ -25,7 +24,7 @@ LIST = "release.sha256"
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of what a notebook says, whatever the white space and line ends of its file; "" for no notebook."""
+    """The SHA-256 of a notebook's JSON content, which ignores white space and line ends; "" if it is not JSON."""
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -34,15 +33,15 @@ def digest(path: Path) -> str:
 
 
 def release_list(folder: Path) -> str:
-    """What release.sha256 should hold for the notebooks of a folder: a line "HASH  NAME" for each."""
+    """The text that release.sha256 should have for the notebooks of a folder: a line "HASH  NAME" for each."""
     return "".join(f"{digest(path)}  {path.name}\n" for path in sorted(folder.glob("*.ipynb")))
 
 
 def sign(folder: Path, notary: NotebookNotary | None = None) -> list[Path]:
-    """Trust every notebook of the folder that is the release's; returns those that are not, which stay as they are."""
+    """Trust the notebooks of a folder that belong to the release; returns the others, which are not changed."""
     listed = data_dir("notebooks") / LIST
     known = {line.split()[0] for line in listed.read_text(encoding="utf-8").splitlines()} if listed.is_file() else set()
-    Path(jupyter_data_dir()).mkdir(parents=True, exist_ok=True)  # where the notary keeps its secret
+    Path(jupyter_data_dir()).mkdir(parents=True, exist_ok=True)  # the notary stores its key in this folder
     notary, others = notary or NotebookNotary(), []
     for path in notebooks_in(folder):
         if digest(path) in known:
@@ -53,7 +52,7 @@ def sign(folder: Path, notary: NotebookNotary | None = None) -> list[Path]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Sign what is the release's, and name the rest."""
+    """Trust the notebooks of the release in a folder, and print the names of the others. Returns 0."""
     parser = argparse.ArgumentParser(description="Trust the notebooks of this release, and only these.")
     parser.add_argument("folder", nargs="?", type=Path, default=Path("notebooks"))
     others = sign(parser.parse_args(argv).folder)

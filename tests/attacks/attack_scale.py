@@ -1,6 +1,6 @@
-"""How many attacks a run tries: a sample in `make test`, all of them in `make attack`.
+"""The number of attacks in a run: a sample in `make test`, all of them in `make attack`.
 
-The sample is the first part of the same seeded sequence, so whatever it finds, the full run finds too.
+The sample is the first part of the same seeded sequence, so the full run finds everything that the sample finds.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ def count(full: int, sample: int) -> int:
 
 
 def parts(total: int, size: int) -> list[range]:
-    """The numbers 0 … total - 1 in ranges of `size`: one test for each range, so that progress can be seen."""
+    """The numbers 0 … total - 1 in ranges of `size`. Each range is one test, so a run shows its progress."""
     return [range(first, min(first + size, total)) for first in range(0, total, size)]

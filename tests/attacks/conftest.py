@@ -1,4 +1,4 @@
-"""A progress bar for `make attack`; in `make test` pytest's own line of dots is enough."""
+"""A progress bar for `make attack`; `make test` shows only pytest's own dots."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Mutants of PTX: real kernels and small samples, changed by a seeded generator in ways that no compiler would."""
+"""Mutants of PTX: kernels and small samples, changed by a seeded generator into text that no compiler would write."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ extern "C" __global__ void kernel(int* p, float* q, int n) {
 
 @dataclass(frozen=True)
 class Sample:
-    """One kernel and what it is launched with. `arguments()` are new arrays each time."""
+    """One kernel and its launch parameters. `arguments()` returns new arrays each time."""
 
     name: str
     ptx: str
@@ -91,7 +91,7 @@ class Sample:
 
 @cache
 def sample(name: str) -> Sample:
-    """A kernel of the catalogue or of `SMALL`, compiled once in a process."""
+    """A kernel of the catalogue or of `SMALL`, which is compiled once in each process."""
     if name in SMALL:
         built = compiling.compile(SMALL[name], arch="sm_80", name="kernel.cu", entry="kernel")
         return Sample(
@@ -121,7 +121,7 @@ def sample(name: str) -> Sample:
 
 
 def launch(chosen: Sample, ptx: str, **options):
-    """Run a changed text of a sample with small budgets."""
+    """Launch a changed PTX text with the parameters of a sample; returns the report. options: of `launch`."""
     return emulator.launch(
         ptx,
         chosen.entry,
@@ -176,7 +176,7 @@ _OPCODE = re.compile(r"^\s*(?:@!?%\w+ +)?([a-z][\w.:]*)", re.M)
 
 
 class Mutator:
-    """Changes a text in one to four places. The same seed gives the same mutant."""
+    """Makes one to four changes to a text. The same seed gives the same mutant."""
 
     def __init__(self, text: str, seed: int):
         self.random, self.text = random.Random(seed), text
@@ -190,7 +190,7 @@ class Mutator:
     # ---- Pieces ----
 
     def match(self, pattern: re.Pattern):
-        """A random match of a pattern; None if there is none. Looked for from a random place, for speed."""
+        """The first match of a pattern after a random position, or else in the whole text; None if there is none."""
         start = self.random.randrange(len(self.text) + 1)
         found = pattern.search(self.text, start) or pattern.search(self.text)
         return found
@@ -199,7 +199,7 @@ class Mutator:
         return None if found is None else self.text[: found.start(group)] + text + self.text[found.end(group) :]
 
     def operand(self):
-        """(text of an instruction, its match, begin and end of one operand)."""
+        """(match of an instruction, begin and end of one of its operands); None if there is no operand."""
         found = self.match(_INSTRUCTION)
         if found is None:
             return None

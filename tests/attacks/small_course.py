@@ -1,4 +1,4 @@
-"""A course in this process whose answers are judged by a word in them, for tests of what nbgrader makes of submissions."""
+"""A small nbgrader course for tests of submissions. A word in an answer decides its grade, and no process is started."""
 
 import json
 import re
@@ -19,7 +19,7 @@ GOOD, BAD = f"{FIRST}\nRIGHT", "choice = dict(warps_m=1, warps_n=8)"
 
 
 def by_a_word(name, text, **options):
-    """In place of `grading.grade`: RIGHT or warps_m=4 passes, ILL is not judged, and everything else fails."""
+    """Replaces `grading.grade`: text with RIGHT or warps_m=4 passes, with ILL it is not judged, and otherwise it fails."""
     passed = "RIGHT" in text or "warps_m=4" in text
     return Grade(
         name, passed, float(passed), f"{'Not judged: ' * ('ILL' in text)}Read: {text[:200]}", 1, "ILL" not in text
@@ -81,14 +81,14 @@ class Course:
         return (self.folder / "feedback" / student / NAME / f"{NAME}.html").read_text()
 
     def messages(self, student):
-        """What the outputs of the checks say, together."""
+        """The outputs of all checks as one text."""
         book = nbformat.read(self.folder / "autograded" / student / NAME / f"{NAME}.ipynb", as_version=4)
         outputs = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
         return "\n".join(output.get("evalue", "") or output.get("data", {}).get("text/plain", "") for output in outputs)
 
 
 def marked(book, grade_id):
-    """The number of the first cell with this mark."""
+    """The number of the first cell with this grade_id."""
     return next(
         number
         for number, cell in enumerate(book["cells"])

@@ -1,4 +1,4 @@
-"""Chromium, a plain page that serves the widgets' modules (no Jupyter needed to draw one), and a JupyterLab."""
+"""Fixtures for Chromium: a page that draws a widget without Jupyter, and a JupyterLab server."""
 
 import json
 import os
@@ -24,7 +24,7 @@ THEMES = {
 }
 PAGE = """<!doctype html><meta charset="utf-8"><style>{look}</style>
 <body style="margin:0;padding:12px;background:var(--jp-layout-color0);{theme}"><div id="here"></div></body>"""
-# A model as anywidget hands one to a module, in the page itself.
+# Draws a widget in the page, with a model that has the interface of anywidget's.
 MOUNT = """async ([name, state]) => {
   const listeners = {}, saved = [];
   const model = {
@@ -47,7 +47,7 @@ MOUNT = """async ([name, state]) => {
 
 
 def pytest_collection_modifyitems(items):
-    """Without Chromium the tests that need it are skipped."""
+    """Skip the tests that need Chromium if it is not installed."""
     for item in items:
         if not CHROMIUM and item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.skip(reason="there is no chromium here; on Debian: apt install chromium"))
@@ -60,14 +60,14 @@ def browser_type_launch_args():
 
 @pytest.fixture
 def widget_page(page):
-    """`open(theme, width)` gives a page; `page.mount(module, state)` draws a widget in it."""
+    """A function of (theme, width, height) that opens a page, in which `page.mount(module, state)` draws a widget."""
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: said.type == "error" and errors.append(said.text))
 
     def serve(route):
         name = route.request.url.removeprefix(ADDRESS)
-        if name.startswith("joined/"):  # the one module that a front end loads
+        if name.startswith("joined/"):  # the joined module, as a front end loads it
             route.fulfill(body=esm(name.removeprefix("joined/").removesuffix(".js")), content_type="text/javascript")
         elif name.endswith(".js"):
             route.fulfill(path=WIDGETS / name, content_type="text/javascript")
@@ -95,7 +95,7 @@ def widget_page(page):
 
 @pytest.fixture
 def server(tmp_path):
-    """The address of a JupyterLab on copies of the notebooks; it and its kernels are gone afterwards."""
+    """The URL of a JupyterLab with copies of the notebooks. It and its kernels are ended after the test."""
     for folder in ("notebooks", "images"):
         shutil.copytree(ROOT / folder, tmp_path / "lab" / folder)
     runtime = tmp_path / "runtime"
@@ -146,7 +146,7 @@ def address(process, runtime: Path, log: Path, limit_s: float = 100.0) -> str:
         for file in runtime.glob("jpserver-*.json"):
             try:
                 return json.loads(file.read_text())["url"]
-            except ValueError:  # half written
+            except ValueError:  # the file is not complete yet
                 pass
         time.sleep(0.1)
     raise AssertionError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")

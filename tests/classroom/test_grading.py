@@ -78,7 +78,7 @@ def test_a_process_that_dies_or_says_nothing_while_it_judges_is_a_failed_exercis
         ("import a_module_that_is_not_installed", "did not start (exit code 1). ModuleNotFoundError"),
         ("import os; os.abort()", "did not start (signal SIGABRT)"),
         ("raise SystemExit(0)", "did not start (exit code 0)"),
-        ("print('begun', flush=True); import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", "stood still"),
+        ("print('begun', flush=True); import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", "did not finish"),
     ],
     ids=lambda value: value[:60],
 )
@@ -375,7 +375,7 @@ def test_whatever_stands_in_the_cell_is_a_choice_of_plain_numbers_or_one_sentenc
     "text", ["choice = dict(self=1)", "choice = dict(answer=1)", "choice = dict(seed=1)", "choice = dict(exercise=1)"]
 )
 def test_names_that_the_judge_itself_uses_are_no_choice(text):
-    assert "wants exercise.check(" in judged("02_warp_tile", text, 0).message
+    assert "is checked by exercise.check(" in judged("02_warp_tile", text, 0).message
 
 
 def test_an_unknown_exercise_and_text_that_is_no_number_are_refusals():

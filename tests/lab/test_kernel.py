@@ -239,10 +239,10 @@ def test_long_work_says_once_that_it_goes_on(capsys, monkeypatch):
         time.sleep(0.3)
     with emulating.still_at_work("the next", after_s=5):
         pass
-    assert capsys.readouterr().err.count("Still at work") == 1
+    assert capsys.readouterr().err.count("Still running") == 1
     monkeypatch.setattr(emulating, "WORD_S", 0.0)
     assert lab.kernel("simt/01").run(64, backend="emulator").passed
-    assert "Still at work: simt/01_naive at 64 × 64 × 64. The stop button" in capsys.readouterr().err
+    assert "Still running: simt/01_naive at 64 × 64 × 64. The stop button" in capsys.readouterr().err
 
 
 def test_a_setting_of_zero_is_said():

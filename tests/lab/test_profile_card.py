@@ -102,7 +102,7 @@ def test_a_card_of_an_earlier_text_says_so(recorded):
     old = made_card("t4/03", 2e6, wait=1)
     old.conditions["source"] = "0"
     recorded(old)
-    assert "earlier text" in lab.kernel("t4/03").profile().note
+    assert "earlier version" in lab.kernel("t4/03").profile().note
 
 
 def test_the_hash_of_a_text_sees_code_not_comments():

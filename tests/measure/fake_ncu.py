@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Stands in for ncu in tests: prints what its documentation describes, launches nothing, refuses some metrics and has
-no value for most.
+"""Replaces ncu in tests. It prints what ncu's documentation describes, but launches nothing, refuses some metrics, and
+has no values for most.
 
-FAKE_NCU chooses what goes wrong: "denied" (no right to read counters), "silent" (no report), "rounded" (instances
-that do not add up), "short" (a launch is missing).
+FAKE_NCU selects an error: "denied" (no permission to read counters), "silent" (no report), "rounded" (instances that
+do not add up), "short" (a launch is missing).
 """
 
 import csv

@@ -226,7 +226,7 @@ def test_an_undamaged_kernel_is_right():
 
 
 def test_a_fault_in_words_that_are_not_there_is_refused():
-    with pytest.raises(ConfigError, match="does not hold “mbarrier_forget”"):
+    with pytest.raises(ConfigError, match="does not contain “mbarrier_forget”"):
         inject_fault("rtx5090/02", {"mbarrier_forget": ""})
 
 

@@ -160,12 +160,12 @@ def test_an_empty_cell_for_a_whole_kernel_names_its_source():
         (
             "__launch_bounds__(32)",
             "",
-            "It has to begin: gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M,",
+            "Declare it as gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M,",
         ),
         ("__launch_bounds__(32)", "float* a, float* b, float* d, int M, int N", "int M, int N, int K)"),
         ("__launch_bounds__(32)", "float* a, float* b, float* d, double M, int N, int K", "int M, int N, int K)"),
-        ("__launch_bounds__(32)", "int M, int N, int K, float* a, float* b, float* d", "It has to begin"),
-        ("__launch_bounds__(32)", "float4 a, float* b, float* d, int M, int N, int K", "It has to begin"),
+        ("__launch_bounds__(32)", "int M, int N, int K, float* a, float* b, float* d", "Declare it as gemm("),
+        ("__launch_bounds__(32)", "float4 a, float* b, float* d, int M, int N, int K", "Declare it as gemm("),
         ("", "float* a, float* b, float* d, int M, int N, int K", "Write __launch_bounds__(…) between void and gemm"),
     ],
 )

@@ -164,7 +164,7 @@ def test_each_tile_has_its_facts():
     [
         ({}, r"check\(block_m=…, block_n=…, block_k=…\)"),
         ({"block_m": 256, "block_n": 256}, "block_k=…"),
-        ({"block_m": 256, "block_n": 256, "block_k": 32, "stages": 2}, "wants exercise.check"),
+        ({"block_m": 256, "block_n": 256, "block_k": 32, "stages": 2}, "is checked by exercise.check"),
         ({"block_m": 256, "block_n": 256, "block_k": 0}, "block_k must be a whole number"),
         ({"block_m": 256, "block_n": 256.0, "block_k": 32}, "block_n must be a whole number"),
         ({"block_m": True, "block_n": 256, "block_k": 32}, "block_m must be a whole number"),

@@ -62,7 +62,7 @@ def test_without_a_folder_answers_last_as_long_as_the_session(monkeypatch, tmp_p
     assert ask().answer(8).value == 8.0 and ask("Another?").answer(4).value == 4.0
     assert (ask().value, ask("Another?").value) == (8.0, 4.0)
     said = capsys.readouterr().err
-    assert said.count("until this session ends") == 1 and "XDG_STATE_HOME" in said
+    assert said.count("when this session ends") == 1 and "XDG_STATE_HOME" in said
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert ask().value == 8.0
     ask("A third?").answer(2)

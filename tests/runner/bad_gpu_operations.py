@@ -1,4 +1,4 @@
-"""The worker's own operations over a GPU made of Python whose kernels fail in every way; one entry is one way."""
+"""The worker's own operations with a GPU simulated in Python. Each of its kernels fails in a different way."""
 
 import ctypes
 import os

@@ -1,8 +1,8 @@
-"""More than a hundred kernels that a learner should not write, for both backends.
+"""More than a hundred bad kernels that a learner might write, for both backends.
 
-Every kernel is `gemm(float* d, int n)` with d[1024] and n = 1024, launched as its `Bad` says. `gpu` and `emulated` name
-what may come of it: the classes of the errors, or "ran" where nothing stops it. A family is a table; each of its rows
-becomes a kernel.
+Every kernel is `gemm(float* d, int n)` with d[1024] and n = 1024, launched with the parameters of its `Bad`. `gpu` and
+`emulated` are the allowed outcomes: names of error classes, or "ran" if nothing stops the kernel. Each row in the table
+of a family becomes a kernel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SPIN = ("BudgetExceeded",)
 
 @dataclass(frozen=True)
 class Bad:
-    """One bad kernel: its text, how it is launched, and what may come of it on a GPU and on the emulator."""
+    """One bad kernel: its text, its launch parameters, and the allowed outcomes on a GPU and on the emulator."""
 
     kind: str
     name: str
@@ -29,7 +29,7 @@ class Bad:
     emulated: tuple[str, ...]
     grid: tuple[int, int, int] = (2, 1, 1)
     cluster: tuple[int, int, int] = (1, 1, 1)
-    given: str = "dn"  # the arguments: d the array, n its length, letters left out or added
+    given: str = "dn"  # the arguments: d is the array, n its length, f a float; some may be missing or extra
 
     def arguments(self) -> list:
         values = {"d": np.zeros(ELEMENTS, np.float32), "n": ELEMENTS, "f": 0.5}
@@ -37,7 +37,7 @@ class Bad:
 
 
 def bad_kernels() -> list[Bad]:
-    """All of them, in an order in which the kinds take turns."""
+    """All bad kernels, with the families taking turns."""
     families = [list(family()) for family in FAMILIES]
     return [family[row] for row in range(max(map(len, families))) for family in families if row < len(family)]
 
@@ -50,7 +50,7 @@ def body(*lines: str, threads: int = 64, above: str = "") -> str:
 
 
 def outside() -> Iterator[Bad]:
-    """Addresses outside every array; the first page and the far end of the address space are mapped nowhere."""
+    """Kernels that access addresses outside every array, where no memory is mapped."""
     pointers = {
         "null": "((T*)0)", "first page": "((T*)(size_t)(16 * (threadIdx.x + 1)))", "far": "((T*)((char*)d + (1ll << 38)))",
         "behind": "((T*)((char*)d - (1ll << 38)))", "not canonical": "((T*)0xdead000000000000ull)",
@@ -224,7 +224,7 @@ def hangs() -> Iterator[Bad]:
         "a barrier of one warp": 'if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;"); d[0] = n;',
     }
     for name, line in waits.items():
-        ends = (HANG,) if "too many" in name or "two" in name else (HANG, RAN)  # a warp that has left may count
+        ends = (HANG,) if "too many" in name or "two" in name else (HANG, RAN)  # a warp that has exited may count
         yield Bad("hang", name, body(line, "d[1] = n;"), ends, ("Deadlock",))
     yield Bad(
         "hang",
@@ -245,7 +245,7 @@ def hangs() -> Iterator[Bad]:
     )
 
 
-# ---- Launches that cannot be ----
+# ---- Impossible launches ----
 
 
 def huge_launches() -> Iterator[Bad]:
@@ -389,7 +389,7 @@ def out_of_memory() -> Iterator[Bad]:
         )
 
 
-# ---- Noise, exits, arguments ----
+# ---- Output, exits, arguments ----
 
 
 def floods() -> Iterator[Bad]:
@@ -400,7 +400,7 @@ def floods() -> Iterator[Bad]:
             "and a fault",
             'for (int i = 0; i < n; ++i) printf("%d\\n", i); ((float*)0)[n] = 1;',
             (FAULT, RAN),
-        ),  # a store through a null pointer may be compiled away, and was on an H200
+        ),  # the compiler may remove a store through a null pointer, as it did for an H200
         ("without end", 'volatile float* p = d; while (p[0] == 0) printf("still %f\\n", p[0]);', (HANG,)),
     ):
         yield Bad("flood", name, body(line), gpu, (RAN, "BudgetExceeded", "MemoryFault"))

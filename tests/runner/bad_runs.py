@@ -1,4 +1,4 @@
-"""One bad kernel after another: what came of each, and what is left of processes, files and memory."""
+"""Runs bad kernels and records their outcomes, and counts the processes and files that are left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gpu_simulator.errors import LabError
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one kernel: an error's class or "ran", its message, seconds, and characters it printed."""
+    """The outcome of one kernel. found: an error's class or "ran".   printed: the number of characters it printed."""
 
     bad: Bad
     found: str
@@ -28,7 +28,7 @@ class Outcome:
 
 
 def on_emulator(bad: Bad, arch: str = "sm_90a") -> Outcome:
-    """Compile and emulate; whatever is not an error of the lab passes through."""
+    """Compile and emulate a kernel. Exceptions that are not errors of the lab are not caught."""
     begin, printed = time.monotonic(), 0
     try:
         made = compiling.compile(bad.source, arch=arch, name="bad")
@@ -49,7 +49,7 @@ def on_emulator(bad: Bad, arch: str = "sm_90a") -> Outcome:
 
 
 def on_gpu(bad: Bad, session: Session, arch: str, timeout_s: float) -> Outcome:
-    """Compile and launch in the session's worker, without the second run that finds the line."""
+    """Compile a kernel and launch it in the session's worker, without the second run that finds the faulty line."""
     begin, session.output = time.monotonic(), ""
     try:
         made = compiling.compile(bad.source, arch=arch, name="bad")
@@ -70,7 +70,7 @@ def on_gpu(bad: Bad, session: Session, arch: str, timeout_s: float) -> Outcome:
 
 
 def children() -> dict[int, str]:
-    """The state of every child of this process: "Z" for one that ended and was not waited for."""
+    """{process id: state} of all children of this process. The state is "Z" for a zombie."""
     found = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,9 +1,9 @@
-"""`cupy.cuda` as Python objects over host memory, so that the worker's own logic runs without a GPU.
+"""A replacement for `cupy.cuda` that works on host memory, so that the worker's own code runs without a GPU.
 
-Only what `gpu_runner` uses, with CuPy's own names; like CuPy's compiled wrappers it takes whole numbers for
-handles, addresses and sizes and nothing else. A "kernel" is a Python function; its arguments are read from the
-pointers that the driver would read. `gemmEx` follows cuBLAS's definition (column-major, leading dimensions), so a
-wrong transposition shows.
+It has only what `gpu_runner` uses, with CuPy's names. Like CuPy's compiled wrappers, it accepts only integers as
+handles, addresses and sizes. A "kernel" is a Python function, whose arguments are read from the same pointers that the
+driver would read. `gemmEx` follows cuBLAS's definition (column-major, leading dimensions), so it reveals a wrong
+transposition.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ REAL = {0: "f32", 2: "f16", 14: "bf16"}
 
 
 def view(address, count, dtype):
-    """`count` elements of host memory as an array."""
+    """`count` elements of host memory at `address`, as an array that shares this memory."""
     dtype = dtype_of(dtype)
     raw = (ctypes.c_ubyte * (count * dtype.itemsize)).from_address(address)
     return np.frombuffer(raw, np.uint8).view(dtype)
@@ -80,7 +80,7 @@ class CUBLASError(RuntimeError):
 
 
 class FakeGpu:
-    """What the pieces of the fake share: memory, a clock, the error of the last kernel."""
+    """The state that all parts of the fake share: memory, a clock in milliseconds, the error of the last kernel."""
 
     def __init__(self, kernels, free=2**30, capability=(9, 0)):
         self.kernels = {
@@ -120,7 +120,7 @@ class FakeGpu:
         gpu = self
 
         class Event:
-            """Records the clock; `done` does not tell an error from work that goes on, as CuPy's."""
+            """An event that records the clock."""
 
             def __init__(self):
                 self.ptr = gpu.handle(None)
@@ -211,7 +211,7 @@ class FakeRuntime:
     def deviceSynchronize(self):
         self.check_status(self.gpu.failing)
 
-    def eventQuery(self, event):  # CuPy returns the status and raises nothing
+    def eventQuery(self, event):  # like CuPy, returns the status and raises nothing
         assert isinstance(self.gpu.handles[index(event)], float)
         return self.gpu.failing
 
@@ -246,7 +246,7 @@ class FakeDriver:
         shape = (index(gx), index(gy), index(gz))
         self.check_status(self.gpu.run(index(function), index(pointers), shape, index(bx), None))
 
-    # ---- The names of cuda.bindings.driver that `gpu_runner.bindings` calls ----
+    # ---- The functions of cuda.bindings.driver that `gpu_runner.bindings` calls ----
 
     def cuLaunchKernelEx(self, config, function, pointers, extra):
         (attribute,) = config.attrs
@@ -264,7 +264,7 @@ class FakeDriver:
 
 
 class FakeBlas:
-    """`cupy.cuda.cublas`: gemmEx by cuBLAS's definition, on host memory."""
+    """A replacement for `cupy.cuda.cublas`: gemmEx by cuBLAS's definition, on host memory."""
 
     CUBLASError = CUBLASError
 
@@ -286,7 +286,7 @@ class FakeBlas:
             item = flat.dtype.itemsize
             return np.lib.stride_tricks.as_strided(flat, (rows, columns), (item, ld * item))
 
-        def scale(address):  # in the compute type
+        def scale(address):  # alpha and beta have the compute type
             return float(view(index(address), 1, "f16" if compute == 64 else "f32")[0])
 
         left = matrix(a, kind_a, lda, *((m, k) if op_a == 0 else (k, m))).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Operations for a worker without a GPU: what a session has to survive."""
+"""Operations of a worker without a GPU, which fail in the ways that a session has to handle."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ def flood(context, megabytes):
 
 
 def say(context, text):
-    ctypes.CDLL(None).printf(b"%s", text.encode())  # C's buffer, which device printf uses too
+    ctypes.CDLL(None).printf(b"%s", text.encode())  # device printf uses this C buffer, too
     return text
 
 
@@ -44,7 +44,7 @@ def bug(context):
 
 
 def answer_slowly(context, path):
-    """Leave a process id behind, then wait: the parent dies meanwhile."""
+    """Write this process's id to a file, then wait, so that a test can end the parent meanwhile."""
     with open(path, "w") as out:
         out.write(str(os.getpid()))
     context.running()

@@ -1,4 +1,4 @@
-"""PTX of small kernels, made by NVRTC, for the tests of the instrumentation."""
+"""PTX of small kernels, compiled by NVRTC, for the tests of the instrumentation."""
 
 import functools
 from pathlib import Path
@@ -76,7 +76,7 @@ def ptx_of(name: str, arch: str) -> str:
 
 
 def line_of(name: str, words: str) -> int:
-    """The 1-based line of a sample on which `words` stand first."""
+    """The 1-based number of the first line of a sample that contains `words`."""
     return next(i for i, line in enumerate(KERNELS[name].splitlines(), 1) if words in line)
 
 

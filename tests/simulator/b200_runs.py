@@ -1,4 +1,4 @@
-"""Rungs of the b200 ladder on the emulator, with small integers: what the tests of this ladder share."""
+"""Runs rungs of the b200 ladder on the emulator with small integers, for the tests of this ladder."""
 
 import ml_dtypes
 import numpy as np
@@ -19,7 +19,10 @@ def compiled(rung, source=None, **config):
 
 
 def run(rung, m, n, k, sms=148, made=None, ptx=None, **options):
-    """(report, D, the exact result rounded to BF16). made: a compiled variant; ptx: text to run in its place."""
+    """Run a rung; returns (report, D, the exact result rounded to BF16), the two arrays as float32.
+
+    made: a compiled variant to run instead.   ptx: PTX text to run instead.
+    """
     spec, made = catalog.kernel(f"b200/{rung}"), made or compiled(rung)
     rng = np.random.default_rng(m + n + k)
     a, b = (rng.integers(-2, 3, shape).astype(BF16) for shape in ((m, k), (n, k)))
@@ -41,21 +44,21 @@ def run(rung, m, n, k, sms=148, made=None, ptx=None, **options):
     return report, d.astype(np.float32), exact.astype(np.float32)
 
 
-RING = {"NUM_STAGES": 2}  # the shortest ring, which comes round soonest
+RING = {"NUM_STAGES": 2}  # the shortest ring of stages, which is reused soonest
 
 
 def small(rung) -> dict:
-    """Three tiles for one block or pair, so that either accumulator is used again, and one k tile more than `RING` has."""
+    """Arguments of `run` for three tiles on one block or pair, which reuses an accumulator, and a stage of `RING`."""
     pair = rung in PAIRS
     return {"m": 256 if pair else 128, "n": 768, "k": 64 * (RING["NUM_STAGES"] + 1), "sms": 2 if pair else 1}
 
 
 def fails(rung, made, **what) -> bool:
-    """Whether a broken kernel is caught, by a fault, by a hazard or by a wrong answer, in late timing."""
+    """Whether late timing reveals that a kernel is broken, by a fault, a hazard or a wrong result."""
     try:
         report, d, exact = run(
             rung, **small(rung), made=made, hazards=True, timing="late", max_instructions=10**7, **what
         )
-    except EmulatorError:  # a wait that never ends, a descriptor that cannot be
+    except EmulatorError:  # such as a wait that never ends, or an impossible descriptor
         return True
     return bool(report.hazards) or not np.array_equal(d, exact)

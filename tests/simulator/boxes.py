@@ -1,4 +1,4 @@
-"""Boxes to copy: maps, coordinates and places, for the emulator's tests and for a comparison with a GPU."""
+"""Boxes for TMA copies: tensor maps and coordinates, for tests of the emulator and for a comparison with a GPU."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-import ml_dtypes  # noqa: F401  names bfloat16 to NumPy
+import ml_dtypes  # noqa: F401  registers bfloat16 with NumPy
 import numpy as np
 
 from gemm_lab import compiling
@@ -15,14 +15,17 @@ from gpu_simulator.hardware.tensor_map import TensorMap
 SOURCE = Path(__file__).with_name("boxes.cu").read_text()
 ROOM = 24576
 POISON = 0xCD
-# Bytes of the element that fills where NaN is asked for, recorded on an H200: the same 16 bits over and over.
+# The bytes of an element that is filled with NaN, recorded on an H200: the same 16 bits repeated.
 NAN_BYTES = {
     "float16": "f77f", "bfloat16": "f77f", "float32": "f77ff77f", "float64": "f77ff77ff77ff77f",
 }  # fmt: skip
 
 
 class Box(NamedTuple):
-    """shape: of the array, outermost first.   box, coordinates: innermost first.   at: in shared memory."""
+    """One box. shape: of the array, outermost dimension first.   box, coordinates, steps: innermost dimension first.
+
+    at: its byte offset in shared memory.   fill: the value outside the array, "zero" or "nan".
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -39,7 +42,7 @@ class Box(NamedTuple):
         return raw.astype(self.dtype)
 
     def stops(self, store: bool) -> bool:
-        """Does the GPU stop with an illegal instruction? Recorded on an H200 for the first 56 boxes."""
+        """Whether the GPU stops with an illegal instruction. Recorded on an H200 for the first 56 boxes."""
         return bool(self.coordinates[0] * np.dtype(self.dtype).itemsize % 16 or (store and min(self.coordinates) < 0))
 
     def tensor_map(self, array) -> TensorMap:
@@ -52,13 +55,13 @@ def build(rank: int, store: bool, arch: str):
 
 
 def arguments(box: Box, tensor_map: TensorMap, smem: np.ndarray, done: np.ndarray, size: int | None = None) -> list:
-    """size: bytes that the barrier expects, by default those of the box."""
+    """The arguments of the kernel in boxes.cu. size: bytes that its barrier expects, by default those of the box."""
     at = (*box.coordinates, 0, 0, 0, 0)[:5]
     return [tensor_map, smem, done, box.at, tensor_map.box_bytes if size is None else size, *at]
 
 
 def boxes() -> list[Box]:
-    """Every swizzle at every kind of edge; one to five dimensions; places off the pattern; strides; NaN."""
+    """Boxes with every swizzle at every kind of edge, one to five dimensions, various offsets, strides, and NaN fill."""
     found = []
     corners = ((0, 0), (16, 5), (3, 1), (-5, -2), (70, 90), (40, 97), (-64, 0), (200, 300))
     for swizzle, (x, y) in product((0, 32, 64, 128), corners):
@@ -87,7 +90,7 @@ def boxes() -> list[Box]:
         Box("bfloat16", (100, 88), (64, 24), (40, 90), 128, 0, "nan"),
         Box("bfloat16", (100, 88), (32, 24), (-8, -3), 64, 0, "nan"),
         Box("float16", (100, 88), (64, 24), (-8, 90), 128, 0, "nan"),
-        Box("float16", (100, 88), (64, 24), (9, 8), 128),  # one element off the 16 bytes
+        Box("float16", (100, 88), (64, 24), (9, 8), 128),  # not a multiple of 16 bytes
         Box("uint8", (40, 96), (64, 16), (15, 3), 64),
         Box("float64", (50, 20), (16, 8), (1, 45), 128),
     ]

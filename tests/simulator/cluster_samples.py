@@ -1,4 +1,4 @@
-"""Kernels in clusters, for the emulator's tests and for a comparison with a GPU."""
+"""Kernels with clusters, for tests of the emulator and for a comparison with a GPU."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ extern "C" __global__ void kernel(uint32_t* out) {
 
 
 class Sample(NamedTuple):
-    """A launch. grid, cluster: three numbers each.   args: arrays are what comes back."""
+    """A kernel with its launch parameters. args: the arrays among them receive the results."""
 
     compiled: object
     grid: tuple[int, int, int]
@@ -51,13 +51,13 @@ class Sample(NamedTuple):
     cluster: tuple[int, int, int]
 
     def emulate(self, **options):
-        """The report."""
+        """Launch it on the emulator; returns the report."""
         return emulator.launch(
             self.compiled, "kernel", self.grid, self.threads, self.args, cluster=self.cluster, **options
         )
 
     def launched(self) -> list[np.ndarray]:
-        """The arrays that `gpu_runner.launch` brings back: those of tensor maps, too, in the order of the arguments."""
+        """The arrays that `gpu_runner.launch` returns, including those of tensor maps, in the order of the arguments."""
         return [getattr(value, "array", value) for value in self.args if not isinstance(value, int)]
 
 
@@ -67,21 +67,21 @@ def build(source, arch, threads):
 
 
 def sample(body, cluster=2, blocks=None, threads=64, arch="sm_90a") -> Sample:
-    """A body that may use t, rank, words, at, full, mine; 128 words a block come back."""
+    """A sample whose `body` may use t, rank, words, at, full and mine. Its result has 128 words for each block."""
     blocks = cluster if blocks is None else blocks
     compiled = build(KERNEL.replace("BODY", body), arch, threads)
     return Sample(compiled, (blocks, 1, 1), threads, [np.full((blocks, 128), 99, np.uint32)], (cluster, 1, 1))
 
 
 def run(body, cluster=2, blocks=None, threads=64, arch="sm_90a", **options):
-    """(words by block, report)."""
+    """Emulate a `sample`; returns (its words by block, the report)."""
     made = sample(body, cluster, blocks, threads, arch)
     report = made.emulate(**options)
     return made.args[0], report
 
 
 def filled(text: str, **parts: str) -> str:
-    """The text with each name replaced by its part."""
+    """The text with each name in `parts` replaced by its value."""
     for name, part in parts.items():
         text = text.replace(name, part)
     return text
@@ -184,7 +184,8 @@ REMOTE = {
 }  # fmt: skip
 
 
-# Every block dumps its shared memory. ISSUE: who copies what; EXPECT: bytes that each block's barrier announces.
+# Every block writes its shared memory to `out`. ISSUE is replaced by the code that starts copies; `expect` has the bytes
+# that each block's barrier expects.
 COPIES = (
     HEAD
     + """
@@ -221,7 +222,7 @@ BOX = (64, 12)  # of 16-bit numbers: 1,536 bytes
 
 
 def copies(issue, mask=3, cluster=2, expect=None, blocks=None, end="cluster_sync();", arch="sm_90a") -> Sample:
-    """1,024 words of every block come back. expect: bytes that the barrier of each is told of."""
+    """A sample whose result has 1,024 words for each block. expect: the bytes that the barrier of each block expects."""
     blocks = cluster if blocks is None else blocks
     array, out = np.arange(40 * 88, dtype=np.uint16).reshape(40, 88), np.zeros((blocks, 1024), np.uint32)
     announced = [1536 * (mask >> block % cluster & 1) for block in range(blocks)] if expect is None else expect
@@ -265,11 +266,11 @@ STORES = {
     "b64": ("b64 [%0], %3, [%4];", 8),
     "v2": ("v2.b32 [%0], {%1, %2}, [%4];", 8),
     "v4": ("v4.b32 [%0], {%1, %2, %1, %2}, [%4];", 16),
-}  # the operands, and bytes
+}  # (the end of the instruction, its bytes)
 
 
 def store(form: str) -> Sample:
-    """st.async from each block to the other."""
+    """A sample with st.async from each block to the other."""
     text, width = STORES[form]
     issue = f"""
       asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.{text}"
@@ -279,7 +280,7 @@ def store(form: str) -> Sample:
 
 
 def reduction(change: str, kind: str) -> Sample:
-    """red.async of every thread's number to the first word of the other block, which holds 5."""
+    """A sample with red.async of every thread's number to the first word of the other block, whose initial value is 5."""
     issue = f"""
       if (t == 0) tile[0] = 5;
       cluster_sync();
@@ -312,5 +313,5 @@ def _defined() -> dict[str, Callable[[], Sample]]:
     return found
 
 
-# Samples whose outcome is defined, so that a GPU and the emulator have to agree: functions that make them.
+# Functions that create samples with defined results, for which a GPU and the emulator must agree.
 DEFINED = _defined()

@@ -1,4 +1,4 @@
-"""CUDA text to a launch: what every test of the emulator starts from."""
+"""Fixtures for tests of the emulator: compiling and launching CUDA text, and a random generator."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,10 @@ from gemm_lab import compiling
 
 @pytest.fixture
 def cuda():
-    """cuda(source, *args, grid, block, arch, **options): compile `kernel` and launch it; returns the Report."""
+    """The function cuda(source, *args, grid, block, arch, **options), which compiles and launches a kernel.
+
+    It returns the `Report`.
+    """
 
     def run(source, *args, grid=1, block=32, arch="sm_80", entry="kernel", **options):
         compiled = compiling.compile(source, arch=arch, name="kernel.cu", entry=entry)

@@ -1,4 +1,4 @@
-"""Products of tensor cores to try: operands laid out by the PTX ISA's formulas, element by element, and what D must be."""
+"""Products by tcgen05.mma for tests: operands laid out by the formulas of the PTX ISA, and the expected D."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Product:
-    """One tcgen05.mma, or `steps` of them along K. swizzle_a, swizzle_b: bytes.   group: blocks that multiply."""
+    """One tcgen05.mma, or `steps` of them along K.
+
+    swizzle_a, swizzle_b: in bytes.   group: the number of blocks that multiply together.   inside: A is in tensor
+    memory.   column, lane: the place of D.
+    """
 
     m: int
     n: int
@@ -73,9 +77,9 @@ class Product:
 
 
 def offset(row: int, k: int, rows: int, columns: int, size: int, major: str, swizzle: int) -> int:
-    """Byte of an element of a tile, `columns` along K, by the table of canonical layouts (PTX ISA, tcgen05).
+    """The byte offset of an element in a tile of rows × columns (along K), by the canonical layouts (PTX ISA, tcgen05).
 
-    Blocks of `swizzle` bytes (16 for none) along the dense dimension follow each other.
+    The tile consists of consecutive blocks of `swizzle` bytes (16 without a swizzle) along the dense dimension.
     """
     wide = (swizzle or 16) // size
     if major == "k":
@@ -88,7 +92,7 @@ def offset(row: int, k: int, rows: int, columns: int, size: int, major: str, swi
 
 
 def tile(start: int, rows: int, columns: int, size: int, major: str, swizzle: int) -> SharedTile:
-    """The descriptor of such a tile, whose blocks of `swizzle` bytes follow each other."""
+    """The description of a tile with the layout of `offset`, which begins at byte `start` of shared memory."""
     wide = (swizzle or 16) // size
     eight = 8 * wide * size
     if major == "k":
@@ -99,7 +103,7 @@ def tile(start: int, rows: int, columns: int, size: int, major: str, swizzle: in
 
 
 def image(values: np.ndarray, size: int, major: str, swizzle: int) -> np.ndarray:
-    """Bytes of a tile of shared memory. values: (rows, columns)."""
+    """The bytes of a tile in shared memory, with the layout of `offset`. values: an array (rows, columns)."""
     rows, columns = values.shape
     out = np.zeros(ROOM - MIDDLE, np.uint8)
     raw = np.ascontiguousarray(values).view(np.uint8).reshape(rows, columns, size)
@@ -130,7 +134,10 @@ def build(group: int, ws: bool, inside: bool, disable: bool, scale: int, kind: s
 
 
 def places(p: Product):
-    """(block, lane, column) of every element of D, (m, n) each: PTX ISA, "Data Path Layout Organization"."""
+    """Three arrays (m, n) with the block, lane and column of every element of D.
+
+    PTX ISA, "Data Path Layout Organization".
+    """
     row, column = np.indices((p.m, p.n))
     each = p.m // p.group
     block, row = row // each, row % each
@@ -145,7 +152,10 @@ def places(p: Product):
 
 
 def run(p: Product, seed: int = 0, change=lambda a, b, word: (a, b, word), **options):
-    """(tensor memory as it is, as it has to be, the report)."""
+    """Emulate a product of small integers; returns (tensor memory afterwards, expected tensor memory, report).
+
+    change: modifies the descriptors of A and B and the instruction descriptor.
+    """
     rng, size, columns = np.random.default_rng(seed), KINDS[p.kind].size, p.k * p.steps
     low = 0 if p.kind == "i8" else -3
     a = rng.integers(low, 4, (p.m, columns)).astype(TYPES[p.a])
@@ -192,7 +202,7 @@ def run(p: Product, seed: int = 0, change=lambda a, b, word: (a, b, word), **opt
 
 
 def expected(p: Product, a, b, before, block, lane, column) -> np.ndarray:
-    """Tensor memory after the products, in whole numbers."""
+    """The expected tensor memory after the products, as uint32 words."""
     sign = (-1 if p.negate[0] else 1) * (-1 if p.negate[1] else 1)
     product = sign * (a.astype(np.float64) @ b.astype(np.float64).T)
     old = before[block, lane, column]

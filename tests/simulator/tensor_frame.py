@@ -1,11 +1,11 @@
-"""One block that allocates tensor memory, multiplies, waits and loads: what tests of tcgen05 take apart."""
+"""A kernel of one block that allocates tensor memory, multiplies, waits and loads. Tests of tcgen05 change its parts."""
 
 import numpy as np
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
 
-# One block; `slot` and `barrier` are shared addresses, `base` what was allocated. BODY follows the allocation.
+# `slot` and `barrier` are shared addresses; after START, `base` is the allocated address in tensor memory.
 FRAME = """
 #include "config.cuh"
 #include "ptx/elect.cuh"

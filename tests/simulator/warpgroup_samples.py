@@ -1,4 +1,4 @@
-"""CUDA with wgmma for the tests: one multiplication of any form, and a GEMM with a ring of stages."""
+"""Kernels with wgmma for tests: a single multiplication of any form, and a GEMM with a ring of stages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ LETTER = {"f32": "f", "s32": "r", "f16": "r"}
 
 
 class Form(NamedTuple):
-    """majors: "k" or "mn" of A and B.   swizzles: of A and B, in bytes.   signs: imm-scale-a and -b."""
+    """One form of wgmma.mma_async. b: its type, "" for that of A.   majors: "k" or "mn", for A and B.
+
+    swizzles: in bytes, for A and B.   signs: imm-scale-a and imm-scale-b.
+    """
 
     n: int
     a: str = "bf16"
@@ -44,7 +47,7 @@ class Form(NamedTuple):
 
 
 def wrapper(form: Form, name: str = "multiply") -> str:
-    """A device function `name(acc, a, b, scale_d)`; a is a descriptor or four registers."""
+    """The source of a device function `name(acc, a, b, scale_d)`, where a is a descriptor or four registers."""
     count = form.registers
     d = ", ".join(f"%{i}" for i in range(count))
     a = "{" + ", ".join(f"%{count + i}" for i in range(4)) + "}" if form.a_in_registers else f"%{count}"
@@ -66,8 +69,8 @@ def wrapper(form: Form, name: str = "multiply") -> str:
     )
 
 
-# Operands come as raw shared memory, each byte for the shared address of its number (before the first of them a GPU keeps
-# 1 KB for itself); D goes out register by register, by thread.
+# `image` has the raw contents of shared memory by shared address (a GPU reserves the first 1 KB for itself). `d` has the
+# accumulators of each thread, register by register.
 ONE = """
 #include "config.cuh"
 {wrapper}
@@ -94,7 +97,7 @@ IMAGE_BYTES = 49152
 
 @cache
 def one(form: Form):
-    """Compiled: one multiplication."""
+    """The compiled kernel with one multiplication of this form."""
     load = "uint32_t frag[4]; for (int i = 0; i < 4; i++) frag[i] = fragments[threadIdx.x * 4 + i];"
     source = ONE.format(
         wrapper=wrapper(form),
@@ -109,7 +112,7 @@ def one(form: Form):
 
 
 def tile_of(start: int, lines: int, form: Form, operand: int) -> SharedTile:
-    """A dense place for A (operand 0, 64 rows) or B."""
+    """A tile without gaps at byte `start`, for A (operand 0) or B (operand 1) with `lines` rows along M or N."""
     swizzle, major, size = form.swizzles[operand], form.majors[operand], BYTES[form.a]
     dense = 8 * (swizzle or 16)
     if major == "k":
@@ -122,7 +125,7 @@ def tile_of(start: int, lines: int, form: Form, operand: int) -> SharedTile:
 
 
 def place(image: np.ndarray, tile: SharedTile, matrix: np.ndarray) -> int:
-    """Write a matrix (rows along M or N, columns along K) of raw elements to the image; returns the descriptor."""
+    """Write the raw elements of a matrix (rows along M or N, columns along K) to `image`; returns its descriptor."""
     size = matrix.itemsize
     at = element_addresses(tile, *matrix.shape, size)
     image.view(f"u{size}")[at // size] = matrix.view(f"u{size}")

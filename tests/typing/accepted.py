@@ -1,4 +1,4 @@
-"""Uses of the public interfaces whose types are right. `mypy` reads this file; nothing runs it."""
+"""Uses of the public interfaces with correct types. `mypy` checks this file; it is never executed."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from gpu_simulator.observers.inspection import Access, Snapshot
 
 
 def a_learners_session() -> None:
-    """What notebook 00 types."""
+    """Code as in notebook 00."""
     kernel = lab.kernel("t4/03", BLOCK_K=64)
     assert_type(kernel, lab.Kernel)
     run = kernel(BLOCK_K=32).run(n=512)
@@ -31,7 +31,7 @@ def a_learners_session() -> None:
 
 
 def the_simulator_alone(source: str, folder: Path) -> None:
-    """Compile, launch, look inside."""
+    """Compile, launch and inspect a kernel without the lab."""
     compiled = compile(source, arch="sm_90a", config={"BLOCK_M": 128}, include=[folder])
     assert_type(compiled, Compiled)
     report = gpu_simulator.launch(compiled, grid=(2, 2), block=128, args=(np.zeros(4), 3), hazards=True)

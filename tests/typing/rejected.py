@@ -1,4 +1,4 @@
-"""Uses of the public interfaces that a type checker must refuse: each line that ends in `# wrong`, and no other."""
+"""Wrong uses of the public interfaces. A type checker must reject each line that ends in `# wrong`, and no other."""
 
 import gemm_lab as lab
 import gpu_simulator
@@ -6,7 +6,7 @@ from gpu_simulator.compiler import compile
 
 
 def a_learners_session() -> None:
-    """What can go wrong in a cell."""
+    """Mistakes in a notebook cell."""
     lab.kernels("t4/03")  # wrong
     lab.kernel(3)  # wrong
     lab.kernel("t4/03", BLOCK_K="64")  # wrong
@@ -18,7 +18,7 @@ def a_learners_session() -> None:
 
 
 def the_simulator_alone(source: str) -> None:
-    """What can go wrong in a script."""
+    """Mistakes in a script."""
     compile(source)  # wrong
     compile(source, arch=90)  # wrong
     gpu_simulator.launch(source, grid="2")  # wrong

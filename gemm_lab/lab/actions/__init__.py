@@ -1,1 +1,1 @@
-"""What a Kernel does: one file for each method of `gemm_lab.lab.kernel.Kernel` that is more than a line."""
+"""Implements the longer methods of `gemm_lab.lab.kernel.Kernel`."""

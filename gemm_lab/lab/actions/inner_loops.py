@@ -1,8 +1,8 @@
-"""How often the inner loops of a main loop run: machine code does not say, the emulator counts it.
+"""Finds how often the inner loops of a main loop run. The machine code does not say it, but the emulator counts it.
 
 A memory instruction of the machine code and the PTX instruction that it came from have the same source line. The
-emulator executes the PTX at the kernel's smallest size; executions of a line over the copies of it in the machine
-code are turns of the loop that they stand in.
+emulator executes the PTX at the kernel's smallest size. The number of times that a line is executed, divided by the
+number of its copies in the machine code, is the number of iterations of the loop that contains it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ from gpu_simulator.compiler import Compiled, SassLine
 from gpu_simulator.compiler.main_loop import MainLoop
 from gpu_simulator.errors import LabError
 
-# SASS opcode → how the PTX instruction begins. ptxas translates each of them one to one where it does not join them.
+# SASS opcode → the beginning of the PTX opcode. ptxas translates each of these instructions into one, unless it merges
+# several.
 FAMILIES = {"LDG": "ld.global", "STG": "st.global", "LDS": "ld.shared", "STS": "st.shared", "LDSM": "ldmatrix"}
 AGREE = 1.02
 
 
 def trips(kernel: Launchable, compiled: Compiled, loop: MainLoop, lines: Sequence[SassLine]) -> list[float | None]:
-    """Turns of each loop of `loop.inner` per turn of the main loop, averaged over warps; None where none was found."""
+    """The number of iterations of each loop in `loop.inner` per iteration of the main loop, averaged over warps.
+
+    It is None for a loop whose count could not be found.
+    """
     if not loop.inner or "BLOCK_K" not in kernel.config:
         return [None] * len(loop.inner)
     m, n, k = emulating.smallest_size(kernel)
@@ -57,12 +61,12 @@ def trips(kernel: Launchable, compiled: Compiled, loop: MainLoop, lines: Sequenc
 
 
 def _places(lines: Sequence[SassLine]) -> Counter:
-    """Copies of each memory instruction: by opcode, file and line of the source."""
+    """The number of copies of each memory instruction in `lines`, by (opcode, file, source line)."""
     return Counter(
         (base, PurePath(line.file).name, line.line) for line in lines if (base := line.opcode.split(".")[0]) in FAMILIES
     )
 
 
 def _agreed(found: list[float]) -> float | None:
-    """The number of turns, if all instructions of the loop tell the same."""
+    """The number of iterations, if all instructions of the loop give the same number within 2 %; else None."""
     return max(found) if found and max(found) <= AGREE * min(found) else None

@@ -1,4 +1,4 @@
-"""The instruction mix of a Kernel: its machine code by class, inner loops counted as often as they run."""
+"""The instruction mix of a Kernel: its machine code by class, with inner loops counted as often as they run."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from gpu_simulator.compiler.main_loop import main_loop, opcodes
 
 
 def instruction_mix(kernel: Launchable, arch: str | None = None) -> InstructionMix:
-    """The mix of a `Kernel` for `arch` (default: what it compiles for here)."""
+    """The instruction mix of a kernel for `arch` (default: as in `Kernel.compile`)."""
     compiled = kernel.compile(arch)
     lines = compiler.disassemble(compiled)
     loop, tile = main_loop(lines), kernel.config.get("BLOCK_K")
-    multiplying = [kernel.config.get(name, 0) for name in ("NUM_WARPS_M", "NUM_WARPS_N")]  # a producer warp does not
+    multiplying = [kernel.config.get(name, 0) for name in ("NUM_WARPS_M", "NUM_WARPS_N")]  # without producer warps
     warps = multiplying[0] * multiplying[1] or compiled.threads // 32
     products = kernel.block[0] * kernel.block[1] / warps if kernel.block else None
     macs, step = (loop.macs if loop else 0), None
-    if loop and loop.repeats:  # inner loops do the multiply-adds, several times a turn: a turn is a k tile
+    if loop and loop.repeats:  # the multiply-adds are in inner loops, and one iteration of the main loop is one k tile
         macs, step = 0, tile
     elif loop and products:
         step = loop.macs / products
@@ -53,7 +53,10 @@ def instruction_mix(kernel: Launchable, arch: str | None = None) -> InstructionM
 
 
 def _load_bytes(body: Mapping[str, float]) -> int | None:
-    """The width of all LDG in `body`: "LDG.E.128.CONSTANT" is 16 bytes a lane, without a width it is 4."""
+    """The width of all LDG instructions in `body` in bytes per lane; None if they differ or if there are none.
+
+    "LDG.E.128.CONSTANT" loads 16 bytes per lane; an opcode without a width loads 4.
+    """
 
     def width(opcode: str) -> int:
         bits = re.search(r"\.[US]?(8|16|64|128|256)\b", opcode)

@@ -1,4 +1,4 @@
-"""A Kernel as a function: D = alpha·A·B + beta·C of the caller's own matrices."""
+"""Uses a Kernel as a function: D = alpha·A·B + beta·C for the caller's own matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_simulator.errors import ConfigError, LabError
 
 
 def gemm(kernel: Launchable, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> np.ndarray:
-    """The product that `Kernel.gemm` describes, on the GPU or on the emulator."""
+    """Implements `Kernel.gemm`, on the GPU or on the emulator."""
     problem, spec = kernel.problem, kernel.spec
     if spec.ceiling:
         raise LabError(f"{kernel.name} multiplies no matrices.")

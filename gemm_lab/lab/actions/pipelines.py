@@ -1,4 +1,4 @@
-"""The pipeline of one block of a Kernel: from the emulator's schedule, or as it was stamped on a GPU."""
+"""The pipeline timeline of one block of a Kernel, from the emulator's schedule or as recorded on a GPU."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gpu_simulator.hardware import data_sheets as hardware
 from gpu_simulator.timeline.recording import record
 from gpu_simulator.timeline.trace import ASYNC, LOAD, MMA
 
-K_TILES = 8  # k tiles of a tile of D, where no size is asked for
-MOST_PRODUCTS = 256**3 * 8  # of one block on the emulator; about two seconds
+K_TILES = 8  # k tiles of a tile of D, if no size is given
+MOST_PRODUCTS = 256**3 * 8  # that block 0 may compute on the emulator, which takes about two seconds
 
 
 def recorded_pipeline(kernel: Launchable, on: str) -> Pipeline:
-    """The timeline that was stamped on a GPU; raises `LabError` naming those that were."""
+    """The timeline that was recorded on a GPU; if there is none, a `LabError` lists those that there are."""
     folder = data_dir("results") / "timelines"
     path = folder / hardware.gpu(on).key / f"{kernel.name.replace('/', '_')}.csv"
     if not path.is_file():
@@ -32,7 +32,11 @@ def recorded_pipeline(kernel: Launchable, on: str) -> Pipeline:
 
 
 def pipeline(kernel: Launchable, m: int | None, n: int | None, k: int | None, sms: int | None, costs: dict) -> Pipeline:
-    """The timeline of block 0 of an m × n × k product, from the emulator's schedule; see `Kernel.timeline`."""
+    """The timeline of block 0 of an m × n × k product, from the emulator's schedule; see `Kernel.timeline`.
+
+    Raises `LabError` for a size that would take long and for a kernel without a pipeline, and `ConfigError` for an
+    unknown cost.
+    """
     steps = kernel.spec.size_multiples(kernel.config)
     blocks = kernel.spec.cluster[0] * kernel.spec.cluster[1] * kernel.spec.cluster[2]
     config = kernel.config

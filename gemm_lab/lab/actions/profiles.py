@@ -1,4 +1,4 @@
-"""The profile of a Kernel: its recorded card, one recorded now, or what its machine code tells without one."""
+"""The profile of a Kernel: a recorded card, a card that is recorded now, or what the machine code shows without one."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def profile(
     record: bool | None = None,
     on: str | None = None,
 ) -> Profile:
-    """The profile of a kernel beside `other`: its recorded card at the size nearest to n (default: 4096), of GPU `on`.
+    """The profile of a kernel and of `other`: their recorded cards at the size nearest to n (default: 4096).
 
-    Where there is none and a GPU with ncu is present, both kernels are profiled now; `record=True` asks for that and
-    raises a `LabError` where it cannot be done, `record=False` forbids it.
+    on: the GPU whose cards are used. If there is no card and a GPU with ncu is present, both kernels are profiled now.
+    `record=True` always does so, and raises a `LabError` if it is impossible; `record=False` never does so.
     """
     arch = here().arch if _tuned_for_this_gpu(kernel) else kernel.taught_gpu().arch
     mixes = (
@@ -72,8 +72,7 @@ def _estimate(kernel: Launchable, mix: InstructionMix, card: ProfileCard | None)
 
 
 def works(kernel: Launchable, n: int) -> int:
-    """How often a block's code goes over a tile of D at n × n × n: the blocks of the grid, or, where those are
-    persistent, the tiles that they share."""
+    """How many tiles of D are computed at n × n × n: one for each block or, if blocks are persistent, their total."""
     x, y, z = kernel.grid(n, n, n)
     if not kernel.block or not any("SMS" in extent for extent in kernel.spec.grid):
         return x * y * z
@@ -82,7 +81,7 @@ def works(kernel: Launchable, n: int) -> int:
 
 
 def _tuned_for_this_gpu(kernel: Launchable) -> bool:
-    """Whether its tiles are those for the GPU here, and others than the taught ones."""
+    """Whether the configuration is that for the GPU here, and differs from the default one."""
     return bool(
         kernel.runs_here()
         and here().gpu
@@ -95,7 +94,7 @@ def _arch_of(kernel: Launchable, arch: str) -> str | None:
 
 
 def _recorded() -> list[ProfileCard]:
-    """The cards of this GPU, and of kernels that have none those of the GPU that the course was recorded on."""
+    """The cards of the GPU here, and those of `RECORDED_ON` for kernels and configurations that have none here."""
     found: list[ProfileCard] = []
     for key in dict.fromkeys([here().gpu.key, RECORDED_ON] if here().gpu else [RECORDED_ON]):
         known = [(card.kernel, card.config) for card in found]
@@ -105,7 +104,7 @@ def _recorded() -> list[ProfileCard]:
 
 
 def _recorded_on(name: str, kernel: Launchable) -> list[ProfileCard]:
-    """The cards of one GPU; a `LabError` where none is of this kernel in this configuration."""
+    """All cards of the GPU `name`. Raises `LabError` if none is of this kernel in this configuration."""
     folder = data_dir("results") / "profiles"
     cards = read_cards(folder / hardware.gpu(name).key)
     if _card(cards, kernel, None):
@@ -124,7 +123,7 @@ def _card(cards: Sequence[ProfileCard], kernel: Launchable, n: int | None) -> Pr
 def _stale(kernel: Launchable, card: ProfileCard) -> str:
     if source_hash(kernel.compile(card.conditions["arch"])) == card.conditions["source"]:
         return ""
-    return f"The card was recorded of an earlier text of {kernel.name}: profile it again before you rely on it."
+    return f"The card was recorded with an earlier version of {kernel.name}: profile it again before you rely on it."
 
 
 def _record_now(other: Launchable | None, kernel: Launchable, n: int | None) -> tuple[ProfileCard | None, ProfileCard]:

@@ -1,4 +1,4 @@
-"""One run of a Kernel: compiled, launched, checked, and timed or counted."""
+"""Runs a Kernel once: compiles it, launches it, checks the result, and times it or counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpu_simulator.errors import ConfigError, LabError
 
 
 class Asked(NamedTuple):
-    """The options of `Kernel.run`, which says what they mean."""
+    """The options of `Kernel.run`, which documents them."""
 
     backend: str | None
     seed: int
@@ -25,7 +25,7 @@ class Asked(NamedTuple):
 
 
 def run(kernel: Launchable, n: int, m: int | None, k: int | None, asked: Asked) -> Run:
-    """The run that `Kernel.run` describes."""
+    """Implements `Kernel.run`."""
     spec, seed, sms = kernel.spec, asked.seed, asked.sms
     if spec.ceiling:
         raise LabError(
@@ -37,7 +37,7 @@ def run(kernel: Launchable, n: int, m: int | None, k: int | None, asked: Asked) 
     if seed < 0:
         raise ConfigError(f"seed has to be at least 0, not {seed}.")
     where = backend_of(kernel, asked.backend)
-    # What the emulator counts is of the taught GPU, whichever is here.
+    # The emulator's counts are those for the ladder's reference GPU, whichever GPU is here.
     compiled = kernel.compile() if where == "gpu" else kernel.compile_as_taught()
     if kernel.whole:
         require_form(compiled, kernel.problem)
@@ -66,7 +66,10 @@ def _message(verdicts: list) -> str:
 
 
 def _recorded(kernel: Launchable, n: int) -> Any:
-    """The recorded sustained row of an unedited kernel at the size nearest to n, but of one that fills a GPU."""
+    """The recorded sustained row at the size nearest to n, or to 2048 if n is smaller.
+
+    None if the kernel is edited, if its configuration is not the default one, or if there is no such row.
+    """
     if kernel.edited or kernel.config != kernel.spec.configure():
         return None
     return measuring.recorded_row(kernel.name, max(n, measuring.SPEED_EDGE))

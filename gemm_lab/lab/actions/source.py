@@ -1,4 +1,4 @@
-"""The source of a Kernel with the learner's edits in place: as text, by line, as the compiler gets it."""
+"""The source of a Kernel with the learner's edits: as text, line by line, and compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpu_simulator.errors import LabError
 
 
 def text(kernel: Launchable) -> str:
-    """The CUDA text without `#line` directives."""
+    """The CUDA text with the learner's edits, without `#line` directives."""
     if kernel.whole:
         return kernel.whole.text
     lines = catalog.splice(kernel.spec.source, kernel.spec.file, kernel.edits).split("\n")
@@ -20,7 +20,7 @@ def text(kernel: Launchable) -> str:
 
 
 def label(kernel: Launchable) -> str:
-    """The name, with the learner's own name for an edited kernel and every changed setting."""
+    """The name, with the learner's own name if the kernel is edited, and with every changed setting."""
     default = kernel.spec.configure(kernel.tuned_for)
     changed = [f"{name}={value}" for name, value in kernel.config.items() if default.get(name) != value]
     edited = " edited" if kernel.edited and text(kernel) != kernel.spec.source else ""
@@ -29,7 +29,10 @@ def label(kernel: Launchable) -> str:
 
 
 def changes(kernel: Launchable) -> Diff | None:
-    """What an edited kernel changes in its rung, else what a rung changes in the one that it extends."""
+    """The changes from the rung to its edited kernel, or from the rung that it extends to an unedited one.
+
+    None for an unedited first rung.
+    """
     spec = kernel.spec
     if kernel.edited:
         return Diff(kernel.unedited().label, kernel.label, spec.source, text(kernel))
@@ -38,7 +41,7 @@ def changes(kernel: Launchable) -> Diff | None:
 
 
 def required_changes(kernel: Launchable) -> Diff:
-    """As `changes`; a `LabError` for an unedited first rung."""
+    """As `changes`, but raises a `LabError` for an unedited first rung."""
     found = changes(kernel)
     if found is None:
         raise LabError(f"{kernel.name} is the first rung; name a kernel to compare it with.")
@@ -46,7 +49,7 @@ def required_changes(kernel: Launchable) -> Diff:
 
 
 def listing(kernel: Launchable) -> Iterator[tuple[str, int, str]]:
-    """(file, number, text) of every line, with the learner's own numbers inside an edited region."""
+    """Yields (file, line number, text) of every line. Lines of an edited region have the learner's own numbers."""
     if kernel.whole:
         for offset, line in enumerate(kernel.whole.text.split("\n")):
             yield kernel.whole.file, kernel.whole.first_line + offset, line
@@ -66,7 +69,7 @@ def listing(kernel: Launchable) -> Iterator[tuple[str, int, str]]:
 
 
 def compiled(kernel: Launchable, arch: str) -> Compiled:
-    """PTX and CUBIN for `arch`; errors name the lines of the learner's cell."""
+    """Compile to PTX and CUBIN for `arch`. Compile errors name the lines of the learner's cell."""
     spec, source, cell = kernel.spec, kernel.spec.source, None
     if kernel.whole:
         source = f'#line {kernel.whole.first_line} "{kernel.whole.file}"\n{kernel.whole.text}'
@@ -75,5 +78,5 @@ def compiled(kernel: Launchable, arch: str) -> Compiled:
         source = catalog.splice(spec.source, spec.file, kernel.edits)
         edit = next(iter(kernel.edits.values()))
         cell = (edit.text, edit.first_line)
-    file = f"{spec.ladder}/{spec.path.stem}"  # several kernels may share it
+    file = f"{spec.ladder}/{spec.path.stem}"  # several kernels may share the file
     return compiling.compile(source, config=kernel.config, arch=arch, name=file, cell=cell)

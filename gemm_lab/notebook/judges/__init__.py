@@ -1,1 +1,1 @@
-"""What decides whether an answer to an exercise is right."""
+"""Decides whether an answer to an exercise is right."""

@@ -1,8 +1,8 @@
-"""What the text of an answer may not do: leave its region, or change how it is compiled and counted.
+"""Refuses answers whose text would leave its region, or would change how the kernel is compiled and counted.
 
-An answer is CUDA that stands in one region of a kernel. Everything in it is compiled and run on the emulator, so it
-cannot reach the checker; what it could do is to bring in other files, to alter the rest of the kernel's file, or to be
-one kernel for one architecture and another for the next. The rules read the text as a compiler does (`cuda_tokens`).
+An answer is CUDA code for one region of a kernel. It is compiled and runs on the emulator, so it cannot reach the
+checker. But it could include other files, change the rest of the kernel's file, or be different kernels for different
+architectures. The rules here prevent that. They read the text as a compiler does, see `cuda_tokens`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from gemm_lab.notebook.judges.cuda_tokens import SPLICE, TRIGRAPH, Token, normal
 from gemm_lab.notebook.judges.inline_ptx import asm_refusals
 
 _MARKER = re.compile(r"//[ \t]*(?:region:|end region)")
-# Of control and format characters these two join letters in some scripts and in emoji; comments may hold them.
+# Format characters that join letters in some scripts and in emoji; they are allowed in comments and literals.
 _JOINERS = "\u200c\u200d"
 _UNROLL = re.compile(r"[\w \t+*/%()<>=!&|-]*")
-# What a preprocessor answers with facts of the compilation, of files or of places.
+# Macros that depend on the compiler, on the architecture, on files or on places in them.
 _ARCHITECTURE = re.compile(
     r"__CUDA_ARCH\w*|__CUDA_\w*ARCH\w*|_*NV_\w+|__nv_target\w*|__CUDACC\w*|__NVCC\w*|"
     r"__nv(?!_bfloat|_fp\d)\w*|CUDA_VERSION|CUDART_VERSION|_*CCCL_\w*|_LIBCUDACXX\w*|__CUDA\w*__"
@@ -27,8 +27,8 @@ _OF_FILES = re.compile(
     r"__has_\w+|__include\w*|__embed\w*|__FILE\w*|__BASE_FILE__|__LINE__|__COUNTER__|__DATE__|"
     r"__TIME\w*|__builtin_(?:FILE|LINE|COLUMN|FUNCTION|source_location)|__INCLUDE_LEVEL__"
 )
-# Names that begin like this belong to the compiler ([lex.name]); its headers define macros by them. Of those with a
-# capital letter kernels need only the formats of FP8 and FP4.
+# Names that begin like this are reserved for the compiler ([lex.name]), whose headers define such macros. Kernels need
+# only those for the FP8 and FP4 formats.
 _RESERVED = re.compile(r"__?[A-Z]\w*")
 _FORMATS = re.compile(r"__NV_(?:E\dM\d|SATFINITE|NOSAT)")
 _COMPILER_WORDS = {
@@ -47,13 +47,13 @@ _COMPILER_WORDS = {
 _ATTRIBUTES = {"noinline", "always_inline", "aligned", "unused"}
 _BRACKETED = {"maybe_unused", "likely", "unlikely", "fallthrough", "nodiscard"}
 
-DIRECTIVES = "Of the directives only #pragma unroll may stand in an answer."
+DIRECTIVES = "The only directive that an answer may have is #pragma unroll."
 
 
 def refusals(text: str, first_line: int = 1) -> list[str]:
-    """Why a text cannot be an answer, one sentence a reason with its line; none if it may be tried.
+    """The reasons why a text is refused as an answer, at most three sentences that name the line; [] if it is allowed.
 
-    first_line: of the cell, where the text begins.
+    first_line: the number of the text's first line in its cell.
     """
     text = normalised(text)
     found = sorted(_found(text), key=lambda item: item[0])
@@ -61,8 +61,8 @@ def refusals(text: str, first_line: int = 1) -> list[str]:
 
 
 def _found(text: str) -> Iterator[tuple[int, str]]:
-    """(offset, reason) of everything that is refused."""
-    if splice := SPLICE.search(text):  # nothing behind it can be read line by line
+    """Yields (offset, reason) of everything in the text that is refused."""
+    if splice := SPLICE.search(text):  # the tokens are found line by line, which a spliced line makes impossible
         yield splice.start(), "a backslash joins this line to the next; write it as one line."
         return
     cut = tokens(text)
@@ -82,7 +82,10 @@ def _found(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _characters(cut: list[Token]) -> Iterator[tuple[int, str]]:
-    """The first control character anywhere, or character outside of comments and literals that is none of C++."""
+    """Refuse the first character that is not allowed where it is.
+
+    Control characters are allowed nowhere, and characters that C++ does not use only in comments and literals.
+    """
     for token in cut:
         quoted = token.kind in ("comment", "string", "char", "open")
         for place, character in enumerate(token.text):
@@ -96,10 +99,10 @@ def _characters(cut: list[Token]) -> Iterator[tuple[int, str]]:
 
 
 def _may_stand(character: str, quoted: bool, kind: str) -> bool:
-    """Whether a character may stand in a token of this kind; `quoted`: a comment or a literal."""
+    """Whether a character is allowed in a token of this kind. quoted: the token is a comment or a literal."""
     if character.isascii():
         return character in "\n\t" or (character.isprintable() and kind != "other")
-    category = unicodedata.category(character)  # C…: control, format and private ones; Z…: separators, Zs blanks
+    category = unicodedata.category(character)  # C…: control, format, private use; Z…: separators, of which Zs spaces
     return quoted and (category[0] not in "CZ" or category == "Zs" or character in _JOINERS)
 
 
@@ -160,7 +163,7 @@ def _names(cut: list[Token]) -> Iterator[tuple[int, str]]:
             continue
         name = token.text
         if name in ("_Pragma", "__pragma"):
-            yield token.offset, f"“{name}” is refused; #pragma unroll may stand in an answer."
+            yield token.offset, f"“{name}” is refused; an answer may have #pragma unroll."
         elif name in ("__global__", "__cluster_dims__", "__launch_bounds__", "__maxnreg__"):
             yield token.offset, "a second __global__ function is never launched; leave it out."
         elif _OF_FILES.fullmatch(name):
@@ -175,7 +178,7 @@ def _names(cut: list[Token]) -> Iterator[tuple[int, str]]:
 
 
 def _attributes(cut: list[Token]) -> Iterator[tuple[int, str]]:
-    """Attributes that change what a name is or where it lies; those about inlining and alignment may stand."""
+    """Refuse attributes, except the harmless ones in `_ATTRIBUTES` and `_BRACKETED`, such as those about inlining."""
     code = [token for token in cut if not token.blank]
     for number, token in enumerate(code):
         inside = []
@@ -193,7 +196,7 @@ def _attributes(cut: list[Token]) -> Iterator[tuple[int, str]]:
 
 
 def _inside(code: list[Token], start: int, opening: str, closing: str) -> list[Token]:
-    """The tokens from `start` to where its bracket closes."""
+    """The tokens from the opening bracket at `start` up to its closing bracket, which is not included."""
     depth = 0
     for number in range(start, len(code)):
         depth += (code[number].mark == opening) - (code[number].mark == closing)

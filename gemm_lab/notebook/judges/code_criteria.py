@@ -1,7 +1,7 @@
-"""What an exercise may ask of the machine code of an answer: counted in the disassembly, with any GPU or none.
+"""The criteria of exercises that are counted in the machine code of an answer. They need no GPU.
 
-The code is that of the binary whose PTX the emulator has run. Every loop that multiplies is counted, with the functions
-that it calls, and the worst of them stands for the answer.
+The machine code is that of the binary whose PTX the emulator has run. Each loop that multiplies is counted together
+with the functions that it calls, and the worst count decides.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ Lines = Sequence[SassLine]
 
 
 class CodeCriterion(NamedTuple):
-    """A count and its bound: at most, or with `least` at least, the value in exercises.toml. `says` is a refusal.
+    """A count in the machine code, whose bound is in exercises.toml: a maximum, or with `least` a minimum.
 
-    count: of one loop that multiplies, or with `whole` of the whole kernel; None where it says nothing of this loop.
-    below_rung: the bound lies that value below the count of the rung's own text, compiled here. How many instructions a
-    loop has depends on the compiler's version; how many of them an idea saves hardly does.
-    detours: also in blocks of the loop that ptxas has put elsewhere.
+    count: counts in one loop that multiplies, or with `whole` in the whole kernel; None if it does not apply to a loop.
+    says: the reason for a refusal.
+    below_rung: the bound is this value subtracted from the count of the rung's own text. How many instructions a loop
+    has depends on the compiler's version, but how many of them an optimisation saves hardly does.
+    detours: also count in blocks of the loop that ptxas has placed outside of it.
     """
 
     label: str
@@ -36,24 +37,27 @@ class CodeCriterion(NamedTuple):
 
 
 def _number(*begins: str) -> Callable[[Lines], int]:
-    """Counts instructions whose opcode, without its modifiers, is one of these."""
+    """A function that counts the instructions whose opcode, without its modifiers, is in `begins`."""
     return lambda lines: sum(line.opcode.split(".")[0] in begins for line in lines)
 
 
 def _in_flight(loop: Lines) -> int:
-    """The least number of wgmma groups that a wait in the loop leaves running; 0 where there is no such wait."""
+    """The smallest number of wgmma groups that a wait in the loop leaves running; 0 if there is no such wait."""
     waits = [re.search(r"gsb\d+, (0x[0-9a-f]+)", line.text) for line in loop if "WARPGROUP.DEPBAR" in line.opcode]
     return min((int(found[1], 16) for found in waits if found), default=0)
 
 
 def _copies_in_flight(loop: Lines) -> int | None:
-    """The least number of groups of cp.async that a wait in the loop leaves running; None where there is no wait."""
+    """The smallest number of cp.async groups that a wait in the loop leaves running; None if there is no wait."""
     waits = [re.search(r"DEPBAR\.LE SB0, (0x[0-9a-f]+)", line.text) for line in loop]
     return min((int(found[1], 16) for found in waits if found), default=None)
 
 
 def _before_use(loop: Lines) -> int | None:
-    """The least number of mma between an ldmatrix and its use; 0 where a call hides the order, None without both."""
+    """The smallest number of mma between an ldmatrix and the first use of its result.
+
+    It is 0 if the loop calls a function, because the order is then not visible, and None if there is no such pair.
+    """
     if any(line.callee is not None for line in loop):
         return 0
     return min(mma_before_use_in(loop), default=None)
@@ -131,16 +135,16 @@ CODE_CRITERIA = {
 }
 
 
-ODD_CALLS = "odd_calls"  # the key of a refusal that no criterion of an exercise gives
+ODD_CALLS = "odd_calls"  # the key of a refusal that does not come from a criterion
 
 
 def judge_code(
     compiled: Compiled, rung: Compiled, wanted: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    """(facts, a reason to refuse for each missed criterion's name) of a kernel's machine code, for those in `wanted`.
+    """Check a kernel's machine code for the criteria in `wanted`; returns (facts, {missed criterion: reason}).
 
-    compiled: what the emulator has run.   rung: the rung's own text, compiled in the same way.
-    Where calls hide what the code executes, `ODD_CALLS` is the only name.
+    compiled: the kernel that the emulator has run.   rung: the rung's own text, compiled in the same way.
+    If the code has calls through pointers or recursion, its work cannot be counted, and the only key is `ODD_CALLS`.
     """
     asked = {name: criterion for name, criterion in CODE_CRITERIA.items() if name in wanted}
     if not asked:
@@ -166,9 +170,9 @@ def judge_code(
 
 
 class _Code(NamedTuple):
-    """A kernel's machine code as criteria read it. whole: with what it calls.   loops: those that multiply.
+    """The parts of a kernel's machine code that criteria count in. whole: the kernel with the functions that it calls.
 
-    with_detours: the same loops, with those blocks of them that stand elsewhere.
+    loops: those that multiply.   with_detours: the same loops with their blocks that are placed elsewhere.
     """
 
     whole: Lines
@@ -183,7 +187,7 @@ class _Code(NamedTuple):
         )
 
     def count(self, criterion: CodeCriterion) -> int:
-        """The worst of the loops that multiply; of code without such a loop, the count of all of it."""
+        """The worst count of the loops that multiply; if there is none, the count of the whole kernel."""
         loops = self.with_detours if criterion.detours else self.loops
         parts = [self.whole] if criterion.whole or not loops else loops
         counts = [found for part in parts if (found := criterion.count(part)) is not None]

@@ -1,7 +1,7 @@
-"""CUDA C++ text as a compiler reads it: translation phases 1 to 3 of C++17 ([lex.phases]), down to tokens.
+"""Divides CUDA C++ text into tokens as a compiler does: translation phases 1 to 3 of C++17 ([lex.phases]).
 
-A text is normalised (CR LF to LF), searched for spliced lines, and cut into tokens that cover it without a gap. What
-the compiler takes for white space, for a comment or for the inside of a literal is therefore known here too.
+A text is normalised (CR LF to LF), searched for spliced lines, and divided into tokens, which cover all of it. So white
+space, comments and the insides of literals are recognised exactly as the compiler recognises them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# A backslash before the end of a line joins it to the next (phase 2); `??/` is the backslash's trigraph. Compilers also
-# accept blanks between the backslash and the end of the line. At the end of a text it would join what comes behind.
+# A backslash at the end of a line joins it to the next one (phase 2); `??/` is the trigraph of the backslash. Compilers
+# also accept blanks between the backslash and the end of the line. A backslash at the end of the text counts too,
+# because it would join the text that follows.
 SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r|\Z)")
 TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
 
@@ -29,7 +30,7 @@ _TOKEN = re.compile(
     |(?P<other>.)""",
     re.S | re.X,
 )
-# The other spellings of some marks ([lex.digraph]).
+# Alternative spellings of some marks ([lex.digraph]).
 _DIGRAPHS = {"%:%:": "##", "%:": "#", "<%": "{", "%>": "}", "<:": "[", ":>": "]"}
 
 
@@ -37,8 +38,8 @@ _DIGRAPHS = {"%:%:": "##", "%:": "#", "<%": "{", "%>": "}", "<:": "[", ":>": "]"
 class Token:
     """One token. kind: comment, raw, string, char, open, number, word, newline, space, mark or other.
 
-    text: as it stands in the source, at `offset`.   first: whether only white space and comments stand before it on its
-    logical line.
+    text: its characters in the source, which begin at `offset`.   first: whether only white space and comments precede
+    it on its logical line.   open: a comment or literal that does not end.   mark: an operator or a punctuator.
     """
 
     kind: str
@@ -48,28 +49,28 @@ class Token:
 
     @property
     def mark(self) -> str:
-        """The mark that the compiler reads: `#` for `%:`, `{` for `<%`; "" for a token that is none."""
+        """The mark with digraphs replaced, such as `#` for `%:` and `{` for `<%`; "" for another kind of token."""
         return _DIGRAPHS.get(self.text, self.text) if self.kind == "mark" else ""
 
     @property
     def blank(self) -> bool:
-        """Whether the compiler drops it: white space, the end of a line, a comment."""
+        """Whether the token is white space, the end of a line or a comment, which the compiler ignores."""
         return self.kind in ("comment", "newline", "space")
 
 
 def normalised(text: str) -> str:
-    """The text with CR LF as LF, which is how it is compiled and how its lines are counted.
+    """The text with CR LF replaced by LF, as it is compiled and as its lines are counted.
 
-    A CR at its very end is what remains of a CR LF whose LF was cut off. A byte order mark, which some editors put in
-    front of a text, is left out.
+    A CR at the end is removed too, since it is part of a CR LF whose LF was cut off, and so is a byte order mark at the
+    beginning, which some editors write.
     """
     return text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\r")
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a normalised text without splices; joined, they are the text.
+    """The tokens of a normalised text without spliced lines; joined, they give the text again.
 
-    A comment, string or character that does not end is of kind `open` and takes the rest of the text with it.
+    A comment, string or character literal that does not end is a token of kind `open` up to the end of the text.
     """
     found, first, position = [], True, 0
     while position < len(text):
@@ -78,14 +79,14 @@ def tokens(text: str) -> list[Token]:
         if kind == "open":
             words = text[position:]
         found.append(Token(kind, words, position, first))
-        # A comment that reaches over several lines is one blank: what follows it still begins no new line.
+        # A comment over several lines counts as one blank ([lex.phases]), so no new logical line begins after it.
         first = kind == "newline" or (first and kind in ("comment", "space"))
         position += len(words)
     return found
 
 
 def blanked(text: str) -> str:
-    """The text with comments and the insides of literals blanked. It keeps its length and its lines."""
+    """The text with comments and the contents of literals replaced by blanks; its length and lines do not change."""
     parts = []
     for token in tokens(text):
         words = token.text
@@ -99,7 +100,10 @@ def blanked(text: str) -> str:
 
 
 def unmatched_brace(found: list[Token]) -> tuple[int, int] | None:
-    """Where the tokens have a } too many, and 0; or their last open {, and how many stay open."""
+    """The first unmatched brace; None if all match.
+
+    For a } without a { this is (offset, 0). If some { are not closed, it is (offset of the last of them, their number).
+    """
     opened = []
     for token in found:
         if token.mark == "{":

@@ -1,9 +1,9 @@
-"""Work that an answer does beside the answer, where what an exercise counts would not show it.
+"""Finds unnecessary work of an answer, which could make the counts of an exercise look better than they are.
 
-A conflict degree and the sectors of a request are means over a launch: harmless accesses, added by the thousand, would
-bring any mean down. What is counted in the machine code is counted once for each place in the text: a loop that never
-runs could stand in for the one that does, and an instruction could stand where nobody counts. So the instructions that
-an answer executes are held against those of the rung's own text at the same size.
+The conflict degree and the sectors per request are averages over a launch, so thousands of additional harmless accesses
+would lower them. Counts in the machine code count each instruction once, wherever it is: an answer could add a loop
+that never runs and is counted instead of the real one, or it could move instructions to where they are not counted. So
+the instructions that an answer executes are compared with those of the rung's own text at the same size.
 """
 
 from __future__ import annotations
@@ -20,22 +20,25 @@ from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.judges.foreign_instructions import foreign
 from gpu_simulator.compiler import Compiled
 
-# Times those of the rung. Where sectors a request are asked for, small requests by the side would bring them down.
-# Where they are not, an answer may need some more: NVRTC writes some stores of 16 bytes as four that ptxas joins again.
+# All limits are multiples of the rung's own count.
+# If an exercise has a limit on sectors per request (MOST_REQUESTS_AVERAGED), few additional requests are allowed,
+# because small ones would lower the average. Otherwise some more are allowed, since NVRTC writes some stores of 16
+# bytes as four, which ptxas joins again.
 MOST_INSTRUCTIONS, MOST_WAVEFRONTS, MOST_REQUESTS, MOST_REQUESTS_AVERAGED = 2.0, 1.5, 1.5, 1.25
-# …and of what an exercise counts in the machine code: room for a barrier before the loop, not for one more a turn.
+# Instructions that the exercise counts in the machine code: one more barrier before the loop is allowed, but not one
+# more in each iteration.
 MOST_EXECUTED, MOST_WAITS = 1.25, 1.1
 # Criteria that are averages over a launch.
 AVERAGES = ("conflict_degree", "sectors_per_request", "least_sectors")
-# …and of bytes that are read from global memory: each element as often as the rung reads it.
+# Bytes read from global memory: each element may be read as often as the rung reads it.
 MOST_BYTES = 1.02
-# …and of loads from global memory into registers, whether or not the exercise counts them.
+# Loads from global memory into registers, whether or not the exercise counts them.
 MOST_LOADS = 1.5
-# …and of plain arithmetic on floating-point numbers, where the tensor cores multiply and add.
+# Floating-point arithmetic outside the tensor cores, if the tensor cores multiply and add.
 MOST_ARITHMETIC = 2.0
-# …and of fences and pauses, and beside them one fence for each barrier of the rung.
+# Fences and pauses; one more fence for each barrier of the rung is allowed as well.
 MOST_FENCES = 1.5
-# Of a rung at one configuration, grid and size: its counts, and the bytes on their way where copies take long.
+# Results for a rung, by configuration, grid and size: its counts, and the bytes in flight when copies take long.
 _COUNTED: dict[tuple, Work] = {}
 _ON_THE_WAY: dict[tuple, int] = {}
 _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
@@ -43,12 +46,14 @@ _TENSOR = re.compile(r"(?:mma|wmma\.mma|wgmma\.mma_async|tcgen05\.mma)\b")
 
 @dataclass(frozen=True)
 class Work:
-    """Of one launch: warp instructions, wavefronts as counted and without conflicts, requests to global memory, their
-    sectors, bytes read from it and written to it, and sectors that asynchronous copies read.
+    """The counts of one launch.
 
-    asked_by_a_rank: bytes for which the blocks of one rank of a cluster asked TMA, where that is most.
-    full_waits: waits for all groups of copies or products.   executed: warp instructions of each kind of `EXECUTED`.
-    products: multiply-adds on the tensor cores.   opcodes: all that stand in its PTX.
+    instructions: warp instructions.   wavefronts, ideal: of shared memory, as counted and without bank conflicts.
+    requests, sectors: of global memory.   bytes, written: read from and written to global memory.
+    copied_sectors: sectors that asynchronous copies read.   asked_by_a_rank: the bytes that blocks of one rank of a
+    cluster requested from TMA, for the rank with most.   full_waits: waits for all groups of copies or products.
+    executed: warp instructions of each kind in `EXECUTED`.   products: multiply-adds on the tensor cores by mma, wmma
+    and wgmma.   opcodes: all opcodes in the PTX.
     """
 
     instructions: int
@@ -87,26 +92,29 @@ class Work:
 
 
 def _from_global(opcode: str) -> bool:
-    """Whether an instruction reads global memory: a load of it or of no named memory, or a copy out of it."""
+    """Whether an instruction may read global memory: a load from it, a generic load, or a copy from it."""
     name, *parts = re.split(r"\.|::", opcode)
     spaces = [part for part in parts if part in ("global", "shared")]
     return name == "ld" and _reads(set(parts), "global") or name == "cp" and spaces[-1:] == ["global"]
 
 
 def _to_global(opcode: str) -> bool:
-    """Whether an instruction writes global memory: a store to it or to no named memory, or a copy into it."""
+    """Whether an instruction may write global memory: a store to it, a generic store, or a copy to it."""
     name, *parts = re.split(r"\.|::", opcode)
     spaces = [part for part in parts if part in ("global", "shared")]
     return name == "st" and _reads(set(parts), "global") or name == "cp" and spaces[:1] == ["global"]
 
 
 def _reads(opcode: set[str], space: str) -> bool:
-    """Whether a load or store may be of a memory: it names that memory, or none."""
+    """Whether a load or store may access this state space: it names the space or is generic. opcode: its modifiers."""
     return not opcode & {"global", "shared", "local", "const", "param"} - {space}
 
 
 class Kind(NamedTuple):
-    """Instructions of PTX that are counted together. counts: whether one is of them, by its name and its modifiers."""
+    """PTX instructions that are counted together.
+
+    counts: a function of an instruction's name and modifiers that says whether it belongs to this kind.
+    """
 
     label: str
     counts: Callable[[str, set[str]], bool]
@@ -114,7 +122,7 @@ class Kind(NamedTuple):
 
 _FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"}
 
-# The names of what an exercise counts are those of `CODE_CRITERIA`; the labels stand in refusals.
+# Keys that are criteria of exercises have the names of `CODE_CRITERIA`. The labels are used in refusals.
 EXECUTED: dict[str, Kind] = {
     "barriers": Kind("barriers", lambda name, parts: name in ("bar", "barrier") and "warp" not in parts),
     "plain_loads": Kind("plain loads from shared memory", lambda name, parts: name == "ld" and _reads(parts, "shared")),
@@ -134,7 +142,7 @@ EXECUTED: dict[str, Kind] = {
     ),
     "fewer_instructions": Kind("all instructions", lambda name, parts: True),
     "fences": Kind("fences", lambda name, parts: name in ("membar", "fence") and "proxy" not in parts),
-    # A pause between two looks at a barrier is never taken here: whoever waits is parked until the wait is over.
+    # A pause in a loop that polls a barrier is never executed here: the emulator suspends a waiting warp instead.
     "pauses": Kind("pauses", lambda name, parts: name == "nanosleep"),
     "arithmetic": Kind(
         "additions and multiplications outside the tensor cores",
@@ -165,7 +173,7 @@ EXECUTED: dict[str, Kind] = {
 
 
 def executed(report: Any) -> Counter:
-    """Warp instructions of a launch, of each kind of `EXECUTED`."""
+    """The number of warp instructions of a launch for each kind in `EXECUTED`."""
     found: Counter = Counter()
     for site in report.sites:
         name, *parts = re.split(r"\.|::", site.opcode)
@@ -178,7 +186,10 @@ _SHAPE = re.compile(r"^(?:mma|wmma\.mma|wgmma\.mma_async)\b.*\.m(\d+)n(\d+)k(\d+
 
 
 def tensor_products(report: Any) -> int:
-    """Multiply-adds that a launch left to the tensor cores: of mma, wmma and wgmma, whose four warps share one."""
+    """The multiply-adds that a launch did on the tensor cores by mma, wmma and wgmma.
+
+    All four warps of a warpgroup execute the same wgmma, so each of them counts a quarter.
+    """
     total = 0
     for site in report.sites:
         if site.executions and (shape := _SHAPE.match(site.opcode)):
@@ -191,7 +202,7 @@ _ALL_GROUPS = re.compile(r"\.wait_all|\.wait_group\S*\s+0\s*;")
 
 
 def full_waits(report: Any, ptx: str) -> int:
-    """Executions of the waits that leave no group of copies or products on its way; `ptx` is what was launched."""
+    """The number of executed waits that leave no group of copies or products in flight. `ptx` is the launched text."""
     lines = ptx.split("\n")
     return sum(
         site.executions
@@ -201,12 +212,12 @@ def full_waits(report: Any, ptx: str) -> int:
 
 
 def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
-    """A sentence about the first thing that the answer of a run does too much of; "" if there is none.
+    """A sentence about the first kind of work that an answer does too much of; "" if there is none.
 
-    run: of a kernel that is right, on the emulator.   wanted: the criteria of the exercise.
+    run: of the answer on the emulator, with the right result.   wanted: the criteria of the exercise.
     """
     tensor = [site for site in run.report.sites if _TENSOR.match(site.opcode)]
-    running = {_place(site) for site in tensor if site.executions}  # the compiler may unroll what stands there
+    running = {_place(site) for site in tensor if site.executions}  # by line, since the compiler may unroll a loop
     idle = [site for site in tensor if not site.executions and _place(site) not in running]
     if idle:
         return (
@@ -232,10 +243,10 @@ def _place(site: Any) -> tuple:
 
 
 def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
-    """A sentence where an answer does more of what costs time, or thins out an average; "" where it does not."""
+    """A sentence if an answer does more of something that takes time or lowers an average; "" if it does not."""
     requests = MOST_REQUESTS_AVERAGED if "sectors_per_request" in wanted else MOST_REQUESTS
     sectors = requests * wanted.get("sectors_per_request", own.sectors) * max(rung.requests, 1)
-    # Of what an exercise asks an average; the last of each line below says which of them a count would bring down.
+    # The averages that the exercise limits; the last item of a line below is the average that this count would lower.
     averages = {"sectors" if "sectors" in name else "wavefronts" for name in wanted if name in AVERAGES}
     for found, allowed, what, *average in (
         (own.instructions, MOST_INSTRUCTIONS * rung.instructions, "executes {} warp instructions"),
@@ -281,11 +292,11 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
 
 
 def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
-    """A sentence where an answer executes more of what the exercise counts than the code of its loops shows."""
+    """A sentence if an answer executes more of the counted instructions than the code of its loops shows; else ""."""
     if {"waits", "full_waits"} & set(wanted) and own.full_waits > MOST_WAITS * rung.full_waits:
         return (
-            f"{size} its warps wait {own.full_waits:,} times until nothing is on its way any more, and those of "
-            f"the rung's own text {rung.full_waits:,} times: what was to run beside the work is waited for."
+            f"{size} its warps wait {own.full_waits:,} times until no copy and no product is running any more, and "
+            f"those of the rung's own text {rung.full_waits:,} times: they wait for work that should overlap."
         )
     kinds = [kind for kind in EXECUTED if kind in wanted or (kind.startswith("waits") and "waits" in wanted)]
     for kind in kinds:
@@ -294,7 +305,7 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
             why = (
                 "as few are possible."
                 if kind.startswith("waits")
-                else "some stand where the main loop's machine code does not show them."
+                else "some of them are not in the machine code of the main loop."
             )
             return (
                 f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
@@ -304,7 +315,7 @@ def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> s
 
 
 def other_shares(run: Any) -> str:
-    """A sentence where other warps ask for registers, or give some back, than with the rung's own text; else ""."""
+    """A sentence if other warps request or release registers (setmaxnreg) than with the rung's own text; else ""."""
     base, own = run.kernel.unedited(), executed(run.report)["register_shares"]
     if not own and "setmaxnreg" not in base.compile_as_taught().ptx:
         return ""
@@ -319,7 +330,7 @@ def other_shares(run: Any) -> str:
 
 
 def _arithmetic(own: Work, rung: Work, size: str) -> str:
-    """A sentence where plain arithmetic does what the tensor cores of the rung do: they add up, too; else ""."""
+    """A sentence if ordinary arithmetic does work that the tensor cores do in the rung, which also add; else ""."""
     found, most = own.executed["arithmetic"], rung.executed["arithmetic"]
     if not (rung.products or rung.executed["products"]) or found <= MOST_ARITHMETIC * most:
         return ""
@@ -330,9 +341,9 @@ def _arithmetic(own: Work, rung: Work, size: str) -> str:
 
 
 def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:
-    """A sentence where fewer bytes are on their way at once than with the rung's own text, if copies take long.
+    """A sentence if fewer bytes are in flight at once than with the rung's own text, when copies take long; else "".
 
-    base: the unedited kernel.   rung: what it compiles to.
+    base: the unedited kernel.   rung: the same, compiled.
     """
     if not any("mbarrier" in site.opcode and site.opcode.startswith("cp.") for site in run.report.sites):
         return ""
@@ -345,13 +356,13 @@ def _too_late(run: Any, base: Kernel, rung: Compiled) -> str:
     if found >= possible:
         return ""
     return (
-        f"At {m} × {n} × {k}, where copies take as long as they can, at most {found:,} bytes are on their way "
+        f"At {m} × {n} × {k}, if copies take as long as possible, at most {found:,} bytes are being copied "
         f"at once, and with the rung's own text {possible:,}: a stage that could be filled stays empty."
     )
 
 
 def _work_of_rung(base: Kernel, rung: Compiled, run: Any) -> Work:
-    """The counts of the unedited kernel, launched once for each grid and size of a run."""
+    """The counts of the unedited kernel, with the grid and size of `run`. Each launch is done once and kept."""
     key = _key(base, run.m, run.n, run.k, run.sms)
     if key not in _COUNTED:
         inputs = make_inputs(base.problem, run.m, run.n, run.k, "integers", 0)

@@ -1,9 +1,8 @@
-"""Instructions by which an answer would meet other threads, or look at the machine, in ways that its rung does not.
+"""Refuses instructions that synchronise threads or depend on the machine in ways that the rung does not use.
 
-An exercise counts barriers, waits, loads and hazards. A volatile store, an atomic operation, or a clock that is read
-until it has moved on would do a barrier's or a load's work where none of these is counted, and a kernel that asks how
-many multiprocessors there are could be right on one machine alone. So of such instructions an answer may use those
-families that the rung's own text has.
+An exercise counts barriers, waits, loads and hazards. Volatile stores, atomic operations, or polling a clock could
+replace a barrier or a load without being counted, and a kernel that reads the number of multiprocessors could be right
+on one machine only. So an answer may use only those families of such instructions that the rung's own text has.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from collections.abc import Set
 
 from gpu_runner.postmortem.ptx_text import without_comments
 
-# They compute, move, compare, convert, branch, exchange within a warp, multiply, or say in which order others see
-# things; none of them lets one warp wait for another. PTX ISA, "Instructions".
+# Instructions that compute, move, compare, convert, branch, exchange within a warp, multiply, or order memory accesses.
+# None of them lets one warp wait for another. PTX ISA, "Instructions".
 _HARMLESS = {
     "abs",
     "activemask",
@@ -96,9 +95,9 @@ _HARMLESS = {
     "wmma",
     "xor",
 }
-# How a load or a store may be ordered with those of other threads; a plain one has none of these.
+# Modifiers that order a load or a store with those of other threads; an ordinary one has none of them.
 _ORDERS = {"volatile", "relaxed", "acquire", "release", "mmio", "async"}
-# Special registers that say something of the machine, of time, or of chance (PTX ISA, "Special Registers").
+# Special registers that depend on the machine, on time or on scheduling (PTX ISA, "Special Registers").
 _OF_THE_MACHINE = re.compile(
     r"%(n?warpid|n?smid|gridid|clock\w*|pm\d\w*|envreg\d+|globaltimer\w*|\w+_smem_\w+|"
     r"current_graph_exec)\b"
@@ -107,7 +106,7 @@ _SHARES = re.compile(r"\bsetmaxnreg\.(inc|dec)[\w.]*\s+(\d+)")
 
 
 def family(opcode: str) -> str:
-    """What an opcode is by its purpose: "atom", "bar", "ld.volatile"; "" for one that any answer may use."""
+    """The family of an opcode, such as "atom", "bar" or "ld.volatile"; "" for one that any answer may use."""
     name, *rest = opcode.replace("::", ".").split(".")
     if name in ("bar", "barrier"):
         name = "bar.warp" if "warp" in rest else "barrier.cluster" if "cluster" in rest else "bar"
@@ -118,7 +117,7 @@ def family(opcode: str) -> str:
 
 
 def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) -> str:
-    """A sentence about an instruction, or a special register, of an answer that its rung does not have; "" without.
+    """A sentence about a family, barrier or special register that an answer has and its rung has not; else "".
 
     opcodes, ptx: of the answer.   own_opcodes, own_ptx: of the rung's own text.
     """
@@ -127,16 +126,17 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) ->
         if family(opcode) not in known | {""}:
             return (
                 f"It uses {opcode}, and the rung has no instruction of that kind ({family(opcode)}). In this "
-                "exercise threads meet and move data by the means of the rung, which are counted and checked."
+                "exercise threads synchronise and move data with the instructions of the rung, which are counted and "
+                "checked."
             )
     own_barriers = barriers(own_ptx)
-    # Who arrives and does not wait is counted among the threads of a barrier that the rung has.
+    # bar.arrive without a wait is allowed at the barriers of the rung, with their number of threads.
     own_barriers |= {("bar.arrive", threads) for form, threads in own_barriers if form == "bar.sync" and threads}
     for form, threads in sorted(barriers(ptx) - own_barriers):
         who = f"{threads} threads" if threads else "all threads of the block"
         return (
             f"It has a barrier “{form}” of {who}, and the rung has none of that kind: a barrier with another "
-            "number of threads, or a mask of lanes, orders others than those who share the data."
+            "number of threads or another mask does not synchronise exactly the threads that share the data."
         )
     for form in sorted(set(_SHARES.findall(ptx)) - set(_SHARES.findall(own_ptx))):
         return (
@@ -145,14 +145,17 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) ->
         )
     for name in sorted(set(_OF_THE_MACHINE.findall(ptx)) - set(_OF_THE_MACHINE.findall(own_ptx))):
         return (
-            f"It reads the special register %{name}, which tells of the machine or of time. A kernel whose result "
-            "depends on them is right in one place and wrong in another."
+            f"It reads the special register %{name}, whose value depends on the machine or on time. A kernel whose "
+            "result depends on it may be right on one machine and wrong on another."
         )
     return ""
 
 
 def barriers(ptx: str) -> set[tuple[str, str]]:
-    """(kind, how many threads, or which lanes) of every barrier of blocks and warps in a PTX text."""
+    """(kind, operand) of every barrier of blocks and warps in a PTX text, and of a full-warp barrier in any case.
+
+    The operand is the number of threads, or the mask of lanes for bar.warp; "" means all.
+    """
     body, found = without_comments(ptx), set()
     for opcode, operands in re.findall(r"\b(bar(?:rier)?\.[\w.:]+)\s+([^;]*);", body):
         parts = opcode.split(".")
@@ -163,7 +166,7 @@ def barriers(ptx: str) -> set[tuple[str, str]]:
             found.add(("bar.warp.sync", "" if given[0] in ("-1", "0xffffffff", "4294967295") else given[0]))
         else:
             kind = next((part for part in parts[1:] if part in ("sync", "arrive", "red")), parts[-1])
-            # bar.red result, barrier{, threads}, predicate: it waits as bar.sync does, and tells all threads something.
+            # bar.red result, barrier{, threads}, predicate: waits as bar.sync does, and gives all threads a result.
             threads = given[2:-1] if kind == "red" else given[1:]
             found.add((f"bar.{'sync' if kind == 'red' else kind}", threads[0] if threads else ""))
     return found | {("bar.warp.sync", "")}

@@ -1,7 +1,7 @@
-"""Why a one-warp kernel is wrong: what every lane's registers hold at its mma, beside what mma.sync wants there.
+"""Explains why a one-warp kernel is wrong, by comparing the registers at its mma with the layout of mma.sync.
 
-The kernel runs on the emulator with a number in every element of A and B that names its place, and the registers are
-read at each mma. It explains a wrong result; a right one may use any layout.
+The kernel runs on the emulator with inputs whose values encode their positions in A and B, and the registers are read
+at each mma. This only explains wrong results; a kernel with a right result may use any layout.
 """
 
 from __future__ import annotations
@@ -20,16 +20,20 @@ NOTHING = (-1, -1, -1)
 
 
 def coded_inputs(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """FP16 A (m, k) of 1, 2, 3 … and B (k, n) of -1, -2, -3 …: a value tells its matrix and place; 0 tells nothing."""
+    """FP16 A (m, k) with the values 1, 2, 3 … and B (k, n) with -1, -2, -3 …, each of which encodes its position.
+
+    0 is not used, so it encodes no position.
+    """
     a = 1 + np.arange(m * k).reshape(m, k)
     b = -1 - np.arange(k * n).reshape(k, n)
     return a.astype(np.float16), b.astype(np.float16)
 
 
 def decoded(registers: np.ndarray, k: int, n: int) -> np.ndarray:
-    """uint32 registers of any shape to (matrix, row, column) of their two halves, matrix 0 A, 1 B, -1 neither.
+    """The positions (matrix, row, column) that the two FP16 halves of uint32 registers encode.
 
-    k and n are the row lengths of A and B.
+    The matrix is 0 for A, 1 for B, and -1 for neither. The result has the shape of `registers` and two more axes, of
+    lengths 2 and 3. k and n are the row lengths of A and B.
     """
     value = registers[..., None].copy().view(np.float16).astype(np.float64)
     whole = np.where(np.isfinite(value) & (value == np.round(value)), value, 0).astype(int)
@@ -39,10 +43,10 @@ def decoded(registers: np.ndarray, k: int, n: int) -> np.ndarray:
 
 
 def fragments_held(kernel: Any) -> tuple[str, np.ndarray, np.ndarray]:
-    """(shape, A, B) of all mma that the first warp executes for one k tile, in program order.
+    """(shape, A, B): the operands of all mma that the first warp executes for one k tile, in program order.
 
-    A has shape (mma, 32 lanes, registers, 2 halves, 3), B likewise; see `decoded` for the last axis. If it executes
-    none, the shape is "" and the arrays are empty.
+    shape: such as "m16n8k16". A and B are arrays of shape (mma, 32 lanes, registers, 2 halves, 3); for the last axis
+    see `decoded`. If no mma is executed, the shape is "" and the arrays are empty.
     """
     m, n, k = kernel.spec.size_multiples(kernel.config).values()
     a, b = coded_inputs(m, n, k)
@@ -60,7 +64,7 @@ def fragments_held(kernel: Any) -> tuple[str, np.ndarray, np.ndarray]:
 
 
 def explain_fragments(kernel: Any) -> list[str]:
-    """Sentences that say what is wrong with a kernel's fragments, the first of its kind for A and for B."""
+    """Sentences that say what is wrong with a kernel's fragments: the first error for each of A and B."""
     shape, a, b = fragments_held(kernel)
     k_tile = kernel.config["BLOCK_K"]
     if not shape:
@@ -74,9 +78,12 @@ def explain_fragments(kernel: Any) -> list[str]:
 
 
 def compare(operand: str, held: np.ndarray, mma: Mma) -> str:
-    """One sentence about the first fault of an operand's fragments; "" if there is none. `held` as `fragments_held`."""
+    """A text about the first wrong register of an operand's fragments; "" if all are right.
+
+    operand: "A" or "B". held: its array from `fragments_held`.
+    """
     wanted = np.stack([_wanted(operand, mma, number) for number in range(len(held))])
-    held, wanted = (np.concatenate(list(part), axis=1) for part in (held, wanted))  # registers of all mma in a row
+    held, wanted = (np.concatenate(list(part), axis=1) for part in (held, wanted))  # the registers of all mma in order
     wrong = (held != wanted).any(axis=(2, 3))
     if not wrong.any():
         return ""
@@ -91,14 +98,17 @@ def compare(operand: str, held: np.ndarray, mma: Mma) -> str:
 
 
 def _wanted(operand: str, mma: Mma, number: int) -> np.ndarray:
-    """(32, registers, 2, 3) that the mma of this number wants: each goes on along k where the one before ended."""
+    """The positions that the mma of this number needs, of shape (32, registers, 2, 3).
+
+    Each mma continues along k where the one before ended.
+    """
     places = mma.coordinates(operand).copy()
     places[..., 1 if operand == "A" else 0] += number * mma.mnk[2]
     return np.concatenate([np.full((*places.shape[:3], 1), "AB".index(operand)), places], axis=-1)
 
 
 def _pattern(operand: str, name: str, held: np.ndarray, wanted: np.ndarray) -> str:
-    """The mistake behind it, where it is one of the usual ones."""
+    """A sentence about the cause, if it is one of the usual mistakes; else ""."""
     if (_transposed(wanted) == held).all():
         return f"Every 8 × 8 matrix of {operand} arrives transposed: rows were handed out where mma wants columns."
     if (wanted[:, :, ::-1] == held).all():
@@ -116,7 +126,7 @@ def _pattern(operand: str, name: str, held: np.ndarray, wanted: np.ndarray) -> s
 
 
 def _transposed(wanted: np.ndarray) -> np.ndarray:
-    """The same places with row and column exchanged within each 8 × 8 matrix."""
+    """The same positions, with row and column exchanged within each 8 × 8 matrix."""
     matrix, row, column = np.moveaxis(wanted, -1, 0)
     return np.stack([matrix, row // 8 * 8 + column % 8, column // 8 * 8 + row % 8], axis=-1)
 

@@ -1,4 +1,4 @@
-"""The rules for inline PTX in an answer: instructions and registers, inside the braces that it opens itself."""
+"""The rules for inline PTX in an answer: only instructions and declarations of registers, with matching braces."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gpu_runner.postmortem.ptx_text import without_comments
 _ASM = ("asm", "__asm__", "__asm")
 _QUALIFIERS = ("volatile", "__volatile__", "__volatile", "inline", "__inline__")
 _STRING = re.compile(r'"((?:\\.|[^"\\])*)"', re.S)
-# The constraints of CUDA's inline PTX ("Inline PTX Assembly in CUDA") but "C", which puts an array of characters, and
-# so PTX that nobody sees, in place of an operand.
+# The constraints of CUDA's inline PTX ("Inline PTX Assembly in CUDA") except "C", which inserts an array of characters,
+# and so PTX that these rules would not see.
 _CONSTRAINT = re.compile(r"[=+]?&?[hrlqfdn]|\d+")
 _SPACES = re.compile(r"\b(?:ld|st|ldu|cvta|isspacep|prefetchu?|mapa)\b[\w.:]*\.(?:param|const)\b[\w.:]*")
-# In PTX a statement that begins with a dot is a directive (PTX ISA, "Directives"); `.reg` only names registers.
+# In PTX a statement that begins with a dot is a directive (PTX ISA, "Directives"); `.reg` only declares registers.
 _DIRECTIVE = re.compile(r"(?:^|[;{}:\n])\s*(\.(?!reg\b)\w+)")
 
 
 def asm_refusals(cut: list[Token]) -> Iterator[tuple[int, str]]:
-    """(offset, reason) of every asm statement that is refused; `cut` are the tokens of an answer."""
+    """Yields (offset, reason) for every asm statement that is refused. `cut` has the tokens of an answer."""
     code = [token for token in cut if not token.blank]
     for number, token in enumerate(code):
         if token.text in _ASM:
@@ -28,7 +28,7 @@ def asm_refusals(cut: list[Token]) -> Iterator[tuple[int, str]]:
 
 
 def _statement(code: list[Token], start: int) -> Iterator[str]:
-    """Reasons against the statement whose qualifiers begin at `start`."""
+    """Yields reasons to refuse the asm statement whose qualifiers begin at `start`."""
     while start < len(code) and code[start].text in _QUALIFIERS:
         start += 1
     if start >= len(code) or code[start].mark != "(":
@@ -47,7 +47,7 @@ def _statement(code: list[Token], start: int) -> Iterator[str]:
 
 
 def _constraints(code: list[Token], start: int) -> Iterator[str]:
-    """Reasons against the operands and clobbers, which begin at `start` and end with the statement's parenthesis."""
+    """Yields reasons to refuse the operands and clobbers from `start` up to the statement's closing parenthesis."""
     depth, parts = 0, 0
     for token in code[start:]:
         depth += (token.mark in ("(", "[")) - (token.mark in (")", "]"))
@@ -66,7 +66,7 @@ def _constraints(code: list[Token], start: int) -> Iterator[str]:
 
 
 def _template(strings: list[str]) -> Iterator[str]:
-    """Reasons against the text: what leaves its function, and what is no instruction."""
+    """Yields reasons to refuse the PTX text: unmatched braces, directives, and anything else but instructions."""
     if any(not text.startswith('"') for text in strings):
         yield "the text of asm has to be plain strings, with no prefix."
         return
@@ -92,4 +92,4 @@ def _template(strings: list[str]) -> Iterator[str]:
     if space := _SPACES.search(ptx):
         yield f"“{space[0]}” in inline PTX: parameters and constant memory are read by the kernel's own text alone."
     if sign := re.search(r"[#\"'`\\?]", ptx):
-        yield f"“{sign[0]}” has no place in inline PTX."
+        yield f"“{sign[0]}” is not allowed in inline PTX."

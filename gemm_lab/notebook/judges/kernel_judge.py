@@ -1,8 +1,8 @@
-"""The judge of a kernel exercise: exact at every size, without hazards, within its memory, with the counts asked for.
+"""Checks the answer to a kernel exercise: exact at every size, no hazards, and within the limits of the exercise.
 
-Every criterion is deterministic and the same on every machine: it runs on the emulator, for the GPU and with the tiles
-that the ladder is taught with, and with inputs that one number, the seed, decides. Where there is a GPU that the kernel
-is written for, it has the last word: what is right here has to be right there.
+Every criterion is deterministic and the same on every machine: the answer runs on the emulator, compiled for the
+ladder's reference GPU and with its default tiles, and all inputs depend on one number, the seed. If there is a GPU that
+the kernel is written for, the answer must be right there as well.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError, NotJudged
 from gpu_simulator.faults import ClusterFault, TensorMemoryFault, WarpgroupFault
 
-# A kernel that does not come to its end.
+# Errors that end a kernel before it has finished.
 FAULTS = (MemoryFault, MbarrierFault, ClusterFault, WarpgroupFault, TensorMemoryFault, Deadlock, BudgetExceeded)
 
 
 @dataclass
 class Judgement:
-    """What the judge found. `reasons` refuse the answer; none: it is right.
+    """The result of checking an answer. It is right if there are no `reasons` to refuse it.
 
-    exact: right at every size and without a hazard, so that only counts can be missed: `missed` of `asked`.
+    facts: (label, value) pairs to display.   exact: it is right at every size and has no hazard, so the only possible
+    reasons are counts: the answer misses `missed` of the `asked` counts.
     """
 
     facts: list[tuple[str, str]] = field(default_factory=list)
@@ -44,19 +45,20 @@ class Judgement:
     exact: bool = True
     missed: int = 0
     asked: int = 0
-    runs: list[tuple[str, Any]] = field(default_factory=list, repr=False)  # (settings in words, the last run with them)
+    runs: list[tuple[str, Any]] = field(default_factory=list, repr=False)  # (settings as text, the last run with them)
 
 
 def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement:
-    """Judge the learner's text for the region `wanted["region"]`, with the settings of the exercise.
+    """Check the learner's text for the region `wanted["region"]`, with the settings of the exercise in `wanted`.
 
-    seed: decides all inputs; each of `wanted["sizes"]` gets other ones. If it is not 0, `drawn_sizes` come first.
+    seed: all inputs depend on it, and differ for each of `wanted["sizes"]`. If it is not 0, `drawn_sizes` are checked
+    first. Raises `CompileError` if the answer does not compile.
     """
     edit = answer.edits[wanted["region"]]
     if reasons := refusals(edit.text, edit.first_line):
         return Judgement(reasons=reasons, exact=False)
     base = kernel(wanted["kernel"])
-    # The text that was read is the text that is compiled; what is emulated and what is counted is one binary.
+    # The text that `refusals` has read is compiled, and the same binary is both emulated and counted.
     answer = replace(
         answer,
         edits={wanted["region"]: replace(edit, text=normalised(edit.text))},
@@ -64,12 +66,12 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
         emulated_arch=wanted.get("arch"),
     )
     found = Judgement([("sizes", str(len(wanted["sizes"])))])
-    for settings in wanted.get("configs", [{}]):  # one text for several tiles
+    for settings in wanted.get("configs", [{}]):  # the same text must be right with several tiles
         where = "".join(f"With {name} = {value}: " for name, value in settings.items())
         _judge_run(found, answer(**settings), wanted, settings, where, seed)
         if not found.exact:
             return found
-    for where, run in found.runs:  # before the machine code, which such a branch changes in other ways
+    for where, run in found.runs:  # before the machine code, because a branch around setmaxnreg changes its counts too
         if reason := other_shares(run):
             found.exact, found.reasons = False, [where + reason]
             return found
@@ -86,7 +88,10 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
 
 
 def _judge_machine_code(found: Judgement, wanted: Mapping[str, Any]) -> None:
-    """Add to `found` what the machine code of every configuration shows; a count that several miss is missed once."""
+    """Add to `found` the counts in the machine code of all configurations.
+
+    A count that several configurations miss is counted as missed once.
+    """
     missed: dict[str, str] = {}
     for where, run in found.runs:
         rung = run.kernel.unedited().compile_as_taught()
@@ -100,7 +105,7 @@ def _judge_machine_code(found: Judgement, wanted: Mapping[str, Any]) -> None:
 
 
 def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
-    """A sentence if what is right on the emulator is wrong on the GPU here; "" without a GPU that can tell."""
+    """A sentence if an answer that is right on the emulator is wrong on the GPU here; "" if not, or without a GPU."""
     if resolve_backend(None) != "gpu" or not answer.runs_here():
         return ""
     m, n, k = wanted["sizes"][-1]
@@ -110,7 +115,7 @@ def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
         return f"Right on the emulator; on this GPU, at {m} × {n} × {k}: {fault}"
     except NotJudged:
         raise
-    except LabError:  # it is busy, or its tiles are larger than this size: it has nothing to say
+    except LabError:  # such as a busy GPU, or tiles for this GPU that are larger than this size: no verdict
         return ""
     return "" if run.passed else f"Right on the emulator, and wrong on this GPU: at {m} × {n} × {k}, {run.message}"
 
@@ -118,13 +123,16 @@ def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
 def _judge_run(
     found: Judgement, answer: Kernel, wanted: Mapping[str, Any], settings: Mapping[str, int], where: str, seed: int
 ) -> None:
-    """Add to `found` what one configuration shows; a wrong result, a hazard or too much memory end it."""
+    """Check one configuration and add the outcome to `found`.
+
+    The check stops at a wrong result, at a hazard, and if too much shared memory is used.
+    """
 
     def refuse(*reasons: str) -> None:
         found.exact = False
         found.reasons[:] = reasons
 
-    # Persistent blocks as on a GPU of so many multiprocessors: few tiles already come one after the other.
+    # Few multiprocessors mean few persistent blocks, so that a small size already gives a block several tiles.
     limit, sms = wanted.get("shared_bytes"), wanted.get("sms")
     try:
         compiled = answer.compile_as_taught()
@@ -173,17 +181,18 @@ def _judge_run(
     return None
 
 
-# How far beyond the sizes of an exercise those go that are drawn: at least twice its largest k, m or n, or five block
-# tiles; at most so far as these multiply-adds and this edge allow. Small factors are drawn as often as large ones.
+# The range of drawn sizes that are larger than those of the exercise. One of m, n and k is at least twice the
+# exercise's largest, or for m and n five block tiles; at most it is so large that these multiply-adds and this edge are
+# not exceeded. The factor is drawn on a logarithmic scale.
 TWICE, BLOCKS, MOST_PRODUCTS, LONGEST = 2, 5, 2**24, 8192
 
 
 def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tuple[int, int, int]]:
-    """Five more sizes for a seed that is not 0, because those of the exercise are no secret.
+    """Five more sizes (m, n, k), because those of the exercise are known to the learner; none if the seed is 0.
 
-    One is at most a block tile in each direction, one within the exercise's own sizes. The others go beyond them as far
-    as the comment above says: one has the least m and n and is deep, and of two with the least k one is tall and one is
-    wide.
+    One is within the exercise's own sizes, and one is at most one block tile. The other three go beyond the exercise's
+    sizes, as the comment above says: one with a large k, one with a large m and one with a large n. Their two other
+    extents are the exercise's smallest.
     """
     if seed == 0:
         return []
@@ -209,22 +218,22 @@ _TOO_MUCH_SHARED = re.compile(r"too much shared data \(([\d,]+) bytes, ([\d,]+) 
 
 
 def _said(says: str, value: float, bound: float) -> str:
-    """The sentence of a count, with as many digits as it takes to tell the value from its bound."""
+    """The sentence of a count, with enough digits to distinguish the value from its bound."""
     digits = next((digits for digits in range(2, 7) if f"{value:.{digits}f}" != f"{bound:.{digits}f}"), 6)
     return says.replace("{found:.2f}", f"{{found:.{digits}f}}").format(found=value, wanted=bound)
 
 
 def _hazards(run: Any) -> list[str]:
-    """The first hazard of a run, in early or in late timing, as a sentence."""
+    """A list with a sentence about the first hazard of a run, in early or in late timing; [] if there is none."""
     try:
         found = run.hazards()
-    except FAULTS as fault:  # in late timing
+    except FAULTS as fault:  # a kernel that is right in early timing may fail in late timing
         return [str(fault)]
     return [f"A hazard: {found[0]}"] if found else []
 
 
 def _by_other_means(run: Any) -> str:
-    """A sentence if a kernel whose rung multiplies on the tensor cores gets its result in another way; else ""."""
+    """A sentence if the rung multiplies on the tensor cores and the answer computes its result elsewhere; else ""."""
     ptx = run.kernel.unedited().compile_as_taught().ptx
     if not re.search(r"^\s*(?:@\S+\s+)?(?:wmma\.mma|mma|wgmma\.mma_async)\.", ptx, re.M):
         return ""
@@ -233,12 +242,15 @@ def _by_other_means(run: Any) -> str:
         return ""
     return (
         f"At {run.m} × {run.n} × {run.k} the tensor cores did {done:,} of {needed:,} multiply-adds: the result is "
-        "right, and comes from elsewhere."
+        "right, but something else computed it."
     )
 
 
 class Count(NamedTuple):
-    """What the emulator counts in a run, and its bound: at most, or with `least` at least, what exercises.toml says."""
+    """A count of a run on the emulator, whose bound is in exercises.toml: a maximum, or with `least` a minimum.
+
+    attribute: of the `Run`.   says: the reason for a refusal.
+    """
 
     attribute: str
     label: str

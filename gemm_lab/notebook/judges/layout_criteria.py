@@ -1,4 +1,4 @@
-"""What an exercise may ask of a tile in shared memory: that it exists, is free of conflicts, and is small."""
+"""Checks a tile layout in shared memory: that it is possible, free of bank conflicts, and small."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gpu_simulator.hardware.swizzle import LayoutError
 
 
 def judge_layout(wanted: Mapping[str, Any], choices: Mapping[str, int]) -> tuple[list[tuple[str, str]], list[str]]:
-    """(facts, reasons to refuse) of the tile `wanted["tile"]` with the learner's choices.
+    """Check the tile `wanted["tile"]` with the learner's choices; returns (facts, reasons to refuse it).
 
-    accesses: names of `model.tile_access` that have to take their ideal number of wavefronts over the whole tile
-    least_bytes: the smallest size in shared memory that does so
+    wanted["accesses"]: names of accesses in `model.tile_access`, whose wavefronts for the whole tile must be ideal.
+    wanted["least_bytes"]: the smallest size in shared memory with which that is possible.
     """
     try:
         tile = TileLayout(**wanted["tile"], **choices)

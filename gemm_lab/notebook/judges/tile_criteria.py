@@ -1,4 +1,4 @@
-"""What a block tile has to keep on a GPU with wgmma: whole products, registers, shared memory, intensity, rounds."""
+"""Checks a block tile for a GPU with wgmma: whole products, registers, shared memory, intensity and rounds."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gemm_lab.model.rounds import rounds
 from gpu_simulator.hardware.data_sheets import gpu
 
 ROWS, COLUMNS, WIDEST = 64, 8, 256  # wgmma: 64 rows, 8 to 256 columns in steps of 8 (PTX ISA, wgmma.mma_async)
-OPERAND_BYTES, THREADS = 2, 256  # BF16; two warpgroups hold the sums
+OPERAND_BYTES, THREADS = 2, 256  # BF16; the threads of the two warpgroups that have the sums in their registers
 
 
 def judge_tile_rounds(
     criteria: Mapping[str, Any], block_m: int, block_n: int
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """Facts of the tile and the reasons against it, for a square product of criteria["size"]."""
+    """Check a block tile for a square product of criteria["size"]; returns (facts, reasons to refuse it)."""
     target, size, reasons = gpu(criteria["gpu"]), criteria["size"], []
     if block_m % ROWS:
         reasons.append(f"A wgmma has {ROWS} rows, and {block_m} is no multiple of them.")

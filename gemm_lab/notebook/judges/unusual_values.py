@@ -1,10 +1,11 @@
-"""A check with values that a run on small whole numbers never meets: infinities, NaN, large numbers, odd fractions.
+"""Checks an answer with values that small whole numbers do not cover: infinities, NaN, large numbers, fractions.
 
-A kernel that clamps its operands, leaves out zeros, multiplies leftovers by zeros, or rounds alpha is right on small
-whole numbers. Here all values are chosen so that the exact result is still known to the bit, whatever the order of the
-sum: no element of A or B is zero, so an infinity stays one, and alpha and beta have no more bits than float32 has left.
-Powers of two then carry the values to both ends of the type: what one multiplies a column of A by, its inverse
-multiplies the row of B by, so all products stay what they were, but for one power of two that all of them share.
+A kernel that clamps its operands, skips zeros, multiplies leftover data by zeros, or rounds alpha is right on small
+whole numbers. The values here reveal such errors, and are chosen so that every bit of the exact result is known,
+whatever the order of the sum: no element of A or B is zero, so an infinity stays an infinity, and alpha and beta have
+only as many bits as float32 has left. `spread` then scales the values by powers of two, to both ends of the type's
+range. Column k of A is multiplied by a power and row k of B by its inverse, so apart from one power of two that all
+products have in common, they do not change.
 """
 
 from __future__ import annotations
@@ -22,24 +23,26 @@ from gemm_lab.lab.emulating import launch, limits
 from gemm_lab.measure.inputs import Inputs, make_inputs, reference, rounded
 from gpu_runner.transport.wire import dtype_of
 
-LARGE = {"f16": 128.0, "f32": 8192.0}  # by accumulator; sums of K products stay exact beside one of these
-FLOAT32_BITS = 24  # of a float32's significand
-SHARE = 0.4  # of the rows of A hold an infinity, as many a large number, and the rest neither
-# Fractions and signs of NaN. Where a NaN is rounded like a number, the largest fraction makes it a zero, and the least
-# an infinity.
+LARGE = {"f16": 128.0, "f32": 8192.0}  # by accumulator type; sums of K products with one such number stay exact
+FLOAT32_BITS = 24  # bits of a float32's significand
+SHARE = 0.4  # the fraction of the rows of A with an infinity, and of those with a large number; the rest has neither
+# The fractions and signs of NaN. If code rounds a NaN like a number, the largest fraction becomes a zero, and the
+# smallest an infinity.
 NAN_SIGNS, NANS = 2, ("largest", "least", "quiet")
-NAN_ROWS, NAN_COLUMNS = 16, 32  # at most one in so many rows of A holds a NaN, and one in so many columns of B
-# Powers of two by which all results are smaller, by the type that is multiplied: (so that A and B reach both ends of
-# their type, so that most results are subnormal as well). The second leaves small numbers alone.
+NAN_ROWS, NAN_COLUMNS = 16, 32  # one in so many rows of A has a NaN, and one in so many columns of B
+# The exponents of the powers of two by which all results become smaller, by the type that is multiplied. With the
+# first, A and B reach both ends of their type's range; with the second, most results are subnormal, and no number is
+# large.
 SMALLER = {"f16": (11, 20), "bf16": (8, 140), "f32": (24, 140)}
-ENDS = 9  # exponents at either end of what a type holds, where half of all are drawn
+ENDS = 9  # half of all exponents are drawn from so many at either end of the possible range
 
 
 def unusual_inputs(problem: Problem, m: int, n: int, k: int, seed: int) -> Inputs:
-    """Inputs of the kind "integers" without zeros, with unusual values in most rows of A and in two columns of B.
+    """Inputs of the kind "integers" without zeros, with unusual values in most rows of A and in some columns of B.
 
-    A row of A holds one infinity, or one NaN, or one `LARGE` number, at a k of its own; one column of B an infinity and
-    one a NaN. Of types without infinities only the rest. alpha and beta are fractions where the problem has them.
+    Such a row of A has one infinity, one NaN or one `LARGE` number, at a random k. One column of B has an infinity, and
+    one in `NAN_COLUMNS` has a NaN. Types without infinities have only the other values. alpha and beta are fractions if
+    the problem has them.
     """
     made, draw = make_inputs(problem, m, n, k, "integers", seed), np.random.default_rng([seed, 1])
     a, b = made.a, made.b
@@ -74,10 +77,10 @@ def unusual_inputs(problem: Problem, m: int, n: int, k: int, seed: int) -> Input
 
 
 def _place_nans(rows: np.ndarray, chosen: Sequence[int], draw: np.random.Generator) -> None:
-    """Put one NaN into each chosen row, with the fractions `NANS` and both signs in turn; `rows` may be a view."""
+    """Put one NaN into each chosen row, in place, with the fractions `NANS` and both signs in turn."""
     info, words = ml_dtypes.finfo(rows.dtype), rows.view(f"u{rows.dtype.itemsize}")
     end, sign = 2**info.nmant, 2 ** (info.bits - 1)
-    endless = sign - end  # the bits of infinity, where the type has one
+    endless = sign - end  # the bits of infinity, if the type has one
     fractions = {"largest": end - 1, "least": 1, "quiet": end // 2}
     for number, row in enumerate(chosen):
         bits = endless + fractions[NANS[number % len(NANS)]] + sign * (number // len(NANS) % NAN_SIGNS)
@@ -85,11 +88,12 @@ def _place_nans(rows: np.ndarray, chosen: Sequence[int], draw: np.random.Generat
 
 
 def spread(inputs: Inputs, seed: int, tiny: bool = False) -> Inputs:
-    """Inputs whose column k of A and row k of B are multiplied by powers of two, and C by that of the results.
+    """Inputs whose columns of A and rows of B are multiplied by powers of two, and C by the power of the results.
 
-    All products are those of `inputs` by one power of two, exactly, and so is every partial sum. The values of A and B
-    lie between the least subnormal number and half of the largest number of the type that is multiplied, and most often
-    at the ends of what the other one leaves. tiny: most results are subnormal, and no number is large.
+    All products and partial sums are exactly those of `inputs`, multiplied by one power of two. The values of A and B
+    are between the smallest subnormal number and half of the largest number of the type that is multiplied. Most of
+    them are near an end of the range that the other matrix allows. tiny: most results are subnormal, and no number is
+    large.
     """
     problem, draw = inputs.problem, np.random.default_rng([seed, 2, tiny])
     smaller, info = SMALLER[problem.multiplied][tiny], ml_dtypes.finfo(dtype_of(problem.multiplied))
@@ -112,7 +116,7 @@ def spread(inputs: Inputs, seed: int, tiny: bool = False) -> Inputs:
 
 
 def _exponents(rows: np.ndarray) -> np.ndarray:
-    """For each column, the least power of two that no finite number of it exceeds, as its exponent."""
+    """For each column, the exponent of the smallest power of two that none of its finite numbers exceeds."""
     with np.errstate(invalid="ignore"):
         wide = np.abs(rows.astype(np.float64))
     largest = np.max(wide, axis=0, where=np.isfinite(wide), initial=1.0)
@@ -128,7 +132,7 @@ def _scale(rows: np.ndarray, by: np.ndarray) -> None:
 
 
 def _range(inputs: Inputs) -> str:
-    """The finite numbers of A and B in words."""
+    """A phrase that gives the range of the finite numbers of A and B."""
     with np.errstate(invalid="ignore"):
         sizes = np.concatenate([np.abs(array.astype(np.float64)).ravel() for array in (inputs.a, inputs.b)])
     sizes = sizes[np.isfinite(sizes)]
@@ -138,9 +142,9 @@ def _range(inputs: Inputs) -> str:
 def wrong_at(
     answer: Kernel, compiled: Any, size: Sequence[int], seed: int, tiny: bool = False, sms: int | None = None
 ) -> str:
-    """A sentence if the answer, as compiled, is wrong with unusual values at (m, n, k); "" if every bit is right.
+    """A sentence if the compiled answer is wrong with unusual values at (m, n, k); "" if every element is right.
 
-    tiny: with values of `spread` so small that results are subnormal.   sms: see `Kernel.grid`.
+    tiny: see `spread`.   sms: see `Kernel.grid`.
     """
     m, n, k = size
     inputs = spread(unusual_inputs(answer.problem, m, n, k, seed), seed, tiny)

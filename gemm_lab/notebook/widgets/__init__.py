@@ -1,12 +1,12 @@
-"""Things to play with in a notebook. Each shows a still picture of itself where no kernel runs.
+"""Interactive widgets for notebooks. If the notebook is not running, each shows a still picture.
 
 from gemm_lab.notebook import widgets
-widgets.swizzle(…)        which banks an access to a tile meets; also lab.swizzle
+widgets.swizzle(…)        which banks an access to a tile uses; also lab.swizzle
 widgets.fragments(…)      which lane holds which element of an mma
-widgets.wavefronts(run)   what a compiled kernel does to shared memory, pass by pass
-widgets.mbarrier()        a barrier's phases, step by step, and what a wrong parity does
-widgets.block_order(…)    which output tiles run together, and what L2 then saves
-widgets.TileExplorer(…)   a block tile on the roofline of a GPU, and what binds
+widgets.wavefronts(run)   the shared-memory accesses of a compiled kernel, one wavefront at a time
+widgets.mbarrier()        the phases of an mbarrier, step by step, and the effect of a wrong parity
+widgets.block_order(…)    which output tiles run at the same time, and how many reads L2 then saves
+widgets.TileExplorer(…)   a block tile on the roofline of a GPU, and what limits its speed
 """
 
 import importlib

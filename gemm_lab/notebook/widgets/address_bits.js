@@ -1,11 +1,11 @@
-// The bits of one address: what row and column say, which bits the XOR takes and changes, and which of them are the bank.
+// Draws the bits of one address: those from row and column, those that the XOR reads and changes, and those of the bank.
 import { masks } from "./tile.js";
 import { bankColour, svg } from "./theme.js";
 
 const HIGH = 25, TOP = 22, GAP = 20, ON_FILL = "#15181c";
 
-// The drawing for every address of one tile: `root`, and `show(place)`, which changes only what another place changes.
-// In less than 640 pixels the boxes are narrower, the words shorter, and the sums are left to the caller's title.
+// Returns a drawing for the addresses of one tile: its element `root`, and `show(place)`, which updates what differs.
+// In less than 640 pixels the boxes are narrower and the words shorter, and the caller's title has to show the sums.
 export function addressBits({ tile, theme, room = 760 }) {
   const count = Math.max(Math.ceil(Math.log2(Math.max(tile.size, 2))), 10);
   const s = tile.swizzle?.bits ? tile.swizzle : null, { mask, source } = s ? masks(s) : { mask: 0, source: 0 };
@@ -13,7 +13,7 @@ export function addressBits({ tile, theme, room = 760 }) {
   const narrow = room < 640, LEFT = narrow ? 62 : 118, BOX = Math.min(31, (room - LEFT - (narrow ? 4 : 152)) / count);
   const x = (bit) => LEFT + (count - 1 - bit) * BOX, at = (value, bit) => (value >> bit) & 1;
   const bottom = s ? TOP + HIGH + 16 + s.bits * GAP : TOP, width = LEFT + count * BOX + (narrow ? 4 : 152);
-  const live = []; // attributes and words that are functions of the address
+  const live = []; // functions that update attributes and words for another address
   const root = svg("svg", { viewBox: `0 0 ${width} ${bottom + HIGH + 30}`, width, role: "img" });
   follow((now) => `address ${now.address}, bank ${now.bank}`, (words) => root.setAttribute("aria-label", words));
 

@@ -1,4 +1,5 @@
-// Which lanes are served in which wavefront: gpu_simulator/hardware/bank_schedule.py and banks.py, so that drawing needs no server.
+// Computes which lanes are served in which wavefront, like gpu_simulator/hardware/bank_schedule.py and banks.py, so that
+// the widgets work without a Python kernel.
 
 export const BANK_BYTES = 4;
 const LINE_BYTES = 128;
@@ -7,7 +8,7 @@ export function idealWavefronts(lanes, width, banks = 32) {
   return Math.ceil((lanes * width) / (banks * BANK_BYTES));
 }
 
-// wavefront[lane * words + word] (-1 where idle), and the phase of each wavefront.
+// Returns wavefront[lane * words + word], -1 for an idle lane, and the phase of each wavefront.
 export function schedule(kind, addresses, width, active, source = null, banks = 32) {
   const lanes = addresses.length;
   if (kind === "cp.async.cg") return copyMoves(source, addresses, active);
@@ -35,7 +36,7 @@ export function schedule(kind, addresses, width, active, source = null, banks = 
   return { words, wavefront, phase };
 }
 
-// Two phases of a load run as one where neighbours (i and i xor 1, or all i and i xor 2) name the same address.
+// Two phases of a load become one if neighbouring lanes (all i and i xor 1, or all i and i xor 2) have the same address.
 function joined(groups, addresses, width, active) {
   const found = [];
   for (let g = 0; g < groups.length; g += 2) {
@@ -54,7 +55,8 @@ function joined(groups, addresses, width, active) {
   return found;
 }
 
-// cp.async.ca: the most contended lane of a phase and its rivals go one after the other, the others where they fit.
+// cp.async.ca: the lane with the most conflicts in a phase and the lanes that conflict with it are served one after the
+// other; each other lane is served in the first wavefront without a conflict.
 function copyTurns(source, destination, width, active) {
   const words = Math.max(Math.floor(width / BANK_BYTES), 1), banks = LINE_BYTES / width;
   const each = { 4: 32, 8: 16, 16: 8 }[width], wavefront = new Int32Array(active.length * words).fill(-1), phase = [];
@@ -81,8 +83,8 @@ function copyTurns(source, destination, width, active) {
   return { words, wavefront, phase };
 }
 
-// cp.async.cg: sectors between one source line and one shared line move together where one symmetry of a square takes
-// them all into place; the rule is told in banks.py.
+// cp.async.cg: sectors between the same two lines (source and shared) share a wavefront if one symmetry of a square moves
+// all of them to their places; banks.py explains the rule.
 function copyMoves(source, destination, active) {
   const moveOf = new Map(), first = new Map(), moves = new Map();
   for (let lane = 0; lane < destination.length; lane++) {

@@ -1,4 +1,4 @@
-"""The order of the output tiles: which tiles run together, and what L2 then saves.
+"""A widget for the order of the output tiles: which tiles run at the same time, and how many reads L2 then saves.
 
 from gemm_lab.notebook.widgets import block_order
 block_order(4096, 4096, 4096, block=(128, 128), gpu="h100", order="grouped", group_m=8)
@@ -26,7 +26,10 @@ ELEMENT_BYTES = 2  # FP16
 
 @dataclass(frozen=True)
 class OrderFacts:
-    """One choice: `visited` from `model.block_order`, its `waves`, and the bytes of a launch in each order."""
+    """The results for one choice. size: (m, n, k).   block: (BLOCK_M, BLOCK_N).   wave: the number of the wave shown.
+
+    visited: the tiles in the chosen order, from `model.block_order`.   waves: the waves of this order.
+    """
 
     gpu: Gpu
     size: tuple[int, int, int]
@@ -36,7 +39,7 @@ class OrderFacts:
     wave: int
     visited: np.ndarray
     waves: list[model.Wave]
-    dram: dict[str, int]  # order -> different bytes, summed over its waves
+    dram: dict[str, int]  # order -> the distinct bytes that each wave reads, summed over its waves
 
     @property
     def tiles(self) -> tuple[int, int]:
@@ -44,7 +47,7 @@ class OrderFacts:
 
     @property
     def read(self) -> int:
-        """Bytes that all blocks read, through L2."""
+        """The bytes that all blocks read through L2."""
         return sum(wave.read_bytes for wave in self.waves)
 
     @property
@@ -69,7 +72,10 @@ def _mb(number: int) -> str:
 def order_facts(
     m: int, n: int, k: int, block: tuple[int, int], gpu_key: str, order: str, group_m: int = 8, wave: int = 0
 ) -> OrderFacts:
-    """The facts of an order with one block on each SM; `SizeError` where tiles do not divide or a wave is missing."""
+    """The results for an order, with one block at a time on each SM.
+
+    Raises `SizeError` if the tiles do not divide m × n or if there is no such wave.
+    """
     target = gpu(gpu_key)
     if min(m, n, k, *block) < 1 or m % block[0] or n % block[1]:
         raise SizeError(f"Tiles of {block[0]} × {block[1]} do not divide {m} × {n}; use multiples of them.")
@@ -87,7 +93,7 @@ def order_facts(
 
 
 class BlockOrder(Choices):
-    """See `block_order`. `facts` always describes the current choice."""
+    """The widget that `block_order` creates. `facts` describes the current choice."""
 
     alt = "the tiles of D, those of one wave lit, and the bytes that each order reads from DRAM"
 
@@ -97,7 +103,7 @@ class BlockOrder(Choices):
     def choose(
         self, size: int, block_m: int, block_n: int, gpu: str, order: str, group_m: int, wave: int
     ) -> OrderFacts:
-        """Move to another choice; a wave left over from a longer launch becomes the last one."""
+        """Show another choice. If it has fewer waves than `wave`, its last wave is shown."""
         block = (block_m, block_n)
         last = order_facts(size, size, size, block, gpu, order, group_m)
         self.facts = order_facts(size, size, size, block, gpu, order, group_m, min(wave, len(last.waves) - 1))
@@ -131,7 +137,7 @@ class BlockOrder(Choices):
 
 @style.drawn
 def picture(facts: OrderFacts):
-    """The grid of tiles with one wave lit, the panels of A and B that it reads, and a bar for each order."""
+    """Draw the tiles with one wave highlighted, the panels of A and B that it reads, and a bar for each order."""
     fig, (tiles_m, tiles_n) = style.figure(8, 4.3), facts.tiles
     wave = facts.waves[facts.wave]
     now = facts.visited[wave.first : wave.first + wave.blocks]
@@ -245,9 +251,10 @@ def block_order(
 ) -> BlockOrder:
     """Explore the order in which output tiles run: "row", "column" or "grouped" (bands of `group_m` rows of tiles).
 
-    m, n, k   the product; with FP16 elements.   block: BLOCK_M, BLOCK_N.   gpu: one block runs on each of its SMs.
-    wave      which wave is lit; 0 is the first.
+    m, n, k   the size of the product, with FP16 elements.   block: (BLOCK_M, BLOCK_N).
+    gpu       a GPU on which one block at a time runs on each SM.
+    wave      the wave to highlight; 0 is the first.
 
-    Raises `LabError` where tiles do not divide, or naming the orders and GPUs there are.
+    Raises `LabError` if the tiles do not divide m × n, and for an unknown order or GPU.
     """
     return BlockOrder(m, n, k, block, gpu, order, group_m, wave)

@@ -1,4 +1,4 @@
-"""A few plain controls, one sentence and one plot: the widgets whose picture Python draws anew for each choice."""
+"""The base class of widgets with a few controls, a text, and a picture that Python redraws after each choice."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ DPI = 110
 
 
 class Choices:
-    """Subclasses say their `controls`, take a choice in `choose`, and describe it in `text`, `good` and `card`.
+    """The base class. Subclasses define `controls` and `choose`, and describe the choice in `text`, `good` and `card`.
 
-    A choice that cannot be is refused with its reason, and the last valid picture stays.
+    For an impossible choice, the reason is shown instead of the text, and the last valid picture stays.
     """
 
-    alt = "the current choice"  # what the picture shows, for those who cannot see it
+    alt = "the current choice"  # the alternative text of the picture
 
     def controls(self) -> list[list]:
-        """Rows of (name, ipywidgets control); a name is an argument of `choose`."""
+        """Rows of (name, ipywidgets control). Each name is a parameter of `choose`."""
         raise NotImplementedError
 
     def choose(self, **values):
-        """Take a choice, or raise `LabError` and keep the last."""
+        """Make a choice. If it is impossible, raise `LabError` and keep the last one."""
         raise NotImplementedError
 
     @property
@@ -40,11 +40,11 @@ class Choices:
         return True
 
     def card(self):
-        """The choice as a matplotlib figure."""
+        """A matplotlib figure of the choice."""
         raise NotImplementedError
 
     def png(self) -> bytes:
-        """The still picture, as PNG bytes with a palette."""
+        """The picture as the bytes of a PNG file with a palette."""
         return compact(png(self.card(), DPI))
 
     # ---- Display ----
@@ -86,11 +86,11 @@ class Choices:
         from IPython.display import display
 
         bundle = {}
-        with suppress(Exception):  # no widget front end: the still picture says the same
+        with suppress(Exception):  # without a widget front end, the still picture is shown
             bundle = dict(self._widget()._repr_mimebundle_() or {})
         display({**bundle, "text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)
 
 
 def with_value(options: tuple[int, ...], value: int) -> list[int]:
-    """The options of a slider, the current value among them."""
+    """The options of a slider, sorted, including the current value."""
     return sorted({*options, value})

@@ -1,4 +1,4 @@
-"""A colour for each bank, the same in Python's pictures as in the widgets."""
+"""A colour for each bank, the same in the pictures drawn by Python as in the widgets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RGB = np.array(
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> str:
-    """A colour of equal perceived lightness at any hue (degrees)."""
+    """The colour as "#rrggbb". Colours of equal lightness look equally light at any hue (in degrees)."""
     angle = np.radians(hue)
     linear = _RGB @ (_LMS @ [lightness, chroma * np.cos(angle), chroma * np.sin(angle)]) ** 3
     linear = np.clip(linear, 0, 1)
@@ -25,5 +25,5 @@ def oklch(lightness: float, chroma: float, hue: float) -> str:
 
 
 def bank_colour(bank: int, banks: int = 32, vivid: bool = False) -> str:
-    """Banks run through hue from yellow-green over blue to pink; the reds in between are kept for conflicts."""
+    """The colour of a bank as "#rrggbb": from yellow-green through blue to pink. Red and orange are for conflicts."""
     return oklch(*((0.83, 0.13) if vivid else (0.94, 0.042)), 100 + 260 * bank / banks)

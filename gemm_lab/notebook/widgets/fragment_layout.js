@@ -1,9 +1,9 @@
-// Where A, B and C of an mma stand in the fragment map: B above C, A beside it, as in the product.
+// Places A, B and C of an mma in the fragment map: B above C, and A to the left of C, as in the product.
 
-export const HIGH = 20; // pixels of a row of registers
+export const HIGH = 20; // the height of a row of registers in pixels
 const GUTTER = 30, TAG = 26, BLOCK_GAP = 6, BETWEEN = 24, WIDEST = 44;
 
-// x and y of each matrix, the whole height, and place(operand, row, column): [x, y, width, height] of a register's cell.
+// Returns x and y of each matrix, the total height, and place(operand, row, column): a cell's [x, y, width, height].
 export function arrange(mma, width) {
   const { extent, per, quads } = mma;
   const acrossA = extent.A[1] / per.A, downB = extent.B[0] / per.B;

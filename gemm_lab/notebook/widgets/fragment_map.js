@@ -1,4 +1,4 @@
-// The fragment map: the lanes and registers of A, B and C of one mma, and the rows that each lane names to ldmatrix.
+// The fragment map: lanes and registers of A, B and C of one mma, and the rows whose addresses lanes give to ldmatrix.
 import { arrange, HIGH } from "./fragment_layout.js";
 import { ACCUMULATORS, fragmentLoad, makeMma, SHAPES } from "./mma.js";
 import { bankColour, h, listen, readTheme, svg, watch } from "./theme.js";
@@ -91,8 +91,8 @@ export function render({ model, el }) {
       svg("tspan", { class: "gl-extent", dx: 7 }, `${rows} × ${columns}`)));
   }
 
-  // The lanes that name rows to ldmatrix, each beside its row (above its column, where B lies column-major), and an
-  // outline around the 16 bytes that a lane names.
+  // Labels each row with the lanes that give its address to ldmatrix (each column, if B is stored column-major), and
+  // outlines the 16 bytes at a lane's address.
   function drawNames(page, plan, operand, load, upright) {
     if (!load) return;
     const each = mma.per[operand], tag = (x, y, anchor, words) =>
@@ -119,13 +119,13 @@ export function render({ model, el }) {
     });
   }
 
-  // All lanes that name parts of one row, one for each chunk; only the first where there is no room.
+  // The label of a row: the lanes of its chunks, or only the first lane if there is no room.
   function nameOf(load, row, short) {
     const lanes = load.lanes.map((entry, lane) => ({ ...entry, lane })).filter((entry) => entry.row === row);
     return `@${lanes.slice(0, short ? 1 : 4).map((entry) => entry.lane).join(", ")}`;
   }
 
-  // ---- One lane: what it holds, what it names ----
+  // ---- One lane: its elements, and its address for ldmatrix ----
   function show() {
     const lane = hover ?? state.lane;
     slider.value = state.lane;

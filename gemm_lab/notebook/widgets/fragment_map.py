@@ -18,10 +18,10 @@ TRAITS = ("shape", "dtype", "accumulator", "stored", "lane")
 
 
 class FragmentMap(PicturedWidget):
-    """See `fragments`. The choices are attributes, in step with the live view; `change` sets several at once.
+    """The widget that `fragments` creates. The choices are attributes, which follow the live view and change it.
 
-    `mma` is the `Mma` shown, `holds` what the chosen lane has in its registers. What does not exist raises `LabError`
-    and changes nothing.
+    `change` sets several choices at once. `mma` is the `Mma` that is shown, and `holds` has the elements in the
+    registers of the chosen lane. A choice that does not exist raises `LabError` and changes nothing.
     """
 
     _esm = esm("fragment_map")
@@ -33,14 +33,14 @@ class FragmentMap(PicturedWidget):
     stored = traitlets.Unicode("column-major").tag(sync=True)
     lane = traitlets.Int(5).tag(sync=True)
 
-    _checked = False  # while several choices change together, one of them alone need not make sense
+    _checked = False  # True while `change` sets several choices, which need not be possible one by one
 
     def __init__(self, **values):
         super().__init__()
         self.change(**values)
 
     def change(self, **values) -> FragmentMap:
-        """Set several choices at once; raises `LabError` with the reason if they do not go together."""
+        """Set several choices at once; returns the widget. Raises `LabError` with the reason if they are impossible."""
         if unknown := set(values) - set(TRAITS):
             raise LabError(f"The fragment map has no choice “{min(unknown)}”; it has {', '.join(TRAITS)}.")
         values = self.plain(values)
@@ -66,7 +66,7 @@ class FragmentMap(PicturedWidget):
         if not 0 <= chosen["lane"] < 32:
             raise LabError(f"A warp has the lanes 0 to 31, not {chosen['lane']}.")
         if chosen["stored"] not in ("column-major", "row-major"):
-            raise LabError(f"B lies column-major or row-major in shared memory, not “{chosen['stored']}”.")
+            raise LabError(f"B is stored column-major or row-major in shared memory, not “{chosen['stored']}”.")
         if chosen["stored"] == "row-major":
             fragment_load(mma, "B", "row-major")
         return mma
@@ -79,7 +79,7 @@ class FragmentMap(PicturedWidget):
 
     @property
     def holds(self) -> dict[str, list[tuple[int, int]]]:
-        """Register name -> (row, column) of its elements, for the chosen lane: {"a0": [(1, 2), (1, 3)], …}."""
+        """Register name -> [(row, column) of each element], for the chosen lane: {"a0": [(1, 2), (1, 3)], …}."""
         return {
             f"{operand.lower()}{register}": [tuple(place) for place in elements.tolist()]
             for operand in "ABC"
@@ -87,7 +87,7 @@ class FragmentMap(PicturedWidget):
         }
 
     def load(self, operand: str) -> FragmentLoad | None:
-        """The ldmatrix that fills A or B, None where there is none."""
+        """The ldmatrix that loads the fragments of A or B; None if there is none."""
         try:
             return fragment_load(self.mma, operand, self.stored if operand == "B" else "row-major")
         except LabError:
@@ -109,10 +109,10 @@ class FragmentMap(PicturedWidget):
 def fragments(shape: str = "m16n8k16", dtype: str = "bf16", lane: int = 5, **more) -> FragmentMap:
     """Explore the fragments of one mma.sync.
 
-    shape, dtype  any dense `mma.sync`, such as "m16n8k8" of "f16" or "m16n8k32" of "s8"
-    lane          the lane whose elements are marked
-    more          accumulator ("f32", "f16", …), stored ("column-major" or "row-major": how B lies in shared memory)
+    shape, dtype  any dense `mma.sync`, such as "m16n8k8" with "f16" or "m16n8k32" with "s8"
+    lane          the lane whose elements are highlighted
+    more          accumulator ("f32", "f16", …), stored ("column-major" or "row-major": how B is stored)
 
-    Raises `LabError` naming what exists.
+    Raises `LabError` for a combination that does not exist; the message lists those that do.
     """
     return FragmentMap(shape=shape, dtype=dtype, lane=lane, **more)

@@ -1,4 +1,4 @@
-"""The fragment map's still picture: B above C, A beside it, as in the product; the chosen lane is lit."""
+"""Draws the fragment map's still picture: B above C and A to the left of C, with the chosen lane highlighted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROW, GAP, LEFT = 0.2, 0.07, 0.75
 
 
 def picture(widget) -> Card:
-    """Eight inches wide."""
+    """The picture of a `FragmentMap`, eight inches wide."""
     mma, lane = widget.mma, widget.lane
     grids = {operand: lanes_of(mma, operand) for operand in "ABC"}
     columns_a, columns_b = grids["A"][0].shape[1], grids["B"][0].shape[1]
@@ -20,7 +20,7 @@ def picture(widget) -> Card:
     products = columns_b // 8
     cell = min((8 - LEFT - 1.25 - (blocks_a - 1) * GAP) / (columns_a + 8), 0.4)
     x_a, x_c = LEFT, max(LEFT + columns_a * cell + (blocks_a - 1) * GAP + 0.85, 4.45)
-    side = min(cell, (7.75 - x_c) / 8)  # of an element of C
+    side = min(cell, (7.75 - x_c) / 8)  # width of an element of C
     rows_b = grids["B"][0].shape[0]
     y_b = 0.75
     y_a = max(y_b + rows_b * ROW + (rows_b // 4) * GAP, 1.85) + 0.55
@@ -101,7 +101,7 @@ def _facts(page: Sheet, widget) -> None:
 
 
 def _named(page: Sheet, widget, position) -> None:
-    """The rows that lanes name to ldmatrix: who names which, and the chosen lane's own, dashed."""
+    """Label the rows with the lanes that give their addresses to ldmatrix; the chosen lane's row has a dashed frame."""
     lane, each = widget.lane, widget.mma.per_register("A")
     for operand in "AB":
         load = widget.load(operand)

@@ -1,4 +1,4 @@
-"""The fragment map for people without a browser: the lanes of A, B and C as characters."""
+"""The fragment map as text, for a terminal: tables of the lanes of A, B and C."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import numpy as np
 
 
 def lanes_of(mma, operand: str) -> tuple[np.ndarray, int, int]:
-    """The lane of every register-sized cell, and how many rows and columns of elements a cell spans."""
+    """(grid, high, wide): the lane that holds each cell of an operand.
+
+    A cell is one register, with high × wide elements, so `grid` has the shape (rows / high, columns / wide).
+    """
     held, each = mma.coordinates(operand), mma.per_register(operand)
     rows, columns = int(held[..., 0].max()) + 1, int(held[..., 1].max()) + 1
     high, wide = (each, 1) if operand == "B" else (1, each)
@@ -18,7 +21,7 @@ def lanes_of(mma, operand: str) -> tuple[np.ndarray, int, int]:
 
 
 def explain(widget) -> str:
-    """What the chosen lane holds and names, and three tables of lanes."""
+    """The elements that the chosen lane holds, the rows whose addresses it gives to ldmatrix, and three tables."""
     mma, lane = widget.mma, widget.lane
     out = [f"mma.sync.{mma.shape}.{mma.accumulator}.{mma.dtype}: lane {lane} holds"]
     for operand in "ABC":

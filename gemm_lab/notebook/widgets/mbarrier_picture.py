@@ -1,4 +1,4 @@
-"""The mbarrier stepper's still picture: the barrier's fields, its phases, who waits, and the steps of the story."""
+"""Draws the mbarrier stepper's still picture: the barrier's fields, its phases, who waits, and all steps."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
 
-PARITY = (style.UNLIT, style.tint(style.SKY, 0.5))  # as in the picture of the ring
+PARITY = (style.UNLIT, style.tint(style.SKY, 0.5))  # the colours of parity 0 and 1
 ROW, PHASES = 0.27, 4
 
 
 def picture(widget) -> Card:
-    """The moment at hand."""
+    """The picture of an `MbarrierStepper` at its current step."""
     moment, barrier = widget.moment, widget.moment.barrier
     top = 4.0
     page = Sheet(top + ROW * len(widget.played) + 0.3)

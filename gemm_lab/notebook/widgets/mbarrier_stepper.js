@@ -1,4 +1,4 @@
-// The mbarrier stepper: the fields of one barrier, its phases, who waits for which parity, one step at a time.
+// The mbarrier stepper: the fields of one mbarrier, its phases, and who waits for which parity, one step at a time.
 import { h, listen, readTheme, watch } from "./theme.js";
 
 const PLAY_MS = 1100, PHASES = [-1, 0, 1, 2];

@@ -1,7 +1,7 @@
-"""The mbarrier stepper: one barrier, step by step, with who waits for which parity and what a wrong one does.
+"""The mbarrier stepper shows one mbarrier step by step: who waits for which parity, and the effect of a wrong one.
 
 from gemm_lab.notebook.widgets import mbarrier
-mbarrier()                              the barrier that counts the bytes of a stage
+mbarrier()                              the first story: the barrier that counts the bytes of a stage
 mbarrier("parity never flipped")
 """
 
@@ -17,14 +17,17 @@ from gpu_simulator.errors import LabError
 
 
 class MbarrierStepper(PicturedWidget):
-    """See `mbarrier`. `story` and `step` are attributes, in step with the view; `moment` is what is shown."""
+    """The widget that `mbarrier` creates. `moment` is the moment that it shows.
+
+    `story` and `step` are attributes, which follow the live view and change it.
+    """
 
     _esm = esm("mbarrier_stepper")
     _css = css()
 
     stories = traitlets.List().tag(sync=True)
     story = traitlets.Unicode().tag(sync=True)
-    moments = traitlets.Dict().tag(sync=True)  # of every story
+    moments = traitlets.Dict().tag(sync=True)  # story -> its moments
     step = traitlets.Int(0).tag(sync=True)
 
     @checked
@@ -57,7 +60,7 @@ class MbarrierStepper(PicturedWidget):
 
     @property
     def played(self) -> list[Moment]:
-        """Every moment of the story."""
+        """All moments of the story."""
         return self._played[self.story]
 
     @property
@@ -106,9 +109,9 @@ def _plain(moment: Moment) -> dict:
 
 
 def mbarrier(story: str | None = None, step: int = 0) -> MbarrierStepper:
-    """Step through an mbarrier's phases.
+    """Step through the phases of an mbarrier.
 
-    story: one of `model.mbarrier_phases.STORIES`; the first, if not said.   step: where it opens.
-    Raises `LabError` naming the stories, or the steps, that there are.
+    story: one of `model.mbarrier_phases.STORIES`; by default the first.   step: the step shown first.
+    Raises `LabError` for an unknown story or step; the message lists those that there are.
     """
     return MbarrierStepper(story, step)

@@ -1,4 +1,4 @@
-// The 128-byte lines of shared memory that one access touches, with the lanes in them.
+// Draws the 128-byte lines of shared memory that one access uses, with its lanes.
 import { bankColour, prepare } from "./theme.js";
 
 const LEFT = 112, RIGHT = 100, TOP = 18, MOST = 40;
@@ -15,7 +15,7 @@ function touched(access) {
   return [...lines].sort((p, q) => p - q);
 }
 
-// Lanes of wavefronts below `upto` are filled, those of `current` framed, the rest only outlined.
+// Lanes of wavefronts below `upto` are filled, those of wavefront `current` are framed, and the others only outlined.
 export function drawMemory(canvas, { access, theme, width, upto = Infinity, current = -1, hover = -1 }) {
   const lines = touched(access), each = lineHeight(lines.length), c = prepare(canvas, width, memoryHeight(access));
   const { wavefront, words, phase } = access.schedule, first = phase.map((number) => phase.indexOf(number));

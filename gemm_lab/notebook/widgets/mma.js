@@ -1,4 +1,5 @@
-// Which lane and register hold which element of an mma, and which lane names which row: gpu_simulator/hardware/mma_layouts.py.
+// Computes which lane and register hold which element of an mma, and the rows of ldmatrix, like
+// gpu_simulator/hardware/mma_layouts.py.
 
 export const BITS = { f64: 64, tf32: 32, f16: 16, bf16: 16, s8: 8, u8: 8, e4m3: 8, e5m2: 8, s4: 4, u4: 4, b1: 1 };
 const EIGHT = ["m8n8k16", "m16n8k16", "m16n8k32"], FOUR = ["m8n8k32", "m16n8k32", "m16n8k64"];
@@ -19,7 +20,7 @@ export function makeMma(shape, dtype, accumulator) {
   const per = { A: each, B: each, C: eachC };
   const registers = quads ? { A: 2, B: 2, C: 8 / eachC }
     : { A: (m * k) / 32 / each, B: (k * n) / 32 / each, C: (m * n) / 32 / eachC };
-  // (row, column) of one element. The four products of FP16's m8n8k4 are counted through: row 8 · product + row.
+  // (row, column) of one element. The four products of FP16's m8n8k4 are stacked: their rows are 8 · product + row.
   const at = (operand, lane, register, element) => {
     const group = lane >> 2, member = lane % 4;
     if (quads) return quadPair(operand, lane, register, element, eachC);
@@ -41,7 +42,7 @@ function quadPair(operand, lane, register, element, eachC) {
   return [8 * product + (lane & 1) + (register & 2) + 4 * (lane >> 4), (register & 4) + (lane & 2) + (register & 1)];
 }
 
-// Which row of which 16-byte chunk each lane names to fill a fragment; null where ldmatrix cannot.
+// The row and 16-byte chunk whose address each lane gives to ldmatrix; null if ldmatrix cannot load this fragment.
 export function fragmentLoad(mma, operand, stored) {
   const wanted = operand === "A" ? "row-major" : "column-major", transposed = stored !== wanted;
   if (mma.quads || BITS[mma.dtype] > 32 || (transposed && (BITS[mma.dtype] !== 16 || operand === "A"))) return null;

@@ -1,8 +1,8 @@
-"""The widgets' JavaScript: standard ES modules in files, joined into the one module that a front end loads.
+"""Joins the widgets' JavaScript files, which are standard ES modules, into the one module that a front end loads.
 
-A front end gets a widget's module as text, from which an import of a neighbouring file cannot be resolved. `esm` puts
-the files that a module imports before it, each in a function of its own. Only `import { a, b } from "./file.js"` and
-`export function` or `export const` are understood, which is all that the widgets use.
+A front end gets a widget's module as text, so it cannot resolve an import of a neighbouring file. `esm` therefore puts
+the files that a module imports in front of it, each in its own function. It supports only
+`import { a, b } from "./file.js"`, `export function` and `export const`, which is all that the widgets use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (\w+))", re.M)
 
 @cache
 def esm(name: str) -> str:
-    """The text of `name`.js with everything that it imports."""
+    """The text of `name`.js, preceded by all files that it imports."""
     parts: dict[str, str] = {}
     _collect(name, parts)
     entry = _with_imports(name)

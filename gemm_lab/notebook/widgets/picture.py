@@ -1,4 +1,4 @@
-"""What every widget of the lab is besides its live view: words, and a still picture drawn by Python."""
+"""The base class of the lab's live widgets, which also have a text and a still picture drawn by Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import LabError
 
 DPI = 100
-# What a choice has to be, beside a whole number, and in words.
+# The Python type that a choice must have (integers are checked separately), and its description.
 _KINDS = {
     traitlets.Int: ((), "a whole number"),
     traitlets.Unicode: (str, "a text in quotes"),
@@ -26,13 +26,13 @@ class PicturedWidget(anywidget.AnyWidget):
     """A live widget whose output also carries its picture and its text.
 
     A front end without widgets, a stored notebook and an exported page show the picture; a terminal prints the text.
-    Subclasses draw `card()` from their state and say it in `text`.
+    Subclasses draw their state in `card` and describe it in `text`.
     """
 
     def plain(self, values: dict) -> dict:
-        """`values` of the widget's choices as they are kept; a `LabError` for a text where a number belongs, and so on.
+        """The values of the widget's choices, with NumPy integers converted to Python ints.
 
-        NumPy's whole numbers become Python's.
+        Raises `LabError` if a value has the wrong type.
         """
         kept = {}
         for name, value in values.items():
@@ -47,16 +47,16 @@ class PicturedWidget(anywidget.AnyWidget):
         return kept
 
     def card(self) -> Card:
-        """The state as a matplotlib figure."""
+        """A matplotlib figure of the state."""
         raise NotImplementedError
 
     @property
     def text(self) -> str:
-        """The state in words and characters."""
+        """The state as text."""
         raise NotImplementedError
 
     def png(self) -> bytes:
-        """The still picture, as PNG bytes with a palette."""
+        """The still picture as the bytes of a PNG file with a palette."""
         return compact(png(drawn(self.card)(), DPI))
 
     def __repr__(self) -> str:

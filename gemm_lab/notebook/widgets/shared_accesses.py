@@ -1,4 +1,4 @@
-"""What one warp of a compiled kernel does to shared memory at one line: the emulator's trace, ready to be drawn."""
+"""The shared-memory accesses of one warp at one line of a compiled kernel, from the emulator's trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ TOUCHES = "reads or writes shared memory by ld, st, ldmatrix, stmatrix or cp.asy
 
 @dataclass(frozen=True)
 class SharedAccess:
-    """One execution of a shared-memory instruction. addresses: bytes, -1 where a lane is idle; source: of cp.async."""
+    """One execution of a shared-memory instruction by a warp.
+
+    kind: as in `hardware.bank_schedule.schedule`.   width: bytes per lane.   addresses: byte addresses of the lanes, -1
+    for an idle lane.   source: the global addresses of a cp.async.
+    """
 
     opcode: str
     kind: str
@@ -40,7 +44,7 @@ class SharedAccess:
 
 
 def kind_of(opcode: str) -> str | None:
-    """The kind of access as `hardware.bank_schedule.schedule` names it; None for what is no access to shared memory."""
+    """The kind of access as in `hardware.bank_schedule.schedule`; None if the opcode does not access shared memory."""
     parts = opcode.split(".")
     if parts[0] in ("ldmatrix", "stmatrix"):
         return "ldmatrix"
@@ -52,7 +56,7 @@ def kind_of(opcode: str) -> str | None:
 
 
 def traced(run: Run, line: int, block: int = 0, warp: int = 0) -> list[SharedAccess]:
-    """Every shared-memory access of a line by one warp, in the order of execution."""
+    """All shared-memory accesses of a line by one warp, in the order of execution."""
     items, found = iter(run.trace(line, block, warp)), []
     for item in items:
         kind = kind_of(item.opcode)
@@ -60,7 +64,7 @@ def traced(run: Run, line: int, block: int = 0, warp: int = 0) -> list[SharedAcc
             continue
         addresses, source = np.asarray(item.addresses), None
         if kind.startswith("cp.async"):
-            source = np.asarray(next(items).addresses)  # the second operand of the same execution
+            source = np.asarray(next(items).addresses)  # the trace has the source as the next item
         if kind == "ldmatrix":
             rows = 8 * int(re.search(r"\.x([124])", item.opcode)[1])
             addresses = np.where(np.arange(32) < rows, addresses, -1)
@@ -69,7 +73,10 @@ def traced(run: Run, line: int, block: int = 0, warp: int = 0) -> list[SharedAcc
 
 
 def totals(accesses: list[SharedAccess]) -> tuple[int, int]:
-    """(wavefronts, ideal) of all of them. Patterns that differ by whole lines of 128 bytes count alike."""
+    """(wavefronts, ideal wavefronts) of all accesses together.
+
+    Patterns that differ by a multiple of 128 bytes have the same count, which is computed only once.
+    """
     counted: dict[tuple, int] = {}
     wavefronts = ideal = 0
     for access in accesses:
@@ -86,9 +93,10 @@ def totals(accesses: list[SharedAccess]) -> tuple[int, int]:
 
 
 def shared_lines(run: Run) -> list[Line]:
-    """The lines of the learner's text that can be followed in shared memory, in order, with what all warps paid.
+    """The lines of the learner's text that access shared memory, in order, with the costs of all warps.
 
-    wmma loads and stores are left out: ptxas turns them into other instructions.
+    Lines with wmma loads and stores are left out, because ptxas turns these into other instructions. Raises `LabError`
+    if no line is left.
     """
     file, hot = "cell" if run.kernel.edited else run.kernel.spec.file, run.hot_lines()
     followed = {site.outermost[1] for site in hot.report.sites if kind_of(site.opcode)}
@@ -99,7 +107,10 @@ def shared_lines(run: Run) -> list[Line]:
 
 
 def line_at(run: Run, lines: list[Line], where: int | str | None) -> Line:
-    """The line meant by a number, by the name of a region (its worst line) or by nothing (the worst of all)."""
+    """The line that `where` selects: by its number, or as the worst line of a region; None selects the worst of all.
+
+    The worst line has the highest conflict degree. Raises `LabError` if there is no such line or region.
+    """
     chosen = lines
     if isinstance(where, str):
         regions = run.kernel.spec.regions

@@ -1,4 +1,4 @@
-// The swizzle explorer: a tile, a layout, one access of a warp, and the banks that it meets.
+// The swizzle explorer: a tile, a layout, one access of a warp, and the banks that it uses.
 import { addressBits, formula } from "./address_bits.js";
 import { ACCESSES, ELEMENT_BYTES, makeTile, problem, steps, tileAccess, totals } from "./tile.js";
 import { drawTile, geometry, HEADER, placeAt, tilePointer } from "./tile_canvas.js";
@@ -20,14 +20,14 @@ const WHAT = {
   "fragment store": "st.shared: each lane two accumulators of an mma, as an epilogue writes them",
 };
 
-// In Python `layout` is the name of every widget's CSS layout, so the model keeps the tile's under another.
+// In Python, `layout` is the CSS layout of every widget, so the trait for the tile's layout has another name.
 const key = (name) => (name === "layout" ? "scheme" : name);
 
 export function render({ model, el }) {
   const read = () => Object.fromEntries(STATE.map((name) => [name, model.get(key(name))]));
   let state = read();
   let tile, access, whole, theme, hover = null, moved = true, spots = [], drawn = [], glide = null;
-  let view = null; // width, geometry and scroll of the last painting, so that a hover asks the page for nothing
+  let view = null; // width, geometry and scroll position of the last painting, so that hovering needs no new layout
   let address = { key: [] }; // the drawing of the address bits
 
   // ---- The page ----
@@ -73,7 +73,7 @@ export function render({ model, el }) {
     scroll, waveTitle, waves, bitsTitle, bits);
   el.append(root);
 
-  // ---- State: an impossible choice says why, and the last valid picture stays ----
+  // ---- State: for an impossible choice the reason is shown, and the last valid picture stays ----
   function change(values) {
     const wanted = { ...state, ...values };
     const why = problem(wanted);
@@ -118,7 +118,7 @@ export function render({ model, el }) {
     draw();
   }
 
-  // The same lanes at other addresses: another layout. They move there, unless the reader wants no motion.
+  // If another layout gives the same lanes other addresses, animate the move, unless the reader prefers no motion.
   function startGlide(before) {
     const same = before && ["rows", "bytes"].every((name) => before[name].join() === access[name].join());
     glide = null;
@@ -159,7 +159,7 @@ export function render({ model, el }) {
 
   const isRevealed = () => !state.predict || state.answer !== null;
 
-  // One sentence on why it takes so many: the bank that most words of one phase want.
+  // A sentence that explains the count: how many different words of one bank are needed in one phase.
   function reason() {
     const { phase } = access.schedule;
     if (access.kind === "cp.async.cg") return "Lanes that move their sectors the same way share a wavefront.";
@@ -190,7 +190,7 @@ export function render({ model, el }) {
   const repaint = oncePerFrame(paint);
   const point = oncePerFrame(() => view && showFocus());
 
-  // The panels as they are scrolled, the wavefronts, and what the pointer lights in them.
+  // Paints the visible part of the panels, the wavefronts, and the marks at the pointer.
   function paint() {
     if (!root.isConnected || !root.clientWidth) return false;
     theme ??= readTheme(root);
@@ -212,7 +212,7 @@ export function render({ model, el }) {
     spots = drawWavefronts(waveCanvas, { access, banks: tile.banks, theme, width: view.width });
   }
 
-  // All that depends on where the pointer is: the frames over both canvases, and the address.
+  // Updates everything that depends on the pointer's position: the frames over both canvases, and the address.
   function showFocus() {
     const lit = focusLanes(), lanes = new Set(lit);
     pointer.show(view.g, { tile, scroll: view.scroll, focus: focus() });
@@ -221,7 +221,7 @@ export function render({ model, el }) {
     showBits(lit);
   }
 
-  // The lanes that touch the place under the pointer.
+  // The lanes that access the place under the pointer.
   function focusLanes() {
     const { row, byte } = focus();
     return access.rows.map((_, lane) => lane).filter((lane) => access.rows[lane] === row &&
@@ -280,8 +280,8 @@ export function render({ model, el }) {
   scroll.addEventListener("scroll", repaint);
   const unlisten = listen(model, STATE.map(key), (name) => {
     const fresh = read(), mine = state[STATE.find((one) => key(one) === name)];
-    if (JSON.stringify(mine) === JSON.stringify(model.get(name))) return; // what this view has just set
-    if (problem(fresh)) return; // half of a change that Python makes name by name
+    if (JSON.stringify(mine) === JSON.stringify(model.get(name))) return; // this view itself has made the change
+    if (problem(fresh)) return; // an incomplete change: Python sets one name after the other
     state = fresh;
     if (state.step >= steps(makeTile(state), state.access)) state.step = 0;
     error.hidden = true;

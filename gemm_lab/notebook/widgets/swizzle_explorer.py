@@ -1,4 +1,4 @@
-"""The swizzle explorer: one access of a warp to a tile, and the banks that it meets.
+"""The swizzle explorer shows one access of a warp to a tile, and the banks that it uses.
 
 w = lab.swizzle(rows=64, row_bytes=128, layout="plain")
 w.wavefronts, w.ideal
@@ -17,17 +17,17 @@ from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gpu_simulator.argument_checks import as_whole, checked, shown
 from gpu_simulator.hardware.swizzle import LayoutError
 
-# Every Jupyter widget has a `layout` of its own, so the trait of the tile's layout is called `scheme`.
+# Every Jupyter widget already has an attribute `layout`, so the trait for the tile's layout is called `scheme`.
 LAYOUT_TRAITS = ("rows", "row_bytes", "element", "scheme", "pad_bytes", "bits", "base", "shift", "banks")
 TRAITS = (*LAYOUT_TRAITS, "access", "step")
 
 
 class SwizzleExplorer(PicturedWidget):
-    """See `swizzle`. Every choice is an attribute, in step with the live view (the tile's layout is called `scheme`);
-    `change` sets several at once.
+    """The widget that `swizzle` creates. The choices are attributes, which follow the live view and change it.
 
-    `wavefronts`, `ideal`, `tile` (a `TileLayout`) and `lanes` (a `TileAccess`) describe the current choice; `answer` is
-    what the learner predicted, None before. An impossible choice raises `LayoutError` and changes nothing.
+    The tile's layout is the attribute `scheme`. `change` sets several choices at once. `wavefronts`, `ideal`, `tile` (a
+    `TileLayout`) and `lanes` (a `TileAccess`) describe the current choice. `answer` is the learner's prediction; None
+    if there is none yet. An impossible choice raises `LayoutError` and changes nothing.
     """
 
     _esm = esm("swizzle_explorer")
@@ -53,7 +53,10 @@ class SwizzleExplorer(PicturedWidget):
         self.change(**values)
 
     def change(self, **values) -> SwizzleExplorer:
-        """Set several choices at once, by the names that `swizzle` takes; `LayoutError` if they do not go together."""
+        """Set several choices at once, named as the parameters of `swizzle`; returns the widget.
+
+        Raises `LayoutError` with the reason if they are impossible.
+        """
         if "layout" in values:
             values["scheme"] = values.pop("layout")
         unknown = set(values) - {*TRAITS, "predict", "answer", "selected"}
@@ -81,7 +84,7 @@ class SwizzleExplorer(PicturedWidget):
             self._checked = False
         return self
 
-    _checked = False  # while `change` sets several choices, one of them alone need not make sense
+    _checked = False  # True while `change` sets several choices, which need not be possible one by one
 
     def __setattr__(self, name: str, value) -> None:
         super().__setattr__("scheme" if name == "layout" and isinstance(value, str) else name, value)
@@ -104,7 +107,7 @@ class SwizzleExplorer(PicturedWidget):
             self.step = 0
 
     def _resolve(self, values: dict) -> tuple[TileLayout, str, int]:
-        """The tile, access and step with these values; a step left over from another choice goes back to 0."""
+        """The tile, access and step with these values. If the current step does not exist any more, it becomes 0."""
         tile = self._tile(values)
         access = values.get("access", self.access)
         if problem := access_problem(tile, access):
@@ -128,7 +131,7 @@ class SwizzleExplorer(PicturedWidget):
 
     @property
     def wavefronts(self) -> int:
-        """Wavefronts of the access shown."""
+        """The wavefronts of the access that is shown."""
         return self.lanes.schedule.count
 
     @property
@@ -137,12 +140,12 @@ class SwizzleExplorer(PicturedWidget):
 
     @property
     def whole_tile(self) -> tuple[int, int]:
-        """(wavefronts, ideal) of all steps together."""
+        """(wavefronts, ideal wavefronts) of all steps together."""
         return totals(self.tile, self.access)
 
     @property
     def asked(self) -> bool:
-        """Whether the count is still to be predicted: then neither picture nor words give it away."""
+        """Whether the learner still has to predict the count, so that picture and text must not show it."""
         return self.predict and self.answer is None
 
     @property
@@ -166,15 +169,16 @@ def swizzle(
     element: str = "f16",
     **more,
 ) -> SwizzleExplorer:
-    """Explore a tile in shared memory: which banks an access of one warp meets, and how an XOR changes that.
+    """Explore a tile in shared memory: which banks an access of one warp uses, and how an XOR changes that.
 
-    rows, row_bytes  the tile; bytes in steps of 16
+    rows, row_bytes  the size of the tile; row_bytes is a multiple of 16
     layout           "plain", "padded" (pad_bytes=16), "xor" (the XOR that fits the row), "swizzle" (bits, base, shift
-                     of byte addresses, as CUTLASS means them), "tma32", "tma64", "tma128"
+                     of byte addresses, as in CUTLASS), "tma32", "tma64", "tma128"
     access           "row store", "column load", "ldmatrix.x1", "ldmatrix.x4", "float4 store", "cp.async",
                      "fragment store"
-    more             step (where in the tile), predict=True (ask before showing), selected=[row, byte], banks=4 (a toy)
+    more             step (which access in the tile), predict=True (first ask the learner for the count),
+                     selected=[row, byte], banks=4 (a simplified memory)
 
-    Raises `LayoutError`, a `LabError`, with the reason where a layout or an access is impossible.
+    Raises `LayoutError`, which is a `LabError`, with the reason if a layout or an access is impossible.
     """
     return SwizzleExplorer(rows=rows, row_bytes=row_bytes, layout=layout, access=access, element=element, **more)

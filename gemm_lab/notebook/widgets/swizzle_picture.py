@@ -1,4 +1,4 @@
-"""The swizzle explorer's still picture: the tile twice, the wavefronts, and the bits of one address."""
+"""Draws the swizzle explorer's still picture: the tile, its place in shared memory, wavefronts, and address bits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ BIT = 0.27
 
 
 def picture(access: TileAccess, selected: tuple[int, int], asked: bool = False) -> Card:
-    """Eight inches wide; up to 16 rows around the access. asked: the count is still the learner's to predict."""
+    """The picture, eight inches wide, with up to 16 rows of the tile around the access.
+
+    selected: (row, byte) to mark. asked: the learner still has to predict the count, so it is not shown.
+    """
     tile, schedule = access.layout, access.schedule
     low = max(min(int(access.rows[access.active].min()), tile.rows - MOST_ROWS), 0)
     rows = range(low, min(low + MOST_ROWS, tile.rows))
@@ -61,20 +64,20 @@ def _verdict(page: Sheet, access: TileAccess, asked: bool) -> None:
 
 
 def _scale(tile) -> tuple[float, float]:
-    """Inches of a byte in the tile and in memory."""
+    """The width of a byte in inches, in the panel of the tile and in that of memory."""
     memory = min(PANEL / tile.line_bytes, 0.11)
     return min(PANEL / tile.row_bytes, memory), memory
 
 
 def _waits(access: TileAccess) -> np.ndarray:
-    """Wavefronts of its phase that each lane waits for."""
+    """For each lane, the number of wavefronts of its phase that come before its last one."""
     first = np.array([access.schedule.phase.index(p) for p in access.schedule.phase])
     number = access.schedule.wavefront
     return np.where(number >= 0, number - first[np.maximum(number, 0)], 0).max(1)
 
 
 def _covered(access: TileAccess, places, scale: float) -> set[tuple[int, int]]:
-    """The (row, chunk) of a panel that a lane's own words cover."""
+    """The cells (row, chunk) of a panel that are covered by the label of a lane."""
     if access.width * scale <= 0.2:
         return set()
     found = (places(lane) for lane in np.flatnonzero(access.active))
@@ -82,7 +85,7 @@ def _covered(access: TileAccess, places, scale: float) -> set[tuple[int, int]]:
 
 
 def _lanes(page: Sheet, access: TileAccess, places, x0: float, y0: float, scale: float, asked: bool) -> None:
-    """The lanes as boxes; `places(lane)` gives row and byte in the panel, or None."""
+    """Draw the lanes as boxes. `places(lane)` gives (row, byte) in the panel, or None if the lane is not in it."""
     waits, drawn = _waits(access), {}
     for lane in np.flatnonzero(access.active):
         if (place := places(lane)) is not None:
@@ -191,7 +194,7 @@ def _frame(page: Sheet, x: float, y: float, width: float) -> None:
 
 
 def _bits(page: Sheet, access: TileAccess, selected, top: float) -> None:
-    """The address of the selected place: the bits of row and column, the XOR, and the bank."""
+    """Draw the address of the selected byte: the bits of row and column, the XOR, and the bank."""
     tile, swizzle = access.layout, access.layout.swizzle
     row, byte = selected[0], selected[1] // tile.element_bytes * tile.element_bytes
     plain, address = int(tile.plain_address(row, byte)), int(tile.address(row, byte))

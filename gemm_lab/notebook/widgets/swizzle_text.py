@@ -1,4 +1,4 @@
-"""The swizzle explorer for people without a browser: the tile as characters, each chunk with the bank it begins in."""
+"""The swizzle explorer as text, for a terminal: a table of the tile with the first bank of each chunk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ MOST_ROWS, MOST_CHUNKS = 16, 16
 
 
 def explain(access: TileAccess, asked: bool = False) -> str:
-    """The tile, the verdict, the banks of the rows at hand, and each wavefront; if `asked`, not the count."""
+    """The tile, the count of wavefronts, the banks of the rows around the access, and the lanes of each wavefront.
+
+    asked: the learner still has to predict the count, so neither it nor the wavefronts are shown.
+    """
     tile, schedule = access.layout, access.schedule
     wavefronts, ideal = totals(tile, access.name)
     verdict = "no conflicts" if schedule.count <= access.ideal else f"{schedule.count / access.ideal:g} × the ideal"
@@ -30,7 +33,7 @@ def explain(access: TileAccess, asked: bool = False) -> str:
 
 
 def _grid(access: TileAccess) -> list[str]:
-    """The first bank of every chunk of up to 16 rows, those that the access touches in [ ]."""
+    """A table of the first bank of every chunk, for up to 16 rows; chunks that the access uses are in [ ]."""
     tile = access.layout
     low = int(access.rows[access.active].min())
     rows = range(low, min(low + MOST_ROWS, tile.rows))
@@ -57,7 +60,7 @@ def _grid(access: TileAccess) -> list[str]:
 
 
 def passes(access: TileAccess) -> list[str]:
-    """A line for each phase: its wavefronts, with the lanes of each."""
+    """A line of text for each phase: the number of its wavefronts, and the lanes of each."""
     schedule, out = access.schedule, []
     for phase in dict.fromkeys(schedule.phase):
         numbers = [n for n, other in enumerate(schedule.phase) if other == phase]
@@ -68,6 +71,6 @@ def passes(access: TileAccess) -> list[str]:
 
 
 def _runs(lanes: np.ndarray) -> str:
-    """Lanes as ranges: 0–7, 16."""
+    """The lanes as ranges, such as "0–7, 16"."""
     parts = np.split(lanes, np.flatnonzero(np.diff(lanes) != 1) + 1)
     return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}–{p[-1]}" for p in parts)

@@ -1,6 +1,6 @@
-// Colours of the page's theme, a colour for each bank, and small makers of elements.
+// Colours of the page's theme, a colour for each bank, and functions that create elements.
 
-// Banks run through hue from yellow-green over blue to pink, at one lightness; the reds in between are kept for conflicts.
+// Banks have hues from yellow-green through blue to pink, at the same lightness. Red and orange are for conflicts.
 export function bankColour(bank, banks, dark, vivid) {
   const hue = 100 + (260 * bank) / banks;
   const [lightness, chroma] = vivid ? (dark ? [0.76, 0.13] : [0.83, 0.13]) : dark ? [0.37, 0.055] : [0.94, 0.042];
@@ -20,7 +20,7 @@ export function oklch(lightness, chroma, hue) {
   return `rgb(${byte(red)}, ${byte(green)}, ${byte(blue)})`;
 }
 
-// The theme as the page shows it; also marks `root` as dark, so that its style sheet and form controls follow.
+// Reads the page's theme. Also marks `root` as dark or light, for its style sheet and form controls.
 export function readTheme(root) {
   const probe = root.ownerDocument.createElement("canvas").getContext("2d", { willReadFrequently: true });
   probe.fillStyle = getComputedStyle(root).backgroundColor;
@@ -36,7 +36,7 @@ export function readTheme(root) {
   };
 }
 
-// Call back when JupyterLab, VS Code or the system changes its theme, or when the element gets another width.
+// Calls back when JupyterLab, VS Code or the system changes its theme, or when the width of the element changes.
 export function watch(root, callback) {
   const document = root.ownerDocument, media = matchMedia("(prefers-color-scheme: dark)");
   const observer = new MutationObserver(callback), sizes = new ResizeObserver(callback);
@@ -62,7 +62,7 @@ function make(element, attributes, children) {
 export const h = (tag, attributes, ...children) => make(document.createElement(tag), attributes, children);
 export const svg = (tag, attributes, ...children) => make(document.createElementNS(SVG, tag), attributes, children);
 
-// A canvas of so many CSS pixels, sharp on any screen, cleared.
+// Clears a canvas and gives it a size in CSS pixels, at the resolution of the screen.
 export function prepare(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
@@ -74,7 +74,7 @@ export function prepare(canvas, width, height) {
   return context;
 }
 
-// Run once before the next paint, however often it is asked for.
+// Returns a function that runs `draw` once before the next paint, however often it is called.
 export function oncePerFrame(draw) {
   let waiting = false;
   return () => {
@@ -84,7 +84,7 @@ export function oncePerFrame(draw) {
   };
 }
 
-// Call back with the name of each of these traits that changes; returns how to stop.
+// Calls back with the name of each of these traits that changes; returns a function that stops this.
 export function listen(model, names, callback) {
   const pairs = names.map((name) => [`change:${name}`, () => callback(name)]);
   for (const [event, call] of pairs) model.on(event, call);

@@ -1,9 +1,10 @@
-// Where elements of a tile lie and which lane touches which: gemm_lab/model/tile_layout.py and tile_access.py.
+// Computes the addresses of a tile's elements and the accesses of lanes, like gemm_lab/model/tile_layout.py and
+// tile_access.py.
 import { BANK_BYTES, idealWavefronts, schedule } from "./banks.js";
 
 export const ELEMENT_BYTES = { f64: 8, f32: 4, tf32: 4, f16: 2, bf16: 2, s8: 1, u8: 1, e4m3: 1, e5m2: 1 };
 export const LAYOUTS = ["plain", "padded", "xor", "swizzle", "tma32", "tma64", "tma128"];
-// name: [kind, bytes a lane (0: one element)]
+// name: [kind, bytes per lane (0: one element)]
 export const ACCESSES = {
   "row store": ["store", 0], "column load": ["load", 0], "ldmatrix.x1": ["ldmatrix", 16], "ldmatrix.x4": ["ldmatrix", 16],
   "float4 store": ["store", 16], "cp.async": ["cp.async.cg", 16], "fragment store": ["store", 0],
@@ -31,7 +32,7 @@ export function swizzled(s, address) {
   return address ^ (s.shift >= 0 ? moved >> s.shift : moved << -s.shift);
 }
 
-// The tile of a valid state, with address(row, byte) and its inverse place(address).
+// The tile of a valid state, with the function address(row, byte) and its inverse place(address).
 export function makeTile(state) {
   const { rows, row_bytes: rowBytes, layout, banks } = state;
   const chunkBytes = banks === 32 ? 16 : BANK_BYTES, lineBytes = banks * BANK_BYTES;
@@ -61,7 +62,7 @@ export function makeTile(state) {
   };
 }
 
-// Why a tile does not exist, as a sentence; empty if it does.
+// A sentence that says why a tile is impossible; "" if it is possible.
 export function tileProblem(state) {
   const { layout, element, banks, rows, row_bytes: rowBytes } = state;
   if (!LAYOUTS.includes(layout)) return `There is no layout “${layout}”; there are ${LAYOUTS.join(", ")}.`;
@@ -156,7 +157,7 @@ export function steps(tile, name) {
   return Math.ceil((tile.rows * tile.rowBytes) / (tile.banks * width(tile, name)));
 }
 
-// The lanes of one access: rows, bytes and addresses (-1 where idle), its wavefronts and where it lies.
+// The lanes of one access: rows, bytes and addresses (-1 for an idle lane), its wavefronts, and a text.
 export function tileAccess(tile, name, step) {
   const bytes = width(tile, name), lanes = tile.banks, box = boxOf(tile, name), [kind] = ACCESSES[name];
   const at = (lane) => {

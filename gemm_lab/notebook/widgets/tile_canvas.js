@@ -1,13 +1,13 @@
-// A tile twice: as it is indexed (rows and columns), and as it lies in shared memory (lines of 32 banks).
+// Draws a tile twice: as it is indexed (rows and columns), and as it is stored in shared memory (lines of 32 banks).
 import { bankColour, prepare, svg } from "./theme.js";
 
 export const HEADER = 20;
 const GUTTER = 34, GAP = 34;
 
-// Where things are drawn in `width` pixels.
+// Positions and sizes of the parts of the drawing, for a width in pixels.
 export function geometry(tile, width) {
   const panel = (width - GAP - 2 * GUTTER) / 2;
-  const most = tile.banks === 4 ? 62 : 16; // pixels of a word
+  const most = tile.banks === 4 ? 62 : 16; // the largest width of a word in pixels
   const memoryScale = Math.min(panel / tile.lineBytes, most / 4);
   const lines = Math.ceil(tile.size / tile.lineBytes), longest = Math.max(tile.rows, lines);
   const rowHeight = tile.banks === 4 ? 30 : longest <= 16 ? 20 : 16;
@@ -18,7 +18,7 @@ export function geometry(tile, width) {
   };
 }
 
-// What lies under a point of the canvas: {row, byte} of the tile, or null.
+// The place under a point of the canvas: {row, byte} of the tile, or null.
 export function placeAt(tile, g, x, y, scroll) {
   const line = Math.floor((y - HEADER + scroll) / g.rowHeight);
   if (y < HEADER || line < 0) return null;
@@ -33,7 +33,7 @@ export function placeAt(tile, g, x, y, scroll) {
   return null;
 }
 
-// The lanes of an access by the address they name, and how many wavefronts of their phase come before theirs.
+// The lanes of an access by their addresses, and how many wavefronts of their phase come before theirs.
 function marks(access) {
   const found = new Map(), { wavefront, words, phase } = access.schedule;
   const first = phase.map((number) => phase.indexOf(number));
@@ -51,8 +51,8 @@ function marks(access) {
   return [...found.values()];
 }
 
-// Draws both panels, unless they are drawn already.
-// `glide` ({from: addresses, progress}) shows the lanes on their way from where another layout had them.
+// Draws both panels, unless the same drawing is already there.
+// `glide` ({from: addresses, progress}) animates the lanes from their addresses in another layout.
 export function drawTile(canvas, { tile, access, theme, width, scroll, revealed, glide = null }) {
   const key = [tile, access, theme, width, scroll, revealed, glide?.progress];
   if (canvas.key && key.every((value, i) => value === canvas.key[i])) return;
@@ -60,12 +60,12 @@ export function drawTile(canvas, { tile, access, theme, width, scroll, revealed,
   drawPanels(canvas, geometry(tile, width), { tile, access, theme, width, scroll, revealed, glide });
 }
 
-// The place under the pointer: its banks, a frame in both panels and an arrow between them, in an element that lies over
-// the canvas, so that pointing paints nothing else.
+// Marks the place under the pointer: its banks, a frame in both panels and an arrow between them. This is an element over
+// the canvas, so the canvas need not be painted again.
 export function tilePointer() {
   const banks = svg("path", { class: "gl-solid" }), frames = svg("path", { class: "gl-frame" });
   const arrow = svg("path", { class: "gl-frame gl-fine" }), head = svg("path", { class: "gl-solid" });
-  const below = svg("svg", { y: HEADER - 2, width: "100%", height: "100%" }, frames, arrow, head); // cut off at the header
+  const below = svg("svg", { y: HEADER - 2, width: "100%", height: "100%" }, frames, arrow, head); // clipped at the header
   const root = svg("svg", { class: "gl-over", "aria-hidden": "true" }, banks, below);
 
   function show(g, { tile, scroll, focus }) {
@@ -103,7 +103,7 @@ function drawPanels(canvas, g, { tile, access, theme, width, scroll, revealed, g
   c.rect(0, HEADER, width, g.view - HEADER);
   c.clip();
 
-  // ---- The cells: the tile's rows on the left, memory's lines on the right ----
+  // ---- The cells: rows of the tile on the left, lines of memory on the right ----
   const piece = tile.chunkBytes, left = piece * g.tileScale, right = piece * g.memoryScale;
   for (let row = from; row < Math.min(to, tile.rows); row++) {
     for (let byte = 0; byte < tile.rowBytes; byte += piece) {

@@ -1,7 +1,7 @@
-"""A block tile on a roofline: turn BLOCK_M, BLOCK_N, BLOCK_K and the GPU, watch the point move.
+"""A widget that shows a block tile on the roofline of a GPU, with controls for the tile and the GPU.
 
 TileExplorer(block_m=256, block_n=128, gpu="t4")
-TileExplorer(256, 128, 64, "t4", warp=(64, 64), stages=1)      registers, occupancy and what binds, too
+TileExplorer(256, 128, 64, "t4", warp=(64, 64), stages=1)      also registers, occupancy and the limiting resource
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu
 
 ELEMENT_BYTES = 2  # FP16
 TILES, DEPTHS = (32, 64, 128, 256, 512), (8, 16, 32, 64, 128)
-MEMORIES = ("DRAM", "L2")  # where a block tile is read from
+MEMORIES = ("DRAM", "L2")  # the memories from which a block tile is read
 WARP_TILES, STAGES = (16, 32, 64, 128), (1, 2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True)
 class TileFacts:
-    """What one block tile of FP16 asks of a GPU. Intensity in FLOP/byte, shared memory in bytes."""
+    """The properties of one FP16 block tile on a GPU. `intensity` is in FLOP/byte, `smem` in bytes."""
 
     gpu: Gpu
     block: tuple[int, int, int]
     intensity: float
-    smem: int  # for one stage of A and B
-    attainable: Mapping[str, float]  # memory -> TFLOPS at most, when every read goes there
-    balance: Mapping[str, float]  # memory -> FLOP/byte
+    smem: int  # of one stage of A and B
+    attainable: Mapping[str, float]  # memory -> largest possible TFLOPS, if every read comes from this memory
+    balance: Mapping[str, float]  # memory -> its balance point in FLOP/byte
 
     @property
     def fits(self) -> bool:
@@ -55,7 +55,7 @@ class TileFacts:
 
 
 def tile_facts(block_m: int, block_n: int, block_k: int, gpu_key: str = "t4") -> TileFacts:
-    """The facts of a BLOCK_M × BLOCK_N × BLOCK_K tile; bandwidths and peak as `model.roofline` takes them."""
+    """The properties of a BLOCK_M × BLOCK_N × BLOCK_K tile, with the bandwidths and the peak of `model.roofline`."""
     target = gpu(gpu_key)
     machine, intensity = model.roofline(target), model.intensity(block_m, block_n, ELEMENT_BYTES)
     names = [level.name for level in machine.levels if level.name in MEMORIES]
@@ -70,7 +70,7 @@ def tile_facts(block_m: int, block_n: int, block_k: int, gpu_key: str = "t4") ->
 
 
 def tile_picture(facts: TileFacts) -> bytes:
-    """The GPU's roofline with this tile on it, as PNG bytes."""
+    """The GPU's roofline with this tile, as the bytes of a PNG file."""
     words: dict[float, list[str]] = {}
     for name, tflops in facts.attainable.items():
         words.setdefault(tflops, []).append(name)
@@ -80,7 +80,7 @@ def tile_picture(facts: TileFacts) -> bytes:
 
 
 def resource_words(found: TileResources) -> str:
-    """Threads, registers, occupancy and what binds, in sentences."""
+    """Sentences about the warps, the registers, the occupancy and what limits the speed."""
     warps = found.threads // 32
     parts = [
         f"{warps} warps of {found.warp[0]} × {found.warp[1]}, {found.stages} "
@@ -102,9 +102,10 @@ def resource_words(found: TileResources) -> str:
 
 
 class TileExplorer(Choices):
-    """A few choices, some sentences, one roofline. `facts` always describes the current choice.
+    """A widget with a few controls, some sentences and a roofline. `facts` describes the current choice.
 
-    With `warp`, the warp tile and the stages can be turned too; `resources` (a `TileResources`) says what they take.
+    With `warp` = (WARP_M, WARP_N), there are also controls for the warp tile and the stages, and `resources` (a
+    `TileResources`) says what they need.
     """
 
     @checked
@@ -131,7 +132,7 @@ class TileExplorer(Choices):
         warp_n: int | None = None,
         stages: int = 1,
     ) -> TileFacts:
-        """Move to another tile or GPU; raises `LabError` where the tiles do not fit into each other."""
+        """Show another tile or GPU. Raises `LabError` if this combination of tiles is impossible."""
         facts = tile_facts(block_m, block_n, block_k, gpu)
         if warp_m is not None:
             self.resources = tile_resources(facts.gpu, facts.block, (warp_m, warp_n), stages)
@@ -183,7 +184,7 @@ class TileExplorer(Choices):
         return compact(png(self.card(), DPI))
 
     def card(self):
-        """The roofline with the block tile against DRAM and L2, and the warp tile against shared memory."""
+        """A roofline with the block tile for DRAM and for L2, and the warp tile for shared memory."""
         machine = model.roofline(self.facts.gpu)
         levels = {level.name: level.gbps for level in machine.levels}
         points = [(f"block, {name}", self.facts.intensity, tflops) for name, tflops in self.facts.attainable.items()]

@@ -1,9 +1,9 @@
-// The wavefronts of one access: a row for each pass over the banks, the lanes that it serves, and what it leaves idle.
+// Draws the wavefronts of one access: a row for each pass over the banks, with the lanes that it serves.
 import { bankColour, prepare } from "./theme.js";
 
 const TOP = 18, PHASE_GAP = 8;
 
-// Phases that repeat stand in two columns; then a row needs less room for words.
+// Many phases are drawn in two columns, with less room for words.
 function arrange(phase, width) {
   const phases = phase.length ? phase[phase.length - 1] + 1 : 0, columns = phases > 1 && phase.length > 8 && width > 480 ? 2 : 1;
   const inColumn = (column) => {
@@ -17,8 +17,8 @@ function arrange(phase, width) {
   return { columns, each, left, right, short, height: TOP + most * each + Math.max(groups - 1, 0) * PHASE_GAP + 4, phases };
 }
 
-// `upto`: draw only wavefronts below it (the stepper shows them one by one); `current`: the one to frame.
-// Returns where each group of lanes was drawn.
+// `upto`: draw only wavefronts below it (the stepper shows them one by one); `current`: the wavefront to frame.
+// Returns the position of each group of lanes in the drawing.
 export function drawWavefronts(canvas, { access, banks, theme, width, upto = Infinity, current = -1 }) {
   const { wavefront, words, phase } = access.schedule, plan = arrange(phase, width), { each, columns, phases } = plan;
   const c = prepare(canvas, width, plan.height), part = width / columns, w = (part - plan.left - plan.right) / banks;
@@ -76,7 +76,7 @@ export function drawWavefronts(canvas, { access, banks, theme, width, upto = Inf
     }
   }
 
-  // Runs of words that one group of lanes gets in this wavefront; returns the different bytes.
+  // Draws the runs of words that one group of lanes accesses in this wavefront; returns the number of distinct bytes.
   function served(at, again, left, top) {
     const owners = new Map(); // word address -> lanes
     for (let lane = 0; lane < access.addresses.length; lane++)

@@ -1,4 +1,4 @@
-"""Wavefronts drawn by Python: a row for each pass over the banks, with the lanes that it serves."""
+"""Draws wavefronts: a row for each pass over the banks, with the lanes that it serves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_LINES, LEFT, RIGHT = 32, 1.2, 0.25
 
 
 def picture(widget) -> Card:
-    """The wavefront stepper's still picture: the line, the lines of shared memory that it touches, the wavefronts."""
+    """The wavefront stepper's still picture: the source line, the lines of shared memory it uses, the wavefronts."""
     access, line = widget.shown, widget.source_line
     lines = np.unique(access.addresses[access.active] // 128)[:MOST_LINES]
     row = float(np.clip(3.4 / len(lines), 0.1, 0.2))
@@ -66,7 +66,7 @@ def _memory(page: Sheet, access, lines, top: float, row: float) -> None:
 
 
 def _plan(phase: tuple[int, ...]) -> tuple[int, float, list[list[int]]]:
-    """Columns, height of a row, and the phases of each column."""
+    """(number of columns, height of a row in inches, the phases of each column)."""
     phases = list(dict.fromkeys(phase))
     columns = 2 if len(phases) > 1 and len(phase) > 8 else 1
     parts = [phases[column::columns] for column in range(columns)]
@@ -75,13 +75,16 @@ def _plan(phase: tuple[int, ...]) -> tuple[int, float, list[list[int]]]:
 
 
 def height_of(phase: tuple[int, ...]) -> float:
-    """Inches that `draw_wavefronts` takes."""
+    """The height in inches that `draw_wavefronts` needs. phase: the phase of each wavefront."""
     _, row, parts = _plan(phase)
     return HEAD + max(sum(number in part for number in phase) * row + (len(part) - 1) * PHASE_GAP for part in parts)
 
 
 def draw_wavefronts(page: Sheet, access, top: float, banks: int = 32) -> None:
-    """`access` has addresses, kind and schedule. Lanes that waited for another of their phase are vermilion."""
+    """Draw the wavefronts of `access`, which has addresses, a kind and a schedule, below `top` (inches).
+
+    Lanes that are not served in the first wavefront of their phase are vermilion.
+    """
     schedule = access.schedule
     columns, row, parts = _plan(schedule.phase)
     part_name = "pair" if access.kind == "cp.async.cg" else "phase"  # of a source line and a shared line
@@ -120,7 +123,7 @@ def draw_wavefronts(page: Sheet, access, top: float, banks: int = 32) -> None:
 
 
 def _runs(page, access, number, late, x0, y, row, bank_width, banks) -> int:
-    """Runs of words that the same lanes get in this wavefront; returns the different bytes."""
+    """Draw the runs of words that the same lanes access in this wavefront; returns the number of distinct bytes."""
     owners: dict[int, list[int]] = {}
     for lane, place in np.argwhere(access.schedule.wavefront == number):
         owners.setdefault(int(access.addresses[lane]) // 4 + int(place), []).append(int(lane))

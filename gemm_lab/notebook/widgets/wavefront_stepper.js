@@ -1,4 +1,4 @@
-// The wavefront stepper: what the warps of a compiled kernel do to shared memory, one pass over the banks at a time.
+// The wavefront stepper: the shared-memory accesses of a compiled kernel's warps, one wavefront at a time.
 import { idealWavefronts, schedule } from "./banks.js";
 import { drawMemory } from "./memory_canvas.js";
 import { h, listen, oncePerFrame, readTheme, watch } from "./theme.js";
@@ -44,7 +44,7 @@ export function render({ model, el }) {
     set("execution", Math.max(0, Math.min(number, last)));
   }
 
-  // The slider's end, like -1, shows every wavefront.
+  // The last position of the slider, like -1, shows all wavefronts.
   function show(number) {
     if (number < 0 && get("wavefront") < 0) number = count() - 1;
     set("wavefront", number >= count() ? -1 : Math.max(number, 0));

@@ -1,4 +1,4 @@
-"""The wavefront stepper: the addresses that a compiled kernel really uses, warp by warp and pass by pass.
+"""The wavefront stepper shows the shared-memory addresses of a compiled kernel, one warp and one wavefront at a time.
 
 from gemm_lab.notebook.widgets import wavefronts
 wavefronts(lab.kernel("t4/02_vectorized_copy").run(n=256))
@@ -15,13 +15,14 @@ from gemm_lab.notebook.widgets.shared_accesses import SharedAccess, line_at, sha
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 
-MOST_EXECUTIONS = 256  # of one warp that are handed to the browser
+MOST_EXECUTIONS = 256  # executions of one warp that are sent to the browser
 
 
 class WavefrontStepper(PicturedWidget):
-    """See `wavefronts`. `line`, `warp`, `execution` and `wavefront` (-1: all) are attributes, in step with the view.
+    """The widget that `wavefronts` creates. `shown` is the access that it shows.
 
-    `shown` is the access at hand. A line or a warp that does not exist raises `LabError` and changes nothing.
+    `line`, `warp`, `execution` and `wavefront` (-1: all) are attributes, which follow the live view and change it. A
+    line or a warp that does not exist raises `LabError` and changes nothing.
     """
 
     _esm = esm("wavefront_stepper")
@@ -32,8 +33,8 @@ class WavefrontStepper(PicturedWidget):
     line = traitlets.Int().tag(sync=True)
     warps = traitlets.Int().tag(sync=True)
     warp = traitlets.Int(0).tag(sync=True)
-    accesses = traitlets.List().tag(sync=True)  # the first of them
-    whole = traitlets.List([0, 0, 0]).tag(sync=True)  # wavefronts, ideal, executions of this warp
+    accesses = traitlets.List().tag(sync=True)  # the first `MOST_EXECUTIONS`
+    whole = traitlets.List([0, 0, 0]).tag(sync=True)  # wavefronts, ideal wavefronts and executions of this warp
     execution = traitlets.Int(0).tag(sync=True)
     wavefront = traitlets.Int(-1).tag(sync=True)
 
@@ -96,7 +97,7 @@ class WavefrontStepper(PicturedWidget):
 
     @property
     def trace(self) -> list[SharedAccess]:
-        """Every execution of the line by the warp."""
+        """All executions of the line by the warp."""
         return self._trace(self.line, self.warp)
 
     @property
@@ -105,7 +106,7 @@ class WavefrontStepper(PicturedWidget):
 
     @property
     def source_line(self):
-        """The line of the learner's text: number, text and what all warps paid."""
+        """The source line that is shown: its number, its text and the costs of all warps."""
         return line_at(self._run, self._lines, self.line)
 
     @property
@@ -133,11 +134,11 @@ def _plain(access: SharedAccess) -> dict:
 
 @checked
 def wavefronts(run: Run, where: int | str | None = None, block: int = 0, warp: int = 0) -> WavefrontStepper:
-    """Step through the shared-memory accesses of a kernel that ran.
+    """Step through the shared-memory accesses of a kernel that was run.
 
-    run    what `kernel.run()` gave; on a GPU the kernel is run once more on the emulator, at a small size
-    where  a line of the learner's text, the name of a region (its worst line), or nothing: the worst line of all
+    run    the result of `kernel.run()`; after a run on a GPU, the emulator runs the kernel again at a small size
+    where  a line of the learner's text, or the name of a region for its worst line; by default the worst line of all
 
-    Raises `LabError` naming the lines that touch shared memory, the regions or the warps there are.
+    Raises `LabError` for a line, a region or a warp that cannot be shown; the message lists those that can.
     """
     return WavefrontStepper(run, where, block, warp)

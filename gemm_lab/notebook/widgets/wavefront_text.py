@@ -1,4 +1,4 @@
-"""The wavefront stepper for people without a browser."""
+"""The wavefront stepper as text, for a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MOST_LANES = 8
 
 
 def explain(widget) -> str:
-    """The line, the access at hand, its addresses and its wavefronts."""
+    """The source line, the access that is shown, its addresses and its wavefronts."""
     access, line, trace = widget.shown, widget.source_line, widget.trace
     count = access.schedule.count
     whole, ideal, _ = widget.whole

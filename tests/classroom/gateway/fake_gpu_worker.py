@@ -1,4 +1,4 @@
-"""A server's worker with a GPU made of Python (`bad_gpu_operations`), which its own process drives."""
+"""A server's worker with a simulated GPU (`bad_gpu_operations`), which runs in a separate process."""
 
 from classroom.gateway.worker import Answering, Gpu
 from gpu_runner.remote import KEY

@@ -1,4 +1,4 @@
-"""A server on loopback whose workers emulate, and one small product to ask of it: what several tests use."""
+"""A server on the loopback address for tests, by default with emulating workers, and a small product to request."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ import numpy as np
 import psutil
 
 from gemm_lab import compiling
-from gemm_lab.lab import known_types  # noqa: F401  what answers are made of
+from gemm_lab.lab import known_types  # noqa: F401  registers the types of answers
 from gpu_runner.remote import RemoteSession
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,7 +41,7 @@ asyncio.run(serve.serve(place, [{"GEMM_LAB_SERVER": "", "GEMM_LAB_BACKEND": "gpu
 
 
 class Server:
-    """A `gemm-lab serve` process for a class of `people` (student0, student1, …), by default with workers that emulate."""
+    """A `gemm-lab serve` process for a class of `people` (student0, student1, …), by default with emulating workers."""
 
     def __init__(self, workers=2, *more, people=1, command=None, environment=None):
         self.folder = tempfile.TemporaryDirectory()
@@ -85,18 +85,18 @@ class Server:
         return int(self.address.rsplit(":", 1)[1])
 
     def session(self, person=0, **options):
-        """A client of one student."""
+        """A session of one student."""
         return RemoteSession(
             self.address, token=self.tokens[f"student{person}"], **{"show": lambda text: None} | options
         )
 
     def family(self):
-        """The server's process and everything that it started."""
+        """The server's process and all its descendants."""
         mother = psutil.Process(self.process.pid)
         return [mother, *mother.children(recursive=True)]
 
     def stop(self):
-        """End it as Ctrl-C does; what does not end is killed."""
+        """Interrupt the server as Ctrl-C does, and kill the processes that do not end."""
         children = self.family()[1:] if self.process.poll() is None else []
         self.process.send_signal(signal.SIGINT)
         try:
@@ -115,7 +115,7 @@ def compiled(repeat=1, source=SOURCE):
 
 
 def job(session, kernel, seed=0, **options):
-    """One product of small integers; the array D of the answer."""
+    """Request one product of small integers, check D, and return the whole answer."""
     rng = np.random.default_rng(seed)
     a, b = (rng.integers(-4, 5, (N, N)).astype(np.float32) for _ in range(2))
     d = np.full((N, N), np.nan, np.float32)

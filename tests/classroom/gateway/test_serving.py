@@ -131,7 +131,7 @@ def test_an_address_of_another_kind_is_a_sentence(monkeypatch, value):
 def test_another_version_is_a_sentence(session, monkeypatch):
     session.facts()
     monkeypatch.setattr(wire, "PROTOCOL", 99)
-    with pytest.raises(ServerError, match="messages are of form 2 and yours of form 99"):
+    with pytest.raises(ServerError, match="uses version 2 of the protocol and your machine uses version 99"):
         job(session, compiled())
     session.close()
     with pytest.raises(ServerError, match="messages 2.*messages 99.*same version"):
@@ -167,8 +167,8 @@ def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("serve", "--host", "0.0.0.0", "--backend", "emulator"), "would not know who asks"),
-        (("serve", "--host", "", "--backend", "emulator"), "would not know who asks"),
+        (("serve", "--host", "0.0.0.0", "--backend", "emulator"), "the server needs the names of the class"),
+        (("serve", "--host", "", "--backend", "emulator"), "the server needs the names of the class"),
         (("serve", "--host", "no-such-host.invalid", "--backend", "emulator"), "no address of this machine"),
         (("serve", "--backend", "emulator", "--roster", "no/such/file"), "cannot be read"),
         (("serve", "--backend", "emulator", "--key", "some.pem"), "needs two files"),
