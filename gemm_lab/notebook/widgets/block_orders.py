@@ -14,11 +14,11 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from gemm_lab.model import block_order as model
-from gemm_lab.notebook.widgets.choices import Choices, with_value
+from gemm_lab.notebook.widgets.choices import Choices, gpu_menu, slider
 from gemm_lab.plots import style
 from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import SizeError
-from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu
+from gpu_simulator.hardware.data_sheets import Gpu, gpu
 
 SIZES, TILES, GROUPS = (1024, 2048, 4096, 8192), (64, 128, 256), (1, 2, 4, 8, 16, 32)
 ELEMENT_BYTES = 2  # FP16
@@ -116,18 +116,14 @@ class BlockOrder(Choices):
     def controls(self) -> list[list]:
         import ipywidgets as widgets
 
-        def slider(options, value, name):
-            return widgets.SelectionSlider(options=with_value(options, value), value=value, description=name)
-
         f = self.facts
-        gpus = widgets.Dropdown(options=[(g.name, key) for key, g in GPUS.items()], value=f.gpu.key, description="GPU")
         orders = widgets.ToggleButtons(
             options=model.ORDERS, value=f.order, description="order", style={"button_width": "auto"}
         )
         wave = widgets.IntSlider(value=f.wave, min=0, max=max(len(f.waves) - 1, 31), description="wave")
         return [
             [("order", orders), ("group_m", slider(GROUPS, f.group_m, "GROUP_M")), ("wave", wave)],
-            [("size", slider(SIZES, f.size[0], "M = N = K")), ("gpu", gpus)],
+            [("size", slider(SIZES, f.size[0], "M = N = K")), ("gpu", gpu_menu(f.gpu.key))],
             [("block_m", slider(TILES, f.block[0], "BLOCK_M")), ("block_n", slider(TILES, f.block[1], "BLOCK_N"))],
         ]
 

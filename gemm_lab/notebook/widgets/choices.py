@@ -11,6 +11,7 @@ from gemm_lab.cards.card import card, picture
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
 from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import GPUS
 
 DPI = 110
 
@@ -91,6 +92,15 @@ class Choices:
         display({**bundle, "text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)
 
 
-def with_value(options: tuple[int, ...], value: int) -> list[int]:
-    """The options of a slider, sorted, including the current value."""
-    return sorted({*options, value})
+def slider(options: tuple[int, ...], value: int, name: str):
+    """A slider over these options and the current value."""
+    import ipywidgets as widgets
+
+    return widgets.SelectionSlider(options=sorted({*options, value}), value=value, description=name)
+
+
+def gpu_menu(key: str):
+    """A menu of all GPUs with a data sheet. key: of the one chosen now."""
+    import ipywidgets as widgets
+
+    return widgets.Dropdown(options=[(g.name, key) for key, g in GPUS.items()], value=key, description="GPU")

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from gemm_lab import plots
 from gemm_lab.model import roofline as model
 from gemm_lab.model.tile_resources import TileResources, shared_gbps, tile_resources
-from gemm_lab.notebook.widgets.choices import DPI, Choices, with_value
+from gemm_lab.notebook.widgets.choices import DPI, Choices, gpu_menu, slider
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu
+from gpu_simulator.hardware.data_sheets import Gpu, gpu
 
 ELEMENT_BYTES = 2  # FP16
 TILES, DEPTHS = (32, 64, 128, 256, 512), (8, 16, 32, 64, 128)
@@ -154,18 +154,10 @@ class TileExplorer(Choices):
         return f"{self.facts.text} {resource_words(self.resources)}"
 
     def controls(self) -> list[list]:
-        import ipywidgets as widgets
-
-        def slider(options, value, name):
-            return widgets.SelectionSlider(options=with_value(options, value), value=value, description=name)
-
         block_m, block_n, block_k = self.facts.block
-        chosen = widgets.Dropdown(
-            options=[(g.name, key) for key, g in GPUS.items()], value=self.facts.gpu.key, description="GPU"
-        )
         rows = [
             [("block_m", slider(TILES, block_m, "BLOCK_M")), ("block_n", slider(TILES, block_n, "BLOCK_N"))],
-            [("block_k", slider(DEPTHS, block_k, "BLOCK_K")), ("gpu", chosen)],
+            [("block_k", slider(DEPTHS, block_k, "BLOCK_K")), ("gpu", gpu_menu(self.facts.gpu.key))],
         ]
         if self.resources is not None:
             warp_m, warp_n = self.resources.warp
