@@ -2,7 +2,8 @@
 
 With `@pytest.mark.sampled(every=8)`, `make test` runs the first case of a test and every eighth after it. The others
 are marked `long`, so `make test-all` runs them as well. `first=3` begins with the fourth case, so that several tests
-with the same cases can sample different ones. A single case that is named on the command line always runs.
+with the same cases can sample different ones. Cases that are `long` anyway are not counted. A single case that is
+named on the command line always runs.
 """
 
 import signal
@@ -18,7 +19,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_collection_modifyitems(items):
     cases = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sampled"):
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("long"):
             cases[item.nodeid.partition("[")[0]].append(item)
     for found in cases.values():
         sample = quick(found, **found[0].get_closest_marker("sampled").kwargs)

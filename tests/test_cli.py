@@ -107,6 +107,7 @@ def test_a_ceiling_is_no_product(capsys):
     assert code == 1 and "multiplies no matrices" in out
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("words", [("run", "simt/01", "-n", "32"), ("list",), ("run", "simt/01", "-n", "0")])
 def test_a_terminal_and_a_system_without_utf8_will_do(words, tmp_path):
     """Files of ours are UTF-8 whatever the locale says; what a terminal cannot show is a question mark."""

@@ -36,6 +36,7 @@ def printed(tool, *arguments):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_files_follow_their_schemas(schema):
     code, said = printed("check-jsonschema", "--builtin-schema", schema, *SCHEMAS[schema])
@@ -188,6 +189,7 @@ def test_locks_agree(name):
     assert disagreements("lab", name) == set()
 
 
+@pytest.mark.long
 def test_cuda12_differs_in_cuda_only():
     differing = disagreements("lab", "cuda12")
     assert differing and all(name.startswith("cuda-") for name, _, _ in differing)

@@ -140,6 +140,7 @@ def test_an_unpacked_wheel_finds_its_own_data(outside):
     assert python("-c", code).split("\n")[:-1] == [str(site / "gemm_lab" / "data" / name) for name in DATA]
 
 
+@pytest.mark.long
 def test_the_command_line_of_the_wheel(outside):
     _, _, python = outside
     assert "NVRTC" in python("-m", "gemm_lab.cli", "doctor")

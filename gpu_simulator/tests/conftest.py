@@ -21,7 +21,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_collection_modifyitems(items):
     cases = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sampled"):
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("long"):
             cases[item.nodeid.partition("[")[0]].append(item)
     for found in cases.values():
         options = found[0].get_closest_marker("sampled").kwargs

@@ -18,7 +18,7 @@ ANSWERS = [(path.parent.name, re.match(NAMES, path.stem)[0], path) for path in s
 CHOSEN = ANSWERS if FULL else ANSWERS[::8]
 
 
-@pytest.mark.sampled(every=6, first=2)
+@pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("kind", "exercise", "path"), CHOSEN, ids=[f"{kind}-{path.stem}" for kind, _, path in CHOSEN])
 def test_the_verdict(kind, exercise, path):

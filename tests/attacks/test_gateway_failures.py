@@ -62,7 +62,7 @@ def busy_worker(server, session):
     return max(known, key=lambda pid: sum(known[pid].cpu_times()[:2]) - used[pid])
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize(("how", "words"), [
     (signal.SIGSTOP, "gave no sign of life for 10 s and was replaced during “emulate”"),
     (signal.SIGKILL, "worker ended during “emulate”"),
@@ -114,7 +114,7 @@ def test_a_server_that_was_stopped_itself_spares_its_workers():
         one.stop()
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_the_engine_dies_in_mid_job(how):
     """Scheduler, nannies and gateway are one process. Killed or frozen, the cell has one sentence and no traceback."""
@@ -185,6 +185,7 @@ def test_a_client_that_disappears_frees_its_place(server):
     assert status(watcher)["served"].get("student2", 0) == 0 or status(watcher)["jobs"].get("waiting", 0) == 0
 
 
+@pytest.mark.long
 def test_an_interrupted_cell_leaves_the_queue(server):
     """Its ticket is given back at once, and what runs is left to end."""
     watcher = server.session(3)
@@ -200,6 +201,7 @@ def test_an_interrupted_cell_leaves_the_queue(server):
     [one.join(BOUND_S) for one in holders]
 
 
+@pytest.mark.long
 def test_with_a_certificate_nothing_is_readable_on_the_way(tmp_path, monkeypatch):
     if shutil.which("openssl") is None:
         pytest.skip("no openssl to make a certificate")
@@ -221,6 +223,7 @@ def test_with_a_certificate_nothing_is_readable_on_the_way(tmp_path, monkeypatch
         one.stop()
 
 
+@pytest.mark.long
 def test_listening_to_others_without_a_certificate_is_warned_of():
     one = Server(1, "--host", "0.0.0.0")
     try:

@@ -227,6 +227,7 @@ def test_a_roster_that_is_none_is_a_sentence(tmp_path, text):
         Roster.read(path)
 
 
+@pytest.mark.long
 def test_nobody_is_another_by_saying_so(server, monkeypatch):
     """A name in the request, in the environment or in a header changes nothing: others read the roster's."""
     monkeypatch.setattr("gpu_runner.turns.me", lambda: "the teacher")
@@ -403,6 +404,7 @@ def test_half_open_connections_do_not_exhaust_the_service(server):
 # ---- What is shown of others ----
 
 
+@pytest.mark.long
 def test_what_somebody_writes_cannot_paint_anothers_terminal(server):
     """The words about a running job, and an error's sentence, arrive as one printable line."""
     source = compiled(source=ENDLESS) | {"name": "\x1b[31m\r\n<b>mine</b>"}

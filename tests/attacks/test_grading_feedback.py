@@ -125,6 +125,7 @@ def bare(page):
     return str(body)
 
 
+@pytest.mark.long
 def test_markdown_of_a_student_does_nothing_and_the_cards_show(classroom):
     book = classroom.solved()
     for number, text in enumerate([*MARKDOWN, GOOD_MARKDOWN]):

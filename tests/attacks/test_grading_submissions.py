@@ -253,7 +253,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize(("change", "scores", "says"), CHANGES, ids=[change[0].__name__ for change in CHANGES])
 def test_a_changed_notebook_is_graded_as_far_as_it_can_be(change, scores, says, classroom):
     book, student = classroom.solved(), change.__name__
@@ -316,6 +316,7 @@ def test_other_encodings_and_the_format_before_are_read(name, data, classroom):
     assert classroom.scores(name) == ALL
 
 
+@pytest.mark.long
 def test_a_broken_notebook_among_others_stops_none_of_them(tmp_path):
     room = Course(tmp_path)
     room.hand_in("anna", room.solved())
@@ -325,6 +326,7 @@ def test_a_broken_notebook_among_others_stops_none_of_them(tmp_path):
     assert room.scores("anna") == room.scores("carla") == ALL and room.scores("ben") == NONE
 
 
+@pytest.mark.long
 def test_what_was_not_judged_is_no_zero_and_can_be_repeated(tmp_path, monkeypatch):
     """It has no score, waits for a grade, is empty in the table, and has its points after a repetition."""
     from nbgrader.apps import ExportApp  # noqa: F401  (the table is written by its plugin)

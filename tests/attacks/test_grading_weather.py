@@ -94,7 +94,7 @@ def stopped(monkeypatch):
     return run
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.long
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 @pytest.mark.parametrize("number", range(count(10, 2)))
 def test_a_grader_that_is_stopped_for_a_while_gives_the_same_grade(number, stopped, quiet):
@@ -145,6 +145,7 @@ def test_a_busy_machine_gives_the_grades_of_a_quiet_one(busy, quiet):
     assert "steps of the emulator; it spins at cell:" in found[2].message
 
 
+@pytest.mark.long
 def test_no_clock_takes_part_in_judging(monkeypatch):
     """Whatever the clocks say: hours between any two looks at them."""
     from classroom.grading import judged

@@ -135,7 +135,7 @@ def no_clock(monkeypatch):
     monkeypatch.setattr(exercises_module, "speed_beside", lambda answer: [])
 
 
-@pytest.mark.sampled(every=4, first=3)
+@pytest.mark.sampled(every=16, first=3)
 @pytest.mark.parametrize("number", range(count(500, 16)))
 def test_a_mutant_gets_the_same_verdict_with_other_inputs(number):
     name, what, text = mutant(number)

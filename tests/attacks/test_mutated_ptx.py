@@ -42,7 +42,7 @@ def attempt(seed):
     return chosen, ""
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("numbers", parts(count(5_000, 500), 50), ids=lambda r: f"{r.start}-{r.stop - 1}")
 def test_a_mutant_ends_in_a_report_or_an_error_of_the_lab(numbers):
     for name in NAMES:

@@ -78,7 +78,7 @@ except compiler.CompileError as error:
     assert done.stdout.split() == ["True", "True"], done.stderr
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path",
     [

@@ -77,6 +77,7 @@ def test_the_list_is_of_these_notebooks():
     )
 
 
+@pytest.mark.long
 def test_what_make_lab_calls_says_what_it_left_out(folder, tmp_path, monkeypatch):
     nbformat.write(
         nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=[SCRIPT])]), folder / "homework.ipynb"

@@ -29,6 +29,7 @@ COORDINATES = """async (forms) => {
 }"""
 
 
+@pytest.mark.long
 def test_the_mirror_holds_every_element_where_python_does(widget_page):
     forms = [[shape, dtype, acc] for dtype, shapes in SHAPES.items() for shape in shapes for acc in ACCUMULATORS[dtype]]
     for form, answer in zip(forms, json.loads(widget_page().evaluate(COORDINATES, forms)), strict=True):

@@ -42,6 +42,7 @@ def test_another_story_starts_at_its_first_step_and_bad_steps_show(widget_page, 
     assert page.locator(".gl-moments tr.gl-bad").count() == 2
 
 
+@pytest.mark.long
 def test_playing_stops_at_the_end(widget_page, state):
     page = widget_page()
     page.mount("mbarrier_stepper", {**state, "step": 8})

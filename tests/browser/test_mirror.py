@@ -105,6 +105,7 @@ def in_python(state):
     }
 
 
+@pytest.mark.long
 def test_raw_accesses(widget_page):
     page, cases = widget_page(), list(raw_accesses(np.random.default_rng(11)))
     answers = json.loads(page.evaluate(SCHEDULES, json.dumps(cases)))

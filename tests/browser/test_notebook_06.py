@@ -55,6 +55,7 @@ def picture(page, output, folder: Path, name: str) -> None:
         assert output.evaluate("area => area.scrollWidth <= area.clientWidth + 1"), f"it overflows at {width} pixels"
 
 
+@pytest.mark.long
 def test_an_error_and_its_repair(page, server, tmp_path):
     page.set_default_timeout(WAIT_MS)
     page.set_viewport_size({"width": 1280, "height": 900})

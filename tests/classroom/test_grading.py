@@ -64,6 +64,7 @@ def test_a_process_that_dies_or_says_nothing_while_it_judges_is_a_failed_exercis
     assert (found.verdict, found.passed, found.share) == ("FAIL", False, 0.0) and says in found.message
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("child", "says"),
     [
@@ -90,6 +91,7 @@ def test_what_the_machine_does_to_the_process_is_not_judged(child, says, monkeyp
     assert says in found.message and "says nothing about the answer" in found.message
 
 
+@pytest.mark.long
 def test_an_attempt_that_the_machine_ended_is_repeated(monkeypatch, tmp_path):
     """The first process is killed, the second crashes, and the third has time to judge."""
     once = (
@@ -155,6 +157,7 @@ def test_a_process_that_never_ends_is_stopped_with_what_it_started(monkeypatch, 
     assert not marks.exists()
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked for in /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_when_the_grading_is_ended_the_process_that_judges_ends_too(number):
@@ -200,6 +203,7 @@ def test_neither_the_folder_nor_the_environment_of_the_caller_reaches_it(monkeyp
     assert grade(KERNEL, RIGHT).passed
 
 
+@pytest.mark.long
 def test_a_cache_of_compiled_kernels_that_was_exchanged_does_not_help(monkeypatch, tmp_path):
     """In a session machine code that the student has put there passes, which is why the grade has a cache of its own."""
     monkeypatch.setenv("GEMM_LAB_CACHE", str(tmp_path))
@@ -214,6 +218,7 @@ def test_a_cache_of_compiled_kernels_that_was_exchanged_does_not_help(monkeypatc
     assert not grade(KERNEL, skeleton(KERNEL)).passed
 
 
+@pytest.mark.long
 def test_a_checker_that_was_patched_does_not_help(monkeypatch):
     monkeypatch.setattr(type(lab.exercise(KERNEL)), "check", lambda self, *answer, **options: "passed")
     assert lab.exercise(KERNEL).check() == "passed"
@@ -244,7 +249,7 @@ def test_a_compiler_that_does_not_come_to_an_end_is_stopped():
 # ---- The points ----
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "changes", "share"),
     [
@@ -401,7 +406,7 @@ def test_the_command_line_says_that_it_could_not_judge(tmp_path, capsys, monkeyp
     assert capsys.readouterr().out.startswith("NOT JUDGED  –  seed 5\nNot judged: ")
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("length", [60_000, 90_000])
 def test_a_long_answer_is_judged_like_a_short_one(length):
     """More than a pipe holds, and a process that takes more than a tick to begin to read."""

@@ -157,6 +157,7 @@ def scores(folder, student):
         return {grade.name.removeprefix("check_"): (grade.score, grade.max_score) for grade in submission.grades}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("student",), cases(("half right",), ("right",)))
 def test_every_step_succeeds(course_of, student):
     for step, (code, said) in course_of(student)[1].items():
@@ -210,6 +211,7 @@ def test_the_feedback_says_why(course_of, student, says):
     assert says in re.sub(r"&#39;", "'", page)
 
 
+@pytest.mark.long
 def test_the_source_runs_in_an_ordinary_session_and_its_checks_pass(classroom, tmp_path):
     """What a lecturer opens, and what a student sees who solves it: the checks are in the session here."""
     path = classroom[0] / "source" / NAME / f"{NAME}.ipynb"

@@ -143,6 +143,7 @@ def test_rows_that_are_not_16_byte_aligned_are_refused():
             build(name, PADDING=1)
 
 
+@pytest.mark.long
 def test_a_generic_address_costs_ldmatrix_and_the_shared_window_gets_it_back():
     """NVRTC leaves mma.h's BF16 loads generic: four loads and, crosswise, MOVM. For FP16 it names shared memory."""
     load = "wmma.load.a.sync.aligned.col.m16n16k16"

@@ -64,6 +64,7 @@ def test_persistent_kernels_can_be_given_few_multiprocessors(monkeypatch):
         kernel.grid(1024, 1024, 64)
 
 
+@pytest.mark.long
 def test_multiprocessors_are_an_argument_and_the_variable_only_its_default(monkeypatch):
     k, size = lab.kernel("hopper/05"), (512, 512, 128)
     assert k.grid(*size, sms=4)[0] == 4 and k.grid(*size)[0] > 4

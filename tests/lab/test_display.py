@@ -102,6 +102,7 @@ def test_what_is_shown_was_computed_before(monkeypatch, capsys):
         show(thing)
 
 
+@pytest.mark.long
 def test_of_everything_that_shows_itself_one_is_made():
     """A class that is new has to be added above."""
     seen = {base.__name__ for thing in made() for base in type(thing).__mro__}

@@ -274,7 +274,7 @@ OTHERWISE = {
 
 
 # At larger sizes a kernel may wait for memory, and asks its mbarriers as long as it waits.
-@pytest.mark.sampled(every=11)
+@pytest.mark.sampled(every=44)
 @pytest.mark.parametrize("card", [card for card in RECORDED if card.n <= CARD_N], ids=lambda card: card.kernel)
 def test_machine_code_tells_what_an_h200_executed(card):
     k = lab.kernel(card.kernel)

@@ -54,6 +54,7 @@ def test_what_the_emulator_counts_is_of_the_taught_gpu():
     assert run.compiled.arch == "sm_75"
 
 
+@pytest.mark.long
 def test_damage_is_told_in_the_same_words_on_every_machine(monkeypatch):
     def unfenced():
         return inject_fault("rtx5090/02", {"fence_mbarrier_init();": ""})

@@ -84,7 +84,7 @@ def test_an_export_makes_its_maps_its_clusters_and_its_persistent_grid(name):
     assert f"code={spec.targets[0]} " in text
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.long
 @pytest.mark.skipif(NVCC is None, reason="needs nvcc")
 @pytest.mark.parametrize("name", EXPORTED)
 def test_nvcc_builds_the_export(name, tmp_path):

@@ -47,6 +47,7 @@ def test_a_recording_leaves_out_what_the_chip_does_not_know(fake, tmp_path):
     assert ncu.version() == "2025.3.1.0"
 
 
+@pytest.mark.long
 def test_a_recording_writes_cards_over_those_that_are_there(fake, tmp_path):
     where = SimpleNamespace(arch="sm_90a", gpu=gpu("h200"), present=SimpleNamespace(name="NVIDIA H200", driver=(13, 0)))
     names = ["t4/02_vectorized_copy", "t4/03_swizzled"]

@@ -10,7 +10,7 @@ from gemm_lab.model.pipeline_timeline import broken_laws
 FILES = sorted((data_dir("results") / "timelines").glob("*/*.csv"))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=12)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_recorded_timeline_is_whole(path):
     timeline, conditions = load(path)

@@ -60,6 +60,7 @@ def test_every_recorded_card_gives_the_same_cycles():
     assert len(cards) >= 9 and all(cycles_in(card) == pytest.approx(6, rel=0.01) for card in cards)
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize(
     "rung, ldmatrix, copies", [(1, 2048, 128), (3, 256, 336), (4, 256, 128), (10, 512, 384), (64, 512, 192)]
 )

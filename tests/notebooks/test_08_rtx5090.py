@@ -213,7 +213,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", BROKEN)
 def test_an_injected_fault_says_what_becomes_of_it(name):
     changes, kind, says = BROKEN[name]
@@ -221,6 +221,7 @@ def test_an_injected_fault_says_what_becomes_of_it(name):
     assert seen.kind == kind and says in seen.says and kind.capitalize() in seen._repr_html_()
 
 
+@pytest.mark.long
 def test_an_undamaged_kernel_is_right():
     assert inject_fault(K[3], {}, blocks=1).kind == "nothing"
 

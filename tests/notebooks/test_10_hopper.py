@@ -65,6 +65,7 @@ def test_pauses_stay_and_grow_shorter():
 # ---- 03 and 04 ----
 
 
+@pytest.mark.long
 def test_a_wait_that_drains_costs_a_pause_for_every_k_tile():
     drained = changed(K3, "wgmma_wait_group<1>();", "wgmma_wait_group<0>();")
     full, dry = (k.timeline() for k in (K3, drained))

@@ -150,7 +150,7 @@ def test_in_a_pair_one_warp_issues_and_the_commit_reaches_both_blocks():
 # ---- How it breaks ----
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("changes", "options", "kind", "says"),
     [

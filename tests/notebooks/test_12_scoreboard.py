@@ -39,6 +39,7 @@ def test_every_measured_kernel_stands_on_it_once_in_teaching_order():
     assert BOARD.missing == ("b200",)
 
 
+@pytest.mark.long
 def test_text_page_and_pictures():
     assert "not measured" in repr(BOARD) and "NVIDIA H200" in repr(BOARD) and "<table" in BOARD._repr_html_()
     for picture in (BOARD.plot(lit="hopper/08_ping_pong"), BOARD.roofline(), BOARD.gains("hopper").plot()):
@@ -197,6 +198,7 @@ def share(name, on, n):
     return scoreboard(n, on=on).row(name).ratio_cublas
 
 
+@pytest.mark.long
 def test_an_h100_differs_where_memory_is_read_again_and_again():
     for name in ("hopper/02", "hopper/04", "hopper/05", "hopper/08_ping_pong"):
         assert abs(share(name, "h100", 4096) - share(name, "h200", 4096)) < 0.08
@@ -207,6 +209,7 @@ def test_an_h100_differs_where_memory_is_read_again_and_again():
     assert all(share("hopper/05", on, n) > 0.99 for on in ("h200", "h100") for n in (4096, 8192, 16384))
 
 
+@pytest.mark.long
 def test_the_bands_of_an_h100_are_its_own_and_were_measured():
     spec = lab.kernel("hopper/08_ping_pong").spec
     assert (spec.configure("h200")["GROUP_M"], spec.configure("h100")["GROUP_M"]) == (11, 4)

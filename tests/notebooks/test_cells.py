@@ -263,6 +263,7 @@ def session():
     return {name: (book.cells[index].outputs, replies[index]) for index, name in enumerate(SESSION)}
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name, says", [("broken", "cell, line 3"), ("unknown", "t4/03_swizzled")])
 def test_an_error_is_one_block_without_a_traceback(session, name, says):
     outputs, status = session[name]

@@ -151,6 +151,7 @@ def test_a_kernel_that_does_not_compile_says_where():
         lab.exercise("06_swizzle").check(mine)
 
 
+@pytest.mark.long
 def test_each_tile_has_its_facts():
     facts = dict(lab.exercise("05_every_row").check(solution("05_every_row")).facts)
     assert facts["shared memory, BLOCK_K = 16"] == "12,288 B" and facts["shared memory, BLOCK_K = 64"] == "49,152 B"

@@ -35,6 +35,7 @@ def text_of(outputs):
     return "".join(str(output.get("text", "")) + str(output.get("data", "")) for output in outputs)
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -13,7 +13,7 @@ from gpu_simulator.errors import LabError
 COUNTED = sorted(name for name, task in exercises().items() if "arch" in task.criteria)
 
 
-@pytest.mark.sampled(every=4, first=2)
+@pytest.mark.sampled(every=12, first=2)
 @pytest.mark.parametrize("name", COUNTED)
 def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
     counted, emulated = [], []

@@ -165,6 +165,7 @@ def check_html(paths, into):
         assert [w for target in local + page.links if (w := wrong_link(target, path.parent))] == [], path.name
 
 
+@pytest.mark.long
 def test_a_page_of_html_shows_every_picture(tmp_path):
     check_html([path for path in PATHS if path.stem == "05_padding_and_swizzling"], tmp_path)
 

@@ -10,7 +10,7 @@ from gemm_lab.notebook.three_counts import ThreeCounts, three_counts
 from gpu_simulator.errors import LabError
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize(
     "instruction", ["ld.shared.u32", "ld.shared.v4.u32", "st.shared.v2.u32", "ldmatrix.x2", "stmatrix.x4"]
 )
@@ -33,6 +33,7 @@ def test_what_is_asked_for_is_shown_in_order():
     assert "NVIDIA H200" in page and "Nsight Compute" in page and "144-byte rows" in page
 
 
+@pytest.mark.long
 def test_a_pattern_that_waits_for_its_recording_is_no_disagreement(monkeypatch):
     counts = three_counts("cp.async.cg.16.some")
     assert counts.agreeing == len(counts.rows)

@@ -29,6 +29,7 @@ def test_there_are_enough_of_every_kind():
     assert all(count >= 3 for count in kinds.values())
 
 
+@pytest.mark.long
 def test_all_of_them_in_a_row_on_the_emulator():
     """Every one ends, in an error of the lab or by running; what is said has a sentence; the next one works."""
     good, wrong = compiling.compile(GOOD, arch="sm_90a", name="good"), []
@@ -91,6 +92,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.long
 def test_failures_in_a_row_leave_the_session_usable(session):
     session.kill()
     others = children()  # of other tests

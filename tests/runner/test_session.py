@@ -147,6 +147,7 @@ def test_a_dead_worker_is_replaced_without_an_error(session):
     assert session.request("pid") > 0
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_the_worker_leaves_when_its_parent_dies(tmp_path, how):
     note, script = tmp_path / "pid", tmp_path / "learner.py"  # a script without a main guard

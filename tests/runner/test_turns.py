@@ -240,6 +240,7 @@ def test_after_a_hang_others_get_the_gpu(queue):
     first.close(), second.close()
 
 
+@pytest.mark.long
 def test_an_idle_worker_leaves_and_the_next_request_starts_another(queue, monkeypatch):
     monkeypatch.setenv("GEMM_LAB_IDLE_S", "0.3")
     one = session(queue)

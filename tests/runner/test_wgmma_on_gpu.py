@@ -65,6 +65,7 @@ def tiles():
 TILES = list(tiles())
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("where", ["emulator", on_gpu])
 @pytest.mark.parametrize(
     "tile", TILES, ids=lambda t: f"{t.major}-{t.swizzle}-{t.start}-{t.leading_bytes}-{t.stride_bytes}"
@@ -92,6 +93,7 @@ def test_every_element_comes_from_where_the_model_says(tile, where):
     assert np.array_equal(addresses.T, element_addresses(tile, 64, 16, 2))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("where", ["emulator", on_gpu])
 @pytest.mark.parametrize(("n", "size"), [(64, (256, 192, 448)), (128, (256, 256, 64)), (256, (1024, 1024, 1024))])
 def test_a_ring_of_stages(n, size, where):

@@ -17,7 +17,7 @@ def test_exact_at_512_in_few_steps(rung):
     assert np.array_equal(d, exact) and report.steps < 25_000
 
 
-@pytest.mark.sampled(every=7)
+@pytest.mark.sampled(every=42)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("rung", RUNGS)
 @pytest.mark.parametrize(("size", "sms"), UNEVEN, ids=str)
@@ -34,7 +34,7 @@ def test_the_grid_is_persistent(rung):
     assert spec.launch_grid(spec.configure(), 4096, 4096, 64, 7) == (6 if pair else 7, 1, 1)
 
 
-@pytest.mark.sampled(every=3, first=1)
+@pytest.mark.long
 @pytest.mark.parametrize("rung", RUNGS)
 @pytest.mark.parametrize("block_n", [128, 256])
 def test_other_tiles_and_rings(rung, block_n):
@@ -83,7 +83,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.sampled(every=5, first=3)
+@pytest.mark.long
 @pytest.mark.parametrize("rung", RUNGS)
 def test_a_wrong_line_is_caught(rung):
     source, missed, tried = catalog.kernel(f"b200/{rung}").source, [], 0

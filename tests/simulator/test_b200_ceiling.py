@@ -24,6 +24,7 @@ def shared_tiles(block: int) -> np.ndarray:
     return np.take_along_axis(chunks, places[None, :, :, None], 2).view(ml_dtypes.bfloat16).astype(np.float64)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("timing", ["early", "late"])
 def test_it_computes_what_it_is_counted_for(timing):
     spec = catalog.kernel(NAME)

@@ -72,7 +72,7 @@ def reason(rung, statement: str) -> str | None:
     )
 
 
-@pytest.mark.sampled(every=5, first=2)
+@pytest.mark.long
 @pytest.mark.parametrize("rung", RUNGS)
 def test_every_mutant_is_caught_or_listed(rung):
     made = compiled(rung, **RING)

@@ -34,7 +34,7 @@ def copy(issue, mask=3, cluster=2, expect=None, *, hazards=True, timing="early",
     return made.args[2].view(np.uint8), report
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=30)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize(("cluster", "mask"), [(2, 3), (2, 2), (4, 5), (4, 15), (4, 8), (8, 0b10110101), (8, 255)])
 @pytest.mark.parametrize(("several", "one"), [(MULTICAST, ALONE), (PLAIN, PLAIN_ALONE)], ids=["boxes", "bytes"])
@@ -108,6 +108,7 @@ def test_an_init_without_a_fence_is_a_hazard_where_another_block_lets_a_copy_rep
 # ---- Pairs of blocks ----
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("cluster", [2, 4])
 def test_a_pair_reports_to_its_leader(cluster, timing):
@@ -184,6 +185,7 @@ def test_wrong_copies_from_block_to_block(options, sentence):
 # ---- Stores that report ----
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("form", STORES)
 def test_a_store_reports_its_bytes(form, timing):
@@ -212,6 +214,7 @@ def test_a_store_that_nobody_waited_for_is_in_flight():
         copy(issue, expect=[132] * 2)
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize(("change", "kind", "want"), REDUCTIONS)
 def test_a_reduction_reports_its_bytes(change, kind, want, timing):
@@ -220,7 +223,7 @@ def test_a_reduction_reports_its_bytes(change, kind, want, timing):
     assert made.args[2][:, 0].tolist() == [want] * 2
 
 
-@pytest.mark.sampled(every=4)
+@pytest.mark.sampled(every=32)
 @pytest.mark.parametrize("name", DEFINED)
 def test_what_a_gpu_is_compared_with_is_free_of_hazards(name):
     for timing in ("early", "late"):

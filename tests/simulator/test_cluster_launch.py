@@ -71,6 +71,7 @@ def run(cluster, resident, monkeypatch, grid=(12, 3), **options):
     return done, by, report
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize(
     ("cluster", "resident", "started"), [(1, 4, 4), (1, 36, 36), (2, 4, 4), (4, 8, 8), (2, 36, 36)]

@@ -38,6 +38,7 @@ def ring(source=RING, m=128, n=64, k=448, cluster=2, ptx=None, **options):
     return np.array_equal(d, want), report
 
 
+@pytest.mark.sampled(every=8)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize(("m", "n", "k"), [(128, 64, 64), (128, 64, 448), (256, 128, 192), (512, 192, 128)])
 def test_the_ring_is_exact_and_clean(m, n, k, timing):
@@ -45,7 +46,7 @@ def test_the_ring_is_exact_and_clean(m, n, k, timing):
     assert exact and report.hazards == []
 
 
-@pytest.mark.sampled(every=3, first=1)
+@pytest.mark.sampled(every=6, first=1)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("cluster", [1, 4, 8])
 def test_rings_in_other_clusters(cluster, timing):
@@ -81,6 +82,7 @@ def changed(*changes):
     return source
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("changes", [TAIL, RELAXED, (*TAIL, *RELAXED)], ids=["tail", "relaxed", "both"])
 def test_other_rings_are_clean(changes, timing):
@@ -118,6 +120,7 @@ BROKEN = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_ring_is_caught(name):
     changes, sentence = BROKEN[name]
@@ -141,6 +144,7 @@ EQUIVALENT = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_mutants_of_the_ring_are_caught():
     source = compiling.compile(RING, arch="sm_90a", name="cluster_ring.cu", entry="kernel", config=CONFIG).ptx
     tried = (*mutants(source), *altered_mbarriers(source), *altered_clusters(source))

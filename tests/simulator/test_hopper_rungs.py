@@ -46,7 +46,7 @@ def run(name: str, m: int, n: int, k: int, ptx: str | None = None, sms: int = 4,
     return report, np.array_equal(values["d"].astype(np.float32), exact.astype(np.float32))
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=20)
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("name", RUNGS)
 def test_a_rung_is_exact_and_clean(name, timing):
@@ -54,7 +54,7 @@ def test_a_rung_is_exact_and_clean(name, timing):
     assert exact and report.hazards == []
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=25)
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize("name", ANY_SIZE)
 @pytest.mark.parametrize("size", [(8, 8, 8), (200, 392, 72), (520, 264, 200)])
@@ -63,6 +63,7 @@ def test_tails(name, size, timing):
     assert exact and report.hazards == []
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("name", RUNGS)
 def test_512_takes_few_steps(name):
     """The blocks and warps of a launch go on together: each of the emulator's steps is one for many of them."""
@@ -70,6 +71,7 @@ def test_512_takes_few_steps(name):
     assert exact and report.steps < 70_000
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", RUNGS)
 def test_the_operands_are_counted(name):
     """Each wgmma reads 64 rows of A and its columns of B, 32 bytes of K each."""
@@ -106,7 +108,7 @@ SIZES = {
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.sampled(every=10)
+@pytest.mark.long
 @pytest.mark.parametrize("name", RUNGS)
 def test_mutants_are_caught(name):
     spec, made = compiled(name)

@@ -21,6 +21,7 @@ def line_of(run, text):
     return next(line.number for line in run.hot_lines().lines if text in line.text and line.wavefronts)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("name", "layout"), [("02_vectorized_copy", "plain"), ("03_swizzled", "xor")])
 def test_ldmatrix_of_a_names_rows_of_the_layout(runs, name, layout):
     run = runs[name]

@@ -47,7 +47,7 @@ def disagreements(cases) -> dict[str, str]:
     return {name: sentence for name, sentence in found.items() if sentence}
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=15)
 @pytest.mark.skipif(not HERE.is_file(), reason=f"nothing was recorded yet; on a machine with an H200 type: {COMMAND}")
 @pytest.mark.parametrize("family", list(families()))
 def test_an_opcode_does_what_the_hardware_did(family):

@@ -46,7 +46,7 @@ def recorded(name: str) -> list[dict[str, str]]:
 RUNGS = recorded("rungs.csv")
 
 
-@pytest.mark.sampled(every=8, first=1)
+@pytest.mark.sampled(every=24, first=1)
 @pytest.mark.parametrize("row", RUNGS, ids=lambda row: row["kernel"])
 def test_a_rung_counts_what_the_hardware_counted(row):
     made, n = kernel(row["kernel"]), int(row["n"])

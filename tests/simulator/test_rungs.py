@@ -50,6 +50,7 @@ def run(name, m, n, k, kernel=None, config=None, **options):
     return report, d.astype(np.float32), exact.astype(d.dtype).astype(np.float32)
 
 
+@pytest.mark.sampled(every=13)
 @pytest.mark.parametrize("name", RUNGS)
 @pytest.mark.parametrize(
     "size",
@@ -106,7 +107,7 @@ def test_multistage_with_other_tiles(config):
     assert all(s.wavefronts == s.ideal_wavefronts for s in loads)
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=15)
 @pytest.mark.parametrize("name", T4 + AMPERE + TMA)
 def test_a_deleted_mma_changes_the_answer(name):
     _, made = compiled(name)
@@ -147,7 +148,7 @@ EQUIVALENT = {
 RIGHT = {"ampere/11_any_size": ["cp.async.wait_group"]}
 
 
-@pytest.mark.sampled(every=10, first=3)
+@pytest.mark.long
 @pytest.mark.parametrize("name", [n for n in RUNGS if not n.startswith("simt/") or "shared" in n or "register" in n])
 def test_clean_rungs_have_no_hazard_and_every_mutant_is_caught(name):
     ptx = compiled(name)[1].ptx

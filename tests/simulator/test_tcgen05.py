@@ -80,6 +80,7 @@ HAZARDS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(every=13)
 @pytest.mark.parametrize("name", HAZARDS)
 @pytest.mark.parametrize("timing", ["early", "late"])
 def test_what_is_missing_is_said(name, timing):
@@ -108,6 +109,7 @@ RELAYED = WHOLE.replace(
 )
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(("other", "same_warp"), [(64, True), (70, True), (96, False), (0, False)])
 def test_products_of_different_warps_are_never_in_order_without_a_wait(other, same_warp):
     """PTX ISA 9.4, "Pipelined tcgen05 Instructions": those of different warps are always non-pipelined."""

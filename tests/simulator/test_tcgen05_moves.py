@@ -130,6 +130,7 @@ def test_a_stored_in_tensor_memory_is_multiplied(timing):
     assert (out[:1024] == 32).all() and report.hazards == []
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize(("left_out", "kind", "words"), [
     ("wait::st", "missing wait", "multiplies with tensor memory that tcgen05.st .* may still be writing"),
     ("barrier", "race", "tcgen05.st .* used: no barrier stands between the two"),

@@ -29,6 +29,7 @@ def changed(*pairs, timing="late", **options):
     return np.array_equal(d, exact), report
 
 
+@pytest.mark.long
 def test_a_pair_that_keeps_the_rules_is_clean():
     exact, report = changed()
     assert exact and report.hazards == []
@@ -48,6 +49,7 @@ def test_both_blocks_name_the_same_place_for_the_address():
         changed(*other)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("timing", ["early", "late"])
 def test_allocating_takes_a_block_that_has_begun(timing):
     """PTX ISA, tcgen05.alloc: the issuing warp must make sure that the peer CTA is launched."""
@@ -58,11 +60,13 @@ def test_allocating_takes_a_block_that_has_begun(timing):
     )
 
 
+@pytest.mark.long
 def test_an_arrival_alone_does_not_tell_that_the_other_has_begun():
     _, report = changed((FIRST, "  cluster_arrive();\n"))
     assert any("may not have begun yet" in h.message for h in report.hazards)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rank", [0, 1])
 def test_giving_back_may_wait_for_the_other_block(rank):
     """PTX ISA, "Issue Granularity", a hang that comes and goes: one gives back before the barrier, the other after it."""
@@ -85,6 +89,7 @@ def test_giving_up_the_right_to_allocate_may_wait_for_the_other_block():
         changed(once)
 
 
+@pytest.mark.long
 def test_a_block_that_keeps_its_columns_holds_the_other():
     with pytest.raises(emulator.Deadlock, match="wait in tcgen05.dealloc .* which has not come.* has ended"):
         changed(("  if (warp == 0) tcgen05_dealloc<2>", "  if (warp == 0 && rank == 0) tcgen05_dealloc<2>"))

@@ -30,7 +30,7 @@ PRODUCTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=54)
 @pytest.mark.parametrize("product", PRODUCTS, ids=str)
 def test_exact_in_late_timing_without_hazards(product):
     got, want, report = run(product, timing="late", hazards=True)
@@ -62,7 +62,7 @@ def altered(product: Product, which: int, bits: int):
 UNUSED = {("k", 128): {"leading offset"}, ("k", 0): {"base offset"}, ("mn", 128): set(), ("mn", 0): {"base offset"}}
 
 
-@pytest.mark.sampled(every=6, first=1)
+@pytest.mark.sampled(every=18, first=1)
 @pytest.mark.parametrize(("major", "swizzle"), UNUSED)
 @pytest.mark.parametrize("field", SHARED_FIELDS)
 @pytest.mark.parametrize("which", (0, 1))
@@ -89,6 +89,7 @@ def test_every_field_of_an_instruction_descriptor_matters(field):
     assert wanted.get(field, "") in got
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("product", "which", "xor", "says"),
     [

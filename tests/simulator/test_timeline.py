@@ -73,6 +73,7 @@ def test_recording_leaves_the_arrays_and_later_launches_alone(persistent):
     assert persistent.run(n=128, backend="emulator").passed
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("limits", [{"max_seconds": 0.2}, {"max_instructions": 20_000}], ids=str)
 def test_a_kernel_that_spins_is_stopped(persistent, limits):
     copy = persistent.regions["copy"]
@@ -95,6 +96,7 @@ def b200():
     return {int(kernel.spec.number): kernel for kernel in lab.ladder("b200")}
 
 
+@pytest.mark.long
 def test_only_the_synchronous_kernel_lets_the_tensor_cores_idle_between_k_tiles(b200):
     """Two tiles of D of eight k tiles: 7 + 7 gaps and the epilogue; the epilogue alone; none."""
     made = {number: kernel.timeline() for number, kernel in b200.items()}
@@ -145,6 +147,7 @@ def test_warpgroups_that_take_turns_work_on_different_tiles():
     assert starts == sorted(starts)
 
 
+@pytest.mark.long
 def test_the_api_draws_and_refuses(persistent):
     made = persistent.timeline(k=256)
     assert "logical time" in repr(made) and made.share > 0.9

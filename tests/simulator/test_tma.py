@@ -182,6 +182,7 @@ def ring(source=RING, m=64, n=64, k=448, arch="sm_90a", ptx=None, **options):
     return np.array_equal(d, want), report
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
 @pytest.mark.parametrize("timing", ["early", "late"])
 def test_the_ring_is_exact_and_clean(arch, timing):
@@ -268,6 +269,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_broken_ring_says_what_is_wrong(name):
     old, new, words = WRONG[name]
@@ -284,6 +286,7 @@ def test_a_broken_ring_says_what_is_wrong(name):
     assert re.search(words, text), text
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("timing", ["early", "late"])
 def test_a_stage_released_before_it_is_read(timing):
     release = "if (lane == 0) mbarrier_arrive(empty + 8 * stage);      // RELEASE\n"
@@ -296,6 +299,7 @@ def test_a_stage_released_before_it_is_read(timing):
     ), text
 
 
+@pytest.mark.long
 def test_mutants_of_the_ring_are_caught():
     source = compiling.compile(RING, arch="sm_120a", name="ring.cu", entry="kernel", config=CONFIG).ptx
     missed = survivors(
@@ -345,6 +349,7 @@ def copies(arrivals, copy, back, timing="late", drop=""):
     return emulator.launch(compiled, "kernel", 1, 256, [given, taken], hazards=True, timing=timing), given, taken
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize(("arrivals", "copy"), [(1, BULK), (256, EACH)], ids=["bulk", "cp.async"])
 def test_plain_bytes_in(arrivals, copy, timing):
@@ -406,6 +411,7 @@ def test_a_prefetch_is_held_to_the_same_corners():
         emulator.launch(compiled, "kernel", 1, 96, args)
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
 def test_waits_with_labels_guards_and_hints(arch, timing):

@@ -95,7 +95,7 @@ SCALES = [
 ]
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.sampled(every=18)
 @pytest.mark.parametrize("form", [*SIZES, *LAYOUTS, *TYPES, *REGISTERS, *SCALES], ids=lambda f: "-".join(map(str, f)))
 def test_one_multiplication_is_exact_and_clean(form):
     for timing in TIMINGS:
@@ -207,6 +207,7 @@ def gemm(source=None, timing="early", m=256, n=128, k=448, config=CONFIG, ptx=No
     return np.array_equal(d, (a @ b.T).astype(np.float32)), report
 
 
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.parametrize(("n", "k"), [(64, 448), (64, 64), (256, 320)])
 def test_the_ring_is_exact_and_clean(timing, n, k):
@@ -215,7 +216,7 @@ def test_the_ring_is_exact_and_clean(timing, n, k):
     assert exact and report.hazards == []
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(6))
 def test_rings_of_all_kinds_are_exact_and_clean(seed):
     """Any number of stages, width and depth of waiting; one thread or one a warp frees a stage, from any warp."""

@@ -166,6 +166,7 @@ def test_clean_kernels_are_clean(name, timing):
     assert report(timing=timing, **CLEAN[name]).hazards == []
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_said(name):
     changes, words = WRONG[name]
@@ -267,6 +268,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_ring_says_what_is_wrong(name):
     old, new, words = BROKEN[name]
@@ -287,6 +289,7 @@ def test_a_broken_ring_says_what_is_wrong(name):
     assert re.search(words, "\n".join(text)), text
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     "change",
     [

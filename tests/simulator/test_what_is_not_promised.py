@@ -77,6 +77,7 @@ def ring(each="", wait="mbarrier_wait_parity(full + i * 8, 0)", **options):
     return out, source, emulator.launch(compiled, "kernel", 1, 32, [source, out], **options)
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("times", [1, 3, 4, 10, 1000])
 def test_a_wait_that_is_asked_a_few_times_and_then_believed_is_found(times):
     for timing in ("early", "late"):
@@ -90,6 +91,7 @@ def test_a_wait_that_is_asked_a_few_times_and_then_believed_is_found(times):
     assert not np.array_equal(out, source) or report.hazards
 
 
+@pytest.mark.long
 def test_late_copies_are_counted_while_they_are_on_the_way():
     assert ring(timing="early")[2].most_on_the_way == 0
     assert ring(timing="late")[2].most_on_the_way == 4 * 512

@@ -21,6 +21,7 @@ def test_a_pair_loads_what_its_kernel_does():
         assert (a[0] * a[1] + b[0] * b[1]) * 2 == kib * 1024, names
 
 
+@pytest.mark.long
 def test_timelines_read_well():
     one, two = (lab.kernel(name).timeline() for name in ("b200/01", "b200/05"))
     for shown in (one, two, one.beside(lab.kernel("b200/02").timeline()), lab.kernel("rtx5090/03").timeline()):

@@ -3,6 +3,7 @@
 from base64 import b64decode
 
 import nbformat
+import pytest
 
 from tools.run_notebooks import WIDGET_VIEW, execute, without_picture
 
@@ -14,6 +15,7 @@ def stored(tmp_path, *cells):
     return failure, nbformat.read(path, as_version=4)
 
 
+@pytest.mark.long
 def test_the_picture_takes_the_place_of_the_view(tmp_path):
     failure, book = stored(
         tmp_path,

@@ -53,6 +53,7 @@ def no_clock(monkeypatch):
     monkeypatch.setattr(exercises_module, "speed_beside", lambda answer: [])
 
 
+@pytest.mark.sampled(every=14)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in ANSWERS]
 )
@@ -142,7 +143,7 @@ def test_another_region_or_the_whole_source_is_refused():
             task.check(made)
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 20_260_101])
 def test_a_solution_is_right_with_any_seed(seed):
     for name in ("03_ldmatrix", "06_two_buffers", "09_copies_ahead"):
@@ -169,6 +170,7 @@ def test_an_answer_that_knows_the_sizes_of_the_exercise_is_refused_with_a_drawn_
     assert all("elements are wrong" in knows.refusal(seed) for seed in (1, 2, 3))
 
 
+@pytest.mark.long
 def test_a_right_answer_with_mma_that_never_run_is_refused():
     """They could stand in for the loop that is counted."""
     idle = """  if (K < 0) {

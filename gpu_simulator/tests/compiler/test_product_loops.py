@@ -89,7 +89,7 @@ def test_a_loop_that_stores_is_counted_by_its_inner_ones_and_where_there_are_non
     assert [barriers(loop) for loop in product_loops(alone)] == [1]
 
 
-@pytest.mark.sampled(every=5, first=1)
+@pytest.mark.long
 @pytest.mark.parametrize("arch", ARCHS)
 def test_calls_that_show_nothing_are_found(arch):
     pointer = "float (*f)(float, float*) = n > 9 ? slow : outer;\nif (n == 7) f = nullptr;\ns += f(s, d);"

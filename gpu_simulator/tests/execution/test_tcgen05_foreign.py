@@ -38,7 +38,7 @@ def gemm(group: int, loads: int, ptx=lambda text: text, block_n=64, m=256, n=192
     return np.array_equal(d.astype(np.float32), want.astype(np.float32)), report
 
 
-@pytest.mark.sampled(every=4, first=1)
+@pytest.mark.long
 @pytest.mark.parametrize("group", [1, 2])
 @pytest.mark.parametrize("loads", [0, 1, 2])
 def test_a_kernel_from_elsewhere_is_exact_and_clean(group, loads):

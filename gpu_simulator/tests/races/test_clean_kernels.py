@@ -157,7 +157,7 @@ def launch(name, kernel, **options):
     return report, np.array_equal(out, (a[(t + 7) % 64, 0] + a[(t + 9) % 64, 3])[::-1])
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_right_kernel_is_exact_and_unreported_and_its_mutants_are_found(name):
     made = compiling.compile(KERNELS[name], arch="sm_80", name="kernel.cu", entry="kernel")

@@ -125,7 +125,7 @@ def program(seed: int, length: int, barriers: float):
     return steps, HEAD.count("\n") + 1, HEAD + "".join(step.text() + "\n" for step in steps) + end
 
 
-@pytest.mark.sampled(every=3, first=1)
+@pytest.mark.long
 @pytest.mark.parametrize(("length", "barriers"), [(4, 0.4), (8, 0.6), (14, 0.7)])
 def test_reports_are_races_and_races_are_reported(length, barriers):
     racing = clean = 0

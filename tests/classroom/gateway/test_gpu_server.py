@@ -49,6 +49,7 @@ def launch(entry, args=None, grid=(1, 1, 1), **changes):
     )
 
 
+@pytest.mark.long
 def test_the_gpu_of_the_server_is_the_labs(remote):
     here = lab.here()
     assert here.usable and here.arch == "sm_90a" and here.gpu is lab.gpu("h200")
@@ -61,6 +62,7 @@ def test_the_gpu_of_the_server_is_the_labs(remote):
     assert np.array_equal(launch("good")[0], 2 * np.arange(8))
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("entry", "error", "words", "options"),
     [

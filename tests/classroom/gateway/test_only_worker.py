@@ -16,6 +16,7 @@ from gpu_runner.faults import WorkerLost
 CLIENTS, LAUNCHES, PATIENCE_S = 6, 8, 150
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_queue_goes_on_with_the_worker_that_replaces_it():
     server, kernel = Server(workers=1, people=CLIENTS), compiled()

@@ -39,6 +39,7 @@ def session(server):
 # ---- One client ----
 
 
+@pytest.mark.long
 def test_results_and_counts_are_those_of_this_machine(session):
     kernel = compiled()
     found = job(session, kernel)
@@ -91,6 +92,7 @@ def test_what_a_server_without_a_gpu_cannot_do(session):
         session.request("benchmark", entries=[], m=1, n=1, k=1)
 
 
+@pytest.mark.long
 def test_too_much_to_send_is_a_sentence(session, monkeypatch):
     monkeypatch.setattr("gpu_runner.remote.MOST_BYTES", 1000)
     with pytest.raises(LabError, match="would send"):
@@ -98,6 +100,7 @@ def test_too_much_to_send_is_a_sentence(session, monkeypatch):
     assert MOST_BYTES > 1000
 
 
+@pytest.mark.long
 def test_no_server_is_said_after_one_attempt(monkeypatch):
     asked, real = [], server_link.Link._ask
     monkeypatch.setattr(server_link.Link, "_ask", lambda self, *question: asked.append(1) or real(self, *question))
@@ -138,6 +141,7 @@ def test_another_version_is_a_sentence(session, monkeypatch):
         job(session, compiled())
 
 
+@pytest.mark.long
 def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
     monkeypatch.setenv("GEMM_LAB_WAIT_S", "2")
     shown = []
@@ -163,7 +167,7 @@ def test_a_busy_server_is_waited_for_and_shown(server, monkeypatch):
     [one.close() for one in [*slow, last]]
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

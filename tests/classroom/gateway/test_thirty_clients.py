@@ -26,6 +26,7 @@ def server():
     one.stop()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("launches", [3, pytest.param(10, marks=pytest.mark.long)])
 def test_thirty_clients_and_a_worker_that_is_killed(server, launches):

@@ -15,6 +15,7 @@ def test_facts_are_those_of_the_model():
     assert "132 tiles from 8 rows of A and 17 columns of B" in str(w)
 
 
+@pytest.mark.long
 def test_turning_a_control_moves_the_picture():
     w = widgets.block_order()
     box = w._widget()

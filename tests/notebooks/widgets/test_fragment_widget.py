@@ -50,7 +50,7 @@ def test_words_for_people_without_a_browser():
     assert "names nothing" in str(widgets.fragments("m16n8k8", "f16", lane=20))
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "values",
     [

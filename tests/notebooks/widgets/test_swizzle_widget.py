@@ -71,7 +71,7 @@ def test_words_for_people_without_a_browser():
     assert max(map(len, wide.splitlines())) <= 120
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize(
     "values",
     [
@@ -96,6 +96,7 @@ def test_modules_are_joined_into_one():
     assert text.index("const banks_module") < text.index("const tile_module") < text.index("export default")
 
 
+@pytest.mark.long
 def test_a_question_is_not_given_away():
     w = lab.swizzle(predict=True)
     asked, shown = w.png(), lab.swizzle().png()

@@ -49,6 +49,7 @@ def test_the_still_picture_is_small_and_repeatable():
     assert len(TileExplorer()._repr_html_()) < 40_000
 
 
+@pytest.mark.long
 def test_with_a_warp_tile_it_says_what_binds():
     explorer = TileExplorer(256, 128, 64, "t4", warp=(64, 64))
     assert explorer.resources.binding == "the tensor cores" and "At most 1 block on an SM" in explorer.text

@@ -18,6 +18,7 @@ def runs():
     }
 
 
+@pytest.mark.long
 def test_every_line_adds_up_to_what_the_emulator_counted(runs):
     run, blocks, warps = runs["03_swizzled"], 2, 8
     for line in shared_lines(run)[1:3]:  # a copy and an ldmatrix
@@ -70,6 +71,7 @@ def test_a_bad_attribute_changes_nothing(runs):
         widgets.wavefronts(lab.kernel("simt/01_naive").run(n=64))
 
 
+@pytest.mark.long
 def test_words_and_picture(runs):
     w = widgets.wavefronts(runs["02_vectorized_copy"])
     assert "execution 0 of 0 to 63: 32 wavefronts, ideal 4" in str(w)
@@ -97,6 +99,7 @@ def test_kinds(opcode, kind):
     assert kind_of(opcode) == kind
 
 
+@pytest.mark.long
 def test_copies_to_padded_rows_add_up_too():
     run = lab.kernel("ampere/03_padded").run(n=256, backend="emulator")
     grid, warps = run.kernel.grid(256, 256, 256), -(-run.compiled.threads // 32)
