@@ -239,7 +239,7 @@ class Run:
         return "" if self.timed_at in (None, (self.m, self.n, self.k)) else f" at {_in_words(self.timed_at)}"
 
     def _untimed(self) -> str:
-        return f"The result is right at this size;{self._elsewhere()} it was {self.untimed}." if self.untimed else ""
+        return f"The result is right at this size;{self._elsewhere()} it was {self.untimed.rstrip('.')}." if self.untimed else ""
 
     def _where(self) -> str:
         return " on the emulator" if self.backend == "emulator" else ""

@@ -82,6 +82,8 @@ def test_a_fault_while_it_is_timed_leaves_the_verdict(monkeypatch):
 
     speed = timed(monkeypatch, lab.kernel("t4/03"), fault)
     assert speed["untimed"].startswith("not timed: ") and "tflops" not in speed
+    told = repr(on_a_gpu("t4/03", tflops=None, cublas_tflops=None, **speed))
+    assert "it was not timed: " in told and ".." not in told  # the reason is a sentence, and ends as one
 
 
 def test_without_shared_memory_it_shows_sectors():

@@ -203,7 +203,6 @@ def test_blocks_that_exchange_data_rightly(name):
     assert exchange(built(EXCHANGES[name]), name) == ([], True)
 
 
-@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", EXCHANGES)
 def test_what_orders_the_blocks_is_missed(name):
     made = built(EXCHANGES[name])
