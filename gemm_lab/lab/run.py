@@ -239,7 +239,9 @@ class Run:
         return "" if self.timed_at in (None, (self.m, self.n, self.k)) else f" at {_in_words(self.timed_at)}"
 
     def _untimed(self) -> str:
-        return f"The result is right at this size;{self._elsewhere()} it was {self.untimed.rstrip('.')}." if self.untimed else ""
+        if not self.untimed:
+            return ""
+        return f"The result is right at this size;{self._elsewhere()} it was {self.untimed.rstrip('.')}."
 
     def _where(self) -> str:
         return " on the emulator" if self.backend == "emulator" else ""
