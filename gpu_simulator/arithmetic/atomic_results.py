@@ -1,4 +1,4 @@
-"""What an atomic operation leaves in memory. PTX ISA, "atom" and "red"."""
+"""The values that atomic operations store. Source: PTX ISA, "atom" and "red"."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def _add(old, value, kind):
 
 
 def combine(which: str, kind: str, old, values, flushed: bool = False):
-    """The new memory contents. old, values: unsigned patterns of one width.
+    """The new value in memory. old, values: bit patterns, unsigned integers of the same width.
 
-    flushed: float32 sums without subnormals.
+    which: the operation, such as "add".   kind: its PTX type.   flushed: subnormal float32 numbers count as zeros.
     """
     value = values[0]
     dtype = np.dtype(CODES[kind])

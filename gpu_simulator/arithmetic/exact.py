@@ -1,7 +1,7 @@
-"""Rational arithmetic for the few float64 results that error-free transformations do not reach.
+"""Exact rational arithmetic for float64 results close to underflow or overflow.
 
-Next to underflow the error of a product is no float64 number any more, and beyond the largest number a directed
-rounding stays finite. Such lanes are computed one by one as fractions; the others never come here.
+Close to underflow, the rounding error of a product is not a float64 number, so error-free transformations fail; beyond
+the largest number, a directed rounding can still be finite. Such results are computed one by one as fractions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SMALL = 2.0**-900  # far above 2^-1022 · 2^53: the error of a larger result is 
 
 
 def rounded(exact: Fraction, mode: str) -> float:
-    """A fraction other than 0 as the float64 number that rn, rz, rm or rp asks for."""
+    """A fraction other than 0, rounded to float64 with rounding mode rn, rz, rm or rp."""
     try:
         nearest = exact.numerator / exact.denominator
     except OverflowError:
@@ -36,9 +36,10 @@ def rounded(exact: Fraction, mode: str) -> float:
 
 
 def repaired(value, hard, inputs, formula: Callable[..., Fraction], mode: str = "rn"):
-    """`value` with `formula` of the inputs, rounded once, where `hard`. Exact zeros keep their sign.
+    """Replace `value`, where `hard` is true, by `formula` of the inputs, computed exactly and rounded once.
 
-    value, hard, inputs: arrays (or scalars) of one shape; the inputs are finite where `hard`.
+    value, hard, inputs: arrays (or scalars) of one shape; the inputs are finite where `hard`. Where the exact result
+    is zero, `value` is kept, because it has the right sign.
     """
     if not np.any(hard):
         return value
@@ -52,7 +53,7 @@ def repaired(value, hard, inputs, formula: Callable[..., Fraction], mode: str = 
 
 
 def near_the_ends(value, *inputs):
-    """Where a result of finite inputs other than 0 is close to underflow or has overflowed."""
+    """Boolean: where a result of finite inputs other than 0 is close to underflow or has overflowed."""
     hard = ~((np.abs(value) >= SMALL) & np.isfinite(value))
     for x in inputs:
         hard = hard & np.isfinite(x) & (x != 0)

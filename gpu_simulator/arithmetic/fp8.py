@@ -31,7 +31,7 @@ def decoded(kind: str) -> np.ndarray:
 
 @lru_cache(maxsize=2)
 def _midpoints(kind: str) -> np.ndarray:
-    """Between the finite values not below 0: number n lies between the codes n and n + 1."""
+    """The midpoints of neighbouring finite values ≥ 0: number n is halfway between the codes n and n + 1."""
     finite = decoded(kind)[:128]
     finite = finite[np.isfinite(finite)]
     return (finite[1:] + finite[:-1]) / 2
@@ -39,7 +39,7 @@ def _midpoints(kind: str) -> np.ndarray:
 
 @runtime
 def to_fp8(x, kind, relu):
-    """Floats to codes (uint8): ties to even, too large ones and infinities to the largest finite number."""
+    """The codes of floats, uint8: rounded to nearest, ties to even; larger ones become the largest finite number."""
     wide = np.asarray(x).astype(np.float64)
     size, middle = np.abs(wide), _midpoints(kind)
     code = np.searchsorted(middle, size)  # a tie goes to the lower code …
@@ -52,7 +52,7 @@ def to_fp8(x, kind, relu):
 
 @runtime
 def from_fp8(codes, kind, relu):
-    """Codes to float16, which holds every one of them."""
+    """The values of codes as float16, which can represent all of them. relu: negative values become 0."""
     table = decoded(kind).astype(np.float16)
     table = np.where(np.isnan(table), np.uint16(0x7FFF), table.view(np.uint16)).view(np.float16)
     value = table[codes]

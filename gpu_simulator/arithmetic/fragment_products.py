@@ -1,4 +1,4 @@
-"""Registers of a warp to the matrices that they are fragments of, their product, and back to registers."""
+"""Products of matrices whose fragments are in the registers of warps: registers to matrices, product, and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu_simulator.runtime import runtime
 
 
 def stacked(lanes, registers) -> np.ndarray:
-    """(registers, lanes) as 32-bit patterns, a copy."""
+    """The registers as one array of 32-bit patterns, (registers, lanes); a copy."""
     out = np.empty((len(registers), lanes.n), np.uint32)
     for row, value in zip(out, registers, strict=True):
         row[...] = value if value.dtype == np.uint32 else value.view(np.uint32)
@@ -18,7 +18,7 @@ def stacked(lanes, registers) -> np.ndarray:
 
 
 def float_elements(bits: np.ndarray, kind: str) -> np.ndarray:
-    """Elements of (…, 32 lanes) registers as float32: (…, 32, elements)."""
+    """The elements of registers: from (…, 32) patterns to (…, 32, elements), in a type that holds `kind` exactly."""
     wide = bits[..., None]
     if kind == "f16":
         return wide.view(np.float16)
@@ -31,21 +31,21 @@ def float_elements(bits: np.ndarray, kind: str) -> np.ndarray:
 
 @runtime
 def fragment_a(lanes, registers, tiles: int, form):
-    """(warps, tiles · m, k) float32."""
+    """The matrix A of each warp, (warps, tiles · m, k), float32."""
     bits = stacked(lanes, registers).reshape(tiles, -1, lanes.n // 32, 32)
     return np.ascontiguousarray(gather_a(float_elements(bits, form[3]), 32 // form[6]).astype(np.float32, copy=False))
 
 
 @runtime
 def fragment_b(lanes, registers, tiles: int, form):
-    """(warps, k, tiles · 8) float32, a transposed view."""
+    """The matrix B of each warp, (warps, k, tiles · 8), float32; a transposed view."""
     bits = stacked(lanes, registers).reshape(tiles, -1, lanes.n // 32, 32)
     return gather_b(float_elements(bits, form[4]), 32 // form[6]).astype(np.float32, copy=False).swapaxes(1, 2)
 
 
 @runtime
 def accumulators(lanes, registers, rows: int, columns: int, form):
-    """(warps, rows · m, columns · 8), float32 or int32."""
+    """The matrix C of each warp, (warps, rows · m, columns · 8), float32 or int32."""
     warps, halves = lanes.n // 32, form[0] // 8
     if form[5] == "f16":
         bits = stacked(lanes, registers).reshape(rows, columns, halves, warps, 32, 1)
@@ -67,9 +67,9 @@ def multiply(a, b, c, form):
 
 @runtime
 def results(lanes, tile, rows: int, columns: int, form, dtype=np.uint32):
-    """Registers of the accumulators, in grid order: FP16 pairs as 32-bit patterns, else one element each.
+    """The registers that hold the accumulators, in the order of the grid; FP16 elements are packed in pairs.
 
-    dtype: of the registers, of 4 bytes.
+    dtype: of the registers; it has 4 bytes.
     """
     if form[5] == "f16":
         pairs = tile.astype(np.float16).view(np.uint32)  # (warps, rows·m, columns·4)

@@ -13,7 +13,7 @@ _AT_ONCE = 1 << 16  # elements that stay in the cache between the steps
 
 
 def round_to_f16(x: np.ndarray) -> np.ndarray:
-    """float32 rounded to FP16 precision, ties to even, still float32; works in place on a contiguous array."""
+    """Round float32 numbers to FP16 precision, ties to even, in place; returns the (contiguous) float32 array."""
     flat = x.reshape(-1)
     for begin in range(0, flat.size, _AT_ONCE):
         _round_part(flat[begin : begin + _AT_ONCE])
@@ -24,7 +24,7 @@ def _round_part(x: np.ndarray) -> None:
     bits = x.view(np.uint32)
     below = bits & np.uint32(0x7FFFFFFF)
     largest = int(below.max())
-    below -= np.uint32(1)  # zeros wrap to the top: they need no care
+    below -= np.uint32(1)  # zeros wrap around to the largest value, so they do not count as small
     usual = largest < _LARGE and int(below.min()) >= _SMALL - 1
     odd = bits & np.uint32(0x1FFF)
     if usual and not odd.any():
@@ -46,13 +46,13 @@ def _round_part(x: np.ndarray) -> None:
 
 @runtime
 def bf16_to_f32(bits):
-    """16-bit patterns to float32."""
+    """The values of BF16 patterns, as float32."""
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 @runtime
 def f32_to_bf16(x, mode: str = "rn"):
-    """float32 to BF16 patterns; rn: ties to even, rz: towards zero, rm and rp: down and up. NaN becomes 0x7FFF."""
+    """BF16 patterns of float32, rounded to nearest even (rn), to zero (rz), down (rm) or up (rp). NaN gives 0x7FFF."""
     x = np.asarray(x)
     bits = x.view(np.uint32)
     if mode == "rn":
@@ -69,7 +69,7 @@ def f32_to_bf16(x, mode: str = "rn"):
 
 
 def sum_to_odd(p, c):
-    """p + c in float64, rounded to odd: any later rounding to fewer than 52 bits is then the correct one."""
+    """p + c in float64, rounded to odd, so that another rounding to fewer than 52 bits gives the correct result."""
     total, error = two_sum(p, c)
     bits = np.asarray(total).view(np.int64)
     inexact = (error != 0) & np.isfinite(total) & ((bits & 1) == 0)
@@ -79,7 +79,7 @@ def sum_to_odd(p, c):
 
 
 def to_f32_odd(x):
-    """float64 to float32 rounded to odd, on the way to a narrower type."""
+    """float64 to float32, rounded to odd, for numbers that will be rounded to a narrower type afterwards."""
     r = np.asarray(x).astype(np.float32)
     r = np.where(np.isinf(r) & np.isfinite(x), np.copysign(np.finfo(np.float32).max, r), r)
     back = r.astype(np.float64)
@@ -92,7 +92,7 @@ def to_f32_odd(x):
 
 @runtime
 def f64_to_bf16(x, mode: str = "rn"):
-    """float64 to BF16 patterns, rounded once."""
+    """BF16 patterns of float64 numbers, rounded once."""
     return f32_to_bf16(to_f32_odd(x), mode)
 
 
@@ -134,7 +134,7 @@ def fma_f32(a, b, c, mode="rn"):
 
 @runtime
 def fma_f64(a, b, c, mode="rn"):
-    """a · b + c in float64 rounded once: Dekker's exact product of the fractions."""
+    """a · b + c in float64, rounded once, with Dekker's exact product of the fractions."""
     plain = np.asarray(a * b + c)
     (x, ex), (y, ey) = np.frexp(a), np.frexp(b)
     scale = ex + ey
@@ -169,14 +169,14 @@ def fma_f64(a, b, c, mode="rn"):
 
 
 def two_sum(a, b):
-    """(a + b rounded, what the rounding cut off): together the exact sum."""
+    """(a + b rounded, the rounding error); together they are the exact sum."""
     total = a + b
     back = total - a
     return total, (a - (total - back)) + (b - back)
 
 
 def directed_f64(value, error, mode):
-    """float64 `value` with rounding error `error` (exact - value), moved to the neighbour the mode asks for."""
+    """Correct a float64 `value` that was rounded to nearest for a directed mode. error: exact result minus value."""
     down = (error < 0) if mode == "rm" else (error < 0) & (value > 0) if mode == "rz" else np.zeros_like(error, bool)
     up = (error > 0) if mode == "rp" else (error > 0) & (value < 0) if mode == "rz" else np.zeros_like(error, bool)
     out = np.where(down, np.nextafter(value, -np.inf), np.where(up, np.nextafter(value, np.inf), value))
@@ -185,7 +185,7 @@ def directed_f64(value, error, mode):
 
 @runtime
 def fma_half(a, b, c):
-    """float64 rounded to odd of a · b + c for narrow inputs whose product is exact."""
+    """a · b + c in float64, rounded to odd, for narrow inputs whose product is exact."""
     return sum_to_odd(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64))
 
 

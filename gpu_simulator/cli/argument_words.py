@@ -23,7 +23,7 @@ DTYPES = {
     "u32": "uint32",
     "i64": "int64",
     "u64": "uint64",
-    "bf16": "uint16",  # their bits
+    "bf16": "uint16",  # the bits of the numbers
 }
 FILLS = ("zeros", "ones", "arange", "random")
 FORMS = "5, 1.5, i32=5, f32:1024, f32:1024:random, f32:64x64:arange, data.npy, null or bytes=00ff"
@@ -35,11 +35,10 @@ _SCALAR = re.compile(r"(?P<type>\w+)=(?P<value>.+)")
 def argument(text: str, seed: int = 0) -> Any:
     """One kernel argument.
 
-    A number: `5`, `0x1f`, `1.5`, `i32=5`.   An array: a .npy file, or its type, its shape and what fills it (zeros,
-    ones, arange, random or a number; zeros if nothing is said), such as `f32:1024`, `f32:64x64:random` and
-    `f32[1024]=random`.
-    `null` is a null pointer, `bytes=00ff` fills a struct. random: of floats N(0, 1), of integers 0 to 99, by `seed`.
-    Raises `ConfigError`.
+    A number: `5`, `0x1f`, `1.5`, `i32=5`.   An array: a .npy file, or its type, its shape and its contents (zeros,
+    ones, arange, random or a number; by default zeros), such as `f32:1024`, `f32:64x64:random` or `f32[1024]=random`.
+    `null` is a null pointer, `bytes=00ff` is a struct. Random floats are N(0, 1), random integers 0 to 99; `seed`
+    determines them. Raises `ConfigError` for any other text.
     """
     if text.endswith(".npy"):
         return _loaded(text)
@@ -79,7 +78,7 @@ def _number(text: str) -> int | float | None:
 
 
 def _typed(text: str, kind: str, value: int | float) -> Any:
-    """A number of a type: a Python number, which takes the parameter's type, or the 16 bits of a float."""
+    """A number of a given type: a Python number, or for 16-bit floats a NumPy number."""
     if kind in ("f32", "f64"):
         return float(value)
     if kind == "f16":

@@ -1,4 +1,4 @@
-"""`python -m gpu_simulator FILE.cu …`: run one kernel of a file, and show what changed, what it cost, what is wrong."""
+"""`python -m gpu_simulator FILE.cu …`: run one kernel of a file; show its results, its costs and its hazards."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ The exit code is 0 if the kernel ran and no hazard was found, 1 otherwise."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one file; an error is a sentence on stderr and exit code 1."""
+    """Run one file and return the exit code. An error is printed to stderr as a sentence; the code is then 1."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that has no “×” shows a question mark
+            stream.reconfigure(errors="replace")  # a terminal without “×” shows a question mark
     parser = argparse.ArgumentParser(
         prog="python -m gpu_simulator",
         description=DESCRIPTION,
@@ -52,7 +52,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What `run` reads from its options."""
+    """Add the options that `run` uses."""
     add = parser.add_argument
     add("file", type=Path, help="a .cu file, which may have host code, too, or a .ptx file")
     add("--entry", metavar="NAME", help="the kernel, of a template 'name<float, 32>'; default: the only one")
@@ -86,7 +86,7 @@ def _extent(text: str) -> list[int]:
 
 
 def run(options, include: Sequence[Path] = (), cache: Path | None = None) -> int:
-    """Run the file and print what it did; the exit code. include: more folders with headers. Raises `LabError`."""
+    """Run the file, print the report, and return the exit code. include: folders with headers. Raises `LabError`."""
     values = [argument(word, seed) for seed, word in enumerate(options.arguments)]
     defines = dict(_define(word) for word in options.define)
     kernel = kernel_file(options.file, options.entry, options.arch, [*options.include, *include], defines, cache)
@@ -129,7 +129,7 @@ def _define(word: str) -> tuple[str, str]:
 
 
 def _check_count(kernel: KernelFile, values: list[Any]) -> None:
-    """Arguments as many as the kernel's parameters, or a sentence that lists these."""
+    """Raise `ConfigError`, with a list of the parameters, if the number of arguments is wrong."""
     ptx = kernel.program if isinstance(kernel.program, str) else kernel.program.ptx
     expected = program_of(ptx, kernel.entry).parameters
     if len(values) != len(expected):
@@ -147,7 +147,7 @@ def _parameter(parameter) -> str:
 
 
 def _save(place: str, before: list[Any], values: list[Any]) -> None:
-    """Write arrays as .npy files, as --save says."""
+    """Write arrays to .npy files. place: the value of --save."""
     arrays = {number: value for number, value in enumerate(values) if isinstance(value, np.ndarray)}
     number, given, path = place.partition("=")
     if given and number.isdecimal():

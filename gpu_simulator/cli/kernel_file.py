@@ -1,4 +1,4 @@
-"""A kernel of a .cu or .ptx file: the file's text, what was compiled of it, and the entry that its name means."""
+"""Reads a .cu or .ptx file, compiles it, and finds the entry of one kernel in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 
 
 class KernelFile(NamedTuple):
-    """program: for `launch`.   entry: its name in the PTX.   text: the file's.   file: the name that its lines have."""
+    """program: for `launch`.   entry: its name in the PTX.   text: of the file.   file: as lines name it."""
 
     program: Any
     entry: str
@@ -37,10 +37,10 @@ def kernel_file(
 ) -> KernelFile:
     """Read a .ptx file, or a .cu file and compile its device code for `arch`.
 
-    entry: a kernel's name as the source has it, that of a template with its arguments (`reduce<int, 256>`), or as the
-    PTX has it; None: the only kernel.   include: folders with headers, beside the file's own.   defines: macros.
-    cache: folder for what was compiled, or None.
-    Raises `ConfigError` for a file that cannot be read and a name that means no kernel or several, `CompileError`.
+    entry: the name of a kernel in the source, for a template with its arguments (`reduce<int, 256>`), or its name in
+    the PTX; None: the only kernel.   include: folders with headers, besides the file's own.   defines: macros.
+    cache: folder for compiled kernels, or None.
+    Raises `ConfigError` for a file that cannot be read and for a name that fits no kernel or several, `CompileError`.
     """
     text = _read(path)
     if path.suffix == ".ptx":
@@ -81,7 +81,7 @@ def _compiler_has(header: str) -> bool:
 
 
 def _check_templates(code: DeviceCode, entry: str | None, file: str) -> None:
-    """A template has no PTX before its arguments are named: say so, rather than that there is no kernel."""
+    """Raise `ConfigError` for a template without arguments, for which there is no PTX, and for a choice of kernels."""
     name = entry or (code.kernels[0] if len(code.kernels) == 1 else None)
     if name in code.templates and "<" not in name:
         parameters = code.templates[name]
@@ -92,7 +92,7 @@ def _check_templates(code: DeviceCode, entry: str | None, file: str) -> None:
 
 
 def _entry(found: list[str], entry: str | None, file: str) -> str:
-    """The one of the entries that a name means."""
+    """The entry with a name. Raises `ConfigError` if there is none, or several."""
     if not found:
         raise ConfigError(f"{file} has no kernel: a function that is declared __global__ void.")
     names = {symbol: source_name(symbol) for symbol in found}

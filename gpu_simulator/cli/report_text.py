@@ -1,4 +1,4 @@
-"""What a launch did, as text: the source with the cost of each line beside it, and the arrays that changed."""
+"""The report of a launch as text: the source with the cost of each line, and the arrays that changed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ AROUND = 2  # lines above the first and below the last that has a cost
 
 
 def margin(report: Report, file: str, text: str) -> str:
-    """The source with executions, wavefronts, conflict degree and sectors beside every line that ran."""
+    """The source, with executions, wavefronts, conflict degree and sectors beside every line that was executed."""
     return "\n".join(_rows(report.lines(file), text))
 
 
 def short_margin(report: Report, file: str, text: str) -> str:
-    """`margin` from the first line that ran to the last; of a .ptx file its instructions, each at its own line."""
+    """`margin` of the lines that were executed and a few around them. A .ptx file has a cost for each instruction."""
     costs = _ptx_lines(report) if file.endswith(".ptx") else report.lines(file)
     head, *rows = _rows(costs, text)
     first, last = (min(costs), max(costs)) if costs else (1, 0)

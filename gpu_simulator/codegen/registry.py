@@ -8,16 +8,18 @@ EMITTERS: dict = {}
 FORMS: dict[str, str] = {}
 
 
-def op(*families: str, forms: str = ""):
+def op(*families: str, forms: str | dict[str, str] = ""):
     """Decorator that registers a code generator for opcodes whose first part is one of `families`.
 
-    forms: describes the supported variants for `supported`; by default the first line of the docstring.
+    forms: describes the supported variants for `supported`, of all families or of each (family -> description); by
+    default the first line of the docstring.
     """
 
     def register(function):
         for family in families:
             EMITTERS[family] = function
-            FORMS[family] = forms or (function.__doc__ or "").strip().splitlines()[0]
+            own = forms[family] if isinstance(forms, dict) else forms
+            FORMS[family] = own or (function.__doc__ or "").strip().splitlines()[0]
         return function
 
     return register

@@ -11,7 +11,7 @@ _COUNTS = {
     red vote elect ldmatrix stmatrix movmatrix wmma getctarank""",
     3: """add sub mul div rem min max and or xor shl shr copysign setp set atom match redux mapa mul24 bmsk szext addc
     subc vabsdiff4 vadd4 vsub4 vmin4 vmax4 vavrg4""",
-    4: "mad fma selp slct shf bfe prmt shfl mma mad24 sad dp4a dp2a madc fns",
+    4: "mad fma selp slct shf bfe prmt shfl mma mad24 sad dp4a dp2a madc",
     5: "lop3 bfi",
 }
 _FEWEST = {family: count for count, families in _COUNTS.items() for family in families.split()}

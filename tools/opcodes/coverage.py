@@ -24,5 +24,4 @@ UNTESTED = {
     "setmaxnreg": "moves registers between warps and gives no value",
     "tcgen05": "works on tensor memory and shared memory; tests/simulator/test_tcgen05.py tests its values",
     "wgmma": "reads tiles of shared memory; tests/simulator/test_wgmma.py, tests/runner/test_wgmma_on_gpu.py test it",
-    "fns": "the emulator does not execute it",
 }

@@ -143,6 +143,10 @@ def _ordered(a, b, out, smaller: bool):
     return fixed if fixed.ndim else fixed[()]
 
 
+_WHOLE, _HALF = "u16 s16 u32 s32 u64 s64", "f16 f16x2 bf16 bf16x2"
+_ROUNDED = "f32 f64 (rn rz rm rp)"
+
+
 @op(
     "add",
     "sub",
@@ -154,7 +158,18 @@ def _ordered(a, b, out, smaller: bool):
     "max",
     "abs",
     "neg",
-    forms="u16 s16 u32 s32 u64 s64 (lo, hi, wide), f32 f64 (rn rz rm rp ftz sat), f16 f16x2 bf16 bf16x2, f32x2",
+    forms={
+        "add": f"{_WHOLE}; {_ROUNDED}; {_HALF}; f32x2; sat, ftz",
+        "sub": f"{_WHOLE}; {_ROUNDED}; {_HALF}; f32x2; sat, ftz",
+        "mul": f"lo, hi, wide: {_WHOLE}; {_ROUNDED}; {_HALF}; f32x2; sat, ftz",
+        "mad": f"lo, hi, wide: {_WHOLE}; {_ROUNDED}; sat, ftz",
+        "fma": f"{_ROUNDED}; {_HALF}; f32x2; sat, ftz, relu",
+        "div": f"{_WHOLE}; {_ROUNDED}; full, approx, ftz",
+        "min": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz",
+        "max": f"{_WHOLE}; f32 f64; {_HALF}; NaN, relu, ftz",
+        "abs": f"s16 s32 s64; f32 f64; {_HALF}; ftz",
+        "neg": f"s16 s32 s64; f32 f64; {_HALF}; ftz",
+    },
 )
 def arithmetic(e, i):
     """Generate arithmetic for integers, floats or half floats, by the instruction's type."""
@@ -218,7 +233,12 @@ _UNARY = {
     "lg2",
     "ex2",
     "tanh",
-    forms="f32, f64, and ex2 and tanh of f16, f16x2, bf16, bf16x2; approximations are rounded from float64",
+    forms={
+        "sqrt": f"{_ROUNDED}; approx, ftz",
+        "rcp": f"{_ROUNDED}; approx, ftz",
+        **dict.fromkeys(("rsqrt", "sin", "cos", "lg2"), "f32 f64; approx, ftz; computed in float64 and rounded"),
+        **dict.fromkeys(("ex2", "tanh"), f"f32 f64; {_HALF}; approx, ftz; computed in float64 and rounded"),
+    },
 )
 def unary(e, i):
     """Functions of one float. Hardware approximations differ from these in the last bits."""

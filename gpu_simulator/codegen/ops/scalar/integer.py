@@ -204,7 +204,7 @@ def borrowed(a, b, incoming, dtype):
     return total, ~((a < b) | ((a == b) & (take != 0)))
 
 
-@op("dp4a", "dp2a", forms="u32 s32 (lo, hi)")
+@op("dp4a", "dp2a", forms={"dp4a": "u32 s32", "dp2a": "lo, hi; u32 s32"})
 def dot(e, i):
     """Dot product of four (or two) elements, added to an accumulator."""
     kinds = types_of(i.parts)

@@ -230,13 +230,17 @@ def permute(a, b, selector, mode=""):
     return out
 
 
-@op("popc", "clz", "bfind", "brev", "fns", forms="b32 b64 u32 s32 u64 s64 (shiftamt)")
+@op(
+    "popc",
+    "clz",
+    "bfind",
+    "brev",
+    forms={"popc": "b32 b64", "clz": "b32 b64", "bfind": "u32 s32 u64 s64; shiftamt", "brev": "b32 b64"},
+)
 def counting(e, i):
     """Counts, finds or reverses bits."""
     kind = i.parts[-1]
     e.allow("shiftamt")
-    if i.family == "fns":
-        raise e.unsupported()
     value = e.read(i.operands[1], kind)
     if i.family == "brev":
         e.write(i.operands[0], f"reverse_bits({value})", kind)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_simulator.codegen.registry import op
+from gpu_simulator.codegen.registry import op, types_of
 from gpu_simulator.runtime import runtime
 
 
-@op("vabsdiff4", "vadd4", "vsub4", "vmin4", "vmax4", "vavrg4", forms="u32 or s32 bytes; .add accumulates")
+@op("vabsdiff4", "vadd4", "vsub4", "vmin4", "vmax4", "vavrg4", forms="bytes, all u32 or all s32; .add accumulates")
 def bytes_of_four(e, i):
     """Byte-wise arithmetic on 32-bit registers."""
     e.allow("add", "sat")
     if "sat" in i.parts:
         raise e.unsupported("the saturating form")
-    code = "i1" if "s32" in i.parts[1:] else "u1"
+    result, *sources = types_of(i.parts)
+    if len(set(sources)) > 1:
+        raise e.unsupported("sources of different types")
+    distance = i.family == "vabsdiff4" and "add" not in i.parts
+    if sources and result != sources[0] and not (distance and result == "u32"):
+        raise e.unsupported("a result of another type than its sources")
+    code = "i1" if "s32" in sources else "u1"
     a, b = (f"parts({e.read(o, 'b32')}, {code}).astype(i4)" for o in i.operands[1:3])
     which = i.family[1:-1]
     value = {
@@ -26,7 +32,7 @@ def bytes_of_four(e, i):
         "avrg": f"average({a} + {b})",
     }[which]
     if "add" in i.parts[1:]:
-        e.write(i.operands[0], f"({value}.sum(-1).astype(u4) + {e.read(i.operands[3], 'u32')})", "u32")
+        e.write(i.operands[0], f"(sum_of_parts({value}) + {e.read(i.operands[3], 'u32')})", "u32")
     else:
         e.write(i.operands[0], f"whole({value}.astype(u1), u4)", "b32")
 
@@ -35,6 +41,12 @@ def bytes_of_four(e, i):
 def average(total):
     """Half of a sum, rounded away from zero if it is not whole."""
     return np.sign(total) * ((np.abs(total) + total.dtype.type(1)) >> total.dtype.type(1))
+
+
+@runtime
+def sum_of_parts(x):
+    """The sum over the last axis as uint32. NumPy imports a module for the first sum, which generated code cannot."""
+    return x.sum(-1).astype(np.uint32)
 
 
 @runtime
