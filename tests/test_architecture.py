@@ -42,7 +42,7 @@ FLOORS = {
         ("cards",),
         ("lab",),
         ("notebook", "__init__"),
-        ("cli",),
+        ("cli", "__main__"),
     ),
 }
 # Parts that do not import each other, although their floors would allow it.

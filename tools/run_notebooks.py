@@ -1,9 +1,11 @@
 """`make run`: runs every notebook without a browser and writes the executed copies into a build folder.
 
-    python -m tools.run_notebooks [NOTEBOOK ...] [--into build/notebooks | --store] [--limit 600]
+    python -m tools.run_notebooks [NOTEBOOK ...] [--into build/notebooks | --store | --store-new] [--limit 600]
 
 If a notebook fails, its cell and its error are printed, the other notebooks still run, and the exit code is 1. With
-`--store`, the executed notebooks replace the originals, in the form in which they are committed.
+`--store`, the executed notebooks replace the originals, in the form in which they are committed. With `--store-new`
+they do so too, but a cell with stored outputs keeps them: those in the repository were recorded on an H200, and other
+machines give other ones.
 """
 
 from __future__ import annotations
@@ -63,14 +65,17 @@ def execute(
     limit_s: float = LIMIT_S,
     advance: Callable[[], object] = lambda: None,
     store: bool = False,
+    keep: bool = False,
 ) -> Failure | None:
     """Run one notebook in its own folder and write the executed copy to `target`, even if a cell fails.
 
     Returns what went wrong, or None. limit_s: time limit of the whole notebook, in seconds.   advance: called after
     each code cell. A cell tagged `raises-exception` may raise, as in Jupyter. With `store`, the copy has the committed
-    form (see `committed`), no stored predictions of the user are read, and a notebook that fails is not written.
+    form (see `committed`), no stored predictions of the user are read, and a notebook that fails is not written. With
+    `keep` as well, cells that have outputs in `path` keep these.
     """
     notebook = _read(path)
+    before = [list(cell.get("outputs", ())) for cell in notebook.cells] if keep else []
     end = time.monotonic() + limit_s
     current = [0, ""]  # number and first line of the current code cell
 
@@ -104,7 +109,12 @@ def execute(
         error = "shows a live widget that has no picture (image/png or text/html), so nothing would be stored."
     if not store or error is None:
         target.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(committed(notebook) if store else notebook, target)
+        if store:
+            committed(notebook)
+        for cell, outputs in zip(notebook.cells, before, strict=keep):
+            if outputs:
+                cell.outputs = outputs
+        nbformat.write(notebook, target)
     return None if error is None else Failure(path, current[0], current[1], error)
 
 
@@ -171,7 +181,9 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Run notebooks headless and keep the executed copies.")
     parser.add_argument("notebooks", nargs="*", type=Path, help="what to run (default: the whole series)")
     parser.add_argument("--into", type=Path, default=Path("build/notebooks"), help="folder of the copies")
-    parser.add_argument("--store", action="store_true", help="write the executed notebooks back in place")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--store", action="store_true", help="write the executed notebooks back in place")
+    ways.add_argument("--store-new", action="store_true", help="the same, but cells that have outputs keep them")
     parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="S", help="seconds for one notebook")
     options = parser.parse_args(argv)
     try:
@@ -185,25 +197,26 @@ def main(argv: list[str] | None = None) -> int:
     except LabError as error:
         print(error, file=sys.stderr)
         return 2
-    if options.store:
+    store = options.store or options.store_new
+    if store:
         copies = {path: path for path in paths}
     else:
         copies = {path: options.into / (path.relative_to(folder) if folder else path.name) for path in paths}
-    failures = _run_all(copies, options.limit, options.store)
+    failures = _run_all(copies, options.limit, store, options.store_new)
     for failure in failures:
         print(failure)
-    where = "stored in place" if options.store else f"copies in {options.into}"
+    where = "stored in place" if store else f"copies in {options.into}"
     print(f"{len(paths) - len(failures)} of {len(paths)} notebooks ran to the end; {where}")
     return 1 if failures else 0
 
 
-def _run_all(copies: dict[Path, Path], limit_s: float, store: bool) -> list[Failure]:
+def _run_all(copies: dict[Path, Path], limit_s: float, store: bool, keep: bool) -> list[Failure]:
     failures = []
     with tqdm(total=sum(map(code_cells, copies)), unit="cell", disable=None) as bar:
         for path, copy in copies.items():
             bar.set_description(path.stem)
             start = time.monotonic()
-            failure = execute(path, copy, limit_s=limit_s, advance=bar.update, store=store)
+            failure = execute(path, copy, limit_s=limit_s, advance=bar.update, store=store, keep=keep)
             failures += [failure] if failure else []
             verdict = "FAILED" if failure else "ok"
             bar.write(f"{verdict:6} {path.stem} ({time.monotonic() - start:.1f} s)", file=sys.stdout)

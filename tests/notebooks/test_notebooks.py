@@ -314,6 +314,16 @@ def stored(path):
     return nbformat.read(path, as_version=4)
 
 
+def test_what_is_new_is_stored_and_what_was_recorded_stays(tmp_path):
+    path, recorded = tmp_path / "book.ipynb", new_output("stream", text="400 TFLOPS")
+    old, new = new_code_cell("print('3 TFLOPS')", outputs=[recorded]), new_code_cell("print('new')")
+    nbformat.write(new_notebook(cells=[new, old]), path)
+    assert run.main([str(path), "--store-new"]) == 0
+    cells = nbformat.read(path, as_version=4).cells
+    assert [cell.outputs[0]["text"] for cell in cells] == ["new\n", "400 TFLOPS"]
+    assert [cell.execution_count for cell in cells] == [1, 2]
+
+
 def test_a_notebook_that_fails_is_not_stored(tmp_path):
     path = tmp_path / "bad.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("1 / 0")]), path)
