@@ -68,7 +68,13 @@ def test_wheel_ships_the_package_and_its_data(wheel):
         assert f"gemm_lab/data/{path.relative_to(ROOT).as_posix()}" in names
     tops = {name.split("/")[0] for name in names}
     packages = {"gemm_lab", "gpu_simulator", "gpu_runner", "classroom"}
-    assert tops == {*packages, f"gemm_lab-{__version__}.dist-info"}, "nothing beside the packages"
+    shared = f"gemm_lab-{__version__}.data"
+    assert tops == {*packages, f"gemm_lab-{__version__}.dist-info", shared}, "nothing beside the packages"
+    extension = f"{shared}/data/share/jupyter/labextensions/gemm_lab"
+    assert {name for name in names if name.startswith(shared)} == {
+        f"{extension}/package.json",
+        f"{extension}/remoteEntry.js",
+    }
     assert modules(names, "gpu_simulator") == modules_of_the_simulator()
     others = {name for name in names if name.startswith("gpu_simulator/")} - modules(names, "gpu_simulator")
     assert others == {"gpu_simulator/py.typed"}

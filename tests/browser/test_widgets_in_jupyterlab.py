@@ -24,6 +24,7 @@ CELLS = [
     "print('warp', s.warp, s.shown.addresses[0] == s.accesses[0]['addresses'][0])",
     "m = widgets.mbarrier()\nm",
     "print('step', m.step, m.moment.who)",
+    "%%kernel simt/01_naive --region place\n  const int row = 0;  // a comment of C++",
 ]
 
 
@@ -40,6 +41,21 @@ def run(page, cell, seen, tries=15):
         except AssertionError:
             continue
     raise AssertionError(f"The kernel never answered “{seen}”.")
+
+
+def check_colours(page, cells):
+    """A %%kernel cell is coloured as C++, every other one as Python, also after an edit."""
+    kernel, edited = cells.nth(8).locator(".cm-content"), cells.nth(1).locator(".cm-content")
+    kernel.scroll_into_view_if_needed()
+    expect(kernel).to_have_attribute("data-language", "cpp")
+    expect(edited).to_have_attribute("data-language", "python")
+    edited.click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.insert_text("%%kernel t4/03\n")
+    expect(edited).to_have_attribute("data-language", "cpp")
+    page.keyboard.press("Control+z")
+    expect(edited).to_have_attribute("data-language", "python")
+    expect(kernel).to_have_attribute("data-language", "cpp")
 
 
 @pytest.mark.parametrize("all_of_them", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one", "all"])
@@ -67,6 +83,8 @@ def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
     expect(widget.locator(".gl-verdict")).to_contain_text("4 × the ideal")
     expect(widget.get_by_label("layout")).to_have_value("padded")
 
+    check_colours(page, cells)
+    page.screenshot(path=tmp_path / "colours.png")
     if not all_of_them:
         return
 

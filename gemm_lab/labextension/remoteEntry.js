@@ -1,0 +1,59 @@
+// An extension of JupyterLab: a cell that begins with %%kernel holds CUDA, so it is coloured as C++ and not as Python.
+//
+// JupyterLab loads this file from share/jupyter/labextensions/gemm_lab and takes the extension out of _JUPYTERLAB. That is
+// the interface that webpack's module federation generates; the extension needs no shared package, so nothing is built.
+
+const CPP = "text/x-c++src";
+const MAGIC = /^\s*%%kernel\b/;
+
+// Keeps the type of one cell right while it is edited, and when JupyterLab sets the type that the kernel names.
+function follow(cell) {
+  const other = cell.mimeType === CPP ? "text/x-ipython" : cell.mimeType;
+  let usual = other;
+  let busy = false;
+  const update = () => {
+    if (busy || cell.isDisposed) return;
+    busy = true;
+    if (cell.mimeType !== CPP) usual = cell.mimeType;
+    const wanted = MAGIC.test(cell.sharedModel.getSource()) ? CPP : usual;
+    if (cell.mimeType !== wanted) cell.mimeType = wanted;
+    busy = false;
+  };
+  cell.contentChanged.connect(update);
+  cell.mimeTypeChanged.connect(update);
+  update();
+}
+
+const plugin = {
+  id: "gemm_lab:kernel-cells",
+  description: "Colours %%kernel cells as C++.",
+  autoStart: true,
+  activate: (app) => {
+    app.docRegistry.addWidgetExtension("Notebook", {
+      createNew: (panel) => {
+        const followed = new WeakSet();
+        const look = () => {
+          for (const cell of panel.content.model?.cells ?? []) {
+            if (cell.type !== "code" || followed.has(cell)) continue;
+            followed.add(cell);
+            follow(cell);
+          }
+        };
+        const begin = () => {
+          panel.content.model?.cells.changed.connect(look);
+          look();
+        };
+        panel.content.modelChanged.connect(begin);
+        begin();
+      },
+    });
+  },
+};
+
+(window._JUPYTERLAB ??= {}).gemm_lab = {
+  init: () => {},
+  get: async (name) => {
+    if (name !== "./extension") throw new Error(`gemm_lab has no ${name}.`);
+    return () => ({ __esModule: true, default: plugin });
+  },
+};
