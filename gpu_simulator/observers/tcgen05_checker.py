@@ -232,7 +232,8 @@ class Tcgen05Checker:
 
     def tcgen05_committed(self, load, barrier) -> None:
         """Record a commit, which will arrive at an mbarrier and publishes what its thread did before."""
-        self.detector.proxies.mbarrier_used(load.site, barrier, np.array([load.lane]))
+        self.detector.proxies.after_init(load.site, barrier, np.array([load.lane]))
+        self.detector.proxies.users.issued(load, barrier)
         self.detector.proxies.clocks[load] = self.order.known_to(np.array([load.lane >> 5]), self.hazards.event)[0]
         if load.key[0] != self.resident.block_of_lane[load.lane]:
             self.arriving.append(load)

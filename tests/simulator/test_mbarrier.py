@@ -252,6 +252,36 @@ def test_other_threads_need_a_barrier_after_the_init():
     )
 
 
+INVAL = 'asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(barrier) : "memory");'
+START = "if (t == 0) mbarrier_init(barrier, COUNT);\n  __syncthreads();\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "body", "user"),
+    [
+        (96, "mbarrier_arrive(barrier); mbarrier_wait_parity(barrier, 0);\n  if (t == 0) INVAL", "(wait at"),
+        (96, "mbarrier_arrive(barrier); mbarrier_wait_parity(barrier, 0);\n  __syncthreads();\n  if (t == 0) INVAL", ""),
+        (96, "mbarrier_arrive(barrier);\n  if (t == 0) { mbarrier_wait_parity(barrier, 0); INVAL }", ""),
+        (64, "if (t >= 32) mbarrier_arrive(barrier);\n  if (t == 0) { mbarrier_wait_parity(barrier, 0); INVAL }", ""),
+        (97, "mbarrier_arrive(barrier);\n  if (t == 0) INVAL", "(arrive at"),
+        (97, "mbarrier_arrive(barrier);\n  __syncthreads();\n  if (t == 0) INVAL", ""),
+        (1, "if (t < 32) mbarrier_wait_parity(barrier, 1);\n  if (t == 0) INVAL", "of warp 0 may still be using (wait"),
+        (1, "if (t < 32) { mbarrier_wait_parity(barrier, 1); __syncwarp(); }\n  if (t == 0) INVAL", ""),
+        (1, 'if (t == 40) BYTES("expect_tx", 16);\n  if (t == 0) INVAL', "thread (40, 0, 0) of warp 1 may still be using"),
+        (1, 'if (t == 0) { BYTES("expect_tx", 16); INVAL }', ""),
+    ],
+)  # fmt: skip
+def test_all_uses_come_before_the_inval(count, body, user):
+    body = START.replace("COUNT", str(count)) + "  " + body.replace("INVAL", INVAL)
+    _, report = run(body, 96, hazards=True)
+    assert bool(report.hazards) == bool(user)
+    assert not user or (
+        user in str(report.hazards[0])
+        and "thread (0, 0, 0) invalidates the mbarrier at shared address" in str(report.hazards[0])
+        and f"kernel.cu:{line(body, 'inval')}" in str(report.hazards[0])
+    )
+
+
 # ---- barrier.cluster of a block that is its own cluster ----
 
 CLUSTER = """

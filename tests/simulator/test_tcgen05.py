@@ -97,6 +97,20 @@ def test_what_is_missing_is_said(name, timing):
     assert found, [str(h) for h in report.hazards]
 
 
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize(("commits", "inval", "user"), [
+    ((0,), 0, False), ((8, 0), 8, False), ((0, None, 8), 8, True),
+])  # fmt: skip
+def test_a_commit_comes_before_the_inval_of_its_mbarrier(commits, inval, user, timing):
+    """A commit that nobody has waited for is over if a later one of its thread is."""
+    commit = "".join("multiply(base, 1); " if at is None else f"tcgen05_commit<1>(barrier + {at}); " for at in commits)
+    last = 'if (threadIdx.x == 7) asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(barrier + INVAL));\n'
+    body = WHOLE.replace("tcgen05_commit<1>(barrier);", commit) + last.replace("INVAL", str(inval))
+    _, report = launch(body, timing=timing)
+    assert any("which the commit at kernel.cu:" in str(hazard) for hazard in report.hazards) == user
+    assert user or not report.hazards
+
+
 # A second product onto the first, by thread OTHER, which has been told that the first was issued.
 RELAYED = WHOLE.replace(
     MULTIPLY,
