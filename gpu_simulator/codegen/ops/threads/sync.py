@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.codegen.ops.threads.warp import members_read
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import ClusterFault
 from gpu_simulator.machine.address_space import SHARED_WINDOW
@@ -21,7 +22,8 @@ def barrier(e, i, following=None):
     """Barriers of warps, blocks and clusters. following: the next basic block."""
     if "warp" in i.parts:
         e.allow("warp", "sync")
-        e.line("pass")  # the scheduler has waited for all lanes already
+        members_read(e, i.operands[0])  # the scheduler has waited for all lanes already
+        e.line("pass")
         return None
     if "cluster" in i.parts:
         e.allow("cluster", "arrive", "wait", "release", "relaxed", "acquire", "aligned")
