@@ -132,6 +132,25 @@ def test_ranks_registers_and_hints_of_a_block_that_is_its_own_cluster():
         emulator.launch(text, "kernel", 1, 32)
 
 
+@pytest.mark.parametrize(("body", "words"), [
+    ("DEC(40); DEC(24);", ""),
+    ("if (t / 32 < 4) DEC(40); else INC(240);", ""),
+    ("if (t / 32 < 2) { DEC(40); DEC(40); }", "warp 0 of block (0, 0, 0) executes setmaxnreg.dec to 40 registers as number "
+     "1 of its setmaxnreg, where warp 2 of the same warpgroup executes no such instruction."),
+    ("DEC(40); if (t == 224) __nanosleep(1); if (t / 32 == 5) DEC(24);", "warp 5 of block (0, 0, 0) executes setmaxnreg.dec "
+     "to 24 registers as number 2 of its setmaxnreg, where warp 4 of the same warpgroup executes no such instruction."),
+    ("if (t / 32 == 5) DEC(24); else DEC(40);", "warp 5 of block (0, 0, 0) executes setmaxnreg.dec to 24 "
+     "registers as number 1 of its setmaxnreg, where warp 4 of the same warpgroup executes setmaxnreg.dec to 40 registers."),
+])  # fmt: skip
+def test_all_warps_of_a_warpgroup_execute_the_same_setmaxnreg(body, words):
+    shares = "".join(
+        f'#define {name.upper()}(N) asm volatile("setmaxnreg.{name}.sync.aligned.u32 %0;" :: "n"(N))\n'
+        for name in ("dec", "inc")
+    )
+    _, report = run("\n" + shares + body, 256, hazards=True)
+    assert bool(report.hazards) == bool(words) and (not words or words in str(report.hazards[0]))
+
+
 # ---- Producer and consumer without TMA ----
 
 HANDSHAKE = """

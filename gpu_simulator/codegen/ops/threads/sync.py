@@ -76,7 +76,7 @@ def setmaxnreg(e, i):
     count = int(i.operands[0].text, 0)
     if not 24 <= count <= 256 or count % 8:
         raise e.unsupported(f"{count} registers; 24 to 256 in steps of 8 are possible")
-    e.line("pass")
+    e.line(f"tell_registers_shared(resident, lanes, {i.site})" if e.observed else "pass")
 
 
 @op("createpolicy", forms="a cache policy: it changes no value, and is 0")
