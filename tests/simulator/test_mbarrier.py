@@ -271,6 +271,18 @@ def test_other_threads_need_a_barrier_after_the_init():
     )
 
 
+def test_an_earlier_hazard_comes_before_the_arrival_that_is_one_too_many():
+    body = """
+  if (t == 0) mbarrier_init(barrier, 1);
+  data[t] = t; out[t] = data[63 - t];               // RACE
+  __syncthreads();
+  if (t == 0) ARRIVE("arrive", ", 2");"""
+    with pytest.raises(emulator.MbarrierFault) as caught:
+        run(body, 64, hazards=True)
+    cause, after = str(caught.value).split(" After that: ")
+    assert f"kernel.cu:{line(body, 'RACE')}" in cause and "__syncthreads" not in after and "is one too many" in after
+
+
 INVAL = 'asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(barrier) : "memory");'
 START = "if (t == 0) mbarrier_init(barrier, COUNT);\n  __syncthreads();\n"
 
