@@ -17,6 +17,7 @@ from gpu_simulator.faults import (
     TensorMemoryFault,
     Trap,
     UnsupportedInstruction,
+    WarpFault,
     WarpgroupFault,
 )
 from gpu_simulator.launching import launch
@@ -39,6 +40,7 @@ __all__ = [
     "Totals",
     "Trap",
     "UnsupportedInstruction",
+    "WarpFault",
     "WarpgroupFault",
     "launch",
     "supported",

@@ -29,6 +29,10 @@ class ClusterFault(EmulatorError):
     """An incorrect use of barrier.cluster, or of an address in the shared memory of a cluster."""
 
 
+class WarpFault(EmulatorError):
+    """An instruction between the lanes of a warp, executed by a lane that its membermask does not name."""
+
+
 class WarpgroupFault(EmulatorError):
     """A wgmma executed by only a part of a warpgroup, or with an invalid matrix descriptor."""
 
@@ -71,5 +75,6 @@ __all__ = [
     "TensorMemoryFault",
     "Trap",
     "UnsupportedInstruction",
+    "WarpFault",
     "WarpgroupFault",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.effort import Effort
-from gpu_simulator.faults import BudgetExceeded, EmulatorError, LaunchError
+from gpu_simulator.faults import BudgetExceeded, EmulatorError, LaunchError, MbarrierFault
 from gpu_simulator.launch_checks import check
 from gpu_simulator.machine.address_space import align_up
 from gpu_simulator.machine.clusters import clusters_of
@@ -228,7 +228,11 @@ class Launch:
                     waiting = [resident for resident in waiting if not resident.finished(QUANTUM)]
             except EmulatorError as error:
                 if self.hazards is not None and self.hazards.found:  # a hazard is often the cause of the error
-                    error.message += f" Found before that: {widest_first(self.hazards.found)[0]}"
+                    cause = str(widest_first(self.hazards.found)[0])
+                    if isinstance(error, MbarrierFault):
+                        error.message = f"{cause} After that: {error.message}"
+                    else:
+                        error.message += f" Found before that: {cause}"
                 raise
             finally:
                 self._copy_back()

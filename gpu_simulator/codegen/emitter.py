@@ -13,7 +13,7 @@ from gpu_simulator.codegen.warpgroup_code import warpgroup_code
 from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
 from gpu_simulator.machine.special_registers import NAMES as SPECIALS
-from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, Block, bits
+from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, FENCES, Block, bits
 from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
 from gpu_simulator.ptx.types import CODES, NUMPY, SIZE, immediate, register_code
 from gpu_simulator.runtime import RUNTIME
@@ -296,7 +296,7 @@ def _steps(program, code: list[Instruction], live_out: int, observed: bool):
 
 
 def warp_meetings(block: Block) -> set[int]:
-    """The sites of the first accesses after each bar.warp.sync, and -1 if no access follows the last one.
+    """The sites of the first accesses or fences after each bar.warp.sync, and -1 if none follows the last one.
 
     Other instructions of whole warps (shfl, vote, mma, ldmatrix, elect …) wait for their lanes but order no memory:
     "These intrinsics do not imply a memory barrier" (CUDA C++ Programming Guide, warp shuffle, vote, match functions).
@@ -307,9 +307,10 @@ def warp_meetings(block: Block) -> set[int]:
     found, met = set(), False
     for item in block.code:
         together = (item.family in BARRIERS and "warp" in item.parts) or item.family == "wgmma"
-        if (met or together) and item.family in ACCESSES:
+        ordered = item.family in ACCESSES or item.family in FENCES
+        if (met or together) and ordered:
             found.add(item.site)
-        met = together or (met and item.family not in ACCESSES)
+        met = together or (met and not ordered)
     return found | {-1} if met else found
 
 

@@ -14,6 +14,8 @@ from gpu_simulator.ptx.demangle import source_name
 # Element type of each width. 16 bytes are a complex number, which NumPy copies without changing bits.
 ELEMENT = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 SHIFT = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
+PARAMETERS = "the kernel's parameters"
+NULL = 0x100  # addresses below are null pointers, with an offset in a structure perhaps
 
 
 def views_of(data: np.ndarray) -> dict:
@@ -172,7 +174,7 @@ class GlobalMemory:
         for start, size, name in program.global_variables:
             self.add(start, size, source_name(name))
         if parameters:
-            self.add(GLOBAL_BASE + first, len(parameters), "the kernel's parameters")
+            self.add(GLOBAL_BASE + first, len(parameters), PARAMETERS)
         for name, buffer in buffers:
             places.append(end)
             self.add(GLOBAL_BASE + end, buffer.nbytes, name)
@@ -277,24 +279,28 @@ class GlobalMemory:
         )
 
     def nearest(self, where: int, width: int) -> str:
-        """The position of an address relative to the nearest allocation, in words."""
-        if where < 4096:
+        """The position of an address relative to the nearest allocations on both sides of it, in words."""
+        if where < NULL:
             return "a null pointer"
-        best = min(
-            range(len(self.starts)),
-            default=None,
-            key=lambda n: max(self.starts[n] - where, where + width - self.ends[n], 0),
-        )
-        if best is None:
+        known = [n for n in range(len(self.starts)) if self.names[n] != PARAMETERS]
+        if not known:
             return "where nothing is allocated"
-        size = self.ends[best] - self.starts[best]
-        if where < self.starts[best]:
-            return f"{self.starts[best] - where:,} bytes before {self.names[best]} ({size:,} bytes)"
-        return (
-            f"{where - self.ends[best]:,} bytes past the end of {self.names[best]} ({size:,} bytes)"
-            if where >= self.ends[best]
-            else f"across the end of {self.names[best]} ({size:,} bytes)"
-        )
+        if where < GLOBAL_BASE >> 1:
+            whole = GLOBAL_BASE >> 32 << 32 | where
+            meant = next((self.names[n] for n in known if self.starts[n] <= whole < self.ends[n]), "")
+            cut = f": an address in {meant}, {whole:#x}, has these lower 32 bits; the rest was cut off" if meant else ""
+            return f"which is in no array{cut}"
+        said = []
+        for n in known:
+            name = f"{self.names[n]} ({self.ends[n] - self.starts[n]:,} bytes)"
+            if self.starts[n] <= where < self.ends[n]:
+                return f"across the end of {name}"
+            if where < self.starts[n]:
+                said.append((self.starts[n] - where, True, f"bytes before {name}"))
+            else:
+                said.append((where - self.ends[n], False, f"bytes past the end of {name}"))
+        nearest = [min(side) for side in ([x for x in said if x[1] == before] for before in (False, True)) if side]
+        return " and ".join(f"{distance:,} {words}" for distance, _, words in sorted(nearest))
 
 
 def misaligned(resident, lanes, site, space: str, address, picked, width: int):

@@ -150,6 +150,9 @@ class Observer:
     def warps_met(self, lanes: Lanes) -> None:
         """The executing lanes of each warp have synchronised, before the access of the next event."""
 
+    def registers_shared(self, lanes: Lanes, site: int) -> None:
+        """setmaxnreg."""
+
     def threads_ended(self) -> None:
         """Some threads have ended: those with `resident.pc` equal to `DONE`."""
 

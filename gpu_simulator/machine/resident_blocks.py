@@ -185,24 +185,22 @@ class ResidentBlocks(ControlFlow, SpecialRegisters):
         if mask == "warpgroup":
             return self.warpgroups.ready(here)
         rows = here.reshape(-1, 32)
-        needed = (self.pc != DONE).reshape(-1, 32)
-        if mask != "full":
-            named = self.collective_mask(mask, here)
-            needed = needed & named
-        complete = ~(needed & ~rows).any(1)
-        here = (rows & complete[:, None]).reshape(-1)
+        absent = ((self.pc != DONE) & ~here).reshape(-1, 32)
+        if mask == "full":
+            waits = absent.any(1, keepdims=True)
+        else:
+            waits = (self.named_lanes(mask) & np.packbits(absent, axis=1, bitorder="little").view("<u4")) != 0
+        here = (rows & ~waits).reshape(-1)
         return here if here.any() else None
 
-    def collective_mask(self, operand, here) -> np.ndarray:
-        """(warps, 32) Boolean: the lanes that a membermask names. Its value at the first lane in `here` counts."""
+    def named_lanes(self, operand) -> np.ndarray:
+        """A membermask: one word for all lanes, or (warps, 32) words, as lanes of one warp may have different ones."""
         from gpu_simulator.ptx.ir import Register
         from gpu_simulator.ptx.types import immediate
 
         value = self.R[operand.index] if type(operand) is Register else immediate(operand.text, "u32")
-        if value.ndim:
-            first = here.reshape(-1, 32).argmax(1)
-            value = value.reshape(-1, 32)[np.arange(self.warps), first][:, None]
-        return ((value >> np.arange(32, dtype=np.uint32)) & np.uint32(1)).astype(bool) | np.zeros((self.warps, 1), bool)
+        value = value.view(np.uint32)
+        return value.reshape(-1, 32) if value.ndim else value
 
     def context(self, here: np.ndarray) -> Lanes:
         """The `Lanes` of a set of lanes, given as a Boolean mask; the last 64 are cached."""

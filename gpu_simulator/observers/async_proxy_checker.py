@@ -18,6 +18,7 @@ from gpu_simulator.machine.asynchronous.transfers import Load
 from gpu_simulator.machine.mbarriers import Mbarrier
 from gpu_simulator.observers.access import Access, by_array
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS
+from gpu_simulator.observers.mbarrier_users import MbarrierUsers
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ
 
 
@@ -49,7 +50,7 @@ class AsyncProxyChecker:
             detector.hazards,
             detector.order,
         )
-        self.fences = detector.fences
+        self.fences, self.users = detector.fences, MbarrierUsers(detector)
         self.records: dict[Mbarrier, Record] = {}
         self.clocks: dict[Load, np.ndarray] = {}  # tcgen05.commit -> vector clock of its thread
         self.reported: dict[Load, Load] = {}  # cp.async.mbarrier.arrive -> the same with the cells that its copies fill
@@ -62,9 +63,14 @@ class AsyncProxyChecker:
         self.records[barrier] = Record(event << LANE_BITS | (lane + self.detector.first_lane), self.order.span)
 
     def mbarrier_invalidated(self, site: int, lane: int, barrier) -> None:
-        del self.records[barrier]
+        self.after_init(site, barrier, np.array([lane]))
+        self.users.invalidated(site, lane, barrier, self.records.pop(barrier))
 
     def mbarrier_used(self, site: int, barrier, numbers) -> None:
+        self.after_init(site, barrier, numbers)
+        self.users.used(site, barrier, numbers)
+
+    def after_init(self, site: int, barrier, numbers) -> None:
         """Report threads that use an mbarrier if its init does not happen before."""
         record = self.records[barrier]
         if record.init >> LANE_BITS <= self.order.floor:
@@ -110,13 +116,17 @@ class AsyncProxyChecker:
         record.loads = []
 
     def mbarrier_passed(self, site: int, barrier, numbers) -> None:
-        """Threads have waited for the phase before the current one: they acquire what it published."""
+        """Threads have waited for the phase before the current one."""
+        self._acquire(site, self.records[barrier], numbers)
+        self.users.used(site, barrier, numbers)  # after the acquire, because a lane of the same warp may still wait
+
+    def _acquire(self, site: int, record, numbers) -> None:
+        """Let threads that have waited for a phase acquire what it published."""
         if self.detector.tensor.between.loose:
-            self.detector.tensor.between.passed(self.records[barrier], numbers)
+            self.detector.tensor.between.passed(record, numbers)
         if "relaxed" in self.resident.program.sites[site].parts:
             return
-        record, order = self.records[barrier], self.order
-        rows = np.unique(numbers >> 5)
+        order, rows = self.order, np.unique(numbers >> 5)
         if record.ended:
             first = int(numbers[0])
             for load in record.ended:
@@ -151,7 +161,8 @@ class AsyncProxyChecker:
     def load_issued(self, load, barrier) -> None:
         """Check a copy that is being issued: earlier accesses to its destination have to happen before it."""
         site, lane = load.site, np.array([load.lane])
-        self.mbarrier_used(site, barrier, lane)
+        self.after_init(site, barrier, lane)
+        self.users.issued(load, barrier)
         if load.proxy:
             self._fence_of_init(site, load.lane, barrier)
         if load.source is not None:
@@ -171,6 +182,8 @@ class AsyncProxyChecker:
         self.flying.append(load)
 
     def load_landed(self, load, barrier) -> None:
+        if barrier is not None:
+            self.users.landed(load, barrier)
         load, clock = self.reported.pop(load, load), self.clocks.pop(load, None)
         if barrier is not None:
             record = self.records[barrier]
@@ -181,6 +194,7 @@ class AsyncProxyChecker:
     def copies_reported(self, load) -> None:
         """From now on the cp.async of a thread that it has not waited for belong to this load of an mbarrier."""
         detector, left, index, issued = self.detector, [], [], load.site
+        self.users.issued(load, self.resident.mbarriers.known[load.key])
         for lanes, at, width, group, site in detector.copies:
             mine = lanes == load.lane
             if mine.any():

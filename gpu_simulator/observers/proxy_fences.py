@@ -2,6 +2,7 @@
 
 Threads write through the generic proxy; TMA, wgmma and tcgen05.mma read and write through the async proxy. Between the
 two some thread has to execute `fence.proxy.async`, after the writes and ordered before the operation that uses them.
+If only some lanes of a warp execute it, it covers their own writes and what the warp had done when they last met.
 PTX ISA, "Memory Consistency Model: Proxies".
 """
 
@@ -21,7 +22,10 @@ class ProxyFences:
 
     fenced, init_fenced: (clusters, warps of a cluster), the last event of each warp that some fence.proxy.async covers,
     or some fence.mbarrier_init.   settled: the same for those fence.proxy.async that all threads know of.
-    fences: the newest, each (event, resident warps that executed it, the last events that each of them covers).
+    by_lane, settled_by_lane: (lanes,) the same for each lane's own events, by fences of a part of its warp; None before
+    the first of these.
+    fences: the newest, each (event, resident warps that executed it, the last events that each of them covers, the
+    lanes that executed it in warps of which only a part did or None).
     """
 
     def __init__(self, detector):
@@ -29,6 +33,7 @@ class ProxyFences:
         self.hazards, self.order = detector.hazards, detector.order
         self.fenced, self.init_fenced = (np.full(self.order.signalled.shape, ALWAYS, np.int64) for _ in range(2))
         self.settled = self.fenced.copy()
+        self.by_lane = self.settled_by_lane = None
         self.fences: list = []
 
     def proxy_fence(self, lanes, site: int, mask, init_only: bool) -> None:
@@ -36,17 +41,34 @@ class ProxyFences:
         positions = lanes.positions(mask)
         if not len(positions):
             return
-        rows, event = np.unique(lanes.lane_numbers()[positions] >> 5), self.hazards.next_event(site)
-        covers = self.order.known_to(rows, event)
+        numbers, event = lanes.lane_numbers()[positions], self.hazards.next_event(site)
+        rows, count = np.unique(numbers >> 5, return_counts=True)
+        covers, some = self.order.known_to(rows, event), None
+        if not init_only and (count < 32).any():
+            some = numbers[np.repeat(count, count) < 32]
+            self._covered_by_some(covers, rows, some, event)
         np.maximum.at(self.init_fenced if init_only else self.fenced, rows // self.order.span, covers)
         if not init_only:
-            self.fences.append((event, rows, covers))
+            self.fences.append((event, rows, covers, some))
+
+    def _covered_by_some(self, covers, rows, some, event: int) -> None:
+        """Set what a fence by a part of a warp covers of that warp. some: the lanes that execute it, ascending."""
+        order = self.order
+        warps = np.unique(some >> 5)
+        met = np.full(self.resident.warps, order.floor)
+        np.maximum.at(met, some >> 5, order.synced[some])
+        told = np.minimum(order.published.signalled[warps + order.first], order.acquired[warps])
+        covers[np.searchsorted(rows, warps), order.local[warps]] = np.maximum(met[warps], told)
+        if self.by_lane is None:
+            self.by_lane, self.settled_by_lane = (np.full(self.resident.lanes, ALWAYS, np.int64) for _ in range(2))
+        self.by_lane[some] = event
 
     def covers_init(self, init: int) -> bool:
         """Whether a fence of either kind follows the init of an mbarrier. init: `event << 32 | lane`."""
-        warp = ((init & LANE_MASK) >> 5) - self.order.first
-        cluster, local = divmod(warp, self.order.span)
-        return max(self.fenced[cluster, local], self.init_fenced[cluster, local]) >= init >> LANE_BITS
+        lane = (init & LANE_MASK) - self.detector.first_lane
+        cluster, local = divmod(lane >> 5, self.order.span)
+        own = ALWAYS if self.by_lane is None else self.by_lane[lane]
+        return max(self.fenced[cluster, local], self.init_fenced[cluster, local], own) >= init >> LANE_BITS
 
     def check(self, access: Access, last, does: str, readers=None, names_writer: bool = False) -> None:
         """Report a missing fence if the async proxy uses what threads wrote and no fence covers.
@@ -80,34 +102,63 @@ class ProxyFences:
         last: shaped like `access.cells`.   readers: lanes of the launch that all have to be ordered after the fence; by
         default those of the access.
         """
-        event, lanes = last >> LANE_BITS, last & LANE_MASK
-        row = np.where(last == 0, 0, (lanes >> 5) - self.order.first)
-        bad = (event > self.fenced.reshape(-1)[row]) & (last != 0)
+        event, lanes = last >> LANE_BITS, np.where(last == 0, 0, (last & LANE_MASK) - self.detector.first_lane)
+        row = lanes >> 5
+        bad = (event > self._covered(self.fenced, self.by_lane, lanes)) & (last != 0)
         free = self.detector.shared.pending[access.cells] == FREE
         generic = ~self.hazards.bulk[self.hazards.site_of[event]] & free
         self._settle()
-        doubtful = ~bad & generic & (event > self.settled.reshape(-1)[row])
+        doubtful = ~bad & generic & (event > self._covered(self.settled, self.settled_by_lane, lanes))
         if doubtful.any():
-            writes, at = np.unique(np.stack([row[doubtful], event[doubtful]]), axis=1, return_inverse=True)
             readers = np.unique(access.lanes) if readers is None else readers
-            lost = [any(not self._led_to(int(lane), *write) for lane in readers) for write in writes.T.tolist()]
-            bad[doubtful] = np.array(lost)[at.reshape(-1)]
+            bad[doubtful] = self._lost(row[doubtful], event[doubtful], readers, self._led_to)
+            lost = doubtful & bad
+            if lost.any() and any(fence[3] is not None for fence in self.fences):
+                bad[lost] = self._lost(lanes[lost], event[lost], readers, self._led_to_by_part)
         return bad & generic
+
+    @staticmethod
+    def _covered(fenced, by_lane, lanes) -> np.ndarray:
+        """The last events of each of the lanes that fences cover. fenced: by warp.   by_lane: of the lane alone."""
+        covered = fenced.reshape(-1)[lanes >> 5]
+        return covered if by_lane is None else np.maximum(covered, by_lane[lanes])
+
+    @staticmethod
+    def _lost(writers, events, readers, led_to) -> np.ndarray:
+        """For each write, whether no fence leads to one of the readers. writers: warps or lanes, as `led_to` wants."""
+        writes, at = np.unique(np.stack([writers, events]), axis=1, return_inverse=True)
+        lost = [any(not led_to(int(lane), *write) for lane in readers) for write in writes.T.tolist()]
+        return np.array(lost)[at.reshape(-1)]
 
     def _led_to(self, reader: int, row: int, event: int) -> bool:
         """Whether a fence that covers this event of a warp happens before what the reader (a lane) does now."""
         cluster, local = divmod(row, self.order.span)
         mine = (reader >> 5) - self.order.first
-        for stamp, rows, covers in reversed(self.fences):
+        for stamp, rows, covers, some in reversed(self.fences):
             for fence in rows[(rows // self.order.span == cluster) & (covers[:, local] >= event)].tolist():
-                lane = (fence + self.order.first) * 32
-                before = np.array([[stamp << LANE_BITS | lane]])
-                if fence == mine or self.order.unordered(np.array([[reader]]), before, True) is None:
+                part = () if some is None else some[some >> 5 == fence]
+                lanes = part if len(part) else np.array([fence * 32])
+                if (fence == mine and not len(part)) or self._ordered(reader, stamp, lanes):
                     return True
         return False
+
+    def _led_to_by_part(self, reader: int, lane: int, event: int) -> bool:
+        """Whether a fence by a part of its warp covers this event of a lane, and happens before what a reader does."""
+        return any(
+            some is not None and stamp >= event and lane in some and self._ordered(reader, stamp, np.array([lane]))
+            for stamp, _, _, some in reversed(self.fences)
+        )
+
+    def _ordered(self, reader: int, stamp: int, lanes: np.ndarray) -> bool:
+        """Whether one of some lanes' events of that number happens before what the reader does now."""
+        before = np.int64(stamp) << LANE_BITS | (lanes + self.detector.first_lane)[None]
+        bad = self.order.unordered(np.array([[reader]]), before, True)
+        return bad is None or not bad.all()
 
     def _settle(self) -> None:
         """Merge fences that all threads know of into `settled`, and the oldest ones as well, to bound the time."""
         while self.fences and (self.fences[0][0] <= self.order.floor or len(self.fences) > FENCES):
-            _, rows, covers = self.fences.pop(0)
+            event, rows, covers, some = self.fences.pop(0)
             np.maximum.at(self.settled, rows // self.order.span, covers)
+            if some is not None:
+                self.settled_by_lane[some] = event

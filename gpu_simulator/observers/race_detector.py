@@ -17,6 +17,7 @@ from gpu_simulator.observers.cluster_checker import ClusterChecker
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gpu_simulator.observers.proxy_fences import ProxyFences
 from gpu_simulator.observers.race_messages import Words, explain, in_flight, reach_of
+from gpu_simulator.observers.register_shares import RegisterShares
 from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, SharedShadow
 from gpu_simulator.observers.tcgen05_checker import Tcgen05Checker
 from gpu_simulator.observers.wgmma_checker import WgmmaChecker
@@ -39,8 +40,9 @@ class RaceDetector(Observer):
         self.fences = ProxyFences(self)
         self.proxies = AsyncProxyChecker(self)
         self.clusters, self.tensor = ClusterChecker(self), Tcgen05Checker(self)
+        self.shares = RegisterShares(self)
         self.warpgroups = None if resident.warpgroups is None else WgmmaChecker(self)
-        for checker in (self.fences, self.proxies, self.clusters, self.tensor, self.warpgroups):
+        for checker in (self.fences, self.proxies, self.clusters, self.tensor, self.shares, self.warpgroups):
             self._hand_on(checker)
 
     def _hand_on(self, checker) -> None:
@@ -51,6 +53,7 @@ class RaceDetector(Observer):
 
     def ended(self) -> None:
         self.proxies.in_flight_at_end(self.resident.transfers.stores)
+        self.shares.compare()
         if self.warpgroups is not None:
             self.warpgroups.in_flight_at_end(self.resident.warpgroups.flights)
         self.resident.account.give(self.shared.taken)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_simulator.observers.access import Access
+from gpu_simulator.observers.collector_buffers import CollectorBuffers
 from gpu_simulator.observers.happens_before import LANE_BITS
 from gpu_simulator.observers.tcgen05_accesses import Cells, Progress, Touch
 from gpu_simulator.observers.tcgen05_messages import Tcgen05Messages
@@ -38,7 +39,7 @@ class Tcgen05Checker:
             detector.hazards,
             detector.order,
         )
-        self.words = Tcgen05Messages(self)
+        self.words, self.collectors = Tcgen05Messages(self), CollectorBuffers(self)
         self.cells: dict[int, Cells] = {}
         self.touches: list[Touch] = [Touch("none", -1, 0, 0)]
         self.open: dict[int, list[Touch]] = {}  # warp -> loads and stores that it has not waited for
@@ -150,6 +151,7 @@ class Tcgen05Checker:
         progress.waiting.append(number)
         progress.uncommitted.append(new)
         self._operands(product, number)
+        self.collectors.issued(product, new.issued)
         for block, groups, column, columns, writes in product.tensor():
             cells, span = self.cells[block], slice(column, column + columns)
             where = (
@@ -232,7 +234,8 @@ class Tcgen05Checker:
 
     def tcgen05_committed(self, load, barrier) -> None:
         """Record a commit, which will arrive at an mbarrier and publishes what its thread did before."""
-        self.detector.proxies.mbarrier_used(load.site, barrier, np.array([load.lane]))
+        self.detector.proxies.after_init(load.site, barrier, np.array([load.lane]))
+        self.detector.proxies.users.issued(load, barrier)
         self.detector.proxies.clocks[load] = self.order.known_to(np.array([load.lane >> 5]), self.hazards.event)[0]
         if load.key[0] != self.resident.block_of_lane[load.lane]:
             self.arriving.append(load)

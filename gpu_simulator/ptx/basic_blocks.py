@@ -25,6 +25,7 @@ COLLECTIVES = {
     "setmaxnreg",
 }
 BARRIERS = {"bar", "barrier"}
+FENCES = {"fence", "membar"}
 # Instructions that read or write memory.
 ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma", "wgmma", "mbarrier"}
 NO_RESULT = {

@@ -132,6 +132,25 @@ def test_ranks_registers_and_hints_of_a_block_that_is_its_own_cluster():
         emulator.launch(text, "kernel", 1, 32)
 
 
+@pytest.mark.parametrize(("body", "words"), [
+    ("DEC(40); DEC(24);", ""),
+    ("if (t / 32 < 4) DEC(40); else INC(240);", ""),
+    ("if (t / 32 < 2) { DEC(40); DEC(40); }", "warp 0 of block (0, 0, 0) executes setmaxnreg.dec to 40 registers as number "
+     "1 of its setmaxnreg, where warp 2 of the same warpgroup executes no such instruction."),
+    ("DEC(40); if (t == 224) __nanosleep(1); if (t / 32 == 5) DEC(24);", "warp 5 of block (0, 0, 0) executes setmaxnreg.dec "
+     "to 24 registers as number 2 of its setmaxnreg, where warp 4 of the same warpgroup executes no such instruction."),
+    ("if (t / 32 == 5) DEC(24); else DEC(40);", "warp 5 of block (0, 0, 0) executes setmaxnreg.dec to 24 "
+     "registers as number 1 of its setmaxnreg, where warp 4 of the same warpgroup executes setmaxnreg.dec to 40 registers."),
+])  # fmt: skip
+def test_all_warps_of_a_warpgroup_execute_the_same_setmaxnreg(body, words):
+    shares = "".join(
+        f'#define {name.upper()}(N) asm volatile("setmaxnreg.{name}.sync.aligned.u32 %0;" :: "n"(N))\n'
+        for name in ("dec", "inc")
+    )
+    _, report = run("\n" + shares + body, 256, hazards=True)
+    assert bool(report.hazards) == bool(words) and (not words or words in str(report.hazards[0]))
+
+
 # ---- Producer and consumer without TMA ----
 
 HANDSHAKE = """
@@ -249,6 +268,48 @@ def test_other_threads_need_a_barrier_after_the_init():
     assert any(
         f"kernel.cu:{line(body, 'INIT')}" in str(h) and "needs __syncthreads() after the init" in str(h)
         for h in report.hazards
+    )
+
+
+def test_an_earlier_hazard_comes_before_the_arrival_that_is_one_too_many():
+    body = """
+  if (t == 0) mbarrier_init(barrier, 1);
+  data[t] = t; out[t] = data[63 - t];               // RACE
+  __syncthreads();
+  if (t == 0) ARRIVE("arrive", ", 2");"""
+    with pytest.raises(emulator.MbarrierFault) as caught:
+        run(body, 64, hazards=True)
+    cause, after = str(caught.value).split(" After that: ")
+    assert f"kernel.cu:{line(body, 'RACE')}" in cause and "__syncthreads" not in after and "is one too many" in after
+
+
+INVAL = 'asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(barrier) : "memory");'
+START = "if (t == 0) mbarrier_init(barrier, COUNT);\n  __syncthreads();\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "body", "user"),
+    [
+        (96, "mbarrier_arrive(barrier); mbarrier_wait_parity(barrier, 0);\n  if (t == 0) INVAL", "(wait at"),
+        (96, "mbarrier_arrive(barrier); mbarrier_wait_parity(barrier, 0);\n  __syncthreads();\n  if (t == 0) INVAL", ""),
+        (96, "mbarrier_arrive(barrier);\n  if (t == 0) { mbarrier_wait_parity(barrier, 0); INVAL }", ""),
+        (64, "if (t >= 32) mbarrier_arrive(barrier);\n  if (t == 0) { mbarrier_wait_parity(barrier, 0); INVAL }", ""),
+        (97, "mbarrier_arrive(barrier);\n  if (t == 0) INVAL", "(arrive at"),
+        (97, "mbarrier_arrive(barrier);\n  __syncthreads();\n  if (t == 0) INVAL", ""),
+        (1, "if (t < 32) mbarrier_wait_parity(barrier, 1);\n  if (t == 0) INVAL", "of warp 0 may still be using (wait"),
+        (1, "if (t < 32) { mbarrier_wait_parity(barrier, 1); __syncwarp(); }\n  if (t == 0) INVAL", ""),
+        (1, 'if (t == 40) BYTES("expect_tx", 16);\n  if (t == 0) INVAL', "thread (40, 0, 0) of warp 1 may still be using"),
+        (1, 'if (t == 0) { BYTES("expect_tx", 16); INVAL }', ""),
+    ],
+)  # fmt: skip
+def test_all_uses_come_before_the_inval(count, body, user):
+    body = START.replace("COUNT", str(count)) + "  " + body.replace("INVAL", INVAL)
+    _, report = run(body, 96, hazards=True)
+    assert bool(report.hazards) == bool(user)
+    assert not user or (
+        user in str(report.hazards[0])
+        and "thread (0, 0, 0) invalidates the mbarrier at shared address" in str(report.hazards[0])
+        and f"kernel.cu:{line(body, 'inval')}" in str(report.hazards[0])
     )
 
 

@@ -97,6 +97,20 @@ def test_what_is_missing_is_said(name, timing):
     assert found, [str(h) for h in report.hazards]
 
 
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize(("commits", "inval", "user"), [
+    ((0,), 0, False), ((8, 0), 8, False), ((0, None, 8), 8, True),
+])  # fmt: skip
+def test_a_commit_comes_before_the_inval_of_its_mbarrier(commits, inval, user, timing):
+    """A commit that nobody has waited for is over if a later one of its thread is."""
+    commit = "".join("multiply(base, 1); " if at is None else f"tcgen05_commit<1>(barrier + {at}); " for at in commits)
+    last = 'if (threadIdx.x == 7) asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(barrier + INVAL));\n'
+    body = WHOLE.replace("tcgen05_commit<1>(barrier);", commit) + last.replace("INVAL", str(inval))
+    _, report = launch(body, timing=timing)
+    assert any("which the commit at kernel.cu:" in str(hazard) for hazard in report.hazards) == user
+    assert user or not report.hazards
+
+
 # A second product onto the first, by thread OTHER, which has been told that the first was issued.
 RELAYED = WHOLE.replace(
     MULTIPLY,
@@ -222,3 +236,54 @@ def test_tensor_memory_can_be_looked_into():
     cells = report.inspect(site, warp=2).tensor_memory
     assert cells.shape == (128, 512)
     assert (cells[:, :64].view(np.float32) == 16).all() and not cells[:, 64:].any()
+
+
+def collected(usage: str, at: str = "tile", more: int = 1) -> str:
+    """A product whose A is at a shared address. usage: of its collector buffer, such as "a::fill", or "none"."""
+    hint = "" if usage == "none" else f".collector::{usage}"
+    return (
+        f'asm volatile("{{ .reg .pred p; setp.ne.b32 p, {more}, 0; tcgen05.mma.cta_group::1.kind::f16{hint} [%0], %1, %2, '
+        f'%3, p; }}" :: "r"(base), "l"(tcgen05_descriptor_k_major_128b({at})), '
+        '"l"(tcgen05_descriptor_k_major_128b(tile + 16384)), "r"(WORD) : "memory");\n'
+    )
+
+
+COLLECTED = {  # products, each with its usage of a buffer and one of two A, and what is said about one of them
+    "filled and used": ("a::fill A; a::use A; a::lastuse A;", None),
+    "filled twice": ("a::fill A; a::fill C; a::lastuse C; a::discard A; none A;", None),
+    "never filled": ("a::use A;", "that buffer holds no A"),
+    "another A": ("a::fill A; a::lastuse C;", "that buffer holds another A, with which kernel.cu:"),
+    "used after the last use": ("a::fill A; a::lastuse A; a::use A;", "that buffer holds no A"),
+    "given up by a product without a hint": ("a::fill A; none C; a::use A;", "that buffer holds no A"),
+    "given up by discard": ("a::fill A; a::discard A; a::use A;", "that buffer holds no A"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COLLECTED)
+def test_a_collector_buffer_holds_what_filled_it(name):
+    products, words = COLLECTED[name]
+    code = "".join(
+        collected(usage, "tile" if which == "A" else "tile + 32")
+        for usage, which in (product.split() for product in products.split(";")[:-1])
+    )
+    _, report = launch(WHOLE.replace("multiply(base, false);", "multiply(base, false);\n" + code))
+    assert [hazard.kind for hazard in report.hazards] == ["missing fill"] * bool(words)
+    assert not words or words in str(report.hazards[0])
+
+
+def test_a_collector_buffer_does_not_follow_the_memory():
+    """A second A comes to the place of the first."""
+    use = MULTIPLY.replace("multiply(base, false);", collected("a::lastuse")).replace("(barrier)", "(barrier + 8)")
+    change = 'if (warp == 0) { tiles[lane] = make_uint4(0, 0, 0, 0); asm volatile("fence.proxy.async;" ::: "memory"); }\n  __syncthreads();\n'
+    wait = WAIT.replace("barrier, 0", "barrier + 8, 0")
+    first = (
+        START
+        + MULTIPLY.replace("multiply(base, false);", collected("a::fill", more=0))
+        + WAIT
+        + AFTER
+        + "  __syncthreads();\n"
+    )
+    _, report = launch(first + use + wait + AFTER + LOAD + END)
+    assert report.hazards == []
+    _, report = launch(first + change + use + wait + AFTER + LOAD + END)
+    assert ["A was written again after" in str(hazard) for hazard in report.hazards] == [True]

@@ -364,6 +364,16 @@ def test_plain_bytes_read_too_early(arrivals, copy):
     assert any(h.kind == "missing wait" and "may still be writing" in h.message for h in report.hazards)
 
 
+@pytest.mark.parametrize("timing", ["early", "late"])
+@pytest.mark.parametrize(("arrivals", "copy"), [(1, BULK), (256, EACH)], ids=["bulk", "cp.async"])
+@pytest.mark.parametrize("dropped", ["", "mbarrier_wait_parity(barrier, 0);"])
+def test_a_copy_comes_before_the_inval_of_its_mbarrier(arrivals, copy, timing, dropped):
+    inval = '__syncthreads(); if (threadIdx.x == 9) asm volatile("mbarrier.inval.shared.b64 [%0];" :: "r"(barrier));'
+    report, *_ = copies(arrivals, copy, inval, timing, dropped)
+    assert any("which the copy at kernel.cu" in str(hazard) for hazard in report.hazards) == bool(dropped)
+    assert dropped or not report.hazards
+
+
 def test_plain_bytes_out():
     report, given, taken = copies(1, BULK, STORED)
     assert np.array_equal(taken, given) and report.hazards == []

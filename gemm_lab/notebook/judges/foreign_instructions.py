@@ -133,9 +133,13 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) ->
     # bar.arrive without a wait is allowed at the barriers of the rung, with their number of threads.
     own_barriers |= {("bar.arrive", threads) for form, threads in own_barriers if form == "bar.sync" and threads}
     for form, threads in sorted(barriers(ptx) - own_barriers):
-        who = f"{threads} threads" if threads else "all threads of the block"
+        number = not threads or threads.isdigit() or threads.startswith(("0x", "-"))
+        if form == "bar.warp.sync":
+            who = f"with the mask {threads}" if number else "with a mask that is not a constant"
+        else:
+            who = f"of {threads or 'all'} threads" if number else "of a number of threads that is not a constant"
         return (
-            f"It has a barrier “{form}” of {who}, and the rung has none of that kind: a barrier with another "
+            f"It has a barrier “{form}” {who}, and the rung has none of that kind: a barrier with another "
             "number of threads or another mask does not synchronise exactly the threads that share the data."
         )
     for form in sorted(set(_SHARES.findall(ptx)) - set(_SHARES.findall(own_ptx))):

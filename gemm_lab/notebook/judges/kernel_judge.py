@@ -26,10 +26,19 @@ from gpu_runner import KernelFault, KernelHang
 from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError, NotJudged
-from gpu_simulator.faults import ClusterFault, TensorMemoryFault, WarpgroupFault
+from gpu_simulator.faults import ClusterFault, TensorMemoryFault, WarpFault, WarpgroupFault
 
 # Errors that end a kernel before it has finished.
-FAULTS = (MemoryFault, MbarrierFault, ClusterFault, WarpgroupFault, TensorMemoryFault, Deadlock, BudgetExceeded)
+FAULTS = (
+    MemoryFault,
+    MbarrierFault,
+    ClusterFault,
+    WarpFault,
+    WarpgroupFault,
+    TensorMemoryFault,
+    Deadlock,
+    BudgetExceeded,
+)
 
 
 @dataclass

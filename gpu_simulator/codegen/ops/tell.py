@@ -34,6 +34,13 @@ def tell_tcgen05_fence(resident, lanes, site, mask, before):
 
 
 @runtime
+def tell_registers_shared(resident, lanes, site):
+    """Tell observers of a setmaxnreg."""
+    for observer in resident.observers:
+        observer.registers_shared(lanes, site)
+
+
+@runtime
 def tell_registers_used(resident, lanes, site, registers, verb, mask):
     """Tell observers of an instruction that uses registers of accumulators or of A."""
     for observer in resident.observers:

@@ -38,7 +38,7 @@ __device__ void load(int to, const void* map, int y, int z, int barrier, uint64_
 __device__ void multiply(int d, uint64_t a, uint64_t b, uint32_t word, int more, bool last) {
 #if GROUPS == 1
   if (last)
-    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %4, 0;\n\ttcgen05.mma." CG ".kind::f16.collector::a::lastuse "
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %4, 0;\n\ttcgen05.mma." CG ".kind::f16.collector::a::discard "
                  "[%0], %1, %2, %3, {%5, %5, %5, %5}, p;\n\t}" :: "r"(d), "l"(a), "l"(b), "r"(word), "r"(more), "r"(0));
   else
     asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %4, 0;\n\ttcgen05.mma." CG ".kind::f16.collector::a::fill "

@@ -137,3 +137,29 @@ def test_an_instruction_that_is_not_executed_is_named():
 def test_launches_that_no_gpu_takes(block, args, says):
     with pytest.raises(LaunchError, match=says):
         gpu_simulator.launch(text(""), "kernel", 1, block, [None] * args)
+
+
+@pytest.mark.parametrize(
+    ("add", "words"),
+    [
+        ("-64", r"64 bytes before argument 0 \(128 bytes\);"),
+        ("128", r"0 bytes past the end of argument 0 \(128 bytes\) and [\d,]+ bytes before argument 2 \(128 bytes\);"),
+        (
+            "-0x700000000400",
+            "0x[0-9a-f]+, which is in no array: an address in argument 0, 0x7[0-9a-f]+, has these lower",
+        ),
+        ("-0x6ffff0000000", "which is in no array;"),
+    ],
+)
+def test_an_address_in_no_array_is_described_by_the_arrays_beside_it(add, words):
+    body = f"add.s64 %q1, %a, {add}; ld.global.u32 %r1, [%q1];"
+    if add.startswith("-0x700000000"):
+        body = "cvt.u32.u64 %r2, %a; cvt.u64.u32 %q1, %r2; ld.global.u32 %r1, [%q1];"
+    with pytest.raises(MemoryFault, match=words):
+        run(body, np.zeros(32, "u4"), None, np.zeros(32, "u4"), block=1)
+
+
+def test_a_null_pointer_is_one_that_is_almost_zero():
+    for offset, told in ((0, "address 0x0, a null pointer"), (0x3F8, "address 0x3f8, which is in no array")):
+        with pytest.raises(MemoryFault, match=told):
+            run(f"mov.u64 %q1, {offset}; ld.global.u32 %r1, [%q1];", np.zeros(32, "u4"), None, None, block=1)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from ptx_text import at, run, words
 
+import gpu_simulator as emulator
+
 LOAD = at("%a", "%t", 4, "%q10") + "ld.global.u32 %r1, [%q10];\n"
 SHARED = "mov.u32 %r20, smem; shl.b32 %r21, %t, 2; add.u32 %r21, %r21, %r20; st.shared.u32 [%r21], %r1;\n"
 REVERSED = "sub.u32 %r22, %n, 1; sub.u32 %r22, %r22, %t; shl.b32 %r22, %r22, 2; add.u32 %r22, %r22, %r20;\n"
@@ -137,3 +139,41 @@ def test_each_ticket_is_drawn_once():
         128,
     )
     assert a[0] == 256 and sorted(d.tolist()) == list(range(256))
+
+
+WITH_MASK = {  # with a membermask M: the result of lane t in %r2, where %r1 is t % 2 and %p1 is t % 2 == 1
+    "shfl": ("shfl.sync.idx.b32 %r2, %t, 3, 0x101f, M;", lambda t: t // 16 * 16 + 3),
+    "ballot": ("vote.sync.ballot.b32 %r2, %p1, M;", lambda t: 0xAAAA << t // 16 * 16),
+    "all": ("setp.lt.u32 %p1, %t, 16; vote.sync.all.pred %p2, %p1, M; selp.u32 %r2, 1, 0, %p2;", lambda t: t < 16),
+    "any": ("setp.eq.u32 %p1, %t, 20; vote.sync.any.pred %p2, %p1, M; selp.u32 %r2, 1, 0, %p2;", lambda t: t >= 16),
+    "uni": ("setp.eq.u32 %p1, %t, 20; vote.sync.uni.pred %p2, %p1, M; selp.u32 %r2, 1, 0, %p2;", lambda t: t < 16),
+    "match": ("match.any.sync.b32 %r2, %r1, M;", lambda t: (0xAAAA >> (1 - t % 2)) << t // 16 * 16),
+    "match.all": ("shr.u32 %r3, %t, 4; match.all.sync.b32 %r2|%p2, %r3, M;", lambda t: 0xFFFF << t // 16 * 16),
+    "redux": ("redux.sync.max.u32 %r2, %t, M;", lambda t: t | 15),
+    "elect": ("elect.sync %r2|%p2, M; selp.u32 %r2, 100, %r2, %p2;", lambda t: 100 if t % 16 == 0 else t // 16 * 16),
+    "bar": ("bar.warp.sync M; mov.u32 %r2, 5;", lambda t: 5),
+}
+PARITY = "and.b32 %r1, %t, 1; setp.ne.u32 %p1, %r1, 0;\n"
+TILES = "and.b32 %r9, %t, 16; mov.u32 %r8, 0xffff; shl.b32 %r8, %r8, %r9;\n"  # the mask of a lane's half of the warp
+
+
+@pytest.mark.parametrize("later", ["", "setp.lt.u32 %p3, %t, 7; @%p3 bra SOON; add.u32 %r7, %r7, 1; SOON:\n"])
+@pytest.mark.parametrize("name", WITH_MASK)
+def test_two_groups_of_a_warp_execute_one_instruction_with_masks_of_their_own(name, later):
+    """As the tiles of cooperative groups; some lanes may come to it later than others."""
+    code, result = WITH_MASK[name]
+    d = words(64)
+    run(PARITY + TILES + later + code.replace("M;", "%r8;") + STORE, None, None, d, 1, 64)
+    expected = np.array([result(t) for t in range(32)])
+    assert np.array_equal(d[:32], expected)
+
+
+@pytest.mark.parametrize("mask", ["0xffff", "%r8"])
+@pytest.mark.parametrize("name", WITH_MASK)
+def test_a_lane_that_its_mask_does_not_name_is_a_fault(name, mask):
+    code = WITH_MASK[name][0].replace("M;", f"{mask};")
+    told = r"thread \(16, 0, 0\) executes it as lane 16 of its warp, which its membermask 0x0000ffff does not name"
+    with pytest.raises(emulator.WarpFault, match=told):
+        run(PARITY + "mov.u32 %r8, 0xffff;\n" + code + STORE, None, None, words(32))
+    half = "mov.u32 %r8, 0xffff; setp.ge.u32 %p3, %t, 16; @%p3 bra OVER;\n"
+    run(PARITY + half + code + STORE + "OVER:\n", None, None, words(32))  # the others are elsewhere

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_simulator.codegen.ops.threads.warp import members_read
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import ClusterFault
 from gpu_simulator.machine.address_space import SHARED_WINDOW
@@ -21,7 +22,8 @@ def barrier(e, i, following=None):
     """Barriers of warps, blocks and clusters. following: the next basic block."""
     if "warp" in i.parts:
         e.allow("warp", "sync")
-        e.line("pass")  # the scheduler has waited for all lanes already
+        members_read(e, i.operands[0])  # the scheduler has waited for all lanes already
+        e.line("pass")
         return None
     if "cluster" in i.parts:
         e.allow("cluster", "arrive", "wait", "release", "relaxed", "acquire", "aligned")
@@ -74,7 +76,7 @@ def setmaxnreg(e, i):
     count = int(i.operands[0].text, 0)
     if not 24 <= count <= 256 or count % 8:
         raise e.unsupported(f"{count} registers; 24 to 256 in steps of 8 are possible")
-    e.line("pass")
+    e.line(f"tell_registers_shared(resident, lanes, {i.site})" if e.observed else "pass")
 
 
 @op("createpolicy", forms="a cache policy: it changes no value, and is 0")

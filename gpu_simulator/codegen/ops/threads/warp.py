@@ -8,11 +8,14 @@ import numpy as np
 
 from gpu_simulator.codegen.ops.scalar.arithmetic import float_max, float_min, nan_max, nan_min
 from gpu_simulator.codegen.registry import op, types_of
-from gpu_simulator.ptx.ir import Pair
+from gpu_simulator.faults import WarpFault
+from gpu_simulator.ptx.ir import Immediate, Pair
+from gpu_simulator.ptx.types import immediate
 from gpu_simulator.runtime import runtime
 
 _LANE = np.arange(32)
 _BIT = np.uint32(1) << np.arange(32, dtype=np.uint32)
+_EVERYBODY = 2**32 - 1
 
 
 def lanes_of(value, lanes):
@@ -29,6 +32,34 @@ def write_with_predicate(e, destination, t: str) -> None:
         e.write(destination, f"{t}[0]", "b32")
 
 
+def members_read(e, operand) -> str:
+    """The expression of a membermask. Adds the check that it names the lanes that execute, unless it names all."""
+    members = e.read(operand, "b32")
+    if type(operand) is not Immediate or int(immediate(operand.text, "u32")) != _EVERYBODY:
+        e.line(f"check_members(resident, lanes, {e.site}, {members})")
+    return members
+
+
+@runtime
+def check_members(resident, lanes, site, members):
+    """Raise `WarpFault` for a lane that executes the instruction and that its membermask does not name.
+
+    "The behavior is undefined if the executing thread is not in the membermask": PTX ISA, shfl.sync, vote.sync,
+    match.sync, redux.sync, elect.sync, bar.warp.sync.
+    """
+    if members.ndim == 0 and int(members) == _EVERYBODY:
+        return
+    outside = ((lanes_of(members, lanes) & _BIT) == 0).reshape(-1) & lanes.active()
+    if outside.any():
+        at = int(np.argmax(outside))
+        lane, mask = int(lanes.lane_numbers()[at]), int(np.broadcast_to(members, lanes.n)[at])
+        raise WarpFault(
+            f"{resident.describe(site)}: {resident.name_lane(lane)} executes it as lane {lane % 32} of its warp, which "
+            f"its membermask {mask:#010x} does not name: what happens then is undefined. Each lane that executes the "
+            "instruction has to be in the mask that it gives."
+        )
+
+
 @op("shfl", forms="sync; up, down, bfly, idx; b32; with or without a predicate")
 def shfl(e, i):
     """Values from other lanes."""
@@ -36,6 +67,8 @@ def shfl(e, i):
     mode = next(p for p in i.parts if p in ("up", "down", "bfly", "idx"))
     value, lane, clamp = (e.read(o, "b32") for o in i.operands[1:4])
     t = e.temporary()
+    if "sync" in i.parts:
+        members_read(e, i.operands[4])
     e.line(f"{t} = shuffle(lanes, {mode!r}, {value}, {lane}, {clamp})")
     write_with_predicate(e, i.operands[0], t)
 
@@ -74,27 +107,35 @@ def vote(e, i):
     e.allow("sync", "all", "any", "uni", "ballot")
     mode = i.parts[2] if i.parts[1] == "sync" else i.parts[1]
     predicate = e.read(i.operands[1], "pred")
-    members = e.read(i.operands[2], "b32") if "sync" in i.parts else e.constant(np.uint32(2**32 - 1))
+    members = members_read(e, i.operands[2]) if "sync" in i.parts else e.constant(np.uint32(_EVERYBODY))
     e.write(i.operands[0], f"votes(lanes, {mode!r}, {predicate}, {members})", "b32" if mode == "ballot" else "pred")
 
 
+def bits_of(lanes, where=None):
+    """(warps, 1) words with the bits of the executing lanes, or of those of them in `where`, (warps, 32) Boolean."""
+    here = lanes.active().reshape(-1, 32)
+    return np.packbits(here if where is None else here & where, axis=1, bitorder="little").view("<u4")
+
+
 def members_of(lanes, members):
-    """(warps, 32) Boolean: the executing lanes that the mask names."""
-    return ((lanes_of(members, lanes) & _BIT) != 0) & lanes.active().reshape(-1, 32)
+    """(warps, 32) words: for each lane, the bits of the executing lanes that its mask names.
+
+    Lanes of one warp may have different masks, as two tiles of 16 lanes that execute one instruction together.
+    """
+    return lanes_of(members, lanes) & bits_of(lanes)
 
 
 @runtime
 def votes(lanes, mode, predicate, members):
     """vote.sync among the lanes that `members` names: ballot, any, all or uni."""
     inside = members_of(lanes, members)
-    said = lanes_of(predicate, lanes)
+    yes = inside & bits_of(lanes, lanes_of(predicate, lanes))
     if mode == "ballot":
-        bits = np.where(said & inside, _BIT, np.uint32(0)).sum(1, dtype=np.uint32)
-        return np.repeat(bits, 32)
+        return yes.reshape(-1)
     if mode == "any":
-        return np.repeat((said & inside).any(1), 32)
-    every = (said | ~inside).all(1)
-    return np.repeat(every if mode == "all" else every | ~(said & inside).any(1), 32)
+        return (yes != 0).reshape(-1)
+    every = yes == inside
+    return (every if mode == "all" else every | (yes == 0)).reshape(-1)
 
 
 @op("activemask", forms="b32")
@@ -107,8 +148,7 @@ def activemask(e, i):
 @runtime
 def active_bits(lanes):
     """activemask: one bit for each lane that executes."""
-    bits = np.where(lanes.active().reshape(-1, 32), _BIT, np.uint32(0)).sum(1, dtype=np.uint32)
-    return np.repeat(bits, 32)
+    return np.repeat(bits_of(lanes).reshape(-1), 32)
 
 
 @op("match", forms="sync; any, all; b32 b64")
@@ -116,7 +156,7 @@ def match(e, i):
     """Lanes with equal values."""
     e.allow("sync", "any", "all")
     kind = i.parts[-1]
-    value, members = e.read(i.operands[1], kind), e.read(i.operands[2], "b32")
+    value, members = e.read(i.operands[1], kind), members_read(e, i.operands[2])
     t = e.temporary()
     e.line(f"{t} = matching(lanes, {value}, {members}, {'all' in i.parts})")
     write_with_predicate(e, i.operands[0], t)
@@ -126,14 +166,12 @@ def match(e, i):
 def matching(lanes, value, members, every):
     """match.sync: the lanes with the same value, and whether all have it."""
     inside, values = members_of(lanes, members), lanes_of(value, lanes)
-    same = (values[:, :, None] == values[:, None, :]) & inside[:, None, :]
-    bits = np.where(same, _BIT, np.uint32(0)).sum(2, dtype=np.uint32)
+    same = values[:, :, None] == values[:, None, :]
+    bits = np.packbits(same, axis=2, bitorder="little").view("<u4")[:, :, 0] & inside
     if not every:
         return bits.reshape(-1), np.ones(lanes.n, bool)
-    whole = np.where(inside, _BIT, np.uint32(0)).sum(1, dtype=np.uint32)[:, None]
-    good = ((bits == whole) | ~inside).all(1)
-    out = np.where(good[:, None], np.broadcast_to(whole, bits.shape), np.uint32(0))
-    return out.reshape(-1), np.repeat(good, 32)
+    good = bits == inside
+    return np.where(good, inside, np.uint32(0)).reshape(-1), good.reshape(-1)
 
 
 _REDUCTIONS = {
@@ -153,7 +191,7 @@ def redux(e, i):
     e.allow("sync", "abs", "NaN", *_REDUCTIONS)
     kind = types_of(i.parts)[-1]
     which = next(p for p in i.parts if p in _REDUCTIONS)
-    value, members = e.read(i.operands[1], kind), e.read(i.operands[2], "b32")
+    value, members = e.read(i.operands[1], kind), members_read(e, i.operands[2])
     if kind == "f32":
         value = f"np.abs({value})" if "abs" in i.parts else value
         which = ("nan_" if "NaN" in i.parts else "float_") + which
@@ -164,23 +202,23 @@ def redux(e, i):
 def reduced(lanes, which, value, members):
     """redux.sync among the lanes that `members` names. Sums are modulo 2³²."""
     inside, values = members_of(lanes, members), lanes_of(value, lanes)
-    out = np.zeros(lanes.warps, values.dtype)
-    for number in range(lanes.warps):
-        chosen = values[number][inside[number]]
-        if not len(chosen):
-            continue
-        if which in _REDUCTIONS:
-            out[number] = _REDUCTIONS[which].reduce(chosen, dtype=chosen.dtype)
-        else:
-            out[number] = reduce(_FLOAT_REDUCTIONS[which], chosen)
-    return np.repeat(out, 32)
+    out = np.zeros((lanes.warps, 32), values.dtype)
+    for number, words in enumerate(inside):
+        for word in np.unique(words[words != 0]):
+            chosen = values[number][(word & _BIT) != 0]
+            if which in _REDUCTIONS:
+                result = _REDUCTIONS[which].reduce(chosen, dtype=chosen.dtype)
+            else:
+                result = reduce(_FLOAT_REDUCTIONS[which], chosen)
+            out[number, words == word] = result
+    return out.reshape(-1)
 
 
 @op("elect", forms="sync")
 def elect(e, i):
     """Elects one lane of the warp: the lowest."""
     e.allow("sync")
-    members = e.read(i.operands[1], "b32")
+    members = members_read(e, i.operands[1])
     t = e.temporary()
     e.line(f"{t} = elected(lanes, {members})")
     destination = i.operands[0]
@@ -192,5 +230,6 @@ def elect(e, i):
 def elected(lanes, members):
     """(elected lane, whether a lane is that one), for each lane. The first of `members` is elected."""
     inside = members_of(lanes, members)
-    first = inside.argmax(1)
-    return np.repeat(first.astype(np.uint32), 32), (first[:, None] == _LANE).reshape(-1)
+    lowest = np.maximum(inside & (~inside + np.uint32(1)), np.uint32(1))
+    first = np.log2(lowest).astype(np.uint32)
+    return first.reshape(-1), (first == _LANE).reshape(-1)
