@@ -45,7 +45,7 @@ def running(monkeypatch):
         monkeypatch.setattr(Kernel, "run", run)
         monkeypatch.setattr(kernel_judge, "extra_work", lambda run, wanted: "")
         monkeypatch.setattr(kernel_judge, "other_shares", lambda run: "")
-        monkeypatch.setattr(kernel_judge, "wrong_at", lambda *asked, **options: "")
+        monkeypatch.setattr(kernel_judge, "wrong_with_special_values", lambda *asked, **options: "")
 
     return pretend
 

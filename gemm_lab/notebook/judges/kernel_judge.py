@@ -21,7 +21,7 @@ from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
-from gemm_lab.notebook.judges.unusual_values import wrong_at
+from gemm_lab.notebook.judges.special_launches import wrong_with_special_values
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gpu_simulator.compiler import CompileError
@@ -146,7 +146,8 @@ def _judge_run(
         )
     if limit is not None and compiled.smem > limit:
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
-    for number, (m, n, k) in enumerate([*drawn_sizes(answer, wanted, seed), *wanted["sizes"]]):
+    sizes = [*drawn_sizes(answer, wanted, seed), *map(tuple, wanted["sizes"])]
+    for number, (m, n, k) in enumerate(sizes):
         try:
             run = answer.run(n, m, k, seed=seed + number, backend="emulator", sms=sms)
         except FAULTS as fault:
@@ -154,11 +155,8 @@ def _judge_run(
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
-    deepest = max(wanted["sizes"], key=lambda size: (size[2], -size[0] * size[1]))
     try:
-        least = min(wanted["sizes"], key=math.prod)
-        reason = wrong_at(answer, compiled, deepest, seed, sms=sms)
-        reason = reason or wrong_at(answer, compiled, least, seed, tiny=True, sms=sms)
+        reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
     except FAULTS as fault:
         reason = str(fault)
     if reason:
