@@ -21,7 +21,7 @@ from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
-from gemm_lab.notebook.judges.special_launches import wrong_with_special_values
+from gemm_lab.notebook.judges.special_launches import wrong_elsewhere, wrong_with_special_values
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gpu_simulator.compiler import CompileError
@@ -169,6 +169,8 @@ def _judge_run(
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
     try:
         reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
+        if not (reason or found.runs):  # with the first configuration alone
+            reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms)
     except FAULTS as fault:
         reason = str(fault)
     if reason:

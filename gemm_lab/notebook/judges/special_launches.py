@@ -1,12 +1,14 @@
 """The judge's launches with special values: which inputs, at which sizes, and whether the result is right to the bit.
 
 In all of them D holds finite numbers before the launch, among them zeros. In the launches of `measure.check` it holds
-NaN, so an answer whose result depends on what D held is wrong in one or the other.
+NaN, so an answer whose result depends on what D held is wrong in one or the other. In each of them another array
+crosses a multiple of 4 GiB, so an answer that computes addresses in 32 bits is wrong.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -16,8 +18,10 @@ import numpy as np
 
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import launch, limits, smallest_size
-from gemm_lab.measure.inputs import Inputs, reference, rounded
+from gemm_lab.measure.inputs import Inputs, make_inputs, reference, rounded
 from gemm_lab.notebook.judges.unusual_values import extreme_c, infinite_lines, spread, unusual_inputs
+from gpu_simulator import MemoryFault
+from gpu_simulator.compiler import CompileError
 
 Size = tuple[int, int, int]
 OLD = 4  # D holds whole numbers from -OLD to OLD before a launch
@@ -30,10 +34,28 @@ def wrong_with_special_values(
 
     sms: see `Kernel.grid`. Raises the emulator's faults.
     """
-    for inputs, among in special_inputs(answer, sizes, seed):
-        if reason := wrong_with(answer, compiled, inputs, among, sms):
+    for number, (inputs, among) in enumerate(special_inputs(answer, sizes, seed)):
+        crossing = number % len(answer.problem.arrays)
+        if reason := wrong_with(answer, compiled, inputs, among, sms, crossing):
             return reason
     return ""
+
+
+def wrong_elsewhere(answer: Kernel, judged: str, sizes: Sequence[Size], seed: int, sms: int | None = None) -> str:
+    """A sentence if the answer is wrong when it is compiled for another architecture that the rung is for, else "".
+
+    It is the newest one but `judged`. One launch at the smallest size is compared. "" too if there is no other.
+    """
+    others = [arch for arch in answer.spec.targets if arch != judged]
+    if not others:
+        return ""
+    arch = max(others, key=lambda name: int(re.sub(r"\D", "", name)))
+    inputs = make_inputs(answer.problem, *min(sizes, key=math.prod), "integers", seed)
+    try:
+        reason = wrong_with(answer, answer.compile(arch), inputs, "with small whole numbers", sms)
+    except CompileError as error:
+        reason = str(error)
+    return reason and f"Compiled for {arch}, which the rung is for as well: {reason}"
 
 
 def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator[tuple[Inputs, str]]:
@@ -66,11 +88,28 @@ def with_old_values(inputs: Inputs, seed: int) -> Inputs:
     return replace(inputs, d=draw.integers(-OLD, OLD + 1, inputs.d.shape).astype(np.float32).astype(inputs.d.dtype))
 
 
-def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, sms: int | None = None) -> str:
-    """A sentence if a result of one launch with these inputs is not the exact one; "" if every element is right."""
+def wrong_with(
+    answer: Kernel,
+    compiled: Any,
+    inputs: Inputs,
+    among: str,
+    sms: int | None = None,
+    crossing: int | None = None,
+) -> str:
+    """A sentence if a result of one launch with these inputs is not the exact one; "" if every element is right.
+
+    crossing: see `gpu_simulator.launch`. A fault in a launch with it names the array.
+    """
     m, n, k = inputs.m, inputs.n, inputs.k
     inputs = with_old_values(inputs, m + n + k)
-    arrays, _ = launch(compiled, answer.grid(m, n, k, sms), inputs.arguments(), answer.spec.cluster, **limits(m, n, k))
+    grid, options = answer.grid(m, n, k, sms), {"crossing": crossing, **limits(m, n, k)}
+    try:
+        arrays, _ = launch(compiled, grid, inputs.arguments(), answer.spec.cluster, **options)
+    except MemoryFault as fault:
+        if crossing is None:
+            raise
+        name = answer.problem.arrays[crossing].upper()
+        return f"At {m} × {n} × {k}, with {name} in memory on both sides of a multiple of 4 GiB: {fault}"
     with np.errstate(invalid="ignore", over="ignore"):
         got = arrays[answer.problem.arrays.index("d")].astype(np.float64)
         exact = rounded(reference(inputs), answer.problem)
