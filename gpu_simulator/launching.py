@@ -13,7 +13,7 @@ from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.effort import Effort
 from gpu_simulator.faults import BudgetExceeded, EmulatorError, LaunchError, MbarrierFault
 from gpu_simulator.launch_checks import check
-from gpu_simulator.machine.address_space import align_up
+from gpu_simulator.machine.address_space import BELOW_LINE, align_up
 from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
 from gpu_simulator.machine.memory import GlobalMemory
@@ -59,6 +59,7 @@ def launch(
     max_bytes: int | None = None,
     max_steps: int | None = None,
     observers: Iterable[ObserverOf] = (),
+    crossing: int | None = None,
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -76,6 +77,8 @@ def launch(
     max_seconds: limit of processor time of this thread. It depends on the machine; the other two limits do not.
     max_bytes: limit of the memory that the launch takes besides `args`; by default GEMM_LAB_MEMORY_MB, or three
     quarters of what is free. If necessary, fewer blocks are resident together.
+    crossing: the number of an array, in the order of `args`, whose middle is placed at a multiple of 4 GiB, so that
+    addresses computed in 32 bits are wrong; possible if it and the arrays before it have at most 16 MiB.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
@@ -101,6 +104,7 @@ def launch(
             max_bytes=max_bytes,
             effort=Effort(max_instructions, max_steps, max_seconds),
             observers=tuple(observers),
+            crossing=crossing,
         )
         return run.execute()
     except MemoryError:
@@ -149,6 +153,7 @@ class Launch:
         max_bytes: int | None = None,
         effort: Effort | None = None,
         observers: tuple[ObserverOf, ...] = (),
+        crossing: int | None = None,
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem = timing, dynamic
@@ -158,9 +163,10 @@ class Launch:
         self.clusters = clusters_of(program.module.functions[program.entry], program.module.target, grid, cluster)
         check(self)
         pieces, self.buffers = read_arguments(program, self.args)
+        self.crossing = crossing
         self._reserve(max_bytes, hazards)
-        parameters = with_addresses(program, pieces, self.buffers)
-        self.memory = GlobalMemory(program, parameters, self.buffers)
+        places = GlobalMemory.places_of(program, self.buffers, crossing)
+        self.memory = GlobalMemory(program, with_addresses(program, pieces, places), self.buffers, places)
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
         self.sites = [SiteCounts() for _ in program.sites]
@@ -198,6 +204,8 @@ class Launch:
             "the global arrays, which are kept twice": 2 * buffers,
             "the variables of the module, which are kept twice": 2 * program.global_size,
         }
+        if self.crossing is not None:
+            fixed["the room before the array at a 4 GiB line, which is kept twice"] = 2 * BELOW_LINE
         if hazards:  # estimated for shadow cells of 4 bytes
             a_cell = SharedShadow.bytes_a_cell(lanes // 32 * self.clusters.size)
             block["the hazards' record of shared memory"] = self.shared_stride * a_cell // 4
@@ -303,6 +311,7 @@ class Launch:
             probes,
             effort=self.effort.unspent(),
             observers=(observer_of,),
+            crossing=self.crossing,
         )
         other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory
         other.memory.data[:] = self.initial

@@ -1,7 +1,9 @@
 """The ranges of generic addresses of the state spaces. They are the emulator's own choice."""
 
 FUNCTION_BASE = 0x6000_0000_0000
-GLOBAL_BASE = 0x7000_0000_0000
+LINE_BYTES = 1 << 32  # pointers to both sides of a multiple of it differ in their upper 32 bits
+BELOW_LINE = 1 << 24  # bytes from GLOBAL_BASE to the next such multiple
+GLOBAL_BASE = 0x7000_0000_0000 - BELOW_LINE
 LOCAL_WINDOW = 0x7E00_0000_0000
 SHARED_WINDOW = 0x7F00_0000_0000
 WINDOW_BYTES = 1 << 32

@@ -7,7 +7,7 @@ from bisect import bisect_right
 import numpy as np
 
 from gpu_simulator.faults import MemoryFault
-from gpu_simulator.machine.address_space import GLOBAL_BASE, align_up
+from gpu_simulator.machine.address_space import BELOW_LINE, GLOBAL_BASE, LINE_BYTES, align_up
 from gpu_simulator.machine.counting import count_shared, sectors_of
 from gpu_simulator.ptx.demangle import source_name
 
@@ -164,26 +164,35 @@ class GlobalMemory:
 
     GAP = 512
 
-    def __init__(self, program, parameters: bytes, buffers: list[tuple[str, np.ndarray]]):
+    def __init__(self, program, parameters: bytes, buffers: list[tuple[str, np.ndarray]], places: list[int]):
         self.names: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
         first = program.global_size
-        end = align_up(first + len(parameters) + self.GAP, 256)
-        places = []
+        end = first + len(parameters)
         for start, size, name in program.global_variables:
             self.add(start, size, source_name(name))
         if parameters:
             self.add(GLOBAL_BASE + first, len(parameters), PARAMETERS)
-        for name, buffer in buffers:
-            places.append(end)
-            self.add(GLOBAL_BASE + end, buffer.nbytes, name)
-            end = align_up(end + buffer.nbytes + self.GAP, 256)
-        self.data = np.zeros(align_up(end, 16), np.uint8)
+        for (name, buffer), place in zip(buffers, places, strict=True):
+            self.add(GLOBAL_BASE + place, buffer.nbytes, name)
+            end = place + buffer.nbytes
+        self.data = np.zeros(align_up(end + self.GAP, 256), np.uint8)
         for offset, initial in [*program.data, (first, parameters)]:
             self.data[offset : offset + len(initial)] = np.frombuffer(initial, np.uint8)
         self.views = views_of(self.data)
         self.places = places
+
+    @classmethod
+    def places_of(cls, program, buffers: list[tuple[str, np.ndarray]], crossing: int | None = None) -> list[int]:
+        """The offset of each buffer from GLOBAL_BASE. crossing: see `gpu_simulator.launch`."""
+        places, end = [], align_up(program.global_size + program.parameter_size + cls.GAP, 256)
+        for number, (_, buffer) in enumerate(buffers):
+            if number == crossing:
+                end = max(end, align_up(BELOW_LINE - buffer.nbytes // 2, 256))
+            places.append(end)
+            end = align_up(end + buffer.nbytes + cls.GAP, 256)
+        return places
 
     def add(self, start: int, size: int, name: str) -> None:
         self.starts.append(start)
@@ -286,10 +295,15 @@ class GlobalMemory:
         if not known:
             return "where nothing is allocated"
         if where < GLOBAL_BASE >> 1:
-            whole = GLOBAL_BASE >> 32 << 32 | where
-            meant = next((self.names[n] for n in known if self.starts[n] <= whole < self.ends[n]), "")
-            cut = f": an address in {meant}, {whole:#x}, has these lower 32 bits; the rest was cut off" if meant else ""
-            return f"which is in no array{cut}"
+            for n in known:
+                whole = self.starts[n] >> 32 << 32 | where
+                for address in (whole, whole + LINE_BYTES):  # an array may cross a multiple of 4 GiB
+                    if self.starts[n] <= address < self.ends[n]:
+                        return (
+                            f"which is in no array: an address in {self.names[n]}, {address:#x}, has these lower "
+                            "32 bits; the rest was cut off"
+                        )
+            return "which is in no array"
         said = []
         for n in known:
             name = f"{self.names[n]} ({self.ends[n] - self.starts[n]:,} bytes)"

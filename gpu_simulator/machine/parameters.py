@@ -6,9 +6,8 @@ import numpy as np
 
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.hardware.tensor_map import TensorMap
-from gpu_simulator.machine.address_space import GLOBAL_BASE, align_up
+from gpu_simulator.machine.address_space import GLOBAL_BASE
 from gpu_simulator.machine.asynchronous.tensor_descriptor import BYTES, encode
-from gpu_simulator.machine.memory import GlobalMemory
 from gpu_simulator.ptx.types import CODES, NUMPY
 
 
@@ -56,14 +55,9 @@ def read_arguments(program, args) -> tuple[list, list[tuple[str, np.ndarray]]]:
     return pieces, buffers
 
 
-def with_addresses(program, pieces, buffers) -> bytes:
-    """The bytes of all parameters, with the addresses that the buffers get in `GlobalMemory`."""
+def with_addresses(program, pieces, places: list[int]) -> bytes:
+    """The bytes of all parameters. places: the offset of each buffer from GLOBAL_BASE."""
     block = bytearray(program.parameter_size)
-    base = align_up(program.global_size + program.parameter_size + GlobalMemory.GAP, 256)
-    places, end = [], base
-    for _, buffer in buffers:
-        places.append(end)
-        end = align_up(end + buffer.nbytes + GlobalMemory.GAP, 256)
     for piece, parameter, offset in zip(pieces, program.parameters, program.parameter_offsets, strict=True):
         if isinstance(piece, tuple):
             piece = encode(piece[0], GLOBAL_BASE + places[piece[1]])

@@ -74,11 +74,32 @@ def test_what_a_kernel_may_say(text):
         ("x = 1; \\\n y;", 2, "backslash"),
         ("//region: x", 2, "marks the regions"),
         ('u8R"(x)"', 2, "raw string"),
+        ('f({\nasm(R"(nop;)" ::);\n});', 3, "raw string"),
+        ('extern "C" __device__ int f();', 2, "extern with a language"),
+        ('asm("mov.b32\\t%0, %1;" :: "r"(x), "r"(y));', 2, "this mov writes %0"),
+        ('asm("{ @p ld.shared.b32 %[to], [%1]; }" :: [to] "r"(x), "r"(y));', 2, "this ld writes %to"),
+        ('asm("mma.sync.aligned.x {%0, %1}, {%2}, {%3}, {%0, %1};" : "+f"(x) : "f"(y), "r"(a), "r"(b));', 2, "%1"),
     ],
 )
 def test_what_it_may_not_say_is_refused_with_its_line_in_the_cell(text, line, says):
     (first, *_) = refusals(text, first_line=2)
     assert first.startswith(f"Line {line}: ") and says in first
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'asm("mov.b32\\t%0, %1;" : "=r"(x) : "r"(y));',
+        'asm("st.shared.b32 [%0], %1;" :: "r"(x), "r"(y));',
+        'asm("{.reg .pred p; setp.ne.b32 p, %1, 0; @p add.f32 %0, %0, %2;}" : "+f"(x) : "r"(y), "f"(z));',
+        'asm("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%[a], %[b]}, [%[at]];"'
+        ' : [a] "=r"(x), [b] "=r"(y) : [at] "r"(z));',
+        'asm("wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%0], {%1};" :: "r"(x), "f"(y));',
+        'asm("cp.async.wait_all;" ::: "memory");',
+    ],
+)
+def test_asm_that_writes_its_outputs_is_allowed(text):
+    assert refusals(text) == []
 
 
 def test_three_reasons_are_enough():

@@ -45,7 +45,8 @@ def running(monkeypatch):
         monkeypatch.setattr(Kernel, "run", run)
         monkeypatch.setattr(kernel_judge, "extra_work", lambda run, wanted: "")
         monkeypatch.setattr(kernel_judge, "other_shares", lambda run: "")
-        monkeypatch.setattr(kernel_judge, "wrong_at", lambda *asked, **options: "")
+        for name in ("wrong_with_special_values", "wrong_elsewhere"):
+            monkeypatch.setattr(kernel_judge, name, lambda *asked, **options: "")
 
     return pretend
 

@@ -1,13 +1,23 @@
 """The values of the judge's last check: unusual, and with a result that is known to the bit."""
 
+from dataclasses import replace
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 import gemm_lab as lab
-from gemm_lab.measure.inputs import reference
+from gemm_lab.measure.inputs import reference, rounded
 from gemm_lab.notebook.exercises import exercises
-from gemm_lab.notebook.judges.unusual_values import LARGE, SMALLER, spread, unusual_inputs
+from gemm_lab.notebook.judges.special_launches import special_inputs, with_old_values
+from gemm_lab.notebook.judges.unusual_values import (
+    LARGE,
+    SMALLER,
+    extreme_c,
+    infinite_lines,
+    spread,
+    unusual_inputs,
+)
 from gpu_runner.transport.wire import dtype_of
 
 KERNELS = sorted({task.criteria["kernel"] for task in exercises().values() if task.judge == "kernel"})
@@ -73,3 +83,50 @@ def test_a_nan_has_every_sign_and_payload():
     inputs = spread(unusual_inputs(problem, 128, 128, 64, 7), 7)
     bits = {int(word) for word in inputs.a.view(np.uint32)[np.isnan(inputs.a)]}
     assert bits == {sign | payload for sign in (0, 1 << 31) for payload in (0x7FFFFFFF, 0x7F800001, 0x7FC00000)}
+
+
+@pytest.mark.parametrize("large", ["alpha", "beta"])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("seed", [1, 2, 7])
+def test_extreme_c_reaches_the_largest_results_and_stays_exact(large, sign, seed):
+    problem = lab.kernel("t4/07_staged_epilogue").problem
+    inputs = extreme_c(unusual_inputs(problem, 256, 128, 64, seed), seed, large, sign)
+    assert sign * getattr(inputs, large) >= 12
+    with np.errstate(invalid="ignore", over="ignore"):
+        c, exact = inputs.c.astype(np.float32), reference(inputs)
+        found = rounded(exact, problem)
+        sums = reference(replace(inputs, alpha=1.0, beta=0.0, c=np.zeros_like(inputs.c))).astype(np.float32)
+        computed = np.float32(inputs.alpha) * sums + np.float32(inputs.beta) * c
+        fits = np.abs(exact) < 2.0**17
+    assert np.array_equal(computed[fits], exact[fits].astype(np.float32)) and fits.any()
+    assert np.array_equal(exact[fits].astype(np.float32), exact[fits])
+    assert np.isnan(c).any() and (c == np.inf).any() and (c == -np.inf).any() and (np.abs(c) == 65504).any()
+    assert (found == 65504).any() and (found == -65504).any()
+    assert (np.abs(found[np.isfinite(found)]) > 60000).mean() > 0.05
+    finite = np.isfinite(sums) & np.isfinite(c)
+    assert np.isinf(found[finite]).any(), "some results overflow the output type"
+
+
+@pytest.mark.parametrize("name", ["simt/04_register_tiles", "ampere/11_any_size"])
+def test_infinite_lines_give_infinity_and_a_leftover_gives_nan(name):
+    inputs = infinite_lines(lab.kernel(name).problem, 20, 30, 72, 3)
+    with np.errstate(invalid="ignore"):
+        result = reference(inputs)
+    a, b = inputs.wide()
+    assert not np.isnan(result).any() and (a > 0).all() and (b > 0).all()
+    rows, columns = np.isinf(a).all(1), np.isinf(b).all(0)
+    assert rows.sum() == columns.sum() == 1
+    assert (np.isinf(result) == rows[:, None] | columns[None]).all()
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(a[rows] @ np.zeros_like(b)).all() and np.isnan(np.zeros_like(a) @ b[:, columns]).all()
+
+
+def test_special_values_come_at_every_size_and_over_old_finite_numbers():
+    answer = lab.kernel("t4/07_staged_epilogue")
+    sizes = [(256, 256, 64), (256, 256, 2048), (512, 256, 32)]
+    every = [inputs for inputs, _ in special_inputs(answer, sizes, 5)]
+    assert [(inputs.m, inputs.n, inputs.k) for inputs in every[:3]] == sizes
+    assert all(np.isinf(inputs.a).any() and np.isnan(inputs.a).any() for inputs in every)
+    assert {(abs(inputs.alpha) > 8, abs(inputs.beta) > 8) for inputs in every} == {(0, 0), (0, 1), (1, 0)}
+    old = with_old_values(every[0], 1).d
+    assert np.isfinite(old).all() and (old == 0).any() and (old != 0).any()

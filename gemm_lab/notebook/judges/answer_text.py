@@ -66,6 +66,11 @@ def _found(text: str) -> Iterator[tuple[int, str]]:
         yield splice.start(), "a backslash joins this line to the next; write it as one line."
         return
     cut = tokens(text)
+    if raw := next(
+        (token for token in cut if token.kind == "raw"), None
+    ):  # the tokens behind it are not the compiler's
+        yield raw.offset, "a raw string has no place in a kernel; write plain strings, also for the text of asm."
+        return
     rules = (_characters, _literals, _directives, _names, _attributes, _linkage, asm_refusals)
     for rule in rules:
         yield from rule(cut)
@@ -121,8 +126,6 @@ def _instead(character: str) -> str:
 
 def _literals(cut: list[Token]) -> Iterator[tuple[int, str]]:
     for token in cut:
-        if token.kind == "raw":
-            yield token.offset, "a raw string has no place in a kernel; leave it out."
         if token.kind == "open":
             yield token.offset, "a comment or a string begins here and does not end."
         if token.kind == "comment" and (found := _MARKER.search(token.text)):
@@ -209,4 +212,4 @@ def _linkage(cut: list[Token]) -> Iterator[tuple[int, str]]:
     code = [token for token in cut if not token.blank]
     for token, behind in zip(code, code[1:], strict=False):
         if token.text == "extern" and behind.kind in ("string", "open"):
-            yield token.offset, "a kernel of your own is never launched; the one around your region is."
+            yield token.offset, "extern with a language is refused: an answer needs no function from outside of it."

@@ -17,6 +17,13 @@ _CONSTRAINT = re.compile(r"[=+]?&?[hrlqfdn]|\d+")
 _SPACES = re.compile(r"\b(?:ld|st|ldu|cvta|isspacep|prefetchu?|mapa)\b[\w.:]*\.(?:param|const)\b[\w.:]*")
 # In PTX a statement that begins with a dot is a directive (PTX ISA, "Directives"); `.reg` only declares registers.
 _DIRECTIVE = re.compile(r"(?:^|[;{}:\n])\s*(\.(?!reg\b)\w+)")
+# Instructions whose first operand is a register, or several in braces, that they write.
+_WRITES = re.compile(
+    r"(?:abs|add|and|bfe|bfi|clz|cos|cvt|cvta|div|ex2|fma|ld|ldmatrix|ldu|lg2|lop3|mad|mad24|max|min|mma|mov|movmatrix|"
+    r"mul|mul24|neg|not|or|popc|prmt|rcp|rsqrt|selp|shf|shfl|shl|shr|sin|sqrt|sub|tanh|wmma|xor)(?=[.\s])(?!\.store)"
+)
+_BEFORE = re.compile(r"(?:[{}\s]|\$?\w+:(?!:)|@!?[%\w\[\]]+\s)*")  # braces, labels and the predicate
+_OPERAND = re.compile(r"%(?:(\d+)|\[(\w+)\])")
 
 
 def asm_refusals(cut: list[Token]) -> Iterator[tuple[int, str]]:
@@ -43,7 +50,8 @@ def _statement(code: list[Token], start: int) -> Iterator[str]:
         yield "the text of asm has to be written out, as strings between quotation marks."
         return
     yield from _constraints(code, start)
-    yield from _template(template)
+    refused = list(_template(template))
+    yield from refused or _written_inputs(_ptx(template), _operands(code, start))
 
 
 def _constraints(code: list[Token], start: int) -> Iterator[str]:
@@ -70,14 +78,14 @@ def _template(strings: list[str]) -> Iterator[str]:
     if any(not text.startswith('"') for text in strings):
         yield "the text of asm has to be plain strings, with no prefix."
         return
-    quoted = "".join(_STRING.fullmatch(text)[1] for text in strings)
+    quoted = _quoted(strings)
     if escape := re.search(r'\\[^nt"]', quoted):
         yield f"“{escape[0]}” in inline PTX: only \\n and \\t may stand for other characters."
         return
     if not quoted.isascii():
         yield "inline PTX is written in ASCII."
         return
-    ptx = without_comments(quoted.replace("\\n", "\n").replace("\\t", "\t"))
+    ptx = _ptx(strings)
     if "/*" in ptx or "*/" in ptx:
         yield "a comment in this inline PTX does not end."
     depth = 0
@@ -93,3 +101,46 @@ def _template(strings: list[str]) -> Iterator[str]:
         yield f"“{space[0]}” in inline PTX: parameters and constant memory are read by the kernel's own text alone."
     if sign := re.search(r"[#\"'`\\?]", ptx):
         yield f"“{sign[0]}” is not allowed in inline PTX."
+
+
+def _quoted(strings: list[str]) -> str:
+    return "".join(_STRING.fullmatch(text)[1] for text in strings)
+
+
+def _ptx(strings: list[str]) -> str:
+    """The PTX of an asm statement whose text consists of these plain string literals."""
+    return without_comments(_quoted(strings).replace("\\n", "\n").replace("\\t", "\t"))
+
+
+def _operands(code: list[Token], start: int) -> list[tuple[str, str]]:
+    """(name or "", constraint) of each operand from `start` up to the statement's closing parenthesis."""
+    found, name, depth, parts = [], "", 0, 0
+    for number, token in enumerate(code[start:], start):
+        depth += (token.mark in ("(", "[")) - (token.mark in (")", "]"))
+        if depth < 0:
+            break
+        parts += depth == 0 and token.mark == ":"
+        if depth == 1 and token.kind == "word" and code[number - 1].mark == "[":
+            name = token.text
+        if depth == 0 and token.kind == "string" and parts < 3:
+            found.append((name, token.text[token.text.index('"') + 1 : -1]))
+            name = ""
+    return found
+
+
+def _written_inputs(ptx: str, operands: list[tuple[str, str]]) -> Iterator[str]:
+    """Yields a reason if an instruction of `_WRITES` writes an operand that the statement lists as an input alone."""
+    for statement in ptx.split(";"):
+        statement = statement[_BEFORE.match(statement).end() :]
+        if not (opcode := _WRITES.match(statement)):
+            continue
+        rest = re.sub(r"^\S*", "", statement[opcode.end() :])  # what follows the modifiers
+        written = re.match(r"\s*(\{[^}]*\}|[^,\s\[]*(?:\[\w+\])?)", rest)[1]
+        for number, name in _OPERAND.findall(written):
+            place = int(number) if number else next((n for n, (known, _) in enumerate(operands) if known == name), -1)
+            if 0 <= place < len(operands) and not operands[place][1].startswith(("=", "+")):
+                yield (
+                    f"this {opcode[0]} writes %{number or name}, which is listed only among the inputs of the asm: the "
+                    "compiler takes it for unchanged. List it as an output, with “=” or “+”."
+                )
+                return

