@@ -1,6 +1,7 @@
 """The values of the judge's last check: unusual, and with a result that is known to the bit."""
 
 from dataclasses import replace
+from itertools import product
 
 import ml_dtypes
 import numpy as np
@@ -130,3 +131,13 @@ def test_special_values_come_at_every_size_and_over_old_finite_numbers():
     assert {(abs(inputs.alpha) > 8, abs(inputs.beta) > 8) for inputs in every} == {(0, 0), (0, 1), (1, 0)}
     old = with_old_values(every[0], 1).d
     assert np.isfinite(old).all() and (old == 0).any() and (old != 0).any()
+
+
+@pytest.mark.parametrize("name", ["simt/01_naive", "t4/07_staged_epilogue"])
+def test_the_smallest_sizes_have_values_too(name):
+    problem = lab.kernel(name).problem
+    for size in product((1, 2, 3), repeat=3):
+        plain = unusual_inputs(problem, *size, 5)
+        for tiny in (False, True):
+            inputs = spread(plain, 5, tiny)
+            assert np.array_equal(np.isfinite(inputs.a), np.isfinite(plain.a)) and inputs.a.shape == plain.a.shape

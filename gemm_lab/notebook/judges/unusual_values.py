@@ -106,7 +106,7 @@ def spread(inputs: Inputs, seed: int, tiny: bool = False) -> Inputs:
     kind = draw.random(len(low))
     by = np.where(kind < 0.25, low + draw.integers(0, end), np.where(kind < 0.5, high - draw.integers(0, end), 0))
     by = np.where(kind < 0.5, by, draw.integers(low, high + 1))
-    by[:2] = low[0], high[min(1, len(high) - 1)]
+    by[0], by[1:2] = low[0], high[1:2]  # with k = 1 there is one column
     made = replace(inputs, a=inputs.a.copy(), b=inputs.b.copy(), c=None if inputs.c is None else inputs.c.copy())
     _scale(made.a if problem.layout_a == "row" else made.a.T, by)
     _scale(made.b.T if problem.layout_b == "row" else made.b, -smaller - by)
