@@ -38,9 +38,10 @@ def text_of(name):
 
 
 def test_a_right_answer_passes_and_the_same_seed_gives_the_same_grade():
-    first = grade(KERNEL, RIGHT, seed=11)
+    name = "03_fragments"  # the one that takes the least time
+    first = grade(name, solution(name), seed=11)
     assert first.passed and first.share == 1.0 and first.seed == 11 and "solved" in first.message
-    assert grade(KERNEL, RIGHT, seed=11) == first
+    assert grade(name, solution(name), seed=11) == first
 
 
 @pytest.mark.parametrize(
@@ -192,6 +193,7 @@ def test_a_cell_of_endless_length_is_not_even_tried():
     assert not found.passed and "200,000 characters" in found.message
 
 
+@pytest.mark.long
 def test_neither_the_folder_nor_the_environment_of_the_caller_reaches_it(monkeypatch, tmp_path):
     for name in ("numpy.py", "sitecustomize.py", "usercustomize.py", "gemm_lab.py", "json.py"):
         (tmp_path / name).write_text("raise SystemExit('not ours')")

@@ -164,6 +164,7 @@ def test_every_step_succeeds(course_of, student):
         assert code == 0, f"{step}: {said[-3000:]}"
 
 
+@pytest.mark.long
 def test_the_release_has_stubs_in_the_language_of_the_cell(classroom):
     book = nbformat.read(classroom[0] / "release" / NAME / f"{NAME}.ipynb", as_version=4)
     cuda, python = answer(book, KERNEL).source, answer(book, CHOICE).source
@@ -174,6 +175,7 @@ def test_the_release_has_stubs_in_the_language_of_the_cell(classroom):
     assert "SOLUTION" not in text and "acc += smem_a" not in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("student", "kernel", "choice"),
     cases(
@@ -190,6 +192,7 @@ def test_the_grades(course_of, student, kernel, choice):
     assert scores(course_of(student)[0], student) == {KERNEL: (kernel, 10), CHOICE: (choice, 10)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("student", "says"),
     cases(
