@@ -11,25 +11,18 @@ from gemm_lab import __version__
 from gemm_lab.lab import export
 from gpu_simulator.cli.command_line import add_options
 from gpu_simulator.cli.command_line import run as emulate_file
+from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.errors import LabError
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return the exit code. An error of the lab gives one sentence on stderr and exit code 1."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # characters that the terminal lacks, such as “×”, become “?”
-    options = _parser().parse_args(arguments)
-    try:
+
+    def command() -> int:
+        options = _parser().parse_args(arguments)
         return options.command(options)
-    except LabError as error:
-        print(f"gemm-lab: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("gemm-lab: stopped.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        return 0
+
+    return exit_code("gemm-lab", command)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ import numpy as np
 from gpu_simulator.cli.argument_words import FORMS, argument
 from gpu_simulator.cli.kernel_file import KernelFile, kernel_file
 from gpu_simulator.cli.report_text import changed, changes, short_margin
+from gpu_simulator.cli.terminal import exit_code
 from gpu_simulator.codegen.program import program_of
-from gpu_simulator.errors import ConfigError, LabError
+from gpu_simulator.errors import ConfigError
 from gpu_simulator.launching import launch
 from gpu_simulator.ptx.demangle import source_name
 
@@ -29,9 +29,6 @@ The exit code is 0 if the kernel ran and no hazard was found, 1 otherwise."""
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one file and return the exit code. An error is printed to stderr as a sentence; the code is then 1."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal without “×” shows a question mark
     parser = argparse.ArgumentParser(
         prog="python -m gpu_simulator",
         description=DESCRIPTION,
@@ -39,16 +36,7 @@ def main(words: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_options(parser)
-    try:
-        return run(parser.parse_args(words))
-    except LabError as error:
-        print(f"gpu_simulator: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("gpu_simulator: stopped.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        return 0
+    return exit_code("gpu_simulator", lambda: run(parser.parse_args(words)))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

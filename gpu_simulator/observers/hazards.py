@@ -61,6 +61,7 @@ class Hazards:
         self.publishes = [_without_fence(item) for item in sites]
         self.bulk = np.array([is_bulk(item) for item in sites] or [False])
         self.uses_bulk = any(reports_to_mbarrier(i) for i in sites)
+        self.uses_inval = any(item.family == "mbarrier" and "inval" in item.parts for item in sites)
         self.constant = [bool({"param", "const"} & set(item.parts)) for item in sites]
         self.event, self.site_of = ALWAYS, np.full(1024, -1, np.int32)
         blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]

@@ -24,8 +24,7 @@ class MbarrierUsers:
     def __init__(self, detector):
         self.detector, self.resident = detector, detector.resident
         self.hazards, self.order = detector.hazards, detector.order
-        sites = self.resident.program.sites
-        self.listens = any(item.family == "mbarrier" and "inval" in item.parts for item in sites)
+        self.listens = self.hazards.uses_inval
         self.last: dict = {}
         self.flying: dict = {}
 

@@ -69,11 +69,12 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
     for size in dict.fromkeys(sizes):
         inputs = spread(unusual_inputs(problem, *size, seed), seed)
         yield inputs, f"with infinities, NaN, {_range(inputs)} among the values"
-    inputs = spread(unusual_inputs(problem, *least, seed), seed, tiny=True)
+    plain = unusual_inputs(problem, *least, seed)
+    inputs = spread(plain, seed, tiny=True)
     yield inputs, f"with infinities, NaN, {_range(inputs)} among the values"
     if problem.uses_c:
         for large, sign in product(("alpha", "beta"), (1, -1)):
-            inputs = extreme_c(unusual_inputs(problem, *least, seed), seed, large, sign)
+            inputs = extreme_c(plain, seed, large, sign)
             yield inputs, "with infinities, NaN and the largest numbers in C"
     step, block = answer.spec.size_multiples(answer.config)["k"], answer.config.get("BLOCK_K", 1)
     if step < block:

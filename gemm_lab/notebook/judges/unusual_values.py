@@ -37,6 +37,11 @@ SIXTEENTHS = 16
 ENDS = 9  # half of all exponents are drawn from so many at either end of the possible range
 
 
+def along_k(problem: Problem, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of A, (m, k), and the columns of B, (n, k): views of the arrays as they are stored."""
+    return (a if problem.layout_a == "row" else a.T), (b.T if problem.layout_b == "row" else b)
+
+
 def unusual_inputs(problem: Problem, m: int, n: int, k: int, seed: int) -> Inputs:
     """Inputs of the kind "integers" without zeros, with unusual values in most rows of A and in some columns of B.
 
@@ -48,7 +53,7 @@ def unusual_inputs(problem: Problem, m: int, n: int, k: int, seed: int) -> Input
     a, b = made.a, made.b
     for array in (a, b):
         array[array == 0] = 1
-    rows, columns = (a if problem.layout_a == "row" else a.T), (b.T if problem.layout_b == "row" else b)
+    rows, columns = along_k(problem, a, b)
     largest = min(LARGE[problem.dtype_acc], float(ml_dtypes.finfo(a.dtype).max))
     kinds, at = draw.random(m), draw.integers(0, k, m)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -98,8 +103,7 @@ def spread(inputs: Inputs, seed: int, tiny: bool = False) -> Inputs:
     problem, draw = inputs.problem, np.random.default_rng([seed, 2, tiny])
     smaller, info = SMALLER[problem.multiplied][tiny], ml_dtypes.finfo(dtype_of(problem.multiplied))
     least = round(np.log2(float(info.smallest_subnormal)))
-    rows, columns = (inputs.a if problem.layout_a == "row" else inputs.a.T), inputs.b
-    columns = columns.T if problem.layout_b == "row" else columns
+    rows, columns = along_k(problem, inputs.a, inputs.b)
     most_a, most_b = (info.maxexp - 1 - _exponents(array) for array in (rows, columns))
     low, high = np.maximum(least, -smaller - most_b), np.minimum(most_a, -least - smaller)
     end = np.minimum(ENDS, high - low + 1)
@@ -108,8 +112,9 @@ def spread(inputs: Inputs, seed: int, tiny: bool = False) -> Inputs:
     by = np.where(kind < 0.5, by, draw.integers(low, high + 1))
     by[0], by[1:2] = low[0], high[1:2]  # with k = 1 there is one column
     made = replace(inputs, a=inputs.a.copy(), b=inputs.b.copy(), c=None if inputs.c is None else inputs.c.copy())
-    _scale(made.a if problem.layout_a == "row" else made.a.T, by)
-    _scale(made.b.T if problem.layout_b == "row" else made.b, -smaller - by)
+    rows, columns = along_k(problem, made.a, made.b)
+    _scale(rows, by)
+    _scale(columns, -smaller - by)
     if made.c is not None:
         _scale(made.c, np.full(made.c.shape[-1], -smaller))
     return made
@@ -169,6 +174,6 @@ def infinite_lines(problem: Problem, m: int, n: int, k: int, seed: int) -> Input
     draw, made = np.random.default_rng([seed, 5]), make_inputs(problem, m, n, k, "integers", seed)
     a = draw.integers(1, 3, made.a.shape).astype(np.float32).astype(made.a.dtype)
     b = np.ones_like(made.b)
-    rows, columns = (a if problem.layout_a == "row" else a.T), (b.T if problem.layout_b == "row" else b)
+    rows, columns = along_k(problem, a, b)
     rows[draw.integers(m)] = columns[draw.integers(n)] = np.inf
     return replace(made, a=a, b=b)

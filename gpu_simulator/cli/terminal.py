@@ -1,0 +1,28 @@
+"""How a command of a terminal ends: an exit code, and a sentence instead of a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from gpu_simulator.errors import LabError
+
+
+def exit_code(program: str, command: Callable[[], int]) -> int:
+    """Run `command` and return its exit code; 1 for an error, which stderr gets as a sentence, and 130 for Ctrl-C.
+
+    program: the name that the sentence begins with.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # characters that the terminal lacks, such as “×”, become “?”
+    try:
+        return command()
+    except LabError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{program}: stopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0
