@@ -25,6 +25,7 @@ _HOMES = {
     "occupancy": "gpu_simulator.hardware.occupancy",
     "figure": "gemm_lab.notebook.show",
     "predict": "gemm_lab.notebook.predict",
+    "puzzle": "gemm_lab.notebook.puzzles.puzzle",
     "exercise": "gemm_lab.notebook.exercises",
     "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
 }
@@ -41,6 +42,7 @@ __all__ = [
     "ladder",
     "occupancy",
     "predict",
+    "puzzle",
     "roofline",
     "swizzle",
     "tiled_matmul",

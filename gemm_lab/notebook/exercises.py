@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, facts, folded
@@ -30,10 +30,20 @@ from gpu_simulator.errors import ConfigError, LabError
 from gpu_simulator.hardware.data_sheets import gpu
 
 
+class Asked(Protocol):
+    """What a refusal needs to know of an exercise or a puzzle."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def hint(self) -> str: ...
+
+
 class WrongAnswer(LabError):
     """The answer does not solve the exercise; `reasons` has a sentence for each thing that is wrong."""
 
-    def __init__(self, exercise: Exercise, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
+    def __init__(self, exercise: Asked, reasons: list[str], judgement: kernel_judge.Judgement | None = None):
         self.exercise, self.reasons, self.judgement = exercise, reasons, judgement
         super().__init__(f"{exercise.title}: not yet. " + " ".join(reasons))
 

@@ -32,13 +32,14 @@ class Prediction:
     The answer is a number, in `unit`, or one of `choices` if there are any.
     """
 
-    def __init__(self, question: str, unit: str = "", choices: tuple[str, ...] | list[str] = ()):
+    def __init__(self, question: str, unit: str = "", choices: tuple[str, ...] | list[str] = (), hint: str = ""):
         if not isinstance(choices, (list, tuple, dict)):
             raise ConfigError(f'choices is a list of texts, such as ["exact", "wrong"], not {shown(choices)}.')
         self.question, self.unit, self.choices = question, unit, tuple(str(choice) for choice in choices)
+        self.hint = hint
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
         self.value = self._valid(_load().get(self.key))
-        self.truth: Any = None
+        self.comparison: Comparison | None = None
 
     def _valid(self, stored: Any) -> float | str | None:
         """A stored answer, or None if it is not a valid answer to this question."""
@@ -67,14 +68,18 @@ class Prediction:
         _store(self.key, value)
         return self
 
-    def compare(self, truth: float | str) -> Comparison:
-        """Compare the answer with `truth`, which was counted or measured; raises `ConfigError` for a wrong type."""
+    def compare(self, truth: float | str, why: str = "") -> Comparison:
+        """Compare the answer with `truth`, which was counted or measured; raises `ConfigError` for a wrong type.
+
+        why: an explanation, shown with the answer. Without a prediction both are folded, and they stay so in a stored
+        notebook. A prediction that is typed in later shows them beside the box at once.
+        """
         if self.choices:
             truth = str(truth)
         elif isinstance(truth, str) or np.ndim(truth) or not isinstance(truth, (numbers.Real, np.ndarray)):
             raise ConfigError(f"“{self.question}” is compared with a number, not with {shown(truth)}.")
-        self.truth = truth
-        return Comparison(self, truth)
+        self.comparison = Comparison(self, truth, why)
+        return self.comparison
 
     # ---- Display ----
 
@@ -100,11 +105,14 @@ class Prediction:
         box.observe(changed, names="value")
         title = widgets.HTML(f"<b>Predict.</b> {escape(self.question)}")
         row = [box, note] if self.choices else [box, widgets.Label(self.unit), note]
-        return widgets.VBox([title, widgets.HBox(row)])
+        hint = [widgets.HTML(folded("hint", escape(self.hint)))] if self.hint else []
+        return widgets.VBox([title, widgets.HBox(row), *hint])
 
     def _note(self) -> str:
         if self.value is None:
             return ""
+        if self.comparison is not None:
+            return escape(repr(self.comparison))
         return theme.tag("span", "muted", f"stored: {escape(self._text(self.value))}")
 
     def _text(self, value: float | str) -> str:
@@ -124,7 +132,8 @@ class Prediction:
 
     def _repr_html_(self) -> str:
         box = theme.tag("span", "blank", escape(" / ".join(self.choices) or "your answer")) + f" {escape(self.unit)}"
-        return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}</div>"
+        hint = folded("hint", escape(self.hint)) if self.hint else ""
+        return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}{hint}</div>"
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -137,10 +146,10 @@ class Prediction:
 
 
 class Comparison:
-    """A prediction compared with the true value."""
+    """A prediction compared with the true value, and the reason for it."""
 
-    def __init__(self, prediction: Prediction, truth: float | str):
-        self.prediction, self.truth = prediction, truth
+    def __init__(self, prediction: Prediction, truth: float | str, why: str = ""):
+        self.prediction, self.truth, self.why = prediction, truth, why
 
     @property
     def close(self) -> bool | None:
@@ -153,10 +162,13 @@ class Comparison:
         return abs(value - self.truth) <= 0.1 * abs(self.truth)
 
     def __repr__(self) -> str:
-        p = self.prediction
-        truth = p._text(self.truth)
-        if p.value is None:
-            return f"It is {truth}. (You made no prediction here; try the next one.)"
+        if self.prediction.value is None:
+            return f"Predict first: “{self.prediction.question}” The answer is then shown here."
+        return " ".join(filter(None, [self._verdict(), self.why]))
+
+    def _verdict(self) -> str:
+        p, truth = self.prediction, self.prediction._text(self.truth)
+        assert p.value is not None
         if self.close:
             return f"You said {p._text(p.value)}. It is {truth}: right."
         if p.choices:
@@ -166,20 +178,20 @@ class Comparison:
         return f"You said {p._text(p.value)}. It is {truth}; your answer was {by}."
 
     def _repr_html_(self) -> str:
+        why = f" {escape(self.why)}" if self.why else ""
         if self.prediction.value is None:  # the answer is folded, so that a reader can still guess
-            answer = f"It is {escape(self.prediction._text(self.truth))}."
-            title = "You made no prediction here. Show the answer all the same."
-            return card(folded(title, answer), theme.NOTE)
-        return card(escape(repr(self)), theme.GOOD if self.close else theme.CLOSE)
+            answer = f"It is {escape(self.prediction._text(self.truth))}.{why}"
+            return card(folded("The answer, for when you have predicted it", answer), theme.NOTE)
+        return card(f"{escape(self._verdict())}{why}", theme.GOOD if self.close else theme.CLOSE)
 
 
 @checked
-def predict(question: str, unit: str = "", choices: tuple[str, ...] | list[str] = ()) -> Prediction:
+def predict(question: str, unit: str = "", choices: tuple[str, ...] | list[str] = (), hint: str = "") -> Prediction:
     """Ask the learner a question. Returns the `Prediction`; `prediction.compare(truth)` shows how close it was.
 
-    unit: of a numeric answer. choices: the possible answers, if it is not a number.
+    unit: of a numeric answer. choices: the possible answers, if it is not a number. hint: is shown folded.
     """
-    return Prediction(question, unit, choices)
+    return Prediction(question, unit, choices, hint)
 
 
 _unsaved: dict[str, Any] = {}  # answers of this session that could not be saved to the file

@@ -111,9 +111,30 @@ def test_close_means_within_ten_percent(answer, truth, close):
     assert ("right" in repr(told)) is close and "You said" in repr(told)
 
 
-def test_the_truth_is_told_with_its_unit_also_without_an_answer():
-    told = ask().compare(8)
-    assert told.close is None and "8 wavefronts" in repr(told) and "You said" not in repr(told)
+def test_without_a_prediction_the_answer_is_only_behind_a_fold():
+    told = ask().compare(8, why="Eight rows meet.")
+    page = told._repr_html_()
+    assert told.close is None and "8" not in repr(told) and "Eight" not in repr(told)
+    before, _, inside = page.partition("<details")
+    assert "8 wavefronts" not in before and "It is 8 wavefronts. Eight rows meet." in inside
+
+
+def test_a_prediction_hears_the_reason():
+    told = ask().answer(4).compare(8, why="Eight rows meet.")
+    assert "8 wavefronts" in repr(told) and "Eight rows meet." in repr(told) and "<details" not in told._repr_html_()
+
+
+def test_a_prediction_that_comes_after_the_reveal_is_compared_at_once():
+    question = ask()
+    box, note = box_of(question)
+    question.compare(8)
+    box.value = "8"
+    assert "right" in note.value
+
+
+def test_a_hint_is_folded():
+    page = ask(hint="Count the rows.")._repr_html_()
+    assert page.index("<details") < page.index("Count the rows.") and "Count" not in repr(ask(hint="Count the rows."))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +151,7 @@ def test_the_truth_is_told_with_its_unit_also_without_an_answer():
     ],
 )
 def test_a_unit_stands_behind_a_number_as_one_writes_it(unit, value, told):
-    assert told in repr(lab.predict("How many?", unit=unit).compare(value)) + "."
+    assert told in lab.predict("How many?", unit=unit).compare(value)._repr_html_()
 
 
 def test_a_wrong_answer_hears_by_how_much():

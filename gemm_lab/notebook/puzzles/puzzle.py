@@ -1,0 +1,133 @@
+"""`@lab.puzzle("04_bank")` above a function: tries the function and shows at once whether it is right."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html import escape
+from typing import Any, TypeVar
+
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card, folded
+from gemm_lab.config import data_dir
+from gemm_lab.notebook.exercises import Solved, WrongAnswer
+from gemm_lab.notebook.puzzles.trying import Missed, NotWritten
+from gpu_simulator.argument_checks import checked, shown
+from gpu_simulator.errors import ConfigError, LabError
+
+F = TypeVar("F", bound=Callable[..., Any])
+Facts = list[tuple[str, str]]
+_known: dict[str, Puzzle] = {}
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """A function to write. `judge` calls it; it returns (label, value) facts, or raises `Missed` with a sentence."""
+
+    name: str
+    title: str
+    task: str
+    hint: str
+    judge: Callable[[Callable[..., Any]], Facts] = field(repr=False)
+
+    def __call__(self, function: F) -> F:
+        """As a decorator: show whether the function is right, and return it unchanged, right or wrong."""
+        from IPython.display import display
+
+        try:
+            display(self.check(function))
+        except (WrongAnswer, YourTurn) as verdict:
+            display(verdict)
+        return function
+
+    @checked
+    def check(self, function: Any) -> Solved:
+        """Try a function. Raises `WrongAnswer` for a wrong one, `ConfigError` for anything that is no function."""
+        if not callable(function):
+            raise ConfigError(
+                f"{self.title} is solved by a function: put @lab.puzzle({self.name!r}) above its def, not above "
+                f"{shown(function)}."
+            )
+        try:
+            return Solved(self.title, self.judge(function))
+        except NotWritten:
+            raise YourTurn(self) from None
+        except Missed as missed:
+            raise WrongAnswer(self, [str(missed)]) from None
+
+    @checked
+    def usable(self, function: Any) -> Callable[..., Any]:
+        """The function itself if it is right; otherwise the shipped solution, and a printed line says so.
+
+        With it, the cells below a puzzle work for a reader who has not solved it.
+        """
+        try:
+            self.check(function)
+        except LabError:
+            print(f"“{self.title}” is not solved yet, so the cells below use the lab's own function.")
+            return self.solution()
+        return function
+
+    def solution(self) -> Callable[..., Any]:
+        """The last function of notebooks/puzzles/NAME.py."""
+        path = data_dir("notebooks") / "puzzles" / f"{self.name}.py"
+        names: dict[str, Any] = {"__name__": f"puzzle_{self.name}"}
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
+        return [value for value in names.values() if inspect.isfunction(value)][-1]
+
+    def __repr__(self) -> str:
+        return f"Puzzle. {self.title}. {self.task}"
+
+    def _repr_html_(self) -> str:
+        task = f"<b>Puzzle. {escape(self.title)}.</b> {escape(self.task)}"
+        return card(task + folded("hint", escape(self.hint)), theme.TASK)
+
+
+class YourTurn(LabError):
+    """The function still returns `...`, as it was handed out."""
+
+    def __init__(self, puzzle: Puzzle):
+        self.puzzle = puzzle
+        super().__init__(f"{puzzle.title}: your turn. {puzzle.task}")
+
+    def _repr_html_(self) -> str:
+        return card(
+            f"<b>{escape(self.puzzle.title)}: your turn.</b> {escape(self.puzzle.task)}"
+            + folded("hint", escape(self.puzzle.hint)),
+            theme.TASK,
+        )
+
+
+def register(name: str, title: str, task: str, hint: str) -> Callable[[Callable[..., Facts]], Puzzle]:
+    """Decorator for a judge: makes the puzzle `name`, whose first two characters are the number of its notebook."""
+
+    def make(judge: Callable[..., Facts]) -> Puzzle:
+        if name in _known:
+            raise ConfigError(f"There are two puzzles {name}.")
+        _known[name] = Puzzle(name, title, task, hint, judge)
+        return _known[name]
+
+    return make
+
+
+@lru_cache(maxsize=1)
+def puzzles() -> dict[str, Puzzle]:
+    """All puzzles by name, in the order of the notebooks."""
+    package = importlib.import_module("gemm_lab.notebook.puzzles")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    return dict(sorted(_known.items(), key=lambda item: item[0][:2]))
+
+
+@checked
+def puzzle(name: str) -> Puzzle:
+    """A puzzle by name. Raises `LabError` for an unknown name; the message lists similar names."""
+    if name in puzzles():
+        return puzzles()[name]
+    near = difflib.get_close_matches(name, puzzles(), n=3, cutoff=0.3) or list(puzzles())[:3]
+    raise LabError(f"There is no puzzle {shown(name)}. Did you mean {', '.join(near)}?")

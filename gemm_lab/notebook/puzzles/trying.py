@@ -1,0 +1,157 @@
+"""Calls a learner's function for a puzzle and says in a sentence what is wrong with what it returned.
+
+A function that raises, returns nothing, or never ends is reported like a wrong value. Endless loops are found by
+counting executed lines, not by a clock, so that a slow computer gives the same verdict.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from gpu_simulator.argument_checks import shown
+
+MOST_LINES = 3_000_000  # lines of Python that one call may execute
+
+
+class Missed(Exception):
+    """The function does not solve the puzzle; the message is a sentence that says what is wrong."""
+
+
+class NotWritten(Exception):
+    """The function is still the one that was handed out: it returns `...`."""
+
+
+def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES) -> Any:
+    """`function(*args)`. Raises `Missed` if it raises, or executes more than `most_lines` lines of Python.
+
+    Raises `NotWritten` if it returns `...`. `KeyboardInterrupt` passes through.
+    """
+    with _LineBudget(most_lines) as budget:
+        try:
+            value = function(*args)
+        except _TooManyLines:
+            raise Missed(
+                f"{spelled(function, args)} executed more than {most_lines:,} lines and was stopped. "
+                "Does one of its loops never end?"
+            ) from None
+        except Exception as error:
+            raise Missed(f"{spelled(function, args)} raised {_described(error, function)}") from None
+        finally:
+            budget.stop()
+    if value is ...:
+        raise NotWritten
+    return value
+
+
+def expect(function: Callable[..., Any], args: tuple[Any, ...], wanted: Any, why: str = "") -> Any:
+    """Call the function and compare its value with `wanted`, exactly; returns the value.
+
+    Numbers, booleans, texts, and tuples, lists or arrays of these can be compared; a list equals a tuple with the same
+    elements. why: a sentence that follows the message. Raises `Missed` if they differ, and what `call` raises.
+    """
+    value = call(function, *args)
+    if not _same(value, wanted):
+        returned = "nothing; end it with return" if value is None else f"{shown(_plain(value), 200)}"
+        expected = "" if value is None else f"; expected {shown(_plain(wanted), 200)}"
+        raise Missed(" ".join(filter(None, [f"{spelled(function, args)} returned {returned}{expected}.", why])))
+    return value
+
+
+def expect_all(
+    function: Callable[..., Any], cases: Iterable[tuple[tuple[Any, ...], Any]], why: Callable[..., str] = lambda *_: ""
+) -> int:
+    """`expect` for each (args, wanted); `why(*args)` explains a wrong value. Returns the number of cases."""
+    count = 0
+    for args, wanted in cases:
+        expect(function, args, wanted, why(*args))
+        count += 1
+    return count
+
+
+def spelled(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
+    """The call as the learner would type it, such as `bank(132)`; long arguments are cut."""
+    name = getattr(function, "__name__", "the function")
+    return f"{name}({', '.join(shown(_plain(arg)) for arg in args)})"
+
+
+def _plain(value: Any) -> Any:
+    """The value with NumPy's scalars and arrays replaced by Python's numbers and lists, which read better."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(item) for item in value) if type(value) in (list, tuple) else value
+    return value
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    value, wanted = _plain(value), _plain(wanted)
+    if isinstance(wanted, (list, tuple)):
+        return (
+            isinstance(value, (list, tuple))
+            and len(value) == len(wanted)
+            and all(_same(mine, right) for mine, right in zip(value, wanted, strict=True))
+        )
+    if isinstance(wanted, bool) or isinstance(value, bool):
+        return isinstance(value, bool) and isinstance(wanted, bool) and value == wanted
+    if isinstance(wanted, float):
+        return isinstance(value, (int, float)) and abs(value - wanted) <= 1e-9 * max(1.0, abs(wanted))
+    try:
+        return bool(value == wanted)
+    except Exception:  # from an __eq__ of the learner's own class
+        return False
+
+
+def _described(error: Exception, function: Callable[..., Any]) -> str:
+    """The error and the line of the function where it was raised, counted from its `def`."""
+    code = getattr(function, "__code__", None)
+    lines = [
+        number
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if code is not None and frame.f_code.co_filename == code.co_filename
+    ]
+    where = f" in line {lines[-1] - code.co_firstlineno + 1} of your cell’s function" if lines and code else ""
+    said = str(error).strip().rstrip(".")
+    return f"{type(error).__name__}{where}{': ' + said if said else ''}."
+
+
+class _TooManyLines(BaseException):
+    """Raised inside the learner's function; no `except Exception` there can catch it."""
+
+
+class _LineBudget:
+    """While active, counts the executed lines of Python and raises `_TooManyLines` after `most` of them.
+
+    A debugger or a coverage tool that traces already is left alone, and then nothing is counted.
+    """
+
+    def __init__(self, most: int):
+        self._left, self._active = most, False
+
+    def __enter__(self) -> _LineBudget:
+        if sys.gettrace() is None:
+            sys.settrace(self._called)
+            self._active = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        if self._active:
+            sys.settrace(None)
+            self._active = False
+
+    def _called(self, frame: Any, event: str, arg: Any) -> Any:
+        return self._line
+
+    def _line(self, frame: Any, event: str, arg: Any) -> Any:
+        if event == "line":
+            self._left -= 1
+            if self._left < 0:
+                raise _TooManyLines
+        return self._line

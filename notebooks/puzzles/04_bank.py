@@ -1,0 +1,2 @@
+def bank(address):
+    return address // 4 % 32

@@ -1,0 +1,152 @@
+"""Puzzles: the shipped solution of each is accepted, each wrong answer refused in the right words, nothing hangs."""
+
+import importlib.util
+import inspect
+import re
+import sys
+
+import nbformat
+import numpy as np
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.config import data_dir
+from gemm_lab.notebook.exercises import WrongAnswer
+from gemm_lab.notebook.puzzles.puzzle import YourTurn, puzzles
+from gemm_lab.notebook.puzzles.trying import Missed, call, expect
+from gpu_simulator.errors import ConfigError, LabError
+
+FOLDER = data_dir("notebooks") / "puzzles"
+NAMES = sorted(puzzles())
+
+
+def functions(path):
+    """The functions of a file, in the order in which it defines them."""
+    spec = importlib.util.spec_from_file_location(f"puzzle_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    mine = [f for f in vars(module).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
+    return sorted(mine, key=lambda f: f.__code__.co_firstlineno)
+
+
+def test_every_puzzle_has_a_solution_and_wrong_answers_and_nothing_else_is_there():
+    assert {path.stem for path in FOLDER.glob("*.py")} == set(NAMES)
+    assert {path.stem for path in (FOLDER / "wrong").glob("*.py")} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_solution_is_accepted(name):
+    solved = lab.puzzle(name).check(functions(FOLDER / f"{name}.py")[-1])
+    assert solved.facts and "solved" in repr(solved)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_answers_are_refused_in_the_right_words(name):
+    wrong = [f for f in functions(FOLDER / "wrong" / f"{name}.py") if not f.__name__.startswith("_")]
+    assert len(wrong) >= 3
+    for function in wrong:
+        says = function.__doc__.strip()
+        with pytest.raises(WrongAnswer) as refusal:
+            lab.puzzle(name).check(function)
+        assert says in str(refusal.value), f"{function.__name__}: {refusal.value}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_puzzle_that_is_not_written_yet_shows_the_task_and_no_answer(name):
+    handed_out = re.search(r"\w+\((.*?)\)", lab.puzzle(name).task)
+    assert handed_out, "the task shows the call, such as bank(address)"
+    with pytest.raises(YourTurn) as turn:
+        lab.puzzle(name).check(lambda *args: ...)
+    assert "expected" not in str(turn.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_hint_is_folded(name):
+    task = lab.puzzle(name)
+    page = task._repr_html_()
+    assert page.index("<details") < page.index("hint") and task.hint not in repr(task)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_notebook_hands_it_out_unsolved(name):
+    (path,) = data_dir("notebooks").glob(f"{name[:2]}_*.ipynb")
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    handed_out = [source for source in cells if f'@lab.puzzle("{name}")' in source]
+    assert len(handed_out) == 1 and "..." in handed_out[0]
+
+
+# ---- What a function may do wrong ----
+
+
+def test_the_decorator_shows_the_verdict_and_leaves_the_function_alone(capsys):
+    def bank(address):
+        return address % 32
+
+    assert lab.puzzle("04_bank")(bank) is bank
+    assert "not yet" in capsys.readouterr().out
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(ConfigError, match="above its def"):
+        lab.puzzle("04_bank").check(4)
+    with pytest.raises(LabError, match="04_bank"):
+        lab.puzzle("04_bnk")
+
+
+def test_an_error_names_its_line():
+    def broken(x):
+        y = x
+        return y / 0
+
+    with pytest.raises(Missed, match=r"broken\(3\) raised ZeroDivisionError in line 3"):
+        call(broken, 3)
+
+
+def test_a_loop_that_never_ends_is_stopped_even_if_it_catches_everything():
+    def stubborn():
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:
+                pass
+
+    before = sys.gettrace()
+    with pytest.raises(Missed, match="never end"):
+        call(stubborn, most_lines=1000)
+    assert sys.gettrace() is before
+
+
+def test_interrupting_the_kernel_is_no_wrong_answer():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        call(interrupted)
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [(np.int64(3), 3), ([1, 2], (1, 2)), (np.arange(3), [0, 1, 2]), (0.1 + 0.2, 0.3), (2, 2.0), ("a", "a")],
+)
+def test_equal_values_of_other_types_are_equal(value, wanted):
+    assert expect(lambda: value, (), wanted) is value
+
+
+@pytest.mark.parametrize("value", [2, [1], [1, 2, 3], "1, 2", None, True, {1, 2}, np.zeros((2, 2))])
+def test_unequal_values_are_not(value):
+    with pytest.raises(Missed):
+        expect(lambda: value, (), (1, 2))
+    with pytest.raises(Missed):
+        expect(lambda: value, (), 1)
+
+
+def test_an_object_that_fails_to_compare_is_just_wrong():
+    class Odd:
+        def __eq__(self, other):
+            raise ValueError
+
+        __hash__ = None
+
+    with pytest.raises(Missed):
+        expect(Odd, (), 1)
