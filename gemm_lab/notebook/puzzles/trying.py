@@ -39,6 +39,8 @@ def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES)
                 f"{spelled(function, args)} executed more than {most_lines:,} lines and was stopped. "
                 "Does one of its loops never end?"
             ) from None
+        except Missed:  # from an argument that refuses what the learner does with it
+            raise
         except Exception as error:
             raise Missed(f"{spelled(function, args)} raised {_described(error, function)}") from None
         finally:
@@ -48,17 +50,21 @@ def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES)
     return value
 
 
-def expect(function: Callable[..., Any], args: tuple[Any, ...], wanted: Any, why: str = "") -> Any:
+def expect(
+    function: Callable[..., Any], args: tuple[Any, ...], wanted: Any, why: str | Callable[[Any], str] = ""
+) -> Any:
     """Call the function and compare its value with `wanted`, exactly; returns the value.
 
     Numbers, booleans, texts, and tuples, lists or arrays of these can be compared; a list equals a tuple with the same
-    elements. why: a sentence that follows the message. Raises `Missed` if they differ, and what `call` raises.
+    elements. why: a sentence that follows the message, or a function that makes one from the wrong value. Raises
+    `Missed` if they differ, and what `call` raises.
     """
     value = call(function, *args)
     if not _same(value, wanted):
         returned = "nothing; end it with return" if value is None else f"{shown(_plain(value), 200)}"
         expected = "" if value is None else f"; expected {shown(_plain(wanted), 200)}"
-        raise Missed(" ".join(filter(None, [f"{spelled(function, args)} returned {returned}{expected}.", why])))
+        reason = why(value) if callable(why) else why
+        raise Missed(" ".join(filter(None, [f"{spelled(function, args)} returned {returned}{expected}.", reason])))
     return value
 
 
