@@ -23,13 +23,13 @@ class Missed(Exception):
 
 
 class NotWritten(Exception):
-    """The function is still the one that was handed out: it returns `...`."""
+    """The function is not finished: it returns `...`, or a tuple or list that contains it."""
 
 
 def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES) -> Any:
     """`function(*args)`. Raises `Missed` if it raises, or executes more than `most_lines` lines of Python.
 
-    Raises `NotWritten` if it returns `...`. `KeyboardInterrupt` passes through.
+    Raises `NotWritten` if the value contains `...`. `KeyboardInterrupt` passes through.
     """
     with _LineBudget(most_lines) as budget:
         try:
@@ -45,9 +45,14 @@ def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES)
             raise Missed(f"{spelled(function, args)} raised {_described(error, function)}") from None
         finally:
             budget.stop()
-    if value is ...:
+    if _unfinished(value):
         raise NotWritten
     return value
+
+
+def _unfinished(value: Any) -> bool:
+    """Whether the value is `...`, or a tuple or list that contains it."""
+    return value is ... or (isinstance(value, (tuple, list)) and any(map(_unfinished, value)))
 
 
 def expect(

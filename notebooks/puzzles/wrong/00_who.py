@@ -16,11 +16,6 @@ def without_remainder(row, col):
     return col // 32, row // 32, row + 32 * col
 
 
-def by_the_wrong_side(row, col):
-    """A block has threads 0 to 1023"""
-    return col // 32, row // 32, 32 * row + col
-
-
 def only_the_thread(row, col):
     """Return three whole numbers"""
     return row % 32 + 32 * (col % 32)
