@@ -10,7 +10,7 @@ from gemm_lab.notebook.colab import is_setup
 from gemm_lab.published import published
 from gpu_simulator.hardware.data_sheets import GPUS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 REFERENCES = (ROOT / "REFERENCES.md").read_text(encoding="utf-8")
 ENTRIES = {
     title: " ".join(body.split())
