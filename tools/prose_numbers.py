@@ -29,6 +29,7 @@ from tools.generated_text import unmarked
 UNITS = r"TFLOPS|GFLOPS|GFLOP/s|TB/s|GB/s|%|percent|times"
 NUMBER = r"(?<![\w.,^/*%+-])(\d[\d,]*(?:\.\d+)?)"
 FOUND = re.compile(rf"{NUMBER}(?: (?:to|and) (\d[\d,]*(?:\.\d+)?))?[ \u00a0\u202f]?({UNITS})(?![\w]|\s*\d)")
+# The keys of REFERENCES.md. “document” counts as well while notebooks 00 to 05 say it.
 KEYS = "tiling text|T4 article|Ampere article|H100 report|B200 walk-through"
 SOURCE = re.compile(
     r"\b(published|documents?|data sheet|white ?paper|arXiv|{})\b|`({})`".format(

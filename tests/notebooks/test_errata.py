@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gemm_lab.model.tile_layout import TileLayout
+from gpu_simulator.hardware.fragments import c_coordinates
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("It says", "Right", "How we know")
@@ -31,7 +32,7 @@ ERRATA = {
         None,
     ),
     ("Ampere article", "Padding leaves no conflict"): (
-        "tears every second sector in two",
+        "tears the sectors of every second row in two",
         ("07", 'opcode.startswith("cp.async.cg")'),
     ),
     ("H100 report", "MFU against the TF32 peak"): (
@@ -144,6 +145,12 @@ def test_a_notebook_that_follows_a_text_leads_to_the_appendix(number):
 def test_padding_on_the_t4_costs_a_tenth():
     tiles, padding = 2 * (256 * 64 + 64 * 128), 16 * 256 + 16 * 64
     assert (tiles, padding) == (49_152, 4_096 + 1_024) and round(padding / tiles, 1) == 0.1 and tiles == 6_144 * 8
+
+
+def test_c_and_d_of_m16n8k8_are_16_by_8():
+    held = c_coordinates().reshape(-1, 2)
+    assert {tuple(place) for place in held.tolist()} == {(row, column) for row in range(16) for column in range(8)}
+    assert len(held) == 16 * 8
 
 
 def test_an_xor_has_no_single_stride_and_padding_has():
