@@ -57,23 +57,36 @@ def unlinked(texts: list[str]) -> list[str]:
 
 
 def wrong_at_the_end(texts: list[str]) -> list[str]:
-    """What is missing among the last cells: a table, what one can do now, and three to five things to read."""
+    """What is missing among the last cells: a table, what one can do now, and three to five things to read.
+
+    A thing to read has an author, a title (“…” or *…*) and an address that REFERENCES.md has under this title, or a link to
+    its entry there.
+    """
     found, last = [], texts[-8:]
     if not any(re.search(r"^\|.+\|\n\|[-| ]+\|\n\|", text, flags=re.M) for text in texts[-12:]):
         found.append("no table")
     can = [text for text in last if text.startswith("## What you can do now\n")]
-    if not can or "ou can " not in can[0].split("\n", 1)[1]:
+    if not can or not 3 <= len(re.findall(r"^- [A-Z].+\.$", can[0], flags=re.M)) <= 6:
         found.append("it does not say what you can do now")
     reading = [text for text in last if text.startswith("## Further reading\n")]
-    entries = re.findall(r"^- ([^,\[]+)[^\[]*\[“(.+?)”\]\((\S+)\)", reading[0], flags=re.M) if reading else []
+    entries = re.findall(r"^- (.+)$", reading[0], flags=re.M) if reading else []
     if not 3 <= len(entries) <= 5:
-        found.append(f"{len(entries)} entries of further reading by author, title and address")
-    for _, title, address in entries:
-        if f"<{address}>" not in REFERENCES:
-            found.append(f"{address} is not in REFERENCES.md")
-        if not any(f"<{address}>" in body and f"“{title}”" in body for body in ENTRIES.values()):
-            found.append(f"“{title}” is not the title there")
-    return found
+        found.append(f"{len(entries)} entries of further reading")
+    return found + [said for entry in entries if (said := wrong_reading(entry))]
+
+
+def wrong_reading(entry: str) -> str | None:
+    """What is wrong with an entry of further reading."""
+    if re.search(r"\]\(\.\./REFERENCES\.md#[\w-]+\)", entry):
+        return None
+    match = re.fullmatch(r"([^“*]+), (?:“(.+?)”|\*(.+?)\*)(?:,| \(|:).*<(https://[^>\s]+)>\.?|.*", entry)
+    if not match[1]:
+        return f"no author, title and address: {entry}"
+    title, address = (match[2] or match[3]).lower(), match[4]
+    titled = [key for key, body in ENTRIES.items() if f"“{title}”" in body.lower() or title == key.lower()]
+    if f"<{address}>" not in REFERENCES:
+        return f"{address} is not in REFERENCES.md"
+    return None if any(f"<{address}>" in ENTRIES[key] for key in titled) else f"“{title}” is not the title there"
 
 
 # ---- REFERENCES.md ----
@@ -156,9 +169,11 @@ def test_no_file_names_a_source_without_a_name():
 
 END = [
     "| a | b |\n|---|---|\n| 1 | 2 |",
-    "## What you can do now\n\nYou can count.",
+    "## What you can do now\n\n- Count.\n- Read.\n- Write `mma`.",
     "## Further reading\n\n"
-    + "- NVIDIA, [“Kernel Profiling Guide”](https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html).\n" * 3,
+    "- NVIDIA, “Kernel Profiling Guide” (what stalls mean): <https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html>\n"
+    "- NVIDIA, *PTX ISA*, “mma”: <https://docs.nvidia.com/cuda/parallel-thread-execution/>\n"
+    "- The [T4 article](../REFERENCES.md#t4-article).\n",
 ]
 
 
@@ -171,10 +186,14 @@ def test_a_good_end_passes():
     [
         (0, "|---|---|", "", "no table"),
         (1, "## What you can do now", "## The end", "what you can do"),
+        (1, "- Read.\n", "", "what you can do"),
         (2, "## Further", "## Other", "0 entries"),
-        (2, "NVIDIA, [“Kernel", "[“Kernel", "0 entries"),
+        (2, "- NVIDIA, *PTX", "NVIDIA, *PTX", "2 entries"),
+        (2, "NVIDIA, “Kernel", "“Kernel", "no author"),
+        (2, "<https://docs.nvidia.com/cuda/parallel-thread-execution/>", "the web", "no author"),
         (2, "index.html", "other.html", "not in REFERENCES.md"),
         (2, "Kernel Profiling", "Profiling", "not the title"),
+        (2, "*PTX ISA*", "*CUTLASS*", "not the title"),
     ],
 )
 def test_a_poor_end_is_seen(cell, old, new, said):
