@@ -27,6 +27,7 @@ _HOMES = {
     "predict": "gemm_lab.notebook.predict",
     "exercise": "gemm_lab.notebook.exercises",
     "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
+    "swizzle_puzzle": "gemm_lab.notebook.widgets.swizzle_puzzle",
 }
 __all__ = [
     "Kernel",
@@ -43,6 +44,7 @@ __all__ = [
     "predict",
     "roofline",
     "swizzle",
+    "swizzle_puzzle",
     "tiled_matmul",
 ]
 __version__ = "0.1.0"
