@@ -2,27 +2,42 @@
 import { chunkBits, range, rowBits } from "./puzzle_rules.js";
 import { h, svg } from "./theme.js";
 
-const BOX = 54, GAP = 5, SPACE = 20, BYTE = 24, TALL = 28, LEGEND = 18, GATE = 9, LANE = 12, APART = 15;
+const GAP = 5, TALL = 28, LEGEND = 18, GATE = 9, LANE = 12, APART = 15;
+const WIDE = { box: 54, space: 20, byte: 24 }, NARROW = { box: 44, space: 10, byte: 18 };
 
 // toggle(row bit, chunk bit): adds the wire, or removes it.
 export function wireBoard({ goal, toggle }) {
   let chosen = null, view = null; // chosen: {kind, bit}, the end of a wire that waits for its other end
   const rows = rowBits(goal), across = chunkBits(goal), within = Math.log2(goal.chunk_bytes);
-  const rowX = (bit) => (rows - 1 - bit) * (BOX + GAP);
-  const chunkX = (bit) => rows * (BOX + GAP) + SPACE + (across - 1 - bit) * (BOX + GAP);
-  const byteX = (bit) => rows * (BOX + GAP) + across * (BOX + GAP) + 2 * SPACE + (within - 1 - bit) * (BYTE + 3);
-  const width = byteX(0) + BYTE, bottom = LEGEND + TALL, height = bottom + 2 * GATE + rows * LANE - 2;
-  const button = (kind, bit, x) => h("button", { class: "gl-bit", style: `left:${x}px;top:${LEGEND}px;width:${BOX}px;height:${TALL}px`,
-    onclick: () => click(kind, bit) });
-  const buttons = { row: range(rows).map((bit) => button("row", bit, rowX(bit))), chunk: range(across).map((bit) => button("chunk", bit, chunkX(bit))) };
-  const bytes = range(within).map((bit) => h("div", { class: "gl-bit gl-byte", "aria-hidden": "true",
-    style: `left:${byteX(bit)}px;top:${LEGEND}px;width:${BYTE}px;height:${TALL}px` }, "0"));
-  const legend = (x, wide) => h("div", { class: "gl-legend", style: `left:${x}px;width:${wide}px` });
-  const legends = [legend(rowX(rows - 1), rows * (BOX + GAP) + SPACE - 4), legend(chunkX(across - 1), across * (BOX + GAP) + SPACE - 4),
-    legend(byteX(within - 1), within * (BYTE + 3))];
-  const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-  const root = h("div", { class: "gl-wires", role: "group", "aria-label": "bits of the address", style: `width:${width}px;height:${height}px`,
+  let size = WIDE;
+  const rowX = (bit) => (rows - 1 - bit) * (size.box + GAP);
+  const chunkX = (bit) => rows * (size.box + GAP) + size.space + (across - 1 - bit) * (size.box + GAP);
+  const byteX = (bit) => (rows + across) * (size.box + GAP) + 2 * size.space + (within - 1 - bit) * (size.byte + 3);
+  const bottom = LEGEND + TALL, height = bottom + 2 * GATE + rows * LANE - 2;
+  const button = (kind, bit) => h("button", { class: "gl-bit", onclick: () => click(kind, bit) });
+  const buttons = { row: range(rows).map((bit) => button("row", bit)), chunk: range(across).map((bit) => button("chunk", bit)) };
+  const bytes = range(within).map(() => h("div", { class: "gl-bit gl-byte", "aria-hidden": "true" }, "0"));
+  const legends = range(3).map(() => h("div", { class: "gl-legend" }));
+  const drawing = svg("svg", { height, "aria-hidden": "true" });
+  const root = h("div", { class: "gl-wires", role: "group", "aria-label": "bits of the address",
     onkeydown: (event) => event.key === "Escape" && ((chosen = null), draw()) }, drawing, legends, [...buttons.row].reverse(), [...buttons.chunk].reverse(), bytes);
+
+  // Places everything; the boxes are narrower where there is less room.
+  function arrange() {
+    size = view.room < 480 ? NARROW : WIDE;
+    const width = byteX(0) + size.byte, put = (element, x, wide) => {
+      element.style.left = `${x}px`;
+      element.style.width = `${wide}px`;
+    };
+    root.style.width = `${width}px`;
+    root.style.height = `${height}px`;
+    drawing.setAttribute("width", width);
+    for (const [kind, x] of [["row", rowX], ["chunk", chunkX]]) buttons[kind].forEach((one, bit) => put(one, x(bit), size.box));
+    bytes.forEach((one, bit) => put(one, byteX(bit), size.byte));
+    put(legends[0], rowX(rows - 1), rows * (size.box + GAP) + size.space - 4);
+    put(legends[1], chunkX(across - 1), across * (size.box + GAP) + size.space - 4);
+    put(legends[2], byteX(within - 1), within * (size.byte + 3));
+  }
 
   function click(kind, bit) {
     if (!chosen || chosen.kind === kind) chosen = chosen?.bit === bit ? null : { kind, bit };
@@ -36,6 +51,7 @@ export function wireBoard({ goal, toggle }) {
 
   function show(given) {
     view = given;
+    arrange();
     draw();
   }
 
@@ -61,8 +77,8 @@ export function wireBoard({ goal, toggle }) {
 
   // From the row bit down to its lane, along it, and up into the gate below the chunk bit.
   function wire([from, to]) {
-    const x = rowX(from) + BOX / 2, y = bottom + 2 * GATE + 2 + from * LANE;
-    const end = chunkX(to) + BOX / 2 + ((rows - 1) / 2 - from) * APART, gate = bottom + GATE;
+    const x = rowX(from) + size.box / 2, y = bottom + 2 * GATE + 2 + from * LANE;
+    const end = chunkX(to) + size.box / 2 + ((rows - 1) / 2 - from) * APART, gate = bottom + GATE;
     const on = (view.selected.row >> from) & 1 ? "gl-on" : "";
     return [svg("path", { class: `gl-wire ${on}`, d: `M${x} ${bottom}V${y}H${end}V${gate + 6}` }),
       svg("circle", { class: `gl-joint ${on}`, cx: end, cy: y, r: 2.5 }),

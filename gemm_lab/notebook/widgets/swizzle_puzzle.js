@@ -47,7 +47,8 @@ export function render({ model, el }) {
   const undo = h("button", { onclick: () => past.length && change(past.pop(), "Undone.", true) }, "Undo");
   const again = h("button", { onclick: () => change(plainState(goal), `Every ${unit} is back at its place.`) }, "Start again");
   const hint = h("details", { class: "gl-hint" }, h("summary", {}, "Hint"), h("p", {}, goal.hint));
-  const verdict = h("div", { class: "gl-verdict gl-said", role: "status", "aria-live": "polite" });
+  const verdict = h("div", { class: "gl-verdict gl-said" });
+  const heard = h("div", { class: "gl-unseen gl-heard", role: "status", "aria-live": "polite" }); // for a screen reader
   const left = h("div", {}, h("div", { class: "gl-title" }, "The tile", h("span", { class: "gl-muted" }, `a line for each row, across the ${goal.banks} banks`)),
     tile.root, h("div", { class: "gl-drain" }, steppers.map((one) => one.root), !wires && [undo, again]));
   const right = h("div", {}, title, queues.board, queues.player);
@@ -58,7 +59,7 @@ export function render({ model, el }) {
     wires && h("div", { class: "gl-title gl-bitshead" }, "The bits of the address", h("span", { class: "gl-muted" },
       "click a row bit, then a chunk bit: chunk bit ^= row bit"), h("span", { class: "gl-end" }, undo, again)),
     wires && h("div", { class: "gl-gates" }, wires.root, sums),
-    verdict);
+    verdict, heard);
   el.append(root);
 
   // ---- State ----
@@ -104,11 +105,11 @@ export function render({ model, el }) {
 
   function reason(lanes, count) {
     if (count === 1) return shown === "copy" ? "Its sectors all move whole and in the same way." : `No two of its ${unit}s lie in the same bank.`;
-    if (shown === "copy") return "Its sectors are torn, or they do not all move in one way and to one line.";
+    if (shown === "copy") return "Its sectors are torn, or do not all move in one way.";
     const met = new Map();
     for (const [row, chunk] of lanes) met.set(layout.groupOf(row, chunk), (met.get(layout.groupOf(row, chunk)) ?? 0) + 1);
     const [group, most] = [...met].reduce((a, b) => (b[1] > a[1] ? b : a));
-    return `${most} of its ${unit}s lie in bank${goal.chunk_bytes > 4 ? "s" : ""} ${banksOf(goal, group)} and wait for each other.`;
+    return `${most} of its ${unit}s wait for bank${goal.chunk_bytes > 4 ? "s" : ""} ${banksOf(goal, group)}.`;
   }
 
   function say(found, lanes, count) {
@@ -117,8 +118,8 @@ export function render({ model, el }) {
     if (!solved) {
       const red = goal.lights.filter((_, n) => !found[n].green).map(([, name]) => name);
       const name = accessName(lanes).replace(/^(row|column)/, (word) => word[0].toUpperCase() + word.slice(1));
-      verdict.replaceChildren(h("span", {}, action && `${action} `, `${name} in ${plural(count, "wavefront")}. ${reason(lanes, count)}`),
-        h("span", { class: "gl-muted" }, `Still red: ${red.join(" and ")}.${found[goal.lights.findIndex(([key]) => key === shown)].green ? " Choose it to see its queues." : ""}`));
+      verdict.replaceChildren(h("span", {}, `${name} in ${plural(count, "wavefront")}. ${reason(lanes, count)}`),
+        h("span", { class: "gl-muted" }, action && `${action} `, `Still red: ${red.join(" and ")}.${found[goal.lights.findIndex(([key]) => key === shown)].green ? " Choose it to see its queues." : ""}`));
       return;
     }
     const { kind } = formula(goal, state), words = { plain: "Padding alone makes this layout.", xor: "This layout is an XOR with bits of the row.",
@@ -158,7 +159,7 @@ export function render({ model, el }) {
     });
     const plain = goal.rows * goal.chunks * goal.chunk_bytes, more = layout.bytes - plain;
     bytes.replaceChildren(h("b", {}, `${layout.bytes.toLocaleString("en")} bytes`),
-      h("span", { class: "gl-muted" }, more ? `${more.toLocaleString("en")} of them unused` : can("padding") ? "none unused" : "no padding here"));
+      h("span", { class: "gl-muted" }, more ? `${more.toLocaleString("en")} unused` : can("padding") ? "none unused" : "no padding here"));
     const lanes = accesses(goal, shown)[accessOf(goal, shown, selected.row, selected.chunk)], passes = served(goal, layout, shown, lanes);
     tile.show({ layout, cell, tall, dark, selected, padding: state.padding, lanes: new Set(lanes.map((lane) => lane.join(" "))) });
     const says = accessName(lanes);
@@ -167,10 +168,12 @@ export function render({ model, el }) {
     left.style.width = `${LABEL + groups * cell}px`;
     right.style.width = `${groups * cell}px`;
     for (const one of steppers) one.show();
-    wires?.show({ state, selected });
+    wires?.show({ state, selected, room });
     if (wires) showSums();
     undo.disabled = !past.length;
     say(found, lanes, passes.count);
+    const all = [...verdict.children].map((one) => one.textContent).join(" ");
+    heard.textContent = action && !all.includes(action) ? `${action} ${all}` : all;
   }
 
   const unlisten = listen(model, STATE, () => {

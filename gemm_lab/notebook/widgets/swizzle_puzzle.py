@@ -23,7 +23,7 @@ from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.swizzle import LayoutError
 
 STATE = ("hand", "wires", "padding", "shift")
-WAYS = {"wires": "Wires", "padding": "Padding", "shift": "A rotation of rows"}
+WAYS = {"wires": "wires", "padding": "padding", "shift": "rotation of rows"}
 
 
 class ImpossibleLayout(LayoutError, traitlets.TraitError):
@@ -104,9 +104,8 @@ class SwizzlePuzzle(PicturedWidget):
             raise ImpossibleLayout("A wire is a pair [row bit, chunk bit].")
         for way, used in (("wires", wires), ("padding", padding), ("shift", shift)):
             if used and way not in self._goal.ways:
-                allowed = [WAYS[name].lower() for name in self._goal.ways]
-                others = f" Allowed are {' and '.join(allowed)}, and exchanging" if allowed else " You can exchange"
-                raise ImpossibleLayout(f"{WAYS[way]} is not part of the goal “{self.goal}”.{others} chunks of a row.")
+                allowed = ", ".join(["the exchange of chunks in a row", *(WAYS[name] for name in self._goal.ways)])
+                raise ImpossibleLayout(f"The goal “{self.goal}” allows no {WAYS[way]}; it allows {allowed}.")
         try:
             return PuzzleLayout(tile, _tuples(hand), _tuples(wires), shift, padding)
         except LayoutError as error:
