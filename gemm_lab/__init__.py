@@ -5,6 +5,7 @@ lab.here()                              what this machine can do
 lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
 lab.ladder("t4").bench([4096]).plot()   compare all rungs with cuBLAS
 lab.swizzle(rows=64, row_bytes=128)     show the banks that an access uses
+lab.swizzle_puzzle("toy")               find by hand a layout that is free of bank conflicts
 """
 
 from __future__ import annotations
