@@ -10,6 +10,7 @@ from gemm_lab.notebook.predict import predict
 from gemm_lab.notebook.puzzles.puzzle import puzzle
 from gemm_lab.notebook.show import figure
 from gemm_lab.notebook.widgets.swizzle_explorer import swizzle
+from gemm_lab.notebook.widgets.swizzle_puzzle import swizzle_puzzle
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu
 from gpu_simulator.hardware.occupancy import occupancy
@@ -30,6 +31,7 @@ __all__ = [
     "puzzle",
     "roofline",
     "swizzle",
+    "swizzle_puzzle",
     "tiled_matmul",
 ]
 __version__: str

@@ -7,6 +7,7 @@ widgets.wavefronts(run)   the shared-memory accesses of a compiled kernel, one w
 widgets.mbarrier()        the phases of an mbarrier, step by step, and the effect of a wrong parity
 widgets.block_order(…)    which output tiles run at the same time, and how many reads L2 then saves
 widgets.TileExplorer(…)   a block tile on the roofline of a GPU, and what limits its speed
+lab.swizzle_puzzle(…)     invent a swizzle by hand; its module swizzle_puzzle has the same name
 """
 
 import importlib
