@@ -5,6 +5,7 @@ lab.here()                              what this machine can do
 lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
 lab.ladder("t4").bench([4096]).plot()   compare all rungs with cuBLAS
 lab.swizzle(rows=64, row_bytes=128)     show the banks that an access uses
+lab.zoom(run)                           one product from DRAM to address bits, step by step
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _HOMES = {
     "predict": "gemm_lab.notebook.predict",
     "exercise": "gemm_lab.notebook.exercises",
     "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
+    "zoom": "gemm_lab.notebook.widgets.zoom",
 }
 __all__ = [
     "Kernel",
@@ -44,6 +46,7 @@ __all__ = [
     "roofline",
     "swizzle",
     "tiled_matmul",
+    "zoom",
 ]
 __version__ = "0.1.0"
 

@@ -9,6 +9,7 @@ from gemm_lab.notebook.exercises import exercise
 from gemm_lab.notebook.predict import predict
 from gemm_lab.notebook.show import figure
 from gemm_lab.notebook.widgets.swizzle_explorer import swizzle
+from gemm_lab.notebook.widgets.zoom import zoom
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu
 from gpu_simulator.hardware.occupancy import occupancy
@@ -29,6 +30,7 @@ __all__ = [
     "roofline",
     "swizzle",
     "tiled_matmul",
+    "zoom",
 ]
 __version__: str
 
