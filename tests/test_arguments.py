@@ -104,6 +104,7 @@ FUNCTIONS = {
     "occupancy": lambda value: lab.occupancy("t4", value, 64, 0),
     "swizzle": lab.swizzle,
     "bits": lambda value: lab.swizzle(64, 64, "swizzle", bits=value),
+    "zoom": lambda value: lab.zoom(level=value),
     "tile": widgets.TileExplorer,
     "selected": lambda value: lab.swizzle(selected=value),
     "predicted": lambda value: lab.swizzle(predict=value),

@@ -92,6 +92,8 @@ class Recorder(Observer):
         self.followed = followed_sites(resident.program)
         self.touches: list[tuple] = []
         self.bulks: list[list] = []
+        self.products_read: dict[int, list] = {}  # warp -> chunks that the wgmma of its warpgroup reads
+        self.before = (0, 0, 0)
 
     # ---- What the machine tells between the two calls of `stopped` ----
 
@@ -145,7 +147,6 @@ class Recorder(Observer):
             if group // each == self.rank:
                 chunks = [np.unique(part[row]) * 16 for part in sources]
                 first = group % each * 4
-                self.products_read = getattr(self, "products_read", {})
                 for warp in range(first, min(first + 4, resident.warps_per_block)):
                     self.products_read[warp] = chunks
 
@@ -154,8 +155,6 @@ class Recorder(Observer):
         parts = [part for part in (product.index_a, product.index_b) if part is not None]
         self.bulks.append([product.lane, np.unique(np.concatenate([p.reshape(-1) for p in parts])) * 16 + first,
                            None, 0, False, 0])  # fmt: skip
-
-    products_read: dict[int, list]
 
     # ---- Probes ----
 
@@ -207,21 +206,21 @@ class Recorder(Observer):
         return warp if block == self.rank else None
 
     def bulk_events(self, item, site: int, counts) -> None:
+        waves, ideal = ((now - then) // len(self.bulks) for now, then in zip(
+            (counts.wavefronts, counts.ideal), (self.before[0], self.before[2]), strict=True))  # fmt: skip
         for lane, chunks, outside, sectors, writes, width in self.bulks:
             warp = self.warp_of(int(lane))
             if warp is None:
                 continue
-            product = item.family == "tcgen05"
-            shares = len(self.bulks)
-            inside = None if chunks is None else np.sort(self.within(chunks))
-            pieces = None if outside is None else np.unique(outside // 16 * 16)
-            paired = chunks is not None and outside is not None and width == 16 and len(chunks) == len(outside)
-            self.add(
-                Event(site, warp, "mma" if product else "bulk", width, outside=outside is not None, writes=writes,
-                      shared_bytes=inside, outside_bytes=pieces, sectors=int(sectors),
-                      pair=(self.within(chunks), outside) if paired else None,
-                      waves=(counts.wavefronts - self.before[0]) // shares, ideal=(counts.ideal - self.before[2]) // shares)
-            )  # fmt: skip
+            event = Event(site, warp, "mma" if item.family == "tcgen05" else "bulk", width, writes=writes)
+            event.waves, event.ideal, event.sectors = waves, ideal, int(sectors)
+            if chunks is not None:
+                event.shared_bytes = np.sort(self.within(chunks))
+            if outside is not None:
+                event.outside, event.outside_bytes = True, np.unique(outside // 16 * 16)
+                if chunks is not None and width == 16 and len(chunks) == len(outside):
+                    event.pair = self.within(chunks), outside
+            self.add(event)
 
     def costs(self, item, counts, warps: int) -> dict[str, np.ndarray]:
         """The wavefronts, ideal wavefronts and sectors of each warp in the instruction that has just been executed."""
@@ -253,7 +252,7 @@ class Recorder(Observer):
         return found
 
     def events(self, item, site: int, lanes, rows, active, counts) -> None:
-        resident, origins = self.resident, self.origins
+        origins = self.origins
         outside = next((t for t in self.touches if not t[1]), None)
         inside = next((t for t in self.touches if t[1]), None)
         what, source = self.kind(item, outside, inside), None if outside is None else outside[2]

@@ -1,4 +1,4 @@
-"""Finds the rule by which a tile lies in shared memory, from the addresses that a kernel used: rows, padding, an XOR."""
+"""Finds how a tile lies in shared memory, from the addresses that a kernel used: rows, padding, an XOR."""
 
 from __future__ import annotations
 

@@ -20,6 +20,8 @@ MOST_SENT = 4000  # events
 MOST_BYTES = 1_900_000  # of the scene as JSON
 MOST_CELLS = 64  # of the picture of who owns which part of a block tile, along each side
 NAMES = "ABCD"
+_COLUMNS = "line op warp what width waves ideal sectors s sb g gb outside writes rs rsb ro rob k tile corner says"
+# Of the table of events; s, g, rs, ro are numbers of patterns, and sb, gb, rsb, rob their base addresses
 
 
 class Table:
@@ -136,7 +138,7 @@ class Scene:
 
     def owners(self, tile: int) -> dict:
         """Which warp multiplies, or at least writes, which part of a block tile: a coarse picture of warp numbers."""
-        (row, column), (height, width, _), (m, n, _) = self.tiles[0][tile], self.tile, self.size
+        (row, column), (height, width, _) = self.tiles[0][tile], self.tile
         step_m, step_n = max(1, height // MOST_CELLS), max(1, width // MOST_CELLS)
         cells = np.full((-(-height // step_m), -(-width // step_n)), -1)
         how = "multiplies"
@@ -270,9 +272,7 @@ class Scene:
 
     def _scene(self, warp: int, chosen: list[tuple[int, Event]]) -> dict:
         patterns, opcodes, said, pieces = Table(), Table(), Table(), Table()
-        columns: dict[str, list] = {name: [] for name in (
-            "line", "op", "warp", "what", "width", "waves", "ideal", "sectors", "s", "sb", "g", "gb", "outside", "writes",
-            "rs", "rsb", "ro", "rob", "k", "tile", "corner", "says")}  # fmt: skip
+        columns: dict[str, list] = {name: [] for name in _COLUMNS.split()}
         whats = ["load", "store", "atomic", "ldmatrix", "stmatrix", "copy", "bulk", "tile", "mma"]
         for number, event in chosen:
             item = self.program.sites[event.site]
@@ -300,7 +300,7 @@ class Scene:
             "owners": {str(tile): self.owners(tile) for tile in used[:8]},
             "shared": {"bytes": self.launch.smem_bytes, "held": self.lines_held, "layouts": self.layouts},
             "mma": self.mma,
-            "why": self.speaker.why(),
+            "why": self.speaker.why(warp, [event for _, event in chosen]),
             "lines": [[number, text] for _, number, text in self.listing],
             "whats": whats,
             "opcodes": opcodes.values,

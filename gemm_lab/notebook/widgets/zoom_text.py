@@ -116,39 +116,43 @@ class Speaker:
 
     # ---- What is missing ----
 
-    def why(self) -> dict[str, str]:
-        """Level -> one sentence about why it is empty, for those that are."""
+    def why(self, warp: int, chosen: list) -> dict[str, str]:
+        """Level -> one sentence about why it is empty, for those that are. chosen: the events of the warp."""
         scene, found = self.scene, {}
-        events = scene.log.events
+        events, kind = scene.log.events, (scene.mma or {}).get("kind")
         lanes = any(event.shared is not None for event in events)
-        inside = lanes or any(event.shared_bytes is not None for event in events)
-        if not any(event.outside for event in events):
-            found["dram"] = "This block reads and writes no global memory, so there are no sectors to show."
-        if scene.mma is None:
-            found["fragment"] = (
-                "This kernel has no mma: each lane multiplies its own numbers one by one, and there is no fragment that "
-                "the lanes of a warp share."
+        if not scene.matrices:
+            found["dram"] = found["block"] = found["warp"] = (
+                "The arrays of this launch are not the matrices of its ladder, so no element can be placed."
             )
-        elif scene.mma["kind"] == "wmma":
+        if kind is None:
+            found["fragment"] = (
+                "This kernel has no mma: each lane multiplies its own numbers one by one, and there is no fragment "
+                "that the lanes of a warp share."
+            )
+        elif kind == "wmma":
             found["fragment"] = (
                 "This kernel multiplies with wmma, which does not say which lane holds which element of a fragment."
             )
-        elif scene.mma["kind"] == "tcgen05":
+        elif kind == "tcgen05":
             found["fragment"] = (
-                "This kernel multiplies with tcgen05.mma, which reads shared memory and adds up in tensor memory; no lane "
-                "holds a fragment of A or B."
+                "This kernel multiplies with tcgen05.mma, which reads shared memory and adds up in tensor memory; no "
+                "lane holds a fragment of A or B."
             )
-        if not inside:
-            none = "This kernel uses no shared memory, so there are no banks: every operand comes straight from global memory."
-            found["bank"] = none
-            found["bits"] = none.replace("banks", "bank numbers in its addresses")
+        if not lanes and not any(event.shared_bytes is not None for event in events):
+            found["bank"] = (
+                "This kernel uses no shared memory, so there are no banks: every operand comes from global memory."
+            )
         elif not lanes:
             found["bank"] = (
-                "No lane of this block reads or writes shared memory: TMA fills it and the tensor cores read it, and neither "
-                "gives the addresses of single lanes."
+                "No lane of this block reads or writes shared memory: TMA fills it and the tensor cores read it, and "
+                "neither gives the addresses of single lanes."
             )
+        elif not any(event.shared is not None for event in chosen):
+            found["bank"] = (
+                f"In the steps of warp {warp} that are shown, no lane reads or writes shared memory; choose another "
+                "warp, or all of them."
+            )
+        if "bank" in found:
             found["bits"] = found["bank"]
-        if not scene.matrices:
-            found["dram"] = "The arrays of this launch are not the matrices A, B and D of its ladder."
-            found["block"] = found["dram"]
         return found
