@@ -37,7 +37,7 @@ def state():
 
 
 @pytest.fixture
-def page(widget_page, state):
+def still(widget_page, state):
     """The widget at its first step, without animation."""
     page = widget_page(height=720)
     page.emulate_media(reduced_motion="reduce")
@@ -56,7 +56,8 @@ def pixels(page):
     )
 
 
-def test_keys_step_through_time_and_through_the_levels(page, state):
+def test_keys_step_through_time_and_through_the_levels(still, state):
+    page = still
     says, canvas = page.locator(".gl-says"), page.locator(".gl-zoom-canvas")
     expect(says).to_have_text(f"Step 1 of 224, line 51: {state['scene']['says'][0]}.")
     canvas.focus()
@@ -80,14 +81,15 @@ def test_keys_step_through_time_and_through_the_levels(page, state):
     page.keyboard.press("Escape")
     assert saved(page, "level") == "fragment"
     page.keyboard.press("ArrowDown")
-    assert saved(page, "lane") == 1
+    assert saved(page, "lane") == 6
     page.keyboard.press(" ")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     page.keyboard.press(" ")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
-def test_every_level_draws_something_of_its_own(page):
+def test_every_level_draws_something_of_its_own(still):
+    page = still
     seen = set()
     for name in ("DRAM", "blocks", "warps", "fragment", "banks", "bits"):
         page.get_by_label(f"level {name}").click()
@@ -101,7 +103,8 @@ def said(page):
     return page.locator(".gl-says").inner_text()
 
 
-def test_the_source_line_of_the_step_is_lit_and_visible(page, state):
+def test_the_source_line_of_the_step_is_lit_and_visible(still, state):
+    page = still
     lines, at = state["scene"]["lines"], state["scene"]["events"]["line"]
     for step in (0, 60, 223):
         page.evaluate("step => window.widget.model.set('step', step)", step)
@@ -114,7 +117,8 @@ def test_the_source_line_of_the_step_is_lit_and_visible(page, state):
         assert frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"] + 1
 
 
-def test_playing_and_the_slider(page):
+def test_playing_and_the_slider(still):
+    page = still
     page.get_by_role("button", name="Play").click()
     expect(page.locator(".gl-says")).to_contain_text("Step 3 of 224", timeout=60_000)
     page.get_by_role("button", name="Pause").click()
@@ -127,7 +131,8 @@ def test_playing_and_the_slider(page):
     expect(slider).to_have_attribute("aria-valuetext", said(page))
 
 
-def test_a_click_goes_in_and_the_wheel_goes_on(page):
+def test_a_click_goes_in_and_the_wheel_goes_on(still):
+    page = still
     canvas = page.locator(".gl-zoom-canvas")
     page.evaluate("() => document.activeElement?.blur()")
     box = canvas.bounding_box()
@@ -143,7 +148,8 @@ def test_a_click_goes_in_and_the_wheel_goes_on(page):
     page.wait_for_function("() => window.widget.state.level === 'block'")
 
 
-def test_lanes_blocks_and_warps_are_chosen(page, state):
+def test_lanes_blocks_and_warps_are_chosen(still, state):
+    page = still
     page.get_by_label("level banks").click()
     pixels(page)
     before = pixels(page)
@@ -222,7 +228,8 @@ def test_the_zoom_moves_through_the_levels(widget_page, state):
     assert len(times) > 10 and saved(page, "level") == "dram"
 
 
-def test_closing_stops_everything(page):
+def test_closing_stops_everything(still):
+    page = still
     page.get_by_role("button", name="Play").click()
     page.evaluate("() => window.widget.close()")
     assert page.evaluate("() => window.widget.heard()") == 0

@@ -14,6 +14,7 @@ export function render({ model, el }) {
   const get = (name) => model.get(name), put = (name, value) => (model.set(name, value), model.save_changes());
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let state, theme, timer = null, waiting = false, W = 0, H = 0, ratio = 1, hits = [], anchor = null, shownScene = null;
+  const snapshots = new Map();
   let z = Math.max(LEVELS.indexOf(get("level")), 0), from = z, to = z, began = 0, wheel = 0;
 
   // ---- Elements ----
@@ -183,47 +184,46 @@ export function render({ model, el }) {
     c.fillStyle = theme.paper;
     c.fillRect(0, 0, W, H);
     if (t === 0) {
-      const made = level_(c, low);
+      const made = drawLevel(c, low);
       [hits, anchor] = [made.hits, made.anchor];
-      if (anchor && low < LEVELS.length - 1) pen(c, theme).box(anchor.x - 3, anchor.y - 3, anchor.w + 6, anchor.h + 6, { stroke: theme.accent, line: 1.6, dash: [5, 4], radius: 3 });
+      if (anchor && low < LEVELS.length - 1 && !(LEVELS[low] === "bank" && state.scene.why.bank)) pen(c, theme).box(anchor.x - 3, anchor.y - 3, anchor.w + 6, anchor.h + 6, { stroke: theme.accent, line: 1.6, dash: [5, 4], radius: 3 });
       return;
     }
     [hits, anchor] = [[], null];
     // The next level lies in the anchor of this one. The camera moves so that the anchor grows to the whole picture.
-    c.save();
-    c.beginPath();
-    c.rect(0, 0, W, H);
-    c.clip();
-    const found = DRAW[low](pen(blank(), theme), facts()).anchor ?? { x: W / 4, y: H / 4, w: W / 2, h: H / 2 };
+    const outer = snapshot(low), inner = snapshot(low + 1), found = outer.anchor ?? { x: W / 4, y: H / 4, w: W / 2, h: H / 2 };
     const scale = Math.min(Math.max(found.w / W, 0.002), Math.max(found.h / H, 0.002), 0.98);
     const x = found.x + (found.w - W * scale) / 2, y = found.y + (found.h - H * scale) / 2;
     const grown = (1 / scale) ** t, fx = x / (1 - scale), fy = y / (1 - scale);
+    c.imageSmoothingEnabled = true;
     c.translate(fx, fy);
     c.scale(grown, grown);
     c.translate(-fx, -fy);
-    c.save();
     c.globalAlpha = 1 - ramp(t, 0.45, 0.95);
-    level_(c, low);
-    c.restore();
-    c.translate(x, y);
-    c.scale(scale, scale);
+    c.drawImage(outer.picture, 0, 0, W, H);
     c.globalAlpha = ramp(t, 0.12, 0.6);
-    c.fillStyle = theme.paper;
-    c.fillRect(0, 0, W, H);
-    level_(c, low + 1);
-    c.restore();
+    c.drawImage(inner.picture, x, y, W * scale, H * scale);
   }
 
-  let spare = null;
-  // A context that draws nothing, to learn where the next level lies.
-  function blank() {
-    spare ??= new OffscreenCanvas(1, 1).getContext("2d");
-    return spare;
+  // A level as a picture, which the camera moves. Steps that pass meanwhile are drawn when the camera has arrived.
+  function snapshot(number) {
+    const key = [began, get("lane"), W, H, ratio].join(), kept = snapshots.get(number);
+    if (kept?.key === key && kept.theme === theme && kept.state === state) return kept;
+    const picture = kept?.picture ?? new OffscreenCanvas(1, 1);
+    picture.width = Math.round(W * ratio);
+    picture.height = Math.round(H * ratio);
+    const c = picture.getContext("2d");
+    c.scale(ratio, ratio);
+    c.fillStyle = theme.paper;
+    c.fillRect(0, 0, W, H);
+    const made = { key, theme, state, picture, anchor: drawLevel(c, number).anchor };
+    snapshots.set(number, made);
+    return made;
   }
 
   const facts = () => ({ state, step: get("step"), W, H, lane: get("lane"), warps: get("warps"), warp: get("warp") });
 
-  function level_(c, number) {
+  function drawLevel(c, number) {
     const p = pen(c, theme), made = DRAW[number](p, facts()), why = state.scene.why[LEVELS[number]];
     if (why) {
       const wide = Math.min(W - 60, 520), x = (W - wide) / 2, y = H / 2 - 40;

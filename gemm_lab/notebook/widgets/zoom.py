@@ -40,7 +40,7 @@ class Zoom(PicturedWidget):
     block = traitlets.Int(0).tag(sync=True)
     warps = traitlets.Int(1).tag(sync=True)
     warp = traitlets.Int(0).tag(sync=True)
-    lane = traitlets.Int(0).tag(sync=True)
+    lane = traitlets.Int(5).tag(sync=True)
 
     _ready = False
 

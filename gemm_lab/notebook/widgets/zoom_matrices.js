@@ -10,7 +10,8 @@ function labels(p, rects, state, names) {
     if (!rect || !matrix) continue;
     const colour = p.theme.ink, words = `${name}  ${matrix.rows} × ${matrix.cols}`;
     if (name === "B" || name === "C") p.text(words, rect.x + rect.w / 2, rect.y - 12, { align: "center", weight: 600, colour });
-    else p.text(words, rect.x + rect.w / 2, rect.y + rect.h + 11, { align: "center", weight: 600, colour });
+    else if (rect.w >= 96) p.text(words, rect.x + rect.w / 2, rect.y + rect.h + 11, { align: "center", weight: 600, colour });
+    else p.text(words, name === "A" ? rect.x + rect.w : rect.x, rect.y + rect.h + 11, { align: name === "A" ? "right" : "left", weight: 600, colour });
   }
 }
 

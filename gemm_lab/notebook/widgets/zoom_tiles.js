@@ -10,7 +10,7 @@ const warpColour = (warp, count, dark) => oklch(dark ? 0.42 : 0.86, 0.07, 165 + 
 export function drawWarp(p, { state, step, W, H, warps, warp }) {
   const { theme } = p, { scene } = state, [bm, bn, bk] = scene.tile, own = state.step(step);
   const origin = scene.tiles[own.tile] ?? scene.tiles[0], k0 = state.kAt(step) * bk;
-  const memory = Math.min(230, W * 0.32), rects = arrangement(12, TOP + 16, W - memory - 44, H - TOP - 38, [bm, bn, Math.min(bk, scene.size[2])], false, 14);
+  const memory = Math.min(230, W * 0.32), rects = arrangement(12, TOP + 16, W - memory - 44, H - TOP - 52, [bm, bn, Math.min(bk, scene.size[2])], false, 14);
   const { A, B, D, unit } = rects, at = { A: [origin[0], k0], B: [k0, origin[1]], D: origin };
   p.text("Inside the block: warps, and the tiles in shared memory", 14, 11, { size: 13, weight: 600 });
   for (const name of ["A", "B"]) p.box(rects[name].x, rects[name].y, rects[name].w, rects[name].h, { fill: tints(name, theme.dark)[0] });
@@ -19,32 +19,31 @@ export function drawWarp(p, { state, step, W, H, warps, warp }) {
   for (const box of hits)
     if (box.w > 22 && box.h > 14) p.text(box.w > 58 ? `warp ${box.warp}` : box.warp, box.x + 5, box.y + box.h - 10, { weight: box.warp === own.warp ? 700 : 400 });
   for (const name of ["A", "B", "D"]) p.box(rects[name].x, rects[name].y, rects[name].w, rects[name].h, { stroke: theme.muted });
-  p.text(`A tile ${bm} × ${bk}`, A.x + A.w / 2, A.y + A.h + 11, { align: "center", weight: 600 });
+  p.text(`A tile ${bm} × ${bk}`, A.w < 96 ? A.x + A.w : A.x + A.w / 2, A.y + A.h + 11, { align: A.w < 96 ? "right" : "center", weight: 600 });
   p.text(`B tile ${bk} × ${bn}`, B.x + B.w / 2, B.y - 9, { align: "center", weight: 600 });
-  p.text(`D tile ${bm} × ${bn}`, D.x + D.w / 2, D.y + D.h + 11, { align: "center", weight: 600 });
+  p.text(`D tile ${bm} × ${bn}`, D.w < 96 ? D.x : D.x + D.w / 2, D.y + D.h + 11, { align: D.w < 96 ? "left" : "center", weight: 600 });
   shared(W - memory - 6, TOP, memory - 6, H - TOP - 8);
   return { anchor: target(), hits };
 
-  // Who multiplies, or writes, which part of D.
+  // Who multiplies, or writes, which part of D: rectangles of cells of the same warp.
   function owners() {
     const owner = scene.owners[own.tile] ?? Object.values(scene.owners)[0], found = [];
     if (!owner) return found;
-    const rows = owner.cells.length, columns = owner.cells[0].length, w = D.w / columns, h = D.h / rows, seen = new Map();
+    const { cells } = owner, rows = cells.length, columns = cells[0].length, w = D.w / columns, h = D.h / rows, done = cells.map(() => new Uint8Array(columns));
+    p.text(owner.how === "multiplies" ? "colours: which warp multiplies" : "colours: which warp writes it", D.x + D.w, D.y + D.h + 26, { align: "right", colour: theme.muted });
     for (let r = 0; r < rows; r++)
       for (let q = 0; q < columns; q++) {
-        const who = owner.cells[r][q];
-        p.c.fillStyle = who < 0 ? tints("D", theme.dark)[0] : warpColour(who, warps, theme.dark);
-        p.c.fillRect(D.x + q * w, D.y + r * h, w + 0.4, h + 0.4);
-        if (who < 0) continue;
-        const box = seen.get(who) ?? { left: q, right: q, top: r, low: r };
-        seen.set(who, { left: Math.min(box.left, q), right: Math.max(box.right, q), top: Math.min(box.top, r), low: Math.max(box.low, r) });
+        if (done[r][q]) continue;
+        const who = cells[r][q], same = (y, x) => cells[y][x] === who && !done[y][x];
+        let right = q + 1, low = r + 1;
+        while (right < columns && same(r, right)) right++;
+        while (low < rows && Array.from({ length: right - q }, (_, n) => same(low, q + n)).every(Boolean)) low++;
+        for (let y = r; y < low; y++) done[y].fill(1, q, right);
+        const box = { x: D.x + q * w, y: D.y + r * h, w: (right - q) * w, h: (low - r) * h };
+        p.box(box.x, box.y, box.w + 0.3, box.h + 0.3, { fill: who < 0 ? tints("D", theme.dark)[0] : warpColour(who, warps, theme.dark) });
+        if (who >= 0) found.push({ ...box, warp: who });
       }
-    for (const [who, { left, right, top, low }] of seen) {
-      const box = { x: D.x + left * w, y: D.y + top * h, w: (right - left + 1) * w, h: (low - top + 1) * h };
-      found.push({ ...box, warp: who });
-    }
-    const mine = found.find((box) => box.warp === own.warp);
-    if (mine) p.box(mine.x, mine.y, mine.w, mine.h, { stroke: theme.ink, line: 2.2 });
+    for (const box of found) if (box.warp === own.warp && box.h > 5) p.box(box.x, box.y, box.w, box.h, { stroke: theme.ink, line: 2.2 });
     return found;
   }
 
@@ -76,7 +75,7 @@ export function drawWarp(p, { state, step, W, H, warps, warp }) {
     const lines = scene.shared.held.length;
     p.text("shared memory", x, y + 2, { weight: 600 });
     if (!lines) return void p.block("This kernel uses no shared memory.", x, y + 14, w);
-    p.text(`${scene.shared.bytes.toLocaleString("en")} bytes: ${lines} lines of 32 banks`, x, y + 18, { colour: theme.muted, most: w });
+    p.text(`${scene.shared.bytes.toLocaleString("en")} bytes in ${lines.toLocaleString("en")} lines`, x, y + 18, { colour: theme.muted, most: w });
     const top = y + 32, tall = Math.min(h - 62, lines * 12) / lines, each = w / 32;
     scene.shared.held.forEach((held, line) => {
       p.c.fillStyle = held ? tints("ABCD"[held - 1], theme.dark)[0] : theme.soft;
@@ -166,6 +165,7 @@ export function drawFragment(p, { state, step, W, H, lane }) {
       }
       y = p.block(`${title}${parts.join(" ")}`, left, y + 3, room, { colour: theme.ink });
     }
+    if (!corner) y = p.block("Rows and columns are counted within the fragment.", left, y + 3, room);
     if (group) y = p.block(`wgmma reads A and B from shared memory. Each warp of the four holds 16 rows of D in this pattern, which repeats every 8 columns.`, left, y + 6, room);
     else if (!mma.shape) y = p.block("The layout of this product is not one that the lab knows; this is the usual one of D.", left, y + 6, room);
     if (event && event.number !== step) p.block(`The ${event.number < step ? "last" : "next"} mma is step ${event.number + 1}.`, left, y + 6, room);

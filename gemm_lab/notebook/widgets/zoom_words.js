@@ -29,7 +29,7 @@ export function drawBank(p, { state, step, W, H, lane }) {
     p.box(left, top + at * tall, 32 * each, tall - 1, { fill: late(at) ? theme.conflictSoft : theme.soft });
     if (at % every === 0) p.text(`wavefront ${at + 1}`, left - 8, top + at * tall + tall / 2, { align: "right", colour: late(at) ? theme.conflict : theme.muted });
   });
-  let anchor = null;
+  let anchor = null, together = 1;
   const drawn = new Map(); // place of a word -> its lanes
   own.shared.forEach((address, who) => {
     if (address < 0) return;
@@ -44,13 +44,14 @@ export function drawBank(p, { state, step, W, H, lane }) {
     const at = Math.floor(key / 65536), word = key % 65536, x = left + (word % 32) * each, y = top + at * tall, mine = lanes.includes(lane);
     p.box(x + 0.5, y + 0.5, each - 1, tall - 2, { fill: late(at) ? theme.conflict : bankColour(word % 32, 32, theme.dark, true),
       stroke: mine ? theme.ink : null, line: 2, radius: 2.5 });
-    if (tall >= 14 && each >= 15) p.text(lanes.length > 1 ? `×${lanes.length}` : lanes[0], x + each / 2, y + tall / 2,
-      { align: "center", weight: mine ? 700 : 400, colour: late(at) && !theme.dark ? "#fff" : "#15181c", most: each });
+    if (tall >= 14 && each >= 15 && lanes.length === 1) p.text(lanes[0], x + each / 2, y + tall / 2,
+      { align: "center", weight: mine ? 700 : 400, colour: late(at) && !theme.dark ? "#fff" : "#15181c" });
+    if (mine) together = Math.max(together, lanes.length);
     hits.push({ x, y, w: each, h: tall, lane: lanes.includes(lane) ? lane : lanes[0] });
     if (mine && (!anchor || Math.floor(own.shared[lane] / 4) === word)) anchor = { x, y, w: each, h: tall };
   }
   const y = top + count * tall + 14, address = own.shared[lane];
-  p.text(address >= 0 ? `The number is the lane that a word belongs to. Lane ${lane}, framed: byte ${address.toLocaleString("en")}, bank ${Math.floor(address / 4) % 32}, line ${Math.floor(address / 128)}.`
+  p.text(address >= 0 ? `${together > 1 ? `${together} lanes name the same word, which takes one turn.` : "The number is the lane that a word belongs to."} Lane ${lane}, framed: byte ${address.toLocaleString("en")}, bank ${Math.floor(address / 4) % 32}, line ${Math.floor(address / 128)}.`
     : `Lane ${lane} takes no part in this access; choose another one.`, 14, y, { colour: theme.ink, most: W - 28 });
   memory(y + 26);
   return { anchor: anchor ?? { x: left, y: top, w: each, h: tall }, hits };
@@ -107,7 +108,7 @@ export function drawBits(p, { state, step, W, H, lane }) {
   return { anchor: null, hits };
 
   function words() {
-    if (!layout) return "The rule by which this tile lies in shared memory does not follow from the recorded addresses, so no row and no XOR is shown.";
+    if (!layout) return "The recorded addresses of this tile follow none of the rules that the zoom looks for: rows of equal length, padded rows, and an XOR of bits of the row.";
     const row = Math.floor(undone / layout.stride), byte = undone % layout.stride;
     const base = layout.base ? ` + ${layout.base.toLocaleString("en")}` : "";
     const sum = `${layout.stride} × row ${row} + byte ${byte}${base} = ${plain.toLocaleString("en")}`;

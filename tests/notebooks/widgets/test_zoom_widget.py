@@ -36,6 +36,8 @@ MORE = {
     "hopper/08_ping_pong": ({}, (128, 128, 64)),
     "b200/01_synchronous": ({}, (256, 128, 64)),
 }
+QUICK = ("simt/03_shared_memory_tiles", "t4/03_swizzled", "rtx5090/02_producer_warp", "hopper/02_tma")
+EVERY = [*QUICK, *(pytest.param(name, marks=pytest.mark.long) for name in SMALL | MORE if name not in QUICK)]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +59,7 @@ def events_of(widget):
     return widget._recorded(widget.block).log.events
 
 
-@pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.long) for name in MORE)])
+@pytest.mark.parametrize("name", EVERY)
 def test_every_instruction_adds_up_to_what_the_emulator_counted(made, name):
     run, widget = made(name)
     found = {}
@@ -71,7 +73,7 @@ def test_every_instruction_adds_up_to_what_the_emulator_counted(made, name):
     assert json.dumps(widget.scene) and len(json.dumps(widget.scene)) <= 2_000_000
 
 
-@pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.long) for name in MORE)])
+@pytest.mark.parametrize("name", EVERY)
 def test_every_level_and_every_warp_has_words_and_a_picture(made, name):
     _, widget = made(name)
     for level in LEVELS:
