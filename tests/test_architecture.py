@@ -73,7 +73,7 @@ THIRD_PARTY = {
     "gemm_lab.measure": {"numpy"},
 }
 
-MAX_PUBLIC_NAMES = 15
+MAX_PUBLIC_NAMES = 16
 MAX_MODULES = 5
 
 # ---- Imports ----

@@ -16,10 +16,12 @@ TITLES = {
 
 
 def plural(count: int, word: str) -> str:
+    """The count with its word: "1 sector", "16 sectors"."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def span(first: int, last: int, one: str, many: str) -> str:
+    """A range in words: "row 3", "rows 0 to 15"."""
     return f"{one} {first}" if first == last else f"{many} {first} to {last}"
 
 
