@@ -6,6 +6,7 @@ lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
 lab.ladder("t4").bench([4096]).plot()   compare all rungs with cuBLAS
 lab.swizzle(rows=64, row_bytes=128)     show the banks that an access uses
 lab.swizzle_puzzle("toy")               find by hand a layout that is free of bank conflicts
+lab.zoom(run)                           one product from DRAM to address bits, step by step
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _HOMES = {
     "exercise": "gemm_lab.notebook.exercises",
     "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
     "swizzle_puzzle": "gemm_lab.notebook.widgets.swizzle_puzzle",
+    "zoom": "gemm_lab.notebook.widgets.zoom",
 }
 __all__ = [
     "Kernel",
@@ -49,6 +51,7 @@ __all__ = [
     "swizzle",
     "swizzle_puzzle",
     "tiled_matmul",
+    "zoom",
 ]
 __version__ = "0.1.0"
 

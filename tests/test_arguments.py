@@ -107,6 +107,7 @@ FUNCTIONS = {
     "by hand": lambda value: lab.swizzle_puzzle().change(layout=value),
     "padding": lambda value: lab.swizzle_puzzle("rows_128").change(padding=value),
     "bits": lambda value: lab.swizzle(64, 64, "swizzle", bits=value),
+    "zoom": lambda value: lab.zoom(level=value),
     "tile": widgets.TileExplorer,
     "selected": lambda value: lab.swizzle(selected=value),
     "predicted": lambda value: lab.swizzle(predict=value),
