@@ -22,6 +22,8 @@ from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
 CUBLAS_HGEMM_T4 = 49.439  # TFLOPS, measured in the T4 article
 CUBLAS_SGEMM_T4 = 7.455  # TFLOPS, measured in the T4 article
+PEAK_T4 = 65.0  # TFLOPS of the tensor cores in FP16, data sheet
+ORDINARY_PEAK_T4 = 8.1  # TFLOPS of the ordinary cores in FP32, data sheet
 
 
 @checked

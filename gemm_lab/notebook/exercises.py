@@ -131,7 +131,7 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     smem, reasons = stages * (m + n) * k * 2, []
     if not argument.enough:
         reasons.append(
-            f"{m} × {n} gives {argument.intensity:.1f} FLOP/byte; the balance point is {argument.balance:.1f}."
+            f"{m} × {n} gives {argument.intensity:.2f} FLOP/byte; the balance point is {argument.balance:.2f}."
         )
     if smem > target.smem_per_block:
         reasons.append(

@@ -1,9 +1,12 @@
+import numpy as np
+
+
 def multiply(A, B):
-    m, k = len(A), len(B)
-    n = len(B[0])
-    D = [[0] * n for row in range(m)]
+    m, k = A.shape
+    k, n = B.shape
+    D = np.zeros((m, n))
     for i in range(m):
         for j in range(n):
             for p in range(k):
-                D[i][j] += A[i][p] * B[p][j]
+                D[i, j] += A[i, p] * B[p, j]
     return D

@@ -220,10 +220,10 @@ def test_four_warps_read_all_lanes_of_tensor_memory():
 
 def test_roofline_pictures_show_the_balance_points():
     shown = " ".join(png.description(figures.draw("t4_roofline_memories"), "")["texts"])
-    for number in ("224.7", "38.6", "13.5", "49.4"):
+    for number in ("295.5", "50.8", "17.7", "65"):
         assert number in shown
     shown = " ".join(png.description(figures.draw("t4_roofline_units"), "")["texts"])
-    for number in ("224.7", "33.9", "7.46", "220"):
+    for number in ("295.5", "36.8", "8.1", "220"):
         assert number in shown
 
 

@@ -23,6 +23,7 @@ from tools.figures import (
     descriptors,
     epilogue,
     fragments,
+    grid,
     house,
     inline_ptx,
     instructions,
@@ -60,6 +61,7 @@ from tools.figures.png import write_png
 _FIGURES = {
     function.__name__: style.drawn(function)
     for function in (
+        grid.grid_of_blocks,
         journey.journey,
         machine.simple_computer,
         machine.memory_hierarchy,

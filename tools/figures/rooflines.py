@@ -11,7 +11,7 @@ from gpu_simulator.hardware import data_sheets as hardware
 
 
 def roofline_idea():
-    """The bound min(βI, τ), without numbers: a slope, a ceiling and the balance point between them."""
+    """The bound of a machine, without numbers: a slope, a ceiling and the balance point between them."""
     fig = style.figure(style.WIDTH, 4.2)
     ax = style.axes(fig, left=0.95, right=0.4, top=0.65, bottom=0.75)
     balance, tau, right = 4.0, 4.0, 9.0
@@ -34,21 +34,21 @@ def roofline_idea():
     words = {"fontsize": style.BODY, "ha": "center", "va": "center"}
     ax.text(2.75, 0.75, "memory bound", color=style.MEMORY["DRAM"], **words)
     ax.text(6.5, 2.0, "compute bound", color=style.ink(style.GREEN, on=style.tint(style.GREEN, 0.13)), **words)
-    ax.text(1.3, 2.35, "slope β", color=style.MEMORY["DRAM"], **words | {"fontweight": "bold"})
-    ax.text(7.4, 4.3, "ceiling τ", color=style.ink(style.GREEN), **words | {"fontweight": "bold"})
+    ax.text(1.15, 2.35, "bandwidth", color=style.MEMORY["DRAM"], **words | {"fontweight": "bold"})
+    ax.text(7.4, 4.3, "peak", color=style.ink(style.GREEN), **words | {"fontweight": "bold"})
     ax.xaxis.set_major_locator(FixedLocator([balance]))
     ax.yaxis.set_major_locator(FixedLocator([tau]))
-    ax.set_xticklabels(["τ ÷ β"])
-    ax.set_yticklabels(["τ"])
+    ax.set_xticklabels(["?"])
+    ax.set_yticklabels(["peak"])
     ax.tick_params(labelsize=style.LARGE, labelcolor=style.INK)
-    style.axis_titles(ax, "intensity I, FLOP/byte", "at most min(β·I, τ), FLOP/s")
+    style.axis_titles(ax, "intensity, FLOP/byte", "at most, FLOP/s")
     return fig
 
 
 def t4_roofline_units():
-    """One memory, two arithmetic units: the faster unit needs 6.6 times the intensity."""
+    """One memory, two arithmetic units: the faster unit needs eight times the intensity."""
     dram = hardware.gpu("t4").dram_measured_gbps
-    ceilings = {"FFMA": model.CUBLAS_SGEMM_T4, "HMMA": model.CUBLAS_HGEMM_T4}
+    ceilings = {"ordinary cores": model.ORDINARY_PEAK_T4, "tensor cores": model.PEAK_T4}
     return plots.roofline({"DRAM": dram}, log=False, ceilings=ceilings)
 
 
@@ -56,7 +56,7 @@ def t4_roofline_memories():
     """One arithmetic unit, three memories: the nearer the memory, the less reuse is needed."""
     t4 = model.roofline(hardware.gpu("t4"))
     levels = {level.name: level.gbps for level in t4.levels}
-    return plots.roofline(levels, ceilings={"HMMA": model.CUBLAS_HGEMM_T4}, height=4.6)
+    return plots.roofline(levels, ceilings={"tensor cores": model.PEAK_T4}, height=4.6)
 
 
 def multiplication_vs_addition():
@@ -65,7 +65,7 @@ def multiplication_vs_addition():
     fig = style.figure(style.WIDTH, 4.3)
     ax = style.axes(fig, left=0.85, right=1.55, top=0.6, bottom=0.75)
     ax.set(xscale="log", yscale="log", xlim=(n[0], n[1]), ylim=(0.05, 10_000))
-    balance = model.balance(model.CUBLAS_HGEMM_T4, hardware.gpu("t4").dram_measured_gbps)
+    balance = model.balance(model.PEAK_T4, hardware.gpu("t4").dram_measured_gbps)
     ax.axhline(balance, color=style.MEMORY["DRAM"], linewidth=1.0, linestyle=(0, (3, 3)))
     ax.plot(n, [model.multiplication_intensity(size) for size in n], color=style.GREEN, linewidth=3)
     ax.plot(n, [model.addition_intensity()] * 2, color=style.MUTED, linewidth=3)
@@ -73,7 +73,7 @@ def multiplication_vs_addition():
     ax.plot([crossing, crossing], [0.05, balance], color=style.RULE, linewidth=1.0, linestyle=(0, (3, 3)))
     ax.plot(crossing, balance, marker="o", markersize=8, color=style.INK, zorder=5)
     ax.annotate(
-        f"N = {crossing:.0f}",
+        f"n = {crossing:.0f}",
         (crossing, balance),
         xytext=(9, -7),
         textcoords="offset points",
@@ -81,8 +81,8 @@ def multiplication_vs_addition():
         fontweight="bold",
     )
     for y, words, colour in (
-        (model.multiplication_intensity(n[1]), "multiply\nN ÷ 3", style.GREEN),
-        (model.addition_intensity(), "add\n1 ÷ 6", style.MUTED),
+        (model.multiplication_intensity(n[1]), "multiply", style.GREEN),
+        (model.addition_intensity(), "add", style.MUTED),
         (balance, f"T4 balance\n{balance:.1f} (DRAM)", style.MEMORY["DRAM"]),
     ):
         ax.annotate(
@@ -99,5 +99,5 @@ def multiplication_vs_addition():
         (ax.yaxis, (0.1, 1, 10, 100, 1000, 10_000)),
     ):
         style.plain_ticks(axis, ticks)
-    style.axis_titles(ax, "N, rows and columns of each FP16 matrix", "at most FLOP/byte")
+    style.axis_titles(ax, "n, rows and columns of each FP16 matrix", "at most FLOP/byte")
     return fig

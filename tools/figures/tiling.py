@@ -117,7 +117,7 @@ def tiling_levels():
 
 def tile_intensity():
     """A tile of D and the strips that it needs; the FLOP/byte of four tiles beside the T4's balance points."""
-    t4 = roofline.roofline(hardware.gpu("t4"), tflops=roofline.CUBLAS_HGEMM_T4)
+    t4 = roofline.roofline(hardware.gpu("t4"), tflops=roofline.PEAK_T4)
     page = Sheet(4.25)
     x, y, w, h, strip = 1.1, 1.58, 1.15, 1.65, 0.42
     page.box(x, y, w, h, fill=style.C, edge=style.C, radius=0)
@@ -135,10 +135,9 @@ def tile_intensity():
     page.text(x + w / 2, y + h + 0.2, "BN", bold=True)
     page.text(0.45, 0.42, "an element of A is used BN times,", ha="left")
     page.text(0.45, 0.68, "an element of B, BM times", ha="left")
-    page.text(0.45, 3.86, "FLOP/byte = BM · BN ÷ (BM + BN)", ha="left", bold=True)
 
     page.text(4.05, 0.42, "FLOP/byte of FP16 block tiles", ha="left")
-    left, scale, top, step, bar = 5.05, 2.35 / 240, 0.95, 0.53, 0.36
+    left, scale, top, step, bar = 5.05, 2.35 / 310, 0.95, 0.53, 0.36
     for k, (bm, bn) in enumerate(((64, 64), (128, 128), (256, 128), (256, 256))):
         intensity = roofline.intensity(bm, bn)
         yk = top + k * step

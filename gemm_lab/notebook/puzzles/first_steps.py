@@ -104,8 +104,8 @@ def blocks(answer: Callable[[int, int], int]) -> Facts:
     sizes = [(32, 32), (256, 256), (33, 32), (1, 1), (100, 100), (64, 96), (31, 65), (4096, 4096)]
 
     def why(m: int, n: int) -> str:
-        partly = m % BLOCK or n % BLOCK
-        return f"{m} or {n} is no multiple of 32, and the rest needs a block, too." if partly else ""
+        rests = [side for side in (m, n) if side % BLOCK]
+        return f"{rests[0]} is no multiple of 32, and the rest needs a block, too." if rests else ""
 
     tried = expect_all(answer, [((m, n), -(-m // BLOCK) * -(-n // BLOCK)) for m, n in sizes], why)
     return [("sizes tried", str(tried))]

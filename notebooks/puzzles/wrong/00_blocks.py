@@ -2,7 +2,7 @@
 
 
 def rounds_down(m, n):
-    """no multiple of 32"""
+    """33 is no multiple of 32"""
     return (m // 32) * (n // 32)
 
 

@@ -2,7 +2,7 @@
 
 
 def without_units(intensity, tflops, gbps):
-    """the peak is 49.4 TFLOPS"""
+    """the peak is 65.0 TFLOPS"""
     return min(intensity * gbps, tflops)
 
 

@@ -2,12 +2,12 @@
 
 
 def without_the_result(n):
-    """D has 1 elements"""
+    """returned 16; expected 20"""
     return 2 * n**3
 
 
 def one_operand(n):
-    """expected 3"""
+    """returned 12; expected 20"""
     return n**3 + n**2
 
 
