@@ -18,7 +18,7 @@ from keyword import iskeyword
 from types import ModuleType
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card
+from gemm_lab.cards.card import card, mark
 from gemm_lab.cards.source_code import code_line
 from gemm_lab.catalog import listed
 from gemm_lab.lab import Kernel, Run, kernel
@@ -189,7 +189,7 @@ def error_page(error: LabError) -> str:
         )
         for note in error.diagnostics
     )
-    return card(f"<b>{escape(error.name)} does not compile.</b>{notes}", theme.BAD)
+    return card(f"<b>{mark(False)} {escape(error.name)} does not compile.</b>{notes}", theme.BAD)
 
 
 def _show_error(shell, etype, error, traceback, tb_offset=None):

@@ -15,7 +15,7 @@ from html import escape
 from typing import Any
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, facts, folded
+from gemm_lab.cards.card import card, facts, folded, mark
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel, kernel
@@ -40,7 +40,7 @@ class WrongAnswer(LabError):
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
         reasons = theme.tag("ul", "list", items)
-        return f"<b>{escape(self.exercise.title)}: not yet.</b>{reasons}" + folded("hint", escape(self.exercise.hint))
+        return f"<b>{mark(False)} {escape(self.exercise.title)}: not yet.</b>{reasons}" + folded("hint", escape(self.exercise.hint))
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Solved:
         return f"{self.title}: solved. " + ", ".join(f"{label} {value}" for label, value in self.facts)
 
     def _repr_html_(self) -> str:
-        return card(f"<b>{escape(self.title)}: solved.</b>{facts(self.facts)}", theme.GOOD)
+        return card(f"<b>{mark(True)} {escape(self.title)}: solved.</b>{facts(self.facts)}", theme.GOOD)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, folded
+from gemm_lab.cards.card import card, folded, mark
 from gemm_lab.config import state_dir
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
@@ -170,7 +170,7 @@ class Comparison:
             answer = f"It is {escape(self.prediction._text(self.truth))}."
             title = "You made no prediction here. Show the answer all the same."
             return card(folded(title, answer), theme.NOTE)
-        return card(escape(repr(self)), theme.GOOD if self.close else theme.CLOSE)
+        return card(f"{mark(bool(self.close))} {escape(repr(self))}", theme.GOOD if self.close else theme.CLOSE)
 
 
 @checked
