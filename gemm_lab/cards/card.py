@@ -7,6 +7,8 @@ from html import escape
 
 from gemm_lab.cards.theme import tag
 
+LEFT = {"align": "left"}  # of a label, for viewers that drop styles
+
 
 def card(body: str, colour: str = "") -> str:
     """A frame around the HTML `body`. colour: that of the left edge, which tells kinds of cards apart."""
@@ -25,7 +27,7 @@ def facts(pairs: Sequence[tuple[str, str]], row: str = "fact") -> str:
     Its styles put the rows side by side, where they wrap if the notebook is narrow. row: the style of a row.
     """
     rows = (
-        tag("tr", row, tag("th", "label", escape(label)) + tag("td", "value", escape(value))) for label, value in pairs
+        tag("tr", row, tag("th", "label", escape(label), attributes=LEFT) + tag("td", "fact value", escape(value))) for label, value in pairs
     )
     return tag("table", "facts", tag("tbody", "facts body", "".join(rows))) if pairs else ""
 

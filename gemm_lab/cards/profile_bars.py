@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from gemm_lab.cards.card import facts
+from gemm_lab.cards.card import LEFT, facts
 from gemm_lab.cards.theme import MARK, tag
 
 NUMBERED = 0.03  # share of the card from which a part of a bar has room for its number
@@ -60,7 +60,7 @@ def _legend(section: Any) -> str:
     for number, part in enumerate(section.parts, 1):
         colour = section.colour(part)
         cells = tag("td", "swatch", str(number), background=colour, color=text_on(colour))
-        cells += tag("th", "legend part", escape(part)) + tag("td", "legend number", escape(section.numbers[part]))
+        cells += tag("th", "legend part", escape(part), attributes=LEFT) + tag("td", "legend number", escape(section.numbers[part]))
         rows.append(tag("tr", "legend item", cells))
     return tag("table", "facts", tag("tbody", "legend body", "".join(rows)))
 

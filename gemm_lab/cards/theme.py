@@ -32,9 +32,9 @@ STYLES = {
     "edge": f"border-left:4px solid {LINE};padding:4px 10px",
     "facts": "display:block;border:0;margin:2px 0;font-size:1em",  # a table whose rows stand side by side
     "facts body": "display:block",
-    "fact": "display:inline-block;vertical-align:top;margin:2px 20px 2px 0;background:none",
+    "fact": "display:inline-block;vertical-align:top;margin:2px 20px 2px 0;padding:0;background:none",
     "label": f"display:block;font-weight:normal;{SMALL};opacity:0.75;{CELL}",
-    "value": f"display:block;font-weight:bold;{CELL}",
+    "fact value": f"display:block;font-weight:bold;{CELL}",
     "small": f"{SMALL};opacity:0.7",
     "muted": "opacity:0.7",
     "good": f"color:{GOOD}",
@@ -84,11 +84,11 @@ STYLES = {
     "bar piece": "display:block;height:100%;overflow:hidden;text-align:center;font-size:12px;line-height:18px",
     "bar total": f"white-space:nowrap;width:1%;{CELL};padding:1px 0 1px 8px",
     "legend body": "display:block;max-width:720px",
-    "legend item": "display:inline-flex;align-items:baseline;width:320px;margin-right:24px;background:none",
+    "legend item": "display:inline-flex;align-items:baseline;width:320px;margin:1px 24px 1px 0;padding:0;background:none",
     "swatch": f"min-width:17px;text-align:center;font-weight:normal;{SMALL};{CELL};padding:0 3px;margin-right:6px",
     "legend part": f"flex:1 1 auto;font-weight:normal;{SMALL};{CELL}",
     "legend number": f"{SMALL};opacity:0.75;{CELL}",
-    "gauge": "display:inline-block;vertical-align:top;width:116px;margin:2px 4px 2px 0;background:none",
+    "gauge": "display:inline-block;vertical-align:top;width:116px;margin:2px 4px 2px 0;padding:0;background:none",
     # ---- Tile picture ----
     "tile": f"border:1px solid {GOOD};text-align:center;{SMALL};padding:0",
 }

@@ -76,7 +76,7 @@ def test_the_parts_of_a_bar_are_numbered():
 @pytest.mark.parametrize("pairs", [[], [("a < b", "1")]])
 def test_facts_are_escaped_rows(pairs):
     shown = stripped(facts(pairs))
-    assert shown == ("<table><tbody><tr><th>a &lt; b</th><td>1</td></tr></tbody></table>" if pairs else "")
+    assert shown == ("<table><tbody><tr><th align='left'>a &lt; b</th><td>1</td></tr></tbody></table>" if pairs else "")
     assert "<summary>" in stripped(card(folded("more", shown)))
 
 
