@@ -27,7 +27,8 @@ def facts(pairs: Sequence[tuple[str, str]], row: str = "fact") -> str:
     Its styles put the rows side by side, where they wrap if the notebook is narrow. row: the style of a row.
     """
     rows = (
-        tag("tr", row, tag("th", "label", escape(label), attributes=LEFT) + tag("td", "fact value", escape(value))) for label, value in pairs
+        tag("tr", row, tag("th", "label", escape(label), attributes=LEFT) + tag("td", "fact value", escape(value)))
+        for label, value in pairs
     )
     return tag("table", "facts", tag("tbody", "facts body", "".join(rows))) if pairs else ""
 

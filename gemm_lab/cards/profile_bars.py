@@ -60,7 +60,9 @@ def _legend(section: Any) -> str:
     for number, part in enumerate(section.parts, 1):
         colour = section.colour(part)
         cells = tag("td", "swatch", str(number), background=colour, color=text_on(colour))
-        cells += tag("th", "legend part", escape(part), attributes=LEFT) + tag("td", "legend number", escape(section.numbers[part]))
+        cells += tag("th", "legend part", escape(part), attributes=LEFT) + tag(
+            "td", "legend number", escape(section.numbers[part])
+        )
         rows.append(tag("tr", "legend item", cells))
     return tag("table", "facts", tag("tbody", "legend body", "".join(rows)))
 

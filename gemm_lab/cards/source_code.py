@@ -30,10 +30,9 @@ def code(text: str, first_line: int = 1) -> str:
 
 def numbered(numbers: str, lines: str) -> str:
     """A column of line numbers beside the HTML `lines`."""
-    cells = tag("td", "code cell", tag("pre", "line numbers", numbers)) + tag(
-        "td", "code cell", tag("pre", "pre", lines)
-    )
-    return tag("div", "scroll", tag("table", "code", tag("tr", "code row", cells)))
+    columns = (("line numbers", numbers), ("pre", lines))
+    cells = (tag("td", "code cell", tag("pre", *one), attributes={"valign": "top"}) for one in columns)
+    return tag("div", "scroll", tag("table", "code", tag("tr", "code row", "".join(cells))))
 
 
 def lit_listing(lines: Iterable[tuple[str, int, str]], lit: str) -> str:
@@ -41,12 +40,11 @@ def lit_listing(lines: Iterable[tuple[str, int, str]], lit: str) -> str:
 
     The two kinds of lines have line numbers of their own, which is what a compiler's message names.
     """
-    margin, shown = [], []
+    shown = []
     for file, number, text in lines:
-        margin.append(f"▶ {number}" if file == lit else str(number))
-        text = escape(text, quote=False)
-        shown.append(tag("mark", "lit", text or " ") if file == lit else text)
-    return numbered("\n".join(margin), "\n".join(shown))
+        line = f"{'▶' if file == lit else ' '} {number:>3}  {escape(text, quote=False)}"
+        shown.append(tag("mark", "lit", line) if file == lit else line)
+    return tag("pre", "wide pre", "\n".join(shown))
 
 
 def code_line(text: str, column: int | None = None) -> str:

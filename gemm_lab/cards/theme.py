@@ -84,7 +84,8 @@ STYLES = {
     "bar piece": "display:block;height:100%;overflow:hidden;text-align:center;font-size:12px;line-height:18px",
     "bar total": f"white-space:nowrap;width:1%;{CELL};padding:1px 0 1px 8px",
     "legend body": "display:block;max-width:720px",
-    "legend item": "display:inline-flex;align-items:baseline;width:320px;margin:1px 24px 1px 0;padding:0;background:none",
+    "legend item": "display:inline-flex;align-items:baseline;width:320px;margin:1px 24px 1px 0;padding:0;"
+    "background:none",
     "swatch": f"min-width:17px;text-align:center;font-weight:normal;{SMALL};{CELL};padding:0 3px;margin-right:6px",
     "legend part": f"flex:1 1 auto;font-weight:normal;{SMALL};{CELL}",
     "legend number": f"{SMALL};opacity:0.75;{CELL}",

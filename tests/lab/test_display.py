@@ -2,32 +2,16 @@
 
 import inspect
 import pkgutil
-from dataclasses import replace
 from importlib import import_module
 
-import numpy as np
 import pytest
 
 import gemm_lab
-import gemm_lab as lab
 import gpu_runner as device
 import gpu_simulator as emulator
 from gemm_lab.lab import emulating
-from gemm_lab.measure.check import verdict
-from gemm_lab.notebook import widgets
-from gemm_lab.notebook.cells import WrongResult
-from gemm_lab.notebook.exercises import Solved, WrongAnswer
-from gemm_lab.notebook.fault_injection import inject_fault
-from gemm_lab.notebook.generations import generations
-from gemm_lab.notebook.kernel_counts import kernel_counts
-from gemm_lab.notebook.scoreboard import scoreboard
-from gemm_lab.notebook.shared_roofline import shared_roofline
-from gemm_lab.notebook.three_counts import three_counts
-from gemm_lab.notebook.widgets.tiling import TileExplorer
 from gpu_simulator import compiler, launching
-from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.compiler_process import CompilerProcess
-from gpu_simulator.errors import LabError
 
 SHOWS = ("_repr_html_", "_repr_png_", "_repr_mimebundle_")
 
