@@ -20,8 +20,9 @@ TRAITS = ("shape", "dtype", "accumulator", "stored", "lane")
 class FragmentMap(PicturedWidget):
     """The widget that `fragments` creates. The choices are attributes, which follow the live view and change it.
 
-    `set` sets several choices at once, and `change` makes another map without touching this one. `mma` is the `Mma` that is shown, and `holds` has the elements in the
-    registers of the chosen lane. A choice that does not exist raises `LabError` and changes nothing.
+    `set` sets several choices at once, and `change` makes another map without touching this one. `mma` is the `Mma`
+    that is shown, and `holds` has the elements in the registers of the chosen lane. A choice that does not exist raises
+    `LabError` and changes nothing.
     """
 
     _esm = esm("fragment_map")
