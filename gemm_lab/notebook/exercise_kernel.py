@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from gemm_lab import catalog
 from gemm_lab.cards.kernel_card import edited_source
 from gemm_lab.config import data_dir
-from gemm_lab.lab import Kernel, kernel
+from gemm_lab.lab import Kernel
 from gemm_lab.lab.actions import source
 from gemm_lab.notebook.cells import Line, parse_line
 from gpu_simulator.errors import LabError
@@ -33,7 +34,8 @@ def kernel_of_exercise(name: str, criteria: Mapping[str, Any]) -> Kernel:
     """
     line, text = handed_out(name)
     settings = line.settings if line else {}
-    return kernel(criteria["kernel"], **settings).edit(first_line=2, **{criteria["region"]: text or MISSING})
+    spec = catalog.kernel(criteria["kernel"])  # `lab.kernel` would ask for the GPU, and this is shown
+    return Kernel(spec, spec.configure(None, **settings)).edit(first_line=2, **{criteria["region"]: text or MISSING})
 
 
 @lru_cache(maxsize=64)
