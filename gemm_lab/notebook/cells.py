@@ -25,7 +25,7 @@ from gemm_lab.catalog import listed
 from gemm_lab.lab import Kernel, Run, kernel
 from gemm_lab.lab.actions import source
 from gemm_lab.lab.kernel import DEFAULT_N
-from gemm_lab.notebook import guard
+from gemm_lab.notebook import guard, projector
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.compiler import CompileError, Diagnostic
@@ -208,6 +208,7 @@ def register(ipython) -> None:
     ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
     ipython.set_custom_exc((LabError,), _show_error)
     guard.install(ipython)
+    projector.register(ipython)
 
 
 def below(shown: Run | Kernel, line_text: str) -> str:

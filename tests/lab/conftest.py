@@ -9,7 +9,7 @@ import gemm_lab as lab
 from gemm_lab.lab import emulating
 from gemm_lab.measure.check import verdict
 from gemm_lab.notebook import widgets
-from gemm_lab.notebook.cells import WrongResult
+from gemm_lab.notebook.cells import Uncompiled, WrongResult
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
 from gemm_lab.notebook.fault_injection import inject_fault
 from gemm_lab.notebook.generations import generations
@@ -44,7 +44,7 @@ def made():
             k.profile(record=False),
             lab.kernel("hopper/01").timeline(),
         ),
-        *(run, counted, asked, run.hot_lines(), run.inspect("load"), WrongResult(run)),
+        *(run, counted, asked, run.hot_lines(), run.inspect("load"), WrongResult(run), Uncompiled("mine")),
         *(lab.here(), lab.ladder("t4"), lab.ladder("t4").recorded([4096])),
         *(board, board.gains("t4"), board.published("t4"), prediction, prediction.compare(3), exercise),
         *(

@@ -230,7 +230,7 @@ class TileExplorer(PicturedWidget):
     def card(self):
         from gemm_lab.notebook.widgets.tiling_picture import picture
 
-        return picture(self.facts)
+        return picture(self.facts, bars(self.facts))
 
 
 def _found(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gemm_lab.notebook.widgets.tiling import TileFacts, bars
+from collections.abc import Sequence
+from typing import Any
+
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
@@ -11,8 +13,8 @@ CORNER, SIDE = 640, 1.9  # elements of the corner of D that is drawn, and its in
 K_SIDE = 0.75  # inches of A and B along K
 
 
-def picture(facts: TileFacts) -> Card:
-    """The picture of the facts, eight inches wide."""
+def picture(facts: Any, bars: Sequence[Any]) -> Card:
+    """The picture, eight inches wide, of `TileFacts` and the `Bar`s that belong to them."""
     page = Sheet(3.95)
     m, n, k = facts.block
     scale = SIDE / CORNER
@@ -36,7 +38,7 @@ def picture(facts: TileFacts) -> Card:
     page.text(x + SIDE, below, f"tile of D: {m} × {n}", ha="right", colour=style.ink(style.D))
     left, wide, top = x + SIDE + 0.45, 7.75 - (x + SIDE + 0.45), 0.35
     page.text(left, top, f"{facts.gpu.name}: {facts.intensity:.1f} FLOP for each byte read", ha="left", bold=True)
-    for place, bar in enumerate(bars(facts)):
+    for place, bar in enumerate(bars):
         line = top + 0.4 + place * 0.8
         page.text(left, line, bar.name, ha="left", bold=True)
         page.text(
