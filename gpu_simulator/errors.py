@@ -20,7 +20,7 @@ class LabError(Exception):
         return self.message
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{escape(type(self).__name__)}</b>: {escape(self.message)}</p>"
+        return f"<p><b>✗ {escape(type(self).__name__)}</b>: {escape(self.message)}</p>"
 
 
 class UnknownKernel(LabError):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from gemm_lab.cards.theme import tag
+
+LEFT = {"align": "left"}  # of a label, for viewers that drop styles
 
 
 def card(body: str, colour: str = "") -> str:
@@ -13,12 +16,21 @@ def card(body: str, colour: str = "") -> str:
     return tag("div", "card", body, **edge)
 
 
-def facts(pairs: list[tuple[str, str]]) -> str:
-    """(label, value) pairs side by side; they wrap if the notebook is narrow."""
-    cells = (
-        tag("div", "fact", f"{tag('span', 'label', escape(label))}<br><b>{escape(value)}</b>") for label, value in pairs
+def mark(good: bool) -> str:
+    """✓ or ✗, which stands before a verdict, so that its colour is not the only sign."""
+    return "✓" if good else "✗"
+
+
+def facts(pairs: Sequence[tuple[str, str]], row: str = "fact") -> str:
+    """(label, value) pairs as a table with a row for each.
+
+    Its styles put the rows side by side, where they wrap if the notebook is narrow. row: the style of a row.
+    """
+    rows = (
+        tag("tr", row, tag("th", "label", escape(label), attributes=LEFT) + tag("td", "fact value", escape(value)))
+        for label, value in pairs
     )
-    return tag("div", "facts", "".join(cells))
+    return tag("table", "facts", tag("tbody", "facts body", "".join(rows))) if pairs else ""
 
 
 def folded(title: str, body: str) -> str:

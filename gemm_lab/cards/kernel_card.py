@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from gemm_lab.cards.card import card, facts, folded
+from gemm_lab.cards.card import card, facts, folded, remark
 from gemm_lab.cards.diff import Diff
-from gemm_lab.cards.source_code import code
+from gemm_lab.cards.source_code import lit_listing
 from gemm_lab.cards.tile_picture import tile_picture
 from gemm_lab.catalog import KernelSpec, Problem
 
@@ -15,7 +15,10 @@ TILE = ("BLOCK_M", "BLOCK_N", "NUM_WARPS_M", "NUM_WARPS_N")  # settings that the
 
 
 def kernel_card(label: str, spec: KernelSpec, config: Mapping[str, int], source: str, changed: Diff | None) -> str:
-    """HTML of a kernel. label: its name with its settings.   changed: the difference to the rung before, if any."""
+    """HTML of a kernel. label: its name with its settings.   changed: the difference to the rung before, if any.
+
+    source: HTML of its source.
+    """
     problem = spec.problem
     body = f"<div><b>{escape(label)}</b> &nbsp;{escape(spec.summary)}</div>"
     settings = [(name, str(value)) for name, value in config.items()]
@@ -26,7 +29,19 @@ def kernel_card(label: str, spec: KernelSpec, config: Mapping[str, int], source:
     if changed is not None:
         lines = f"{changed.count} new line" + "s" * (changed.count != 1)
         body += folded(f"what changes against {changed.before} ({lines})", changed.body())
-    return card(body + folded("source", code(source)))
+    return card(body + source)
+
+
+def edited_source(file: str, lines: Iterable[tuple[str, int, str]], regions: Sequence[str]) -> str:
+    """HTML of the source of an edited kernel, folded, with the learner's lines lit.
+
+    file: the name of the rung's file.   lines: (file, line number, text) of every line.   regions: the edited ones.
+    """
+    names = " and ".join(f"“{name}”" for name in regions)
+    lines = list(lines)
+    own = next((name for name, _, _ in lines if name != file), file)  # "cell", or the name of the learner's file
+    note = f"▶ marks the region {names}. Its lines have the numbers of your {own}, and the others those of {file}."
+    return folded(f"the whole kernel, with the region {names} marked ▶", remark(note) + lit_listing(lines, own))
 
 
 def types(problem: Problem) -> str:

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from gemm_lab.cards.card import LEFT, facts
 from gemm_lab.cards.theme import MARK, tag
+
+NUMBERED = 0.03  # share of the card from which a part of a bar has room for its number
 
 
 def bars(section: Any) -> str:
@@ -19,39 +22,51 @@ def bars(section: Any) -> str:
     lines = []
     for index, (name, row) in enumerate(section.rows):
         lit, total = index == section.lit % len(section.rows), section.total(row)
-        pieces = "".join(_piece(section, part, row.get(part, 0) / (total or 1)) for part in section.parts)
+        full = total / (longest or 1)
+        shares = [(number, part, row.get(part, 0) / (total or 1)) for number, part in enumerate(section.parts, 1)]
+        pieces = " ".join(_piece(section, *share, share[2] * full) for share in shares if share[2] > 0)
         edge = f"1.5px solid {MARK if lit else 'transparent'}"
-        bar = tag("div", "bar", pieces, border=edge, width=f"{100 * total / (longest or 1):.2f}%")
-        label = tag("div", "bar name", escape(name)) + tag("div", "bar place", bar)
-        label += tag("div", "bar total", escape(f"{short_number(total)}{section.unit}"))
-        lines.append(tag("div", "bar row", label, font_weight="bold" if lit else "normal"))
-    return tag("div", "bars title", escape(section.title)) + "".join(lines) + _legend(section)
+        bar = tag("div", "bar", pieces, border=edge, width=f"{100 * full:.2f}%")
+        cells = tag("th", "bar name", escape(name)) + tag("td", "bar place", bar)
+        cells += tag("td", "bar total", escape(f"{short_number(total)}{section.unit}"))
+        lines.append(tag("tr", "bar row", cells, font_weight="bold" if lit else "normal"))
+    return tag("div", "bars title", escape(section.title)) + tag("table", "bars", "".join(lines)) + _legend(section)
 
 
-def _piece(section: Any, part: str, share: float) -> str:
-    if share <= 0:
-        return ""
+def text_on(colour: str) -> str:
+    """The colour of text that is legible on `colour`: nearly black, or white."""
+    from gemm_lab.plots import style
+
+    return style.text_on(colour)
+
+
+def _piece(section: Any, number: int, part: str, share: float, width: float) -> str:
+    """One part of a bar, with its number in the legend if there is room for it. width: its share of the card."""
     colour = section.colour(part)
-    return tag("div", "bar piece", attributes={"title": part}, width=f"{100 * share:.2f}%", background=colour)
+    body = str(number) if width >= NUMBERED else ""
+    return tag(
+        "span",
+        "bar piece",
+        body,
+        attributes={"title": f"{number}: {part}"},
+        width=f"{100 * share:.2f}%",
+        background=colour,
+        color=text_on(colour),
+    )
 
 
 def _legend(section: Any) -> str:
-    items = (
-        tag(
-            "div",
-            "legend item",
-            tag("span", "swatch", background=section.colour(part))
-            + tag("span", "legend part", escape(part))
-            + tag("span", "muted", escape(section.numbers[part])),
+    rows = []
+    for number, part in enumerate(section.parts, 1):
+        colour = section.colour(part)
+        cells = tag("td", "swatch", str(number), background=colour, color=text_on(colour))
+        cells += tag("th", "legend part", escape(part), attributes=LEFT) + tag(
+            "td", "legend number", escape(section.numbers[part])
         )
-        for part in section.parts
-    )
-    return tag("div", "legend", "".join(items))
+        rows.append(tag("tr", "legend item", cells))
+    return tag("table", "facts", tag("tbody", "legend body", "".join(rows)))
 
 
 def gauges(pairs: Sequence[tuple[str, str]]) -> str:
-    """HTML of (label, number) pairs: small labels over bold numbers."""
-    cells = (
-        tag("div", "gauge", f"{tag('div', 'label', escape(label))}<b>{escape(words)}</b>") for label, words in pairs
-    )
-    return tag("div", "gauges", "".join(cells))
+    """HTML of (label, number) pairs: small labels over bold numbers, in columns."""
+    return facts(pairs, "gauge")

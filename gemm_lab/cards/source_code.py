@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from html import escape
 
 from gemm_lab.cards.theme import tag
 
 
 def code(text: str, first_line: int = 1) -> str:
-    """CUDA source with line numbers; comments, keywords, literals and preprocessor directives are coloured."""
+    """CUDA source with line numbers; comments, keywords, literals and preprocessor directives are coloured.
+
+    The numbers are a column of their own in a table, so that copied text does not contain them.
+    """
     from pygments.lexers import CudaLexer
     from pygments.token import Comment, Keyword, Literal
 
@@ -21,7 +25,26 @@ def code(text: str, first_line: int = 1) -> str:
         parts.append(tag("span", style, shown) if style and words.strip() else shown)
     count = text.rstrip("\n").count("\n") + 1
     numbers = "\n".join(str(number) for number in range(first_line, first_line + count))
-    return tag("div", "code", tag("pre", "line numbers", numbers) + tag("pre", "pre", "".join(parts)))
+    return numbered(numbers, "".join(parts))
+
+
+def numbered(numbers: str, lines: str) -> str:
+    """A column of line numbers beside the HTML `lines`."""
+    columns = (("line numbers", numbers), ("pre", lines))
+    cells = (tag("td", "code cell", tag("pre", *one), attributes={"valign": "top"}) for one in columns)
+    return tag("div", "scroll", tag("table", "code", tag("tr", "code row", "".join(cells))))
+
+
+def lit_listing(lines: Iterable[tuple[str, int, str]], lit: str) -> str:
+    """(file, line number, text) of every line of a source; the lines of the file `lit` are lit and marked with ▶.
+
+    The two kinds of lines have line numbers of their own, which is what a compiler's message names.
+    """
+    shown = []
+    for file, number, text in lines:
+        line = f"{'▶' if file == lit else ' '} {number:>3}  {escape(text, quote=False)}"
+        shown.append(tag("mark", "lit", line) if file == lit else line)
+    return tag("pre", "wide pre", "\n".join(shown))
 
 
 def code_line(text: str, column: int | None = None) -> str:
@@ -30,13 +53,13 @@ def code_line(text: str, column: int | None = None) -> str:
     if column is not None and column < len(text):
         word = re.match(r"\w+|.", text[column:])[0]
         before, after = text[:column], text[column + len(word) :]
-        mark = tag("span", "marked", escape(word, quote=False))
-        shown = escape(before, quote=False) + mark + escape(after, quote=False)
+        marked = tag("mark", "marked", escape(word, quote=False))
+        shown = escape(before, quote=False) + marked + escape(after, quote=False)
     return tag("pre", "one line", shown)
 
 
 def diff_lines(lines: list[str]) -> str:
     """The lines of a unified diff: added ones on green, removed ones on red."""
     styles = {"+": "added", "-": "removed", "@": "gap"}
-    shown = (tag("span", styles.get(line[:1], "same"), escape(line) or " ") for line in lines)
-    return tag("pre", "wide pre", "".join(shown))
+    shown = (tag("span", styles[line[:1]], escape(line)) if line[:1] in styles else escape(line) for line in lines)
+    return tag("pre", "wide pre", "\n".join(shown))

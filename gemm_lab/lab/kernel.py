@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gemm_lab import catalog, config
+from gemm_lab.cards.card import folded
 from gemm_lab.cards.diff import Diff
-from gemm_lab.cards.kernel_card import kernel_card
+from gemm_lab.cards.kernel_card import edited_source, kernel_card
 from gemm_lab.cards.sass import Sass, disassembled
+from gemm_lab.cards.source_code import code
 from gemm_lab.catalog import Edit, KernelSpec
 from gemm_lab.lab.actions import multiplying, running, source
 from gemm_lab.lab.here import here
@@ -270,7 +272,11 @@ class Kernel:
         return f"{self.label}: {self.spec.summary}\n{self.spec.problem.formula}   {settings}"
 
     def _repr_html_(self) -> str:
-        return kernel_card(self.label, self.spec, self.config, self.source, source.changes(self))
+        if self.edits:
+            shown = edited_source(self.spec.file, source.listing(self), list(self.edits))
+        else:
+            shown = folded("source", code(self.source))
+        return kernel_card(self.label, self.spec, self.config, shown, source.changes(self))
 
 
 def kernel(name: str, **settings: int) -> Kernel:

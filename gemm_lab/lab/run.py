@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, facts, folded, printed, remark
+from gemm_lab.cards.card import card, facts, folded, mark, printed, remark
 from gemm_lab.cards.hot_lines import HotLines, lines_of
 from gemm_lab.catalog import listed
 from gemm_lab.lab import emulating
@@ -279,7 +279,7 @@ class Run:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        verdict = theme.tag("b", "good" if self.passed else "bad", self.verdict)
+        verdict = theme.tag("b", "good" if self.passed else "bad", f"{mark(self.passed)} {self.verdict}")
         name = f"<b>{escape(self.kernel.label)}</b> {self._where()}"
         body = f"<div>{verdict} &nbsp;{name} &nbsp;{escape(self.message)}</div>{facts(self._lines())}"
         if report := self.report or self._beside():

@@ -48,7 +48,7 @@ class Verdict:
         return ("PASS · " if self.passed else "FAIL · ") + self.message
 
     def _repr_html_(self) -> str:
-        return f"<b>{'PASS' if self.passed else 'FAIL'}</b> · {escape(self.message)}"
+        return f"<b>{'✓ PASS' if self.passed else '✗ FAIL'}</b> · {escape(self.message)}"
 
 
 def verdict(

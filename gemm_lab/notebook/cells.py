@@ -4,7 +4,7 @@
     …the text of that region…
 
 An error of the lab is shown as one block, without a Python traceback. If the code does not compile, the variable keeps
-its old value.
+its old value; if it has none, it gets one that says in words that the cell did not compile.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from keyword import iskeyword
 from types import ModuleType
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card
+from gemm_lab.cards.card import card, mark
+from gemm_lab.cards.kernel_card import edited_source
 from gemm_lab.cards.source_code import code_line
 from gemm_lab.catalog import listed
 from gemm_lab.lab import Kernel, Run, kernel
+from gemm_lab.lab.actions import source
 from gemm_lab.lab.kernel import DEFAULT_N
-from gemm_lab.notebook import guard
+from gemm_lab.notebook import guard, projector
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.compiler import CompileError, Diagnostic
@@ -104,17 +106,51 @@ def kernel_of_cell(line: Line, text: str) -> Kernel:
     return base.edit(first_line=2, alias=line.alias, **{line.region: text.rstrip("\n")})
 
 
+@dataclass(frozen=True)
+class Uncompiled:
+    """The value of a cell's variable if the cell has never compiled. Whatever it is asked for, it says so.
+
+    It is no kernel, so that the check of an exercise refuses it.
+    """
+
+    name: str
+
+    @property
+    def says(self) -> str:
+        return (
+            f"The cell of “{self.name}” did not compile, so there is no kernel yet. Mend what the compiler names below "
+            "that cell, run the cell again, and then this one."
+        )
+
+    def __getattr__(self, asked: str):
+        if asked.startswith("_"):  # what a notebook and Python itself ask every object for
+            raise AttributeError(asked)
+        raise ConfigError(self.says)
+
+    def __repr__(self) -> str:
+        return self.says
+
+    def _repr_html_(self) -> str:
+        return card(f"{mark(False)} {escape(self.says)}", theme.BAD)
+
+
 def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
     """Compile, run and check a cell, and assign its kernel to its variable in `namespace`.
 
     Returns what the cell displays: the `Run`, or the `Kernel` with --no-run. Raises `ConfigError`, `CompileError`, a
-    launch error or `WrongResult`. The variable is assigned as soon as the kernel compiles.
+    launch error or `WrongResult`. The variable is assigned as soon as the kernel compiles. If the cell does not compile
+    and there is no such variable yet, it becomes an `Uncompiled`.
     """
     line = parse_line(line_text)
     if isinstance(namespace.get(line.alias or ""), ModuleType):
         raise ConfigError(f"“{line.alias}” is a module here, which later cells need; choose a name such as mine.")
     made = kernel_of_cell(line, cell)
-    _compile(made, line, cell)
+    try:
+        _compile(made, line, cell)
+    except CompileError:
+        if line.alias:
+            namespace.setdefault(line.alias, Uncompiled(line.alias))
+        raise
     if line.alias:
         namespace[line.alias] = made
     if not line.run:
@@ -165,12 +201,26 @@ def register(ipython) -> None:
     from IPython.display import display
 
     def magic(line: str, cell: str) -> None:
-        display(run_cell(line, cell, ipython.user_ns))
+        shown = run_cell(line, cell, ipython.user_ns)
+        display({"text/html": shown._repr_html_() + below(shown, line), "text/plain": repr(shown)}, raw=True)
 
     magic.__doc__ = __doc__
     ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
     ipython.set_custom_exc((LabError,), _show_error)
     guard.install(ipython)
+    projector.register(ipython)
+
+
+def below(shown: Run | Kernel, line_text: str) -> str:
+    """HTML below the card of a run: the whole kernel, folded, with the cell's region lit.
+
+    It is "" for the cell of an exercise, whose card above the cell has it, and for a kernel that does not run, whose
+    own card has it.
+    """
+    if parse_line(line_text).exercise or not isinstance(shown, Run) or not shown.kernel.edits:
+        return ""
+    made = shown.kernel
+    return card(edited_source(made.spec.file, source.listing(made), list(made.edits)))
 
 
 def error_page(error: LabError) -> str:
@@ -189,7 +239,7 @@ def error_page(error: LabError) -> str:
         )
         for note in error.diagnostics
     )
-    return card(f"<b>{escape(error.name)} does not compile.</b>{notes}", theme.BAD)
+    return card(f"<b>{mark(False)} {escape(error.name)} does not compile.</b>{notes}", theme.BAD)
 
 
 def _show_error(shell, etype, error, traceback, tb_offset=None):

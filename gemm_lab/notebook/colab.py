@@ -22,7 +22,7 @@ _TITLE = re.compile(r"# \d\d · \S")
 
 # CUDA 13's packages need a driver for CUDA 13; those of CUDA 12 run with any driver of CUDA 12 (minor-version
 # compatibility, CUDA Compatibility guide). cuDriverGetVersion gives 1000 · major + 10 · minor.
-_SETUP = '''\
+_SETUP = """\
 # @title Install the lab where it is missing, as on Colab
 import contextlib, ctypes, importlib.util
 if not importlib.util.find_spec("gemm_lab"):
@@ -30,7 +30,9 @@ if not importlib.util.find_spec("gemm_lab"):
     with contextlib.suppress(OSError):
         ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(cuda))
     extra = "[cuda13]" if cuda.value >= 13000 else "[cuda12]" if cuda.value >= 12000 else ""
-    %pip install --quiet "gemm_lab{extra} @ git+REPOSITORY@BRANCH"'''
+    %pip install --quiet "gemm_lab{extra} @ git+REPOSITORY@BRANCH"
+# Colab leaves out the pictures between the cells. A double click on such a cell shows the NAME of a file NAME.png, and
+# lab.figure("NAME") in a cell of your own shows the picture."""
 
 
 def setup_source() -> str:
@@ -38,17 +40,11 @@ def setup_source() -> str:
     return _SETUP.replace("REPOSITORY", REPOSITORY).replace("BRANCH", BRANCH)
 
 
-def badge_source(name: str, pictures: bool) -> str:
-    """The text of the badge cell of notebook `name`. With `pictures` it also says how to see the pictures on Colab."""
+def badge_source(name: str) -> str:
+    """The text of the badge cell of notebook `name`."""
     path = REPOSITORY.removeprefix("https://github.com/")
     link = f"https://colab.research.google.com/github/{path}/blob/{BRANCH}/notebooks/{name}.ipynb"
-    text = f"[![Open in Colab]({_BADGE})]({link})"
-    if pictures:
-        text += (
-            "\n\nOn Colab the pictures between the cells are missing. A double click on their cell shows the NAME "
-            'of a file `NAME.png`, and `lab.figure("NAME")` the picture.'
-        )
-    return text
+    return f"[![Open in Colab]({_BADGE})]({link})"
 
 
 def is_setup(cell: nbformat.NotebookNode) -> bool:
@@ -65,7 +61,7 @@ def open_book(book: nbformat.NotebookNode, name: str) -> bool:
     if not book.cells or book.cells[0].cell_type != "markdown" or not _TITLE.match(book.cells[0].source):
         return False
     rest = [cell for cell in book.cells if not is_setup(cell)]
-    badge = badge_source(name, any("../images/" in cell.source for cell in rest))
+    badge = badge_source(name)
     cells = [
         new_markdown_cell(badge, id="setup-badge", metadata={"tags": [TAG]}),
         new_code_cell(setup_source(), id="setup-install", metadata=FOLDED),

@@ -15,12 +15,14 @@ from html import escape
 from typing import Any, Protocol
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, facts, folded
+from gemm_lab.cards.card import card, facts, folded, mark
 from gemm_lab.catalog import listed, tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.emulating import still_at_work
 from gemm_lab.model import roofline
+from gemm_lab.notebook.cells import Uncompiled
+from gemm_lab.notebook.exercise_kernel import kernel_of_exercise, whole_kernel
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.layout_criteria import judge_layout
 from gemm_lab.notebook.judges.tile_criteria import judge_tile_rounds
@@ -50,7 +52,9 @@ class WrongAnswer(LabError):
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(reason)}</li>" for reason in self.reasons)
         reasons = theme.tag("ul", "list", items)
-        return f"<b>{escape(self.exercise.title)}: not yet.</b>{reasons}" + folded("hint", escape(self.exercise.hint))
+        return f"<b>{mark(False)} {escape(self.exercise.title)}: not yet.</b>{reasons}" + folded(
+            "hint", escape(self.exercise.hint)
+        )
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Solved:
         return f"{self.title}: solved. " + ", ".join(f"{label} {value}" for label, value in self.facts)
 
     def _repr_html_(self) -> str:
-        return card(f"<b>{escape(self.title)}: solved.</b>{facts(self.facts)}", theme.GOOD)
+        return card(f"<b>{mark(True)} {escape(self.title)}: solved.</b>{facts(self.facts)}", theme.GOOD)
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,8 @@ class Exercise:
 
     def _repr_html_(self) -> str:
         task = f"<b>Exercise. {escape(self.title)}.</b> {escape(self.task)}"
-        return card(task + folded("hint", escape(self.hint)), theme.TASK)
+        whole = whole_kernel(kernel_of_exercise(self.name, self.criteria)) if self.judge == "kernel" else ""
+        return card(task + whole + folded("hint", escape(self.hint)), theme.TASK)
 
 
 def kernel_of(exercise: Exercise, text: str) -> Kernel:
@@ -107,6 +112,8 @@ def kernel_of(exercise: Exercise, text: str) -> Kernel:
 def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed: int = 0) -> Solved:
     """Check the kernel of a cell with `kernel_judge`, which uses only the text of its region."""
     wanted = exercise.criteria
+    if isinstance(answer, Uncompiled):
+        raise ConfigError(answer.says)
     if not isinstance(answer, Kernel) or choices:
         raise ConfigError(f"{exercise.title} is checked with the kernel of your cell: exercise.check(mine).")
     if answer.name != wanted["kernel"] or not answer.edited:

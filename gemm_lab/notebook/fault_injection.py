@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card
+from gemm_lab.cards.card import card, mark
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.emulating import launch, limits
 from gemm_lab.lab.measuring import check_twice
@@ -36,7 +36,8 @@ class FaultOutcome:
 
     def _repr_html_(self) -> str:
         colour = theme.GOOD if self.kind == "nothing" else theme.BAD
-        return card(f"<b>{escape(self.kind.capitalize())}.</b> {escape(self.says)}", colour)
+        verdict = f"{mark(self.kind == 'nothing')} {escape(self.kind.capitalize())}."
+        return card(f"<b>{verdict}</b> {escape(self.says)}", colour)
 
 
 @checked

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card
+from gemm_lab.cards.card import card, mark
 from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.lab import kernel
@@ -69,7 +69,9 @@ class KernelCounts:
         if any(row.hardware is not None for row in self.rows):
             caption += f" Recorded: {METRIC}, {source()}."
         wrong = any(row.hardware not in (None, row.emulator) for row in self.rows)
-        return card(Table(header, self._table(), caption).html(), theme.BAD if wrong else theme.GOOD)
+        verdict = f"{mark(not wrong)} {'A count differs' if wrong else 'No count differs'} from a recorded one."
+        table = Table(header, self._table(), caption).html()
+        return card(verdict + table, theme.BAD if wrong else theme.GOOD)
 
 
 @checked

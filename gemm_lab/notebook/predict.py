@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, folded
+from gemm_lab.cards.card import card, folded, mark
 from gemm_lab.catalog import tomllib
 from gemm_lab.config import data_dir, state_dir
 from gpu_simulator.argument_checks import checked, shown
@@ -199,7 +199,9 @@ class Comparison:
         if self.prediction.value is None:  # the answer is folded, so that a reader can still guess
             answer = f"It is {escape(self.prediction._text(self.truth))}.{why}"
             return card(folded("The answer, for when you have predicted it", answer), theme.NOTE)
-        return card(f"{escape(self._verdict())}{why}", theme.GOOD if self.close else theme.CLOSE)
+        return card(
+            f"{mark(bool(self.close))} {escape(self._verdict())}{why}", theme.GOOD if self.close else theme.CLOSE
+        )
 
 
 @checked

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
+from base64 import b64encode
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from gemm_lab.cards.card import picture
 from gemm_lab.cards.theme import tag
 from gemm_lab.config import data_dir
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import LabError
+
+WIDTH = 760  # pixels on the screen; no wider than a cell
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,21 @@ class Picture:
     caption: str = ""
     path: Path = field(default=Path(), repr=False)
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        from base64 import b64encode
-
+    def _repr_mimebundle_(self, include=None, exclude=None) -> tuple[dict[str, str], dict[str, dict]]:
+        """The picture as image/png, which every viewer shows; GitHub's drops a picture that is part of an HTML page."""
         data = b64encode(self.path.read_bytes()).decode()
-        caption = tag("div", "caption", escape(self.caption)) if self.caption else ""
-        page = picture(data, self.caption or self.name) + caption
-        return {"text/html": page, "text/plain": f"[{self.name}] {self.caption}"}
+        look = {"width": WIDTH, "alt": self.caption or self.name}
+        return {"image/png": data, "text/plain": f"[{self.name}] {self.caption}".strip()}, {"image/png": look}
+
+    def _ipython_display_(self) -> None:
+        """Show the picture and, as an output of its own, its caption."""
+        from IPython.display import display
+
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        if self.caption:
+            caption = tag("div", "caption", escape(self.caption))
+            display({"text/html": caption, "text/plain": self.caption}, raw=True)
 
 
 @checked

@@ -17,7 +17,7 @@ import numpy as np
 import gpu_simulator as emulator
 from gemm_lab import compiling
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card
+from gemm_lab.cards.card import card, mark
 from gemm_lab.cards.table import Table
 from gemm_lab.config import data_dir
 from gemm_lab.measure.profile import read_rows
@@ -78,11 +78,13 @@ class ThreeCounts:
 
     def _repr_html_(self) -> str:
         colour = theme.GOOD if self.agreeing == len(self.rows) else theme.BAD
+        agrees = mark(self.agreeing == len(self.rows))
         if len(self.rows) > MOST_ROWS:
-            return card(f"<b>{escape(self.verdict)}</b><br>{escape(self.source)}", colour)
+            return card(f"{agrees} <b>{escape(self.verdict)}</b><br>{escape(self.source)}", colour)
         header = ["instruction", "addresses of the lanes", "ideal", "model", "emulator", self.source.split(",")[0]]
         caption = f"Wavefronts of one warp. Recorded: {METRIC}, {self.source}."
-        return card(Table(header, self._table(), caption, 2).html(), colour)
+        verdict = f"<b>{escape(self.verdict)}</b>"
+        return card(f"{agrees} {verdict}{Table(header, self._table(), caption, 2).html()}", colour)
 
 
 @checked

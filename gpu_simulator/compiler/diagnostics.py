@@ -54,7 +54,7 @@ class CompileError(LabError):
     def _repr_html_(self) -> str:
         rows = []
         for d in self.diagnostics:
-            colour = "#b3261e" if d.severity == "error" else "#8a6100"
+            colour = "#dc3b30" if d.severity == "error" else "#a06c00"  # legible on light and dark pages
             code = f"{html.escape(d.text)}"
             if d.caret is not None:
                 code += "\n" + " " * d.caret + "^"
@@ -65,8 +65,8 @@ class CompileError(LabError):
                 + "</div>"
             )
         return (
-            '<div style="border-left:4px solid #b3261e;padding:4px 10px">'
-            f"<b>{html.escape(self.name)} does not compile.</b>{''.join(rows)}</div>"
+            '<div style="border-left:4px solid #dc3b30;padding:4px 10px">'
+            f"<b>✗ {html.escape(self.name)} does not compile.</b>{''.join(rows)}</div>"
         )
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 CELLS = [
     "import gemm_lab as lab\nw = lab.swizzle(rows=64, row_bytes=128)\nw",
     "print('python sees', w.scheme, w.wavefronts, w.selected)",
-    "w.change(layout='padded', access='column load', element='f32'); print('changed', w.wavefronts)",
+    "w.set(layout='padded', access='column load', element='f32'); print('changed', w.wavefronts)",
     "from gemm_lab.notebook import widgets\n"
     "s = widgets.wavefronts(lab.kernel('t4/03_swizzled').run(n=256, backend='emulator'))\nwidgets.fragments('m16n8k8', 'f16')",
     "s",

@@ -43,9 +43,11 @@ def test_header(spec):
     else:
         assert header[1] == "// The first rung."
     assert header[2].startswith("// D[M,N] = ")
-    assert re.search(r"Notebook \d\d\.$", header[3])
-    notebook = catalog.ladder(spec.ladder).notebook
-    assert header[3].endswith(f"Notebook {notebook[:2]}.")
+    number = catalog.ladder(spec.ladder).notebook[:2]
+    assert re.search(rf"^// \S.*   Notebook {number}\.$", header[3]), (
+        f"Line 4 of {spec.file} names the GPUs that the kernel runs on, and then the notebook that teaches its ladder "
+        f"(`notebook` in ladder.toml): “// … Notebook {number}.”"
+    )
 
 
 @pytest.mark.parametrize("spec", RUNGS, ids=lambda s: s.name)

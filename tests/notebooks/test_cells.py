@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 
 import nbformat
 import pytest
@@ -10,7 +11,8 @@ from nbclient import NotebookClient
 from gemm_lab import catalog
 from gemm_lab.lab import Kernel, Run, emulating, kernel
 from gemm_lab.lab.kernel_signature import require_form
-from gemm_lab.notebook.cells import WrongResult, error_page, parse_line, run_cell
+from gemm_lab.notebook.cells import WrongResult, below, error_page, parse_line, run_cell
+from gemm_lab.notebook.exercises import exercise
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.compiler_process import CompilerProcess
 from gpu_simulator.errors import ConfigError, LabError, LaunchError, SizeError
@@ -275,7 +277,7 @@ def test_an_error_is_one_block_without_a_traceback(session, name, says):
 
 def test_the_block_marks_the_word(session):
     page = session["broken"][0][0]["data"]["text/html"]
-    assert ">rwo</span>" in page and page.count("cell, line 3") == 1
+    assert ">rwo</mark>" in page and page.count("cell, line 3") == 1
 
 
 def test_other_errors_keep_their_traceback(session):
@@ -289,3 +291,49 @@ def test_later_cells_work_and_variables_are_intact(session):
     assert status == "ok" and "PASS" in shown[0]["data"]["text/html"]
     outputs, status = session["after"]
     assert status == "ok" and outputs[0]["data"]["text/plain"] == "(42, 't4/03_swizzled')"
+
+
+# ---- A name without a kernel, and the kernel around a region ----
+
+
+def test_a_first_cell_that_does_not_compile_leaves_a_name_that_says_so():
+    names = {}
+    with pytest.raises(CompileError):
+        run_cell(LINE, "no C++", names)
+    assert "“mine” did not compile" in repr(names["mine"]) and "✗" in names["mine"]._repr_html_()
+    for ask in (
+        lambda: exercise("06_swizzle").check(names["mine"]),
+        lambda: names["mine"].run(256),
+        lambda: names["mine"].source,
+    ):
+        with pytest.raises(ConfigError, match="did not compile, so there is no kernel yet"):
+            ask()
+    assert not hasattr(names["mine"], "_repr_png_")
+    run_cell(LINE + " --no-run", LAYOUT, names)
+    kept = names["mine"]
+    assert isinstance(kept, Kernel)
+    with pytest.raises(CompileError):
+        run_cell(LINE, "no C++", names)
+    assert names["mine"] is kept
+
+
+def test_a_cell_without_a_name_leaves_none():
+    names = {}
+    with pytest.raises(CompileError):
+        run_cell("t4/03 --region layout", "no C++", names)
+    assert names == {}
+
+
+def test_the_whole_kernel_lies_below_the_card_of_a_region(monkeypatch):
+    run = run_cell(LINE + " -n 256", LAYOUT, {})
+    page = re.sub("<[^>]*>", "", below(run, LINE))
+    first = run.kernel.spec.regions["layout"].first_line
+    numbers = re.findall(r"^▶? +\d+", page, re.M)
+    here = numbers.index("▶   2")
+    assert numbers[here : here + 3] == ["▶   2", "▶   3", "▶   4"], "the numbers of the cell, whose line 1 is the magic"
+    assert numbers[here - 1] == f"  {first - 1:>3}", "the other lines have those of the file"
+    assert "the whole kernel, with the region “layout” marked ▶" in page
+    assert below(run, LINE + " --exercise") == "", "the exercise's own card has it"
+    assert below(run_cell("t4/03 -n 256", run.kernel.source, {}), "t4/03") == "", "the cell has all of it"
+    shown = run_cell(LINE + " --no-run", LAYOUT, {})
+    assert below(shown, LINE) == "" and "▶   2  " in shown._repr_html_()

@@ -33,7 +33,8 @@ SERIES = (
 PATHS = sorted(FOLDER.glob("*.ipynb"))
 QUICK = ("00",)  # `make test` runs these from top to bottom
 FIRST_CODE = "import gemm_lab as lab\n%load_ext gemm_lab"
-MAX_BYTES, MAX_LINES, MAX_WORDS, MAX_SENTENCE = 300_000, 8, 150, 40
+MAX_BYTES = {"first half": 300_000, "second half": 400_000}  # the second half has the longer kernels in its cards
+MAX_LINES, MAX_WORDS, MAX_SENTENCE = 8, 150, 40
 LAB_ERROR = re.compile(r"\w*(Error|WrongAnswer|WrongResult|KernelFault|KernelHang|WorkerLost|UnknownKernel): ")
 
 
@@ -210,7 +211,7 @@ def test_the_questions_of_the_file_are_those_that_the_notebooks_ask():
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_file(path):
     assert path.stem in SERIES
-    assert path.stat().st_size < MAX_BYTES
+    assert path.stat().st_size < MAX_BYTES["first half" if path.stem < "06" else "second half"]
     book = nbformat.read(path, as_version=4)
     nbformat.validate(book)
     assert book.cells[0].source.startswith(f"# {path.stem[:2]} ·")

@@ -40,6 +40,8 @@ DIFFERENT = {
     "ex2.approx.f16x2": "hardware approximation: 2^-24.31 is 0; the emulator rounds it to the smallest number, 2^-24",
 }
 
+MOST_UNTESTED = 21  # entries of UNTESTED
+
 
 def disagreements(cases) -> dict[str, str]:
     """Name → sentence, for the cases whose answers are not the recorded ones."""
@@ -86,7 +88,12 @@ def uncovered(opcodes, covered, excused):
 def test_every_opcode_has_a_case_or_a_reason():
     assert uncovered(emulator.supported(), set(families()), UNTESTED) == (set(), set())
     assert set(families()) <= set(emulator.supported())
-    assert len(UNTESTED) <= 26 and all(len(reason) > 10 for reason in UNTESTED.values())
+    assert all(len(reason) > 10 for reason in UNTESTED.values())
+    assert len(UNTESTED) <= MOST_UNTESTED, (
+        f"{len(UNTESTED)} opcodes of UNTESTED (tools/opcodes/coverage.py) have no case, and MOST_UNTESTED in this file "
+        f"allows {MOST_UNTESTED}. Write a case for the new one, or raise the number by one."
+    )
+    assert len(UNTESTED) == MOST_UNTESTED, f"Some have a case now: lower MOST_UNTESTED to {len(UNTESTED)}."
 
 
 def test_an_opcode_without_a_case_is_seen():

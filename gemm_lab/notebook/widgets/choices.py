@@ -7,7 +7,7 @@ from contextlib import suppress
 from html import escape
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, picture
+from gemm_lab.cards.card import card, mark, picture
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
 from gpu_simulator.errors import LabError
@@ -62,7 +62,9 @@ class Choices:
             try:
                 self.choose(**{name: control.value for name, control in named.items()})
             except LabError as error:
-                words.value = card(f"{escape(str(error))} The picture is still the last valid one.", theme.BAD)
+                words.value = card(
+                    f"{mark(False)} {escape(str(error))} The picture is still the last valid one.", theme.BAD
+                )
                 return
             words.value, picture.value = self._words(), self.png()
 
@@ -74,7 +76,9 @@ class Choices:
         return widgets.VBox([*boxes, words, picture])
 
     def _words(self) -> str:
-        return card(escape(self.text), theme.GOOD if self.good else theme.BAD)
+        return card(
+            ("" if self.good else f"{mark(False)} ") + escape(self.text), theme.GOOD if self.good else theme.BAD
+        )
 
     def _repr_html_(self) -> str:
         data = b64encode(self.png()).decode()

@@ -1,6 +1,6 @@
 // Places A, B and C of an mma in the fragment map: B above C, and A to the left of C, as in the product.
 
-export const HIGH = 20; // the height of a row of registers in pixels
+export const HIGH = 16; // the height of a row of registers in pixels
 const GUTTER = 30, TAG = 26, BLOCK_GAP = 6, BETWEEN = 24, WIDEST = 44;
 
 // Returns x and y of each matrix, the total height, and place(operand, row, column): a cell's [x, y, width, height].
@@ -14,8 +14,8 @@ export function arrange(mma, width) {
   const cell = Math.min(room / (acrossA + columns), WIDEST), side = cell * columns;
   const x = { A: GUTTER + TAG };
   x.B = x.C = x.A + acrossA * cell + (blocks(acrossA) - 1) * BLOCK_GAP + BETWEEN + GUTTER + TAG;
-  const y = { B: 44 };
-  y.A = y.C = Math.max(y.B + downB * HIGH + (blocks(downB) - 1) * BLOCK_GAP, 150) + 46;
+  const y = { B: 52 };
+  y.A = y.C = Math.max(y.B + downB * HIGH + (blocks(downB) - 1) * BLOCK_GAP, 150) + 38;
   const wide = { A: cell, B: side / extent.B[1], C: (side / extent.C[1]) * per.C };
   const place = (operand, row, column) => {
     if (operand === "B") return [x.B + column * wide.B, y.B + (row / per.B) * HIGH + gap(row / per.B), wide.B, HIGH];

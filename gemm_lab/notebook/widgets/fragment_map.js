@@ -65,7 +65,7 @@ export function render({ model, el }) {
           page.append(cellOf(operand, lane, register, plan.place(operand, ...mma.at(operand, lane, register, 0))));
     const upright = state.stored === "column-major" && fragmentLoad(mma, "B", state.stored);
     title(page, plan.x.A, plan.y.A - 12, "A", mma.extent.A, "#0072b2");
-    title(page, plan.x.B, plan.y.B - (upright ? 26 : 12), "B", mma.extent.B, "#b57800");
+    title(page, plan.x.B, plan.y.B - (upright ? 38 : 12), "B", mma.extent.B, "#b57800");
     title(page, plan.x.C, plan.y.C - 12, "C and D", mma.extent.C, "#00765a");
     drawNames(page, plan, "A", fragmentLoad(mma, "A", "row-major"), false);
     drawNames(page, plan, "B", fragmentLoad(mma, "B", state.stored), upright);
@@ -79,11 +79,11 @@ export function render({ model, el }) {
   function cellOf(operand, lane, register, [x, y, w, tall]) {
     const shade = (vivid) => bankColour((mma.quads ? lane % 8 : lane >> 2) * 4, 32, theme.dark, vivid);
     const rect = svg("rect", { x: x + 0.5, y: y + 0.5, width: w - 1, height: tall - 1, rx: 2.5 });
-    const name = svg("tspan", { class: "gl-register", dx: 2.5 }, `${operand.toLowerCase()}${register}`);
-    const label = svg("text", { x: x + w / 2, y: y + 14.2, "text-anchor": "middle" }, w > 21 ? `T${lane}` : `${lane}`, w > 33 && name);
-    cells.push({ lane, rect, label, name, wide: w > 56, shade });
+    const holder = w > 26 ? `T${lane}` : `${lane}`, own = w > 18 ? `${operand.toLowerCase()}${register}` : holder;
+    const label = svg("text", { x: x + w / 2, y: y + 12.3, "text-anchor": "middle" }, holder);
+    cells.push({ lane, rect, label, holder, register: own, shade });
     return svg("g", { class: "gl-hit", onpointerenter: () => ((hover = lane), show()), onclick: () => change({ lane }) },
-      rect, w > 11 && label);
+      rect, w > 15 && label, svg("title", {}, `T${lane}, ${operand.toLowerCase()}${register}`));
   }
 
   function title(page, x, y, words, [rows, columns], colour) {
@@ -99,30 +99,32 @@ export function render({ model, el }) {
       page.append(svg("text", { x, y, class: "gl-tag", "text-anchor": anchor }, words));
     load.lanes.forEach(({ row, chunk, matrix }, lane) => {
       const outline = (x, y, width, height) => {
-        const drawn = svg("rect", { x: x - 1, y: y - 1, width: width + 2, height: height + 2, rx: 4, class: "gl-named" });
+        const drawn = svg("rect", { x: x - 1, y, width: width + 2, height, rx: 4, class: "gl-named" });
         cells.push({ names: lane, outline: drawn });
         page.append(drawn);
       };
       if (upright) {
         const [x, y, w] = plan.place("B", chunk * 4 * each, row);
         outline(x, y, w, 4 * HIGH);
-        if (matrix === 0) tag(x + w / 2, plan.y.B - 8, "middle", nameOf(load, row, w < 34));
+        if (matrix === 0) // one lane below the other
+          load.lanes.forEach((entry, each) => entry.row === row && w > 22 &&
+            tag(x + w / 2, plan.y.B - (entry.chunk ? 7 : 21), "middle", `${entry.chunk ? "" : "@"}${each}`));
       } else if (operand === "A") {
         const [x, y, w] = plan.place("A", row, chunk * 4 * each);
         outline(x, y, 4 * w, HIGH);
-        if (chunk === 0) tag(x - 5, y + 14, "end", nameOf(load, row, false));
+        if (chunk === 0) tag(x - 5, y + 12.3, "end", nameOf(load, row));
       } else {
         const [x, y, w] = plan.place("B", Math.floor(row / each) * each, 0);
-        outline(x, y + ((row % each) / each) * HIGH, 8 * w, HIGH / each);
-        if (row % each === 0) tag(x - 5, y + 14, "end", `@${lane}, ${lane + 1}`);
+        outline(x, y, 8 * w, HIGH); // the registers that hold this row; a frame of the half would cross their names
+        if (row % each === 0) tag(x - 5, y + 12.3, "end", `@${lane}, ${lane + 1}`);
       }
     });
   }
 
-  // The label of a row: the lanes of its chunks, or only the first lane if there is no room.
-  function nameOf(load, row, short) {
+  // The label of a row: the lanes of its chunks.
+  function nameOf(load, row) {
     const lanes = load.lanes.map((entry, lane) => ({ ...entry, lane })).filter((entry) => entry.row === row);
-    return `@${lanes.slice(0, short ? 1 : 4).map((entry) => entry.lane).join(", ")}`;
+    return `@${lanes.slice(0, 4).map((entry) => entry.lane).join(", ")}`;
   }
 
   // ---- One lane: its elements, and its address for ldmatrix ----
@@ -141,7 +143,7 @@ export function render({ model, el }) {
       cell.rect.setAttribute("stroke-width", on ? 1.8 : 0);
       cell.label.setAttribute("fill", on ? "#15181c" : theme.muted);
       cell.label.style.fontWeight = on ? 700 : 400;
-      cell.name.style.display = on || cell.wide ? "" : "none";
+      cell.label.textContent = on ? cell.register : cell.holder; // a lane's own cells name its registers
     }
     facts.replaceChildren(...[h("div", { class: "gl-registers" }, ["A", "B", "C"].map((operand) => holding(operand, lane))),
       naming("A", "row-major", lane), naming("B", state.stored, lane),
@@ -165,7 +167,9 @@ export function render({ model, el }) {
     const it = load.lanes[lane], bytes = it && `bytes ${16 * it.chunk}–${16 * it.chunk + 15}`;
     const what = operand === "A" ? "row" : stored === "column-major" ? "column" : "row";
     const words = it ? `names ${what} ${it.row}${load.transposed ? "" : `, ${bytes}`}` : "names nothing";
-    return h("p", {}, h("code", {}, load.opcode), ` for ${operand}: T${lane} ${words}`, it ? " (dashed)." : ".");
+    const pair = it && operand === "B" && stored !== "column-major", base = pair && it.row - (it.row % mma.per.B);
+    const dashed = pair ? ` (dashed: the registers of rows ${base} and ${base + mma.per.B - 1}).` : it ? " (dashed)." : ".";
+    return h("p", {}, h("code", {}, load.opcode), ` for ${operand}: T${lane} ${words}`, dashed);
   }
 
   const unlisten = listen(model, STATE, (name) => {

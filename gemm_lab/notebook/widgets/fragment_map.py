@@ -20,8 +20,9 @@ TRAITS = ("shape", "dtype", "accumulator", "stored", "lane")
 class FragmentMap(PicturedWidget):
     """The widget that `fragments` creates. The choices are attributes, which follow the live view and change it.
 
-    `change` sets several choices at once. `mma` is the `Mma` that is shown, and `holds` has the elements in the
-    registers of the chosen lane. A choice that does not exist raises `LabError` and changes nothing.
+    `set` sets several choices at once, and `change` makes another map without touching this one. `mma` is the `Mma`
+    that is shown, and `holds` has the elements in the registers of the chosen lane. A choice that does not exist raises
+    `LabError` and changes nothing.
     """
 
     _esm = esm("fragment_map")
@@ -33,13 +34,20 @@ class FragmentMap(PicturedWidget):
     stored = traitlets.Unicode("column-major").tag(sync=True)
     lane = traitlets.Int(5).tag(sync=True)
 
-    _checked = False  # True while `change` sets several choices, which need not be possible one by one
+    _checked = False  # True while `set` sets several choices, which need not be possible one by one
 
     def __init__(self, **values):
         super().__init__()
-        self.change(**values)
+        self.set(**values)
 
     def change(self, **values) -> FragmentMap:
+        """A new map with some choices changed; this one stays as it is. Raises `LabError` for impossible choices."""
+        same = {name: getattr(self, name) for name in TRAITS}
+        if {"shape", "dtype"} & set(values):
+            same.pop("accumulator")  # that of the new shape and type, unless it is named
+        return FragmentMap(**{**same, **values})
+
+    def set(self, **values) -> FragmentMap:
         """Set several choices at once; returns the widget. Raises `LabError` with the reason if they are impossible."""
         if unknown := set(values) - set(TRAITS):
             raise LabError(f"The fragment map has no choice “{min(unknown)}”; it has {', '.join(TRAITS)}.")

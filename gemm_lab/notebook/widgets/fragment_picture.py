@@ -133,7 +133,7 @@ def _named(page: Sheet, widget, position) -> None:
             page.box(x, y, 4 * width, ROW, **look)
         else:
             x, y, width = position("B", row // each, 0)
-            page.box(x, y + row % each * ROW / each, 8 * width, ROW / each, **look)
+            page.box(x, y, 8 * width, ROW, **look)  # the registers that hold this row
     if widget.load("A"):
         page.text(0.25, 1.68, "@: lanes that name this row to ldmatrix;", size=8, ha="left", colour=style.MUTED)
         page.text(0.25, 1.83, f"dashed: what lane {lane} names", size=8, ha="left", colour=style.MUTED)

@@ -1,14 +1,14 @@
 // Draws the 128-byte lines of shared memory that one access uses, with its lanes.
 import { bankColour, prepare } from "./theme.js";
 
-const LEFT = 112, RIGHT = 100, TOP = 18, MOST = 40;
+const TOP = 18, MOST = 40;
 
 export function memoryHeight(access) {
   const lines = touched(access).length, each = lineHeight(lines);
   return TOP + Math.min(lines, MOST) * each + (lines > MOST ? 18 : 4);
 }
 
-const lineHeight = (lines) => Math.max(9, Math.min(20, Math.floor(400 / Math.min(lines, MOST))));
+const lineHeight = (lines) => Math.max(15, Math.min(20, Math.floor(400 / Math.min(lines, MOST))));
 
 function touched(access) {
   const lines = new Set(access.addresses.filter((address) => address >= 0).map((address) => Math.floor(address / 128)));
@@ -19,7 +19,8 @@ function touched(access) {
 export function drawMemory(canvas, { access, theme, width, upto = Infinity, current = -1, hover = -1 }) {
   const lines = touched(access), each = lineHeight(lines.length), c = prepare(canvas, width, memoryHeight(access));
   const { wavefront, words, phase } = access.schedule, first = phase.map((number) => phase.indexOf(number));
-  const w = (width - LEFT - RIGHT) / 32, tall = each - 2, small = `10px ${theme.font}`;
+  const LEFT = width < 520 ? 86 : 112, RIGHT = width < 520 ? 4 : 100;
+  const w = (width - LEFT - RIGHT) / 32, tall = each - 2, small = `12px ${theme.font}`;
   c.textBaseline = "middle";
   c.font = small;
   c.textAlign = "left";
@@ -60,10 +61,10 @@ export function drawMemory(canvas, { access, theme, width, upto = Infinity, curr
     c.roundRect(x + 0.5, y + 0.5, wide - 0.5, tall - 1, 2.5);
     c.fill();
     c.stroke();
-    if (tall < 10 || wide < 12) continue;
-    c.font = `600 ${wide > 24 ? 10.5 : 9}px ${theme.font}`;
+    if (tall < 12 || wide < 16) continue;
+    c.font = `600 12px ${theme.font}`;
     c.textAlign = "center";
     c.fillStyle = !served ? theme.muted : waits ? (theme.dark ? "#16181b" : "#fff") : "#15181c";
-    c.fillText(lanes.length > 1 ? `×${lanes.length}` : wide > 24 ? `T${lanes[0]}` : lanes[0], x + wide / 2, y + tall / 2 + 0.5);
+    c.fillText(lanes.length > 1 ? `×${lanes.length}` : wide > 26 ? `T${lanes[0]}` : lanes[0], x + wide / 2, y + tall / 2 + 0.5);
   }
 }

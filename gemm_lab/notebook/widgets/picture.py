@@ -19,6 +19,7 @@ _KINDS = {
     traitlets.Unicode: (str, "a text in quotes"),
     traitlets.Bool: (bool, "True or False"),
 }
+
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -46,6 +47,15 @@ class PicturedWidget(anywidget.AnyWidget):
             kept[name] = value
         return kept
 
+    def __setattr__(self, name: str, value) -> None:
+        """Set an attribute. Raises `LabError`, with the type that a choice must have, if `value` has another."""
+        if self.has_trait(name):
+            value = self.plain({name: value})[name]
+        try:
+            super().__setattr__(name, value)
+        except traitlets.TraitError:
+            raise LabError(f"{name} must be {_described(self.traits()[name])}, not {shown(value)}.") from None
+
     def card(self) -> Card:
         """A matplotlib figure of the state."""
         raise NotImplementedError
@@ -70,3 +80,10 @@ class PicturedWidget(anywidget.AnyWidget):
         data["text/plain"] = self.text
         data["image/png"] = b64encode(self.png()).decode()
         return data
+
+
+def _described(trait: traitlets.TraitType) -> str:
+    """What a trait takes, in words, such as "a list of whole numbers"."""
+    if isinstance(trait, traitlets.List) and isinstance(trait._trait, traitlets.Int):
+        return "a list of whole numbers"
+    return trait.info()

@@ -2,7 +2,8 @@
 
 w = lab.swizzle(rows=64, row_bytes=128, layout="plain")
 w.wavefronts, w.ideal
-w.change(layout="xor", access="column load", element="f32")
+w.change(layout="xor").wavefronts          of another explorer; the one that is shown stays as it is
+w.set(access="column load", element="f32")  changes the one that is shown
 print(w)
 """
 
@@ -25,7 +26,8 @@ TRAITS = (*LAYOUT_TRAITS, "access", "step")
 class SwizzleExplorer(PicturedWidget):
     """The widget that `swizzle` creates. The choices are attributes, which follow the live view and change it.
 
-    The tile's layout is the attribute `scheme`. `change` sets several choices at once. `wavefronts`, `ideal`, `tile` (a
+    The tile's layout is the attribute `scheme`. `set` sets several choices at once, and `change` makes another explorer
+    with other choices, without touching this one. `wavefronts`, `ideal`, `tile` (a
     `TileLayout`) and `lanes` (a `TileAccess`) describe the current choice. `answer` is the learner's prediction; None
     if there is none yet. An impossible choice raises `LayoutError` and changes nothing.
     """
@@ -50,10 +52,19 @@ class SwizzleExplorer(PicturedWidget):
 
     def __init__(self, **values):
         super().__init__()
-        self.change(**values)
+        self.set(**values)
 
     def change(self, **values) -> SwizzleExplorer:
-        """Set several choices at once, named as the parameters of `swizzle`; returns the widget.
+        """A new explorer with some choices changed, named as the parameters of `swizzle`; this one stays as it is.
+
+        An answer to the question of `predict` is not taken over. Raises `LayoutError` with the reason if the choices
+        are impossible.
+        """
+        same = {name: getattr(self, name) for name in (*TRAITS, "predict", "selected")}
+        return SwizzleExplorer(**same).set(**values)
+
+    def set(self, **values) -> SwizzleExplorer:
+        """Set several choices at once, named as the parameters of `swizzle`, here and in the view; returns the widget.
 
         Raises `LayoutError` with the reason if they are impossible.
         """
@@ -84,7 +95,7 @@ class SwizzleExplorer(PicturedWidget):
             self._checked = False
         return self
 
-    _checked = False  # True while `change` sets several choices, which need not be possible one by one
+    _checked = False  # True while `set` sets several choices, which need not be possible one by one
 
     def __setattr__(self, name: str, value) -> None:
         super().__setattr__("scheme" if name == "layout" and isinstance(value, str) else name, value)

@@ -90,7 +90,7 @@ function drawPanels(canvas, g, { tile, access, theme, width, scroll, revealed, g
   const from = Math.floor(scroll / g.rowHeight), to = from + Math.ceil((g.view - HEADER) / g.rowHeight) + 1;
   const y = (line) => HEADER + line * g.rowHeight - scroll;
   const bank = (address) => Math.floor(address / 4) % tile.banks;
-  const small = `10px ${theme.font}`, tall = g.rowHeight - 1;
+  const small = `12px ${theme.font}`, tall = g.rowHeight - 1;
   const middle = (text, x, w, line, font, colour) => {
     c.font = font;
     c.fillStyle = colour;
@@ -183,8 +183,8 @@ function drawPanels(canvas, g, { tile, access, theme, width, scroll, revealed, g
     c.stroke();
     const word = mark.lanes.length > 1 ? `×${mark.lanes.length}` : `T${mark.lanes[0]}`;
     const colour = waits ? (theme.dark ? "#16181b" : "#fff") : "#15181c";
-    if (wide >= 25) middle(word, x, wide, line, `600 10.5px ${theme.font}`, colour);
-    else if (wide >= 13) middle(word.slice(1), x, wide, line, `600 9px ${theme.font}`, colour);
+    if (wide >= 27) middle(word, x, wide, line, `600 12px ${theme.font}`, colour);
+    else if (wide >= 17) middle(word.slice(1), x, wide, line, `600 12px ${theme.font}`, colour);
   }
 
   function header() {

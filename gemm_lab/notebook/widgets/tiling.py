@@ -1,4 +1,4 @@
-"""A widget that shows a block tile on the roofline of a GPU, with controls for the tile and the GPU.
+"""A widget that draws a block tile in a corner of the matrices, what it takes of an SM, and how fast it can be.
 
 TileExplorer(block_m=256, block_n=128, gpu="t4")
 TileExplorer(256, 128, 64, "t4", warp=(64, 64), stages=1)      also registers, occupancy and the limiting resource
@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gemm_lab import plots
+import traitlets
+
 from gemm_lab.model import roofline as model
-from gemm_lab.model.tile_resources import TileResources, shared_gbps, tile_resources
-from gemm_lab.notebook.widgets.choices import DPI, Choices, gpu_menu, slider
-from gemm_lab.plots.palette import compact
-from gemm_lab.plots.style import png
+from gemm_lab.model.tile_resources import TileResources, tile_resources
+from gemm_lab.notebook.widgets.modules import css, esm
+from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gpu_simulator.argument_checks import checked
-from gpu_simulator.hardware.data_sheets import Gpu, gpu
+from gpu_simulator.errors import LabError
+from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu
 
 ELEMENT_BYTES = 2  # FP16
+TENSOR_MEMORY = 128 * 512  # 32-bit cells of an SM: lanes times columns (PTX ISA, tensor memory)
 TILES, DEPTHS = (32, 64, 128, 256, 512), (8, 16, 32, 64, 128)
 MEMORIES = ("DRAM", "L2")  # the memories from which a block tile is read
 WARP_TILES, STAGES = (16, 32, 64, 128), (1, 2, 3, 4, 5, 6)
@@ -40,18 +42,50 @@ class TileFacts:
         return self.smem <= self.gpu.smem_per_block
 
     @property
+    def sums(self) -> int:
+        """The FP32 sums of the tile, each of which is one 32-bit register, or one cell of tensor memory."""
+        return self.block[0] * self.block[1]
+
+    @property
+    def sums_in(self) -> str:
+        """Where an SM holds the sums: since sm_100 in tensor memory, which is as large as the registers."""
+        return "tensor memory" if self.gpu.arch.startswith("sm_100") else "registers"
+
+    @property
+    def room_for_sums(self) -> int:
+        """The 32-bit cells of an SM that can hold sums."""
+        return TENSOR_MEMORY if self.sums_in == "tensor memory" else self.gpu.registers_per_sm
+
+    @property
+    def sums_fit(self) -> bool:
+        """Whether the sums fit; in registers something has to be left for the rest of the kernel."""
+        return self.sums <= self.room_for_sums - (self.sums_in == "registers")
+
+    @property
     def text(self) -> str:
         shape = " × ".join(map(str, self.block))
         parts = [f"{shape} does {self.intensity:.1f} FLOP for each byte it reads."]
         for name, tflops in self.attainable.items():
             side = "memory bound" if self.intensity < self.balance[name] else "compute bound"
             parts.append(f"From {name}, balance {self.balance[name]:.1f}: at most {tflops:.1f} TFLOPS, {side}.")
+        parts.append(self.sums_words)
         room = f"the {self.gpu.name} gives a block {self.gpu.smem_per_block:,}"
         parts.append(
             f"One stage takes {self.smem:,} bytes; {room}: it {'fits' if self.fits else 'does not fit'} "
             "in shared memory."
         )
         return " ".join(parts)
+
+    @property
+    def sums_words(self) -> str:
+        """A sentence about the sums."""
+        of, place = f"{self.room_for_sums:,}", self.sums_in
+        whose = f"the {of} registers of an SM" if place == "registers" else f"the {of} cells of an SM's tensor memory"
+        if self.sums > self.room_for_sums:
+            return f"Its {self.sums:,} FP32 sums are more than {whose}."
+        if not self.sums_fit:
+            return f"Its {self.sums:,} FP32 sums fill all of {whose}, so nothing is left for the rest of the kernel."
+        return f"Its {self.sums:,} FP32 sums take {self.sums / self.room_for_sums:.0%} of {whose}."
 
 
 def tile_facts(block_m: int, block_n: int, block_k: int, gpu_key: str = "t4") -> TileFacts:
@@ -67,16 +101,6 @@ def tile_facts(block_m: int, block_n: int, block_k: int, gpu_key: str = "t4") ->
         attainable={name: machine.attainable(intensity, name) for name in names},
         balance={name: machine.balance(name) for name in names},
     )
-
-
-def tile_picture(facts: TileFacts) -> bytes:
-    """The GPU's roofline with this tile, as the bytes of a PNG file."""
-    words: dict[float, list[str]] = {}
-    for name, tflops in facts.attainable.items():
-        words.setdefault(tflops, []).append(name)
-    points = [(f"from {' or '.join(names)}", facts.intensity, tflops) for tflops, names in words.items()]
-    machine = model.roofline(facts.gpu)
-    return compact(png(plots.roofline(machine, points, ceilings={"FP16 tensor": machine.tflops}), DPI))
 
 
 def resource_words(found: TileResources) -> str:
@@ -101,12 +125,32 @@ def resource_words(found: TileResources) -> str:
     return " ".join([*parts, f"What binds: {found.binding}, at {found.attainable:.0f} TFLOPS{when}."])
 
 
-class TileExplorer(Choices):
-    """A widget with a few controls, some sentences and a roofline. `facts` describes the current choice.
+CHOICES = ("block_m", "block_n", "block_k", "gpu", "warp_m", "warp_n", "stages")
 
-    With `warp` = (WARP_M, WARP_N), there are also controls for the warp tile and the stages, and `resources` (a
-    `TileResources`) says what they need.
+
+class TileExplorer(PicturedWidget):
+    """A widget with a few controls, the tile, its bars and some sentences. `facts` describes the current choice.
+
+    The choices are attributes, which follow the live view and change it; `choose` sets several at once. With `warp` =
+    (WARP_M, WARP_N), there are also controls for the warp tile and the stages, and `resources` (a `TileResources`) says
+    what they need. An impossible choice raises `LabError` and changes nothing; in the live view, a sentence says why,
+    and the last possible choice stays drawn.
     """
+
+    _esm = esm("tile_explorer")
+    _css = css()
+
+    block_m = traitlets.Int(128).tag(sync=True)
+    block_n = traitlets.Int(128).tag(sync=True)
+    block_k = traitlets.Int(32).tag(sync=True)
+    gpu = traitlets.Unicode("t4").tag(sync=True)
+    warp_m = traitlets.Int(None, allow_none=True).tag(sync=True)
+    warp_n = traitlets.Int(None, allow_none=True).tag(sync=True)
+    stages = traitlets.Int(1).tag(sync=True)
+    options = traitlets.Dict().tag(sync=True)  # choice -> its values, those of `gpu` as [key, name]
+    shown = traitlets.Dict().tag(sync=True)  # what the view draws, from `drawn_facts`
+
+    _choosing = False  # True while `choose` sets several choices
 
     @checked
     def __init__(
@@ -118,34 +162,59 @@ class TileExplorer(Choices):
         warp: tuple[int, int] | None = None,
         stages: int = 1,
     ):
+        super().__init__()
         self.resources: TileResources | None = None
         warp_m, warp_n = warp or (None, None)
-        self.choose(block_m, block_n, block_k, gpu, warp_m, warp_n, stages)
+        first = {"block_m": block_m, "block_n": block_n, "block_k": block_k, "stages": stages}
+        self.choose(**first, gpu=gpu, warp_m=warp_m, warp_n=warp_n)
+        known = {"block_m": TILES, "block_n": TILES, "block_k": DEPTHS}
+        if warp:
+            known |= {"warp_m": WARP_TILES, "warp_n": WARP_TILES, "stages": STAGES}
+        self.options = {
+            **{name: sorted({*values, getattr(self, name)}) for name, values in known.items()},
+            "gpu": [[key, one.name] for key, one in GPUS.items()],
+        }
 
-    def choose(
-        self,
-        block_m: int,
-        block_n: int,
-        block_k: int,
-        gpu: str,
-        warp_m: int | None = None,
-        warp_n: int | None = None,
-        stages: int = 1,
-    ) -> TileFacts:
-        """Show another tile or GPU. Raises `LabError` if this combination of tiles is impossible."""
-        facts = tile_facts(block_m, block_n, block_k, gpu)
-        if warp_m is not None:
-            self.resources = tile_resources(facts.gpu, facts.block, (warp_m, warp_n), stages)
-        self.facts = facts
-        return facts
+    def choose(self, **choices) -> TileFacts:
+        """Show another tile or GPU; names are those of the attributes. Raises `LabError` if it is impossible."""
+        if unknown := set(choices) - set(CHOICES):
+            raise LabError(f"The explorer has no choice “{min(unknown)}”; it has {', '.join(CHOICES)}.")
+        values = {**self._chosen(), **self.plain(choices)}
+        found = _found(**values)
+        self._choosing = True
+        try:
+            with self.hold_sync():
+                for name, value in values.items():
+                    setattr(self, name, value)
+                self._show(*found)
+        finally:
+            self._choosing = False
+        return self.facts
 
-    @property
-    def alt(self) -> str:
-        return f"this tile on the roofline of the {self.facts.gpu.name}"
+    def __setattr__(self, name: str, value) -> None:
+        if name in CHOICES and not self._choosing and hasattr(self, "facts"):
+            self.choose(**{name: value})
+        else:
+            super().__setattr__(name, value)
 
-    @property
-    def good(self) -> bool:
-        return self.facts.fits if self.resources is None else not self.resources.refusal
+    @traitlets.observe(*CHOICES)
+    def _follow(self, _change) -> None:
+        """A choice that was made in the live view; one that is impossible gets a sentence there."""
+        if self._choosing:
+            return
+        try:
+            self._show(*_found(**self._chosen()))
+        except LabError as error:
+            self.shown = {**self.shown, "problem": f"{error} The drawing is still the last possible one."}
+
+    def _chosen(self) -> dict:
+        return {name: getattr(self, name) for name in CHOICES}
+
+    def _show(self, facts: TileFacts, resources: TileResources | None) -> None:
+        self.facts, self.resources = facts, resources
+        self.shown = drawn_facts(facts, self.text)
+
+    # ---- What it shows ----
 
     @property
     def text(self) -> str:
@@ -153,34 +222,88 @@ class TileExplorer(Choices):
             return self.facts.text
         return f"{self.facts.text} {resource_words(self.resources)}"
 
-    def controls(self) -> list[list]:
-        block_m, block_n, block_k = self.facts.block
-        rows = [
-            [("block_m", slider(TILES, block_m, "BLOCK_M")), ("block_n", slider(TILES, block_n, "BLOCK_N"))],
-            [("block_k", slider(DEPTHS, block_k, "BLOCK_K")), ("gpu", gpu_menu(self.facts.gpu.key))],
-        ]
-        if self.resources is not None:
-            warp_m, warp_n = self.resources.warp
-            rows.append(
-                [
-                    ("warp_m", slider(WARP_TILES, warp_m, "WARP_M")),
-                    ("warp_n", slider(WARP_TILES, warp_n, "WARP_N")),
-                    ("stages", slider(STAGES, self.resources.stages, "NUM_STAGES")),
-                ]
-            )
-        return rows
-
-    def png(self) -> bytes:
-        if self.resources is None:
-            return tile_picture(self.facts)
-        return compact(png(self.card(), DPI))
+    @property
+    def good(self) -> bool:
+        """Whether a kernel with this tile can start."""
+        return self.facts.fits and self.facts.sums_fit and not (self.resources and self.resources.refusal)
 
     def card(self):
-        """A roofline with the block tile for DRAM and for L2, and the warp tile for shared memory."""
-        machine = model.roofline(self.facts.gpu)
-        levels = {level.name: level.gbps for level in machine.levels}
-        points = [(f"block, {name}", self.facts.intensity, tflops) for name, tflops in self.facts.attainable.items()]
-        if self.resources and "shared memory" in self.resources.bounds:
-            levels["shared memory"] = shared_gbps(self.facts.gpu)
-            points.append(("warp", self.resources.warp_intensity, self.resources.bounds["shared memory"]))
-        return plots.roofline(levels, points, ceilings={"FP16 tensor": machine.tflops})
+        from gemm_lab.notebook.widgets.tiling_picture import picture
+
+        return picture(self.facts, bars(self.facts))
+
+
+def _found(
+    block_m: int,
+    block_n: int,
+    block_k: int,
+    gpu: str,
+    warp_m: int | None,
+    warp_n: int | None,
+    stages: int,
+) -> tuple[TileFacts, TileResources | None]:
+    """The facts of a choice, and with a warp tile its resources. Raises `LabError` if it is impossible."""
+    facts = tile_facts(block_m, block_n, block_k, gpu)
+    if warp_m is None or warp_n is None:
+        return facts, None
+    return facts, tile_resources(facts.gpu, facts.block, (warp_m, warp_n), stages)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of the drawing: how much of a limit is taken or reached.
+
+    words: the numbers.   share: 0 to 1, or more if the limit is exceeded.   says: what that means, with ✓ or ✗.
+    """
+
+    name: str
+    words: str
+    share: float
+    good: bool
+    says: str
+
+
+def bars(facts: TileFacts) -> list[Bar]:
+    """The bars of the drawing: the room that the tile takes, then the speed that each memory allows."""
+    of_sums = "registers of an SM" if facts.sums_in == "registers" else "cells of tensor memory"
+    full = "✗ too many" if facts.sums > facts.room_for_sums else "✗ none is left for the rest of the kernel"
+    made = [
+        Bar(
+            f"sums in {facts.sums_in}",
+            f"{facts.sums:,} of {facts.room_for_sums:,} {of_sums}",
+            facts.sums / facts.room_for_sums,
+            facts.sums_fit,
+            "✓ fits" if facts.sums_fit else full,
+        ),
+        Bar(
+            "one stage in shared memory",
+            f"{facts.smem:,} of {facts.gpu.smem_per_block:,} bytes of a block",
+            facts.smem / facts.gpu.smem_per_block,
+            facts.fits,
+            "✓ fits" if facts.fits else "✗ does not fit",
+        ),
+    ]
+    peak = model.roofline(facts.gpu).tflops
+    for name, tflops in facts.attainable.items():
+        enough = facts.intensity >= facts.balance[name]
+        made.append(
+            Bar(
+                f"speed if {name} serves every read",
+                f"at most {tflops:,.1f} of {peak:,.0f} TFLOPS",
+                tflops / peak,
+                enough,
+                "✓ compute bound" if enough else "✗ memory bound",
+            )
+        )
+    return made
+
+
+def drawn_facts(facts: TileFacts, text: str) -> dict:
+    """What the browser draws: the tile, the bars, and the sentences for those who cannot see them."""
+    return {
+        "block": list(facts.block),
+        "intensity": f"{facts.intensity:.1f} FLOP for each byte read",
+        "bars": [vars(bar) for bar in bars(facts)],
+        "text": text,
+        "problem": "",
+    }

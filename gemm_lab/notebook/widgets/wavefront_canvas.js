@@ -11,9 +11,9 @@ function arrange(phase, width) {
     return { lines: lines.length, groups: new Set(lines).size };
   };
   const most = Math.max(inColumn(0).lines, columns > 1 ? inColumn(1).lines : 0);
-  const each = Math.max(6, Math.min(columns > 1 ? 15 : 19, Math.floor(320 / Math.max(most, 1))));
+  const each = Math.max(15, Math.min(columns > 1 ? 15 : 19, Math.floor(320 / Math.max(most, 1))));
   const groups = Math.max(inColumn(0).groups, columns > 1 ? inColumn(1).groups : 0);
-  const short = columns > 1 || width < 520, left = short ? 62 : 100, right = short ? 40 : 100;
+  const short = columns > 1 || width < 520, left = short ? 68 : 100, right = short ? 46 : 100;
   return { columns, each, left, right, short, height: TOP + most * each + Math.max(groups - 1, 0) * PHASE_GAP + 4, phases };
 }
 
@@ -23,7 +23,7 @@ export function drawWavefronts(canvas, { access, banks, theme, width, upto = Inf
   const { wavefront, words, phase } = access.schedule, plan = arrange(phase, width), { each, columns, phases } = plan;
   const c = prepare(canvas, width, plan.height), part = width / columns, w = (part - plan.left - plan.right) / banks;
   const first = phase.map((number) => phase.indexOf(number)), tall = each - 2;
-  const small = `10px ${theme.font}`, copies = access.kind === "cp.async.cg";
+  const small = `12px ${theme.font}`, copies = access.kind === "cp.async.cg";
   const spots = [];
   c.textBaseline = "middle";
   const y = new Array(columns).fill(TOP), started = new Set();
@@ -105,11 +105,11 @@ export function drawWavefronts(canvas, { access, banks, theme, width, upto = Inf
     c.fill();
     spots.push({ x, y: top, wide, tall, lanes });
     if (tall < 10) return;
-    c.font = `600 ${wide > 24 ? 10.5 : 9}px ${theme.font}`;
+    c.font = `600 12px ${theme.font}`;
     c.fillStyle = again ? (theme.dark ? "#16181b" : "#fff") : "#15181c";
     c.textAlign = "center";
-    const text = lanes.length > 1 ? `×${lanes.length}` : wide > 24 ? `T${lanes[0]}` : `${lanes[0]}`;
-    if (wide >= 12) c.fillText(text, x + wide / 2, top + tall / 2 + 0.5);
+    const text = lanes.length > 1 ? `×${lanes.length}` : wide > 26 ? `T${lanes[0]}` : `${lanes[0]}`;
+    if (wide >= 16) c.fillText(text, x + wide / 2, top + tall / 2 + 0.5);
   }
 
   function hatch(left, top) {

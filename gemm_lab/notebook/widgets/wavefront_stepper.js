@@ -23,14 +23,16 @@ export function render({ model, el }) {
   const passes = h("canvas", { role: "img", "aria-label": "wavefronts" });
   const field = (words, input) => h("label", { class: "gl-field" }, h("span", {}, words), input);
   const button = (words, label, act) => h("button", { "aria-label": label, onclick: act }, words);
+  const panel = (name, words, canvas) => h("div", {}, h("div", { class: "gl-title" }, name, h("span", { class: "gl-muted" }, words)),
+    h("div", { class: "gl-scroll gl-short", tabindex: 0, "aria-label": name }, canvas));
   const root = h("div", { class: "gemm-lab" },
     h("div", { class: "gl-controls" }, field("line", line), field("warp", warp), title), code,
     h("div", { class: "gl-steps" }, button("‹", "execution back", () => choose(get("execution") - 1)), execution,
       button("›", "execution on", () => choose(get("execution") + 1)), which),
     verdict,
-    h("div", { class: "gl-title" }, "Shared memory", h("span", { class: "gl-muted" }, "the lines of 128 bytes that the lanes name")),
-    memory,
-    h("div", { class: "gl-title" }, "Wavefronts", h("span", { class: "gl-muted" }, "one row a pass over the banks")), passes,
+    h("div", { class: "gl-beside gl-two" },
+      panel("Shared memory", "lines of 128 bytes", memory),
+      panel("Wavefronts", "one row a pass over the banks", passes)),
     h("div", { class: "gl-steps gl-player" }, play, button("‹", "wavefront back", () => show(get("wavefront") - 1)), wavefront,
       button("›", "wavefront on", () => show(get("wavefront") + 1)), now));
   el.append(root);
@@ -124,12 +126,21 @@ export function render({ model, el }) {
   const draw = oncePerFrame(() => {
     if (!root.isConnected || !root.clientWidth || !access) return;
     theme ??= readTheme(root);
-    const current = get("wavefront"), upto = current < 0 ? Infinity : current + 1, width = Math.max(root.clientWidth - 34, 300);
-    drawMemory(memory, { access, theme, width, upto, current });
-    drawWavefronts(passes, { access, banks: 32, theme, width, upto, current });
+    const current = get("wavefront"), upto = current < 0 ? Infinity : current + 1;
+    const width = (canvas) => Math.max(canvas.parentElement.clientWidth, 280);
+    drawMemory(memory, { access, theme, width: width(memory), upto, current });
+    const spots = drawWavefronts(passes, { access, banks: 32, theme, width: width(passes), upto, current });
+    follow(passes.parentElement, current, spots);
   });
 
   const heard = { accesses: build, execution: pick, wavefront: step, line: choices, warp: choices };
+  // Scrolls to the row of the current wavefront, if it is outside the part that is seen.
+  function follow(area, current, spots) {
+    const share = current / count(), top = share * passes.clientHeight;
+    if (current >= 0 && spots.length && (top < area.scrollTop || top > area.scrollTop + area.clientHeight - 40))
+      area.scrollTop = top - area.clientHeight / 2;
+  }
+
   const unlisten = listen(model, Object.keys(heard), (name) => heard[name]());
   const stop = watch(root, () => ((theme = null), draw()));
   build();

@@ -12,11 +12,11 @@ from gpu_simulator.errors import LabError
 def test_what_a_lane_holds():
     w = widgets.fragments("m16n8k16", "bf16", lane=5)
     assert w.holds["a1"] == [(9, 2), (9, 3)] and w.holds["b1"] == [(10, 1), (11, 1)] and w.holds["c3"] == [(9, 3)]
-    w.change(dtype="f16", accumulator="f16", lane=31)
+    w.set(dtype="f16", accumulator="f16", lane=31)
     assert w.holds["c1"] == [(15, 6), (15, 7)] and w.load("A").opcode.startswith("ldmatrix.sync.aligned.m8n8.x4")
-    w.change(dtype="f64", shape="m16n8k4")
+    w.set(dtype="f64", shape="m16n8k4")
     assert w.accumulator == "f64" and w.load("A") is None
-    w.change(dtype="f16", shape="m16n8k16", stored="row-major")
+    w.set(dtype="f16", shape="m16n8k16", stored="row-major")
     assert w.load("B").transposed
 
 
@@ -36,7 +36,7 @@ def test_what_does_not_exist_is_refused_and_changes_nothing(values, said):
     w = widgets.fragments()
     before = w.get_state()
     with pytest.raises(LabError, match=said):
-        w.change(**values)
+        w.set(**values)
     assert w.get_state() == before
     with pytest.raises(LabError, match="0 to 31"):
         w.lane = 99
@@ -71,3 +71,17 @@ def test_the_output_carries_its_picture(values):
 def test_an_unknown_widget():
     with pytest.raises(AttributeError, match="swizzle, fragments"):
         widgets.slider  # noqa: B018
+
+
+def test_a_change_makes_another_map_and_leaves_the_shown_one():
+    shown = widgets.fragments("m16n8k16", "bf16", lane=5)
+    other = shown.change(dtype="s8", shape="m16n8k32")
+    assert (shown.dtype, shown.lane) == ("bf16", 5) and (other.dtype, other.accumulator, other.lane) == ("s8", "s32", 5)
+    with pytest.raises(LabError, match="lanes 0 to 31"):
+        shown.change(lane=32)
+
+
+@pytest.mark.parametrize(("name", "value"), [("lane", "five"), ("dtype", 16), ("lane", None)])
+def test_a_wrong_type_set_later_gets_a_sentence(name, value):
+    with pytest.raises(LabError, match=f"{name} must be"):
+        setattr(widgets.fragments(), name, value)

@@ -16,11 +16,11 @@ PNG = b"\x89PNG"
 def test_the_story_in_numbers():
     w = lab.swizzle()
     assert (w.wavefronts, w.ideal, w.whole_tile) == (32, 4, (512, 64))
-    w.change(layout="xor")
+    w.set(layout="xor")
     assert (w.wavefronts, w.whole_tile) == (4, (64, 64)) and w.scheme == "xor"
-    w.change(layout="padded", pad_bytes=16)
+    w.set(layout="padded", pad_bytes=16)
     assert w.wavefronts == 4 and w.tile.size_bytes == 64 * 144
-    w.change(layout="plain", access="cp.async", step=7)
+    w.set(layout="plain", access="cp.async", step=7)
     assert w.lanes.kind == "cp.async.cg" and w.wavefronts == 4
     toy = lab.swizzle(4, 16, element="f32", banks=4, access="column load")
     assert toy.wavefronts == 4 and toy.change(layout="xor").wavefronts == 1
@@ -43,6 +43,8 @@ def test_the_story_in_numbers():
 def test_what_cannot_be_is_refused_and_changes_nothing(values, said):
     w = lab.swizzle()
     before = w.get_state()
+    with pytest.raises(LabError, match=said):
+        w.set(**values)
     with pytest.raises(LabError, match=said):
         w.change(**values)
     with pytest.raises(LabError, match=said):
@@ -112,3 +114,33 @@ def test_the_layout_can_be_assigned_by_the_name_that_swizzle_takes():
     assert tile.scheme == "xor" and tile.wavefronts == tile.ideal
     with pytest.raises(LabError, match="There is no layout “spiral”"):
         tile.layout = "spiral"
+
+
+def test_a_change_makes_another_explorer_and_leaves_the_shown_one():
+    shown = lab.swizzle(rows=4, row_bytes=16, element="f32", banks=4, access="column load", predict=True)
+    shown.answer = 4
+    before = shown.get_state()
+    other = shown.change(access="row store")
+    assert (other.wavefronts, shown.wavefronts) == (1, 4) and other.banks == 4 and other.answer is None
+    assert other is not shown and shown.get_state() == before
+    late = lab.swizzle(access="cp.async", step=7)
+    assert late.change(access="column load", element="f32", rows=16).step in (0, 7)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("rows", "sixty-four", "rows must be a whole number"),
+        ("rows", 64.5, "rows must be a whole number"),
+        ("access", 3, "access must be a text in quotes"),
+        ("predict", "yes", "predict must be True or False"),
+        ("selected", 5, "selected must be a list of whole numbers"),
+        ("selected", ["a", 0], "selected must be a list of whole numbers"),
+    ],
+)
+def test_a_wrong_type_set_later_gets_a_sentence(name, value, said):
+    w = lab.swizzle()
+    before = getattr(w, name)
+    with pytest.raises(LabError, match=said):
+        setattr(w, name, value)
+    assert getattr(w, name) == before

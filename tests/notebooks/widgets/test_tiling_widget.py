@@ -1,8 +1,8 @@
-"""The block tile on a roofline: its facts, its controls and its still picture."""
+"""The block tile on a roofline: its facts, its choices and its still picture."""
 
 import pytest
 
-from gemm_lab.notebook.widgets.tiling import TileExplorer, tile_facts, tile_picture
+from gemm_lab.notebook.widgets.tiling import TILES, TileExplorer, bars, tile_facts
 from gpu_simulator.errors import LabError
 
 
@@ -30,23 +30,51 @@ def test_what_does_not_exist_is_refused(arguments, said):
         tile_facts(*arguments)
 
 
-def test_turning_a_control_moves_the_tile():
+def test_the_sums_count():
+    """A tile of 256 × 256 FP32 sums fills every register of an SM, and on a B200 all of its tensor memory."""
+    half, full, more = (tile_facts(256, n, 32) for n in (128, 256, 512))
+    assert (half.sums, full.sums, full.room_for_sums) == (32_768, 65_536, 65_536)
+    assert (half.sums_fit, full.sums_fit, more.sums_fit) == (True, False, False)
+    assert "take 50% of the 65,536 registers of an SM" in half.text
+    assert "fill all of the 65,536 registers of an SM, so nothing is left" in full.text
+    assert "131,072 FP32 sums are more than the 65,536 registers" in more.text
+    blackwell = tile_facts(256, 256, 32, "b200")
+    assert blackwell.sums_in == "tensor memory" and blackwell.sums_fit, "registers are free for the rest there"
+    assert not tile_facts(256, 512, 32, "b200").sums_fit
+
+
+def test_the_bars_have_limits_and_marks():
+    made = bars(tile_facts(256, 256, 128, "t4"))
+    assert [bar.name for bar in made[:2]] == ["sums in registers", "one stage in shared memory"]
+    assert [(bar.good, bar.share) for bar in made[:2]] == [(False, 1.0), (False, 2.0)]
+    assert made[1].words == "131,072 of 65,536 bytes of a block" and made[1].says == "✗ does not fit"
+    assert all(bar.says.startswith("✓ " if bar.good else "✗ ") for bar in made)
+    assert made[2].words == "at most 28.2 of 65 TFLOPS" and made[2].says == "✗ memory bound"
+
+
+def test_a_choice_changes_what_is_drawn():
     explorer = TileExplorer(128, 96, 32, "t4")
-    controls = explorer._widget()
-    sliders, others = controls.children[0].children, controls.children[1].children
-    words, picture = controls.children[2], controls.children[3]
-    before = picture.value
-    assert sliders[1].value == 96
-    sliders[1].value = 256
-    others[1].value = "h200"
+    assert 96 in explorer.options["block_n"] and explorer.options["block_m"] == list(TILES)
+    explorer.block_n, explorer.gpu = 256, "h200"
     assert explorer.facts.block == (128, 256, 32) and explorer.facts.gpu.key == "h200"
-    assert "128 × 256 × 32" in words.value and picture.value != before
+    assert explorer.shown["block"] == [128, 256, 32] and "128 × 256 × 32" in explorer.shown["text"]
+    assert explorer.choose(block_m=64, block_k=8).block == (64, 256, 8) and explorer.block_m == 64
+    assert "warp_m" not in explorer.options
+
+
+def test_the_view_needs_no_picture_for_a_change(monkeypatch):
+    """A change costs arithmetic and a message: drawing with matplotlib took about a second."""
+    explorer = TileExplorer()
+    monkeypatch.setattr(TileExplorer, "card", lambda self: pytest.fail("a picture was drawn"))
+    explorer.set_state({"block_m": 256})  # as the view does
+    assert explorer.facts.block == (256, 128, 32) and explorer.shown["bars"][0]["share"] == 0.5
 
 
 def test_the_still_picture_is_small_and_repeatable():
-    facts = tile_facts(128, 128, 32)
-    assert tile_picture(facts) == tile_picture(facts)
-    assert len(TileExplorer()._repr_html_()) < 40_000
+    assert TileExplorer().png() == TileExplorer().png() != TileExplorer(256).png()
+    assert len(TileExplorer(512, 512, 128, warp=(64, 64)).png()) < 30_000
+    data = TileExplorer()._repr_mimebundle_()
+    assert data["image/png"] and data["text/plain"].startswith("128 × 128 × 32 does 64.0 FLOP")
 
 
 @pytest.mark.long
@@ -54,23 +82,25 @@ def test_with_a_warp_tile_it_says_what_binds():
     explorer = TileExplorer(256, 128, 64, "t4", warp=(64, 64))
     assert explorer.resources.binding == "the tensor cores" and "At most 1 block on an SM" in explorer.text
     assert "What binds: the tensor cores, at 65 TFLOPS, if L2 serves 71% of the reads." in explorer.text
-    controls = explorer._widget()
-    warp_m, warp_n, stages = controls.children[2].children
-    words, picture = controls.children[3], controls.children[4]
-    before = picture.value
-    warp_m.value = warp_n.value = 32
-    assert explorer.resources.warp == (32, 32) and picture.value != before
-    stages.value = 2
-    assert "does not start" in words.value and not explorer.good
+    explorer.choose(warp_m=32, warp_n=32)
+    assert explorer.resources.warp == (32, 32)
+    explorer.stages = 2
+    assert "does not start" in explorer.text and not explorer.good
 
 
-def test_an_impossible_choice_says_why_and_the_last_picture_stays():
+def test_an_impossible_choice_says_why_and_the_last_drawing_stays():
     explorer = TileExplorer(128, 128, 32, "t4", warp=(64, 64))
-    controls = explorer._widget()
-    words, picture = controls.children[3], controls.children[4]
-    before, facts = picture.value, explorer.facts
-    controls.children[0].children[0].value = 32
-    assert "do not divide" in words.value and "last valid" in words.value
-    assert picture.value == before and explorer.facts is facts
+    facts, drawn = explorer.facts, explorer.shown
+    with pytest.raises(LabError, match="do not divide"):
+        explorer.block_m = 32
+    with pytest.raises(LabError, match="no choice “colour”"):
+        explorer.choose(colour=3)
+    with pytest.raises(LabError, match="block_m must be a whole number"):
+        explorer.block_m = "wide"
+    assert explorer.block_m == 128 and explorer.facts is facts and explorer.shown == drawn
+    explorer.set_state({"block_m": 32})  # a slider of the view
+    assert "do not divide" in explorer.shown["problem"] and explorer.shown["block"] == [128, 128, 32]
+    explorer.set_state({"block_m": 64})
+    assert explorer.shown["problem"] == "" and explorer.shown["block"] == [64, 128, 32]
     with pytest.raises(LabError, match="do not divide"):
         TileExplorer(128, 128, 32, "t4", warp=(48, 64))

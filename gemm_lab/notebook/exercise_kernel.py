@@ -1,0 +1,61 @@
+"""The whole kernel around the region that a learner edits: the region is lit, and its lines have the cell's numbers.
+
+An exercise shows the text that its cell in the notebook hands out, because the region in the kernel's file can be the
+solution.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from gemm_lab import catalog
+from gemm_lab.cards.kernel_card import edited_source
+from gemm_lab.config import data_dir
+from gemm_lab.lab import Kernel
+from gemm_lab.lab.actions import source
+from gemm_lab.notebook.cells import Line, parse_line
+from gpu_simulator.errors import LabError
+
+MISSING = "// (the text of your cell)"
+
+
+def whole_kernel(made: Kernel) -> str:
+    """HTML: the source of an edited kernel, folded, with the edited region lit; "" if no region of it is edited."""
+    return edited_source(made.spec.file, source.listing(made), list(made.edits)) if made.edits else ""
+
+
+def kernel_of_exercise(name: str, criteria: Mapping[str, Any]) -> Kernel:
+    """The kernel of an exercise with the text that its cell hands out in its region.
+
+    If no notebook hands out a text, a comment says that the text of the cell belongs there.
+    """
+    line, text = handed_out(name)
+    settings = line.settings if line else {}
+    spec = catalog.kernel(criteria["kernel"])  # `lab.kernel` would ask for the GPU, and this is shown
+    return Kernel(spec, spec.configure(None, **settings)).edit(first_line=2, **{criteria["region"]: text or MISSING})
+
+
+@lru_cache(maxsize=64)
+def handed_out(name: str) -> tuple[Line | None, str]:
+    """The `%%kernel … --exercise` line of an exercise's cell, and the text below it; (None, "") if there is none.
+
+    The cell is the first of its kind after the one that contains `lab.exercise("NAME")`.
+    """
+    for path in sorted(data_dir("notebooks").glob(f"{name[:2]}_*.ipynb")):
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        except (OSError, ValueError, KeyError, TypeError):  # no notebook any more
+            continue
+        begin = next((place for place, text in enumerate(texts) if f'lab.exercise("{name}")' in text), len(texts))
+        for text in texts[begin:]:
+            first, _, below = text.partition("\n")
+            if first.startswith("%%kernel ") and "--exercise" in first.split():
+                try:
+                    return parse_line(first.removeprefix("%%kernel ")), below.rstrip("\n")
+                except LabError:
+                    break
+    return None, ""

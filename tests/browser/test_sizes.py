@@ -1,0 +1,76 @@
+"""Widgets fit a screen of 1280 × 720, no letter is smaller than 12 pixels, and projector mode enlarges them."""
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
+
+import gemm_lab as lab  # noqa: E402
+from gemm_lab.cards.card import card, facts  # noqa: E402
+from gemm_lab.notebook import projector, widgets  # noqa: E402
+
+pytestmark = pytest.mark.browser
+VISIBLE = 620  # pixels of a notebook that JupyterLab shows on a screen of 720
+SMALL = """() => [...document.querySelectorAll(".gemm-lab *")].filter((e) => parseFloat(getComputedStyle(e).fontSize) < 12
+  && [...e.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())).map((e) => e.textContent)"""
+
+
+def state(widget):
+    """The state of a widget as its view gets it."""
+    own = {name for name in widget.traits(sync=True) if not name.startswith("_")}
+    return {name: getattr(widget, name) for name in own - {"layout", "tabbable", "tooltip", "comm"}}
+
+
+@pytest.fixture(scope="module")
+def shown():
+    run = lab.kernel("t4/02_vectorized_copy").run(n=256, backend="emulator")
+    return {
+        "tile_explorer": widgets.TileExplorer(256, 128, 64, gpu="t4"),
+        "wavefront_stepper": widgets.wavefronts(run),
+        "fragment_map": widgets.fragments(),
+        "mbarrier_stepper": widgets.mbarrier(),
+    }
+
+
+@pytest.mark.parametrize("name", ["tile_explorer", "wavefront_stepper", "fragment_map", "mbarrier_stepper"])
+def test_a_widget_fits_the_screen_and_its_letters_are_legible(widget_page, shown, name):
+    for theme, width in (("light", 1180), ("dark", 740)):
+        page = widget_page(theme, width, 720)
+        page.mount(name, state(shown[name]))
+        assert page.evaluate(SMALL) == []
+        box = page.locator(".gemm-lab").bounding_box()
+        assert box["height"] <= VISIBLE and box["x"] + box["width"] <= width
+
+
+def test_the_play_button_is_legible_under_the_pointer(widget_page, shown):
+    page = widget_page()
+    page.mount("wavefront_stepper", state(shown["wavefront_stepper"]))
+    play = page.locator(".gl-main")
+    before = play.evaluate("e => getComputedStyle(e).backgroundColor")
+    play.hover()
+    assert play.evaluate("e => getComputedStyle(e).backgroundColor") == before
+
+
+def test_no_frame_crosses_the_names_of_registers(widget_page):
+    page = widget_page()
+    page.mount("fragment_map", state(widgets.fragments("m16n8k16", "bf16", stored="row-major")))
+    frames = page.locator(".gl-named:visible").evaluate_all("all => all.map((e) => e.getBoundingClientRect().height)")
+    assert len(frames) == 2 and all(height >= 16 for height in frames), "a frame holds whole rows of registers"
+
+
+def test_projector_mode_enlarges_cards_and_widgets(widget_page):
+    page = widget_page("light", 1280, 900)
+    page.mount("mbarrier_stepper", state(widgets.mbarrier()))
+    page.evaluate(
+        """([cards]) => {
+          const here = document.getElementById("here");
+          here.className = "jp-Notebook";
+          here.insertAdjacentHTML("beforeend",
+            `<div style="font-size:var(--jp-content-font-size1,14px)">${cards}</div><div id="style"></div>`);
+        }""",
+        [card(facts([("registers", "40")]))],
+    )
+    sizes = "() => [document.querySelector('th[align] + td').clientHeight, document.querySelector('.gl-main').getBoundingClientRect().height]"
+    before = page.evaluate(sizes)
+    page.evaluate("css => (document.getElementById('style').innerHTML = css)", projector.ON)
+    after = page.evaluate(sizes)
+    assert all(1.35 < large / small < 1.6 for large, small in zip(after, before, strict=True)), (before, after)
