@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8888
-WORKERS ?= 2
+WORKERS ?= 3
 PYTEST_ARGS ?=
 LOCKED ?= 1
 
@@ -43,7 +43,7 @@ ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 help:
 	@echo "make lab      open the notebooks in JupyterLab        PORT=8888  BROWSER=0 (print the address only)"
-	@echo "make test     check the lab: lint, then some cases of each test   TORCH=0  WORKERS=2  PYTEST_ARGS='-k swizzle'"
+	@echo "make test     check the lab: lint, then some cases of each test   TORCH=0  WORKERS=3  PYTEST_ARGS='-k swizzle'"
 	@echo "make test-all the same, with all cases, and the tests that take long"
 	@echo "make attack   try every trick against the grader, the emulator and the GPU server; shows its progress"
 	@echo "make course   build the assignments for nbgrader in the folder course: see CLASSROOM.md"
