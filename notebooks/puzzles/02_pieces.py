@@ -1,0 +1,2 @@
+def pieces(addresses, size):
+    return len({address // size for address in addresses})
