@@ -48,8 +48,9 @@ class Ledger:
     @property
     def counters(self) -> tuple[int, int, int, int]:
         """Elements that crossed from and to DRAM, out of shared memory, and into registers; and the multiply-adds."""
-        traffic = self.traffic
-        return traffic.dram, traffic.shared, traffic.registers, self.multiply_adds
+        c = self.counts
+        dram = c["dram_a"] + c["dram_b"] + c["dram_c_read"] + c["dram_c_write"]
+        return dram, c["shared_a"] + c["shared_b"], c["register_a"] + c["register_b"], self.multiply_adds
 
     def element(self, name: str, level: int, row: int, col: int) -> None:
         for field in _FIELDS[name, level]:

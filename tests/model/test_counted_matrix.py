@@ -25,7 +25,7 @@ def with_warps(A, B, D, block, warp):
             D[i : i + bm, j : j + bn] = d
 
 
-SIZES = [(16, 32, 8), (48, 128, 12)]
+SIZES = [(16, 32, 8), (8, 64, 4)]
 TILES = {"block": (8, 32, 4), "warp": (4, 8, 2), "thread": (2, 4)}
 
 
@@ -166,7 +166,7 @@ def test_what_is_no_function():
 
 def test_too_many_steps_for_a_picture():
     with pytest.raises(SizeError, match="too many for a picture"):
-        puzzle("02_naive").solution()(*product_of(64, 64, 16, record=True).matrices)
+        puzzle("02_naive").solution()(*product_of(64, 64, 10, record=True).matrices)
 
 
 def test_steps_know_the_line_and_the_counters():
