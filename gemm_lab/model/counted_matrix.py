@@ -157,6 +157,13 @@ class CountedResult:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         row, col = _indices(self, index)
+        if type(value) is int and type(row) is int and type(col) is int:  # the common case, quickly
+            self.values[row, col], self.written[row, col] = value, True
+            self.ledger.counts["dram_c_write"] += 1
+            self._touch(row, col)
+            if self.ledger.steps is not None:
+                self.ledger.step("write", "D", DRAM, range(row, row + 1), range(col, col + 1))
+            return
         place = self.values[row, col]
         try:
             numbers = np.asarray(value)
@@ -303,7 +310,7 @@ class Count(NamedTuple):
         counters = (self.dram, self.shared, self.registers, self.multiply_adds)
         names = ("DRAM", "shared memory", "registers", "multiply-adds")
         said = "   ".join(f"{name} {counter:,}" for name, counter in zip(names, counters, strict=True))
-        return f"{said}   wrong product: {self.wrong}" if self.wrong else said
+        return f"{said}\nThis is not the product. {self.wrong}" if self.wrong else said
 
 
 def count(function: Callable[..., Any], m: int, n: int, k: int, *args: Any, **named: Any) -> Count:

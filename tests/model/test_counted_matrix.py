@@ -111,7 +111,7 @@ def test_a_wrong_product_is_named():
         D[0, 0] = 99
 
     moved = count(nothing, 2, 2, 2)
-    assert "D[0, 1] was never stored. In all, 3 of 4 elements" in moved.wrong and "wrong product" in repr(moved)
+    assert "D[0, 1] was never stored. In all, 3 of 4 elements" in moved.wrong and "not the product" in repr(moved)
 
 
 WRONG = {

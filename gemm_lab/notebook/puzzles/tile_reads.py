@@ -1,4 +1,4 @@
-"""Puzzles of notebook 02: formulas for what loops read, and for the pieces in which memory arrives."""
+"""Puzzles of notebook 02: formulas for what tiles read."""
 
 from __future__ import annotations
 
@@ -11,60 +11,26 @@ from gemm_lab.notebook.puzzles.trying import expect_all
 
 
 @register(
-    "02_pieces",
-    title="Pieces of memory",
-    task="Write pieces(addresses, size): how many different pieces of size bytes hold the bytes at these addresses.",
-    hint="Piece 0 has the bytes 0 to size - 1. The number of a byte's piece is its address divided by size, without "
-    "the remainder. How often does a number count that comes twice? A Python set keeps each number once.",
+    "02_reads",
+    title="One formula for every level",
+    task="Write reads(rows, cols): how many elements of A and B together a tile of rows × cols elements of D reads for "
+    "each multiply-add.",
+    hint="Take one k. The tile needs one element of A for each of its rows and one element of B for each of its "
+    "columns. How many multiply-adds does it do with them?",
 )
-def pieces(answer: Function) -> Facts:
-    rng = np.random.default_rng(2)
-    lists = [
-        ([0, 8, 16, 24, 32, 40, 48, 56], 64),
-        ([0, 64, 128, 192], 64),
-        ([60, 64], 64),
-        ([0, 1024, 8], 64),
-        ([5, 5, 5], 32),
-        ([96, 0, 100, 4], 32),
-        (list(range(0, 128, 4)), 128),
-        ([], 32),
-        *((rng.integers(0, 2000, 32).tolist(), int(size)) for size in (16, 32, 64, 128)),
-    ]
-
-    def why(addresses: list[int], size: int) -> str:
-        if not addresses:
-            return "No address, no piece."
-        numbers = sorted({address // size for address in addresses})
-        return f"These bytes lie in the pieces {', '.join(map(str, numbers[:6]))}{', …' if len(numbers) > 6 else ''}."
-
-    tried = expect_all(answer, [((a, s), len({x // s for x in a})) for a, s in lists], why)
-    return [("lists tried", str(tried))]
-
-
-@register(
-    "02_dram_reads",
-    title="What block tiles read",
-    task="Write dram_reads(M, N, K, BM, BN): how many elements of A and B together block_tiles reads from DRAM.",
-    hint="How many tiles does D have from left to right? For each of them, all of A is read once. The same question "
-    "from top to bottom tells how often all of B is read.",
-)
-def dram_reads(answer: Function) -> Facts:
+def reads(answer: Function) -> Facts:
     rng = np.random.default_rng(3)
-    cases = [((16, 32, 8), (8, 16)), ((64, 64, 64), (16, 16)), ((256, 256, 128), (128, 128)), ((8, 8, 100), (8, 8))]
-    for _ in range(12):
-        tile, times = rng.integers(1, 40, 2).tolist(), rng.integers(1, 9, 2).tolist()
-        size = (tile[0] * times[0], tile[1] * times[1], int(rng.integers(1, 99)))
-        cases.append((size, (tile[0], tile[1])))
+    tiles = [(1, 1), (2, 4), (8, 16), (32, 32), (64, 1), *rng.integers(1, 200, (20, 2)).tolist()]
 
-    def wanted(size: tuple[int, int, int], tile: tuple[int, int]) -> int:
-        moved = closed_form(*size, block=(*tile, 1))
-        return moved.dram_a + moved.dram_b
+    def wanted(rows: int, cols: int) -> float:
+        moved = closed_form(rows, cols, 1, block=(rows, cols, 1))
+        return (moved.dram_a + moved.dram_b) / (rows * cols)
 
-    def why(m: int, n: int, k: int, bm: int, bn: int) -> str:
-        return f"A is {m} × {k}, B is {k} × {n}, and D has {m // bm} × {n // bn} tiles."
+    def why(rows: int, cols: int) -> str:
+        return f"For one k, the tile does {rows * cols:,} multiply-adds with {rows} elements of A and {cols} of B."
 
-    tried = expect_all(answer, [((*size, *tile), wanted(size, tile)) for size, tile in cases], why)
-    return [("sizes tried", str(tried))]
+    tried = expect_all(answer, [((rows, cols), wanted(rows, cols)) for rows, cols in tiles], why)
+    return [("tiles tried", str(tried))]
 
 
 @register(

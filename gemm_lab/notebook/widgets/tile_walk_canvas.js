@@ -1,7 +1,7 @@
 // Draws the matrices of the tile walk: shades for what was read and summed, frames for the tiles that are held.
 import { COPY, MULTIPLY, outputAt, WRITE } from "./tile_walk_state.js";
 
-export const LEGEND = [[1, "in shared memory"], [2, "read by a warp"], [3, "in registers"], ["needed", "what it was made of"]];
+export const LEGEND = [[1, "in shared memory"], [2, "read by a warp"], [3, "in registers"], ["needed", "what it needs"]];
 export const COLOURS = ["#0072b2", "#e69f00", "#009e73"];
 const SHARED = "#b04a93", LIT = "#f0e442", FONT = "600 14px ";
 

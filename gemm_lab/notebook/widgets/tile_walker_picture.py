@@ -25,7 +25,7 @@ LEGEND = {
     SHARED: "in shared memory",
     WARP: "read by a warp",
     REGISTERS: "in registers",
-    NEEDED: "what it was made of",
+    NEEDED: "what it needs",
 }
 
 

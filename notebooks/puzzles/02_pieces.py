@@ -1,2 +1,0 @@
-def pieces(addresses, size):
-    return len({address // size for address in addresses})
