@@ -57,7 +57,8 @@ def warp_tiles(answer: Function) -> Facts:
     for shape, warp in (((4, 4, 4), (2, 2, 2)), ((6, 4, 2), (3, 4, 1)), ((4, 8, 6), (4, 2, 3)), (BLOCK, WARP)):
         product = _inside(answer, shape, 1, *warp)
         require(product, _of_one_tile(shape, warp), ("register",), tips)
-    return counters(product)[1:]
+    m, n, k = BLOCK
+    return [("one block tile", f"{m} × {n}, K = {k}"), *counters(product)[1:]]
 
 
 @register(
@@ -73,7 +74,8 @@ def thread_tiles(answer: Function) -> Facts:
     for shape, thread in (((4, 4, 3), (2, 2)), ((2, 6, 2), (1, 3)), ((8, 4, 1), (4, 1)), (WARP, THREAD)):
         product = _inside(answer, shape, 2, *thread)
         require(product, _of_one_tile(shape, shape, thread, shared=0), tips=tips)
-    return counters(product)[2:]
+    m, n, k = WARP
+    return [("one warp tile", f"{m} × {n}, K = {k}"), *counters(product)[2:]]
 
 
 def _of_one_tile(

@@ -120,7 +120,7 @@ def any_size(answer: Function) -> Facts:
         every = m * n * k
         wanted = Traffic(m * k * -(-n // bn), k * n * -(-m // bm), 0, m * n, every, every, every, every)
         require(product, wanted, ("shared", "register"), tips)
-    return [("size", "13 × 21, k = 10"), *counters(product)]
+    return [("size", "13 × 21, K = 10"), *counters(product)]
 
 
 @register(
