@@ -30,10 +30,10 @@ def test_words_and_counters_are_those_of_python(widget_page, walk, state):
     for number in (0, 1, 5, len(walk.steps) // 2, 40, len(walk.steps) - 1):
         page.evaluate("step => window.widget.model.set('step', step)", number)
         step = walk._steps[number]
-        expect(page.locator(".gl-says")).to_have_text(says(step))
+        expect(page.locator(".gl-happens")).to_have_text(says(step))
         for box, counter in zip(page.locator(".gl-box b").all(), step.counters, strict=True):
             expect(box).to_have_text(f"{counter:,}")
-    expect(page.locator(".gl-legend .gl-end")).to_have_text("read from DRAM: A up to 2 times, B up to 2 times")
+    expect(page.locator(".gl-keys .gl-end")).to_have_text("read from DRAM: A up to 2 times, B up to 2 times")
     expect(page.locator(".gl-box").last).to_contain_text("of 4,096")
 
 

@@ -17,11 +17,11 @@ export function render({ model, el }) {
   const where = h("span", { class: "gl-where" });
   const play = h("button", { class: "gl-main", onclick: () => (timer ? pause() : start()) }, "Play");
   const button = (words, label, act) => h("button", { "aria-label": label, onclick: act }, words);
-  const code = h("code", { class: "gl-code" }), words = h("div", { class: "gl-says", "aria-live": "polite" });
+  const code = h("code", { class: "gl-code" }), words = h("div", { class: "gl-happens", "aria-live": "polite" });
   const error = h("div", { class: "gl-error", hidden: true });
   const title = h("code", { class: "gl-opcode" }), fields = h("div", { class: "gl-fields" });
   const canvas = h("canvas", { role: "img", "aria-label": "A, B and D with the tiles that are held" });
-  const legend = h("div", { class: "gl-legend" });
+  const legend = h("div", { class: "gl-keys" });
   const root = h("div", { class: "gemm-lab gl-walk" },
     h("div", { class: "gl-steps" }, title, h("span", { class: "gl-muted gl-end" }, get("size").slice(0, 2).join(" × "), ` with k = ${get("size")[2]}`)),
     error, code, words, fields, canvas, legend,
