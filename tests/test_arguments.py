@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gemm_lab as lab
+from gemm_lab.model.counted_matrix import count
 from gemm_lab.model.tile_bounds import tail
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.three_counts import three_counts
@@ -111,6 +112,9 @@ FUNCTIONS = {
     "tile": widgets.TileExplorer,
     "selected": lambda value: lab.swizzle(selected=value),
     "predicted": lambda value: lab.swizzle(predict=value),
+    "walk": lambda value: widgets.tile_walk(lambda A, B, D: None, value, 4, 4),
+    "walked": lambda value: widgets.tile_walk(value, 4, 4, 4),
+    "counted": lambda value: count(value, 4, 4, 4),
     "lane": lambda value: widgets.fragments("m16n8k8", "f16", value),
     "shape": widgets.fragments,
     "story": widgets.mbarrier,

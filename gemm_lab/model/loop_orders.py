@@ -8,7 +8,7 @@ accesses and fetched lines; it measures no time. Its cache is small and fully as
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import permutations
@@ -59,7 +59,7 @@ def _run(order: str, a: np.ndarray, b: np.ndarray, cache_lines: int, per_line: i
     held = next(name for name, indices in INDICES.items() if inner not in indices)
     extent = {"i": a.shape[0], "j": b.shape[1], "k": a.shape[1]}
     matrices = {"A": a.tolist(), "B": b.tolist(), "C": [[0] * extent["j"] for _ in range(extent["i"])]}
-    cache = _Cache(cache_lines, per_line)
+    cache = Cache(cache_lines, per_line)
     streamed = [name for name in INDICES if name != held]
     for x in range(extent[outer]):
         for y in range(extent[middle]):
@@ -82,14 +82,17 @@ def _run(order: str, a: np.ndarray, b: np.ndarray, cache_lines: int, per_line: i
     )
 
 
-class _Cache:
-    """A fully associative cache that evicts the least recently used line; reads and writes count the same."""
+class Cache:
+    """A fully associative cache that evicts the least recently used line; reads and writes count the same.
+
+    `fetched` and `accesses` count for each matrix that `touch` has named. Each row of a matrix starts a new line.
+    """
 
     def __init__(self, lines: int, per_line: int):
         self.size, self.per_line = lines, per_line
         self.present: OrderedDict[tuple[str, int, int], None] = OrderedDict()
-        self.accesses = dict.fromkeys(INDICES, 0)
-        self.fetched = dict.fromkeys(INDICES, 0)
+        self.accesses: Counter[str] = Counter()
+        self.fetched: Counter[str] = Counter()
 
     def touch(self, name: str, row: int, column: int) -> None:
         line = (name, row, column // self.per_line)

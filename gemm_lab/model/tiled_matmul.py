@@ -91,7 +91,7 @@ def tiled_matmul(
 
     no tiles   every operand is read from DRAM when it is needed
     block      alone: every thread computes one element of C and reads its operands from shared memory
-    warp       a warp reads its slices once and its lanes share them, as tensor-core fragments are shared
+    warp       a warp reads its slices once; a lane still takes both operands of each product into its registers
     thread     registers are private: a thread reads m + n values for m*n products
     order      loops over block tiles, outermost first. If k is last, each (m, n) is a thread block of its own that
                starts with nothing loaded; otherwise one processor keeps one tile of each matrix
@@ -175,16 +175,13 @@ class _Run:
         self._multiply(piece)
 
     def multiply_lanes(self, part: Tile) -> None:
-        """Multiply without thread tiles.
+        """Multiply without thread tiles: each product takes two operands into registers of a thread.
 
-        The lanes of a warp together hold each fragment once. Without warp tiles, each thread computes one element.
+        Without warp tiles, each of them is read from shared memory for this product alone.
         """
-        if part.level == "warp":
-            self.counts["register_a"] += len(part.m) * len(part.k)
-            self.counts["register_b"] += len(part.k) * len(part.n)
-        else:
-            for name in ("shared_a", "shared_b", "register_a", "register_b"):
-                self.counts[name] += len(part.m) * len(part.n) * len(part.k)
+        alone = ("shared_a", "shared_b") if part.level == "block" else ()
+        for name in (*alone, "register_a", "register_b"):
+            self.counts[name] += len(part.m) * len(part.n) * len(part.k)
         self._multiply(part)
 
     def _multiply(self, t: Tile) -> None:
@@ -225,8 +222,8 @@ def closed_form(
         dram_c_write=bm * bn * c_visits,
         shared_a=every // (warp[1] if warp else 1),
         shared_b=every // (warp[0] if warp else 1),
-        register_a=every // (thread[1] if thread else warp[1] if warp else 1),
-        register_b=every // (thread[0] if thread else warp[0] if warp else 1),
+        register_a=every // (thread[1] if thread else 1),
+        register_b=every // (thread[0] if thread else 1),
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu_simulator.argument_checks import shown
+from gpu_simulator.errors import LabError
 
 MOST_LINES = 3_000_000  # lines of Python that one call may execute
 
@@ -42,7 +43,7 @@ def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES)
         except Missed:  # from an argument that refuses what the learner does with it
             raise
         except Exception as error:
-            raise Missed(f"{spelled(function, args)} raised {_described(error, function)}") from None
+            raise Missed(f"{spelled(function, args)} {_described(error, function)}") from None
         finally:
             budget.stop()
     if _unfinished(value):
@@ -85,9 +86,9 @@ def expect_all(
 
 
 def spelled(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
-    """The call as the learner would type it, such as `bank(132)`; long arguments are cut."""
+    """The call as the learner would type it, such as `bank(132)`; long arguments are cut, NumPy matrices left out."""
     name = getattr(function, "__name__", "the function")
-    return f"{name}({', '.join(shown(_plain(arg)) for arg in args)})"
+    return f"{name}({', '.join('…' if getattr(arg, 'ndim', 0) == 2 else shown(_plain(arg)) for arg in args)})"
 
 
 def _plain(value: Any) -> Any:
@@ -118,7 +119,7 @@ def _same(value: Any, wanted: Any) -> bool:
 
 
 def _described(error: Exception, function: Callable[..., Any]) -> str:
-    """The error and the line of the function where it was raised, counted from its `def`."""
+    """What was raised and in which line of the function, counted from its `def`; the lab's own errors need no name."""
     code = getattr(function, "__code__", None)
     lines = [
         number
@@ -127,7 +128,8 @@ def _described(error: Exception, function: Callable[..., Any]) -> str:
     ]
     where = f" in line {lines[-1] - code.co_firstlineno + 1} of your cell’s function" if lines and code else ""
     said = str(error).strip().rstrip(".")
-    return f"{type(error).__name__}{where}{': ' + said if said else ''}."
+    raised = "stopped" if isinstance(error, LabError) else f"raised {type(error).__name__}"
+    return f"{raised}{where}{': ' + said if said else ''}."
 
 
 class _TooManyLines(BaseException):

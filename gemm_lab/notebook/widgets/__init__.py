@@ -6,6 +6,7 @@ widgets.fragments(…)      which lane holds which element of an mma
 widgets.wavefronts(run)   the shared-memory accesses of a compiled kernel, one wavefront at a time
 widgets.zoom(run)         the whole product on one picture, from DRAM to the bits of an address; also lab.zoom
 widgets.mbarrier()        the phases of an mbarrier, step by step, and the effect of a wrong parity
+widgets.tile_walk(f, …)   what a function of counted matrices reads from where, step by step
 widgets.block_order(…)    which output tiles run at the same time, and how many reads L2 then saves
 widgets.TileExplorer(…)   a block tile on the roofline of a GPU, and what limits its speed
 lab.swizzle_puzzle(…)     invent a swizzle by hand; its module swizzle_puzzle has the same name
@@ -19,6 +20,7 @@ _HOMES = {
     "wavefronts": "wavefront_stepper",
     "zoom": "zoom",
     "mbarrier": "mbarrier_stepper",
+    "tile_walk": "tile_walker",
     "block_order": "block_orders",
     "TileExplorer": "tiling",
 }

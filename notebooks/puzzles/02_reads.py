@@ -1,0 +1,2 @@
+def reads(rows, cols):
+    return (rows + cols) / (rows * cols)

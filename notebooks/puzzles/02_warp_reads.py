@@ -1,0 +1,3 @@
+def warp_reads(BM, BN, rows, cols):
+    warps = rows * cols
+    return warps * (BM // rows + BN // cols)

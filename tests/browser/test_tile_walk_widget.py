@@ -1,0 +1,82 @@
+"""The tile walk in Chromium: moving, paces, playing, the same words and counts as in Python, in both themes."""
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="pytest-playwright is not installed")
+from playwright.sync_api import expect  # noqa: E402
+
+from gemm_lab.notebook import widgets  # noqa: E402
+from gemm_lab.notebook.puzzles.puzzle import puzzle  # noqa: E402
+from gemm_lab.notebook.widgets.tile_walker_text import says  # noqa: E402
+
+pytestmark = pytest.mark.browser
+
+TRAITS = ("title", "size", "wrong", "lines", "steps", "paces", "pace", "step")
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return widgets.tile_walk(puzzle("02_nine_loops").solution(), 16, 32, 8, (8, 16, 4), (4, 8, 2), (2, 4))
+
+
+@pytest.fixture
+def state(walk):
+    return {name: getattr(walk, name) for name in TRAITS}
+
+
+def test_words_and_counters_are_those_of_python(widget_page, walk, state):
+    page = widget_page()
+    page.mount("tile_walker", state)
+    for number in (0, 1, 5, len(walk.steps) // 2, 40, len(walk.steps) - 1):
+        page.evaluate("step => window.widget.model.set('step', step)", number)
+        step = walk._steps[number]
+        expect(page.locator(".gl-happens")).to_have_text(says(step))
+        for box, counter in zip(page.locator(".gl-box b").all(), step.counters, strict=True):
+            expect(box).to_have_text(f"{counter:,}")
+    expect(page.locator(".gl-keys .gl-end")).to_have_text("read from DRAM: A up to 2 times, B up to 2 times")
+    expect(page.locator(".gl-box").last).to_contain_text("of 4,096")
+
+
+def test_moving_by_tiles_of_a_level(widget_page, walk, state):
+    page = widget_page()
+    page.mount("tile_walker", {**state, "step": 0})
+    stops = {name: steps for name, steps in walk.paces}
+    page.get_by_label("on", exact=True).click()
+    assert page.evaluate("window.widget.saved.at(-1).step") == stops["block tile"][1]
+    page.get_by_label("pace").select_option("warp tile")
+    page.get_by_label("to the start").click()
+    page.get_by_label("moment").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("window.widget.saved.at(-1).step") == stops["warp tile"][1]
+    page.keyboard.press("End")
+    expect(page.locator(".gl-where")).to_have_text("step 1,683 of 1,683")
+    page.get_by_label("back").click()
+    assert page.evaluate("window.widget.saved.at(-1).step") == stops["warp tile"][-2]
+    page.get_by_label("pace").select_option("step")
+    page.get_by_label("back").click()
+    assert page.evaluate("window.widget.saved.at(-1).step") == stops["warp tile"][-2] - 1
+
+
+@pytest.mark.long
+def test_playing_stops_at_the_end(widget_page, walk, state):
+    page = widget_page()
+    page.mount("tile_walker", {**state, "step": walk.paces[0][1][-3]})
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".gl-where")).to_have_text("step 1,683 of 1,683", timeout=60_000)
+    expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=60_000)
+
+
+def test_what_is_wrong_is_shown(widget_page, state):
+    page = widget_page()
+    page.mount("tile_walker", {**state, "wrong": "D[0, 1] was never stored."})
+    expect(page.locator(".gl-error")).to_have_text("D[0, 1] was never stored.")
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 824), ("dark", 824), ("dark", 480)])
+def test_it_fits(widget_page, walk, state, theme, width):
+    page = widget_page(theme, width, 720)
+    page.mount("tile_walker", state)
+    box = page.locator(".gemm-lab").bounding_box()
+    assert page.locator(".gemm-lab").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    assert box["width"] <= 800 and (width < 800 or box["height"] <= 560)
+    assert page.locator(".gemm-lab").evaluate("e => e.classList.contains('gl-dark')") == (theme == "dark")
