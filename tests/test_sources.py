@@ -19,7 +19,7 @@ ENTRIES = {
 TEXTS = ("tiling text", "T4 article", "Ampere article", "H100 report", "B200 walk-through")
 PATHS = {path.stem[:2]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 # These are being rewritten. Take a number out of the list once its notebook passes; then a failure is one again.
-NOT_YET = ("04", "05")
+NOT_YET = ()
 NOTEBOOKS = [
     pytest.param(number, marks=pytest.mark.xfail(reason="being rewritten", strict=False) if number in NOT_YET else ())
     for number in PATHS

@@ -159,13 +159,13 @@ export function render({ model, el }) {
 
   const isRevealed = () => !state.predict || state.answer !== null;
 
-  // A sentence that explains the count: how many different words of one bank are needed in one phase.
+  // A sentence that explains the count: how many different words of one bank are needed by one group of lanes.
   function reason() {
     const { phase } = access.schedule;
     if (access.kind === "cp.async.cg") return "Lanes that move their sectors the same way share a wavefront.";
     const most = Math.max(...phase.map((number) => phase.filter((other) => other === number).length));
-    if (most === 1) return "In each phase, no bank is asked for two different words.";
-    return `In one phase, one bank is asked for ${most} different words: ${most} wavefronts, one after the other.`;
+    if (most === 1) return "In each group of lanes that is served together, no bank is asked for two different words.";
+    return `One group of lanes asks one bank for ${most} different words: ${most} wavefronts, one after the other.`;
   }
 
   // ---- Drawing ----
@@ -184,7 +184,7 @@ export function render({ model, el }) {
     for (const part of [waveTitle, waves]) part.hidden = !isRevealed();
     waveTitle.lastChild.textContent = access.kind === "cp.async.cg"
       ? "one row a wavefront; a pair is a 128-byte line of the source and one of shared memory" : access.schedule.phase.length > access.ideal
-      ? "one row a pass over the banks; red lanes had to wait for another of their phase"
+      ? "one row a pass over the banks; red lanes had to wait for another of their group"
       : "one row a pass over the banks, with the lanes it serves";
   });
   const repaint = oncePerFrame(paint);

@@ -60,11 +60,11 @@ def _grid(access: TileAccess) -> list[str]:
 
 
 def passes(access: TileAccess) -> list[str]:
-    """A line of text for each phase: the number of its wavefronts, and the lanes of each."""
+    """A line of text for each group of lanes that is served together: its wavefronts, and the lanes of each."""
     schedule, out = access.schedule, []
     for phase in dict.fromkeys(schedule.phase):
         numbers = [n for n, other in enumerate(schedule.phase) if other == phase]
-        name = "source and shared line" if access.kind == "cp.async.cg" else "phase"
+        name = "source and shared line" if access.kind == "cp.async.cg" else "group"
         lanes = " | ".join(_runs(schedule.lanes(n)) for n in numbers)
         out.append(f"{name} {phase}: {len(numbers)} wavefront{'s' * (len(numbers) != 1)}, lanes {lanes}")
     return out

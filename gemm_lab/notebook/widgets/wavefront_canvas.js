@@ -55,7 +55,7 @@ export function drawWavefronts(canvas, { access, banks, theme, width, upto = Inf
     c.fillRect(left, top, banks * w, tall);
     if (again && seen) hatch(left, top);
     if (tall >= 9 || at === first[at]) {
-      const turn = at - first[at], name = copies ? `pair ${number}` : phases > 1 ? `phase ${number}` : "first";
+      const turn = at - first[at], name = copies ? `pair ${number}` : phases > 1 ? `group ${number}` : "first";
       c.textAlign = "right";
       c.font = again ? `600 ${small}` : small;
       c.fillStyle = again ? theme.conflict : theme.muted;

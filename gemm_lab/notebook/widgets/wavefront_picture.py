@@ -83,11 +83,16 @@ def height_of(phase: tuple[int, ...]) -> float:
 def draw_wavefronts(page: Sheet, access, top: float, banks: int = 32) -> None:
     """Draw the wavefronts of `access`, which has addresses, a kind and a schedule, below `top` (inches).
 
-    Lanes that are not served in the first wavefront of their phase are vermilion.
+    Lanes that are not served in the first wavefront of their group are vermilion.
     """
     schedule = access.schedule
     columns, row, parts = _plan(schedule.phase)
-    part_name = "pair" if access.kind == "cp.async.cg" else "phase"  # of a source line and a shared line
+    part_name = "pair" if access.kind == "cp.async.cg" else "group"  # of a source line and a shared line; of lanes
+    several = part_name == "pair" or len(set(schedule.phase)) > 1
+
+    def first_of(number: int) -> str:
+        return f"{part_name} {number}" if several else "first"
+
     width, left = 7.56 / columns, 0.82 if columns == 1 else 0.68
     bank_width = (width - left - (0.95 if columns == 1 else 0.4)) / banks
     for column, part in enumerate(parts):
@@ -113,7 +118,7 @@ def draw_wavefronts(page: Sheet, access, top: float, banks: int = 32) -> None:
                 page.box(x0, y, banks * bank_width, row - 0.025, fill=fill, edge=edge, lw=0.3, radius=0)
                 bytes_ = _runs(page, access, number, late, x0, y, row, bank_width, banks)
                 if row > 0.1:
-                    name = f"waited {turn}" if late else f"{part_name} {phase}" if turn == 0 else "again"
+                    name = f"waited {turn}" if late else first_of(phase) if turn == 0 else "again"
                     colour = style.ink(style.CONFLICT) if late else style.MUTED
                     page.text(x0 - 0.07, y + row / 2, name, size=7.5, colour=colour, ha="right", bold=late)
                     said = f"{bytes_} of {banks * 4} bytes" if columns == 1 else f"{bytes_} B"

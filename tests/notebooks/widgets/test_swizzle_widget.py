@@ -68,7 +68,7 @@ def test_words_for_people_without_a_browser():
     assert text.startswith("64 rows × 128 bytes (64 × f16), XOR, Swizzle(3, 4, 3)")
     assert "4 wavefronts, ideal 4: no conflicts. Whole tile: 64, ideal 64." in text
     assert "row    1  [ 4] [ 0]  12    8   20   16   28   24" in text
-    assert "phase 0: 8 wavefronts, lanes 0 | 1 | 2" in str(lab.swizzle())
+    assert "group 0: 8 wavefronts, lanes 0 | 1 | 2" in str(lab.swizzle())
     wide = str(lab.swizzle(row_bytes=1024, access="float4 store", step=9))
     assert max(map(len, wide.splitlines())) <= 120
 
@@ -102,7 +102,7 @@ def test_modules_are_joined_into_one():
 def test_a_question_is_not_given_away():
     w = lab.swizzle(predict=True)
     asked, shown = w.png(), lab.swizzle().png()
-    assert "How many wavefronts" in str(w) and "32" not in str(w).split("bank of")[0] and "phase" not in str(w)
+    assert "How many wavefronts" in str(w) and "32" not in str(w).split("bank of")[0] and "group" not in str(w)
     assert asked != shown and len(asked) < len(shown)
     w.answer = 8
     assert "32 wavefronts" in str(w) and w.png() == shown

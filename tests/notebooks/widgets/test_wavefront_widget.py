@@ -75,7 +75,7 @@ def test_a_bad_attribute_changes_nothing(runs):
 def test_words_and_picture(runs):
     w = widgets.wavefronts(runs["02_vectorized_copy"])
     assert "execution 0 of 0 to 63: 32 wavefronts, ideal 4" in str(w)
-    assert "phase 0: 8 wavefronts, lanes 0 | 1 | 2" in str(w)
+    assert "group 0: 8 wavefronts, lanes 0 | 1 | 2" in str(w)
     data = w._repr_mimebundle_()
     assert VIEW in data and b64decode(data["image/png"])[:4] == b"\x89PNG" and len(data["image/png"]) < 80_000
 

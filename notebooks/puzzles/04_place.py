@@ -1,0 +1,2 @@
+def place(lane):
+    return lane // 16 * 16, lane % 16
