@@ -24,7 +24,7 @@ Answer = Callable[..., Any]
     "05_place",
     title="The place of a padded element",
     task="Write place(row, column, columns, pad): the number of the word in shared memory where this element lies, if a "
-    "row has `columns` words and `pad` unused words follow each row.",
+    "row has as many words as columns says, and pad unused words follow each row.",
     hint="How many words does a whole row take, with the unused ones behind it? Three such rows lie before row 3.",
 )
 def place(answer: Answer) -> Facts:
@@ -43,8 +43,8 @@ def place(answer: Answer) -> Facts:
 @register(
     "05_is_free",
     title="Which distances free a column",
-    task="Write is_free(distance, places): True if `places` successive rows that begin `distance` places apart all begin "
-    "in different places, otherwise False. Row r begins at place r · distance mod places.",
+    task="Write is_free(distance, places): True if, in a memory with so many places side by side, as many successive rows "
+    "all begin at different places, otherwise False. Row r begins at place r · distance mod places.",
     hint="Collect the places of rows 0, 1, 2 … in a set, or write them down for distance 6 and four places: 0, 2, 0, 2. "
     "The pattern came back too early. What do 6 and 4 have in common?",
 )
@@ -96,8 +96,8 @@ def pad(answer: Answer) -> Facts:
 @register(
     "05_stages",
     title="How many stages fit",
-    task="Write stages(room, rows, row_bytes, pad_bytes): how many whole stages fit into `room` bytes of shared memory, "
-    "if a stage has `rows` rows of row_bytes bytes, each followed by pad_bytes unused bytes.",
+    task="Write stages(room, rows, row_bytes, pad_bytes): how many whole stages fit into that room, in bytes, if a stage has "
+    "so many rows of row_bytes bytes, each followed by pad_bytes unused bytes.",
     hint="Every row of the stage pays for its own padding. A stage of which a part is missing is of no use.",
 )
 def stages(answer: Answer) -> Facts:
@@ -252,8 +252,8 @@ def rows_64(answer: Answer) -> Facts:
 @register(
     "05_any_row",
     title="One rule for every row",
-    task="Write swizzle(row, chunk, chunks): the place of a chunk in a row of `chunks` chunks, 0 to chunks - 1, so that "
-    "ldmatrix reads a column without a conflict. chunks is 2, 4, 8, 16 or 32.",
+    task="Write swizzle(row, chunk, chunks): the place, 0 to chunks - 1, of a chunk in a row of 2, 4, 8, 16 or 32 "
+    "chunks, so that ldmatrix reads a column without a conflict.",
     hint="How many rows share the eight places of a line: 4, 2, 1, 1, 1? Divide the row number by that, and keep of the "
     "result only what the row has places for, and never more than eight different numbers.",
 )
@@ -304,10 +304,10 @@ def _addresses(count: int) -> list[int]:
 @register(
     "05_three_numbers",
     title="Swizzle(bits, base, shift)",
-    task="Write swizzled(address, bits, base, shift): the address in which the `bits` bits from bit `base` on are XORed "
-    "with the `bits` bits that lie `shift` places higher.",
-    hint="The function of before with 4, 3 and its mask made from the three numbers. `bits` ones are (1 << bits) - 1; they "
-    "have to stand at bit `base`.",
+    task="Write swizzled(address, bits, base, shift): the address in which so many bits, from bit number base on, are XORed "
+    "with as many bits that lie shift places higher.",
+    hint="The function of before with 4, 3 and its mask made from the three numbers. A number of so many ones is "
+    "(1 << bits) - 1; its lowest one has to stand at bit number base.",
 )
 def three_numbers(answer: Answer) -> Facts:
     drawn = random.Random(3)
@@ -328,8 +328,8 @@ def three_numbers(answer: Answer) -> Facts:
 @register(
     "05_walk",
     title="Walk through a swizzled tile",
-    task="Write walk(first, along, down): rows have 128 bytes; `first` is the swizzled address of chunk 0 of some row. "
-    "Return the swizzled address of chunk `along`, 0 to 7, in the row that lies 8 · down rows below.",
+    task="Write walk(first, along, down): rows have 128 bytes, and first is the swizzled address of chunk 0 of some row. "
+    "Return the swizzled address of chunk number along, 0 to 7, of the row that lies 8 · down rows below.",
     hint="(0 ^ row) ^ along is along ^ row, so no row number is needed for the step along the row. Eight rows further down "
     "the row has the same last three bits: the order of its chunks is the same, so how far away is it?",
 )
@@ -351,7 +351,7 @@ def walk(answer: Answer) -> Facts:
 @register(
     "05_start",
     title="Where a tile may begin",
-    task="Write fits(start, row_bytes): True if a tile that begins at byte `start`, a multiple of 128, has its chunks in the "
+    task="Write fits(start, row_bytes): True if a tile that begins at byte start, a multiple of 128, has its chunks in the "
     "same order under TMA's mode for rows of 32, 64 or 128 bytes as a tile that begins at byte 0, otherwise False.",
     hint="All three modes take their row bits from address bit 7 on: one, two or three of them. If one of these bits is set "
     "in start, every row is mistaken for another one. After how many rows does the pattern begin again?",
