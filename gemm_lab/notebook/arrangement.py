@@ -138,7 +138,9 @@ def arrangement(swizzle: Any, rows: int = 8, chunks: int = 8, places: int = 8) -
     try:
         return Arrangement(_places(swizzle, rows, chunks), places)
     except NotWritten:
-        return Arrangement({}, places, "The picture of your layout appears here as soon as your function returns places.")
+        return Arrangement(
+            {}, places, "The picture of your layout appears here as soon as your function returns places."
+        )
     except Missed as missed:
         return Arrangement({}, places, f"There is no picture yet: {missed}")
 
@@ -150,8 +152,8 @@ def _places(swizzle: Callable[..., Any], rows: int, chunks: int) -> dict[tuple[i
             place = as_whole(value := call(swizzle, row, chunk))
             if place is None or not 0 <= place < chunks:
                 raise Missed(
-                    f"{spelled(swizzle, (row, chunk))} returned {shown(value)}, and a row of {chunks} has the places 0 to "
-                    f"{chunks - 1}."
+                    f"{spelled(swizzle, (row, chunk))} returned {shown(value)}, and a row of {chunks} has the places "
+                    f"0 to {chunks - 1}."
                 )
             found[row, chunk] = row * chunks + place
     return found

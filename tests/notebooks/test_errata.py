@@ -16,8 +16,8 @@ ERRATA = {
         'three_counts("ldmatrix.x4", "64-byte rows',
     ),
     ("ampere_rtx5090", "padding leaves no conflict"): (
-        "05",
-        "finds no conflict left after it",
+        "07",
+        "finds no conflict left after padding",
         "cp_async_cg_wavefronts",
     ),
     ("t4_hgemm", "balance points without decimals"): ("01", "cuts the decimals off", "model.balance("),

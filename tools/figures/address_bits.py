@@ -29,9 +29,7 @@ def address_bits():
     def x(bit):
         return x0 + (BITS - 1 - bit) * w
 
-    page.text(
-        0.3, 0.4, f"the address of row {row}, chunk {chunk}, byte {byte}", ha="left", bold=True, size=style.BODY
-    )
+    page.text(0.3, 0.4, f"the address of row {row}, chunk {chunk}, byte {byte}", ha="left", bold=True, size=style.BODY)
     fields = (("row", column, BITS, ROW), ("chunk", CHUNK_BITS, column, CHUNK), ("byte", 0, CHUNK_BITS, BYTE))
     for name, low, high, _ in fields:
         page.text((x(high - 1) + x(low) + w) / 2, top - 0.52, name, colour=style.MUTED)
@@ -48,11 +46,20 @@ def address_bits():
     for y, title, value in ((top, "plain", plain), (below, "swizzled", moved)):
         page.text(0.3, y + h / 2, title, ha="left", bold=True)
         page.text(1.9, y + h / 2, f"{value:,}", ha="right", mono=True)
-        for name, low, high, fill in fields:
+        for _, low, high, fill in fields:
             for bit in range(low, high):
                 changed = y == below and swizzle.mask >> bit & 1
                 page.labelled(
-                    x(bit), y, w, h, str(value >> bit & 1), fill=fill, edge=style.PAPER, radius=0, mono=True, bold=changed
+                    x(bit),
+                    y,
+                    w,
+                    h,
+                    str(value >> bit & 1),
+                    fill=fill,
+                    edge=style.PAPER,
+                    radius=0,
+                    mono=True,
+                    bold=changed,
                 )
                 if changed:
                     page.box(x(bit), y, w, h, fill="none", edge=style.INK, lw=1.8, radius=0, z=4)

@@ -50,13 +50,19 @@ def copy_rows():
                 )
             count = counts(padded)[row]
             colour = style.ink(style.CONFLICT if count > 1 else style.WAVEFRONT)
-            page.text(
-                left + 8 * w + 0.12, top + (row + 0.5) * h, str(count), ha="left", bold=True, colour=colour
-            )
+            page.text(left + 8 * w + 0.12, top + (row + 0.5) * h, str(count), ha="left", bold=True, colour=colour)
         for line in range(ROWS + padded):
             for sector in range(4):
                 page.box(
-                    left + 2 * sector * w, top + line * h, 2 * w, h, fill="none", edge=style.MUTED, lw=1.1, radius=0, z=4
+                    left + 2 * sector * w,
+                    top + line * h,
+                    2 * w,
+                    h,
+                    fill="none",
+                    edge=style.MUTED,
+                    lw=1.1,
+                    radius=0,
+                    z=4,
                 )
     page.text(
         0.3,

@@ -20,11 +20,12 @@ COPY = "cp.async.cg.16"
 @register(
     "07_copy_wavefronts",
     title="The wavefronts of a copied row",
-    task="Write copy_wavefronts(places): eight lanes copy the chunks 0 to 7 of one line of global memory, and chunk c goes "
-    "to place places[c] of shared memory, counted in chunks from the beginning of a line. Return the number of wavefronts.",
-    hint="Two chunks share a wavefront if they land in the same line of shared memory and are the same part of a sector: a "
-    "whole sector, the lower half of a torn one, or its upper half. Count the different pairs (line, part), for example "
-    "with a set. The other half of chunk c's sector is chunk c ^ 1.",
+    task="Write copy_wavefronts(places): eight lanes copy the chunks 0 to 7 of one line of global memory, and chunk c "
+    "goes to place places[c] of shared memory, counted in chunks from the beginning of a line. Return the number of "
+    "wavefronts.",
+    hint="Two chunks share a wavefront if they land in the same line of shared memory and are the same part of a "
+    "sector: a whole sector, the lower half of a torn one, or its upper half. Count the different pairs (line, part), "
+    "for example with a set. The other half of chunk c's sector is chunk c ^ 1.",
 )
 def copy_wavefronts(answer: Callable[[list[int]], int]) -> Facts:
     cases = {
@@ -41,7 +42,10 @@ def copy_wavefronts(answer: Callable[[list[int]], int]) -> Facts:
     agree = sum(sum(call(answer, row) for row in rows) == count for rows, count in tiles)
     if agree < len(tiles):
         raise Missed(f"Your counts agree with only {agree} of {len(tiles)} tiles that were recorded on an H200.")
-    return [("rows tried", str(len(cases))), ("recorded on an H200, and as many wavefronts", f"{agree} of {len(tiles)}")]
+    return [
+        ("rows tried", str(len(cases))),
+        ("recorded on an H200, and as many wavefronts", f"{agree} of {len(tiles)}"),
+    ]
 
 
 @lru_cache(maxsize=1)

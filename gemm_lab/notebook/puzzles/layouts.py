@@ -23,8 +23,8 @@ Answer = Callable[..., Any]
 @register(
     "05_place",
     title="The place of a padded element",
-    task="Write place(row, column, columns, pad): the number of the word in shared memory where this element lies, if a "
-    "row has as many words as columns says, and pad unused words follow each row.",
+    task="Write place(row, column, columns, pad): the number of the word in shared memory where this element lies. "
+    "columns: the words of a row; pad: the unused words behind each row.",
     hint="How many words does a whole row take, with the unused ones behind it? Three such rows lie before row 3.",
 )
 def place(answer: Answer) -> Facts:
@@ -43,10 +43,10 @@ def place(answer: Answer) -> Facts:
 @register(
     "05_is_free",
     title="Which distances free a column",
-    task="Write is_free(distance, places): True if, in a memory with so many places side by side, as many successive rows "
-    "all begin at different places, otherwise False. Row r begins at place r · distance mod places.",
-    hint="Collect the places of rows 0, 1, 2 … in a set, or write them down for distance 6 and four places: 0, 2, 0, 2. "
-    "The pattern came back too early. What do 6 and 4 have in common?",
+    task="Write is_free(distance, places): True if the first rows of a tile, as many as there are places, all begin "
+    "at different places, otherwise False. Row r begins at place r · distance mod places.",
+    hint="Collect the places of rows 0, 1, 2 … in a set, or write them down for distance 6 and four places: 0, 2, 0, "
+    "2. The pattern came back too early. What do 6 and 4 have in common?",
 )
 def is_free(answer: Answer) -> Facts:
     cases = []
@@ -66,8 +66,8 @@ def is_free(answer: Answer) -> Facts:
 @register(
     "05_pad",
     title="The least padding of a row",
-    task="Write padding(row_bytes): the least number of unused bytes behind each row with which ldmatrix reads a column "
-    "of chunks in the ideal number of wavefronts. row_bytes and the padding are multiples of 16.",
+    task="Write padding(row_bytes): the least number of unused bytes behind each row with which ldmatrix reads a "
+    "column of chunks in the ideal number of wavefronts. row_bytes and the padding are multiples of 16.",
     hint="Count in chunks of 16 bytes: eight of them lie side by side in the banks. is_free tells you which distances "
     "are free. Try 80 bytes by hand: do these rows need any padding?",
 )
@@ -81,7 +81,9 @@ def pad(answer: Answer) -> Facts:
             raise Missed(f"{said}; padding is a whole number of bytes, a multiple of 16, because ldmatrix needs it.")
         waves = modelled("ldmatrix.x4", lane * (row_bytes + more))
         if waves != 4:
-            raise Missed(f"{said}. Rows then begin {row_bytes + more} bytes apart, and ldmatrix.x4 takes {waves} wavefronts.")
+            raise Missed(
+                f"{said}. Rows then begin {row_bytes + more} bytes apart, and ldmatrix.x4 takes {waves} wavefronts."
+            )
         if more > free[0]:
             raise Missed(f"{said}. That is free of conflicts, but {free[0]} bytes are enough for this row.")
     agree = of = 0
@@ -96,8 +98,8 @@ def pad(answer: Answer) -> Facts:
 @register(
     "05_stages",
     title="How many stages fit",
-    task="Write stages(room, rows, row_bytes, pad_bytes): how many whole stages fit into that room, in bytes, if a stage has "
-    "so many rows of row_bytes bytes, each followed by pad_bytes unused bytes.",
+    task="Write stages(room, rows, row_bytes, pad_bytes): how many whole stages fit. room: the bytes of shared "
+    "memory; rows: the rows of a stage; row_bytes, pad_bytes: the used and the unused bytes of each row.",
     hint="Every row of the stage pays for its own padding. A stage of which a part is missing is of no use.",
 )
 def stages(answer: Answer) -> Facts:
@@ -135,7 +137,9 @@ def places_of(answer: Answer, rows: int, chunks: int, *more: Any, what: str = "c
             if not 0 <= where < chunks:
                 raise Missed(f"{said}, but a row of {chunks} {what}s has only the places 0 to {chunks - 1}.")
             if where in taken:
-                raise Missed(f"{said}, but {what} {taken[where]} of row {row} lies there: one would overwrite the other.")
+                raise Missed(
+                    f"{said}, but {what} {taken[where]} of row {row} lies there: one would overwrite the other."
+                )
             taken[where] = chunk
             found[row, chunk] = where
     return found
@@ -164,9 +168,9 @@ def free_columns(answer: Answer, place: np.ndarray, *more: Any) -> None:
                 if at in taken:
                     both = ", ".join(str(part) for part in (chunk, *more))
                     raise Missed(
-                        f"ldmatrix reads chunk {chunk} of rows {first} to {first + 7} together, and in rows {taken[at]} and "
-                        f"{row} it lies in the same four banks: {_name(answer)}({taken[at]}, {both}) is "
-                        f"{place[taken[at], chunk]}, {_name(answer)}({row}, {both}) is {place[row, chunk]}."
+                        f"ldmatrix reads chunk {chunk} of rows {first} to {first + 7} together, and in rows "
+                        f"{taken[at]} and {row} it lies in the same four banks: {_name(answer)}({taken[at]}, {both}) "
+                        f"is {place[taken[at], chunk]}, {_name(answer)}({row}, {both}) is {place[row, chunk]}."
                     )
                 taken[at] = row
 
@@ -202,8 +206,8 @@ def toy(answer: Answer) -> Facts:
             for above in range(row):
                 if place[above, column] == place[row, column]:
                     raise Missed(
-                        f"Column {column} lies in bank {place[row, column]} both in row {above} and in row {row}, so reading "
-                        "the column takes more than one wavefront."
+                        f"Column {column} lies in bank {place[row, column]} both in row {above} and in row {row}, so "
+                        "reading the column takes more than one wavefront."
                     )
     return [("a row", "1 wavefront"), ("a column", "1 wavefront"), ("your rule", rule_of(place))]
 
@@ -213,8 +217,8 @@ def toy(answer: Answer) -> Facts:
     title="The word at a place",
     task="Write unswizzle(row, place): the column whose word lies at this place of this row, if column c of a row was "
     "stored at place c ^ row. Longer rows than those of the toy are tried, too.",
-    hint="You look for the c with c ^ row = place. Which number turns place back into c? Try row 2 and place 1 with pencil "
-    "and paper, bit by bit.",
+    hint="You look for the c with c ^ row = place. Which number turns place back into c? Try row 2 and place 1 with "
+    "pencil and paper, bit by bit.",
 )
 def unswizzle(answer: Answer) -> Facts:
     numbers = random.Random(5)
@@ -228,10 +232,11 @@ def unswizzle(answer: Answer) -> Facts:
 @register(
     "05_rows_128",
     title="A swizzle for rows of 128 bytes",
-    task="Write swizzle(row, chunk): the place, 0 to 7, of a chunk in its row of 128 bytes, so that chunk c of any eight "
-    "rows that ldmatrix reads together lies in eight different places. A tile has many rows: rows 0 to 63 are tried.",
-    hint="It is the rule of the toy with eight places instead of four. Rows 8 to 15 are read together, too, and a place is "
-    "never larger than 7: which part of the row number may the rule use?",
+    task="Write swizzle(row, chunk): the place, 0 to 7, of a chunk in its row of 128 bytes, so that chunk c of any "
+    "eight rows that ldmatrix reads together lies in eight different places. A tile has many rows: rows 0 to 63 are "
+    "tried.",
+    hint="It is the rule of the toy with eight places instead of four. Rows 8 to 15 are read together, too, and a "
+    "place is never larger than 7: which part of the row number may the rule use?",
 )
 def rows_128(answer: Answer) -> Facts:
     return judged_rows(answer, 8)
@@ -240,10 +245,10 @@ def rows_128(answer: Answer) -> Facts:
 @register(
     "05_rows_64",
     title="A swizzle for rows of 64 bytes",
-    task="Write swizzle(row, chunk): the place, 0 to 3, of a chunk in its row of 64 bytes, so that ldmatrix reads a column "
-    "without a conflict. Rows 0 to 63 are tried.",
-    hint="Rows 0 and 1 share one line and never meet, so they may use the same order. Rows 0 and 2 meet. Which number is "
-    "the same for rows 0 and 1, and another one for rows 2 and 3?",
+    task="Write swizzle(row, chunk): the place, 0 to 3, of a chunk in its row of 64 bytes, so that ldmatrix reads a "
+    "column without a conflict. Rows 0 to 63 are tried.",
+    hint="Rows 0 and 1 share one line and never meet, so they may use the same order. Rows 0 and 2 meet. Which number "
+    "is the same for rows 0 and 1, and another one for rows 2 and 3?",
 )
 def rows_64(answer: Answer) -> Facts:
     return judged_rows(answer, 4)
@@ -254,8 +259,8 @@ def rows_64(answer: Answer) -> Facts:
     title="One rule for every row",
     task="Write swizzle(row, chunk, chunks): the place, 0 to chunks - 1, of a chunk in a row of 2, 4, 8, 16 or 32 "
     "chunks, so that ldmatrix reads a column without a conflict.",
-    hint="How many rows share the eight places of a line: 4, 2, 1, 1, 1? Divide the row number by that, and keep of the "
-    "result only what the row has places for, and never more than eight different numbers.",
+    hint="How many rows share the eight places of a line: 4, 2, 1, 1, 1? Divide the row number by that, and keep of "
+    "the result only what the row has places for, and never more than eight different numbers.",
 )
 def any_row(answer: Answer) -> Facts:
     agree = of = 0
@@ -279,10 +284,10 @@ def any_row(answer: Answer) -> Facts:
 @register(
     "05_address",
     title="The XOR on an address",
-    task="Write swizzled(address): the byte address to which a byte of a tile with rows of 128 bytes moves. Address bits 7, "
-    "8 and 9 (the row) are XORed into bits 4, 5 and 6 (the chunk), and no other bit changes.",
-    hint="address >> 3 moves bits 7 to 9 down to 4 to 6, but other bits come along. Which number has ones at bits 4, 5 and "
-    "6 alone? With & it keeps only these.",
+    task="Write swizzled(address): the byte address to which a byte of a tile with rows of 128 bytes moves. Address "
+    "bits 7, 8 and 9 (the row) are XORed into bits 4, 5 and 6 (the chunk), and no other bit changes.",
+    hint="address >> 3 moves bits 7 to 9 down to 4 to 6, but other bits come along. Which number has ones at bits 4, "
+    "5 and 6 alone? With & it keeps only these.",
 )
 def address(answer: Answer) -> Facts:
     tried = _addresses(512)
@@ -304,15 +309,25 @@ def _addresses(count: int) -> list[int]:
 @register(
     "05_three_numbers",
     title="Swizzle(bits, base, shift)",
-    task="Write swizzled(address, bits, base, shift): the address in which so many bits, from bit number base on, are XORed "
-    "with as many bits that lie shift places higher.",
+    task="Write swizzle_bits(address, bits, base, shift): the address after the XOR. bits: how many address bits "
+    "change; base: the lowest of them; shift: how far above them the bits lie that are XORed into them.",
     hint="The function of before with 4, 3 and its mask made from the three numbers. A number of so many ones is "
     "(1 << bits) - 1; its lowest one has to stand at bit number base.",
 )
 def three_numbers(answer: Answer) -> Facts:
     drawn = random.Random(3)
     cases = []
-    for bits, base, shift in ((3, 4, 3), (2, 4, 3), (1, 4, 3), (3, 4, 4), (2, 4, 2), (3, 4, 5), (2, 3, 4), (0, 4, 3), (4, 2, 6)):
+    for bits, base, shift in (
+        (3, 4, 3),
+        (2, 4, 3),
+        (1, 4, 3),
+        (3, 4, 4),
+        (2, 4, 2),
+        (3, 4, 5),
+        (2, 3, 4),
+        (0, 4, 3),
+        (4, 2, 6),
+    ):
         for at in [0, 112, 128, 640, *(drawn.randrange(1 << 16) for _ in range(40))]:
             cases.append(((at, bits, base, shift), int(Swizzle(bits, base, shift)(at))))
 
@@ -328,10 +343,11 @@ def three_numbers(answer: Answer) -> Facts:
 @register(
     "05_walk",
     title="Walk through a swizzled tile",
-    task="Write walk(first, along, down): rows have 128 bytes, and first is the swizzled address of chunk 0 of some row. "
-    "Return the swizzled address of chunk number along, 0 to 7, of the row that lies 8 · down rows below.",
-    hint="(0 ^ row) ^ along is along ^ row, so no row number is needed for the step along the row. Eight rows further down "
-    "the row has the same last three bits: the order of its chunks is the same, so how far away is it?",
+    task="Write walk(first, along, down): the swizzled address of a chunk in a tile with rows of 128 bytes. first: "
+    "the swizzled address of chunk 0 of some row; along: the number of the wanted chunk, 0 to 7; down: how many "
+    "groups of eight rows lie between the two rows.",
+    hint="(0 ^ row) ^ along is along ^ row, so no row number is needed for the step along the row. Eight rows further "
+    "down the row has the same last three bits: the order of its chunks is the same, so how far away is it?",
 )
 def walk(answer: Answer) -> Facts:
     model, cases = Swizzle(3), []
@@ -343,7 +359,8 @@ def walk(answer: Answer) -> Facts:
 
     def why(first: int, along: int, down: int) -> str:
         row = first // 128
-        return f"{first} is chunk 0 of row {row}, at place {first % 128 // 16}. Chunk {along} of row {row + 8 * down} is wanted."
+        at = f"{first} is chunk 0 of row {row}, at place {first % 128 // 16}."
+        return f"{at} Chunk {along} of row {row + 8 * down} is wanted."
 
     return [("steps tried", str(expect_all(answer, cases, why)))]
 
@@ -351,10 +368,11 @@ def walk(answer: Answer) -> Facts:
 @register(
     "05_start",
     title="Where a tile may begin",
-    task="Write fits(start, row_bytes): True if a tile that begins at byte start, a multiple of 128, has its chunks in the "
-    "same order under TMA's mode for rows of 32, 64 or 128 bytes as a tile that begins at byte 0, otherwise False.",
-    hint="All three modes take their row bits from address bit 7 on: one, two or three of them. If one of these bits is set "
-    "in start, every row is mistaken for another one. After how many rows does the pattern begin again?",
+    task="Write fits(start, row_bytes): True if a tile that begins at byte start, a multiple of 128, has its chunks "
+    "in the same order under TMA's mode for rows of 32, 64 or 128 bytes as a tile that begins at byte 0, otherwise "
+    "False.",
+    hint="All three modes take their row bits from address bit 7 on: one, two or three of them. If one of these bits "
+    "is set in start, every row is mistaken for another one. After how many rows does the pattern begin again?",
 )
 def start(answer: Answer) -> Facts:
     cases = []
