@@ -28,6 +28,7 @@ COPY = "cp.async.cg.16"
     "for example with a set. The other half of chunk c's sector is chunk c ^ 1.",
 )
 def copy_wavefronts(answer: Callable[[list[int]], int]) -> Facts:
+    """Try padded, rotated and XORed rows with the model of the copy, and compare with recorded tiles."""
     cases = {
         f"row {row} of a tile whose rows have {pad} unused chunks": CHUNK + row * (8 + pad) % 8
         for pad in (0, 1, 2, 3, 4)

@@ -28,6 +28,7 @@ Answer = Callable[..., Any]
     hint="How many words does a whole row take, with the unused ones behind it? Three such rows lie before row 3.",
 )
 def place(answer: Answer) -> Facts:
+    """Try every element of seven rows, in tiles with several paddings."""
     cases = []
     for columns, pad in ((4, 0), (4, 1), (4, 2), (32, 1), (33, 3), (5, 7)):
         used = [kind for _ in range(7) for kind in [True] * columns + [False] * pad]  # every word of seven rows
@@ -49,6 +50,7 @@ def place(answer: Answer) -> Facts:
     "2. The pattern came back too early. What do 6 and 4 have in common?",
 )
 def is_free(answer: Answer) -> Facts:
+    """Try the distances in memories with 4 to 32 places, and compare with the places of the rows themselves."""
     cases = []
     for places in (4, 8, 16, 32):
         for distance in range(1, 2 * places + 6):
@@ -72,6 +74,7 @@ def is_free(answer: Answer) -> Facts:
     "are free. Try 80 bytes by hand: do these rows need any padding?",
 )
 def pad(answer: Answer) -> Facts:
+    """Try rows of 16 to 1,040 bytes with the model of the banks, and compare with the recorded reads of columns."""
     lane = np.arange(32)
     for row_bytes in range(16, 1041, 16):
         free = [more for more in range(0, 128, 16) if modelled("ldmatrix.x4", lane * (row_bytes + more)) == 4]
@@ -103,6 +106,7 @@ def pad(answer: Answer) -> Facts:
     hint="Every row of the stage pays for its own padding. A stage of which a part is missing is of no use.",
 )
 def stages(answer: Answer) -> Facts:
+    """Try tiles with several rows and paddings in the shared memory of several GPUs."""
     cases = []
     for room in (64 * 1024, 99 * 1024, 163 * 1024, 227 * 1024):
         for rows, row_bytes, pad_bytes in ((256, 128, 0), (256, 128, 16), (384, 64, 16), (512, 64, 0), (300, 192, 16)):
@@ -200,6 +204,7 @@ def judged_rows(answer: Answer, chunks: int) -> Facts:
     "rows above. A table of your own, such as [[0, 1, 2, 3], …][row][column], counts as an answer.",
 )
 def toy(answer: Answer) -> Facts:
+    """Accept every order of the words in which each row and each column meets all four banks."""
     place = places_of(answer, 4, 4, what="column")
     for column in range(4):
         for row in range(4):
@@ -221,6 +226,7 @@ def toy(answer: Answer) -> Facts:
     "pencil and paper, bit by bit.",
 )
 def unswizzle(answer: Answer) -> Facts:
+    """Look for the words of the toy, and of longer rows, where the XOR has put them."""
     numbers = random.Random(5)
     cases = [(row, column) for row in range(4) for column in range(4)]
     cases += [(numbers.randrange(256), numbers.randrange(256)) for _ in range(100)]
@@ -239,6 +245,7 @@ def unswizzle(answer: Answer) -> Facts:
     "place is never larger than 7: which part of the row number may the rule use?",
 )
 def rows_128(answer: Answer) -> Facts:
+    """Accept every order of the chunks that is free of conflicts, in rows of 128 bytes."""
     return judged_rows(answer, 8)
 
 
@@ -251,6 +258,7 @@ def rows_128(answer: Answer) -> Facts:
     "is the same for rows 0 and 1, and another one for rows 2 and 3?",
 )
 def rows_64(answer: Answer) -> Facts:
+    """Accept every order of the chunks that is free of conflicts, in rows of 64 bytes."""
     return judged_rows(answer, 4)
 
 
@@ -263,6 +271,7 @@ def rows_64(answer: Answer) -> Facts:
     "the result only what the row has places for, and never more than eight different numbers.",
 )
 def any_row(answer: Answer) -> Facts:
+    """Accept every order of the chunks that is free of conflicts, in rows of 32 to 512 bytes."""
     agree = of = 0
     rules = set()
     for chunks in (2, 4, 8, 16, 32):
@@ -290,6 +299,7 @@ def any_row(answer: Answer) -> Facts:
     "5 and 6 alone? With & it keeps only these.",
 )
 def address(answer: Answer) -> Facts:
+    """Try addresses of tiles with rows of 128 bytes."""
     tried = _addresses(512)
     model = Swizzle(3, 4, 3)
 
@@ -315,6 +325,7 @@ def _addresses(count: int) -> list[int]:
     "(1 << bits) - 1; its lowest one has to stand at bit number base.",
 )
 def three_numbers(answer: Answer) -> Facts:
+    """Try addresses with several swizzles."""
     drawn = random.Random(3)
     cases = []
     for bits, base, shift in (
@@ -350,6 +361,7 @@ def three_numbers(answer: Answer) -> Facts:
     "down the row has the same last three bits: the order of its chunks is the same, so how far away is it?",
 )
 def walk(answer: Answer) -> Facts:
+    """Try steps from the first chunks of several rows."""
     model, cases = Swizzle(3), []
     for row in (0, 1, 5, 6, 7, 11, 42, 63):
         for along in range(8):
@@ -375,6 +387,7 @@ def walk(answer: Answer) -> Facts:
     "is set in start, every row is mistaken for another one. After how many rows does the pattern begin again?",
 )
 def start(answer: Answer) -> Facts:
+    """Try beginnings of tiles in all three modes, and compare the order of all chunks."""
     cases = []
     for row_bytes, model in TMA_SWIZZLES.items():
         tile = np.arange(0, 16 * row_bytes, 16)
