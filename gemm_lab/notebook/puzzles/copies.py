@@ -9,7 +9,7 @@ import numpy as np
 
 from gemm_lab.measure.recordings import recordings
 from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.recorded import recorded
+from gemm_lab.notebook.puzzles.recorded import AGREE, recorded
 from gemm_lab.notebook.puzzles.trying import Missed, call, expect
 from gpu_simulator.hardware.banks import cp_async_cg_wavefronts
 
@@ -45,7 +45,7 @@ def copy_wavefronts(answer: Callable[[list[int]], int]) -> Facts:
         raise Missed(f"Your counts agree with only {agree} of {len(tiles)} tiles that were recorded on an H200.")
     return [
         ("rows tried", str(len(cases))),
-        ("recorded on an H200, and as many wavefronts", f"{agree} of {len(tiles)}"),
+        (AGREE, f"{agree} of {len(tiles)}"),
     ]
 
 

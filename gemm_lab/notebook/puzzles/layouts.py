@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemm_lab.notebook.puzzles.puzzle import Facts, register
-from gemm_lab.notebook.puzzles.recorded import WIDE, agreement, modelled, recorded
+from gemm_lab.notebook.puzzles.recorded import AGREE, WIDE, agreement, modelled, recorded
 from gemm_lab.notebook.puzzles.trying import Missed, call, expect, expect_all, spelled
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.hardware.swizzle import TMA_SWIZZLES, Swizzle
@@ -95,7 +95,7 @@ def pad(answer: Answer) -> Facts:
         if instruction in WIDE and rest and rest[0].startswith(("plain, column", "padded, column")):
             of += 1
             agree += (call(answer, int(length)) == 0) == (count == 4)
-    return [("row lengths tried", "65"), ("recorded on an H200, and free or not as you say", f"{agree} of {of}")]
+    return [("row lengths tried", "65"), (AGREE, f"{agree} of {of}")]
 
 
 @register(
@@ -190,7 +190,7 @@ def judged_rows(answer: Answer, chunks: int) -> Facts:
     agree, of = agreement(place, "xor")
     return [
         ("ldmatrix.x4", "4 wavefronts, the ideal"),
-        ("recorded on an H200 with an XOR, and as many wavefronts", f"{agree} of {of}"),
+        (AGREE, f"{agree} of {of}"),
         ("your rule", rule_of(place)),
     ]
 
@@ -282,7 +282,7 @@ def any_row(answer: Answer) -> Facts:
         rules.add(rule_of(place))
     return [
         ("rows of 32, 64, 128, 256 and 512 bytes", "free of conflicts"),
-        ("recorded on an H200 with an XOR, and as many wavefronts", f"{agree} of {of}"),
+        (AGREE, f"{agree} of {of}"),
         ("your rule", rules.pop() if len(rules) == 1 else "not the same kind for every row"),
     ]
 

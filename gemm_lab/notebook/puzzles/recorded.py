@@ -11,6 +11,7 @@ from gemm_lab.measure.profile import read_rows
 from gpu_simulator.hardware import banks
 
 LANES = np.arange(32)
+AGREE = "accesses recorded on an H200 that agree"  # the label of this fact on a card
 WIDE = ("ld.shared.v4.u32", "st.shared.v4.u32", "ldmatrix.x4", "ldmatrix.x4.trans", "stmatrix.x4")  # 16 bytes per lane
 
 

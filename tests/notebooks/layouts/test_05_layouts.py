@@ -142,10 +142,9 @@ def facts(name, function=None):
 
 
 def test_the_judges_say_how_many_recordings_agree(book):
-    assert facts("05_pad")["recorded on an H200, and free or not as you say"] == "90 of 90"
-    label = "recorded on an H200 with an XOR, and as many wavefronts"
-    assert facts("05_rows_128")[label] == facts("05_rows_64")[label] == "20 of 20"
-    assert facts("05_any_row")[label] == "60 of 60"
+    assert facts("05_pad")[recorded.AGREE] == "90 of 90"
+    assert facts("05_rows_128")[recorded.AGREE] == facts("05_rows_64")[recorded.AGREE] == "20 of 20"
+    assert facts("05_any_row")[recorded.AGREE] == "60 of 60"
     text = " ".join(cell.source for cell in book.cells)
     assert "90 recorded reads" in " ".join(text.split()) and "20 recorded accesses" in " ".join(text.split())
 
