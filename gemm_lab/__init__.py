@@ -5,6 +5,8 @@ lab.here()                              what this machine can do
 lab.kernel("t4/03_swizzled").run()      compile, launch, check and time a kernel
 lab.ladder("t4").bench([4096]).plot()   compare all rungs with cuBLAS
 lab.swizzle(rows=64, row_bytes=128)     show the banks that an access uses
+lab.swizzle_puzzle("toy")               find by hand a layout that is free of bank conflicts
+lab.zoom(run)                           one product from DRAM to address bits, step by step
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ _HOMES = {
     "puzzle": "gemm_lab.notebook.puzzles.puzzle",
     "exercise": "gemm_lab.notebook.exercises",
     "swizzle": "gemm_lab.notebook.widgets.swizzle_explorer",
+    "swizzle_puzzle": "gemm_lab.notebook.widgets.swizzle_puzzle",
+    "zoom": "gemm_lab.notebook.widgets.zoom",
 }
 __all__ = [
     "Kernel",
@@ -45,7 +49,9 @@ __all__ = [
     "puzzle",
     "roofline",
     "swizzle",
+    "swizzle_puzzle",
     "tiled_matmul",
+    "zoom",
 ]
 __version__ = "0.1.0"
 

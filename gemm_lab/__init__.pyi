@@ -10,6 +10,8 @@ from gemm_lab.notebook.predict import predict
 from gemm_lab.notebook.puzzles.puzzle import puzzle
 from gemm_lab.notebook.show import figure
 from gemm_lab.notebook.widgets.swizzle_explorer import swizzle
+from gemm_lab.notebook.widgets.swizzle_puzzle import swizzle_puzzle
+from gemm_lab.notebook.widgets.zoom import zoom
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.data_sheets import gpu
 from gpu_simulator.hardware.occupancy import occupancy
@@ -30,7 +32,9 @@ __all__ = [
     "puzzle",
     "roofline",
     "swizzle",
+    "swizzle_puzzle",
     "tiled_matmul",
+    "zoom",
 ]
 __version__: str
 

@@ -1,4 +1,4 @@
-"""Reads results/published.csv: the figures that the source documents print, and their true share of the peak."""
+"""Reads results/published.csv: the figures that published texts print, and their true share of the peak."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import lru_cache
 from gemm_lab.config import data_dir
 from gpu_simulator.hardware.data_sheets import gpu
 
-# Documents whose percentages refer to the peak of another input type than the one they multiply: {document: type}.
+# Texts whose percentages refer to the peak of another input type than the one they multiply: {source: type}.
 TAKEN_AGAINST = {"h100_wmma": "tf32"}
 
 
 @dataclass(frozen=True)
 class Published:
-    """One row of results/published.csv: figures as the document `source` prints them, None if it does not give one."""
+    """One row of results/published.csv: figures as the text `source` prints them, None if it gives none."""
 
     kernel: str
     gpu: str

@@ -1,4 +1,4 @@
-"""results/published.csv: complete by count, values as the documents print them, percentages that agree."""
+"""results/published.csv: complete by count, values as the texts print them, percentages that agree."""
 
 import csv
 from collections import Counter
@@ -40,7 +40,7 @@ def test_columns(rows):
     assert all(None not in row and None not in row.values() for row in rows)
 
 
-def test_every_table_of_every_document(rows):
+def test_every_table_of_every_text(rows):
     """RTX 5090: 10, then 4 x 3 shapes; A100: 4 x 3; H100: 6 + 6 + 2, 4 + 8 by MFU, 4 in FP16, 3 failures."""
     assert Counter((row["source"], row["gpu"]) for row in rows) == {
         ("t4_hgemm", "t4"): 2 + 6,
@@ -88,14 +88,14 @@ def test_spot_values(rows, wanted, column, value):
     assert one(rows, **wanted)[column] == value
 
 
-def test_what_a_document_does_not_give_is_empty(rows):
+def test_what_a_text_does_not_give_is_empty(rows):
     assert one(rows, kernel="synchronous")["m"] == ""
     assert one(rows, kernel="kernel2")["percent_of_cublas"] == ""
     assert one(rows, kernel="mma_bf16")["tflops"] == ""
 
 
 def test_percentages_follow_from_the_peaks(rows):
-    """Against 209.5 and 312 TFLOPS, and for the H100 document against the TF32 peak of 495, as noted."""
+    """Against 209.5 and 312 TFLOPS, and for the H100 report against the TF32 peak of 495, as noted."""
     peaks = {"rtx5090": 209.5, "a100": 312.0, "h100": 495.0}
     checked = 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""The H100 document's percentages against the peak of what it multiplies, computed from its own figures."""
+"""The H100 report's percentages against the peak of what it multiplies, computed from its own figures."""
 
 import pytest
 
@@ -41,6 +41,6 @@ def test_a_failed_kernel_has_no_figure():
         assert row.speed is None and row.share_of_peak is None and "error" in row.note
 
 
-def test_every_kernel_of_the_document_has_a_rung():
+def test_every_kernel_of_the_report_has_a_rung():
     rungs = {spec.published for spec in catalog.ladder("wmma").kernels}
     assert {row.kernel for row in H100} - {"cublas"} == rungs - {None}

@@ -170,7 +170,7 @@ assert lab.kernel("t4/03").run(256, backend="emulator").verdict == "PASS"
 assert lab.ladder("simt").recorded([4096]).rows
 assert lab.kernel("t4/03").profile().card is not None
 assert lab.figure("journey").path.is_file()
-lab.exercise("01_block_tile").check(block_m=256, block_n=256, block_k=32)
+lab.exercise("01_block_tile").check(block_m=256, block_n=192, block_k=32)
 """
 
 

@@ -32,6 +32,7 @@ from gpu_simulator.errors import LabError
 from tools.figures.png import smaller
 
 LIMIT_S = 600.0
+REVEAL = "reveal"  # tag of a cell that compares a prediction with the answer
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 
@@ -131,6 +132,8 @@ def committed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         tags = cell.metadata.get("tags")
         folded = cell.cell_type == "code" and is_setup(cell)
         cell.metadata = nbformat.from_dict(FOLDED if folded else {"tags": tags} if tags else {})
+        if tags and REVEAL in tags:  # JupyterLab shows only the output, because the source may tell the answer
+            cell.metadata["jupyter"] = nbformat.from_dict({"source_hidden": True})
         if cell.cell_type != "code":
             continue
         cell.outputs = [

@@ -103,7 +103,7 @@ class Board:
     def published(self, ladder: str) -> PublishedBesideMeasured:
         """For rungs that follow a published kernel: its share of cuBLAS on its own GPU, and the share measured here.
 
-        Raises `LabError` if no document gives a share at this size.
+        Raises `LabError` if no published text gives a share at this size.
         """
         from gemm_lab.plots.bench import published_rows
 
@@ -115,7 +115,7 @@ class Board:
             if row.kernel == figure.kernel and figure.percent_of_cublas and row.ratio_cublas
         ]
         if not lines:
-            raise LabError(f"No document gives a share of cuBLAS at {self.n} for a rung of the ladder {ladder}.")
+            raise LabError(f"No published text gives a share of cuBLAS at {self.n} for a rung of the ladder {ladder}.")
         return PublishedBesideMeasured(gpu(spec.gpu).name, self.name, self.n, tuple(sorted(set(lines))))
 
     # ---- On the roofline ----

@@ -4,9 +4,9 @@
 or a balance point is in FLOP per byte. Machine numbers come from `gpu_simulator.hardware.data_sheets`, with their
 sources.
 
-The article t4_hgemm uses three kinds of figures for the T4:
+The T4 article (REFERENCES.md) uses three kinds of figures for the T4:
   data sheet  65 TFLOPS tensor, 320 GB/s DRAM
-  measured    by the article: 49.439 TFLOPS (cuBLAS half precision), 7.455 TFLOPS (cuBLAS single, FFMA);
+  measured    by that article: 49.439 TFLOPS (cuBLAS half precision), 7.455 TFLOPS (cuBLAS single, FFMA);
               quoted there from arXiv:1903.07486: 220 GB/s DRAM, 3662 GB/s shared memory; also 1280 GB/s L2
   truncated   the article writes 224, 38, 13 and 33 for the balance points 224.7, 38.6, 13.5 and 33.9
 """
@@ -20,8 +20,8 @@ from gpu_simulator.errors import LabError, SizeError
 from gpu_simulator.hardware.data_sheets import Gpu
 from gpu_simulator.hardware.data_sheets import gpu as gpu_of
 
-CUBLAS_HGEMM_T4 = 49.439  # TFLOPS, measured by t4_hgemm
-CUBLAS_SGEMM_T4 = 7.455  # TFLOPS, measured by t4_hgemm
+CUBLAS_HGEMM_T4 = 49.439  # TFLOPS, measured in the T4 article
+CUBLAS_SGEMM_T4 = 7.455  # TFLOPS, measured in the T4 article
 
 
 @checked
@@ -121,7 +121,7 @@ def l2_argument(
 
     DRAM has to deliver what misses in L2, so all reads together get dram_gbps / (1 - hit_rate), and at most l2_gbps.
     The defaults are the T4's data-sheet peak and measured bandwidths, and two of three reads hit. That gives a balance
-    point of 98.5: 256 x 128 (85.3) is too small, 256 x 256 (128.0) is large enough. The article t4_hgemm assumes that
+    point of 98.5: 256 x 128 (85.3) is too small, 256 x 256 (128.0) is large enough. The T4 article assumes that
     half of the reads hit and takes the mean of both bandwidths, 750 GB/s, of which DRAM would have to deliver 375. That
     mean gives 86.7; the article prints 87.24, which an L2 of 1270 GB/s would give. Raises `LabError` for a hit rate
     outside 0 to 1.
@@ -136,7 +136,7 @@ def l2_argument(
 def warp_argument(warp_m: int = 64, warp_n: int = 64, *, tflops: float = 65.0, smem_gbps: float = 3662.0) -> Argument:
     """Whether a warp tile that is read from shared memory is large enough. T4 defaults: 32.0 against 17.7.
 
-    17.7 uses the data-sheet 65 TFLOPS; the balance point of 13 elsewhere in t4_hgemm uses cuBLAS's 49.439.
+    17.7 uses the data-sheet 65 TFLOPS; the balance point of 13 elsewhere in that article uses cuBLAS's 49.439.
     """
     return Argument(intensity(warp_m, warp_n), balance(tflops, smem_gbps), smem_gbps)
 

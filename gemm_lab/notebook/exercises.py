@@ -124,7 +124,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """Check a block tile: whole mma tiles, an intensity above the balance point of L2, and stages that fit."""
+    """Check a block tile: whole mma tiles, an intensity above the balance point of L2, stages and sums that fit."""
     m, n, k = _choices(exercise, choices, ("block_m", "block_n", "block_k"))
     target, stages = gpu(exercise.criteria["gpu"]), exercise.criteria["stages"]
     argument = roofline.l2_argument(m, n)
@@ -136,6 +136,13 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     if smem > target.smem_per_block:
         reasons.append(
             f"{stages} stages take {smem:,} bytes; a block on a {target.name} has {target.smem_per_block:,}."
+        )
+    threads, other = exercise.criteria["threads"], exercise.criteria["other_registers"]
+    sums, most = -(-m * n // threads), target.max_registers_per_thread
+    if sums + other > most:
+        reasons.append(
+            f"{m} × {n} sums take {sums} registers for each of {threads} threads; a thread has {most}, which leaves "
+            f"{max(0, most - sums)} of the {other} that it needs for other values."
         )
     if m % 16 or n % 8 or k % 8:
         reasons.append(
@@ -149,6 +156,7 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
             ("intensity", f"{argument.intensity:.1f} FLOP/byte"),
             ("balance", f"{argument.balance:.1f} FLOP/byte"),
             ("shared memory", f"{smem:,} B"),
+            ("registers for sums", f"{sums} of {most} a thread"),
         ],
     )
 

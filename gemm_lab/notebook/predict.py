@@ -6,6 +6,7 @@ The answers are kept in predictions.json in the state folder, so they are still 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import hashlib
 import json
 import math
@@ -13,6 +14,7 @@ import numbers
 import re
 import sys
 import tempfile
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,12 @@ import numpy as np
 
 from gemm_lab.cards import theme
 from gemm_lab.cards.card import card, folded
-from gemm_lab.config import state_dir
+from gemm_lab.catalog import tomllib
+from gemm_lab.config import data_dir, state_dir
 from gpu_simulator.argument_checks import checked, shown
 from gpu_simulator.errors import ConfigError, LabError
+
+_NAME = re.compile(r"\d\d_\w+$")
 
 
 class Prediction:
@@ -32,11 +37,19 @@ class Prediction:
     The answer is a number, in `unit`, or one of `choices` if there are any.
     """
 
-    def __init__(self, question: str, unit: str = "", choices: tuple[str, ...] | list[str] = (), hint: str = ""):
+    def __init__(
+        self,
+        question: str,
+        unit: str = "",
+        choices: tuple[str, ...] | list[str] = (),
+        hint: str = "",
+        why: str = "",
+        answer: float | str | None = None,
+    ):
         if not isinstance(choices, (list, tuple, dict)):
             raise ConfigError(f'choices is a list of texts, such as ["exact", "wrong"], not {shown(choices)}.')
         self.question, self.unit, self.choices = question, unit, tuple(str(choice) for choice in choices)
-        self.hint = hint
+        self.hint, self.why, self.known = hint, why, answer
         self.key = hashlib.sha256(question.encode()).hexdigest()[:16]
         self.value = self._valid(_load().get(self.key))
         self.comparison: Comparison | None = None
@@ -68,17 +81,21 @@ class Prediction:
         _store(self.key, value)
         return self
 
-    def compare(self, truth: float | str, why: str = "") -> Comparison:
+    def compare(self, truth: float | str | None = None, why: str = "") -> Comparison:
         """Compare the answer with `truth`, which was counted or measured; raises `ConfigError` for a wrong type.
 
-        why: an explanation, shown with the answer. Without a prediction both are folded, and they stay so in a stored
-        notebook. A prediction that is typed in later shows them beside the box at once.
+        truth: may be left out if questions.toml has the answer. why: an explanation, shown with the answer; by default
+        that of questions.toml. Without a prediction both are folded, and they stay so in a stored notebook. A
+        prediction that is typed in later shows them beside the box at once.
         """
+        truth = self.known if truth is None else truth
+        if truth is None:
+            raise ConfigError(f"“{self.question}” has no stored answer: give compare the value that you measured.")
         if self.choices:
             truth = str(truth)
         elif isinstance(truth, str) or np.ndim(truth) or not isinstance(truth, (numbers.Real, np.ndarray)):
             raise ConfigError(f"“{self.question}” is compared with a number, not with {shown(truth)}.")
-        self.comparison = Comparison(self, truth, why)
+        self.comparison = Comparison(self, truth, why or self.why)
         return self.comparison
 
     # ---- Display ----
@@ -189,9 +206,27 @@ class Comparison:
 def predict(question: str, unit: str = "", choices: tuple[str, ...] | list[str] = (), hint: str = "") -> Prediction:
     """Ask the learner a question. Returns the `Prediction`; `prediction.compare(truth)` shows how close it was.
 
-    unit: of a numeric answer. choices: the possible answers, if it is not a number. hint: is shown folded.
+    question: its text, or the name of a question of notebooks/questions.toml, such as "00_loop". There, hint and
+    explanation are out of sight of somebody who reads the cell. unit: of a numeric answer. choices: the possible
+    answers, if it is not a number. hint: is shown folded. Raises `LabError` for a name that does not exist.
     """
-    return Prediction(question, unit, choices, hint)
+    if not _NAME.match(question):
+        return Prediction(question, unit, choices, hint)
+    if question in questions():
+        return Prediction(**questions()[question])
+    near = difflib.get_close_matches(question, questions(), n=3, cutoff=0.3) or list(questions())[:3]
+    raise LabError(f"There is no question {shown(question)}. Did you mean {', '.join(near)}?")
+
+
+@lru_cache(maxsize=1)
+def questions() -> dict[str, dict[str, Any]]:
+    """The questions of notebooks/questions.toml by name. Raises `ConfigError` for a bad entry."""
+    text = (data_dir("notebooks") / "questions.toml").read_text(encoding="utf-8")
+    found = tomllib.loads(text)
+    for name, entry in found.items():
+        if "question" not in entry or set(entry) - {"question", "unit", "choices", "hint", "why", "answer"}:
+            raise ConfigError(f"questions.toml, {name}: needs question, and may have unit, choices, hint, why, answer.")
+    return found
 
 
 _unsaved: dict[str, Any] = {}  # answers of this session that could not be saved to the file

@@ -27,7 +27,7 @@ def bars(
 
     rungs: measured rows of one size.   lines: {label: TFLOPS}, drawn as vertical lines with their labels above.
     lit: the kernel to highlight.
-    published: {kernel: TFLOPS that a document gives for the GPU `published_on`}, drawn as diamonds.
+    published: {kernel: TFLOPS that a published text gives for the GPU `published_on`}, drawn as diamonds.
     """
     rungs = sorted(rungs, key=lambda row: read.number(row, "tflops"))
     published = {read.short(name): speed for name, speed in (published or {}).items()}

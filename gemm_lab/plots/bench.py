@@ -1,4 +1,4 @@
-"""Plots a Bench as a ladder, beside the speeds that the source documents published."""
+"""Plots a Bench as a ladder, beside the speeds that others have published."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def bench(bench: Any, *, lit: str | None = None, n: int | None = None, published
 
 
 def _lying(rows: list[Any], spec: Any, n: int, lit: str | None, published: bool) -> Figure:
-    """Many rungs as horizontal bars, with the speeds that the document gives for this size on its own GPU."""
+    """Many rungs as horizontal bars, with the speeds that were published for this size on its own GPU."""
     rungs = [row for row in rows if read.is_rung(row)]
     ceiling = read.median(read.number(row, "ceiling_tflops") for row in rungs)
     lines = read.baselines(rows, rungs) | ({"ceiling": ceiling} if ceiling else {})
@@ -55,7 +55,7 @@ def _lying(rows: list[Any], spec: Any, n: int, lit: str | None, published: bool)
 def published_rows(spec: Any, n: int) -> list[SimpleNamespace]:
     """Rows of results/published.csv for the rungs of a ladder: objects with kernel, gpu and percent_of_cublas.
 
-    kernel: the name of the rung. Only rows of size n, or whose size the document does not give, are used. If a document
+    kernel: the name of the rung. Only rows of size n, or whose size the text does not give, are used. If a text
     gives TFLOPS but no share of cuBLAS, the share is computed from its own cuBLAS at the same size; it may be None.
     """
     rungs = {rung.published: rung.name for rung in spec.kernels if getattr(rung, "published", None)}

@@ -55,7 +55,7 @@ class Gpu:
     max_threads_per_block: int = 1024
     warp_schedulers: int = 4
     power_w: int
-    sources: Mapping[str, str] = field(compare=False, repr=False)  # field -> document
+    sources: Mapping[str, str] = field(compare=False, repr=False)  # field -> source
 
     @checked
     def peak(self, dtype_in: str, dtype_acc: str) -> float:
@@ -88,7 +88,7 @@ _COMMON_SOURCES = {
 }
 
 
-def _sources(document: str, **special: str) -> dict[str, str]:
+def _sources(source: str, **special: str) -> dict[str, str]:
     fields = (
         "sms",
         "boost_mhz",
@@ -101,10 +101,10 @@ def _sources(document: str, **special: str) -> dict[str, str]:
         "smem_bytes_per_clock",
         "warp_schedulers",
     )
-    return {**dict.fromkeys(fields, document), **_COMMON_SOURCES, **special}
+    return {**dict.fromkeys(fields, source), **_COMMON_SOURCES, **special}
 
 
-_JIA = "Jia et al., arXiv:1903.07486, as quoted in t4_hgemm"
+_JIA = "Jia et al., arXiv:1903.07486, as quoted in the T4 article"
 
 T4 = Gpu(
     key="t4",
@@ -134,7 +134,7 @@ T4 = Gpu(
         smem_bytes_per_clock="Jia et al., arXiv:1903.07486; 40 x 64 B x 1.59 GHz = 4070 GB/s, measured 3662",
         smem_reserved_per_block="the reservation begins with compute capability 8.0 (A100 tuning guide)",
         dram_measured_gbps=_JIA,
-        l2_measured_gbps="t4_hgemm, in its formula; its own result there, 87.24 FLOP/byte, needs 1270 GB/s",
+        l2_measured_gbps="T4 article, in its formula; its own result there, 87.24 FLOP/byte, needs 1270 GB/s",
         smem_measured_gbps=_JIA,
     ),
 )
@@ -194,7 +194,7 @@ RTX5090 = Gpu(
     power_w=575,
     sources=_sources(
         "NVIDIA RTX Blackwell GPU architecture whitepaper",
-        tensor_tflops="NVIDIA RTX Blackwell GPU architecture whitepaper; 209.5 also in ampere_rtx5090",
+        tensor_tflops="NVIDIA RTX Blackwell GPU architecture whitepaper; 209.5 also in the Ampere article",
     ),
 )
 
@@ -207,7 +207,7 @@ _HOPPER_TENSOR = {
     ("f8", "f32"): 1978.9,
     ("i8", "i32"): 1978.9,
 }
-_HOPPER_CLOCK = "NVIDIA H100 architecture whitepaper; the tensor peaks are at 1830 MHz"
+_HOPPER_CLOCK = "NVIDIA H100 Tensor Core GPU architecture whitepaper; the tensor peaks are at 1830 MHz"
 
 H100 = Gpu(
     key="h100",
@@ -281,11 +281,11 @@ B200 = Gpu(
         tensor_tflops="NVIDIA Blackwell data sheet, one GPU of an HGX B200, its sparse figures halved. "
         "TF32 is half of FP16, printed there as 2.2 PFLOPS; no accumulator types are named",
         dram_gbps="NVIDIA Blackwell data sheet, one GPU of an HGX B200; the DGX B200 data sheet has 8000",
-        sms="device query of a B200 (cudaDevAttrMultiProcessorCount), and b200_tcgen05",
+        sms="device query of a B200 (cudaDevAttrMultiProcessorCount), and the B200 walk-through",
         boost_mhz="not published",
         l2_mb="NVIDIA Blackwell tuning guide",
-        smem_bytes_per_clock="taken as for the H100; no document found",
-        warp_schedulers="taken as for the H100; no document found",
+        smem_bytes_per_clock="taken as for the H100; no source found",
+        warp_schedulers="taken as for the H100; no source found",
     ),
 )
 

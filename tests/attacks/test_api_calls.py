@@ -85,7 +85,7 @@ def target(owner, name):
 
 TARGETS = (
     *(("lab", name) for name in ("kernel", "ladder", "exercise", "figure", "gpu", "here", "predict", "occupancy", "roofline",
-                                 "swizzle", "tiled_matmul")),
+                                 "puzzle", "swizzle", "swizzle_puzzle", "tiled_matmul", "zoom")),
     *(("kernel", name) for name in ("", "edit", "rewrite", "diff", "compile", "sass", "occupancy", "instruction_mix", "profile",
                                     "timeline", "gemm", "grid")),
     *(("naive", name) for name in ("gemm", "run")),

@@ -25,6 +25,9 @@ CELLS = [
     "m = widgets.mbarrier()\nm",
     "print('step', m.step, m.moment.who)",
     "%%kernel simt/01_naive --region place\n  const int row = 0;  // a comment of C++",
+    "z = lab.swizzle_puzzle('rows_128')\nz",
+    "print('solved', z.solved, z.cpp)",
+    "z.change(layout=[list(range(8))] * 8, padding=0); print('again', z.solved, z.layout[7])",
 ]
 
 
@@ -96,6 +99,14 @@ def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
     run(page, cells.nth(6), "Nobody waits.")
     cells.nth(6).get_by_label("step on").click()
     run(page, cells.nth(7), "step 1 consumer")
+
+    run(page, cells.nth(9), "Rows of 128 bytes")
+    puzzle = cells.nth(9).locator(".gl-puzzle")
+    puzzle.get_by_label("more padding").click()
+    expect(puzzle.locator(".gl-line")).to_have_text("row * 9 + chunk")
+    run(page, cells.nth(10), "solved True row * 9 + chunk")
+    run(page, cells.nth(11), "again False [0, 1, 2, 3, 4, 5, 6, 7]")
+    expect(puzzle.locator(".gl-line")).to_have_count(0)
 
     for theme, dark in (("JupyterLab Light", False), ("JupyterLab Dark", True)):
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)

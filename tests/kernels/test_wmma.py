@@ -1,4 +1,4 @@
-"""The wmma ladder: every kernel of the H100 document under its name, made of the instructions that it teaches."""
+"""The wmma ladder: every kernel of the H100 report under its name, made of the instructions that it teaches."""
 
 import csv
 import re
@@ -57,7 +57,7 @@ def count(found: list[str], *starts: str) -> int:
     return sum(code.startswith(starts) for code in found)
 
 
-def test_every_kernel_of_the_document_is_here_and_published():
+def test_every_kernel_of_the_report_is_here_and_published():
     names = [spec.short for spec in LADDER.kernels]
     assert len(DOCUMENT) == 24 and sorted(names) == sorted([*DOCUMENT, "best_wmma"])
     assert len({spec.path for spec in LADDER.kernels}) <= 5
@@ -69,7 +69,7 @@ def test_every_kernel_of_the_document_is_here_and_published():
         assert spec.configure()["BF16"] == (spec.problem.multiplied == "bf16")
 
 
-TILES = {  # what the document says of each
+TILES = {  # what the H100 report says of each
     "wmma_opt_bf16": (128, 256, 32),
     "wmma_opt_bf16_v2": (256, 256, None),
     "wmma_opt_bf16_v3": (128, 128, 16),
@@ -87,13 +87,13 @@ TILES = {  # what the document says of each
 
 
 @pytest.mark.parametrize("name", TILES)
-def test_tiles_are_those_of_the_document(name):
+def test_tiles_are_those_of_the_report(name):
     config = catalog.kernel(name).configure()
     for axis, size in zip("MNK", TILES[name], strict=True):
         assert size in (None, config[f"BLOCK_{axis}"])
 
 
-def test_warps_stages_and_unrolling_are_those_of_the_document():
+def test_warps_stages_and_unrolling_are_those_of_the_report():
     unroll = catalog.kernel("unroll_bf16").configure()
     assert {
         name: unroll[name] for name in ("NUM_WARPS_M", "NUM_WARPS_N", "K_UNROLL", "PADDING", "SERPENTINE", "MIN_BLOCKS")
@@ -108,7 +108,7 @@ def test_warps_stages_and_unrolling_are_those_of_the_document():
         assert config["BLOCK_M"] // config["NUM_WARPS_M"] == config["BLOCK_N"] // config["NUM_WARPS_N"] == 64
 
 
-def test_more_registers_than_two_blocks_leave_is_what_the_best_of_the_document_died_of():
+def test_more_registers_than_two_blocks_leave_is_what_the_best_of_the_report_died_of():
     assert build("best_bf16").spill_stores > 0 == build("best_bf16", MIN_BLOCKS=1).spill_stores
 
 
@@ -137,7 +137,7 @@ def test_async_bf16_copies_with_cp_async_and_multiplies_with_wmma():
 
 
 def test_rows_that_are_not_16_byte_aligned_are_refused():
-    """What the document reports as an error of alignment, as a sentence of the compiler."""
+    """What the H100 report calls an error of alignment, as a sentence of the compiler."""
     for name in ("async_bf16", "mma_bf16", "unroll_bf16"):
         with pytest.raises(CompileError, match="16 bytes"):
             build(name, PADDING=1)

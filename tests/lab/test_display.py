@@ -65,7 +65,13 @@ def made():
         *(generations("simt/04", size=(64, 64, 64)), kernel_counts("t4/03"), shared_roofline("ampere/04")),
         *(three_counts("ldmatrix.x4"), inject_fault("rtx5090/02", {"mbarrier_wait_parity(full, 0);": ""})),
         *(lab.figure("banks_and_wavefronts"), lab.swizzle(rows=64, row_bytes=128), TileExplorer()),
-        *(widgets.wavefronts(run, "load"), widgets.block_order(), widgets.fragments(), widgets.mbarrier()),
+        *(
+            lab.zoom(run),
+            widgets.wavefronts(run, "load"),
+            widgets.block_order(),
+            widgets.fragments(),
+            widgets.mbarrier(),
+        ),
         *(verdict(ones, ones, "integers", k.problem, 4), lab.ladder("t4").recorded([4096]).plot()),
     ]
 

@@ -1,4 +1,4 @@
-"""The picture of a ladder of many kernels: lying bars, sorted, with the document's speeds on its own GPU."""
+"""The picture of a ladder of many kernels: lying bars, sorted, with the speeds published for its own GPU."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ def test_lines_are_those_of_the_rungs_own_run(bench, monkeypatch):
         assert {"cuBLAS 700.0", "ceiling 645.0"} <= {text.get_text() for text in run.plot().axes[0].texts}
 
 
-def test_marks_are_the_speeds_that_the_document_gives_at_this_size(bench):
+def test_marks_are_the_speeds_that_the_report_gives_at_this_size(bench):
     def marks(figure):
         (ax,) = figure.axes
         return [line.get_xdata() for line in ax.lines if line.get_marker() == "D"]

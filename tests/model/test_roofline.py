@@ -1,4 +1,4 @@
-"""Balance points, intensities and the two back-of-the-envelope arguments of the T4 document."""
+"""Balance points, intensities and the two back-of-the-envelope arguments of the T4 article."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from gpu_simulator.hardware.data_sheets import GPUS, gpu
 
 @pytest.mark.parametrize("level, exact, printed", [("DRAM", 224.7, 224), ("L2", 38.6, 38), ("shared memory", 13.5, 13)])
 def test_balance_points_of_the_t4(level, exact, printed):
-    """Measured cuBLAS rate over measured bandwidths; the document cuts off the decimals."""
+    """Measured cuBLAS rate over measured bandwidths; the T4 article cuts off the decimals."""
     point = roofline(gpu("t4"), "f16", "f16", tflops=CUBLAS_HGEMM_T4).balance(level)
     assert point == pytest.approx(exact, abs=0.05)
     assert int(point) == printed

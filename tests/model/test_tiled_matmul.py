@@ -41,7 +41,7 @@ def test_every_block_order(order, size):
     assert result.traffic == closed_form(m, n, k, block=(4, 6, 5), order=order)
 
 
-def test_document_numbers_written_out():
+def test_numbers_of_the_tiling_text_written_out():
     """48 x 128 x 12 in block tiles 8 x 32 x 6: A is read 128/32 = 4 times, B 48/8 = 6 times, C written."""
     traffic = closed_form(48, 128, 12, **DOCUMENT)
     assert traffic == Traffic(

@@ -1,4 +1,4 @@
-"""What notebook 09 says in prose and pictures, held against the compiler, the emulator, the models and the document."""
+"""What notebook 09 says in prose and pictures, held against the compiler, the emulator, the models and the H100 report."""
 
 from collections import Counter
 from functools import lru_cache
@@ -67,7 +67,7 @@ def spilled(k):
 # ---- The yardstick ----
 
 
-def test_the_best_of_the_document_uses_a_tenth_and_is_4_7_times_slower():
+def test_the_best_of_the_report_uses_a_tenth_and_is_4_7_times_slower():
     assert TOLD["unroll_bf16", 4096].share_of_peak == pytest.approx(10.2, abs=0.05)
     assert TOLD["cublas", 4096].tflops / TOLD["unroll_bf16", 4096].tflops == pytest.approx(4.7, abs=0.05)
     assert TOLD["cublas", 8192].percent_of_peak == 127 and TOLD["cublas", 8192].share_of_peak < 65
@@ -271,7 +271,7 @@ def test_the_cell_of_the_clock_works_without_recorded_rows():
 # ---- Published and recorded on the same kind of GPU ----
 
 
-def test_what_the_document_tells_in_full_comes_out_as_published():
+def test_what_the_report_tells_in_full_comes_out_as_published():
     board = scoreboard(4096, on="h100")
     ours = {row.kernel.removeprefix("wmma/"): row.tflops for row in board.ladders["wmma"]}
     assert ours["unroll_bf16"] == pytest.approx(TOLD["unroll_bf16", 4096].speed, rel=0.05)

@@ -70,7 +70,7 @@ def test_what_is_not_there_is_said():
         BOARD.row("b200/05")
     with pytest.raises(LabError, match="ladder b200 was not measured"):
         BOARD.gains("b200")
-    with pytest.raises(LabError, match="No document gives"):
+    with pytest.raises(LabError, match="No published text gives"):
         BOARD.published("hopper")
 
 

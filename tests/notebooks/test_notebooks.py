@@ -9,6 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from gemm_lab.notebook.colab import FOLDED, is_setup
+from gemm_lab.notebook.predict import questions
 from gemm_lab.notebook_files import KERNEL
 from tools import run_notebooks as run
 from tools.sync import sync
@@ -134,8 +135,12 @@ def keeps_answers_folded(book):
     """
     rewritten = book.cells[0].source[:4] < "# 06"
     for cell in code(book):
+        if rewritten and re.search(r'lab\.predict\("(?!\d\d_\w+"\))', cell.source):
+            yield f"question, hint or reason in the cell instead of questions.toml: {cell.source[:40]}"
         if ".compare(" not in cell.source:
             continue
+        if rewritten and run.REVEAL not in tags(cell):
+            yield f"the cell is not tagged “reveal”, so its source stays in sight: {cell.source[:40]}"
         for output in cell.outputs:
             if output.output_type == "stream" and rewritten:
                 yield f"prints beside the answer: {cell.source[:40]}"
@@ -162,7 +167,8 @@ def is_stored_clean(book):
     if set(book.metadata) - {"kernelspec", "language_info"}:
         yield f"metadata {sorted(book.metadata)}"
     for cell in book.cells:
-        if set(cell.metadata) - ({"tags"} if not is_setup(cell) else set(FOLDED)):
+        known = set(FOLDED) if is_setup(cell) else {"tags", "jupyter"} if run.REVEAL in tags(cell) else {"tags"}
+        if set(cell.metadata) - known:
             yield f"cell metadata {sorted(cell.metadata)}"
     for cell in code(book):
         if cell.execution_count is None:
@@ -194,6 +200,11 @@ RULES = (
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_form(path, rule):
     assert list(rule(nbformat.read(path, as_version=4))) == []
+
+
+def test_the_questions_of_the_file_are_those_that_the_notebooks_ask():
+    asked = [name for path in PATHS for name in re.findall(r'lab\.predict\(\\"(\d\d_\w+)\\"\)', path.read_text())]
+    assert sorted(asked) == sorted(questions())
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -237,9 +248,9 @@ def good_book():
     for name in "pqrs":
         cells += [
             new_markdown_cell("Guess."),
-            new_code_cell(f'{name} = lab.predict("?")\n{name}', execution_count=1),
+            new_code_cell(f'{name} = lab.predict("01_{name}")\n{name}', execution_count=1),
             new_markdown_cell("Count."),
-            new_code_cell(f"{name}.compare(4)", execution_count=1),
+            new_code_cell(f"{name}.compare(4)", execution_count=1, metadata={"tags": ["reveal"]}),
             new_markdown_cell("So."),
         ]
     cells += [
@@ -271,6 +282,8 @@ BREAKS = {
         lambda b: b.cells[4].update(source="x = 1\n" * 9 + "f = lambda: 1"),
     ],
     keeps_answers_folded: [
+        lambda b: b.cells[6].metadata.pop("tags"),
+        lambda b: b.cells[4].update(source='p = lab.predict("How many?", hint="four")'),
         lambda b: b.cells[6].update(outputs=[new_output("stream", text="balance 33.9")]),
         lambda b: b.cells[6].update(outputs=[new_output("display_data", {"text/html": "<b>It is 4.</b>"})]),
         lambda b: b.cells[6].update(outputs=[new_output("display_data", {"text/plain": "It is 4."})]),

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 DOCUMENTS = sorted(ROOT.glob("*.md"))
 HOSTS = {"arxiv.org", "colab.research.google.com", "docs.nvidia.com", "github.com"}
+SOURCES = set(re.findall(r"<(https://[^>\s]+)>", (ROOT / "REFERENCES.md").read_text(encoding="utf-8")))
 LINK = re.compile(r"\]\(([^()\s]+)\)|\b(?:src|href)=\"([^\"]+)\"|<(https?://[^>\s]+)>")
 CAPTIONED = re.compile(r"<img [^>]*\balt=\"[^\"]{10,}\"[^>]*>\s*\n\n\*[^*\n]{10,}")
 DRAW = {"figure", "plot", "resources", "sizes", "timeline"}  # calls that end in a picture
@@ -27,9 +28,11 @@ DRAW = {"figure", "plot", "resources", "sizes", "timeline"}  # calls that end in
 def wrong_link(target: str, folder: Path) -> str | None:
     """What is wrong with a link from a page in `folder`, or None."""
     parts = urlsplit(target)
+    if target in SOURCES:
+        return None
     if parts.scheme:
         if parts.scheme != "https" or parts.hostname not in HOSTS or not parts.path.strip("/"):
-            return f"{target}: an external link is https, to a page of {', '.join(sorted(HOSTS))}"
+            return f"{target}: an external link is https, to a page of {', '.join(sorted(HOSTS))}, or in REFERENCES.md"
         return None
     if target.startswith("#") or (folder / unquote(parts.path)).exists():
         return None
@@ -85,6 +88,11 @@ def test_pictures_and_links(path):
 def test_links_of_the_documents(path):
     found = [wrong_link(target, path.parent) for target in links(path.read_text(encoding="utf-8"))]
     assert [sentence for sentence in found if sentence] == []
+
+
+def test_an_address_of_the_references_is_well_formed():
+    wrong = [address for address in SOURCES if not urlsplit(address).hostname or not urlsplit(address).path.strip("/")]
+    assert wrong == [] and len(SOURCES) > 40
 
 
 def test_the_repository_is_named_once():

@@ -5,7 +5,7 @@ import pytest
 
 import gemm_lab as lab
 from gemm_lab.config import state_dir
-from gpu_simulator.errors import ConfigError
+from gpu_simulator.errors import ConfigError, LabError
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ def test_without_a_folder_answers_last_as_long_as_the_session(monkeypatch, tmp_p
     assert [path.name for path in state_dir().iterdir()] == ["predictions.json"]
 
 
-@pytest.mark.parametrize("truth", ["four", None, [4], 1j])
+@pytest.mark.parametrize("truth", ["four", [4], 1j])
 def test_a_truth_that_is_no_number_is_refused(truth):
     with pytest.raises(ConfigError, match="How many wavefronts.* is compared with a number"):
         ask().answer(8).compare(truth)
@@ -130,6 +130,16 @@ def test_a_prediction_that_comes_after_the_reveal_is_compared_at_once():
     question.compare(8)
     box.value = "8"
     assert "right" in note.value
+
+
+def test_a_question_of_the_file_has_its_hint_its_answer_and_its_reason_there():
+    question = lab.predict("00_verdict")
+    told = question.answer("a crash").compare()
+    assert "one row wrong" in repr(told) and question.why in repr(told) and question.hint in question._repr_html_()
+    with pytest.raises(LabError, match="00_verdict"):
+        lab.predict("00_verdikt")
+    with pytest.raises(ConfigError, match="give compare the value"):
+        lab.predict("00_loop").compare()
 
 
 def test_a_hint_is_folded():

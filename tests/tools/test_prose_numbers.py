@@ -53,7 +53,8 @@ STALE = [
     "3 times as fast.",
     "The best has 4.1 TB/s.",
     "| rung | 412.0 TFLOPS |",
-    "The document is right: recorded here are 51.7 % of cuBLAS.",
+    "The T4 article is right: recorded here are 51.7 % of cuBLAS.",
+    "Another article says 51.7 % of cuBLAS.",
 ]
 FINE = [
     "It is published: 691.3 TFLOPS.",
@@ -64,7 +65,8 @@ FINE = [
     "`x = row / 2 % 4` TFLOPS",
     "In 2018, 40 multiprocessors and 65 threads.",
     "<!-- = t4/08 4096 tflops -->380.8<!-- / --> TFLOPS",
-    "The document says 86.7 %, and recorded on an H200 was less.",
+    "The T4 article says 86.7 %, and recorded on an H200 was less.",
+    "The B200 walk-through reaches 800 TFLOPS.",
 ]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
-_NAMES = (("A", style.A), ("B", style.B), ("C", style.C))
+_NAMES = (("A", style.A), ("B", style.B), ("D", style.C))
 _N, _TILE = 8, 4  # cells along an edge of a matrix, and of a tile
-_FROM = {"A": (4, 0), "B": (0, 4), "C": (4, 4)}  # first row and column of the part in fast memory
+_FROM = {"A": (4, 0), "B": (0, 4), "D": (4, 4)}  # first row and column of the part in fast memory
 
 
 def naive_best_tiled():
@@ -55,7 +55,7 @@ def naive_best_tiled():
                 lw=0.4,
                 edge=style.tint(colour, 0.6),
             )
-            ends = (2.14, 2.72) if name != "C" else (2.72, 2.14)
+            ends = (2.14, 2.72) if name != "D" else (2.72, 2.14)
             page.arrow(x + edge / 2, ends[0], x + edge / 2, ends[1], colour=colour, lw=2.0, head=12)
         page.text(middle, 4.35, moved, bold=True)
         page.text(middle, 4.65, reason, colour=style.MUTED)
@@ -76,13 +76,13 @@ def loop_orders():
     n, cell = 6, 0.18
     edge = n * cell
     top, step, x0, pitch = 0.95, 1.32, 2.66, 1.92
-    orders = (  # what the innermost loop does to A, B and C
+    orders = (  # what the innermost loop does to A, B and D
         ("i, j, k", "row", "column", "stays"),
         ("i, k, j", "stays", "row", "row"),
         ("j, k, i", "column", "stays", "column"),
     )
-    at = {"A": (2, 3), "B": (3, 1), "C": (2, 1)}  # i = 2, k = 3, j = 1
-    index = {"A": "i,k", "B": "k,j", "C": "i,j"}
+    at = {"A": (2, 3), "B": (3, 1), "D": (2, 1)}  # i = 2, k = 3, j = 1
+    index = {"A": "i,k", "B": "k,j", "D": "i,j"}
     page.text(0.4, 0.42, "loops, outer to inner", colour=style.MUTED, ha="left")
     for m, (name, colour) in enumerate(_NAMES):
         page.text(

@@ -13,7 +13,7 @@ MMA_M, MMA_N, MMA_K = 16, 8, 8
 
 
 def _tiled(page, x, y, w, h, depth, rows, cols, lit, whole=True):
-    """Draw C at (x, y), w x h inches, in rows x cols tiles, with A's strip on its left and B's above.
+    """Draw D at (x, y), w x h inches, in rows x cols tiles, with A's strip on its left and B's above.
 
     depth: inches along k.   lit: row and column of the tile that the next panel enlarges.
     whole: outline everything, because it is the highlighted tile of the panel before.
@@ -49,7 +49,7 @@ def _tiled(page, x, y, w, h, depth, rows, cols, lit, whole=True):
 def tiling_levels():
     """Grid, block, warp, mma: the highlighted tile of one panel is all of the next."""
     page = Sheet(7.15)
-    h = 1.72  # inches of C in each panel; a panel's own scale
+    h = 1.72  # inches of D in each panel; a panel's own scale
     columns, rows = (0.5, 4.3), (0.42, 3.65)
 
     def panel(number, level, where, side, x_side, y_side):
@@ -64,8 +64,8 @@ def tiling_levels():
     panel(
         1,
         "grid",
-        "all of A, B and C in DRAM",
-        f"C in tiles of\n{BLOCK_M} × {BLOCK_N},\none per block",
+        "all of A, B and D in DRAM",
+        f"D in tiles of\n{BLOCK_M} × {BLOCK_N},\none per block",
         x + h + 0.16,
         y + h / 2,
     )
@@ -116,7 +116,7 @@ def tiling_levels():
 
 
 def tile_intensity():
-    """A tile of C and the strips that it needs; the FLOP/byte of four tiles beside the T4's balance points."""
+    """A tile of D and the strips that it needs; the FLOP/byte of four tiles beside the T4's balance points."""
     t4 = roofline.roofline(hardware.gpu("t4"), tflops=roofline.CUBLAS_HGEMM_T4)
     page = Sheet(4.25)
     x, y, w, h, strip = 1.1, 1.58, 1.15, 1.65, 0.42
@@ -128,7 +128,7 @@ def tile_intensity():
     page.arrow(x - 0.08, row + 0.07, x + w - 0.05, row + 0.07, colour=style.PAPER, lw=1.6)
     page.box(column, y - strip - 0.1, 0.14, strip, fill=style.LIT, edge=style.INK, radius=0, lw=0.8)
     page.arrow(column + 0.07, y - 0.08, column + 0.07, y + h - 0.05, colour=style.PAPER, lw=1.6)
-    page.text(x + 0.38, y + 1.0, "C tile", bold=True, colour=style.text_on(style.C))
+    page.text(x + 0.38, y + 1.0, "D tile", bold=True, colour=style.text_on(style.C))
     page.text(x - strip / 2 - 0.1, y - 0.16, "A", bold=True, colour=style.ink(style.A))
     page.text(x + w + 0.12, y - strip / 2 - 0.1, "B", bold=True, colour=style.ink(style.B), ha="left")
     page.text(x + w + 0.12, y + h / 2, "BM", ha="left", bold=True)

@@ -6,6 +6,7 @@ import difflib
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -84,8 +85,7 @@ class Puzzle:
         return f"Puzzle. {self.title}. {self.task}"
 
     def _repr_html_(self) -> str:
-        task = f"<b>Puzzle. {escape(self.title)}.</b> {escape(self.task)}"
-        return card(task + folded("hint", escape(self.hint)), theme.TASK)
+        return _card(f"Puzzle. {self.title}.", self)
 
 
 class YourTurn(LabError):
@@ -96,11 +96,13 @@ class YourTurn(LabError):
         super().__init__(f"{puzzle.title}: your turn. {puzzle.task}")
 
     def _repr_html_(self) -> str:
-        return card(
-            f"<b>{escape(self.puzzle.title)}: your turn.</b> {escape(self.puzzle.task)}"
-            + folded("hint", escape(self.puzzle.hint)),
-            theme.TASK,
-        )
+        return _card(f"{self.puzzle.title}: your turn.", self.puzzle)
+
+
+def _card(title: str, puzzle: Puzzle) -> str:
+    """A card with the task, in which text between backticks is code, and the folded hint."""
+    task = re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(puzzle.task))
+    return card(f"<b>{escape(title)}</b> {task}" + folded("hint", escape(puzzle.hint)), theme.TASK)
 
 
 def register(name: str, title: str, task: str, hint: str) -> Callable[[Callable[..., Facts]], Puzzle]:

@@ -23,13 +23,13 @@ class Missed(Exception):
 
 
 class NotWritten(Exception):
-    """The function is still the one that was handed out: it returns `...`."""
+    """The function is not finished: it returns `...`, or a tuple or list that contains it."""
 
 
 def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES) -> Any:
     """`function(*args)`. Raises `Missed` if it raises, or executes more than `most_lines` lines of Python.
 
-    Raises `NotWritten` if it returns `...`. `KeyboardInterrupt` passes through.
+    Raises `NotWritten` if the value contains `...`. `KeyboardInterrupt` passes through.
     """
     with _LineBudget(most_lines) as budget:
         try:
@@ -39,26 +39,37 @@ def call(function: Callable[..., Any], *args: Any, most_lines: int = MOST_LINES)
                 f"{spelled(function, args)} executed more than {most_lines:,} lines and was stopped. "
                 "Does one of its loops never end?"
             ) from None
+        except Missed:  # from an argument that refuses what the learner does with it
+            raise
         except Exception as error:
             raise Missed(f"{spelled(function, args)} raised {_described(error, function)}") from None
         finally:
             budget.stop()
-    if value is ...:
+    if _unfinished(value):
         raise NotWritten
     return value
 
 
-def expect(function: Callable[..., Any], args: tuple[Any, ...], wanted: Any, why: str = "") -> Any:
+def _unfinished(value: Any) -> bool:
+    """Whether the value is `...`, or a tuple or list that contains it."""
+    return value is ... or (isinstance(value, (tuple, list)) and any(map(_unfinished, value)))
+
+
+def expect(
+    function: Callable[..., Any], args: tuple[Any, ...], wanted: Any, why: str | Callable[[Any], str] = ""
+) -> Any:
     """Call the function and compare its value with `wanted`, exactly; returns the value.
 
     Numbers, booleans, texts, and tuples, lists or arrays of these can be compared; a list equals a tuple with the same
-    elements. why: a sentence that follows the message. Raises `Missed` if they differ, and what `call` raises.
+    elements. why: a sentence that follows the message, or a function that makes one from the wrong value. Raises
+    `Missed` if they differ, and what `call` raises.
     """
     value = call(function, *args)
     if not _same(value, wanted):
         returned = "nothing; end it with return" if value is None else f"{shown(_plain(value), 200)}"
         expected = "" if value is None else f"; expected {shown(_plain(wanted), 200)}"
-        raise Missed(" ".join(filter(None, [f"{spelled(function, args)} returned {returned}{expected}.", why])))
+        reason = why(value) if callable(why) else why
+        raise Missed(" ".join(filter(None, [f"{spelled(function, args)} returned {returned}{expected}.", reason])))
     return value
 
 

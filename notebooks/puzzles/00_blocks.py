@@ -1,0 +1,2 @@
+def blocks(m, n):
+    return -(-m // 32) * -(-n // 32)

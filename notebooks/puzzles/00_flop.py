@@ -1,0 +1,2 @@
+def flop(m, n, k):
+    return 2 * m * n * k

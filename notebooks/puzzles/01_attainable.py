@@ -1,0 +1,2 @@
+def attainable(intensity, tflops, gbps):
+    return min(intensity * gbps / 1000, tflops)

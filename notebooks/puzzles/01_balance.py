@@ -1,0 +1,2 @@
+def balance(tflops, gbps):
+    return 1000 * tflops / gbps

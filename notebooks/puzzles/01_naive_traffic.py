@@ -1,0 +1,2 @@
+def naive_traffic(n):
+    return 2 * n**3 + n**2

@@ -1,0 +1,2 @@
+def seconds(flop, bytes, flops, bandwidth):
+    return max(flop / flops, bytes / bandwidth)

@@ -1,0 +1,2 @@
+def tile_intensity(bm, bn):
+    return bm * bn / (bm + bn)

@@ -1,0 +1,2 @@
+def pack(low, high):
+    return low + 65536 * high

@@ -1,0 +1,21 @@
+"""Wrong answers to 01_naive_traffic. The docstring of each holds words of its refusal."""
+
+
+def without_the_result(n):
+    """D has 1 elements"""
+    return 2 * n**3
+
+
+def one_operand(n):
+    """expected 3"""
+    return n**3 + n**2
+
+
+def each_once(n):
+    """returned 12; expected 20"""
+    return 3 * n**2
+
+
+def d_every_time(n):
+    """returned 24; expected 20"""
+    return 3 * n**3

@@ -1,0 +1,239 @@
+"""The zoom's Python side: its events are what the emulator counts, it names elements, refuses in words, keeps a limit."""
+
+import json
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+import gemm_lab as lab
+from gemm_lab.notebook.widgets import zoom_scene
+from gemm_lab.notebook.widgets.picture import VIEW
+from gemm_lab.notebook.widgets.zoom_events import recorded
+from gemm_lab.notebook.widgets.zoom_layout import layout_of
+from gemm_lab.notebook.widgets.zoom_text import LEVELS
+from gpu_simulator.errors import LabError
+
+# (kernel, settings, (n, m, k)): at these sizes the grid has one block, so that its events are the whole launch.
+SMALL = {
+    "simt/03_shared_memory_tiles": ({}, (32, 32, 64)),
+    "lessons/02_ldmatrix": ({}, (8, 16, 32)),
+    "t4/02_vectorized_copy": (dict(BLOCK_M=64, BLOCK_N=64, NUM_WARPS_M=2), (64, 64, 128)),
+    "t4/03_swizzled": (dict(BLOCK_M=64, BLOCK_N=64, NUM_WARPS_M=2), (64, 64, 128)),
+    "ampere/04_swizzled": ({}, (128, 128, 64)),
+    "rtx5090/02_producer_warp": ({}, (128, 128, 64)),
+    "hopper/02_tma": ({}, (128, 128, 64)),
+}
+MORE = {
+    "simt/01_naive": ({}, (32, 32, 32)),
+    "lessons/01_plain_loads": ({}, (8, 16, 32)),
+    "lessons/03_wmma": ({}, (16, 16, 32)),
+    "wmma/wmma_bf16": ({}, (64, 64, 32)),
+    "ampere/03_padded": ({}, (128, 128, 64)),
+    "ampere/11_any_size": ({}, (256, 128, 40)),
+    "t4/07_staged_epilogue": ({}, (256, 256, 32)),
+    "hopper/01_wgmma": ({}, (128, 128, 64)),
+    "hopper/08_ping_pong": ({}, (128, 128, 64)),
+    "b200/01_synchronous": ({}, (256, 128, 64)),
+}
+QUICK = ("simt/03_shared_memory_tiles", "t4/03_swizzled", "rtx5090/02_producer_warp", "hopper/02_tma")
+EVERY = [*QUICK, *(pytest.param(name, marks=pytest.mark.long) for name in SMALL | MORE if name not in QUICK)]
+
+
+@pytest.fixture(scope="module")
+def made():
+    """A function of a kernel's name that gives (run, zoom), made once."""
+    kept = {}
+
+    def of(name):
+        if name not in kept:
+            settings, (n, m, k) = (SMALL | MORE)[name]
+            run = lab.kernel(name, **settings).run(n, m, k, backend="emulator", timed=False)
+            kept[name] = run, lab.zoom(run)
+        return kept[name]
+
+    return of
+
+
+def events_of(widget):
+    return widget._recorded(widget.block).log.events
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_instruction_adds_up_to_what_the_emulator_counted(made, name):
+    run, widget = made(name)
+    found = {}
+    for event in events_of(widget):
+        waves, sectors, ideal = found.get(event.site, (0, 0, 0))
+        found[event.site] = waves + event.waves, sectors + event.sectors, ideal + event.ideal
+    for number, site in enumerate(run.report.sites):
+        if site.wavefronts or site.sectors:
+            assert found[number] == (site.wavefronts, site.sectors, site.ideal_wavefronts), site
+    assert sum(waves for waves, _, _ in found.values()) == run.wavefronts
+    assert json.dumps(widget.scene) and len(json.dumps(widget.scene)) <= 2_000_000
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_level_and_every_warp_has_words_and_a_picture(made, name):
+    _, widget = made(name)
+    for level in LEVELS:
+        widget.level = level
+        assert f"level “{level}”" in widget.text
+    for warp in range(-1, min(widget.warps, 3)):
+        widget.warp = warp
+        widget.step = len(widget.scene["events"]["what"]) - 1
+        assert widget.sentence.startswith("Step ")
+    assert widget.png()[:4] == b"\x89PNG"
+    widget.warp, widget.level = 0, "block"
+
+
+def test_it_knows_which_elements_the_lanes_hold(made):
+    _, widget = made("t4/03_swizzled")
+    scene = widget._recorded(0)
+    pairs = set()
+    for event in scene.log.events:
+        if event.what == "mma":
+            row, along, other, column = scene.corner(event)
+            assert along == other and row % 16 == 0 and column % 8 == 0 and along % 8 == 0
+            pairs.add((event.warp, row, column, along))
+    # Every product of 16 × 8 × 8 is computed once: 4 rows, 8 columns and 16 steps of k, by four warps.
+    assert len(pairs) == 4 * 8 * 16 and {row // 32 * 2 + column // 32 for _, row, column, _ in pairs} == {0, 1, 2, 3}
+    for warp, row, column, _ in pairs:
+        assert warp == row // 32 * 2 + column // 32
+
+
+@pytest.mark.parametrize("name", ["t4/02_vectorized_copy", "ampere/04_swizzled", "hopper/02_tma"])
+def test_shared_memory_holds_the_elements_that_the_zoom_names(made, name):
+    """Wherever a word of shared memory is named, its value is that of the element in global memory."""
+    _, recorder = recorded(made(name)[0].report, 0)
+    home, resident = recorder.origins.home, recorder.resident
+    cells = np.flatnonzero(home >= 0)
+    assert len(cells) >= 64 * 64
+    assert np.array_equal(resident.shared.views[2][cells], resident.memory.views[2][home[cells] // 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix", "xor"),
+    [
+        ("t4/02_vectorized_copy", "A", []),
+        ("t4/03_swizzled", "A", [[7, 4], [8, 5], [9, 6]]),
+        ("ampere/04_swizzled", "B", [[7, 4], [8, 5], [9, 6]]),
+        ("hopper/02_tma", "A", [[7, 4], [8, 5], [9, 6]]),
+    ],
+)
+def test_the_swizzle_is_derived_from_the_addresses(made, name, matrix, xor):
+    layout = made(name)[1].scene["shared"]["layouts"][matrix]
+    assert layout["xor"] == xor and layout["stride"] == 128
+
+
+def test_padding_is_a_stride_and_disorder_is_no_rule():
+    rows, bytes_ = (part.reshape(-1) for part in np.meshgrid(np.arange(16), np.arange(0, 64, 16), indexing="ij"))
+    padded = layout_of(4096 + rows * 80 + bytes_, rows, bytes_)
+    assert padded == {"base": 4096, "stride": 80, "xor": []}
+    swizzled = rows * 64 + (bytes_ ^ (rows // 2 % 4) * 16)
+    assert layout_of(swizzled, rows, bytes_) == {"base": 0, "stride": 64, "xor": [[7, 4], [8, 5]]}
+    spoilt = swizzled.copy()
+    spoilt[[5, 9]] = spoilt[[9, 5]]
+    assert layout_of(spoilt, rows, bytes_) is None
+    assert layout_of(np.zeros(0, int), rows[:0], bytes_[:0]) is None
+
+
+def test_a_line_begins_where_it_first_runs(made):
+    run, _ = made("t4/03_swizzled")
+    number = next(n for n, text in enumerate(run.kernel.source.split("\n"), 1) if "ldmatrix_x4_trans(frag_b" in text)
+    widget = lab.zoom(run, "bank", line=number)
+    assert widget.level == "bank" and f"line {number}: warp 0 reads 128 words of B’s tile" in widget.sentence
+    assert widget.event.waves == 4
+
+
+def test_an_edited_kernel_is_replayed(made):
+    run, _ = made("t4/03_swizzled")
+    kernel = run.kernel.edit(layout=run.kernel.regions["layout"].replace("^ row % 8", "^ 0"))
+    edited = lab.zoom(kernel.run(64, 64, 128, backend="emulator", timed=False))
+    assert edited.scene["shared"]["layouts"]["A"]["xor"] == [] and "edited" in edited.title
+    worst = max(events_of(edited), key=lambda event: event.waves)
+    assert worst.waves > worst.ideal
+    lines = edited.scene["lines"]
+    assert any("^ 0" in text for _, text in lines)
+
+
+def test_the_default_is_a_small_product_with_several_blocks_and_warps():
+    widget = lab.zoom()
+    assert (widget.blocks, widget.warps, widget.level) == (4, 4, "block") and widget.scene["total"] == 224
+    widget.block = 3
+    assert widget.scene["tiles"] == [[64, 64]]
+    widget.warp = -1
+    assert len(widget.scene["events"]["what"]) == 4 * 224
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"level": "attic"}, "dram, block, warp, fragment, bank, bits"),
+        ({"level": 3}, "level"),
+        ({"line": 2}, "nearest line with one is"),
+        ({"line": "load"}, "line"),
+        ({"block": 1}, "no block 1; the grid is 1 × 1 × 1"),
+        ({"block": -1}, "no block -1"),
+        ({"warp": 4}, "a block has 4"),
+        ({"warp": -2}, "no warp -2"),
+        ({"run": "t4/03"}, "run"),
+    ],
+)
+def test_what_does_not_exist_is_refused(made, arguments, said):
+    with pytest.raises(LabError, match=said):
+        lab.zoom(**{"run": made("t4/03_swizzled")[0], **arguments})
+
+
+def test_a_bad_attribute_changes_nothing(made):
+    widget = lab.zoom(made("t4/03_swizzled")[0])
+    state = widget.get_state()
+    for name, value in (("level", "attic"), ("step", 10_000), ("step", -1), ("block", 7), ("warp", 4), ("lane", 32)):
+        with pytest.raises(LabError):
+            setattr(widget, name, value)
+    assert widget.get_state() == state
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "said"),
+    [
+        ("simt/03_shared_memory_tiles", "fragment", "no mma"),
+        ("hopper/02_tma", "bank", "TMA fills it"),
+        pytest.param("simt/01_naive", "bank", "no shared memory", marks=pytest.mark.long),
+        pytest.param("lessons/03_wmma", "fragment", "wmma", marks=pytest.mark.long),
+        pytest.param("b200/01_synchronous", "fragment", "tensor memory", marks=pytest.mark.long),
+    ],
+)
+def test_an_empty_level_says_why(made, name, level, said):
+    widget = made(name)[1]
+    assert said in widget.scene["why"][level]
+    widget.level = level
+    assert said in str(widget)
+    widget.level = "block"
+
+
+def test_a_warp_that_only_asks_for_copies_says_so(made):
+    widget = lab.zoom(made("rtx5090/02_producer_warp")[0])
+    producer = next(event.warp for event in events_of(widget) if event.what == "bulk")
+    widget.warp = producer
+    assert "choose another warp" in widget.scene["why"]["bank"]
+    assert "asks TMA to copy" in widget.sentence
+
+
+def test_what_is_too_much_is_cut_and_said(made, monkeypatch):
+    run, _ = made("t4/03_swizzled")
+    monkeypatch.setattr(zoom_scene, "MOST_SENT", 50)
+    widget = lab.zoom(run)
+    total = widget.scene["total"]
+    assert len(widget.scene["events"]["what"]) == 50 < total
+    assert f"Step 1 of 50 (the first 50 of {total} are shown)" in widget.sentence
+    monkeypatch.setattr(zoom_scene, "MOST_SENT", 4000)
+    monkeypatch.setattr(zoom_scene, "MOST_BYTES", 30_000)
+    widget = lab.zoom(run)
+    assert len(json.dumps(widget.scene)) <= 30_000 and len(widget.scene["events"]["what"]) < total
+
+
+def test_words_and_picture(made):
+    data = made("t4/03_swizzled")[1]._repr_mimebundle_()
+    assert VIEW in data and b64decode(data["image/png"])[:4] == b"\x89PNG" and len(data["image/png"]) < 80_000
+    assert "Step 1 of" in data["text/plain"]
