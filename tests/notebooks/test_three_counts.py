@@ -6,6 +6,7 @@ import pytest
 
 from gemm_lab.cards import theme
 from gemm_lab.notebook import three_counts as module
+from gemm_lab.notebook.kernel_counts import KernelCount, KernelCounts
 from gemm_lab.notebook.three_counts import ThreeCounts, three_counts
 from gpu_simulator.errors import LabError
 
@@ -69,3 +70,9 @@ def test_a_disagreement_is_said_and_coloured():
 def test_what_was_not_recorded_names_what_was(asked, says):
     with pytest.raises(LabError, match=says):
         three_counts(*asked)
+
+
+def test_a_count_of_a_kernel_that_differs_is_coloured():
+    page = KernelCounts([KernelCount("k", 1, 10, 20, 21)], 512)._repr_html_()
+    assert theme.BAD in page and "NVIDIA H200" in page
+    assert "not recorded" in repr(KernelCounts([KernelCount("k", 1, 10, 20, None)], 512))

@@ -1,0 +1,159 @@
+"""Draws where a learner's function puts the chunks of a tile, and counts the wavefronts of its rows and columns.
+
+    from gemm_lab.notebook.arrangement import arrangement
+    arrangement(swizzle, rows=8, chunks=8)       swizzle(row, chunk) is the place of the chunk within its row
+    arrangement(swizzle, rows=4, chunks=4, places=4)      the toy machine with four banks
+
+A function that is not written yet, or that gives no place, is answered with a sentence instead of a picture.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from gemm_lab.cards import theme
+from gemm_lab.cards.card import card, remark
+from gemm_lab.notebook.puzzles.trying import Missed, NotWritten, call, spelled
+from gemm_lab.plots import style
+from gemm_lab.plots.sheet import Sheet
+from gpu_simulator.argument_checks import as_whole, checked, shown
+from gpu_simulator.errors import ConfigError
+
+MOST_ROWS, MOST_CHUNKS = 16, 8
+ROW, LEFT, RIGHT, TOP, PANEL = 0.27, 0.95, 4.72, 1.06, 3.04
+
+
+class Arrangement:
+    """The places of the chunks of a tile.
+
+    place: (row, chunk) -> number of the place in shared memory, counted from the beginning of the tile.
+    places: how many places lie side by side in the banks. problem: why there is no picture; "" if there is one.
+    """
+
+    def __init__(self, place: dict[tuple[int, int], int], places: int, problem: str = ""):
+        self.place, self.places, self.problem = place, places, problem
+
+    @property
+    def rows(self) -> int:
+        return 1 + max(row for row, _ in self.place)
+
+    @property
+    def chunks(self) -> int:
+        return 1 + max(chunk for _, chunk in self.place)
+
+    @property
+    def row_wavefronts(self) -> int:
+        """The most wavefronts that `places` lanes take to write successive chunks of the tile."""
+        together = [divmod(row * self.chunks + chunk, self.places)[0] for row, chunk in self.place]
+        return self._most(together)
+
+    @property
+    def column_wavefronts(self) -> int:
+        """The most wavefronts that `places` lanes take to read one chunk of as many successive rows."""
+        return self._most([(row // self.places, chunk) for row, chunk in self.place])
+
+    def _most(self, phases: list) -> int:
+        """The wavefronts of the worst phase; `phases` has the phase of each chunk, in the order of `place`."""
+        banks: dict[Any, Counter] = {}
+        for phase, place in zip(phases, self.place.values(), strict=True):
+            banks.setdefault(phase, Counter())[place % self.places] += 1
+        return max(max(counter.values()) for counter in banks.values())
+
+    @property
+    def lost(self) -> list[tuple[int, int]]:
+        """The chunks that a later chunk overwrites, because it has the same place."""
+        last = {place: key for key, place in self.place.items()}
+        return [key for key, place in self.place.items() if last[place] != key]
+
+    def __repr__(self) -> str:
+        if self.problem:
+            return self.problem
+        return f"{_waves('a row', self.row_wavefronts)}, {_waves('a column', self.column_wavefronts)}"
+
+    def _repr_html_(self) -> str | None:
+        return card(remark(self.problem), theme.NOTE) if self.problem else None
+
+    def _repr_png_(self):
+        return None if self.problem else self._picture()._repr_png_()
+
+    def _picture(self) -> style.Card:
+        lines = -(-self.rows * self.chunks // self.places)
+        page = Sheet(TOP + max(self.rows, lines) * ROW + (1.0 if self.lost else 0.72))
+        width = min(PANEL / self.places, 0.44)
+        names = ("column", "bank") if self.places == 4 else ("chunk", "place")
+        page.text(LEFT, 0.4, "the tile: row·" + names[0], ha="left", bold=True, size=style.BODY)
+        page.text(RIGHT, 0.4, "where your function puts it", ha="left", bold=True, size=style.BODY)
+        for x, count, name in ((LEFT, self.chunks, names[0]), (RIGHT, self.places, names[1])):
+            page.text(x - 0.12, TOP - 0.2, name, ha="right", colour=style.MUTED)
+            for number in range(count):
+                page.text(x + (number + 0.5) * width, TOP - 0.2, str(number), colour=style.MUTED)
+        for row in range(self.rows):
+            page.text(LEFT - 0.12, TOP + (row + 0.5) * ROW, f"row {row}", ha="right", colour=style.MUTED)
+        for line in range(lines):
+            page.text(RIGHT - 0.12, TOP + (line + 0.5) * ROW, f"line {line}", ha="right", colour=style.MUTED)
+            page.grid(RIGHT, TOP + line * ROW, 1, self.places, width, ROW, edge=style.RULE, lw=0.6)
+        for row, chunk in self.place:
+            self._cell(page, row, chunk, LEFT + chunk * width, TOP + row * ROW, width)
+        for place, (row, chunk) in {place: key for key, place in self.place.items()}.items():
+            line, at = divmod(place, self.places)
+            self._cell(page, row, chunk, RIGHT + at * width, TOP + line * ROW, width)
+        self._verdict(page, TOP + max(self.rows, lines) * ROW + 0.36)
+        return page.fig
+
+    def _cell(self, page: Sheet, row: int, chunk: int, x: float, y: float, width: float) -> None:
+        fill = style.tint(style.GROUPS[chunk], 0.42 if chunk else 0.85)
+        page.labelled(x, y, width, ROW, f"{row}·{chunk}", fill=fill, edge=style.PAPER, lw=1.2, radius=0, bold=not chunk)
+
+    def _verdict(self, page: Sheet, y: float) -> None:
+        for x, what, count in (
+            (LEFT, "a row", self.row_wavefronts),
+            (RIGHT, "a column", self.column_wavefronts),
+        ):
+            colour = style.ink(style.WAVEFRONT if count == 1 else style.CONFLICT)
+            page.text(x, y, _waves(what, count), ha="left", bold=True, colour=colour)
+        if self.lost:
+            row, chunk = self.lost[0]
+            words = f"{len(self.lost)} of {len(self.place)} are overwritten, such as {row}·{chunk}"
+            page.text(RIGHT, y + 0.28, words, ha="left", colour=style.ink(style.CONFLICT))
+
+
+def _waves(what: str, count: int) -> str:
+    return f"{what}: {count} wavefront{'s' * (count > 1)}"
+
+
+@checked
+def arrangement(swizzle: Any, rows: int = 8, chunks: int = 8, places: int = 8) -> Arrangement:
+    """The picture of a layout, from a function `swizzle(row, chunk)` that returns the place of a chunk within its row.
+
+    rows, chunks: the size of the tile.   places: how many chunks lie side by side in the banks, 8 of 16 bytes, or 4
+    words on the toy machine. Raises `ConfigError` for a size that cannot be drawn.
+    """
+    for name, value, most in (("rows", rows, MOST_ROWS), ("chunks", chunks, MOST_CHUNKS), ("places", places, 8)):
+        if not 1 <= value <= most:
+            raise ConfigError(f"{name} is a number from 1 to {most}, not {value}.")
+    if not callable(swizzle):
+        raise ConfigError(f"arrangement draws a function of row and chunk, not {shown(swizzle)}.")
+    try:
+        return Arrangement(_places(swizzle, rows, chunks), places)
+    except NotWritten:
+        return Arrangement(
+            {}, places, "The picture of your layout appears here as soon as your function returns places."
+        )
+    except Missed as missed:
+        return Arrangement({}, places, f"There is no picture yet: {missed}")
+
+
+def _places(swizzle: Callable[..., Any], rows: int, chunks: int) -> dict[tuple[int, int], int]:
+    found = {}
+    for row in range(rows):
+        for chunk in range(chunks):
+            place = as_whole(value := call(swizzle, row, chunk))
+            if place is None or not 0 <= place < chunks:
+                raise Missed(
+                    f"{spelled(swizzle, (row, chunk))} returned {shown(value)}, and a row of {chunks} has the places "
+                    f"0 to {chunks - 1}."
+                )
+            found[row, chunk] = row * chunks + place
+    return found

@@ -1,0 +1,2 @@
+def place(row, column, columns, pad):
+    return row * (columns + pad) + column

@@ -1,0 +1,2 @@
+def swizzle(row, chunk):
+    return chunk ^ row % 8

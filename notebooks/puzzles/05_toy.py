@@ -1,0 +1,2 @@
+def swizzle(row, column):
+    return column ^ row

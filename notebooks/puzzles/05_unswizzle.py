@@ -1,0 +1,2 @@
+def unswizzle(row, place):
+    return place ^ row

@@ -1,0 +1,85 @@
+"""The picture of a learner's layout: what it counts, what it draws, and what it says where it cannot."""
+
+import numpy as np
+import pytest
+
+from gemm_lab.notebook.arrangement import arrangement
+from gpu_simulator.errors import ConfigError
+from gpu_simulator.hardware import banks
+from tests.tools.test_figures import problems
+
+
+def xor(row, chunk):
+    return chunk ^ row % 8
+
+
+LAYOUTS = [
+    (lambda row, chunk: chunk, 8, (1, 8)),
+    (xor, 8, (1, 1)),
+    (lambda row, chunk: chunk ^ row % 4, 8, (1, 2)),
+    (lambda row, chunk: chunk, 4, (1, 4)),
+    (lambda row, chunk: chunk ^ row % 4, 4, (1, 2)),
+    (lambda row, chunk: chunk ^ row // 2 % 4, 4, (1, 1)),
+    (lambda row, chunk: chunk ^ row // 4 % 2, 2, (1, 1)),
+]
+
+
+@pytest.mark.parametrize(("swizzle", "chunks", "wavefronts"), LAYOUTS)
+def test_it_counts_what_the_banks_count(swizzle, chunks, wavefronts):
+    made = arrangement(swizzle, rows=16, chunks=chunks)
+    assert (made.row_wavefronts, made.column_wavefronts) == wavefronts and not made.lost
+    address = 16 * np.array([[row * chunks + swizzle(row, chunk) for chunk in range(chunks)] for row in range(16)])
+    columns = [banks.wavefronts(address[first : first + 8, c][None], 16)[0] for first in (0, 8) for c in range(chunks)]
+    rows = banks.wavefronts(address.reshape(-1, 8), 16)
+    assert (rows.max(), max(columns)) == wavefronts
+
+
+def test_the_toy_has_four_banks():
+    made = arrangement(lambda row, column: (column + row) % 4, rows=4, chunks=4, places=4)
+    assert repr(made) == "a row: 1 wavefront, a column: 1 wavefront"
+    assert repr(arrangement(lambda row, column: column, 4, 4, 4)) == "a row: 1 wavefront, a column: 4 wavefronts"
+
+
+def test_a_chunk_that_is_overwritten_is_named():
+    made = arrangement(lambda row, chunk: 0 if chunk == 3 and row == 2 else chunk, rows=4, chunks=4)
+    assert made.lost == [(2, 0)]
+    assert "1 of 16 are overwritten, such as 2·0" in [text.get_text() for text in made._picture().axes[0].texts]
+
+
+@pytest.mark.parametrize("size", [(16, 8, 8), (8, 4, 8), (4, 4, 4), (1, 1, 8)])
+def test_the_picture_reads_well(size):
+    made = arrangement(lambda row, chunk: chunk, *size)
+    assert problems(made._picture()) == []
+    assert made._repr_png_()[0].startswith(b"\x89PNG") and made._repr_html_() is None
+
+
+@pytest.mark.parametrize(
+    ("swizzle", "says"),
+    [
+        (lambda row, chunk: ..., "appears here as soon as"),
+        (lambda row, chunk: chunk + row, "(1, 7) returned 8, and a row of 8 has the places 0 to 7"),
+        (lambda row, chunk: chunk / 1, "(0, 0) returned 0.0"),
+        (lambda row, chunk: None, "returned None"),
+        (lambda row, chunk: [][row], "raised IndexError"),
+        (lambda row: row, "raised TypeError"),
+    ],
+)
+def test_without_places_there_is_a_sentence_and_no_picture(swizzle, says):
+    made = arrangement(swizzle)
+    assert says in repr(made) and says in made._repr_html_() and made._repr_png_() is None
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"rows": 17}, "rows is a number from 1 to 16, not 17"),
+        ({"chunks": 0}, "chunks is a number from 1 to 8, not 0"),
+        ({"places": 9}, "places is a number from 1 to 8"),
+        ({"rows": "8"}, "rows must be a whole number"),
+    ],
+)
+def test_a_size_that_cannot_be_drawn_is_refused(given, says):
+    with pytest.raises(ConfigError, match=says):
+        arrangement(xor, **given)
+    with pytest.raises(ConfigError, match="draws a function of row and chunk, not 5"):
+        arrangement(5)
