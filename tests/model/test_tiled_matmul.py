@@ -168,3 +168,9 @@ def test_walk_takes_sizes_that_a_product_may_have(size):
 def test_matrices_are_of_real_numbers(matrix):
     with pytest.raises(LabError, match="matrices of"):
         tiled_matmul(matrix, np.ones((2, 2)))
+
+
+def test_warp_tiles_alone_leave_two_registers_for_each_product():
+    traffic = closed_form(64, 64, 32, block=(32, 32, 8), warp=(8, 16, 8))
+    assert traffic.registers == 2 * 64 * 64 * 32
+    assert traffic.shared == 64 * 64 * 32 // 8 + 64 * 64 * 32 // 16
