@@ -109,7 +109,7 @@ EXCEPTIONS = {
     ("00", "wgmma"): "the list of notebooks says in the row of 08 that an RTX 5090 has none",
 }
 # These are being rewritten. Take a number out of the list once its notebook passes; then a failure is one again.
-NOT_YET = ("02", "04", "05")
+NOT_YET = ("02", "05")
 BOOKS = {path.stem[:2]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 
 
