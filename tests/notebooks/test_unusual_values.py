@@ -18,6 +18,7 @@ from gemm_lab.notebook.judges.unusual_values import (
     infinite_lines,
     spread,
     unusual_inputs,
+    zeros_against_infinities,
 )
 from gpu_runner.transport.wire import dtype_of
 
@@ -120,6 +121,24 @@ def test_infinite_lines_give_infinity_and_a_leftover_gives_nan(name):
     assert (np.isinf(result) == rows[:, None] | columns[None]).all()
     with np.errstate(invalid="ignore"):
         assert np.isnan(a[rows] @ np.zeros_like(b)).all() and np.isnan(np.zeros_like(a) @ b[:, columns]).all()
+
+
+@pytest.mark.parametrize("operand", ["a", "b"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_zeros_of_each_matrix_meet_infinities_and_nan_of_the_other(name, operand):
+    inputs = zeros_against_infinities(lab.kernel(name).problem, 32, 64, 64, 3, operand)
+    a, b = (array.astype(np.float64) for array in inputs.wide())
+    with np.errstate(invalid="ignore"):
+        exact, products = reference(inputs), a[:, :, None] * b[None]
+        skipped = {"a": np.where(a[:, :, None] == 0, 0, products), "b": np.where(b[None] == 0, 0, products)}
+        if inputs.c is None:
+            assert np.array_equal(products.sum(1), exact, equal_nan=True)
+        for left_out in skipped.values():
+            assert (np.isnan(products.sum(1)) & ~np.isnan(left_out.sum(1))).any(), "leaving out zeros changes a result"
+        tail = skipped[operand][:, 32:]
+    zero, other = (a[:, 32:], b[32:]) if operand == "a" else (b[32:], a[:, 32:])
+    assert not zero.any() and not np.isfinite(other).all() and not tail.any(), "whole tiles of zeros"
+    assert 0.2 < np.isfinite(exact).mean() < 0.9
 
 
 def test_special_values_come_at_every_size_and_over_old_finite_numbers():

@@ -287,7 +287,9 @@ COUNTS = {
         "It needs {found:.2f} wavefronts for each ideal one; {wanted:g} is possible.",
     ),
     "sectors_per_request": Count(
-        "sectors_per_request", "sectors a request", "It needs {found:.2f} sectors a request; {wanted:g} is possible."
+        "sectors_per_request",
+        "sectors a request",
+        "It needs {found:.2f} sectors a request; at most {wanted:g} are accepted here.",
     ),
     "least_sectors": Count(
         "sectors_per_request",

@@ -19,7 +19,13 @@ import numpy as np
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import launch, limits, smallest_size
 from gemm_lab.measure.inputs import Inputs, make_inputs, reference, rounded
-from gemm_lab.notebook.judges.unusual_values import extreme_c, infinite_lines, spread, unusual_inputs
+from gemm_lab.notebook.judges.unusual_values import (
+    extreme_c,
+    infinite_lines,
+    spread,
+    unusual_inputs,
+    zeros_against_infinities,
+)
 from gpu_simulator import MemoryFault
 from gpu_simulator.compiler import CompileError
 
@@ -62,10 +68,10 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
     """Yields (inputs, a phrase that describes them).
 
     Each size has infinities, NaN and large numbers once, and the smallest has tiny numbers as well. If there is a C,
-    the smallest size has large C, alpha and beta. If k may end within a tile, one launch has a row and a column of
-    infinities.
+    the smallest size has large C, alpha and beta. At two k tiles, zeros of each matrix meet
+    infinities of the other one. If k may end within a tile, one launch has a row and a column of infinities.
     """
-    problem, least = answer.problem, min(sizes, key=math.prod)
+    problem, least, small = answer.problem, min(sizes, key=math.prod), smallest_size(answer)
     for size in dict.fromkeys(sizes):
         inputs = spread(unusual_inputs(problem, *size, seed), seed)
         yield inputs, f"with infinities, NaN, {_range(inputs)} among the values"
@@ -76,10 +82,13 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
         for large, sign in product(("alpha", "beta"), (1, -1)):
             inputs = extreme_c(plain, seed, large, sign)
             yield inputs, "with infinities, NaN and the largest numbers in C"
+    for operand in "ab":
+        inputs = zeros_against_infinities(problem, *small, seed, operand)
+        yield inputs, f"with zeros that meet infinities and NaN, and {operand.upper()} zero in the second half of k"
     step, block = answer.spec.size_multiples(answer.config)["k"], answer.config.get("BLOCK_K", 1)
     if step < block:
         k = block * answer.config.get("NUM_STAGES", 1) + step  # the last tile lies where an older one was
-        inputs = infinite_lines(problem, *smallest_size(answer)[:2], k, seed)
+        inputs = infinite_lines(problem, *small[:2], k, seed)
         yield inputs, "with +Inf in all of one row of A and in all of one column of B, and positive numbers elsewhere"
 
 

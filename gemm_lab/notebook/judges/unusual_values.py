@@ -34,6 +34,8 @@ SMALLER = {"f16": (11, 20), "bf16": (8, 140), "f32": (24, 140)}
 # Magnitudes of alpha or beta in `extreme_c`; that of the other one is a multiple of 1/16 from 1 to 2.
 LARGE_SCALES = (12.0, 16.0, 100.0, 1024.0)
 SIXTEENTHS = 16
+# In `zeros_against_infinities`: the fraction of zeros, and one in how many rows of A and columns of B is not finite.
+ZEROS, MET_BY_ZEROS = 0.3, 4
 ENDS = 9  # half of all exponents are drawn from so many at either end of the possible range
 
 
@@ -163,6 +165,28 @@ def extreme_c(inputs: Inputs, seed: int, large: str, sign: int) -> Inputs:
         c[finite] = np.round(c[finite] * SIXTEENTHS) / SIXTEENTHS
         c = c.astype(inputs.c.dtype)
     return replace(inputs, c=c, alpha=alpha, beta=beta)
+
+
+def zeros_against_infinities(problem: Problem, m: int, n: int, k: int, seed: int, operand: str) -> Inputs:
+    """Inputs of the kind "integers" in which zeros of each matrix meet infinities and NaN of the other one.
+
+    Zero times infinity and zero times NaN are NaN, so a kernel that leaves out products with a zero is wrong here.
+    Single zeros are everywhere; the matrix `operand`, "a" or "b", is also zero in all of the second half of k, where
+    only the other one has infinities and NaN. In the first half both have them. Types without infinities have only NaN.
+    """
+    draw, made = np.random.default_rng([seed, 6, operand == "b"]), make_inputs(problem, m, n, k, "integers", seed)
+    half = k // 2
+    with np.errstate(invalid="ignore", over="ignore"):
+        values = np.array([np.nan, np.inf, -np.inf]).astype(made.a.dtype)
+        values = values[~np.isfinite(values.astype(np.float32))]
+    for name, rows in zip("ab", along_k(problem, made.a, made.b), strict=True):
+        rows[draw.random(rows.shape) < ZEROS] = 0
+        if name == operand:
+            rows[:, half:] = 0
+        for number, row in enumerate(draw.permutation(len(rows))[: max(2, len(rows) // MET_BY_ZEROS)]):
+            first, end = (half, k) if name != operand and number % 2 else (0, half)
+            rows[row, draw.integers(first, end)] = values[draw.integers(len(values))]
+    return made
 
 
 def infinite_lines(problem: Problem, m: int, n: int, k: int, seed: int) -> Inputs:
