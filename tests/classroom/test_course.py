@@ -1,6 +1,7 @@
 """`make course`: every notebook with exercises becomes an assignment that nbgrader can read."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -11,6 +12,7 @@ from classroom import course
 from classroom.skeletons import BEGIN, code_lines, solution
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.exercises import exercises
+from gemm_lab.notebook.puzzles.puzzle import puzzles
 from gpu_simulator.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,3 +100,5 @@ def test_the_syllabus_counts_the_exercises_of_every_notebook():
     assert len(table) == 13
     for path in data_dir("notebooks").glob("*.ipynb"):
         assert int(table[path.stem]) == sum(name[:2] == path.stem[:2] for name in exercises()), path.stem
+    small = dict(re.findall(r"^\| `(\d\d)\w+` \|.*\| (\d+) \| \d+ \|$", (ROOT / "CLASSROOM.md").read_text(), re.M))
+    assert {number: int(count) for number, count in small.items() if int(count)} == Counter(n[:2] for n in puzzles())
