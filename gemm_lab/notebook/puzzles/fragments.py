@@ -10,6 +10,11 @@ from gemm_lab.notebook.puzzles.trying import expect, expect_all
 from gpu_simulator.hardware.mma_layouts import Mma, fragment_load, ldmatrix
 
 LANES = range(32)
+_PART = {  # what a register of m16n8k16 holds
+    "A": ("the upper left quarter", "the lower left quarter", "the upper right quarter", "the lower right quarter"),
+    "B": ("the upper eight rows", "the lower eight rows"),
+}
+_PAIRS = ("first", "second", "third", "fourth")
 
 
 @register(
@@ -22,7 +27,7 @@ LANES = range(32)
 def toy_lane(answer: Callable[[int, int], int]) -> Facts:
     def why(row: int, col: int) -> str:
         group = "lanes 0 to 3" if row % 2 == 0 else "lanes 4 to 7"
-        return f"Row {row} belongs to {group}, and column {col} is one of its {col // 2 + 1}. pair of elements."
+        return f"Row {row} belongs to {group}, and column {col} is in its {_PAIRS[col // 2]} pair of elements."
 
     places = [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (5, 5)] + [(row, col) for row in range(8) for col in range(8)]
     expect_all(answer, [((row, col), row % 2 * 4 + col // 2) for row, col in places], why)
@@ -39,7 +44,7 @@ def toy_lane(answer: Callable[[int, int], int]) -> Facts:
 def toy_holder(answer: Callable[[int, int], tuple[int, int, int]]) -> Facts:
     def why(row: int, col: int) -> str:
         mine = f"lane {row % 2 * 4 + col // 2}"
-        return f"Before row {row}, {mine} has had {row // 2} rows, and column {col} is {_side(col)} of its pair."
+        return f"Row {row} is the {_PAIRS[row // 2]} row of {mine}, and column {col} is {_side(col)} of its pair."
 
     places = [(0, 0), (0, 1), (2, 0), (1, 3), (7, 6)] + [(row, col) for row in range(8) for col in range(8)]
     expect_all(answer, [((r, c), (r % 2 * 4 + c // 2, r // 2, c % 2)) for r, c in places], why)

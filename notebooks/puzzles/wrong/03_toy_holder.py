@@ -2,7 +2,7 @@
 
 
 def the_row_as_register(row, col):
-    """has had 1 rows"""
+    """Row 2 is the second row of lane 0"""
     return row % 2 * 4 + col // 2, row, col % 2
 
 
