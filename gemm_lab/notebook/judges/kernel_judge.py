@@ -196,9 +196,9 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
     """Five more sizes (m, n, k), because those of the exercise are known to the learner; none if the seed is 0.
 
     One is within the exercise's own sizes, and one is at most one block tile. The other three go beyond the exercise's
-    sizes, as the comment above says: one with a large k, one with a large m and one with a large n. With a large k, m
-    and n are the exercise's smallest. With a large m or n, the other one of them is up to two block tiles, and k fills
-    every stage and one of them again: so blocks of several rows and columns overwrite what they have read.
+    sizes, as the comment above says: one with a large k, one with a large m and one with a large n. With the large n,
+    m is more than one block tile, and k fills every stage and one of them again: so blocks of several rows and columns
+    overwrite what they have read. Otherwise the two other extents are the exercise's smallest.
     """
     if seed == 0:
         return []
@@ -213,7 +213,7 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
         return steps[axis] * (tiles * block[axis] // steps[axis] + draw.randint(1, block[axis] // steps[axis]))
 
     def beyond(axis: int, low: int) -> tuple[int, int, int]:
-        size = [past(0, 1), past(1, 1), past(2, answer.config.get("NUM_STAGES", 1))] if axis < 2 else list(least)
+        size = [past(0, 1), past(1, 1), past(2, answer.config.get("NUM_STAGES", 1))] if axis == 1 else list(least)
         high = size[axis] * MOST_PRODUCTS // math.prod(size)
         edge = low * (max(min(high, LONGEST), 2 * low) / low) ** draw.random()
         size[axis] = steps[axis] * max(1, round(edge / steps[axis]))

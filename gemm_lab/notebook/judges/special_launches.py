@@ -89,7 +89,7 @@ def circumstances(
 ) -> Circumstances:
     """Those of the launch `number` of `special_inputs`.
 
-    Hazards are looked for at every size; with the largest k copies are late if they are asynchronous. In a cluster the
+    Hazards are looked for at every size; at the last one, asynchronous copies and products are late. In a cluster the
     copies of some blocks are late in the other launches. A persistent kernel gets other numbers of multiprocessors than
     `sms`, and tensor memory is not allocated from column 0 on.
     """
@@ -100,7 +100,7 @@ def circumstances(
         draw.shuffle(others)
         sms = others[number % len(others)]
     at_a_size, timing = number < len(sizes), "early"
-    if at_a_size and sizes[number][2] == max(k for *_, k in sizes) and _ASYNCHRONOUS.search(compiled.ptx):
+    if number == len(sizes) - 1 and _ASYNCHRONOUS.search(compiled.ptx):
         timing = "late"
     elif not at_a_size and blocks > 1:
         timing = "staggered"
@@ -164,7 +164,8 @@ def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around
     where = f"At {m} × {n} × {k}"
     inputs = with_old_values(inputs, m + n + k)
     try:
-        arrays, report = _launched(answer, compiled, inputs, around)
+        grid, options = answer.grid(m, n, k, around.sms), {**around.options(), **limits(m, n, k)}
+        arrays, report = launch(compiled, grid, inputs.arguments(), answer.spec.cluster, **options)
     except MemoryFault as fault:
         if around.crossing is None:
             return f"{where}{_said(around)}: {fault}"
@@ -176,7 +177,7 @@ def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around
         got = arrays[answer.problem.arrays.index("d")].astype(np.float64)
         exact = rounded(reference(inputs), answer.problem)
     wrong = ~((got == exact) | (np.isnan(got) & np.isnan(exact)))
-    hazard = next((f" A hazard: {found}" for found in _not_of_the_rung(report.hazards, answer, inputs, around)), "")
+    hazard = _first_hazard(report.hazards)
     if not wrong.any():
         return hazard and f"The result is right on the emulator, by luck. {where}{_said(around)}:{hazard}"
     row, column = (int(place[0]) for place in np.nonzero(wrong))
@@ -189,26 +190,14 @@ def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around
     )
 
 
-def _launched(answer: Kernel, compiled: Any, inputs: Inputs, around: Circumstances) -> tuple[list[np.ndarray], Any]:
-    """The arrays after one launch, and its report."""
-    m, n, k = inputs.m, inputs.n, inputs.k
-    grid, options = answer.grid(m, n, k, around.sms), {**around.options(), **limits(m, n, k)}
-    return launch(compiled, grid, inputs.arguments(), answer.spec.cluster, **options)
+def _first_hazard(found: list) -> str:
+    """A further sentence about the first hazard of a launch that counts here; "" if there is none.
 
-
-def _not_of_the_rung(hazards: list, answer: Kernel, inputs: Inputs, around: Circumstances) -> list:
-    """The hazards, without uninitialised reads if the rung's own text has some in the same launch.
-
-    With fewer k tiles than stages, a rung may load fragments that it does not use.
+    Reads of shared memory that nothing has written do not count: with fewer k tiles than stages, a kernel may load
+    fragments that it does not use. If it uses them, its result is wrong, because that memory holds NaN.
     """
-    found = widest_first(hazards)
-    unread = [hazard for hazard in found if hazard.kind == "uninitialised read"]
-    if unread:
-        rung = answer.unedited()
-        _, report = _launched(rung, rung.compile_as_taught(), inputs, around)
-        if any(hazard.kind == "uninitialised read" for hazard in report.hazards):
-            return [hazard for hazard in found if hazard not in unread]
-    return found
+    counted = (hazard for hazard in widest_first(found) if hazard.kind != "uninitialised read")
+    return next((f" A hazard: {hazard}" for hazard in counted), "")
 
 
 def _said(around: Circumstances) -> str:
