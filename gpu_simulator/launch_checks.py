@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpu_simulator.faults import LaunchError
+from gpu_simulator.hardware.tensor_memory_layout import ALLOCATIONS, COLUMNS
 
 # The most shared memory that a block may have, in bytes, by compute capability.
 # Source: CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
@@ -32,13 +33,20 @@ SHARED_LIMIT = {
     121: 101376,
 }
 MAX_THREADS = 1024
+TIMINGS = ("early", "late", "staggered")
 
 
 def check(launch) -> None:
     """Raise `LaunchError` if a `Launch` has sizes that a GPU, or the kernel, does not allow."""
     program = launch.program
-    if launch.timing not in ("early", "late"):
-        raise LaunchError(f'timing must be "early" or "late", not {launch.timing!r}.')
+    if launch.timing not in TIMINGS:
+        raise LaunchError(f'timing must be "early", "late" or "staggered", not {launch.timing!r}.')
+    base = launch.tensor_memory_base
+    if base not in range(0, COLUMNS, ALLOCATIONS[0]):
+        raise LaunchError(
+            f"tensor_memory_base must be a multiple of {ALLOCATIONS[0]} from 0 to {COLUMNS - ALLOCATIONS[0]}, "
+            f"not {base!r}."
+        )
     if launch.dynamic_smem < 0:
         raise LaunchError(f"dynamic_smem_bytes must be 0 or more, not {launch.dynamic_smem:,}.")
     if launch.threads > MAX_THREADS:

@@ -60,6 +60,7 @@ def launch(
     max_steps: int | None = None,
     observers: Iterable[ObserverOf] = (),
     crossing: int | None = None,
+    tensor_memory_base: int = 0,
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -71,7 +72,8 @@ def launch(
     dynamic_smem_bytes: size of the `extern __shared__` arrays; by default that of the compiled object.
     hazards: look for races in shared and global memory, between lanes, warps and blocks, for uninitialised shared
     reads, and for missing waits and fences (`Report.hazards`).
-    timing: "early" completes asynchronous copies at once, "late" at the last moment that is legal.
+    timing: "early" completes asynchronous copies at once, "late" at the last moment that is legal. "staggered" is for
+    clusters: loads that are issued by blocks of odd rank are late, and everything else is early.
     max_instructions: limit of warp instructions, beyond which `BudgetExceeded` names the line that spins.
     max_steps: limit of steps of the emulator (see `effort`), for kernels in which few lanes spin.
     max_seconds: limit of processor time of this thread. It depends on the machine; the other two limits do not.
@@ -79,6 +81,8 @@ def launch(
     quarters of what is free. If necessary, fewer blocks are resident together.
     crossing: the number of an array, in the order of `args`, whose middle is placed at a multiple of 4 GiB, so that
     addresses computed in 32 bits are wrong; possible if it and the arrays before it have at most 16 MiB.
+    tensor_memory_base: the column, a multiple of 32, from which tcgen05.alloc looks for free columns first. By default
+    the first allocation of a block begins at column 0, which no GPU promises.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
@@ -105,6 +109,7 @@ def launch(
             effort=Effort(max_instructions, max_steps, max_seconds),
             observers=tuple(observers),
             crossing=crossing,
+            tensor_memory_base=tensor_memory_base,
         )
         return run.execute()
     except MemoryError:
@@ -154,9 +159,10 @@ class Launch:
         effort: Effort | None = None,
         observers: tuple[ObserverOf, ...] = (),
         crossing: int | None = None,
+        tensor_memory_base: int = 0,
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
-        self.timing, self.dynamic_smem = timing, dynamic
+        self.timing, self.dynamic_smem, self.tensor_memory_base = timing, dynamic, tensor_memory_base
         self.args, self.only_block, self.probes = list(args), only_block, probes
         self.threads = block[0] * block[1] * block[2]
         self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
@@ -312,6 +318,7 @@ class Launch:
             effort=self.effort.unspent(),
             observers=(observer_of,),
             crossing=self.crossing,
+            tensor_memory_base=self.tensor_memory_base,
         )
         other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory
         other.memory.data[:] = self.initial

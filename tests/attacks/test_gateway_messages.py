@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 import gpu_simulator as emulator
 from classroom.gateway.requests import OPERATIONS, checked
+from gemm_lab.lab.emulating import limits
 from gemm_lab.lab.known_types import REPORT
+from gemm_lab.notebook.judges.special_launches import Circumstances
 from gpu_runner.faults import KernelFault, WorkerLost
 from gpu_runner.remote import RemoteSession
 from gpu_runner.settings import version
@@ -281,6 +283,15 @@ CUBIN = {
 def test_a_request_of_another_form_reaches_no_backend(changes, backend):
     with pytest.raises(LabError):
         checked({**ASKED, "payload": EMULATE, **changes}, backend)
+
+
+def test_a_server_takes_what_the_judge_asks_of_a_launch():
+    asked = {
+        **Circumstances(crossing=1, timing="staggered", tensor_memory_base=96, hazards=True).options(),
+        **limits(64, 64, 64),
+    }
+    job = checked({**ASKED, "payload": {**EMULATE, **asked}}, "emulator")
+    assert {name: job["payload"][name] for name in asked} == asked
 
 
 def test_limits_of_a_request_are_the_servers():

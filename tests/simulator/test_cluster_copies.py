@@ -228,3 +228,39 @@ def test_a_reduction_reports_its_bytes(change, kind, want, timing):
 def test_what_a_gpu_is_compared_with_is_free_of_hazards(name):
     for timing in ("early", "late"):
         assert DEFINED[name]().emulate(hazards=True, timing=timing).hazards == []
+
+
+# ---- Copies that come at different times ----
+
+HALF_EACH = """
+  if (t == 0) {
+    const auto load = [&](uint32_t to, int mask) {
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+                   "[%0], [%1], %2, [%3], %4;" :: "r"(to), "l"(plain + 512 * rank), "r"(512), "r"(full),
+                   "h"((uint16_t)mask) : "memory");
+    };
+    load(at + 1024 + 512 * rank, 3);
+    ANNOUNCED
+    load(at + 2048, 1 << rank);
+  }
+  mbarrier_wait_parity(full, 1);
+  for (int i = t; i < 256; i += 32) tile[768 + i] = tile[256 + i];   // both halves, as they are now
+  if (t == 0) mbarrier_arrive(full);"""
+AT_ONCE = "mbarrier_arrive_expect_tx(full, 1536);"
+IN_PARTS = """mbarrier_arrive_expect_tx(full, 512);
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" :: "r"(full), "r"(1024) : "memory");"""
+
+
+def test_one_half_comes_before_the_other_half_of_the_cluster_does():
+    """With both halves there or both missing, the count of bytes is not 0 between the two announcements."""
+    right, report = copy(HALF_EACH.replace("ANNOUNCED", AT_ONCE), expect=[0, 0])
+    assert report.hazards == []
+    for timing in ("early", "late", "staggered"):
+        got, report = copy(HALF_EACH.replace("ANNOUNCED", AT_ONCE), expect=[0, 0], timing=timing)
+        assert report.hazards == [] and np.array_equal(got, right)
+    for timing in ("early", "late"):
+        got, report = copy(HALF_EACH.replace("ANNOUNCED", IN_PARTS), expect=[0, 0], timing=timing)
+        assert report.hazards == [] and np.array_equal(got, right)
+    got, report = copy(HALF_EACH.replace("ANNOUNCED", IN_PARTS), expect=[0, 0], timing="staggered")
+    assert "reads shared address 1536 while" in str(report.hazards[0]) and (got[:, 3584:] == 0xCD).all()
+    assert np.array_equal(got[:, 3072:3584], right[:, 3072:3584])

@@ -287,3 +287,29 @@ def test_a_collector_buffer_does_not_follow_the_memory():
     assert report.hazards == []
     _, report = launch(first + change + use + wait + AFTER + LOAD + END)
     assert ["A was written again after" in str(hazard) for hazard in report.hazards] == [True]
+
+
+# ---- Where the first allocation begins ----
+
+
+BASED = WHOLE.replace(END, "  if (threadIdx.x == 0) out[1024] = base;\n" + END)
+AT_ZERO = BASED.replace("mine = base + (warp * 32 << 16)", "mine = warp * 32 << 16")
+
+
+@pytest.mark.parametrize("base", [0, 32, 96, 448, 480])
+def test_an_allocation_may_begin_at_any_32_columns(base):
+    out, report = launch(BASED, tensor_memory_base=base)
+    assert (out[:1024] == 16).all() and report.hazards == []
+    assert out[1024] == (base if base + 64 <= 512 else 0)
+
+
+def test_a_kernel_that_assumes_column_0_is_found():
+    assert (launch(AT_ZERO)[0][:1024] == 16).all()
+    with pytest.raises(emulator.errors.LabError, match="uses columns 8 to 15 .* holds columns 96 to 159"):
+        launch(AT_ZERO, tensor_memory_base=96)
+
+
+@pytest.mark.parametrize("base", [-32, 1, 512, 33])
+def test_a_base_is_a_multiple_of_32_columns(base):
+    with pytest.raises(emulator.errors.LabError, match="multiple of 32 from 0 to 480"):
+        launch(WHOLE, tensor_memory_base=base)

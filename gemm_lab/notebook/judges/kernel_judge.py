@@ -21,24 +21,10 @@ from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
-from gemm_lab.notebook.judges.special_launches import wrong_elsewhere, wrong_with_special_values
+from gemm_lab.notebook.judges.special_launches import FAULTS, wrong_elsewhere, wrong_with_special_values
 from gpu_runner import KernelFault, KernelHang
-from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError, NotJudged
-from gpu_simulator.faults import ClusterFault, TensorMemoryFault, WarpFault, WarpgroupFault
-
-# Errors that end a kernel before it has finished.
-FAULTS = (
-    MemoryFault,
-    MbarrierFault,
-    ClusterFault,
-    WarpFault,
-    WarpgroupFault,
-    TensorMemoryFault,
-    Deadlock,
-    BudgetExceeded,
-)
 
 
 @dataclass
@@ -176,16 +162,13 @@ def _judge_run(
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
-    try:
-        reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
-        if not (reason or found.runs):  # with the first configuration alone
-            reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms)
-    except FAULTS as fault:
-        reason = str(fault)
-    if reason:
-        return refuse(where + reason)
     if reasons := _hazards(run):
         return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
+    reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
+    if not (reason or found.runs):  # with the first configuration alone
+        reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms)
+    if reason:
+        return refuse(where + reason)
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
     if reason := _by_other_means(run):
         return refuse(where + reason)
@@ -213,8 +196,9 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
     """Five more sizes (m, n, k), because those of the exercise are known to the learner; none if the seed is 0.
 
     One is within the exercise's own sizes, and one is at most one block tile. The other three go beyond the exercise's
-    sizes, as the comment above says: one with a large k, one with a large m and one with a large n. Their two other
-    extents are the exercise's smallest.
+    sizes, as the comment above says: one with a large k, one with a large m and one with a large n. With the large n,
+    m is more than one block tile, and k fills every stage and one of them again: so blocks of several rows and columns
+    overwrite what they have read. Otherwise the two other extents are the exercise's smallest.
     """
     if seed == 0:
         return []
@@ -222,15 +206,20 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
     most = [max(size[axis] for size in wanted["sizes"]) for axis in range(3)]
     least = [min(size[axis] for size in wanted["sizes"]) for axis in range(3)]
 
+    names = ("BLOCK_M", "BLOCK_N", "BLOCK_K")
+    block = [max(answer.config.get(name, 1), step) for name, step in zip(names, steps, strict=True)]
+
+    def past(axis: int, tiles: int) -> int:
+        return steps[axis] * (tiles * block[axis] // steps[axis] + draw.randint(1, block[axis] // steps[axis]))
+
     def beyond(axis: int, low: int) -> tuple[int, int, int]:
-        size, high = list(least), least[axis] * MOST_PRODUCTS // math.prod(least)
+        size = [past(0, 1), past(1, 1), past(2, answer.config.get("NUM_STAGES", 1))] if axis == 1 else list(least)
+        high = size[axis] * MOST_PRODUCTS // math.prod(size)
         edge = low * (max(min(high, LONGEST), 2 * low) / low) ** draw.random()
         size[axis] = steps[axis] * max(1, round(edge / steps[axis]))
         return tuple(size)
 
     within = tuple(step * draw.randint(1, max(1, edge // step)) for step, edge in zip(steps, most, strict=True))
-    names = ("BLOCK_M", "BLOCK_N", "BLOCK_K")
-    block = [max(answer.config.get(name, 1), step) for name, step in zip(names, steps, strict=True)]
     tiny = tuple(step * draw.randint(1, edge // step) for step, edge in zip(steps, block, strict=True))
     tall, wide = (beyond(axis, max(TWICE * most[axis], BLOCKS * block[axis])) for axis in (0, 1))
     return [within, tiny, beyond(2, TWICE * most[2]), tall, wide]

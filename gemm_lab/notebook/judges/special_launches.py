@@ -1,16 +1,17 @@
 """The judge's launches with special values: which inputs, at which sizes, and whether the result is right to the bit.
 
 In all of them D holds finite numbers before the launch, among them zeros. In the launches of `measure.check` it holds
-NaN, so an answer whose result depends on what D held is wrong in one or the other. In each of them another array
-crosses a multiple of 4 GiB, so an answer that computes addresses in 32 bits is wrong.
+NaN, so an answer whose result depends on what D held is wrong in one or the other. They also differ from those launches
+in what a GPU does not promise, and hazards are looked for in them: see `Circumstances`.
 """
 
 from __future__ import annotations
 
 import math
+import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -26,10 +27,25 @@ from gemm_lab.notebook.judges.unusual_values import (
     unusual_inputs,
     zeros_against_infinities,
 )
-from gpu_simulator import MemoryFault
+from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault, widest_first
 from gpu_simulator.compiler import CompileError
+from gpu_simulator.faults import ClusterFault, TensorMemoryFault, WarpFault, WarpgroupFault
 
 Size = tuple[int, int, int]
+# Errors that end a kernel before it has finished.
+FAULTS = (
+    MemoryFault,
+    MbarrierFault,
+    ClusterFault,
+    WarpFault,
+    WarpgroupFault,
+    TensorMemoryFault,
+    Deadlock,
+    BudgetExceeded,
+)
+# Columns at which the first allocation of tensor memory begins in a launch: multiples of 32, but not of 64.
+BASES = (32, 96, 160, 224)
+_ASYNCHRONOUS = re.compile(r"\b(?:cp\.async|wgmma\.mma_async|tcgen05\.mma)\b")
 OLD = 4  # D holds whole numbers from -OLD to OLD before a launch
 
 
@@ -38,13 +54,57 @@ def wrong_with_special_values(
 ) -> str:
     """A sentence if the compiled answer is wrong in one of the launches of `special_inputs`, else "".
 
-    sms: see `Kernel.grid`. Raises the emulator's faults.
+    sms: see `Kernel.grid`.
     """
     for number, (inputs, among) in enumerate(special_inputs(answer, sizes, seed)):
-        crossing = number % len(answer.problem.arrays)
-        if reason := wrong_with(answer, compiled, inputs, among, sms, crossing):
+        if reason := wrong_with(
+            answer, compiled, inputs, among, circumstances(answer, compiled, number, sizes, seed, sms)
+        ):
             return reason
     return ""
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What an answer must not rely on in one launch.
+
+    sms: multiprocessors, see `Kernel.grid`.   crossing: the number of the array that crosses a multiple of 4 GiB, so
+    that addresses computed in 32 bits are wrong.   timing, tensor_memory_base: see `gpu_simulator.launch`.
+    hazards: whether hazards are looked for.
+    """
+
+    sms: int | None = None
+    crossing: int | None = None
+    timing: str = "early"
+    tensor_memory_base: int = 0
+    hazards: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments of `gpu_simulator.launch`."""
+        return {name: value for name, value in vars(self).items() if name != "sms"}
+
+
+def circumstances(
+    answer: Kernel, compiled: Any, number: int, sizes: Sequence[Size], seed: int, sms: int | None
+) -> Circumstances:
+    """Those of the launch `number` of `special_inputs`.
+
+    Hazards are looked for at every size; at the last one, asynchronous copies and products are late. In a cluster the
+    copies of some blocks are late in the other launches. A persistent kernel gets other numbers of multiprocessors than
+    `sms`, and tensor memory is not allocated from column 0 on.
+    """
+    draw, sizes, blocks = random.Random(seed), list(dict.fromkeys(sizes)), math.prod(answer.spec.cluster)
+    base = draw.choice(BASES) if "tcgen05.alloc" in compiled.ptx else 0
+    if sms is not None:
+        others = [blocks * count for count in range(1, 2 * (sms // blocks) + 2) if count != sms // blocks]
+        draw.shuffle(others)
+        sms = others[number % len(others)]
+    at_a_size, timing = number < len(sizes), "early"
+    if number == len(sizes) - 1 and _ASYNCHRONOUS.search(compiled.ptx):
+        timing = "late"
+    elif not at_a_size and blocks > 1:
+        timing = "staggered"
+    return Circumstances(sms, number % len(answer.problem.arrays), timing, base, at_a_size or timing != "early")
 
 
 def wrong_elsewhere(answer: Kernel, judged: str, sizes: Sequence[Size], seed: int, sms: int | None = None) -> str:
@@ -58,7 +118,7 @@ def wrong_elsewhere(answer: Kernel, judged: str, sizes: Sequence[Size], seed: in
     arch = max(others, key=lambda name: int(re.sub(r"\D", "", name)))
     inputs = make_inputs(answer.problem, *min(sizes, key=math.prod), "integers", seed)
     try:
-        reason = wrong_with(answer, answer.compile(arch), inputs, "with small whole numbers", sms)
+        reason = wrong_with(answer, answer.compile(arch), inputs, "with small whole numbers", Circumstances(sms))
     except CompileError as error:
         reason = str(error)
     return reason and f"Compiled for {arch}, which the rung is for as well: {reason}"
@@ -98,41 +158,60 @@ def with_old_values(inputs: Inputs, seed: int) -> Inputs:
     return replace(inputs, d=draw.integers(-OLD, OLD + 1, inputs.d.shape).astype(np.float32).astype(inputs.d.dtype))
 
 
-def wrong_with(
-    answer: Kernel,
-    compiled: Any,
-    inputs: Inputs,
-    among: str,
-    sms: int | None = None,
-    crossing: int | None = None,
-) -> str:
-    """A sentence if a result of one launch with these inputs is not the exact one; "" if every element is right.
-
-    crossing: see `gpu_simulator.launch`. A fault in a launch with it names the array.
-    """
+def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around: Circumstances) -> str:
+    """A sentence if one launch with these inputs gives a wrong element, a fault or a hazard, else ""."""
     m, n, k = inputs.m, inputs.n, inputs.k
+    where = f"At {m} × {n} × {k}"
     inputs = with_old_values(inputs, m + n + k)
-    grid, options = answer.grid(m, n, k, sms), {"crossing": crossing, **limits(m, n, k)}
     try:
-        arrays, _ = launch(compiled, grid, inputs.arguments(), answer.spec.cluster, **options)
+        grid, options = answer.grid(m, n, k, around.sms), {**around.options(), **limits(m, n, k)}
+        arrays, report = launch(compiled, grid, inputs.arguments(), answer.spec.cluster, **options)
     except MemoryFault as fault:
-        if crossing is None:
-            raise
-        name = answer.problem.arrays[crossing].upper()
-        return f"At {m} × {n} × {k}, with {name} in memory on both sides of a multiple of 4 GiB: {fault}"
+        if around.crossing is None:
+            return f"{where}{_said(around)}: {fault}"
+        name = answer.problem.arrays[around.crossing].upper()
+        return f"{where}, with {name} in memory on both sides of a multiple of 4 GiB: {fault}"
+    except FAULTS as fault:
+        return f"{where}{_said(around)}: {fault}"
     with np.errstate(invalid="ignore", over="ignore"):
         got = arrays[answer.problem.arrays.index("d")].astype(np.float64)
         exact = rounded(reference(inputs), answer.problem)
     wrong = ~((got == exact) | (np.isnan(got) & np.isnan(exact)))
+    hazard = _first_hazard(report.hazards)
     if not wrong.any():
-        return ""
+        return hazard and f"The result is right on the emulator, by luck. {where}{_said(around)}:{hazard}"
     row, column = (int(place[0]) for place in np.nonzero(wrong))
     scales = f", alpha = {inputs.alpha:g}, beta = {inputs.beta:g}" if inputs.c is not None else ""
     return (
-        f"At {m} × {n} × {k}, {among}{scales}: D[{row}, {column}] is {got[row, column]:g}; it should be "
+        f"{where}, {among}{scales}{_said(around)}: D[{row}, {column}] is {got[row, column]:g}; it should be "
         f"{exact[row, column]:g}. {int(wrong.sum()):,} of {wrong.size:,} elements are wrong."
         + _kept(inputs, got, wrong)
+        + hazard
     )
+
+
+def _first_hazard(found: list) -> str:
+    """A further sentence about the first hazard of a launch that counts here; "" if there is none.
+
+    Reads of shared memory that nothing has written do not count: with fewer k tiles than stages, a kernel may load
+    fragments that it does not use. If it uses them, its result is wrong, because that memory holds NaN.
+    """
+    counted = (hazard for hazard in widest_first(found) if hazard.kind != "uninitialised read")
+    return next((f" A hazard: {hazard}" for hazard in counted), "")
+
+
+def _said(around: Circumstances) -> str:
+    """Clauses that name those circumstances that a learner would not expect; "" if there are none."""
+    said = ""
+    if around.sms is not None:
+        said += f", on {around.sms} multiprocessor{'s' * (around.sms != 1)}"
+    if around.tensor_memory_base:
+        said += f", with tensor memory allocated from column {around.tensor_memory_base} on if that is possible"
+    if around.timing == "late":
+        said += ", with copies that come as late as they may"
+    elif around.timing == "staggered":
+        said += ", with copies of the second block of a cluster that come later than those of the first"
+    return said
 
 
 def _kept(inputs: Inputs, got: np.ndarray, wrong: np.ndarray) -> str:

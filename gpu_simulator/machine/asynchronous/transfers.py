@@ -1,7 +1,8 @@
 """Bulk copies in flight: loads that report to an mbarrier, and stores that belong to groups of their thread.
 
 With timing "early" a copy is done when it is issued. With "late" a load is done when no thread can continue without it,
-and a store when its thread waits or ends.
+and a store when its thread waits or ends. With "staggered" the loads that blocks of odd rank in a cluster issue are
+late, and all other copies are early: then bytes that several blocks send to one barrier come at different times.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Transfers:
 
     def __init__(self, resident):
         self.resident = resident
-        self.late = resident.launch.timing == "late"
+        self.late, self.staggered = (resident.launch.timing == name for name in ("late", "staggered"))
         self.loads: dict[tuple[int, int], list[Load]] = {}
         self.on_the_way = 0  # bytes of `loads`
         self.stores: list[Store] = []
@@ -61,8 +62,8 @@ class Transfers:
     # ---- Loads ----
 
     def load(self, load: Load) -> None:
-        """Issue a load. It is done now or, in late timing, when no thread can continue without it."""
-        if self.late:
+        """Issue a load. It is done now or, if the timing makes it late, when no thread can continue without it."""
+        if self.late or (self.staggered and self.resident.block_of_lane[load.lane] % self.resident.cluster_size % 2):
             self.loads.setdefault(load.key, []).append(load)
             self.on_the_way += load.size
             self.resident.launch.most_on_the_way = max(self.resident.launch.most_on_the_way, self.on_the_way)
