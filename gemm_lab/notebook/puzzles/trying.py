@@ -121,11 +121,7 @@ def _same(value: Any, wanted: Any) -> bool:
 def _described(error: Exception, function: Callable[..., Any]) -> str:
     """What was raised and in which line of the function, counted from its `def`; the lab's own errors need no name."""
     code = getattr(function, "__code__", None)
-    lines = [
-        number
-        for frame, number in traceback.walk_tb(error.__traceback__)
-        if code is not None and frame.f_code.co_filename == code.co_filename
-    ]
+    lines = [number for frame, number in traceback.walk_tb(error.__traceback__) if frame.f_code is code]
     where = f" in line {lines[-1] - code.co_firstlineno + 1} of your cell’s function" if lines and code else ""
     said = str(error).strip().rstrip(".")
     raised = "stopped" if isinstance(error, LabError) else f"raised {type(error).__name__}"
