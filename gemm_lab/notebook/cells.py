@@ -134,6 +134,10 @@ class Uncompiled:
         return card(f"{mark(False)} {escape(self.says)}", theme.BAD)
 
 
+# Names whose last cell did not compile. Such a name still stands for the kernel of an earlier cell, if there was one.
+superseded: set[str] = set()
+
+
 def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
     """Compile, run and check a cell, and assign its kernel to its variable in `namespace`.
 
@@ -150,9 +154,11 @@ def run_cell(line_text: str, cell: str, namespace: dict) -> Run | Kernel:
     except CompileError:
         if line.alias:
             namespace.setdefault(line.alias, Uncompiled(line.alias))
+            superseded.add(line.alias)
         raise
     if line.alias:
         namespace[line.alias] = made
+        superseded.discard(line.alias)
     if not line.run:
         return made
     run = made.run(line.n)

@@ -21,7 +21,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.emulating import still_at_work
 from gemm_lab.model import roofline
-from gemm_lab.notebook.cells import Uncompiled
+from gemm_lab.notebook.cells import Uncompiled, superseded
 from gemm_lab.notebook.exercise_kernel import kernel_of_exercise, whole_kernel
 from gemm_lab.notebook.judges import kernel_judge
 from gemm_lab.notebook.judges.layout_criteria import judge_layout
@@ -125,9 +125,12 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
         )
     with still_at_work(f"the check of “{exercise.title}”"):
         found = kernel_judge.judge(answer, wanted, seed)
+    older = f"The last cell of “{answer.alias}” did not compile; this is the version before it."
+    reasons = [older, *found.reasons] if answer.alias in superseded else found.reasons
     if found.reasons:
-        raise WrongAnswer(exercise, found.reasons, found)
-    return Solved(exercise.title, found.facts + speed_beside(answer))
+        raise WrongAnswer(exercise, reasons, found)
+    note = [("mind", older)] if answer.alias in superseded else []
+    return Solved(exercise.title, note + found.facts + speed_beside(answer))
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:

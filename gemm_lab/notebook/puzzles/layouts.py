@@ -52,7 +52,7 @@ def place(answer: Answer) -> Facts:
 def is_free(answer: Answer) -> Facts:
     """Try the distances in memories with 4 to 32 places, and compare with the places of the rows themselves."""
     cases = []
-    for places in (4, 8, 16, 32):
+    for places in (4, 8, 6, 12, 16, 32):
         for distance in range(1, 2 * places + 6):
             cases.append(((distance, places), len({row * distance % places for row in range(places)}) == places))
 

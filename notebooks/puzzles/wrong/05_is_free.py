@@ -24,3 +24,8 @@ def a_number(distance, places):
 def by_table(distance, places):
     """KeyError"""
     return {(d, 4): d % 2 == 1 for d in range(1, 14)}[distance, places]
+
+
+def any_odd_distance(distance, places):
+    """returned True; expected False"""
+    return distance % 2 == 1
