@@ -144,6 +144,7 @@ def test_the_toy_is_solved_by_the_mouse(puzzle):
     assert in_python(page, "toy").layout == [[0, 1, 2, 3]] * 4
 
 
+@pytest.mark.long
 def test_a_drag_that_ends_where_it_began_changes_nothing(puzzle):
     page = puzzle("toy")
     drag(page, 1, 2, 2)
@@ -189,6 +190,7 @@ def test_wires_are_connected_and_taken_away(puzzle):
     assert page.locator(".gl-chosen").count() == 0
 
 
+@pytest.mark.long
 def test_padding_and_rotation_and_the_third_light(puzzle):
     page = puzzle("copy")
     page.get_by_label("more rotation").click()
@@ -207,6 +209,7 @@ def test_padding_and_rotation_and_the_third_light(puzzle):
     assert in_python(page, "copy").solved
 
 
+@pytest.mark.long
 def test_goals_offer_only_their_own_ways(puzzle):
     page = puzzle("toy")
     assert page.locator(".gl-stepper, .gl-bit").count() == 0
@@ -219,6 +222,7 @@ def test_goals_offer_only_their_own_ways(puzzle):
     expect(page.locator(".gl-hint p")).to_be_visible()
 
 
+@pytest.mark.long
 def test_queues_drain_step_by_step(puzzle):
     page = puzzle("toy")
     where = page.locator(".gl-drain .gl-muted")
@@ -237,6 +241,7 @@ def test_queues_drain_step_by_step(puzzle):
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_layout_that_is_no_xor_is_shown_as_a_table(puzzle):
     hand = [[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 1, 0], [3, 2, 0, 1]]
     page = puzzle("toy", hand=hand)
@@ -256,6 +261,7 @@ def test_python_changes_the_page(puzzle):
     assert page.evaluate("window.widget.heard()") == 0
 
 
+@pytest.mark.long
 def test_chunks_slide_unless_the_reader_wants_no_motion(puzzle):
     page, moves = puzzle("rows_128"), "e => parseFloat(getComputedStyle(e).transitionDuration)"
     assert page.locator(CHUNK.format(1, 0)).evaluate(moves) == 0
@@ -280,6 +286,7 @@ CHANGED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 800), ("dark", 480)])

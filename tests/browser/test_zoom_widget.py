@@ -88,6 +88,7 @@ def test_keys_step_through_time_and_through_the_levels(still, state):
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
+@pytest.mark.long
 def test_every_level_draws_something_of_its_own(still):
     page = still
     seen = set()
@@ -117,6 +118,7 @@ def test_the_source_line_of_the_step_is_lit_and_visible(still, state):
         assert frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"] + 1
 
 
+@pytest.mark.long
 def test_playing_and_the_slider(still):
     page = still
     page.get_by_role("button", name="Play").click()
@@ -131,6 +133,7 @@ def test_playing_and_the_slider(still):
     expect(slider).to_have_attribute("aria-valuetext", said(page))
 
 
+@pytest.mark.long
 def test_a_click_goes_in_and_the_wheel_goes_on(still):
     page = still
     canvas = page.locator(".gl-zoom-canvas")
@@ -148,6 +151,7 @@ def test_a_click_goes_in_and_the_wheel_goes_on(still):
     page.wait_for_function("() => window.widget.state.level === 'block'")
 
 
+@pytest.mark.long
 def test_lanes_blocks_and_warps_are_chosen(still, state):
     page = still
     page.get_by_label("level banks").click()
@@ -180,6 +184,7 @@ def test_an_empty_level_says_why(widget_page):
         pixels(page)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("theme", "width"), [("light", 824), ("dark", 824), ("light", 1280), ("dark", 1280), ("dark", 640)]
 )
@@ -197,6 +202,7 @@ def test_it_fits_and_follows_the_theme(widget_page, state, theme, width):
     assert page.locator(".gl-says").evaluate("e => e.scrollHeight <= e.clientHeight + 1")
 
 
+@pytest.mark.long
 def test_the_words_on_the_canvas_are_not_small(widget_page, state):
     page = widget_page(height=720)
     page.emulate_media(reduced_motion="reduce")
@@ -217,6 +223,7 @@ def test_the_words_on_the_canvas_are_not_small(widget_page, state):
     assert min(page.evaluate("() => window.sizes")) >= 12
 
 
+@pytest.mark.long
 def test_the_zoom_moves_through_the_levels(widget_page, state):
     page = widget_page(height=720)
     page.mount("zoom", {**state, "step": 60})
