@@ -166,7 +166,8 @@ def test_an_answer_that_knows_the_sizes_of_the_exercise_is_refused_with_a_drawn_
     sizes = " || ".join(f"(M == {m} && N == {n} && K == {k})" for m, n, k in task.criteria["sizes"])
     right = next(answer.text for answer in answers("02_inner_product") if answer.kind == "solution")
     knows = Answer(task, "", "", "", f"    if ({sizes}) {{\n{right}\n    }}")
-    assert "+Inf in all of one row" in knows.refusal(0), "the only launch of seed 0 at another size"
+    refusal = knows.refusal(0)
+    assert "+Inf in all of one row" in refusal or "zeros that meet infinities" in refusal, "launches at other sizes"
     assert all("elements are wrong" in knows.refusal(seed) for seed in (1, 2, 3))
 
 

@@ -53,6 +53,8 @@ class PicturedWidget(anywidget.AnyWidget):
             value = self.plain({name: value})[name]
         try:
             super().__setattr__(name, value)
+        except LabError:  # a widget's own refusal says more
+            raise
         except traitlets.TraitError:
             raise LabError(f"{name} must be {_described(self.traits()[name])}, not {shown(value)}.") from None
 

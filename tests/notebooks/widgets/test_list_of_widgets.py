@@ -19,7 +19,10 @@ def listed(text: str) -> dict[str, str]:
     return {name: call for call, name in calls if name in widgets.__all__ or not call.startswith("lab.kernel")}
 
 
-def wrong(text: str, there=frozenset(widgets.__all__)) -> set[str]:
+NAMED = frozenset({*widgets.__all__, "swizzle_puzzle"})  # the module of that name hides the function in widgets
+
+
+def wrong(text: str, there=NAMED) -> set[str]:
     """The widgets that the text leaves out, and those that it names and that do not exist."""
     return set(listed(text)) ^ set(there)
 
@@ -32,10 +35,15 @@ def test_a_widget_that_is_left_out_is_seen():
     text = README.read_text(encoding="utf-8")
     assert wrong(text.replace("`mbarrier()`", "more")) == {"mbarrier"}
     assert wrong(text.replace("mbarrier()", "barrier()")) == {"mbarrier", "barrier"}
-    assert wrong(text, {*widgets.__all__, "quads"}) == {"quads"}
+    assert wrong(text, {*NAMED, "quads"}) == {"quads"}
 
 
-@pytest.mark.parametrize("name", [name for name in widgets.__all__ if name != "wavefronts"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name for name in widgets.__all__ if name not in ("wavefronts", "zoom", "tile_walk")
+    ],  # these take a run or a function
+)
 def test_the_calls_of_the_readme_work(name):
     call = ast.parse(listed(README.read_text(encoding="utf-8"))[name], mode="eval").body
     given = [ast.literal_eval(value) for value in call.args]
