@@ -128,7 +128,7 @@ class Run:
         return self._counted().inspect(self._place(where), *_block_and_warp(block, warp))
 
     def trace(self, where: int | str, block: int = 0, warp: int = 0) -> list:
-        """The addresses of every execution of a line's memory instructions by one warp, as a list of `Access` items.
+        """The addresses of every execution of a line's memory instructions by one warp, as `WarpAccess` items.
 
         The parameters and errors are those of `inspect`.
         """

@@ -110,7 +110,7 @@ def _reads(opcode: set[str], space: str) -> bool:
     return not opcode & {"global", "shared", "local", "const", "param"} - {space}
 
 
-class Kind(NamedTuple):
+class InstructionKind(NamedTuple):
     """PTX instructions that are counted together.
 
     counts: a function of an instruction's name and modifiers that says whether it belongs to this kind.
@@ -123,16 +123,20 @@ class Kind(NamedTuple):
 _FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"}
 
 # Keys that are criteria of exercises have the names of `CODE_CRITERIA`. The labels are used in refusals.
-EXECUTED: dict[str, Kind] = {
-    "barriers": Kind("barriers", lambda name, parts: name in ("bar", "barrier") and "warp" not in parts),
-    "plain_loads": Kind("plain loads from shared memory", lambda name, parts: name == "ld" and _reads(parts, "shared")),
-    "ldmatrix": Kind("ldmatrix", lambda name, parts: name == "ldmatrix"),
-    "global_loads": Kind("loads from global memory", lambda name, parts: name == "ld" and _reads(parts, "global")),
-    "register_copies": Kind(
+EXECUTED: dict[str, InstructionKind] = {
+    "barriers": InstructionKind("barriers", lambda name, parts: name in ("bar", "barrier") and "warp" not in parts),
+    "plain_loads": InstructionKind(
+        "plain loads from shared memory", lambda name, parts: name == "ld" and _reads(parts, "shared")
+    ),
+    "ldmatrix": InstructionKind("ldmatrix", lambda name, parts: name == "ldmatrix"),
+    "global_loads": InstructionKind(
+        "loads from global memory", lambda name, parts: name == "ld" and _reads(parts, "global")
+    ),
+    "register_copies": InstructionKind(
         "loads into registers and stores out of them",
         lambda name, parts: (name == "ld" and _reads(parts, "global")) or (name == "st" and _reads(parts, "shared")),
     ),
-    "box_copies": Kind(
+    "box_copies": InstructionKind(
         "boxes for one block alone",
         lambda name, parts: (
             name == "cp"
@@ -140,30 +144,32 @@ EXECUTED: dict[str, Kind] = {
             and not any(part.startswith("multicast") for part in parts)
         ),
     ),
-    "fewer_instructions": Kind("all instructions", lambda name, parts: True),
-    "fences": Kind("fences", lambda name, parts: name in ("membar", "fence") and "proxy" not in parts),
+    "fewer_instructions": InstructionKind("all instructions", lambda name, parts: True),
+    "fences": InstructionKind("fences", lambda name, parts: name in ("membar", "fence") and "proxy" not in parts),
     # A pause in a loop that polls a barrier is never executed here: the emulator suspends a waiting warp instead.
-    "pauses": Kind("pauses", lambda name, parts: name == "nanosleep"),
-    "arithmetic": Kind(
+    "pauses": InstructionKind("pauses", lambda name, parts: name == "nanosleep"),
+    "arithmetic": InstructionKind(
         "additions and multiplications outside the tensor cores",
         lambda name, parts: name in ("add", "sub", "mul", "mad", "fma") and bool(parts & _FLOATS),
     ),
-    "products": Kind("products by tcgen05.mma", lambda name, parts: name == "tcgen05" and "mma" in parts),
-    "register_shares": Kind("shares of registers", lambda name, parts: name == "setmaxnreg"),
-    "waits_by_groups": Kind("groups that are closed, also empty ones", lambda name, parts: "commit_group" in parts),
-    "waits_for_blocks": Kind(
+    "products": InstructionKind("products by tcgen05.mma", lambda name, parts: name == "tcgen05" and "mma" in parts),
+    "register_shares": InstructionKind("shares of registers", lambda name, parts: name == "setmaxnreg"),
+    "waits_by_groups": InstructionKind(
+        "groups that are closed, also empty ones", lambda name, parts: "commit_group" in parts
+    ),
+    "waits_for_blocks": InstructionKind(
         "waits of a block at its barriers",
         lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"},
     ),
-    "waits_for_phases": Kind(
+    "waits_for_phases": InstructionKind(
         "waits for phases of mbarriers",
         lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"}),
     ),
-    "waits_for_tensor_memory": Kind(
+    "waits_for_tensor_memory": InstructionKind(
         "waits for loads from tensor memory, or for stores to it (tcgen05.wait)",
         lambda name, parts: name == "tcgen05" and "wait" in parts,
     ),
-    "waits_for_groups": Kind(
+    "waits_for_groups": InstructionKind(
         "waits for groups of copies or products",
         lambda name, parts: (
             name not in ("bar", "barrier", "mbarrier", "tcgen05") and any(part.startswith("wait") for part in parts)

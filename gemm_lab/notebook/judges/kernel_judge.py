@@ -257,7 +257,7 @@ def _by_other_means(run: Any) -> str:
     )
 
 
-class Count(NamedTuple):
+class CountLimit(NamedTuple):
     """A count of a run on the emulator, whose bound is in exercises.toml: a maximum, or with `least` a minimum.
 
     attribute: of the `Run`.   says: the reason for a refusal.
@@ -270,17 +270,17 @@ class Count(NamedTuple):
 
 
 COUNTS = {
-    "conflict_degree": Count(
+    "conflict_degree": CountLimit(
         "conflict_degree",
         "wavefronts for each ideal one",
         "It needs {found:.2f} wavefronts for each ideal one; {wanted:g} is possible.",
     ),
-    "sectors_per_request": Count(
+    "sectors_per_request": CountLimit(
         "sectors_per_request",
         "sectors a request",
         "It needs {found:.2f} sectors a request; at most {wanted:g} are accepted here.",
     ),
-    "least_sectors": Count(
+    "least_sectors": CountLimit(
         "sectors_per_request",
         "sectors a request",
         "A request to global memory moves {found:.2f} sectors; {wanted:g} is possible, 16 bytes for each lane.",
