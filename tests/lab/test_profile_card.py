@@ -179,6 +179,7 @@ def test_kernels_without_a_card_of_this_gpu_show_the_one_of_the_h200(monkeypatch
     assert (other.conditions["gpu"], other["stall_wait"]) == ("NVIDIA H200", 2)
 
 
+@pytest.mark.long
 def test_the_card_of_a_named_gpu():
     ping_pong = lab.kernel("hopper/08_ping_pong")
     shown = [ping_pong(GROUP_M=rows).profile(16384, on="h100").card for rows in (4, 11)]

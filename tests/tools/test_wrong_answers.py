@@ -117,6 +117,7 @@ def test_the_counts_are_printed(capsys):
 # ---- What the judge takes from a cell ----
 
 
+@pytest.mark.long
 def test_settings_of_the_cell_do_not_count():
     """Right with BLOCK_K = 32 only: the judge goes back to the exercise's own settings."""
     task = TASKS["06_swizzle"]

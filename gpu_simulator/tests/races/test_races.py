@@ -354,6 +354,7 @@ def scan(kernel):
     return races(report)
 
 
+@pytest.mark.long
 def test_every_syncwarp_of_a_scan_is_missed():
     made = built(WARP_SUM)
     assert scan(made) == []

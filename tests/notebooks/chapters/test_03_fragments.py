@@ -120,6 +120,7 @@ def test_a_row_that_does_not_start_at_16_bytes_is_named():
     assert "thread (16, 0, 0) accessed 16 bytes at shared address 0x8, which is not a multiple of 16" in told
 
 
+@pytest.mark.long
 def test_plain_loads_are_right_and_still_no_answer_to_the_second_task():
     task = lab.exercise("03_ldmatrix")
     mine = LDMATRIX.edit(alias="mine", fragments=PLAIN.regions["fragments"])

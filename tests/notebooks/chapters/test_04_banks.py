@@ -128,6 +128,7 @@ def test_the_paper_count_is_the_emulator_s_and_the_recorded_one(slow):
 # ---- The store of simt/04 ----
 
 
+@pytest.mark.long
 def test_the_store_is_where_the_puzzle_says():
     run = lab.kernel("simt/04_register_tiles").run(128, backend="emulator")
     (line,) = (line for line in run.hot_lines().lines if line.text.strip().startswith("smem_a[i % BLOCK_K]"))
@@ -142,6 +143,7 @@ def test_the_store_is_where_the_puzzle_says():
     assert [stored_at(lane) // 4 % 32 for lane in range(32)] == [half_warps.stored_bank(lane) for lane in range(32)]
 
 
+@pytest.mark.long
 def test_the_solution_of_the_puzzle_solves_the_exercise():
     """The lines of cover, in C++."""
     given = next(cell.source for cell in BOOK.cells if cell.source.startswith("%%kernel simt/04"))
@@ -169,6 +171,7 @@ def test_pictures_show_what_the_models_count():
 # ---- The profile ----
 
 
+@pytest.mark.long
 def test_more_than_half_of_a_warp_s_time_is_a_wait_for_shared_memory():
     card = lab.kernel("t4/02_vectorized_copy").profile().card
     (short,) = (stall for stall in STALLS if stall.label == "short scoreboard")

@@ -74,7 +74,7 @@ def test_every_instruction_adds_up_to_what_the_emulator_counted(made, name):
     assert json.dumps(widget.scene) and len(json.dumps(widget.scene)) <= 2_000_000
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.long
 @pytest.mark.parametrize("name", EVERY)
 def test_every_level_and_every_warp_has_words_and_a_picture(made, name):
     _, widget = made(name)
