@@ -61,6 +61,7 @@ def launch(
     observers: Iterable[ObserverOf] = (),
     crossing: int | None = None,
     tensor_memory_base: int = 0,
+    shared_memory_base: int = 0,
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -83,6 +84,8 @@ def launch(
     addresses computed in 32 bits are wrong; possible if it and the arrays before it have at most 16 MiB.
     tensor_memory_base: the column, a multiple of 32, from which tcgen05.alloc looks for free columns first. By default
     the first allocation of a block begins at column 0, which no GPU promises.
+    shared_memory_base: the address, a multiple of 1,024, at which the shared memory of a block begins. By default 0; on
+    GPUs from sm_80 on it is 1,024, because the system reserves the bytes below.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
@@ -93,7 +96,11 @@ def launch(
     if entry is None:
         entry = getattr(compiled_or_ptx, "entry", None) or _only_entry(ptx)
     dynamic = dynamic_smem_bytes or getattr(compiled_or_ptx, "dynamic_smem", 0)
-    program = program_of(ptx, entry)
+    if shared_memory_base not in range(0, 16 * 1024, 1024):
+        raise LaunchError(
+            f"shared_memory_base must be a multiple of 1,024 from 0 to 15,360, not {shared_memory_base!r}."
+        )
+    program = program_of(ptx, entry, shared_memory_base)
     try:
         run = Launch(
             program,
