@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from gemm_lab.catalog import LONGEST_EDGE
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.notebook.judges.answer_text import refusals
@@ -162,6 +163,13 @@ def _judge_run(
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
+    for m, n, k in [] if found.runs else long_sizes(answer, seed):  # with the first configuration alone
+        try:
+            long = answer.run(n, m, k, seed=seed, backend="emulator", sms=sms, counted=False)
+        except FAULTS as fault:
+            return refuse(f"{where}At {m} × {n} × {k}: {fault}")
+        if not long.passed:
+            return refuse(f"{where}At {m} × {n} × {k}: {long.message}")
     if reasons := _hazards(run):
         return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
     reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
@@ -223,6 +231,17 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
     tiny = tuple(step * draw.randint(1, edge // step) for step, edge in zip(steps, block, strict=True))
     tall, wide = (beyond(axis, max(TWICE * most[axis], BLOCKS * block[axis])) for axis in (0, 1))
     return [within, tiny, beyond(2, TWICE * most[2]), tall, wide]
+
+
+def long_sizes(answer: Kernel, seed: int) -> list[tuple[int, int, int]]:
+    """Two sizes (m, n, k) with about as many rows or columns as a GEMM may have here, for a kernel that takes any size.
+
+    None for the other kernels, whose tiles would make this long, and none if the seed is 0.
+    """
+    if seed == 0 or set(answer.spec.size_multiples(answer.config).values()) != {1}:
+        return []
+    edge = LONGEST_EDGE - random.Random(seed).randint(0, 999)
+    return [(edge, 1, 1), (1, edge, 1)]
 
 
 _TOO_MUCH_SHARED = re.compile(r"too much shared data \(([\d,]+) bytes, ([\d,]+) max\)")

@@ -76,8 +76,8 @@ class Circumstances:
     """What an answer must not rely on in one launch.
 
     sms: multiprocessors, see `Kernel.grid`.   crossing: the number of the array that crosses a multiple of 4 GiB, so
-    that addresses computed in 32 bits are wrong.   timing, tensor_memory_base, shared_memory_base: see
-    `gpu_simulator.launch`.
+    that addresses computed in 32 bits are wrong.   timing, tensor_memory_base, shared_memory_base,
+    reversed_arrays: see `gpu_simulator.launch`.
     hazards: whether hazards are looked for.
     """
 
@@ -86,6 +86,7 @@ class Circumstances:
     timing: str = "early"
     tensor_memory_base: int = 0
     shared_memory_base: int = 0
+    reversed_arrays: bool = False
     hazards: bool = False
 
     def options(self) -> dict[str, Any]:
@@ -101,6 +102,7 @@ def circumstances(
     Hazards are looked for at every size; at the last one, asynchronous copies and products are late. In a cluster the
     copies of some blocks are late in the other launches. A persistent kernel gets other numbers of multiprocessors than
     `sms`, tensor memory is not allocated from column 0 on, and shared memory does not begin at address 0.
+    In every other launch the arrays lie in memory from the last one to the first.
     """
     draw, sizes, blocks = random.Random(seed), list(dict.fromkeys(sizes)), math.prod(answer.spec.cluster)
     base = draw.choice(BASES) if "tcgen05.alloc" in compiled.ptx else 0
@@ -114,7 +116,13 @@ def circumstances(
     elif not at_a_size and blocks > 1:
         timing = "staggered"
     return Circumstances(
-        sms, number % len(answer.problem.arrays), timing, base, SHARED_BASE, at_a_size or timing != "early"
+        sms=sms,
+        crossing=number % len(answer.problem.arrays),
+        timing=timing,
+        tensor_memory_base=base,
+        shared_memory_base=SHARED_BASE,
+        reversed_arrays=number % 2 == 1,
+        hazards=at_a_size or timing != "early",
     )
 
 
