@@ -140,13 +140,13 @@ def in_the_compiler(reason: str) -> str:
     """A sentence in place of the message with which the compiler reports an internal error. reason: what it says."""
     if _TOO_FEW_OPERANDS in reason:
         return (
-            "the text of this asm names an operand that it does not have. Behind the text, count the operands from %0 on, "
-            "first those that are written, then those that are only read, and name none beyond the last"
+            "the text of this asm names an operand that it does not have. Behind the text, count the operands from %0 "
+            "on, first those that are written, then those that are only read, and name none beyond the last"
         )
     told = f", and says only “{reason.strip().rstrip('!.')}”" if reason.strip() else ""
     return (
-        f"the compiler stopped with an error of its own at this source{told}. Something in the source is not valid, or the "
-        "compiler has a defect: undo the last change, or write it differently"
+        f"the compiler stopped with an error of its own at this source{told}. Something in the source is not valid, or "
+        "the compiler has a defect: undo the last change, or write it differently"
     )
 
 
