@@ -237,7 +237,8 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
         return reason
     size = f"At {run.m} × {run.n} × {run.k}"
     return (
-        _beside(own, rung, wanted, size)
+        _waits(own, rung, wanted, size)
+        or _beside(own, rung, wanted, size)
         or _arithmetic(own, rung, size)
         or _uncounted(own, rung, wanted, size)
         or _too_late(run, base, compiled)
@@ -297,25 +298,38 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     return ""
 
 
-def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
-    """A sentence if an answer executes more of the counted instructions than the code of its loops shows; else ""."""
+def _waits(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
+    """A sentence if an answer waits more often than the rung's own text, where the exercise counts waits; else ""."""
     if {"waits", "full_waits"} & set(wanted) and own.full_waits > MOST_WAITS * rung.full_waits:
         return (
             f"{size} its warps wait {own.full_waits:,} times until no copy and no product is running any more, and "
             f"those of the rung's own text {rung.full_waits:,} times: they wait for work that should overlap."
         )
-    kinds = [kind for kind in EXECUTED if kind in wanted or (kind.startswith("waits") and "waits" in wanted)]
-    for kind in kinds:
-        most = 1.0 if kind == "fewer_instructions" else MOST_WAITS if kind.startswith("waits") else MOST_EXECUTED
-        if own.executed[kind] > most * rung.executed[kind]:
-            why = (
-                "as few are possible."
-                if kind.startswith("waits")
-                else "some of them are not in the machine code of the main loop."
+    for kind in (kind for kind in EXECUTED if kind.startswith("waits") and "waits" in wanted):
+        if own.executed[kind] <= MOST_WAITS * rung.executed[kind]:
+            continue
+        if kind == "waits_for_blocks":
+            return (
+                f"{size} its warps wait at barriers of the block {own.executed[kind]:,} times, and those of the rung's "
+                f"own text {rung.executed[kind]:,} times. A barrier inside a loop makes every thread wait in each turn "
+                "of it: keep only the barriers without which two threads would disturb each other."
             )
+        return (
+            f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
+            f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: as few are possible."
+        )
+    return ""
+
+
+def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
+    """A sentence if an answer executes more of the counted instructions than the code of its loops shows; else ""."""
+    for kind in (kind for kind in EXECUTED if kind in wanted):
+        most = 1.0 if kind == "fewer_instructions" else MOST_EXECUTED
+        if own.executed[kind] > most * rung.executed[kind]:
             return (
                 f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
-                f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: {why}"
+                f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: some of them are not in "
+                "the machine code of the main loop."
             )
     return ""
 

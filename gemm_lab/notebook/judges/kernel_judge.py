@@ -18,6 +18,7 @@ from gemm_lab.catalog import LONGEST_EDGE
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.notebook.judges.answer_text import refusals
+from gemm_lab.notebook.judges.brackets import sums_beside_xor
 from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
@@ -52,6 +53,8 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
     """
     edit = answer.edits[wanted["region"]]
     if reasons := refusals(edit.text, edit.first_line):
+        return Judgement(reasons=reasons, exact=False)
+    if wanted.get("brackets") and (reasons := sums_beside_xor(edit.text, edit.first_line)):
         return Judgement(reasons=reasons, exact=False)
     base = kernel(wanted["kernel"])
     # The text that `refusals` has read is compiled, and the same binary is both emulated and counted.
