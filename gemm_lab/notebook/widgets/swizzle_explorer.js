@@ -1,5 +1,5 @@
 // The swizzle explorer: a tile, a layout, one access of a warp, and the banks that it uses.
-import { addressBits, formula } from "./address_bits.js";
+import { addressBits } from "./address_bits.js";
 import { ACCESSES, ELEMENT_BYTES, makeTile, problem, steps, tileAccess, totals } from "./tile.js";
 import { drawTile, geometry, HEADER, placeAt, tilePointer } from "./tile_canvas.js";
 import { h, listen, oncePerFrame, readTheme, svg, watch } from "./theme.js";
@@ -57,10 +57,12 @@ export function render({ model, el }) {
   const filler = h("div"), scroll = h("div", { class: "gl-scroll" }, h("div", { class: "gl-view" }, tileCanvas, pointer.root), filler);
   const waveTitle = h("div", { class: "gl-title" }, "Wavefronts", h("span", { class: "gl-muted" }));
   const waveCanvas = h("canvas", { role: "img" }), waveFrames = svg("path", { class: "gl-frame" });
-  const waves = h("div", { class: "gl-under" }, waveCanvas, svg("svg", { class: "gl-over", "aria-hidden": "true" }, waveFrames));
-  const bitsOf = h("span", { class: "gl-muted" }), bitsTitle = h("div", { class: "gl-title" }, "The address", bitsOf), bits = h("div", { class: "gl-bits" });
+  const waves = h("div", { class: "gl-scroll gl-low", tabindex: 0, "aria-label": "wavefronts" },
+    h("div", { class: "gl-under" }, waveCanvas, svg("svg", { class: "gl-over", "aria-hidden": "true" }, waveFrames)));
+  const bitsOf = h("span", { class: "gl-muted" }), bitsTitle = h("div", { class: "gl-title" }, "Address", bitsOf), bits = h("div", { class: "gl-bits" });
+  const waveSide = h("div", {}, waveTitle, waves), bitsSide = h("div", {}, bitsTitle, bits);
   const memoryTitle = h("span", { class: "gl-muted" });
-  const root = h("div", { class: "gemm-lab" },
+  const root = h("div", { class: "gemm-lab gl-swizzle" },
     h("div", { class: "gl-controls" }, field("rows", inputs.rows), field("bytes a row", inputs.row_bytes),
       field("element", inputs.element), field("layout", inputs.layout), padding, swizzle, field("access of one warp", inputs.access)),
     h("div", { class: "gl-steps" }, h("button", { "aria-label": "step back", onclick: () => move(-1) }, "‹"), slider,
@@ -70,7 +72,7 @@ export function render({ model, el }) {
     h("div", { class: "gl-heads" },
       h("div", {}, h("div", { class: "gl-title" }, "The tile as you index it", h("span", { class: "gl-muted" }, "row, chunk; number: bank"))),
       h("div", {}, h("div", { class: "gl-title" }, "The same in shared memory", memoryTitle))),
-    scroll, waveTitle, waves, bitsTitle, bits);
+    scroll, h("div", { class: "gl-lower" }, waveSide, bitsSide));
   el.append(root);
 
   // ---- State: for an impossible choice the reason is shown, and the last valid picture stays ----
@@ -181,11 +183,8 @@ export function render({ model, el }) {
 
   const draw = oncePerFrame(() => {
     if (!paint()) return;
-    for (const part of [waveTitle, waves]) part.hidden = !isRevealed();
-    waveTitle.lastChild.textContent = access.kind === "cp.async.cg"
-      ? "one row a wavefront; a pair is a 128-byte line of the source and one of shared memory" : access.schedule.phase.length > access.ideal
-      ? "one row a pass over the banks; red lanes had to wait for another of their group"
-      : "one row a pass over the banks, with the lanes it serves";
+    waveTitle.lastChild.textContent = access.kind === "cp.async.cg" ? "pair: a source line and a line of shared memory"
+      : access.schedule.phase.length > access.ideal ? "one row a pass over the banks; red: waited" : "one row a pass over the banks";
   });
   const repaint = oncePerFrame(paint);
   const point = oncePerFrame(() => view && showFocus());
@@ -198,7 +197,8 @@ export function render({ model, el }) {
     scroll.style.height = tileCanvas.style.height = `${g.view}px`;
     filler.style.height = `${Math.max(0, g.content + HEADER - g.view)}px`;
     if (moved) keepInSight(g);
-    view = { width, g, scroll: scroll.scrollTop };
+    waveSide.hidden = !isRevealed();
+    view = { width, g, scroll: scroll.scrollTop, waves: waves.clientWidth, bits: bits.clientWidth };
     drawTile(tileCanvas, { tile, access, theme, width, scroll: view.scroll, revealed: isRevealed(), glide });
     drawWaves();
     showFocus();
@@ -206,10 +206,10 @@ export function render({ model, el }) {
   }
 
   function drawWaves() {
-    const key = [access, theme, view.width];
+    const key = [access, theme, view.waves];
     if (!isRevealed() || key.every((value, i) => value === drawn[i])) return;
     drawn = key;
-    spots = drawWavefronts(waveCanvas, { access, banks: tile.banks, theme, width: view.width });
+    spots = drawWavefronts(waveCanvas, { access, banks: tile.banks, theme, width: view.waves });
   }
 
   // Updates everything that depends on the pointer's position: the frames over both canvases, and the address.
@@ -236,10 +236,9 @@ export function render({ model, el }) {
   }
 
   function showBits(lit) {
-    const { row, byte } = focus(), column = Math.floor(byte / tile.elementBytes), { width } = view;
+    const { row, byte } = focus(), column = Math.floor(byte / tile.elementBytes), width = view.bits;
     const place = { row, byte: column * tile.elementBytes }, key = [tile, theme, width];
-    const sum = width < 640 ? `: ${formula(tile, place, tile.plainAddress(row, place.byte))}` : "";
-    bitsOf.textContent = `of row ${row}, column ${column}${hover ? "" : " (selected)"}${servedIn(lit)}${sum}`;
+    bitsOf.textContent = `of row ${row}, column ${column}${hover ? "" : " (selected)"}${servedIn(lit)}`;
     if (key.some((value, i) => value !== address.key[i])) {
       address = { key, ...addressBits({ tile, theme, room: width }) };
       bits.replaceChildren(address.root);
