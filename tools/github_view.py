@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from html import escape
 from html.parser import HTMLParser
@@ -132,7 +133,8 @@ def page(notebook: nbformat.NotebookNode, title: str, images: str) -> str:
     parts = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            parts.append(stripped(markdown2html(cell.source)).replace("../images/", images))
+            prose = re.sub(r"<a class=\"anchor-link\".*?</a>", "", markdown2html(cell.source))  # nbconvert's own
+            parts.append(stripped(prose).replace("../images/", images))
         if cell.cell_type == "code":
             parts.append(f"<pre>{escape(cell.source)}</pre>")
             parts += [f'<div class="output">{shown}</div>' for shown in map(_output, cell.outputs) if shown]

@@ -14,6 +14,8 @@ from tools.github_view import loose_runs, page, stripped
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MOST_LOOSE = 8
+# A card whose edge is green or red; `lab.here()` has an edge of its own, and no verdict.
+VERDICT = re.compile(f"{re.escape(theme.STYLES['card'])};border-left:4px solid ({theme.GOOD}|{theme.BAD})")
 MARKS = re.compile(r"style=|class=|<script|<style|<svg")
 
 
@@ -30,8 +32,7 @@ def troubles(html: str):
     bare = stripped(html)
     if MARKS.search(re.sub(r"<pre>.*?</pre>|<code>.*?</code>", "", bare, flags=re.S)):
         yield "styles are left"
-    verdict = any(f"border-left:4px solid {colour}" in html for colour in (theme.GOOD, theme.BAD))
-    if verdict and not re.search("[✓✗]", bare):
+    if VERDICT.search(html) and not re.search("[✓✗]", bare):
         yield "a verdict without ✓ or ✗"
     if html.count("<table") != bare.count("<table") or html.count("<tr") != bare.count("<tr"):
         yield "a table is lost"
@@ -50,6 +51,12 @@ def troubles(html: str):
 def test_every_stored_card_reads_well_without_styles(path):
     wrong = [(number, trouble) for number, html in html_of(path) for trouble in troubles(html)]
     assert wrong == []
+
+
+@pytest.mark.parametrize("path", PATHS[:6], ids=lambda path: path.stem)
+def test_no_picture_is_part_of_a_card(path):
+    """GitHub shows pictures that are outputs of their own, and drops those that HTML contains."""
+    assert [number for number, html in html_of(path) if "data:image" in html] == []
 
 
 def test_a_page_holds_prose_code_and_outputs(tmp_path):

@@ -14,10 +14,10 @@ const WHAT = {
   "row store": "st.shared: each lane one element, side by side along a row",
   "column load": "ld.shared: each lane one element, all of one column",
   "ldmatrix.x1": "ldmatrix.x1: lanes 0–7 name 8 rows of 16 bytes, one 8 × 8 matrix",
-  "ldmatrix.x4": "ldmatrix.x4: 32 lanes name 16 rows of two chunks, a 16 × 16 fragment of A",
+  "ldmatrix.x4": "ldmatrix.x4: 32 lanes name 32 chunks, a 16 × 16 fragment",
   "float4 store": "st.shared.v4: each lane 16 bytes, as a tile is copied in",
-  "cp.async": "cp.async.cg: each lane copies 16 bytes from rows 4,096 bytes apart in global memory",
-  "fragment store": "st.shared: each lane two accumulators of an mma, as an epilogue writes them",
+  "cp.async": "cp.async.cg: each lane copies 16 bytes, from rows 4,096 bytes apart",
+  "fragment store": "st.shared: each lane writes two sums of an mma, as an epilogue does",
 };
 
 // In Python, `layout` is the CSS layout of every widget, so the trait for the tile's layout has another name.
@@ -164,10 +164,10 @@ export function render({ model, el }) {
   // A sentence that explains the count: how many different words of one bank are needed by one group of lanes.
   function reason() {
     const { phase } = access.schedule;
-    if (access.kind === "cp.async.cg") return "Lanes that move their sectors the same way share a wavefront.";
+    if (access.kind === "cp.async.cg") return "Lanes that move sectors alike share a wavefront.";
     const most = Math.max(...phase.map((number) => phase.filter((other) => other === number).length));
-    if (most === 1) return "In each group of lanes that is served together, no bank is asked for two different words.";
-    return `One group of lanes asks one bank for ${most} different words: ${most} wavefronts, one after the other.`;
+    if (most === 1) return "No bank is asked for two words at once.";
+    return `One bank is asked for ${most} words by one group.`;
   }
 
   // ---- Drawing ----
@@ -183,7 +183,7 @@ export function render({ model, el }) {
 
   const draw = oncePerFrame(() => {
     if (!paint()) return;
-    waveTitle.lastChild.textContent = access.kind === "cp.async.cg" ? "pair: a source line and a line of shared memory"
+    waveTitle.lastChild.textContent = access.kind === "cp.async.cg" ? "pair: lines of source and shared memory"
       : access.schedule.phase.length > access.ideal ? "one row a pass over the banks; red: waited" : "one row a pass over the banks";
   });
   const repaint = oncePerFrame(paint);
@@ -238,7 +238,7 @@ export function render({ model, el }) {
   function showBits(lit) {
     const { row, byte } = focus(), column = Math.floor(byte / tile.elementBytes), width = view.bits;
     const place = { row, byte: column * tile.elementBytes }, key = [tile, theme, width];
-    bitsOf.textContent = `of row ${row}, column ${column}${hover ? "" : " (selected)"}${servedIn(lit)}`;
+    bitsOf.textContent = `of row ${row}, column ${column}${servedIn(lit)}`;
     if (key.some((value, i) => value !== address.key[i])) {
       address = { key, ...addressBits({ tile, theme, room: width }) };
       bits.replaceChildren(address.root);

@@ -2,8 +2,8 @@
 import { bankColour, prepare, svg } from "./theme.js";
 
 export const HEADER = 20;
-const GUTTER = 34, GAP = 34;
-const VIEW = 208; // pixels of the rows that are seen at once; the others are reached by scrolling
+const GUTTER = 41, GAP = 28;
+const VIEW = 224; // pixels of the rows that are seen at once; the others are reached by scrolling
 
 // Positions and sizes of the parts of the drawing, for a width in pixels.
 export function geometry(tile, width) {
@@ -11,7 +11,7 @@ export function geometry(tile, width) {
   const most = tile.banks === 4 ? 62 : 16; // the largest width of a word in pixels
   const memoryScale = Math.min(panel / tile.lineBytes, most / 4);
   const lines = Math.ceil(tile.size / tile.lineBytes), longest = Math.max(tile.rows, lines);
-  const rowHeight = tile.banks === 4 ? 26 : longest <= 8 ? 20 : 13;
+  const rowHeight = tile.banks === 4 ? 26 : longest <= 8 ? 20 : 14;
   return {
     rowHeight, lines, tileX: GUTTER, tileScale: Math.min(panel / tile.rowBytes, memoryScale),
     memoryX: GUTTER + panel + GAP + GUTTER, memoryScale, panel, content: longest * rowHeight,

@@ -11,7 +11,7 @@ from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
 
 LEFT, WIDE, HIGH = 0.25, 7.5, 3.55
-SOURCE_ROWS, ROW, MOST_CODE = 5, 0.2, 86  # lines of the source around that of the step; characters of one
+SOURCE_ROWS, ROW, MOST_CODE = 3, 0.2, 86  # lines of the source around that of the step; characters of one
 LIT = "#FBF3B8"
 DRAW = dict(zip(LEVELS, (dram_level, block_level, warp_level, fragment_level, bank_level, bits_level), strict=True))
 

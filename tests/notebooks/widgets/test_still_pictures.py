@@ -5,6 +5,7 @@ from picture_laws import problems
 
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
+from gemm_lab.notebook.arrangement import arrangement
 from gemm_lab.notebook.puzzles.puzzle import puzzle
 from gemm_lab.notebook.widgets.zoom_text import LEVELS, TITLES
 from gemm_lab.plots import style
@@ -141,6 +142,12 @@ def test_the_tile_walk(name, arguments):
 def test_the_tile_explorer_and_the_barrier():
     assert wrong(widgets.TileExplorer(256, 192, 32, "t4")) == []
     assert wrong(widgets.mbarrier()) == []
+
+
+def test_the_arrangement_of_a_learners_layout():
+    for chunks in (4, 8):
+        figure = drawn(arrangement(lambda row, chunk: chunk ^ row % 4, rows=8, chunks=chunks)._picture)()
+        assert problems(figure) == []
 
 
 def test_small_letters_are_seen(monkeypatch):
