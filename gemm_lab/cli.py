@@ -100,7 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     profile.add_argument("--into", type=Path, default=None, help="default: results/profiles/<gpu>")
     profile.add_argument("--raw", type=Path, default=None, help="folder in which ncu's files for the cards are kept")
 
-    copied = add("notebooks", copy_notebooks, "copy the notebooks and their pictures into a folder")
+    copied = add(
+        "notebooks", copy_notebooks, "copy the notebooks, and the pictures and documents they use, into a folder"
+    )
     copied.add_argument("into", type=Path, metavar="FOLDER")
 
     export = add("export", export_kernel, "write one standalone .cu file that nvcc builds")
@@ -318,7 +320,7 @@ def profile_kernels(options) -> int:
 
 
 def copy_notebooks(options) -> int:
-    """Copy the notebooks and their pictures into the learner's folder."""
+    """Copy the notebooks, their pictures and the documents they link to into the learner's folder."""
     from gemm_lab.notebook_files import copy_series
 
     copies = copy_series(options.into)

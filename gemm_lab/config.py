@@ -19,6 +19,7 @@ from gpu_runner.settings import home_folder, made_folder
 from gpu_simulator.errors import ConfigError, LabError
 
 DATA_FOLDERS = ("kernels", "images", "results", "notebooks")
+DOCUMENTS = ("GLOSSARY.md", "REFERENCES.md", "ERRATA.md")  # those that notebooks link to
 BACKENDS = ("auto", "gpu", "emulator")
 MOST_SMS = 4096
 
@@ -34,14 +35,28 @@ def data_dir(name: str) -> Path:
     """
     if name not in DATA_FOLDERS:
         raise ConfigError(f"There is no data folder {name!r}; choose one of {', '.join(DATA_FOLDERS)}.")
+    return _found(PACKAGE / "data" / name, PACKAGE.parent / name, f"folder {name!r}")
+
+
+def document(name: str) -> Path:
+    """A document that the notebooks link to: GLOSSARY.md, REFERENCES.md or ERRATA.md.
+
+    An installed package has them in `gemm_lab/data/documents`, a checkout beside `gemm_lab`. Raises as `data_dir` does.
+    """
+    if name not in DOCUMENTS:
+        raise ConfigError(f"There is no document {name!r}; choose one of {', '.join(DOCUMENTS)}.")
+    return _found(PACKAGE / "data" / "documents" / name, PACKAGE.parent / name, f"file {name!r}")
+
+
+def _found(installed: Path, checkout: Path, what: str) -> Path:
+    """The one of two paths that exists. Raises `LabError` if none does, or if the second is not in a checkout."""
     root = PACKAGE.parent
-    installed, checkout = PACKAGE / "data" / name, root / name
-    if installed.is_dir():
+    if installed.exists():
         return installed
-    if checkout.is_dir() and ((root / "pyproject.toml").is_file() or (root / ".git").exists()):
+    if checkout.exists() and ((root / "pyproject.toml").is_file() or (root / ".git").exists()):
         return checkout
     raise LabError(
-        f"The folder {name!r} is missing: it is neither in the installed package nor beside it. "
+        f"The {what} is missing: it is neither in the installed package nor beside it. "
         "Install gemm_lab again, or work in a full checkout of the repository."
     )
 

@@ -1,8 +1,8 @@
 """The notebooks of the series as files: their list, their kernelspec, and a copy in a learner's folder.
 
 `gemm-lab notebooks FOLDER` makes the copy, for those who installed the package and have no checkout. The wheel has
-notebooks and pictures inside the package. The copy has both side by side, as in a checkout, so that the notebooks find
-the pictures between their cells.
+notebooks, pictures, glossary, references and errata inside the package. The copy has them side by side, as in a
+checkout, so that the notebooks find the pictures between their cells, and their links lead somewhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from gemm_lab.config import data_dir
+from gemm_lab.config import DOCUMENTS, data_dir, document
 from gpu_simulator.errors import LabError
 
 # The kernelspec of every notebook that is stored or handed out; the environment that ran it may use another name.
@@ -23,22 +23,28 @@ def notebooks_in(folder: Path) -> list[Path]:
 
 
 def copy_series(into: Path) -> list[Path]:
-    """Copy all notebooks to INTO/notebooks and all pictures to INTO/images; return the paths of the copied notebooks.
+    """Copy all notebooks to INTO/notebooks, all pictures to INTO/images, and the documents they link to into INTO.
 
-    Raises `LabError`, and copies nothing, if one of the notebooks is there already, because it may contain somebody's
-    work. Raises `LabError` too if a file cannot be written.
+    Returns the paths of the copied notebooks. Raises `LabError`, and copies nothing, if one of the notebooks is there
+    already, or another document of the same name, because either may be somebody's work. Raises `LabError` too if a
+    file cannot be written.
     """
     sources = notebooks_in(data_dir("notebooks"))
     copies = [into / "notebooks" / source.name for source in sources]
     if there := [copy.name for copy in copies if copy.exists()]:
         raise LabError(f"{into / 'notebooks'} holds {there[0]} already; choose another folder, or move it away.")
     try:
+        for name in DOCUMENTS:
+            if (into / name).exists() and (into / name).read_bytes() != document(name).read_bytes():
+                raise LabError(f"{into} holds another {name} already; choose another folder, or move it away.")
         for folder in ("notebooks", "images"):
             (into / folder).mkdir(parents=True, exist_ok=True)
         for source, copy in zip(sources, copies, strict=True):
             shutil.copyfile(source, copy)
         for picture in data_dir("images").glob("*.png"):
             shutil.copyfile(picture, into / "images" / picture.name)
+        for name in DOCUMENTS:
+            shutil.copyfile(document(name), into / name)
     except OSError as error:
         raise LabError(f"The notebooks cannot be copied to {into}: {error.strerror}. Choose another folder.") from None
     return copies

@@ -1,6 +1,7 @@
 """The wheel: it carries its data, and works where no checkout is in sight."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -10,6 +11,7 @@ import nbformat
 import pytest
 
 from gemm_lab import __version__
+from gemm_lab.config import DOCUMENTS
 from gemm_lab.notebook_files import copy_series
 from gpu_simulator.errors import LabError
 
@@ -64,6 +66,8 @@ def test_wheel_ships_the_package_and_its_data(wheel):
         assert f"{package}/__init__.py" in names
     for folder in DATA:
         assert any(name.startswith(f"gemm_lab/data/{folder}/") for name in names), folder
+    for name in DOCUMENTS:
+        assert f"gemm_lab/data/documents/{name}" in names
     for path in (ROOT / "kernels").rglob("*.cu*"):
         assert f"gemm_lab/data/{path.relative_to(ROOT).as_posix()}" in names
     tops = {name.split("/")[0] for name in names}
@@ -195,6 +199,7 @@ def test_notebooks_copied_out_of_the_wheel_run(outside):
     _, folder, python = outside
     assert "jupyter lab" in python("-m", "gemm_lab.cli", "notebooks", "mine")
     assert (folder / "mine/images/swizzle_xor.png").is_file()
+    assert broken_links(folder / "mine") == []
     python("-c", EXECUTE, "mine/notebooks/01_memory_wall_and_roofline.ipynb")
 
 
@@ -214,6 +219,34 @@ def test_a_notebook_that_fails_outside_is_seen(outside):
     cells = [nbformat.v4.new_code_cell("import gemm_lab"), nbformat.v4.new_code_cell("from tools import sync")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "bad.ipynb")
     assert "a wheel has no tools" in python("-c", EXECUTE, "bad.ipynb", fails=True)
+
+
+LINK = re.compile(r"\]\((?!https?:)([^()\s#]+)[^()\s]*\)|(?:src|href)=\"(?!https?:)([^\"#]+)")
+
+
+def broken_links(folder: Path) -> list[str]:
+    """Links of the notebooks in FOLDER/notebooks, and of the documents beside them, that lead to no file."""
+    texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    for path in (folder / "notebooks").glob("*.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        texts[path] = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    targets = [(path, one or other) for path, text in texts.items() for one, other in LINK.findall(text)]
+    assert len(targets) > 50
+    return [f"{path.name}: {target}" for path, target in targets if not (path.parent / target).exists()]
+
+
+def test_the_links_of_a_copy_lead_to_files(tmp_path):
+    copy_series(tmp_path)
+    assert broken_links(tmp_path) == []
+    (tmp_path / "GLOSSARY.md").unlink()
+    assert any("../GLOSSARY.md" in link for link in broken_links(tmp_path)), "a missing document is seen"
+
+
+def test_a_copy_never_overwrites_a_document_of_the_same_name(tmp_path):
+    (tmp_path / "REFERENCES.md").write_text("my own list")
+    with pytest.raises(LabError, match="another REFERENCES.md"):
+        copy_series(tmp_path)
+    assert (tmp_path / "REFERENCES.md").read_text() == "my own list" and not (tmp_path / "notebooks").exists()
 
 
 def test_a_copy_never_overwrites_a_learners_notebook(tmp_path):

@@ -7,7 +7,7 @@ from html import escape
 
 from gemm_lab.cards.theme import tag
 
-LEFT = {"align": "left"}  # of a label, for viewers that drop styles
+LEFT, RIGHT = {"align": "left"}, {"align": "right"}  # of labels and of numbers, for viewers that drop styles
 
 
 def card(body: str, colour: str = "") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from gemm_lab.cards.card import remark
+from gemm_lab.cards.card import RIGHT, remark
 from gemm_lab.cards.theme import tag
 
 
@@ -27,9 +27,9 @@ class Table:
 
     def _cells(self, name: str, row: Sequence[str]) -> str:
         number = "number head" if name == "th" else "number"
-        return "".join(
-            tag(name, "text" if index < self.text_columns else number, escape(text)) for index, text in enumerate(row)
-        )
+        words = [tag(name, "text", escape(text)) for text in row[: self.text_columns]]
+        numbers = [tag(name, number, escape(text), attributes=RIGHT) for text in row[self.text_columns :]]
+        return "".join([*words, *numbers])
 
     def lines(self, *, aligned: bool = True) -> list[str]:
         """The header and the rows as lines of text; numbers are right-aligned, or with `aligned=False` left-aligned."""

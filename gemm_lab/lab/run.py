@@ -262,7 +262,7 @@ class Run:
 
     def _occupancy(self) -> str:
         fit = self.occupancy or self.kernel.occupancy(self.compiled)
-        return f"{fit.blocks} (limit: {fit.binding})"
+        return f"{fit.blocks} ({fit.limit})"
 
     def _recorded(self) -> str:
         if self.recorded is None:

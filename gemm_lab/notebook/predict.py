@@ -148,7 +148,7 @@ class Prediction:
         return f"Predict. {self.question} ({stored})"
 
     def _repr_html_(self) -> str:
-        box = theme.tag("span", "blank", escape(" / ".join(self.choices) or "your answer")) + f" {escape(self.unit)}"
+        box = theme.tag("kbd", "blank", escape(" / ".join(self.choices) or "your answer")) + f" {escape(self.unit)}"
         hint = folded("hint", escape(self.hint)) if self.hint else ""
         return f"<div><b>Predict.</b> {escape(self.question)}<br>{box}{hint}</div>"
 

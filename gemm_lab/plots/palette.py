@@ -7,7 +7,7 @@ import io
 import numpy as np
 from PIL import Image
 
-COLOURS, APART = 64, 14  # most colours of a picture; their least distance, in steps of a channel from 0 to 255
+COLOURS, APART = 96, 14  # most colours of a picture; their least distance, in steps of a channel from 0 to 255
 
 
 def compact(data: bytes, most: int = COLOURS, apart: int = APART) -> bytes:

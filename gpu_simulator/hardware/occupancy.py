@@ -26,8 +26,13 @@ class Occupancy:
     warps: int
     fraction: float  # resident warps / most warps an SM can hold
     limits: dict[str, int]  # "block slots", "shared memory", "registers", "threads"
-    binding: str  # the resource with the smallest limit; the first of them if several tie
+    binding: str  # the resource with the smallest limit; several that tie are joined: "registers and threads"
     text: str
+
+    @property
+    def limit(self) -> str:
+        """What limits the blocks, as a label: "limit: registers", "limits: registers and threads"."""
+        return f"limit{'s' * (' and ' in self.binding)}: {self.binding}"
 
 
 @checked
@@ -47,12 +52,14 @@ def occupancy(gpu: Gpu | str, threads: int, registers: int, smem_bytes: int) -> 
         "threads": gpu.max_threads_per_sm // WARP // warps_per_block,
     }
     blocks = min(limits.values())
-    binding = min(limits, key=limits.__getitem__)
+    tied = [name for name, most in limits.items() if most == blocks and (taken or name != "shared memory")]
+    binding = " and ".join([", ".join(tied[:-1]), tied[-1]] if len(tied) > 1 else tied)
     warps = blocks * warps_per_block
     most = gpu.max_threads_per_sm // WARP
     text = (
         f"{blocks} block{'s' * (blocks != 1)} of {threads} threads on each SM of the {gpu.name}: "
-        f"{warps} of {most} warps ({warps / most:.0%}). The limit is {binding}."
+        f"{warps} of {most} warps ({warps / most:.0%}). "
+        f"{'The limit is' if len(tied) == 1 else 'The limits are'} {binding}."
     )
     return Occupancy(blocks, warps, warps / most, limits, binding, text)
 

@@ -10,40 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from gemm_lab.notebook.widgets.modules import esm
+from tools.widget_page import ARGUMENTS, CHROMIUM, mount, prepared
 
 ROOT = Path(__file__).resolve().parents[2]
-WIDGETS = ROOT / "gemm_lab" / "notebook" / "widgets"
 TOKEN = "browser-test"
-CHROMIUM = os.environ.get("GEMM_LAB_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-ADDRESS = "http://widgets.test/"
-# The variables of JupyterLab's two themes that the style sheet reads.
-THEMES = {
-    "light": {"layout-color0": "#ffffff", "ui-font-color0": "rgba(0,0,0,1)", "brand-color1": "#1976d2"},
-    "dark": {"layout-color0": "#111111", "ui-font-color0": "rgba(255,255,255,1)", "brand-color1": "#2196f3"},
-}
-PAGE = """<!doctype html><meta charset="utf-8"><style>{look}</style>
-<body style="margin:0;padding:12px;background:var(--jp-layout-color0);{theme}"><div id="here"></div></body>"""
-# Draws a widget in the page, with a model that has the interface of anywidget's.
-MOUNT = """async ([name, state]) => {
-  const listeners = {}, saved = [];
-  const model = {
-    get: (key) => state[key],
-    set: (key, value) => {
-      const before = JSON.stringify(state[key]);
-      state[key] = value;
-      if (JSON.stringify(value) !== before) (listeners["change:" + key] ?? []).forEach((f) => f());
-    },
-    save_changes: () => saved.push(structuredClone(state)),
-    on: (event, f) => (listeners[event] ??= []).push(f),
-    off: (event, f) => (listeners[event] = listeners[event].filter((other) => other !== f)),
-  };
-  const module = await import("./joined/" + name + ".js");
-  document.getElementById("here").replaceChildren();
-  const close = module.default.render({ model, el: document.getElementById("here") });
-  window.widget = { state, saved, model, close, heard: () => Object.values(listeners).flat().length };
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-}"""
 
 
 def pytest_collection_modifyitems(items):
@@ -55,7 +25,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args():
-    return {"executable_path": CHROMIUM, "args": ["--no-sandbox", "--disable-dev-shm-usage"]}
+    return {"executable_path": CHROMIUM, "args": ARGUMENTS}
 
 
 @pytest.fixture
@@ -65,24 +35,9 @@ def widget_page(page):
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: said.type == "error" and errors.append(said.text))
 
-    def serve(route):
-        name = route.request.url.removeprefix(ADDRESS)
-        if name.startswith("joined/"):  # the joined module, as a front end loads it
-            route.fulfill(body=esm(name.removeprefix("joined/").removesuffix(".js")), content_type="text/javascript")
-        elif name.endswith(".js"):
-            route.fulfill(path=WIDGETS / name, content_type="text/javascript")
-        elif name in THEMES:
-            theme = ";".join(f"--jp-{key}:{value}" for key, value in THEMES[name].items())
-            look = (WIDGETS / "look.css").read_text()
-            route.fulfill(body=PAGE.format(look=look, theme=theme), content_type="text/html")
-        else:
-            route.fulfill(status=204)
-
     def open_page(theme="light", width=824, height=1500):
-        page.route(ADDRESS + "**", serve)
-        page.set_viewport_size({"width": width, "height": height})
-        page.goto(ADDRESS + theme)
-        page.mount = lambda name, state: page.evaluate(MOUNT, [name, json.loads(json.dumps(state))])
+        prepared(page, theme, width, height)
+        page.mount = lambda name, state: mount(page, name, state)
         page.errors = errors
         return page
 

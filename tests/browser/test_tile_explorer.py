@@ -29,7 +29,10 @@ def test_a_slider_sends_its_choice_and_the_answer_is_drawn(widget_page):
     slider = page.get_by_label("BLOCK_N")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("window.widget.saved.at(-1).block_n") == 256
+    assert page.evaluate("window.widget.saved.at(-1).block_n") == 144
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("window.widget.saved.at(-1).block_n") == 192
     answer = TileExplorer(256, 256, 64, gpu="t4").shown
     page.evaluate("shown => window.widget.model.set('shown', shown)", answer)
     expect(page.locator(".gl-bars")).to_contain_text("✗ none is left for the rest of the kernel")

@@ -8,6 +8,8 @@ from playwright.sync_api import expect  # noqa: E402
 from gemm_lab.notebook import widgets  # noqa: E402
 from gemm_lab.notebook.puzzles.puzzle import puzzle  # noqa: E402
 from gemm_lab.notebook.widgets.tile_walker_text import says  # noqa: E402
+from tools.widget_frames import work  # noqa: E402
+from tools.widget_page import state_of  # noqa: E402
 
 pytestmark = pytest.mark.browser
 
@@ -55,6 +57,26 @@ def test_moving_by_tiles_of_a_level(widget_page, walk, state):
     page.get_by_label("pace").select_option("step")
     page.get_by_label("back").click()
     assert page.evaluate("window.widget.saved.at(-1).step") == stops["warp tile"][-2] - 1
+
+
+def test_a_frame_touches_few_nodes_and_draws_with_few_calls(widget_page):
+    """A step of 64 × 64 × 32 elements: words are changed and not made anew, and a matrix is one picture."""
+    walk = widgets.tile_walk(puzzle("02_nine_loops").solution(), 64, 64, 32, (32, 32, 16), (16, 16, 4), (4, 4))
+    page = widget_page()
+    page.mount("tile_walker", {**state_of(walk), "step": 0})
+    spent = work(page, list(range(1, 24)))
+    assert max(nodes for nodes, _ in spent) <= 20 and max(calls for _, calls in spent) <= 150
+    assert min(calls for _, calls in spent) > 5, "every step is drawn"
+
+
+def test_python_hears_of_a_step_when_the_walk_pauses(widget_page, state):
+    page = widget_page()
+    page.mount("tile_walker", {**state, "step": 0})
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("() => window.widget.state.step > 0")
+    assert page.evaluate("() => window.widget.saved.length") == 0
+    page.get_by_role("button", name="Pause").click()
+    assert page.evaluate("() => window.widget.saved.at(-1).step === window.widget.state.step")
 
 
 @pytest.mark.long

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import json
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
 import pytest
+from picture_laws import problems
 from PIL import Image
 
 import gemm_lab as lab
@@ -35,44 +37,10 @@ from tools.figures import (
     warpgroups,
 )
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 # ---- Laws that hold for every picture ----
-def boxes(fig):
-    """(text, its bounding box in pixels) of every text that is shown."""
-    shown = png.texts(fig)
-    renderer = fig.canvas.get_renderer()
-    return [(text, text.get_window_extent(renderer)) for text in shown]
-
-
-def problems(fig) -> list[str]:
-    """What is wrong with the texts: outside the card, too small, one over another, hard to read."""
-    found = []
-    width, height = fig.canvas.get_width_height()
-    placed = boxes(fig)
-    for text, box in placed:
-        words = text.get_text()
-        if box.x0 < 6 or box.y0 < 6 or box.x1 > width - 6 or box.y1 > height - 6:
-            found.append(f"{words!r} leaves the card")
-        if text.get_fontsize() < style.SMALL:
-            found.append(f"{words!r} is smaller than {style.SMALL} points")
-    level = [(t, b) for t, b in placed if t.get_rotation() % 90 == 0]
-    for (first, a), (second, b) in itertools.combinations(level, 2):
-        if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 2:
-            found.append(f"{first.get_text()!r} and {second.get_text()!r} overlap")
-    for text, _ in placed:
-        text.set_visible(False)
-    fig.canvas.draw()
-    pixels = np.asarray(fig.canvas.buffer_rgba())[..., :3]
-    for text, box in level:
-        behind = pixels[height - int(box.y1) : height - int(box.y0), int(box.x0) : int(box.x1)].reshape(-1, 3)
-        colours, counts = np.unique(behind, axis=0, return_counts=True)
-        ground = matplotlib.colors.to_hex(colours[counts.argmax()] / 255)
-        needed = 4.5 if text.get_fontweight() == "normal" else 3.0
-        if style.contrast(text.get_color(), ground) < needed:
-            found.append(f"{text.get_text()!r} is hard to read on {ground}")
-    return found
-
-
 @pytest.mark.sampled(every=60)
 @pytest.mark.parametrize("name", figures.names())
 def test_picture_reads_well(name):
@@ -99,6 +67,21 @@ def test_images_holds_no_picture_without_a_name():
                 described[path.stem] = json.loads(image.text["Description"])["name"]
     assert set(described) == set(figures.names())
     assert all(stem == name for stem, name in described.items())
+
+
+def unused(names, texts) -> list[str]:
+    """The pictures that no text shows, neither as a file nor with `lab.figure`."""
+    shown = {
+        name for text in texts for name in re.findall(r"images/(\w+)\.png|figure\(\\*[\"'](\w+)", text) for name in name
+    }
+    return sorted(set(names) - shown)
+
+
+def test_every_picture_is_shown_by_a_notebook_or_a_document():
+    paths = [*(ROOT / "notebooks").rglob("*.ipynb"), *ROOT.glob("*.md"), *(ROOT / "notebooks").glob("*.toml")]
+    texts = [path.read_text(encoding="utf-8") for path in paths if ".ipynb_checkpoints" not in path.parts]
+    assert unused(figures.names(), texts) == [], "delete the function, its entry in tools/figures and its file"
+    assert unused(["roofline_idea", "journey", "spare"], texts) == ["spare"], "one that nothing shows is found"
 
 
 def test_the_laws_reject_bad_pictures():
@@ -130,10 +113,10 @@ def test_stored_picture_keeps_round_corners_and_a_white_card(tmp_path):
 
 
 def test_a_changed_word_makes_a_stored_picture_stale(tmp_path):
-    path = png.write_png(figures.draw("simple_computer"), "simple_computer", tmp_path / "p.png")
-    changed = figures.draw("simple_computer")
+    path = png.write_png(figures.draw("roofline_idea"), "roofline_idea", tmp_path / "p.png")
+    changed = figures.draw("roofline_idea")
     png.texts(changed)[0].set_text("another word")
-    assert png.read_description(path) != png.description(changed, "simple_computer")
+    assert png.read_description(path) != png.description(changed, "roofline_idea")
 
 
 def test_style_does_not_leak_and_is_not_disturbed():

@@ -35,7 +35,6 @@ from tools.figures import (
     lane_groups,
     latency,
     ldmatrix,
-    lines_and_sectors,
     locality,
     machine,
     machine_code,
@@ -71,7 +70,6 @@ _FIGURES = {
     for function in (
         grid.grid_of_blocks,
         journey.journey,
-        machine.simple_computer,
         machine.memory_hierarchy,
         data_movement.naive_best_tiled,
         data_movement.loop_orders,
@@ -97,7 +95,6 @@ _FIGURES = {
         row_lengths.row_lengths,
         sector_shift.sector_shift,
         half_warps.half_warps,
-        lines_and_sectors.lines_and_sectors,
         padding_toy.padding_toy,
         padding.padding,
         address_bits.address_bits,

@@ -1,4 +1,4 @@
-"""Two pictures of a computer: the simple one of the roofline model, and the T4's memories."""
+"""The T4's memories, with their capacities and bandwidths."""
 
 from __future__ import annotations
 
@@ -7,23 +7,6 @@ import math
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gpu_simulator.hardware import data_sheets as hardware
-
-
-def simple_computer():
-    """Slow memory, fast memory and an arithmetic unit, with the two rates of the roofline model."""
-    page = Sheet(2.75)
-    y, h = 0.42, 1.55
-    slow, fast = style.MEMORY["DRAM"], style.MEMORY["shared memory"]
-    page.labelled(0.45, y, 2.1, h, "slow memory", fill=slow, edge=slow, size=style.LARGE)
-    page.labelled(4.0, y + 0.32, 1.3, h - 0.64, "fast\nmemory", fill=fast, edge=fast, size=style.LARGE)
-    page.labelled(6.25, y + 0.32, 1.3, h - 0.64, "arithmetic", size=style.LARGE, edge=style.INK, lw=1.2)
-    page.arrow(2.65, y + h / 2, 3.9, y + h / 2, both=True, lw=2.0, head=13)
-    page.arrow(5.38, y + h / 2, 6.17, y + h / 2, both=True, lw=2.0, head=13)
-    page.text(3.28, y + h / 2 - 0.24, "β bytes/s", size=style.BODY, bold=True)
-    page.text(1.5, y + h + 0.3, "holds everything", colour=style.MUTED)
-    page.text(4.65, y + h + 0.3, "holds a little", colour=style.MUTED)
-    page.text(6.9, y + h + 0.3, "τ FLOP/s", size=style.BODY, bold=True)
-    return page.fig
 
 
 def memory_hierarchy():

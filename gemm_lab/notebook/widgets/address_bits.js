@@ -2,19 +2,19 @@
 import { masks } from "./tile.js";
 import { bankColour, svg } from "./theme.js";
 
-const HIGH = 25, TOP = 22, GAP = 20, ON_FILL = "#15181c";
+const HIGH = 24, TOP = 20, GAP = 11, BELOW = 28, SUMS = 20, ON_FILL = "#15181c";
 
 // Returns a drawing for the addresses of one tile: its element `root`, and `show(place)`, which updates what differs.
-// In less than 640 pixels the boxes are narrower and the words shorter, and the caller's title has to show the sums.
+// In less than 640 pixels the boxes are narrower, the words shorter, and the sums are in a line below.
 export function addressBits({ tile, theme, room = 760 }) {
   const count = Math.max(Math.ceil(Math.log2(Math.max(tile.size, 2))), 10);
   const s = tile.swizzle?.bits ? tile.swizzle : null, { mask, source } = s ? masks(s) : { mask: 0, source: 0 };
   const bankBits = Math.log2(tile.banks);
   const narrow = room < 640, LEFT = narrow ? 62 : 118, BOX = Math.min(31, (room - LEFT - (narrow ? 4 : 152)) / count);
   const x = (bit) => LEFT + (count - 1 - bit) * BOX, at = (value, bit) => (value >> bit) & 1;
-  const bottom = s ? TOP + HIGH + 16 + s.bits * GAP : TOP, width = LEFT + count * BOX + (narrow ? 4 : 152);
+  const bottom = s ? TOP + HIGH + 14 + s.bits * GAP : TOP, width = LEFT + count * BOX + (narrow ? 4 : 152);
   const live = []; // functions that update attributes and words for another address
-  const root = svg("svg", { viewBox: `0 0 ${width} ${bottom + HIGH + 30}`, width, role: "img" });
+  const root = svg("svg", { viewBox: `0 0 ${width} ${bottom + HIGH + BELOW + (narrow ? SUMS : 0)}`, width, role: "img" });
   follow((now) => `address ${now.address}, bank ${now.bank}`, (words) => root.setAttribute("aria-label", words));
 
   function follow(value, set) {
@@ -56,23 +56,25 @@ export function addressBits({ tile, theme, room = 760 }) {
     if (!narrow) word(LEFT + count * BOX + 10, TOP + 17, ({ place, plain }) => formula(tile, place, plain));
     const changed = Array.from({ length: count }, (_, bit) => bit).filter((bit) => (mask >> bit) & 1);
     changed.forEach((bit, number) => {
-      const from = bit + s.shift, r = Math.min(8, BOX / 2 - 2), px = x(bit) + BOX / 2, fx = x(from) + BOX / 2, level = TOP + HIGH + 15 + number * GAP;
+      const from = bit + s.shift, r = Math.min(5, BOX / 2 - 2), px = x(bit) + BOX / 2, fx = x(from) + BOX / 2, level = TOP + HIGH + 13 + number * GAP;
       const on = ({ plain }) => at(plain, from), side = Math.sign(px - fx);
       const line = { fill: "none", stroke: (now) => (on(now) ? theme.accent : theme.rule), "stroke-width": (now) => (on(now) ? 2.2 : 1.6) };
-      add("path", { d: `M${fx} ${TOP + HIGH} V${level - 7} q0 7 ${7 * side} 7 H${px - r * side}`, ...line });
+      add("path", { d: `M${fx} ${TOP + HIGH} V${level - 4} q0 4 ${4 * side} 4 H${px - r * side}`, ...line });
       add("path", { d: `M${px} ${TOP + HIGH} V${level - r} M${px} ${level + r} V${bottom}`, ...line });
       add("circle", { cx: px, cy: level, r, ...line, fill: theme.paper });
       add("path", { d: `M${px - r} ${level}H${px + r}M${px} ${level - r}V${level + r}`, ...line });
     });
     const group = (value, bits) => changed.reduce((sum, bit, n) => sum | (at(value, bit + bits) << n), 0);
-    if (!narrow) word(LEFT + count * BOX + 10, (TOP + HIGH + bottom) / 2 + 4,
-      ({ plain, address }) => `${group(plain, 0)} XOR ${group(plain, s.shift)} = ${group(address, 0)}`);
+    const said = ({ plain, address }) => `${group(plain, 0)} XOR ${group(plain, s.shift)} = ${group(address, 0)}`;
+    if (!narrow) word(LEFT + count * BOX + 10, (TOP + HIGH + bottom) / 2 + 4, said);
+    else word(4, bottom + HIGH + BELOW + 14, (now) => `${formula(tile, now.place, now.plain)};  ${said(now)};  address ${now.address}`);
     word(LEFT - 10, (TOP + HIGH + bottom) / 2 + 4, "XOR", { "text-anchor": "end", style: "font-weight:600" });
   }
   word(LEFT - 10, bottom + 17, "address", { "text-anchor": "end" });
 
   boxes("address", bottom, (bit, { bank }) => (isBank(bit) ? bankColour(bank, tile.banks, theme.dark, true) : theme.paper),
     (bit, { plain, address }) => (mask >> bit) & 1 && at(plain ^ address, bit));
+  if (narrow && !s) word(4, bottom + HIGH + BELOW + 14, ({ place, address }) => formula(tile, place, address));
   if (!narrow) word(LEFT + count * BOX + 10, bottom + 17, ({ place, address }) => (s ? `= ${address}` : formula(tile, place, address)));
   brace(count - 1, 2 + bankBits, ({ address }) => `line ${Math.floor(address / tile.lineBytes)}`);
   brace(1 + bankBits, 2, ({ bank }) => `bank ${bank}`, true);
@@ -97,7 +99,7 @@ export function addressBits({ tile, theme, room = 760 }) {
   return { root, show };
 }
 
-export function formula(tile, { row, byte }, address) {
+function formula(tile, { row, byte }, address) {
   if (tile.layout.startsWith("tma") && tile.rowBytes > tile.mode)
     return `box ${Math.floor(byte / tile.mode)}: = ${address}`;
   return `${row} × ${tile.stride} + ${byte} = ${address}`;

@@ -77,7 +77,7 @@ class Choices:
 
     def _words(self) -> str:
         return card(
-            ("" if self.good else f"{mark(False)} ") + escape(self.text), theme.GOOD if self.good else theme.BAD
+            ("" if self.good else f"{mark(False)} ") + escape(self.text), theme.NOTE if self.good else theme.BAD
         )
 
     def _repr_html_(self) -> str:

@@ -8,7 +8,8 @@ from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
 
-ROW, GAP, LEFT = 0.2, 0.07, 0.75
+ROW, GAP, LEFT = 0.2, 0.07, 0.85
+FACTS, LINE = 0.86, 0.2  # the first line about the lane, and the distance of lines, in inches
 
 
 def picture(widget) -> Card:
@@ -22,8 +23,11 @@ def picture(widget) -> Card:
     x_a, x_c = LEFT, max(LEFT + columns_a * cell + (blocks_a - 1) * GAP + 0.85, 4.45)
     side = min(cell, (7.75 - x_c) / 8)  # width of an element of C
     rows_b = grids["B"][0].shape[0]
-    y_b = 0.75
-    y_a = max(y_b + rows_b * ROW + (rows_b // 4) * GAP, 1.85) + 0.55
+    upright = widget.load("B") is not None and widget.stored == "column-major"
+    y_b = 0.98 if upright else 0.75
+    most = max(sum(name[0] == operand for name in widget.holds) for operand in "abc")
+    words_end = FACTS + LINE * most + (0.5 if widget.load("A") else 0)
+    y_a = max(y_b + rows_b * ROW + (rows_b // 4) * GAP + 0.5, words_end + 0.4)
     page = Sheet(y_a + grids["A"][0].shape[0] * (ROW + GAP / 8) + 0.25)
 
     def position(operand: str, row: int, column: int) -> tuple[float, float, float]:
@@ -52,18 +56,18 @@ def picture(widget) -> Card:
                 edge=style.INK if on else "none",
                 z=3 if on else 2,
             )
-            if width > 0.13:
+            if width > 0.18:
                 page.text(
                     x + width / 2,
                     y + ROW / 2,
-                    f"T{holder}" if width > 0.24 else str(holder),
-                    size=7.5,
+                    f"T{holder}" if width > 0.3 else str(holder),
+                    size=style.FINE,
                     bold=on,
                     colour=style.INK if on else style.MUTED,
                 )
         x, y = (x_a, y_a) if operand == "A" else (x_c, y_b if operand == "B" else y_a)
         name = "C and D" if operand == "C" else operand
-        above = 0.3 if operand == "B" and widget.load("B") and widget.stored == "column-major" else 0.14
+        above = 0.48 if operand == "B" and upright else 0.14
         page.text(
             x,
             y - above,
@@ -86,16 +90,16 @@ def _cells(grid):
 def _facts(page: Sheet, widget) -> None:
     mma, lane = widget.mma, widget.lane
     page.text(0.25, 0.32, f"mma.sync.{mma.shape}.{mma.accumulator}.{mma.dtype}", bold=True, mono=True, ha="left")
-    page.text(0.25, 0.6, f"lane {lane} holds", ha="left", colour=style.MUTED, size=9)
+    page.text(0.25, 0.6, f"lane {lane} holds", ha="left", colour=style.MUTED, size=style.FINE)
     for column, operand in enumerate("abc"):
         held = [(name, places) for name, places in widget.holds.items() if name[0] == operand]
         for line, (name, places) in enumerate(held):
             page.text(
-                0.25 + 1.35 * column,
-                0.8 + 0.165 * line,
+                0.25 + 1.38 * column,
+                FACTS + LINE * line,
                 f"{name} {_places(operand.upper(), places)}",
                 mono=True,
-                size=8,
+                size=style.FINE,
                 ha="left",
             )
 
@@ -115,12 +119,14 @@ def _named(page: Sheet, widget, position) -> None:
             words = "@" + ", ".join(map(str, lanes))
             if upright:
                 x, y, width = position("B", 0, row)
-                words = words if len(lanes) < 3 else f"@{lanes[0]}"
-                page.text(x + width / 2, y - 0.09, words, size=6, colour=style.MUTED)
+                for place, named in enumerate(lanes[:2] if width > 0.22 else ()):
+                    height = y - 0.11 - 0.17 * (min(len(lanes), 2) - 1 - place)
+                    words = f"{'@' * (place == 0)}{named}"
+                    page.text(x + width / 2, height, words, size=style.FINE, colour=style.MUTED)
             elif operand == "A" or row % each == 0:
                 x, y, _ = position(operand, row if operand == "A" else row // each, 0)
                 words = words if operand == "A" else f"@{row}, {row + 1}"
-                page.text(x - 0.05, y + ROW / 2, words, size=6.5, ha="right", colour=style.MUTED)
+                page.text(x - 0.05, y + ROW / 2, words, size=style.FINE, ha="right", colour=style.MUTED)
         if lane >= len(load.rows):
             continue
         row, chunk = load.rows[lane], load.chunks[lane]
@@ -135,5 +141,7 @@ def _named(page: Sheet, widget, position) -> None:
             x, y, width = position("B", row // each, 0)
             page.box(x, y, 8 * width, ROW, **look)  # the registers that hold this row
     if widget.load("A"):
-        page.text(0.25, 1.68, "@: lanes that name this row to ldmatrix;", size=8, ha="left", colour=style.MUTED)
-        page.text(0.25, 1.83, f"dashed: what lane {lane} names", size=8, ha="left", colour=style.MUTED)
+        most = max(sum(name[0] == operand for name in widget.holds) for operand in "abc")
+        for line, words in enumerate(("@: lanes that name this row to ldmatrix;", f"dashed: what lane {lane} names")):
+            y = FACTS + LINE * (most + line) + 0.1
+            page.text(0.25, y, words, size=style.FINE, ha="left", colour=style.MUTED)

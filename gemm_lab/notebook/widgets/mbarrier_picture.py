@@ -41,7 +41,7 @@ def picture(widget) -> Card:
         state = "now" if now else "over" if phase < barrier.phase else "to come"
         name = "before the first" if phase < 0 else f"phase {phase}"
         page.text(x + 0.9, 2.58, f"{name}: {state}", bold=now, size=9.5)
-        page.text(x + 0.9, 2.78, f"parity {phase & 1}", size=9, colour=style.MUTED)
+        page.text(x + 0.9, 2.78, f"parity {phase & 1}", size=style.FINE, colour=style.MUTED)
     words = [f"{who} waits for parity {parity}" for who, parity in moment.waiting]
     words += [f"{who} goes on" for who in moment.released]
     page.text(
@@ -61,7 +61,7 @@ def picture(widget) -> Card:
         ink = style.INK if each.good else style.ink(style.CONFLICT)
         page.text(0.5, y, str(number), ha="right", colour=style.MUTED, size=9.5)
         page.text(0.62, y, each.who, ha="left", colour=ink, size=9.5, bold=now)
-        page.text(1.75, y, each.code, ha="left", mono=True, size=9, colour=ink)
+        page.text(1.75, y, each.code, ha="left", mono=True, size=style.FINE, colour=ink)
         page.text(5.75, y, str(b.pending), ha="right", size=9.5)
         page.text(6.75, y, f"{b.bytes:,}", ha="right", size=9.5)
         page.text(7.6, y, str(b.phase), ha="right", size=9.5)

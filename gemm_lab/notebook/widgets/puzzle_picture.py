@@ -42,7 +42,7 @@ def banks_of(tile: PuzzleTile, group: int) -> str:
 def _banks(page: Sheet, tile: PuzzleTile, x: float, y: float) -> None:
     cell = WIDE / tile.groups
     for group in range(tile.groups):
-        page.text(x + (group + 0.5) * cell, y, banks_of(tile, group), size=8.5, colour=style.MUTED)
+        page.text(x + (group + 0.5) * cell, y, banks_of(tile, group), size=style.FINE, colour=style.MUTED)
 
 
 def _chunk(page: Sheet, layout: PuzzleLayout, chunk: int, words: str, x: float, y: float) -> None:
@@ -78,7 +78,7 @@ def _queues(page: Sheet, layout: PuzzleLayout, y: float) -> None:
         RIGHT,
         y + tile.rows * TALL + 0.14,
         "row·chunk; one row of the queues is a wavefront",
-        size=9,
+        size=style.FINE,
         ha="left",
         colour=style.MUTED,
     )

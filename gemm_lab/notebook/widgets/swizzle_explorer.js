@@ -1,5 +1,5 @@
 // The swizzle explorer: a tile, a layout, one access of a warp, and the banks that it uses.
-import { addressBits, formula } from "./address_bits.js";
+import { addressBits } from "./address_bits.js";
 import { ACCESSES, ELEMENT_BYTES, makeTile, problem, steps, tileAccess, totals } from "./tile.js";
 import { drawTile, geometry, HEADER, placeAt, tilePointer } from "./tile_canvas.js";
 import { h, listen, oncePerFrame, readTheme, svg, watch } from "./theme.js";
@@ -14,10 +14,10 @@ const WHAT = {
   "row store": "st.shared: each lane one element, side by side along a row",
   "column load": "ld.shared: each lane one element, all of one column",
   "ldmatrix.x1": "ldmatrix.x1: lanes 0–7 name 8 rows of 16 bytes, one 8 × 8 matrix",
-  "ldmatrix.x4": "ldmatrix.x4: 32 lanes name 16 rows of two chunks, a 16 × 16 fragment of A",
+  "ldmatrix.x4": "ldmatrix.x4: 32 lanes name 32 chunks, a 16 × 16 fragment",
   "float4 store": "st.shared.v4: each lane 16 bytes, as a tile is copied in",
-  "cp.async": "cp.async.cg: each lane copies 16 bytes from rows 4,096 bytes apart in global memory",
-  "fragment store": "st.shared: each lane two accumulators of an mma, as an epilogue writes them",
+  "cp.async": "cp.async.cg: each lane copies 16 bytes, from rows 4,096 bytes apart",
+  "fragment store": "st.shared: each lane writes two sums of an mma, as an epilogue does",
 };
 
 // In Python, `layout` is the CSS layout of every widget, so the trait for the tile's layout has another name.
@@ -57,10 +57,12 @@ export function render({ model, el }) {
   const filler = h("div"), scroll = h("div", { class: "gl-scroll" }, h("div", { class: "gl-view" }, tileCanvas, pointer.root), filler);
   const waveTitle = h("div", { class: "gl-title" }, "Wavefronts", h("span", { class: "gl-muted" }));
   const waveCanvas = h("canvas", { role: "img" }), waveFrames = svg("path", { class: "gl-frame" });
-  const waves = h("div", { class: "gl-under" }, waveCanvas, svg("svg", { class: "gl-over", "aria-hidden": "true" }, waveFrames));
-  const bitsOf = h("span", { class: "gl-muted" }), bitsTitle = h("div", { class: "gl-title" }, "The address", bitsOf), bits = h("div", { class: "gl-bits" });
+  const waves = h("div", { class: "gl-scroll gl-low", tabindex: 0, "aria-label": "wavefronts" },
+    h("div", { class: "gl-under" }, waveCanvas, svg("svg", { class: "gl-over", "aria-hidden": "true" }, waveFrames)));
+  const bitsOf = h("span", { class: "gl-muted" }), bitsTitle = h("div", { class: "gl-title" }, "Address", bitsOf), bits = h("div", { class: "gl-bits" });
+  const waveSide = h("div", {}, waveTitle, waves), bitsSide = h("div", {}, bitsTitle, bits);
   const memoryTitle = h("span", { class: "gl-muted" });
-  const root = h("div", { class: "gemm-lab" },
+  const root = h("div", { class: "gemm-lab gl-swizzle" },
     h("div", { class: "gl-controls" }, field("rows", inputs.rows), field("bytes a row", inputs.row_bytes),
       field("element", inputs.element), field("layout", inputs.layout), padding, swizzle, field("access of one warp", inputs.access)),
     h("div", { class: "gl-steps" }, h("button", { "aria-label": "step back", onclick: () => move(-1) }, "‹"), slider,
@@ -70,7 +72,7 @@ export function render({ model, el }) {
     h("div", { class: "gl-heads" },
       h("div", {}, h("div", { class: "gl-title" }, "The tile as you index it", h("span", { class: "gl-muted" }, "row, chunk; number: bank"))),
       h("div", {}, h("div", { class: "gl-title" }, "The same in shared memory", memoryTitle))),
-    scroll, waveTitle, waves, bitsTitle, bits);
+    scroll, h("div", { class: "gl-lower" }, waveSide, bitsSide));
   el.append(root);
 
   // ---- State: for an impossible choice the reason is shown, and the last valid picture stays ----
@@ -162,10 +164,10 @@ export function render({ model, el }) {
   // A sentence that explains the count: how many different words of one bank are needed by one group of lanes.
   function reason() {
     const { phase } = access.schedule;
-    if (access.kind === "cp.async.cg") return "Lanes that move their sectors the same way share a wavefront.";
+    if (access.kind === "cp.async.cg") return "Lanes that move sectors alike share a wavefront.";
     const most = Math.max(...phase.map((number) => phase.filter((other) => other === number).length));
-    if (most === 1) return "In each group of lanes that is served together, no bank is asked for two different words.";
-    return `One group of lanes asks one bank for ${most} different words: ${most} wavefronts, one after the other.`;
+    if (most === 1) return "No bank is asked for two words at once.";
+    return `One bank is asked for ${most} words by one group.`;
   }
 
   // ---- Drawing ----
@@ -181,11 +183,8 @@ export function render({ model, el }) {
 
   const draw = oncePerFrame(() => {
     if (!paint()) return;
-    for (const part of [waveTitle, waves]) part.hidden = !isRevealed();
-    waveTitle.lastChild.textContent = access.kind === "cp.async.cg"
-      ? "one row a wavefront; a pair is a 128-byte line of the source and one of shared memory" : access.schedule.phase.length > access.ideal
-      ? "one row a pass over the banks; red lanes had to wait for another of their group"
-      : "one row a pass over the banks, with the lanes it serves";
+    waveTitle.lastChild.textContent = access.kind === "cp.async.cg" ? "pair: lines of source and shared memory"
+      : access.schedule.phase.length > access.ideal ? "one row a pass over the banks; red: waited" : "one row a pass over the banks";
   });
   const repaint = oncePerFrame(paint);
   const point = oncePerFrame(() => view && showFocus());
@@ -198,7 +197,8 @@ export function render({ model, el }) {
     scroll.style.height = tileCanvas.style.height = `${g.view}px`;
     filler.style.height = `${Math.max(0, g.content + HEADER - g.view)}px`;
     if (moved) keepInSight(g);
-    view = { width, g, scroll: scroll.scrollTop };
+    waveSide.hidden = !isRevealed();
+    view = { width, g, scroll: scroll.scrollTop, waves: waves.clientWidth, bits: bits.clientWidth };
     drawTile(tileCanvas, { tile, access, theme, width, scroll: view.scroll, revealed: isRevealed(), glide });
     drawWaves();
     showFocus();
@@ -206,10 +206,10 @@ export function render({ model, el }) {
   }
 
   function drawWaves() {
-    const key = [access, theme, view.width];
+    const key = [access, theme, view.waves];
     if (!isRevealed() || key.every((value, i) => value === drawn[i])) return;
     drawn = key;
-    spots = drawWavefronts(waveCanvas, { access, banks: tile.banks, theme, width: view.width });
+    spots = drawWavefronts(waveCanvas, { access, banks: tile.banks, theme, width: view.waves });
   }
 
   // Updates everything that depends on the pointer's position: the frames over both canvases, and the address.
@@ -236,10 +236,9 @@ export function render({ model, el }) {
   }
 
   function showBits(lit) {
-    const { row, byte } = focus(), column = Math.floor(byte / tile.elementBytes), { width } = view;
+    const { row, byte } = focus(), column = Math.floor(byte / tile.elementBytes), width = view.bits;
     const place = { row, byte: column * tile.elementBytes }, key = [tile, theme, width];
-    const sum = width < 640 ? `: ${formula(tile, place, tile.plainAddress(row, place.byte))}` : "";
-    bitsOf.textContent = `of row ${row}, column ${column}${hover ? "" : " (selected)"}${servedIn(lit)}${sum}`;
+    bitsOf.textContent = `of row ${row}, column ${column}${servedIn(lit)}`;
     if (key.some((value, i) => value !== address.key[i])) {
       address = { key, ...addressBits({ tile, theme, room: width }) };
       bits.replaceChildren(address.root);

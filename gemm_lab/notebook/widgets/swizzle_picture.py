@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from gemm_lab.model.tile_access import TileAccess
+from gemm_lab.notebook.widgets.bits_picture import HIGH, BitRow
 from gemm_lab.notebook.widgets.colours import bank_colour
 from gemm_lab.notebook.widgets.wavefront_picture import draw_wavefronts, height_of
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
 
-MOST_ROWS, ROW, PANEL, LEFT, RIGHT = 16, 0.185, 3.1, 0.62, 4.6
-BIT = 0.27
+MOST_ROWS, ROW, PANEL, LEFT, RIGHT = 16, 0.19, 3.1, 0.68, 4.6
+LETTER = 0.082  # inches that a letter takes at most
 
 
 def picture(access: TileAccess, selected: tuple[int, int], asked: bool = False) -> Card:
@@ -76,6 +77,11 @@ def _waits(access: TileAccess) -> np.ndarray:
     return np.where(number >= 0, number - first[np.maximum(number, 0)], 0).max(1)
 
 
+def _fits(words: str, width: float) -> bool:
+    """Whether the smallest letters of the words fit into `width` inches."""
+    return LETTER * len(words) < width + 0.02
+
+
 def _covered(access: TileAccess, places, scale: float) -> set[tuple[int, int]]:
     """The cells (row, chunk) of a panel that are covered by the label of a lane."""
     if access.width * scale <= 0.2:
@@ -106,13 +112,13 @@ def _lanes(page: Sheet, access: TileAccess, places, x0: float, y0: float, scale:
             lw=0.8,
             z=4,
         )
-        if width > 0.2:
-            words = f"T{lanes[0]}" if len(lanes) == 1 else f"×{len(lanes)}"
+        words = f"T{lanes[0]}" if len(lanes) == 1 else f"×{len(lanes)}"
+        if _fits(words, width):
             page.text(
                 x0 + byte * scale + width / 2,
                 y0 + (row + 0.5) * ROW,
                 words,
-                size=7.5,
+                size=style.FINE,
                 bold=True,
                 colour="white" if late else style.INK,
             )
@@ -123,17 +129,19 @@ def _tile(page: Sheet, access: TileAccess, rows: range, selected, asked: bool) -
     y0, piece = 1.45, tile.chunk_bytes
     page.text(LEFT - 0.37, 1.06, "The tile as you index it", bold=True, ha="left")
     for byte in range(0, tile.row_bytes, piece):
-        if piece * scale > 0.12:
-            page.text(LEFT + byte * scale, y0 - 0.1, str(byte // piece), size=7.5, colour=style.MUTED, ha="left")
+        if _fits(str(byte // piece), piece * scale):
+            page.text(LEFT + byte * scale, y0 - 0.1, str(byte // piece), size=style.FINE, colour=style.MUTED, ha="left")
 
     def place(lane):
         row = int(access.rows[lane])
         return (row - rows[0], int(access.bytes[lane])) if row in rows else None
 
     covered = _covered(access, place, scale)
-    page.text(LEFT - 0.06, y0 - 0.1, "chunk" if piece == 16 else "column", size=7.5, colour=style.MUTED, ha="right")
+    page.text(
+        LEFT - 0.06, y0 - 0.1, "chunk" if piece == 16 else "column", size=style.FINE, colour=style.MUTED, ha="right"
+    )
     for line, row in enumerate(rows):
-        page.text(LEFT - 0.06, y0 + (line + 0.5) * ROW, str(row), size=7.5, colour=style.MUTED, ha="right")
+        page.text(LEFT - 0.06, y0 + (line + 0.5) * ROW, str(row), size=style.FINE, colour=style.MUTED, ha="right")
         for byte in range(0, tile.row_bytes, piece):
             bank = int(tile.address(row, byte)) // 4 % tile.banks
             page.box(
@@ -146,9 +154,13 @@ def _tile(page: Sheet, access: TileAccess, rows: range, selected, asked: bool) -
                 lw=0.8,
                 radius=0,
             )
-            if piece * scale > 0.17 and (line, byte // piece) not in covered:
+            if _fits(str(bank), piece * scale) and (line, byte // piece) not in covered:
                 page.text(
-                    LEFT + (byte + piece / 2) * scale, y0 + (line + 0.5) * ROW, str(bank), size=7.5, colour=style.MUTED
+                    LEFT + (byte + piece / 2) * scale,
+                    y0 + (line + 0.5) * ROW,
+                    str(bank),
+                    size=style.FINE,
+                    colour=style.MUTED,
                 )
     _lanes(page, access, place, LEFT, y0, scale, asked)
     row, byte = selected
@@ -166,12 +178,12 @@ def _memory(page: Sheet, access: TileAccess, lines: range, selected, asked: bool
         return (line - lines[0], at) if line in lines else None
 
     covered = _covered(access, place, scale)
-    page.text(RIGHT - 0.06, y0 - 0.1, "bank", size=7.5, colour=style.MUTED, ha="right")
+    page.text(RIGHT - 0.06, y0 - 0.1, "bank", size=style.FINE, colour=style.MUTED, ha="right")
     for at in range(0, line_bytes, piece):
-        page.text(RIGHT + at * scale, y0 - 0.1, str(at // 4), size=7.5, colour=style.MUTED, ha="left")
+        page.text(RIGHT + at * scale, y0 - 0.1, str(at // 4), size=style.FINE, colour=style.MUTED, ha="left")
     for number, line in enumerate(lines):
         y = y0 + number * ROW
-        page.text(RIGHT - 0.06, y + ROW / 2, str(line), size=7.5, colour=style.MUTED, ha="right")
+        page.text(RIGHT - 0.06, y + ROW / 2, str(line), size=style.FINE, colour=style.MUTED, ha="right")
         for at in range(0, line_bytes, piece):
             address = line * line_bytes + at
             if address >= tile.size_bytes:
@@ -181,8 +193,8 @@ def _memory(page: Sheet, access: TileAccess, lines: range, selected, asked: bool
             page.box(RIGHT + at * scale, y, piece * scale, ROW, fill=fill, edge="white", lw=0.8, radius=0)
             whole = row >= 0 and tile.place(address + piece - 1)[0] == row
             words = f"{row}·{byte // piece}" if whole else "" if row >= 0 else "pad"
-            words = "" if (number, at // piece) in covered else words
-            page.text(RIGHT + (at + piece / 2) * scale, y + ROW / 2, words, size=7.5, colour=style.MUTED)
+            words = "" if (number, at // piece) in covered or not _fits(words, piece * scale) else words
+            page.text(RIGHT + (at + piece / 2) * scale, y + ROW / 2, words, size=style.FINE, colour=style.MUTED)
     _lanes(page, access, place, RIGHT, y0, scale, asked)
     line, at = divmod(int(tile.address(selected[0], selected[1] // piece * piece)), line_bytes)
     if line in lines:
@@ -198,81 +210,43 @@ def _bits(page: Sheet, access: TileAccess, selected, top: float) -> None:
     tile, swizzle = access.layout, access.layout.swizzle
     row, byte = selected[0], selected[1] // tile.element_bytes * tile.element_bytes
     plain, address = int(tile.plain_address(row, byte)), int(tile.address(row, byte))
-    count, x0 = max((tile.size_bytes - 1).bit_length(), 10), 1.55
     swizzle = swizzle if swizzle and swizzle.bits else None
-    x, high = lambda bit: x0 + (count - 1 - bit) * BIT, 0.24
+    bits = BitRow(page, 1.55, max((tile.size_bytes - 1).bit_length(), 10))
     page.text(0.25, top - 0.12, f"The address of row {row}, column {byte // tile.element_bytes}", bold=True, ha="left")
-
-    def boxes(value, y, fill, strong):
-        for bit in range(count):
-            page.box(
-                x(bit) + 0.015,
-                y,
-                BIT - 0.03,
-                high,
-                fill=fill(bit),
-                edge=style.INK if strong(bit) else style.RULE,
-                lw=1.4 if strong(bit) else 0.8,
-                radius=0.03,
-            )
-            page.text(x(bit) + BIT / 2, y + high / 2, str(value >> bit & 1), mono=True, size=9, bold=bool(strong(bit)))
-
+    beside = {"size": style.FINE, "colour": style.MUTED}
     top += 0.22
-    for bit in range(count):
-        page.text(x(bit) + BIT / 2, top - 0.1, str(bit), size=7.5, colour=style.MUTED)
+    bits.numbers(top - 0.1)
     boxed = tile.layout.startswith("tma") and tile.row_bytes > tile.row_stride
     words = f"box {byte // tile.row_stride}: = {plain}" if boxed else f"{row} × {tile.row_stride} + {byte} = {plain}"
     bottom = top
     if swizzle:
-        bottom = top + high + 0.2 + swizzle.bits * 0.2
-        boxes(
+        bottom = top + HIGH + 0.2 + swizzle.bits * 0.2
+        bits.boxes(
             plain,
             top,
             lambda bit: "#BCD7F5" if swizzle.source >> bit & 1 else style.PAPER,
             lambda bit: swizzle.source >> bit & 1,
         )
-        page.text(x0 - 0.1, top + high / 2, "row and column", ha="right", colour=style.MUTED, size=9)
-        page.text(x(0) + BIT + 0.1, top + high / 2, words, ha="left", colour=style.MUTED, size=9)
+        page.text(bits.left - 0.1, top + HIGH / 2, "row and column", ha="right", **beside)
+        page.text(bits.right + 0.1, top + HIGH / 2, words, ha="left", **beside)
         words = f"= {address}"
-        for number, bit in enumerate(b for b in range(count) if swizzle.mask >> b & 1):
-            source, level = bit + swizzle.shift, top + high + 0.14 + number * 0.2
-            on = plain >> source & 1
-            look = {"colour": style.INK if on else style.RULE, "lw": 1.8 if on else 1.2}
-            px, fx = x(bit) + BIT / 2, x(source) + BIT / 2
-            page.line((fx, top + high), (fx, level), (px, level), **look)
-            page.line((px, top + high), (px, bottom), **look)
-            page.text(px, level, "⊕", size=13, colour=look["colour"], va="center")
+        for number, bit in enumerate(b for b in range(bits.count) if swizzle.mask >> b & 1):
+            source, level = bit + swizzle.shift, top + HIGH + 0.14 + number * 0.2
+            bits.xor(source, bit, top + HIGH, level, bottom, bool(plain >> source & 1))
         low, ones = swizzle.base + max(-swizzle.shift, 0), (1 << swizzle.bits) - 1
         before, taken, after = plain >> low & ones, plain >> (low + swizzle.shift) & ones, address >> low & ones
-        page.text(
-            x(0) + BIT + 0.1,
-            (top + high + bottom) / 2,
-            f"{before} XOR {taken} = {after}",
-            ha="left",
-            size=9,
-            colour=style.MUTED,
-        )
+        told = f"{before} XOR {taken} = {after}"
+        page.text(bits.right + 0.1, (top + HIGH + bottom) / 2, told, ha="left", **beside)
     fill = bank_colour(address // 4 % tile.banks, tile.banks, vivid=True)
     bank_bits = tile.banks.bit_length() - 1
-    boxes(
+    bits.boxes(
         address,
         bottom,
         lambda bit: fill if 2 <= bit < 2 + bank_bits else style.PAPER,
         lambda bit: swizzle and swizzle.mask >> bit & 1 and (plain ^ address) >> bit & 1,
     )
-    page.text(x0 - 0.1, bottom + high / 2, "address", ha="right", colour=style.MUTED, size=9)
-    page.text(x(0) + BIT + 0.1, bottom + high / 2, words, ha="left", colour=style.MUTED, size=9)
-    for high_bit, low_bit, said in (
-        (count - 1, 2 + bank_bits, f"line {address // tile.line_bytes}"),
-        (1 + bank_bits, 2, f"bank {address // 4 % tile.banks}"),
-        (1, 0, "byte"),
-    ):
-        y = bottom + high + 0.06
-        page.line(
-            (x(high_bit) + 0.03, y),
-            (x(high_bit) + 0.03, y + 0.05),
-            (x(low_bit) + BIT - 0.03, y + 0.05),
-            (x(low_bit) + BIT - 0.03, y),
-            colour=style.MUTED,
-        )
-        page.text((x(high_bit) + x(low_bit) + BIT) / 2, y + 0.17, said, size=9, bold=said.startswith("bank"))
+    page.text(bits.left - 0.1, bottom + HIGH / 2, "address", ha="right", **beside)
+    page.text(bits.right + 0.1, bottom + HIGH / 2, words, ha="left", **beside)
+    bits.name(bits.count - 1, 2 + bank_bits, bottom + HIGH, f"line {address // tile.line_bytes}")
+    bits.name(1 + bank_bits, 2, bottom + HIGH, f"bank {address // 4 % tile.banks}", bold=True)
+    bits.name(1, 0, bottom + HIGH, "byte")

@@ -2,7 +2,8 @@
 import { bankColour, prepare, svg } from "./theme.js";
 
 export const HEADER = 20;
-const GUTTER = 34, GAP = 34;
+const GUTTER = 41, GAP = 28;
+const VIEW = 224; // pixels of the rows that are seen at once; the others are reached by scrolling
 
 // Positions and sizes of the parts of the drawing, for a width in pixels.
 export function geometry(tile, width) {
@@ -10,11 +11,11 @@ export function geometry(tile, width) {
   const most = tile.banks === 4 ? 62 : 16; // the largest width of a word in pixels
   const memoryScale = Math.min(panel / tile.lineBytes, most / 4);
   const lines = Math.ceil(tile.size / tile.lineBytes), longest = Math.max(tile.rows, lines);
-  const rowHeight = tile.banks === 4 ? 30 : longest <= 16 ? 20 : 16;
+  const rowHeight = tile.banks === 4 ? 26 : longest <= 8 ? 20 : 14;
   return {
     rowHeight, lines, tileX: GUTTER, tileScale: Math.min(panel / tile.rowBytes, memoryScale),
     memoryX: GUTTER + panel + GAP + GUTTER, memoryScale, panel, content: longest * rowHeight,
-    view: Math.min(longest, Math.max(8, Math.floor(384 / rowHeight))) * rowHeight + HEADER,
+    view: Math.min(longest, Math.max(8, Math.floor(VIEW / rowHeight))) * rowHeight + HEADER,
   };
 }
 
@@ -114,7 +115,7 @@ function drawPanels(canvas, g, { tile, access, theme, width, scroll, revealed, g
       }
       if (left > 17) middle(bank(tile.address(row, byte)), x, left - 1, row, small, theme.muted);
     }
-    if (g.rowHeight >= 14) label(row, g.tileX, row);
+    label(row, g.tileX, row);
   }
   for (let line = from; line < Math.min(to, g.lines); line++) {
     for (let at = 0; at < tile.lineBytes; at += piece) {

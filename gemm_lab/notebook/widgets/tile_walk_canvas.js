@@ -5,7 +5,20 @@ export const LEGEND = [[1, "in shared memory"], [2, "read by a warp"], [3, "in r
 export const COLOURS = ["#0072b2", "#e69f00", "#009e73"];
 const SHARED = "#b04a93", LIT = "#f0e442", FONT = "600 14px ";
 
-export function drawWalk(context, { state, theme, cell, gap, size: [m, n, k] }) {
+// A picture with a pixel for each element, as opaque as `amount` says. Drawn enlarged, it costs one call for a matrix.
+function shaded(sheets, matrix, rows, cols, amount) {
+  const kept = sheets[matrix], same = kept && kept.data.width === cols && kept.data.height === rows;
+  const sheet = same ? kept : (sheets[matrix] = { canvas: new OffscreenCanvas(cols, rows), data: new ImageData(cols, rows) });
+  const { data } = sheet.data, colour = [1, 3, 5].map((at) => parseInt(COLOURS[matrix].slice(at, at + 2), 16));
+  for (let at = 0; at < rows * cols; at++) {
+    if (!same) data.set(colour, 4 * at);
+    data[4 * at + 3] = 255 * (0.07 + 0.93 * amount(at));
+  }
+  sheet.canvas.getContext("2d").putImageData(sheet.data, 0, 0);
+  return sheet.canvas;
+}
+
+export function drawWalk(context, { state, theme, cell, gap, size: [m, n, k], sheets }) {
   const left = k * cell + gap, top = k * cell + gap;
   const corners = [[1, top], [left, 1], [left, top]], shapes = [[m, k], [k, n], [m, n]];
   const most = Math.log2(1 + Math.max(m, n));
@@ -14,15 +27,14 @@ export function drawWalk(context, { state, theme, cell, gap, size: [m, n, k] }) 
     (at) => (0.9 * Math.log2(1 + state.reads[1][at])) / most,
     (at) => (0.65 * state.products[at]) / k + 0.2 * state.stored[at],
   ];
+  context.imageSmoothingEnabled = false;
   corners.forEach(([x, y], matrix) => {
     const [rows, cols] = shapes[matrix];
-    context.fillStyle = COLOURS[matrix];
-    for (let i = 0; i < rows; i++)
-      for (let j = 0; j < cols; j++) {
-        context.globalAlpha = 0.07 + 0.93 * amount[matrix](i * cols + j);
-        context.fillRect(x + j * cell, y + i * cell, cell - (cell > 4 ? 1 : 0), cell - (cell > 4 ? 1 : 0));
-      }
-    context.globalAlpha = 1;
+    context.drawImage(shaded(sheets, matrix, rows, cols, amount[matrix]), x, y, cols * cell, rows * cell);
+    if (cell > 4) {
+      for (let i = 1; i <= rows; i++) context.clearRect(x, y + i * cell - 1, cols * cell, 1);
+      for (let j = 1; j <= cols; j++) context.clearRect(x + j * cell - 1, y, 1, rows * cell);
+    }
     context.strokeStyle = theme.rule;
     context.lineWidth = 1;
     context.strokeRect(x - 0.5, y - 0.5, cols * cell, rows * cell);

@@ -11,7 +11,7 @@ const same = (a, b) => a.start === b.start && a.length === b.length && a.step ==
 export function empty([m, n, k]) {
   return {
     size: [m, n, k], held: [null, [null, null], [null, null], [null, null]], counters: [0, 0, 0, 0], line: 0, now: null,
-    reads: [new Int32Array(m * k), new Int32Array(k * n)], products: new Int32Array(m * n), stored: new Uint8Array(m * n),
+    reads: [new Int32Array(m * k), new Int32Array(k * n)], most: [0, 0], products: new Int32Array(m * n), stored: new Uint8Array(m * n),
   };
 }
 
@@ -27,14 +27,15 @@ export function advance(state, raw) {
   state.line = line;
   state.now = { kind, matrix, level, rows, cols, k };
   state.counters = raw.slice(11, 15);
+  const read = (which, i, j) => (state.most[which] = Math.max(state.most[which], ++state.reads[which][i * widths[which] + j]));
   for (let at = 15; at < raw.length; at += 4)
-    if (raw[at + 1] === 0) state.reads[raw[at]][raw[at + 2] * widths[raw[at]] + raw[at + 3]]++;
+    if (raw[at + 1] === 0) read(raw[at], raw[at + 2], raw[at + 3]);
   if (kind === COPY) {
     for (let deeper = level + 2; deeper < 4; deeper++) state.held[deeper] = [null, null];
     const pair = state.held[level + 1];
     pair[matrix] = [rows, cols];
     if (pair[0] && pair[1] && !same(pair[0][1], pair[1][0])) pair[1 - matrix] = null;
-    if (level === 0) each(rows, cols, (i, j) => state.reads[matrix][i * widths[matrix] + j]++);
+    if (level === 0) each(rows, cols, (i, j) => read(matrix, i, j));
   } else if (kind === MULTIPLY) each(rows, cols, (i, j) => state.products[i * n + j]++);
   else each(rows, cols, (i, j) => (state.stored[i * n + j] = 1));
 }

@@ -8,20 +8,28 @@ const COUNTERS = ["DRAM", "shared memory", "registers", "multiply-adds"];
 
 export function render({ model, el }) {
   let theme, timer = null, state = null, number = -1, stops = [];
+  const sheets = []; // the shades of A, B and D, a pixel for each element
   const get = (name) => model.get(name);
-  const set = (name, value) => (model.set(name, value), model.save_changes());
+  const set = (name, value, keep = true) => (model.set(name, value), keep && model.save_changes());
   const comma = (n) => n.toLocaleString("en");
+  // Words that change with the step. They are written only where they differ, so that a frame touches few nodes.
+  const word = () => document.createTextNode("");
+  const write = (node, words) => node.data === words || (node.data = words);
 
   const pace = h("select", { "aria-label": "pace", onchange: (event) => set("pace", event.target.value) });
   const slider = h("input", { type: "range", min: 0, "aria-label": "moment", oninput: (event) => go(Number(event.target.value)) });
-  const where = h("span", { class: "gl-where" });
+  const place = word(), where = h("span", { class: "gl-where" }, place);
   const play = h("button", { class: "gl-main", onclick: () => (timer ? pause() : start()) }, "Play");
   const button = (words, label, act) => h("button", { "aria-label": label, onclick: act }, words);
-  const code = h("code", { class: "gl-code" }), words = h("div", { class: "gl-happens", "aria-live": "polite" });
+  const source = word(), code = h("code", { class: "gl-code" }, source);
+  const happens = word(), words = h("div", { class: "gl-happens", "aria-live": "polite" }, happens);
   const error = h("div", { class: "gl-error", hidden: true });
-  const title = h("code", { class: "gl-opcode" }), fields = h("div", { class: "gl-fields" });
+  const title = h("code", { class: "gl-opcode" }), counters = COUNTERS.map(() => [word(), word()]);
+  const fields = h("div", { class: "gl-fields" }, COUNTERS.map((name, index) => h("div", { class: `gl-box gl-memory${index}` },
+    h("span", { class: "gl-muted" }, name), h("b", {}, counters[index][0]), h("span", { class: "gl-muted" }, counters[index][1]))));
   const canvas = h("canvas", { role: "img", "aria-label": "A, B and D with the tiles that are held" });
-  const legend = h("div", { class: "gl-keys" });
+  const keys = LEGEND.map(([level, name]) => h("span", { class: "gl-key" }, h("i", { class: `gl-swatch${level}` }), name));
+  const reads = word(), legend = h("div", { class: "gl-keys" }, keys, h("span", { class: "gl-end" }, reads));
   const root = h("div", { class: "gemm-lab gl-walk" },
     h("div", { class: "gl-steps" }, title, h("span", { class: "gl-muted gl-end" }, get("size").slice(0, 2).join(" × "), ` with k = ${get("size")[2]}`)),
     error, code, words, fields, canvas, legend,
@@ -40,8 +48,8 @@ export function render({ model, el }) {
     return low;
   }
 
-  function go(stop) {
-    set("step", stops[Math.max(0, Math.min(stop, stops.length - 1))]);
+  function go(stop, keep = true) {
+    set("step", stops[Math.max(0, Math.min(stop, stops.length - 1))], keep);
   }
 
   function start() {
@@ -50,14 +58,16 @@ export function render({ model, el }) {
     play.textContent = "Pause";
     timer = setInterval(() => {
       if (!root.isConnected || at() === stops.length - 1) pause();
-      else go(at() + each);
+      else go(at() + each, false); // Python gets the step when the walk pauses
     }, Math.min(SLOWEST_MS, Math.max(QUICKEST_MS, PLAY_MS / stops.length)));
   }
 
   function pause() {
+    if (timer === null) return;
     clearInterval(timer);
     timer = null;
     play.textContent = "Play";
+    model.save_changes();
   }
 
   function build() {
@@ -77,21 +87,22 @@ export function render({ model, el }) {
     const steps = get("steps"), target = Math.min(get("step"), steps.length - 1), size = get("size");
     if (!state || target < number) [state, number] = [empty(size), -1];
     while (number < target) advance(state, steps[++number]);
-    const [products, all] = [state.counters[3], size[0] * size[1] * size[2]];
+    const [products, all] = [state.counters[3], size[0] * size[1] * size[2]], { now } = state;
     slider.value = at();
     slider.setAttribute("aria-valuetext", `step ${target}`);
-    where.textContent = `step ${comma(target)} of ${comma(steps.length - 1)}`;
-    code.textContent = get("lines")[state.line];
-    words.textContent = says(state.now);
-    fields.replaceChildren(...COUNTERS.map((name, index) => {
+    write(place, `step ${comma(target)} of ${comma(steps.length - 1)}`);
+    write(source, get("lines")[state.line]);
+    write(happens, says(now));
+    counters.forEach(([count, more], index) => {
       const counter = state.counters[index];
-      const more = index === 3 ? `of ${comma(all)}` : products ? `${(counter / products).toFixed(2)} a multiply-add` : "";
-      return h("div", { class: `gl-box gl-memory${index}` }, h("span", { class: "gl-muted" }, name), h("b", {}, comma(counter)), h("span", { class: "gl-muted" }, more));
-    }));
-    const shown = LEGEND.filter(([level]) => level === "needed" ? state.now.kind === WRITE : state.now.kind !== WRITE && (outputAt(state, level) || (level === 3 && state.now.kind === MULTIPLY)));
-    const most = (values) => values.reduce((high, value) => Math.max(high, value), 0);
-    legend.replaceChildren(...shown.map(([level, name]) => h("span", { class: "gl-key" }, h("i", { class: `gl-swatch${level}` }), name)),
-      h("span", { class: "gl-end" }, `read from DRAM: A up to ${most(state.reads[0])} times, B up to ${most(state.reads[1])} times`));
+      write(count, comma(counter));
+      write(more, index === 3 ? `of ${comma(all)}` : products ? `${(counter / products).toFixed(2)} a multiply-add` : "");
+    });
+    LEGEND.forEach(([level], index) => {
+      const held = outputAt(state, level) || (level === 3 && now.kind === MULTIPLY), shown = level === "needed" ? now.kind === WRITE : now.kind !== WRITE && held;
+      if (keys[index].hidden === !!shown) keys[index].hidden = !shown;
+    });
+    write(reads, `read from DRAM: A up to ${state.most[0]} times, B up to ${state.most[1]} times`);
     draw();
   }
 
@@ -101,7 +112,7 @@ export function render({ model, el }) {
     const [m, n, k] = get("size"), gap = 14, names = 34, width = Math.max(root.clientWidth - 34, 280);
     const cell = Math.max(2, Math.min(22, Math.floor(Math.min((width - gap - names) / (n + k), (MOST_HEIGHT - gap) / (m + k)))));
     const [wide, high] = [(n + k) * cell + gap + names, (m + k) * cell + gap + 2];
-    drawWalk(prepare(canvas, wide, high), { state, theme, cell, gap, size: [m, n, k] });
+    drawWalk(prepare(canvas, wide, high), { state, theme, cell, gap, size: [m, n, k], sheets });
   });
 
   const heard = { steps: () => ((state = null), build()), pace: build, step: show };

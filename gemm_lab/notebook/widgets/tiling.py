@@ -21,9 +21,11 @@ from gpu_simulator.hardware.data_sheets import GPUS, Gpu, gpu
 
 ELEMENT_BYTES = 2  # FP16
 TENSOR_MEMORY = 128 * 512  # 32-bit cells of an SM: lanes times columns (PTX ISA, tensor memory)
-TILES, DEPTHS = (32, 64, 128, 256, 512), (8, 16, 32, 64, 128)
+# What the sliders can be set to. The sides are multiples of 16, the rows of an mma, and closer where most tiles are.
+TILES = (*range(16, 257, 16), 320, 384, 448, 512)
+DEPTHS = (8, 16, 24, 32, 48, 64, 96, 128)
 MEMORIES = ("DRAM", "L2")  # the memories from which a block tile is read
-WARP_TILES, STAGES = (16, 32, 64, 128), (1, 2, 3, 4, 5, 6)
+WARP_TILES, STAGES = (16, 32, 48, 64, 96, 128), (1, 2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def resource_words(found: TileResources) -> str:
     if found.refusal:
         return " ".join([*parts, f"It does not start. {found.refusal}"])
     room = found.occupancy
-    parts.append(f"At most {room.blocks} block{'s' * (room.blocks != 1)} on an SM (limit: {room.binding}).")
+    parts.append(f"At most {room.blocks} block{'s' * (room.blocks != 1)} on an SM ({room.limit}).")
     if "shared memory" in found.bounds:
         parts.append(
             f"A warp tile does {found.warp_intensity:.1f} FLOP for each byte of shared memory: at most "

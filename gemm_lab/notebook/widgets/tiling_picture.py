@@ -25,7 +25,7 @@ def picture(facts: Any, bars: Sequence[Any]) -> Card:
         (style.B, (x, 0.55, SIDE, K_SIDE)),
         (style.D, (x, y, SIDE, SIDE)),
     ):
-        page.box(*box, fill=style.tint(colour, 0.12), edge=style.RULE, radius=0)
+        page.box(*box, fill=style.tint(colour, 0.2), edge=style.RULE, radius=0)
     deep = min(k * scale, K_SIDE)
     page.box(0.3, y + at_m * scale, K_SIDE, m * scale, fill=style.tint(style.A, 0.35), edge="none", radius=0)
     page.box(0.3, y + at_m * scale, deep, m * scale, fill=style.A, edge="none", radius=0)

@@ -11,6 +11,7 @@ from gemm_lab.plots.style import Card
 
 HEAD, PHASE_GAP = 0.12, 0.07
 MOST_LINES, LEFT, RIGHT = 32, 1.2, 0.25
+LABEL = 0.16  # least inches of a row with a label
 
 
 def picture(widget) -> Card:
@@ -28,10 +29,10 @@ def picture(widget) -> Card:
     what = "free of conflicts" if free else f"{count / access.ideal:.3g} × the ideal {access.ideal}"
     page.text(2.25, 0.42, what, bold=True, ha="left", colour=style.ink(colour))
     which = f"{widget.title}, warp {widget.warp}, execution {widget.execution + 1} of {len(widget.trace)}"
-    page.text(0.42, 0.69, f"{which}: {access.opcode}", ha="left", colour=style.MUTED, size=8.5)
-    text = line.text.strip()
-    text = text if len(text) < 100 else text[:99] + "…"
-    page.text(0.42, 0.93, f"{line.number}  {text}", ha="left", mono=True, size=8)
+    page.text(0.42, 0.69, f"{which}: {access.opcode}", ha="left", colour=style.MUTED, size=style.FINE)
+    text = f"{line.number}  {line.text.strip()}"
+    text = text if len(text) <= 92 else text[:91] + "…"
+    page.text(0.42, 0.93, text, ha="left", mono=True, size=style.FINE)
     page.text(0.25, 1.38, "Shared memory: the lines that the lanes name", bold=True, ha="left")
     _memory(page, access, lines, 1.75, row)
     page.text(0.25, waves - 0.12, "Wavefronts", bold=True, ha="left")
@@ -42,10 +43,12 @@ def picture(widget) -> Card:
 def _memory(page: Sheet, access, lines, top: float, row: float) -> None:
     width, first = (8 - LEFT - RIGHT) / 32, [access.schedule.phase.index(p) for p in access.schedule.phase]
     for bank in range(0, 32, 4):
-        page.text(LEFT + bank * width, top - 0.1, str(bank), size=7, colour=style.MUTED, ha="left")
+        page.text(LEFT + bank * width, top - 0.11, str(bank), size=style.FINE, colour=style.MUTED, ha="left")
     for number, line in enumerate(lines):
         y = top + number * row
-        page.text(LEFT - 0.07, y + row / 2, f"byte {int(line) * 128:,}", size=7.5, colour=style.MUTED, ha="right")
+        if number % every(row) == 0:
+            words = f"byte {int(line) * 128:,}"
+            page.text(LEFT - 0.07, y + row / 2, words, size=style.FINE, colour=style.MUTED, ha="right")
         for bank in range(0, 32, 4):
             page.box(
                 LEFT + bank * width, y, 4 * width, row - 0.02, fill=bank_colour(bank), edge="white", lw=0.6, radius=0
@@ -60,9 +63,20 @@ def _memory(page: Sheet, access, lines, top: float, row: float) -> None:
             fill = style.CONFLICT if late else bank_colour(address // 4 % 32, vivid=True)
             edge = style.CONFLICT if late else style.INK
             page.box(x, y, w, row - 0.02, fill=fill, edge=edge, lw=0.7, radius=0.02, z=4)
-            if row > 0.12 and w > 0.17:
-                said = f"×{len(lanes)}" if len(lanes) > 1 else f"T{lanes[0]}" if w > 0.24 else str(lanes[0])
-                page.text(x + w / 2, y + row / 2, said, size=7, bold=True, colour="white" if late else style.INK)
+            if row >= LABEL and (said := _lanes_in(w, lanes)):
+                colour = "white" if late else style.INK
+                page.text(x + w / 2, y + row / 2, said, size=style.FINE, bold=True, colour=colour)
+
+
+def every(row: float) -> int:
+    """How many rows of this height, in inches, share one label."""
+    return max(1, int(np.ceil(LABEL / row)))
+
+
+def _lanes_in(width: float, lanes: list[int]) -> str:
+    """The lane of a box, or how many lanes it has, as far as `width` inches are enough for the letters."""
+    said = f"×{len(lanes)}" if len(lanes) > 1 else f"T{lanes[0]}" if width > 0.3 else str(lanes[0])
+    return said if width > 0.1 * len(said) - 0.03 else ""
 
 
 def _plan(phase: tuple[int, ...]) -> tuple[int, float, list[list[int]]]:
@@ -71,7 +85,7 @@ def _plan(phase: tuple[int, ...]) -> tuple[int, float, list[list[int]]]:
     columns = 2 if len(phases) > 1 and len(phase) > 8 else 1
     parts = [phases[column::columns] for column in range(columns)]
     most = max(sum(number in part for number in phase) for part in parts)
-    return columns, float(np.clip(3.2 / most, 0.07, 0.19)), parts
+    return columns, float(np.clip(3.4 / most, 0.07, 0.2)), parts
 
 
 def height_of(phase: tuple[int, ...]) -> float:
@@ -93,8 +107,8 @@ def draw_wavefronts(page: Sheet, access, top: float, banks: int = 32) -> None:
     def first_of(number: int) -> str:
         return f"{part_name} {number}" if several else "first"
 
-    width, left = 7.56 / columns, 0.82 if columns == 1 else 0.68
-    bank_width = (width - left - (0.95 if columns == 1 else 0.4)) / banks
+    width, left = 7.56 / columns, 0.88 if columns == 1 else 0.78
+    bank_width = (width - left - (1.15 if columns == 1 else 0.5)) / banks
     for column, part in enumerate(parts):
         x0, y = 0.22 + column * width + left, top + HEAD
         for bank in range(banks):
@@ -109,7 +123,7 @@ def draw_wavefronts(page: Sheet, access, top: float, banks: int = 32) -> None:
                 edge="none",
             )
             if bank % 4 == 0 or banks == 4:
-                page.text(x0 + bank * bank_width, top - 0.05, str(bank), size=7, colour=style.MUTED, ha="left")
+                page.text(x0 + bank * bank_width, top - 0.06, str(bank), size=style.FINE, colour=style.MUTED, ha="left")
         for phase in part:
             numbers = [n for n, other in enumerate(schedule.phase) if other == phase]
             for turn, number in enumerate(numbers):
@@ -117,12 +131,14 @@ def draw_wavefronts(page: Sheet, access, top: float, banks: int = 32) -> None:
                 fill, edge = ("#FDEEE4", style.CONFLICT) if late else ("#F1F3F5", style.RULE)
                 page.box(x0, y, banks * bank_width, row - 0.025, fill=fill, edge=edge, lw=0.3, radius=0)
                 bytes_ = _runs(page, access, number, late, x0, y, row, bank_width, banks)
-                if row > 0.1:
+                if turn % every(row) == 0:
                     name = f"waited {turn}" if late else first_of(phase) if turn == 0 else "again"
                     colour = style.ink(style.CONFLICT) if late else style.MUTED
-                    page.text(x0 - 0.07, y + row / 2, name, size=7.5, colour=colour, ha="right", bold=late)
+                    page.text(x0 - 0.07, y + row / 2, name, size=style.FINE, colour=colour, ha="right", bold=late)
                     said = f"{bytes_} of {banks * 4} bytes" if columns == 1 else f"{bytes_} B"
-                    page.text(x0 + banks * bank_width + 0.07, y + row / 2, said, size=7.5, colour=colour, ha="left")
+                    page.text(
+                        x0 + banks * bank_width + 0.07, y + row / 2, said, size=style.FINE, colour=colour, ha="left"
+                    )
                 y += row
             y += PHASE_GAP
 
@@ -145,15 +161,8 @@ def _runs(page, access, number, late, x0, y, row, bank_width, banks) -> int:
         fill = style.CONFLICT if late else bank_colour(word % banks, banks, vivid=True)
         x, w = x0 + word % banks * bank_width, count * bank_width - 0.01
         page.box(x, y, w, row - 0.025, fill=fill, edge="none", lw=0, radius=0.02, z=3)
-        if row > 0.1 and w > 0.11:
-            said = f"×{len(lanes)}" if len(lanes) > 1 else f"T{lanes[0]}" if w > 0.24 else str(lanes[0])
-            page.text(
-                x + w / 2,
-                y + row / 2 - 0.01,
-                said,
-                size=7.5 if w > 0.24 else 6,
-                bold=True,
-                colour="white" if late else style.INK,
-            )
+        if row >= LABEL and (said := _lanes_in(w, lanes)):
+            colour = "white" if late else style.INK
+            page.text(x + w / 2, y + row / 2 - 0.01, said, size=style.FINE, bold=True, colour=colour)
         at += count
     return 4 * len(words)

@@ -7,13 +7,13 @@ import { drawFragment, drawWarp } from "./zoom_tiles.js";
 import { drawBank, drawBits } from "./zoom_words.js";
 
 const DRAW = [drawDram, drawBlock, drawWarp, drawFragment, drawBank, drawBits];
-const PLAY_MS = 170, ZOOM_MS = 650, HIGH = 556, SIDE_BY_SIDE = 900;
+const PLAY_MS = 170, ZOOM_MS = 650, HIGH = 556, SIDE_BY_SIDE = 900, CODE_TOP = 4;
 const ease = (t) => t * t * (3 - 2 * t), ramp = (t, from, to) => ease(Math.min(Math.max((t - from) / (to - from), 0), 1));
 
 export function render({ model, el }) {
   const get = (name) => model.get(name), put = (name, value) => (model.set(name, value), model.save_changes());
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  let state, theme, timer = null, waiting = false, W = 0, H = 0, ratio = 1, hits = [], anchor = null, shownScene = null;
+  let state, theme, timer = null, waiting = false, W = 0, H = 0, ratio = 1, hits = [], anchor = null, shownScene = null, litRow = null, lineHigh = 0, codeHigh = 0, sentence = "";
   const snapshots = new Map();
   let z = Math.max(LEVELS.indexOf(get("level")), 0), from = z, to = z, began = 0, wheel = 0;
 
@@ -29,7 +29,7 @@ export function render({ model, el }) {
   const warp = h("select", { "aria-label": "warp", onchange: (event) => (pause(), put("warp", Number(event.target.value))) });
   const slider = h("input", { type: "range", min: 0, "aria-label": "step", oninput: (event) => (pause(), seek(Number(event.target.value))) });
   const play = h("button", { class: "gl-main", onclick: () => (timer ? pause() : start()) }, "Play");
-  const says = h("div", { class: "gl-says", "aria-live": "polite" }), code = h("div", { class: "gl-source", tabindex: 0, role: "region", "aria-label": "source of the kernel" });
+  const said = document.createTextNode(""), says = h("div", { class: "gl-says", "aria-live": "polite" }, said), code = h("div", { class: "gl-source", tabindex: 0, role: "region", "aria-label": "source of the kernel" });
   const title = h("span", { class: "gl-muted gl-end gl-zoom-title" });
   const field = (words, input) => h("label", { class: "gl-row" }, h("span", { class: "gl-muted" }, words), input);
   const button = (words, label, act) => h("button", { "aria-label": label, onclick: act }, words);
@@ -54,7 +54,7 @@ export function render({ model, el }) {
     if (still.matches) z = from = to;
     model.set("level", LEVELS[wanted]);
     model.save_changes();
-    words();
+    marks();
     draw();
   }
 
@@ -174,6 +174,7 @@ export function render({ model, el }) {
     canvas.style.height = `${H}px`;
     code.style.height = beside ? `${H}px` : "62px";
     code.style.width = beside ? `${inner - W - 10}px` : "auto";
+    [lineHigh, codeHigh] = [code.firstChild?.offsetHeight ?? 0, code.clientHeight];
     follow();
   }
 
@@ -235,25 +236,34 @@ export function render({ model, el }) {
 
   // ---- Words ----
 
+  // All lines of the source have the same height, so a step needs no layout to find its line.
   function follow() {
-    const own = state.step(get("step")), row = code.children[own.line];
-    code.querySelector(".gl-now")?.classList.remove("gl-now");
-    if (!row) return;
-    row.classList.add("gl-now");
-    code.scrollTop = Math.max(row.offsetTop - code.clientHeight / 2 + row.offsetHeight / 2, 0);
+    const { line } = state.step(get("step")), row = code.children[line];
+    if (row !== litRow) {
+      litRow?.classList.remove("gl-now");
+      row?.classList.add("gl-now");
+      litRow = row;
+    }
+    if (row) code.scrollTop = Math.max(CODE_TOP + (line + 0.5) * lineHigh - codeHigh / 2, 0);
   }
 
   function words() {
-    const step = get("step"), own = state.step(step), { total, lines, why } = state.scene, n = (value) => value.toLocaleString("en");
+    const step = get("step"), own = state.step(step), { total, lines } = state.scene, n = (value) => value.toLocaleString("en");
     const cut = total > state.count ? ` (the first ${n(state.count)} of ${n(total)} are shown)` : "";
     const place = own.line >= 0 ? `, line ${lines[own.line][0]}` : "";
-    const sentence = `Step ${n(step + 1)} of ${n(state.count)}${cut}${place}: ${own.says}.`;
-    says.textContent = sentence;
+    sentence = `Step ${n(step + 1)} of ${n(state.count)}${cut}${place}: ${own.says}.`;
+    if (said.data !== sentence) said.data = sentence;
     slider.setAttribute("aria-valuetext", sentence);
-    canvas.setAttribute("aria-label", `${TITLES[LEVELS[to]]}. ${why[LEVELS[to]] ?? sentence}`);
+    describe();
+  }
+
+  const describe = () => canvas.setAttribute("aria-label", `${TITLES[LEVELS[to]]}. ${state.scene.why[LEVELS[to]] ?? sentence}`);
+
+  function marks() {
     tabs.forEach((tab, at) => (tab.setAttribute("aria-pressed", at === to), tab.classList.toggle("gl-on", at === to)));
     zoomIn.disabled = to === LEVELS.length - 1;
     zoomOut.disabled = to === 0;
+    if (state) describe();
   }
 
   function moved() {
@@ -271,9 +281,11 @@ export function render({ model, el }) {
       state = decode(shownScene);
       const list = shownScene.lines.map(([at, text]) => h("div", {}, h("span", { class: "gl-muted" }, `${at}`), text || " "));
       code.replaceChildren(...list);
+      lineHigh = list[0]?.offsetHeight ?? 0;
     }
     slider.max = last();
     choices();
+    marks();
     moved();
   }
 

@@ -6,12 +6,15 @@ lab.zoom(level="bank")                                 a small product of t4/03_
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import traitlets
 
 from gemm_lab.lab import Run, kernel
 from gemm_lab.notebook.widgets.modules import css, esm
 from gemm_lab.notebook.widgets.picture import PicturedWidget
 from gemm_lab.notebook.widgets.shared_accesses import SharedAccess
+from gemm_lab.notebook.widgets.zoom_events import Event
 from gemm_lab.notebook.widgets.zoom_scene import ALL_WARPS, Scene
 from gemm_lab.notebook.widgets.zoom_text import LEVELS
 from gpu_simulator.argument_checks import as_whole, checked, shown
@@ -63,6 +66,20 @@ class Zoom(PicturedWidget):
         self._ready = True
         self._hand_over()
         self.step = self._first_step(line)
+
+    def _shown_at_level(self, event: Event) -> bool:
+        """Whether the level shows this event itself, and not one that is near to it."""
+        if self.level == "fragment":
+            return event.what == "mma"
+        return self.level not in ("bank", "bits") or event.shared is not None
+
+    def _changed_by_xor(self, event: Event) -> bool:
+        """Whether an XOR changes the address of the chosen lane."""
+        address = -1 if event.shared is None else int(event.shared[self.lane])
+        scene = self._recorded(self.block)
+        matrix = None if event.source is None or address < 0 else scene.matrix_at(event.source[[self.lane]])
+        layout = scene.layouts.get(matrix.name) if matrix else None
+        return layout is not None and any(address - layout["base"] >> start & 1 for start, _ in layout["xor"])
 
     # ---- What may be chosen ----
 
@@ -144,12 +161,15 @@ class Zoom(PicturedWidget):
         return warp if any(warp in (ALL_WARPS, event.warp) for event in found) else found[0].warp
 
     def _first_step(self, line: int | None) -> int:
-        if line is None:
-            return 0
+        """The first step of a line, or without one the first that the level shows."""
         scene, count = self._recorded(self.block), len(self.scene["events"]["what"])
-        wanted = set(map(id, self._events_at(scene, line)))
-        steps = [step for step, (_, event) in enumerate(scene.events(self.warp)[:count]) if id(event) in wanted]
-        return steps[0] if steps else 0
+        events = [event for _, event in scene.events(self.warp)[:count]]
+        ways = [self._changed_by_xor] * (self.level == "bits") + [self._shown_at_level]
+        if line is not None:
+            wanted = set(map(id, self._events_at(scene, line)))
+            ways = [lambda event: id(event) in wanted]
+        found = (step for fits in ways for step, event in enumerate(events) if fits(event))
+        return next(found, 0)
 
     # ---- What it shows ----
 
@@ -158,20 +178,26 @@ class Zoom(PicturedWidget):
         """The recorded `Event` of the current step."""
         return self._recorded(self.block).events(self.warp)[self.step][1]
 
+    def nearest(self, fits: Callable[[Event], bool]) -> tuple[int, Event] | None:
+        """(step, event) of the current step if it fits, else of the last one before it, else of the first after it.
+
+        None if no step fits. `fits` is a function of an event.
+        """
+        events = self._recorded(self.block).events(self.warp)[: len(self.scene["events"]["what"])]
+        steps = [*range(self.step, -1, -1), *range(self.step + 1, len(events))]
+        return next(((step, events[step][1]) for step in steps if fits(events[step][1])), None)
+
     @property
     def shared_event(self) -> tuple[int, SharedAccess] | None:
         """(step, access) of the access to shared memory that is nearest to the current step; None if there is none."""
-        scene = self._recorded(self.block)
-        events = scene.events(self.warp)[: len(self.scene["events"]["what"])]
-        steps = [*range(self.step, -1, -1), *range(self.step + 1, len(events))]
-        for step in steps:
-            event = events[step][1]
-            if event.shared is not None:
-                opcode = scene.program.sites[event.site].opcode
-                kind = {"load": "load", "ldmatrix": "ldmatrix", "stmatrix": "ldmatrix"}.get(event.what, "store")
-                kind = ".".join(opcode.split(".")[:3]) if event.what == "copy" else kind
-                return step, SharedAccess(opcode, kind, event.width, event.shared, event.source)
-        return None
+        found = self.nearest(lambda event: event.shared is not None)
+        if found is None:
+            return None
+        step, event = found
+        opcode = self._recorded(self.block).program.sites[event.site].opcode
+        kind = {"load": "load", "ldmatrix": "ldmatrix", "stmatrix": "ldmatrix"}.get(event.what, "store")
+        kind = ".".join(opcode.split(".")[:3]) if event.what == "copy" else kind
+        return step, SharedAccess(opcode, kind, event.width, event.shared, event.source)
 
     @property
     def sentence(self) -> str:
@@ -205,7 +231,7 @@ def zoom(run: Run | None = None, level: str = "block", line: int | None = None, 
            After a run on a GPU, the emulator runs the kernel again at a small size
     level  "dram" (the matrices and their sectors), "block" (block tiles), "warp" (warp tiles and shared memory),
            "fragment" (which lane holds what of an mma), "bank" (the banks and wavefronts), "bits" (one address)
-    line   begin at the first step of this source line
+    line   begin at the first step of this source line; by default at the first step that the level shows
     block, warp  whose steps are shown; warp=-1 for all warps of the block
 
     Raises `LabError` for a level, a line, a block or a warp that does not exist; the message lists those that do.

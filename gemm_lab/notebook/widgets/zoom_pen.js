@@ -1,5 +1,7 @@
 // Words, boxes and pictures on the zoom's canvas, in the pixels of the screen when a level is at rest.
 
+const rows = new Map(); // colours, joined by commas -> a canvas with a pixel of each
+
 export function pen(c, theme) {
   const font = (size, weight, mono) => `${weight} ${size}px ${mono ? '"DejaVu Sans Mono", Menlo, Consolas, monospace' : theme.font}`;
 
@@ -14,7 +16,6 @@ export function pen(c, theme) {
       words += "…";
     }
     c.fillText(words, x, y);
-    return c.measureText(words).width;
   }
 
   // Words over several lines; returns the y below them.
@@ -37,6 +38,18 @@ export function pen(c, theme) {
   }
 
   function box(x, y, w, h, { fill, stroke, line = 1, radius = 0, dash, alpha = 1 } = {}) {
+    if (!radius && !dash && alpha === 1) { // most boxes; one call each
+      if (fill) {
+        c.fillStyle = fill;
+        c.fillRect(x, y, w, h);
+      }
+      if (stroke) {
+        c.lineWidth = line;
+        c.strokeStyle = stroke;
+        c.strokeRect(x, y, w, h);
+      }
+      return;
+    }
     c.save();
     c.globalAlpha *= alpha;
     c.beginPath();
@@ -53,6 +66,20 @@ export function pen(c, theme) {
       c.stroke();
     }
     c.restore();
+  }
+
+  // Boxes side by side, in one colour each, as one picture for the whole row.
+  function row(colours, x, y, w, h) {
+    const key = colours.join();
+    let kept = rows.get(key);
+    if (!kept) {
+      if (rows.size > 200) rows.clear();
+      rows.set(key, (kept = new OffscreenCanvas(colours.length, 1)));
+      const inner = kept.getContext("2d");
+      colours.forEach((colour, at) => ((inner.fillStyle = colour), inner.fillRect(at, 0, 1, 1)));
+    }
+    c.imageSmoothingEnabled = false;
+    c.drawImage(kept, x, y, w, h);
   }
 
   function image(picture, x, y, w, h) {
@@ -72,7 +99,7 @@ export function pen(c, theme) {
     c.restore();
   }
 
-  return { c, theme, text, block, box, image, grid };
+  return { c, theme, text, block, box, row, image, grid };
 }
 
 // Places B above D and A to its left, as in the product, and C to the right of D. sizes: elements of [m, n, k].

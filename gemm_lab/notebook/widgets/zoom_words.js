@@ -3,7 +3,7 @@ import { schedule } from "./banks.js";
 import { bankColour } from "./theme.js";
 import { tints } from "./zoom_state.js";
 
-const TOP = 30;
+const TOP = 30, BANKS = Array.from({ length: 32 }, (_, bank) => bank);
 
 function scheduled(own) {
   own.schedule ??= schedule(own.kind, own.shared, Math.max(own.width, 1), own.shared.map((a) => a >= 0), own.source ?? own.shared);
@@ -19,8 +19,9 @@ export function drawBank(p, { state, step, W, H, lane }) {
   const more = own.waves > own.ideal ? `${own.ideal} would be enough: words of one bank wait for each other (orange).` : "No bank has two different words in one wavefront.";
   p.text(count === own.waves ? more : `${more} The counted ${own.waves} differ from the ${count} drawn here.`, 14, 29, { colour: theme.muted, most: W - 28 });
   const top = TOP + 36, tall = Math.min(20, (H - top - 40) / Math.max(count, 1)), first = phase.map((number) => phase.indexOf(number));
-  for (let bank = 0; bank < 32; bank++) {
-    p.box(left + bank * each + 0.5, top - 6, each - 1, 3, { fill: bankColour(bank, 32, theme.dark, true) });
+  const vivid = BANKS.map((bank) => bankColour(bank, 32, theme.dark, true)), pale = BANKS.map((bank) => bankColour(bank, 32, theme.dark, false));
+  p.row(vivid, left, top - 6, 32 * each, 3);
+  for (const bank of BANKS) {
     if (bank % 4 === 0) p.text(bank, left + bank * each + each / 2, top - 15, { align: "center", colour: theme.muted });
   }
   p.text("bank", left - 8, top - 15, { align: "right", colour: theme.muted });
@@ -42,8 +43,7 @@ export function drawBank(p, { state, step, W, H, lane }) {
   });
   for (const [key, lanes] of drawn) {
     const at = Math.floor(key / 65536), word = key % 65536, x = left + (word % 32) * each, y = top + at * tall, mine = lanes.includes(lane);
-    p.box(x + 0.5, y + 0.5, each - 1, tall - 2, { fill: late(at) ? theme.conflict : bankColour(word % 32, 32, theme.dark, true),
-      stroke: mine ? theme.ink : null, line: 2, radius: 2.5 });
+    p.box(x + 0.5, y + 0.5, each - 1, tall - 2, { fill: late(at) ? theme.conflict : vivid[word % 32], stroke: mine ? theme.ink : null, line: 2 });
     if (tall >= 14 && each >= 15 && lanes.length === 1) p.text(lanes[0], x + each / 2, y + tall / 2,
       { align: "center", weight: mine ? 700 : 400, colour: late(at) && !theme.dark ? "#fff" : "#15181c" });
     if (mine) together = Math.max(together, lanes.length);
@@ -64,12 +64,11 @@ export function drawBank(p, { state, step, W, H, lane }) {
     const turns = new Map();
     for (const key of drawn.keys()) turns.set(key % 65536, late(Math.floor(key / 65536)));
     lines.forEach((line, at) => {
-      for (let bank = 0; bank < 32; bank++) {
-        const again = turns.get(line * 32 + bank);
-        p.box(left + bank * each + 0.5, from + at * row, each - 1, row - 1, { fill: again ? theme.conflict : bankColour(bank, 32, theme.dark, again === false) });
-      }
+      const asked = BANKS.map((bank) => turns.get(line * 32 + bank));
+      p.row(asked.map((again, bank) => (again ? theme.conflict : again === false ? vivid[bank] : pale[bank])), left, from + at * row, 32 * each, row - 1);
       if (at % label === 0) p.text(`line ${line}`, left - 8, from + at * row + row / 2, { align: "right", colour: theme.muted });
     });
+    for (const bank of BANKS.slice(1)) p.box(left + bank * each - 0.5, from, 1, lines.length * row, { fill: theme.paper });
   }
 }
 

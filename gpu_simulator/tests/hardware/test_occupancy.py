@@ -20,8 +20,8 @@ def test_t4_document_shared_memory_decides_both_times(registers, by_registers):
 @pytest.mark.parametrize(
     "key, threads, registers, smem, blocks, binding",
     [
-        ("a100", 256, 32, 0, 8, "registers"),  # 2,048 threads fill the register file exactly
-        ("a100", 1024, 32, 0, 2, "registers"),
+        ("a100", 256, 32, 0, 8, "registers and threads"),  # 2,048 threads fill the register file exactly
+        ("a100", 1024, 32, 0, 2, "registers and threads"),
         ("a100", 1024, 33, 0, 1, "registers"),  # 33 registers are given as 40
         ("a100", 128, 64, 0, 8, "registers"),
         ("a100", 32, 16, 0, 32, "block slots"),
@@ -40,6 +40,16 @@ def test_worked_cases(key, threads, registers, smem, blocks, binding):
     found = occupancy(gpu(key), threads, registers, smem)
     assert (found.blocks, found.binding) == (blocks, binding)
     assert found.warps == blocks * -(-threads // 32)
+
+
+def test_limits_that_tie_are_all_named():
+    found = occupancy(gpu("t4"), threads=256, registers=64, smem_bytes=16 * 1024)
+    assert found.limits == {"block slots": 16, "shared memory": 4, "registers": 4, "threads": 4}
+    assert found.limit == "limits: shared memory, registers and threads"
+    assert found.text.endswith("The limits are shared memory, registers and threads.")
+    one = occupancy(gpu("t4"), 256, 80, 16 * 1024)
+    assert one.limit == "limit: registers" and one.text.endswith("The limit is registers.")
+    assert occupancy(gpu("t4"), 32, 16, 0).binding == "block slots", "memory that is not used limits nothing"
 
 
 def test_the_reserved_kilobyte_begins_with_sm_80():

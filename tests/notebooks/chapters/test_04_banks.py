@@ -16,7 +16,7 @@ from gemm_lab.notebook.puzzles import banks as puzzle_banks
 from gemm_lab.notebook.puzzles.recorded_accesses import recorded_accesses, recorded_kernel
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware import banks
-from tools.figures import bank_columns, half_warps, lines_and_sectors, row_lengths, sector_shift, strides
+from tools.figures import bank_columns, half_warps, row_lengths, sector_shift, strides
 
 LANES = np.arange(32)
 BOOK = nbformat.read(data_dir("notebooks") / "04_banks_and_wavefronts.ipynb", as_version=4)
@@ -164,7 +164,6 @@ def test_the_solution_of_the_puzzle_solves_the_exercise():
 
 def test_pictures_show_what_the_models_count():
     assert [sector_shift.fetched(start) for start in sector_shift.STARTS] == [4, 5]
-    assert lines_and_sectors.touched(64) == (16, 8) and lines_and_sectors.touched(128) == (16, 4)
     assert lab.puzzle("04_bank").solution()(4 * bank_columns.LIT) == bank_columns.LIT % 32 == 1
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+import gemm_lab as lab
 from gemm_lab.notebook.widgets.tiling import TILES, TileExplorer, bars, tile_facts
 from gpu_simulator.errors import LabError
 
@@ -53,13 +54,33 @@ def test_the_bars_have_limits_and_marks():
 
 
 def test_a_choice_changes_what_is_drawn():
-    explorer = TileExplorer(128, 96, 32, "t4")
-    assert 96 in explorer.options["block_n"] and explorer.options["block_m"] == list(TILES)
+    explorer = TileExplorer(128, 88, 32, "t4")
+    assert 88 in explorer.options["block_n"] and explorer.options["block_m"] == list(TILES)
     explorer.block_n, explorer.gpu = 256, "h200"
     assert explorer.facts.block == (128, 256, 32) and explorer.facts.gpu.key == "h200"
     assert explorer.shown["block"] == [128, 256, 32] and "128 × 256 × 32" in explorer.shown["text"]
     assert explorer.choose(block_m=64, block_k=8).block == (64, 256, 8) and explorer.block_m == 64
     assert "warp_m" not in explorer.options
+
+
+def test_the_sliders_reach_the_tile_that_the_exercise_asks_for():
+    """Those of 01_block_tile are found among the steps of the sliders, as multiples of an mma's sides."""
+    options = TileExplorer(256, 128, 64, gpu="t4").options
+    assert {192, 208, 224} <= set(options["block_n"]) and options["block_m"] == options["block_n"] == list(TILES)
+    assert all(side % 16 == 0 for side in TILES) and all(depth % 8 == 0 for depth in options["block_k"])
+    task = lab.exercise("01_block_tile")
+    m, n, k = 256, 192, 32
+    assert m in options["block_m"] and n in options["block_n"] and k in options["block_k"]
+    assert "solved" in repr(task.check(block_m=m, block_n=n, block_k=k))
+    assert "solved" not in repr(task.check(block_m=256, block_n=128, block_k=64))
+
+
+def test_limits_that_tie_are_both_named():
+    explorer = TileExplorer(128, 128, 32, "t4", warp=(64, 32))
+    room = explorer.resources.occupancy
+    assert room.binding.count(" and ") == (list(room.limits.values()).count(room.blocks) > 1)
+    explorer.choose(block_m=64, block_n=64, block_k=32, warp_m=32, warp_n=16)
+    assert explorer.resources.occupancy.limit in explorer.text
 
 
 def test_the_view_needs_no_picture_for_a_change(monkeypatch):
