@@ -233,7 +233,7 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     base, own = run.kernel.unedited(), Work.of(run.report, run.compiled.ptx)
     compiled = base.compile_as_taught()
     rung = _work_of_rung(base, compiled, run)
-    if reason := foreign(own.opcodes, run.compiled.ptx, rung.opcodes, compiled.ptx):
+    if reason := foreign(own.opcodes, run.compiled.ptx, rung.opcodes, compiled.ptx, compiled.threads):
         return reason
     size = f"At {run.m} × {run.n} × {run.k}"
     return (
