@@ -185,6 +185,15 @@ class Bench:
         return times_as_fast(row, base)
 
     @checked
+    def up_to(self, name: str) -> Bench:
+        """The same run without the rungs above `name`. Raises `LabError` if that is no rung of this ladder."""
+        names, last = [k.name for k in self.ladder.spec.kernels], catalog.kernel(name).name
+        if last not in names:
+            raise LabError(f"{last} is no rung of the ladder {self.ladder.name}; its rungs are {', '.join(names)}.")
+        above = names[names.index(last) + 1 :]
+        return replace(self, rows=[row for row in self.rows if row.kernel not in above])
+
+    @checked
     def plot(
         self,
         lit: str | None = None,

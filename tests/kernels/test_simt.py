@@ -12,6 +12,7 @@ from gpu_simulator import compiler
 from gpu_simulator.compiler.main_loop import main_loop
 from gpu_simulator.errors import SizeError
 from gpu_simulator.faults import EmulatorError
+from tools.figures import warp_tiles
 
 WARPED = ("simt/05_warp_tiles", "simt/06_wide_loads", "simt/07_prefetch")
 
@@ -125,6 +126,19 @@ def test_words_that_warps_read_for_one_k():
         read = [access for line in lines for access in run.trace(line, block=0, warp=3)]
         words = {int(at) + byte for access in read for at in access.addresses for byte in range(0, access.width, 4)}
         assert len(words) == 16 * warp
+
+
+@pytest.mark.parametrize(
+    ("name", "owned"), [("simt/04", warp_tiles.owned_04), ("simt/05", warp_tiles.owned_05)], ids=lambda v: str(v)[:7]
+)
+def test_the_picture_shows_what_a_warp_stores(name, owned):
+    run = lab.kernel(name).run(128, k=16, backend="emulator", timed=False)
+    (line,) = {site.line for site in run.report.sites if site.opcode.startswith("st.global")}
+    stored = np.array([access.addresses for access in run.trace(line, block=0, warp=0)])  # (64, 32)
+    at = (stored - stored.min()) // 4
+    for lane in (0, 5, 31):
+        assert (set(at[:, lane] // 128), set(at[:, lane] % 128)) == owned(lane)
+    assert (set((at // 128).ravel()), set((at % 128).ravel())) == warp_tiles.of_warp(owned)
 
 
 def test_wavefronts_for_one_k():

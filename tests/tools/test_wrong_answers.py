@@ -20,6 +20,7 @@ SLOW = {name for name in ANSWERS if "spins for ever" in name or "thinned out" in
 # Exercises over whose solutions the judge takes long; one of each notebook is left.
 LARGE = {
     "02_outer_product",
+    "02_wide_reads",
     "06_pipeline",
     "07_groups",
     "08_consumer",
