@@ -65,7 +65,7 @@ def warp_tiles():
         for row, many in _runs(mine[0]):
             for column, wide in _runs(mine[1]):
                 page.box(left + column * cell, y + row * cell, wide * cell, many * cell,
-                         fill=style.LIT, edge=style.INK, lw=0.5, radius=0, z=4)  # fmt: skip
+                         fill=style.LIT, edge=style.INK, lw=0.3, radius=0, z=4)  # fmt: skip
         page.text(left - gap - strip / 2, y - gap - strip / 2, "A", bold=True, colour=style.ink(style.A))
         page.text(left + side + 0.16, y - gap - strip / 2, "B", bold=True, colour=style.ink(style.B))
         page.text(
