@@ -58,7 +58,7 @@ def test_the_swizzle_explorer_fits_with_every_layout(widget_page, layout):
     box = page.locator(".gemm-lab").bounding_box()
     assert box["height"] <= VISIBLE and box["x"] + box["width"] <= 800
     assert min(page.evaluate("() => window.sizes")) >= 12
-    for part in (".gl-controls", ".gl-scroll canvas >> nth=0", ".gl-low", ".gl-bits svg"):
+    for part in (".gl-controls", ".gl-view canvas", ".gl-low", ".gl-bits svg"):
         inner = page.locator(part).bounding_box()
         assert inner["x"] >= box["x"] and inner["x"] + inner["width"] <= box["x"] + box["width"] + 1, part
         assert inner["y"] + inner["height"] <= box["y"] + box["height"], part

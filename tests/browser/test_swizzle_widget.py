@@ -33,7 +33,7 @@ DRAWN = """async () => {
 }"""
 # The pictures of the frames after another layout was chosen, until thirty frames in a row were the same.
 PICTURES = """async (layout) => {
-  const picture = () => (INK)(document.querySelector(".gl-scroll canvas"))[1], seen = [];
+  const picture = () => (INK)(document.querySelector(".gl-view canvas"))[1], seen = [];
   const select = [...document.querySelectorAll("select")].find((one) => one.labels[0]?.textContent.includes("layout"));
   select.value = layout;
   select.dispatchEvent(new Event("change", { bubbles: true }));
@@ -69,12 +69,12 @@ def test_choosing_a_layout_changes_the_verdict_the_picture_and_the_state(explore
     verdict = page.locator(".gl-verdict")
     expect(verdict).to_contain_text("32wavefronts")
     expect(verdict).to_contain_text("8 × the ideal")
-    canvas = page.locator(".gl-scroll canvas")
+    canvas = page.locator(".gl-view canvas")
     share, before = canvas.evaluate(INK)
     assert share > 0.3, "the canvas is not blank"
     page.get_by_label("layout").select_option("xor")
     expect(verdict).to_contain_text("4wavefrontsfree of conflicts")
-    page.wait_for_function(f"before => ({INK})(document.querySelector('.gl-scroll canvas'))[1] !== before", arg=before)
+    page.wait_for_function(f"before => ({INK})(document.querySelector('.gl-view canvas'))[1] !== before", arg=before)
     assert saved(page)["scheme"] == "xor"
     page.get_by_label("access").select_option("cp.async")
     expect(verdict).to_contain_text("cp.async.cg")
@@ -83,7 +83,7 @@ def test_choosing_a_layout_changes_the_verdict_the_picture_and_the_state(explore
 
 def test_an_impossible_layout_says_why_and_the_last_valid_picture_stays(explorer):
     page = explorer(layout="xor")
-    canvas, error = page.locator(".gl-scroll canvas"), page.locator(".gl-error")
+    canvas, error = page.locator(".gl-view canvas"), page.locator(".gl-error")
     before = canvas.evaluate(INK)
     for value, said in (("96", "no XOR swizzle"), ("100", "steps of 16"), ("", "not NaN")):
         page.get_by_label("row_bytes").fill(value)
@@ -123,7 +123,7 @@ def test_the_keyboard_reaches_everything(explorer):
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.type"))
     assert seen[:9] == ["rows", "row_bytes", "element", "layout", "access", "step back", "step", "step on", "checkbox"]
-    page.locator(".gl-scroll canvas").focus()
+    page.locator(".gl-view canvas").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     assert saved(page)["selected"] == [2, 16]
@@ -132,7 +132,7 @@ def test_the_keyboard_reaches_everything(explorer):
 
 def test_pointing_links_the_cell_to_its_address_and_python_can_move_it(explorer):
     page = explorer(layout="xor")
-    box = page.locator(".gl-scroll canvas").bounding_box()
+    box = page.locator(".gl-view canvas").bounding_box()
     page.mouse.move(box["x"] + 45, box["y"] + 20 + 5 * 14 + 7)
     bits = page.locator(".gl-bits svg")
     expect(bits).to_have_attribute("aria-label", "address 720, bank 20")
@@ -162,12 +162,12 @@ def test_nothing_overflows_in_either_theme(explorer, theme, width):
         assert page.evaluate("document.body.scrollWidth <= innerWidth")
         assert widget.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
         assert widget.evaluate("e => e.classList.contains('gl-dark')") == (theme == "dark")
-        assert page.locator(".gl-scroll canvas").evaluate(INK)[0] > 0.02
+        assert page.locator(".gl-view canvas").evaluate(INK)[0] > 0.02
 
 
 def test_pointing_draws_nothing_again_and_a_step_does(explorer):
     page = explorer(rows=64, row_bytes=128)
-    box = page.locator(".gl-scroll canvas").bounding_box()
+    box = page.locator(".gl-view canvas").bounding_box()
     page.mouse.move(box["x"] + 40, box["y"] + 20)
     page.evaluate(COUNT_DRAWING)
     page.evaluate(DRAWN)
@@ -190,10 +190,10 @@ def test_a_closed_view_hears_nothing_more(explorer):
 def test_lanes_glide_to_another_layout_and_arrive(explorer):
     page = explorer(layout="xor")
     page.wait_for_timeout(50)
-    there = page.locator(".gl-scroll canvas").evaluate(INK)[1]
+    there = page.locator(".gl-view canvas").evaluate(INK)[1]
     page = explorer(layout="plain")
     page.wait_for_timeout(50)
-    here = page.locator(".gl-scroll canvas").evaluate(INK)[1]
+    here = page.locator(".gl-view canvas").evaluate(INK)[1]
     seen = page.evaluate(PICTURES, "xor")
     assert seen[-1] == there and set(seen) - {here, there}, "on their way"
     page.emulate_media(reduced_motion="reduce")

@@ -7,6 +7,7 @@ from playwright.sync_api import expect  # noqa: E402
 
 import gemm_lab as lab  # noqa: E402
 from gemm_lab.notebook.widgets.zoom_text import LEVELS  # noqa: E402
+from tools.widget_frames import work  # noqa: E402
 
 pytestmark = pytest.mark.browser
 
@@ -116,6 +117,17 @@ def test_the_source_line_of_the_step_is_lit_and_visible(still, state):
         assert lit.inner_text().strip().startswith(str(number))
         box, frame = lit.bounding_box(), page.locator(".gl-source").bounding_box()
         assert frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"] + 1
+
+
+@pytest.mark.parametrize(
+    ("level", "most"), [("dram", 200), ("block", 150), ("warp", 400), ("fragment", 700), ("bank", 800), ("bits", 500)]
+)
+def test_a_step_changes_few_nodes_and_draws_with_few_calls(still, state, level, most):
+    page = still
+    page.mount("zoom", {**state, "level": level})
+    spent = work(page, list(range(50, 62)))
+    assert max(nodes for nodes, _ in spent) <= 8 and max(calls for _, calls in spent) <= most
+    assert min(calls for _, calls in spent) > 20, "every step is drawn"
 
 
 @pytest.mark.long

@@ -2,7 +2,7 @@
 import { masks } from "./tile.js";
 import { bankColour, svg } from "./theme.js";
 
-const HIGH = 24, TOP = 20, GAP = 11, BELOW = 28, SUMS = 20, ON_FILL = "#15181c";
+const HIGH = 24, TOP = 18, GAP = 11, BELOW = 26, SUMS = 18, ON_FILL = "#15181c";
 
 // Returns a drawing for the addresses of one tile: its element `root`, and `show(place)`, which updates what differs.
 // In less than 640 pixels the boxes are narrower, the words shorter, and the sums are in a line below.

@@ -41,7 +41,7 @@ def picture(widget) -> Card:
         state = "now" if now else "over" if phase < barrier.phase else "to come"
         name = "before the first" if phase < 0 else f"phase {phase}"
         page.text(x + 0.9, 2.58, f"{name}: {state}", bold=now, size=9.5)
-        page.text(x + 0.9, 2.78, f"parity {phase & 1}", size=style.FINE, colour=style.MUTED)
+        page.text(x + 0.9, 2.78, f"parity {phase & 1}", size=style.FINE)
     words = [f"{who} waits for parity {parity}" for who, parity in moment.waiting]
     words += [f"{who} goes on" for who in moment.released]
     page.text(

@@ -14,7 +14,7 @@ const WHAT = {
   "row store": "st.shared: each lane one element, side by side along a row",
   "column load": "ld.shared: each lane one element, all of one column",
   "ldmatrix.x1": "ldmatrix.x1: lanes 0–7 name 8 rows of 16 bytes, one 8 × 8 matrix",
-  "ldmatrix.x4": "ldmatrix.x4: 32 lanes name 32 chunks, a 16 × 16 fragment",
+  "ldmatrix.x4": "ldmatrix.x4: each lane names a chunk of a 16 × 16 fragment",
   "float4 store": "st.shared.v4: each lane 16 bytes, as a tile is copied in",
   "cp.async": "cp.async.cg: each lane copies 16 bytes, from rows 4,096 bytes apart",
   "fragment store": "st.shared: each lane writes two sums of an mma, as an epilogue does",
@@ -184,7 +184,7 @@ export function render({ model, el }) {
   const draw = oncePerFrame(() => {
     if (!paint()) return;
     waveTitle.lastChild.textContent = access.kind === "cp.async.cg" ? "pair: lines of source and shared memory"
-      : access.schedule.phase.length > access.ideal ? "one row a pass over the banks; red: waited" : "one row a pass over the banks";
+      : access.schedule.phase.length > access.ideal ? "one row a pass; red ones waited" : "one row a pass over the banks";
   });
   const repaint = oncePerFrame(paint);
   const point = oncePerFrame(() => view && showFocus());

@@ -13,6 +13,7 @@ from gemm_lab.plots.sheet import Sheet
 from gemm_lab.plots.style import Card
 
 MOST_ROWS, ROW, PANEL, LEFT, RIGHT = 16, 0.19, 3.1, 0.68, 4.6
+COVERING = 0.15  # inches from which on the box of a lane covers the words of its cell
 LETTER = 0.082  # inches that a letter takes at most
 
 
@@ -83,8 +84,8 @@ def _fits(words: str, width: float) -> bool:
 
 
 def _covered(access: TileAccess, places, scale: float) -> set[tuple[int, int]]:
-    """The cells (row, chunk) of a panel that are covered by the label of a lane."""
-    if access.width * scale <= 0.2:
+    """The cells (row, chunk) of a panel that are covered by lanes."""
+    if access.width * scale < COVERING:
         return set()
     found = (places(lane) for lane in np.flatnonzero(access.active))
     return {(place[0], place[1] // access.layout.chunk_bytes) for place in found if place}
@@ -112,7 +113,8 @@ def _lanes(page: Sheet, access: TileAccess, places, x0: float, y0: float, scale:
             lw=0.8,
             z=4,
         )
-        words = f"T{lanes[0]}" if len(lanes) == 1 else f"×{len(lanes)}"
+        words = f"×{len(lanes)}" if len(lanes) > 1 else f"T{lanes[0]}"
+        words = words if _fits(words, width) else words[1:]
         if _fits(words, width):
             page.text(
                 x0 + byte * scale + width / 2,

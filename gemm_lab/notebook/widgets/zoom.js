@@ -174,7 +174,7 @@ export function render({ model, el }) {
     canvas.style.height = `${H}px`;
     code.style.height = beside ? `${H}px` : "62px";
     code.style.width = beside ? `${inner - W - 10}px` : "auto";
-    [lineHigh, codeHigh] = [code.firstChild?.offsetHeight ?? 0, code.clientHeight];
+    [lineHigh, codeHigh] = [heightOfLines(), code.clientHeight];
     follow();
   }
 
@@ -236,6 +236,8 @@ export function render({ model, el }) {
 
   // ---- Words ----
 
+  const heightOfLines = () => (code.lastChild ? (code.lastChild.offsetTop + code.lastChild.offsetHeight - CODE_TOP) / code.children.length : 0);
+
   // All lines of the source have the same height, so a step needs no layout to find its line.
   function follow() {
     const { line } = state.step(get("step")), row = code.children[line];
@@ -281,7 +283,7 @@ export function render({ model, el }) {
       state = decode(shownScene);
       const list = shownScene.lines.map(([at, text]) => h("div", {}, h("span", { class: "gl-muted" }, `${at}`), text || " "));
       code.replaceChildren(...list);
-      lineHigh = list[0]?.offsetHeight ?? 0;
+      lineHigh = heightOfLines();
     }
     slider.max = last();
     choices();

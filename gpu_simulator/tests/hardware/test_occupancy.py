@@ -12,7 +12,7 @@ def test_t4_document_shared_memory_decides_both_times(registers, by_registers):
     """49,152 of 65,536 bytes: one block, whether a thread has 104 registers or 166."""
     found = occupancy(gpu("t4"), threads=256, registers=registers, smem_bytes=49_152)
     assert found.blocks == 1 and found.warps == 8 and found.fraction == 0.25
-    assert found.binding == "shared memory"
+    assert found.binding == "shared memory" + " and registers" * (by_registers == 1)
     assert found.limits == {"shared memory": 1, "registers": by_registers, "threads": 4, "block slots": 16}
     assert "1 block of 256 threads" in found.text and "shared memory" in found.text
 
@@ -32,7 +32,7 @@ def test_t4_document_shared_memory_decides_both_times(registers, by_registers):
         ("a100", 128, 64, 163 * 1024, 1, "shared memory"),
         ("a100", 128, 64, 81 * 1024, 2, "shared memory"),  # 2 x (81 + 1) KB = 164 KB
         ("a100", 128, 64, 81 * 1024 + 1, 1, "shared memory"),  # one byte more is 128 more
-        ("h200", 384, 168, 227 * 1024, 1, "shared memory"),
+        ("h200", 384, 168, 227 * 1024, 1, "shared memory and registers"),
         ("b200", 256, 64, 192 * 1024, 1, "shared memory"),
     ],
 )

@@ -59,7 +59,7 @@ def test_the_zoom_shows_the_level_of_its_notebook_and_the_names_that_the_reader_
 
 
 @pytest.mark.parametrize(("level", "said"), [
-    ("dram", "sectors"), ("block", "Block tile: rows 0 to 127"), ("warp", "shared memory"), ("fragment", "T31"),
+    ("dram", "sectors"), ("block", "Block tile: rows 0 to 255"), ("warp", "shared memory"), ("fragment", "Lane 5 of the warp holds"),
     ("bank", "wavefront 1"), ("bits", "without XOR"),
 ])  # fmt: skip
 def test_each_level_draws_its_own_picture(runs, level, said):
