@@ -148,9 +148,8 @@ class Run:
             number = as_whole(where)
             if number is None:
                 raise ConfigError(f"A place is the number of a line or the name of a region, not {shown(where)}.")
-            where = number
-        wanted = {(file, where)}
-        if isinstance(where, str):
+            where, wanted = number, {(file, number)}
+        else:
             wanted = self._region(where)
             file = min(wanted)[0]
         places = self._counted().sites_by_line(*dict.fromkeys((file, "cell", spec.file)))
