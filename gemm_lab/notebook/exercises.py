@@ -134,7 +134,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """Check a block tile: whole mma tiles for each warp, an intensity above L2's balance point, stages and sums that fit."""
+    """Check a block tile: whole mma tiles for each warp, a large enough intensity, stages and sums that fit."""
     m, n, k = _choices(exercise, choices, ("block_m", "block_n", "block_k"))
     target, stages = gpu(exercise.criteria["gpu"]), exercise.criteria["stages"]
     argument = roofline.l2_argument(m, n)
