@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -52,6 +52,11 @@ class HotLines:
     def title(self) -> str:
         """The title of the card, with `where` the costs were counted."""
         return "what each line costs" + (f", {self.where}" if self.where else "")
+
+    def without(self, hidden: Set[tuple[str, int]]) -> HotLines:
+        """The same without the lines at the places `hidden`, each (file, line number)."""
+        kept = tuple(line for line in self.lines if (line.file, line.number) not in hidden)
+        return replace(self, lines=kept) if hidden else self
 
     def _shown(self) -> list[Line | None]:
         lines = self.lines

@@ -292,11 +292,15 @@ class Run:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        return self.page()
+
+    def page(self, hidden: frozenset[tuple[str, int]] = frozenset()) -> str:
+        """The card of the run. hidden: (file, line number) of lines whose text and costs are not shown."""
         verdict = theme.tag("b", "good" if self.passed else "bad", f"{mark(self.passed)} {self.verdict}")
         name = f"<b>{escape(self.kernel.label)}</b> {self._where()}"
         body = f"<div>{verdict} &nbsp;{name} &nbsp;{escape(self.message)}</div>{facts(self._lines())}"
         if report := self.report or self._beside():
-            lines = self._hot_lines(report)
+            lines = self._hot_lines(report).without(hidden)
             body += folded(lines.title, lines.body())
         body += "".join(remark(text, "bad") for text in (self._untimed(), self._stopped()) if text)
         body += "".join(remark(text) for text in self._warned())

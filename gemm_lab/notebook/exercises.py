@@ -96,7 +96,7 @@ class Exercise:
 
     def _repr_html_(self) -> str:
         task = f"<b>Exercise. {escape(self.title)}.</b> {escape(self.task)}"
-        whole = whole_kernel(kernel_of_exercise(self.name, self.criteria)) if self.judge == "kernel" else ""
+        whole = whole_kernel(self.name, kernel_of_exercise(self.name, self.criteria)) if self.judge == "kernel" else ""
         return card(task + whole + folded("hint", escape(self.hint)), theme.TASK)
 
 
