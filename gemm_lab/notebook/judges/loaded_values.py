@@ -1,0 +1,247 @@
+"""Finds the registers of a kernel whose values depend on what it loads from memory, in PTX after inlining.
+
+The analysis ignores the order of instructions: a register depends on memory if any instruction gives it such a value.
+Arrays of the kernel's own that hold nothing of A, B and C, such as a table of constants, are not counted as memory
+here; which array an address belongs to is followed from the array's name through all computations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gpu_simulator.ptx.basic_blocks import reads_and_writes, registers_in
+from gpu_simulator.ptx.declarations import BYTES
+from gpu_simulator.ptx.inlining import Flat
+from gpu_simulator.ptx.ir import Instruction, Memory, Register, Symbol, Variable, Vector
+
+FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64", "tf32"}
+_POINTER = -1  # stands for a pointer parameter, where the identity of a variable is expected
+_SPACES = ("global", "shared", "local", "param", "const")
+# Their results are no values of matrices: they tell of barriers, of threads, and of the place of tensor memory.
+_NOT_DATA = {"mbarrier", "elect", "bar", "barrier", "activemask", "clusterlaunchcontrol"}
+ALL_BITS = (1 << 64) - 1
+
+
+@dataclass
+class Flow:
+    """What is known of the registers of an inlined kernel, by their numbers.
+
+    loaded: their values depend on memory.   unwritten: they depend on registers that no instruction writes.
+    bits: of registers in `loaded`, a mask of the bits that may be other than 0.
+    """
+
+    loaded: set[int] = field(default_factory=set)
+    unwritten: set[int] = field(default_factory=set)
+    bits: dict[int, int] = field(default_factory=dict)
+
+
+def flow_of(flat: Flat) -> Flow:
+    """Follow the values of a kernel until nothing changes."""
+    code = [item for item in flat.body if isinstance(item, Instruction)]
+    moves = [(item, *reads_and_writes(item)) for item in code]
+    arrays, flow = _Arrays(flat, moves), Flow()
+    written = {register for _, _, writes in moves for register in writes}
+    changed = True
+    while changed:
+        changed = False
+        for item, reads, writes in moves:
+            if not flow.loaded.issuperset(writes) and _gives_loaded(item, reads, flow, arrays):
+                flow.loaded.update(writes)
+                changed = True
+            if item.family != "ld" and any(r not in written or r in flow.unwritten for r in _computed_from(item)):
+                if not flow.unwritten.issuperset(writes):
+                    flow.unwritten.update(writes)
+                    changed = True
+            changed |= arrays.note_store(item, flow.loaded)
+    _find_bits(moves, flow)
+    return flow
+
+
+def sources(item: Instruction) -> list:
+    """The operands of an instruction that it reads."""
+    _, writes = reads_and_writes(item)
+    first = writes and item.operands and set(registers_in(item.operands[0])) & set(writes)
+    return list(item.operands[1:] if first else item.operands)
+
+
+def _computed_from(item: Instruction) -> Iterator[int]:
+    """The registers whose values an instruction computes with; a mov alone computes nothing."""
+    if item.family not in ("mov", "wgmma"):
+        for operand in sources(item):
+            yield from registers_in(operand)
+
+
+def _gives_loaded(item: Instruction, reads: list[int], flow: Flow, arrays: _Arrays) -> bool:
+    family, parts = item.family, set(item.parts)
+    if family in ("ld", "ldu"):
+        return arrays.holds_loaded(item)
+    if family in _NOT_DATA and "red" not in parts:
+        return False
+    if family in ("ldmatrix", "atom") or (family == "wmma" and "load" in parts):
+        return True
+    if (family == "tcgen05" and "ld" in parts) or (family == "wgmma" and "mma_async" in parts):
+        return True
+    return not flow.loaded.isdisjoint(reads)
+
+
+class _Arrays:
+    """The variables that addresses may belong to, and those of them that hold values which were loaded."""
+
+    def __init__(self, flat: Flat, moves: list):
+        self.known: dict[int, Variable] = {}
+        self.of_register: dict[int, frozenset[int]] = {}
+        self.loaded: set[int] = set()
+        self.spaces: set[str] = set()  # all variables of these hold loaded values
+        self.parameters = {id(variable) for variable in flat.parameters}
+        self.writers: dict[int, list[Instruction]] = {}
+        for item, _, writes in moves:
+            for register in writes:
+                self.writers.setdefault(register, []).append(item)
+        changed = True
+        while changed:
+            changed = False
+            for item, _, writes in moves:
+                if not writes:
+                    continue
+                found = self._origins(item)
+                for register in writes:
+                    before = self.of_register.get(register, frozenset())
+                    if not found <= before:
+                        self.of_register[register] = before | found
+                        changed = True
+
+    def _origins(self, item: Instruction) -> frozenset[int]:
+        """The variables whose addresses an instruction may write into its results."""
+        if item.family in ("ld", "ldu"):
+            wide = item.parts[-1] in ("b64", "u64", "s64", "b128")
+            return frozenset([_POINTER]) if "param" in item.parts and wide else frozenset()
+        if item.family in ("setp", "ldmatrix", "mma", "wmma", "wgmma", "mbarrier", "tcgen05"):
+            return frozenset()
+        return frozenset().union(*map(self.of_operand, sources(item)))
+
+    def of_operand(self, operand) -> frozenset[int]:
+        """The variables that the address in an operand may belong to."""
+        if type(operand) is Memory:
+            return self.of_operand(operand.base)
+        if type(operand) is Symbol:
+            if operand.variable is None:
+                return frozenset()
+            self.known[id(operand.variable)] = operand.variable
+            return frozenset([id(operand.variable)])
+        return frozenset().union(*(self.of_register.get(r, frozenset()) for r in registers_in(operand)))
+
+    def holds_loaded(self, item: Instruction) -> bool:
+        """Whether a load may read a value of A, B or C, or one that was computed from them."""
+        place = next((operand for operand in item.operands if type(operand) is Memory), None)
+        if place is None:
+            return True
+        found = self.of_operand(place)
+        if "const" in item.parts or ("param" in item.parts and found <= self.parameters):
+            return False
+        if not found or any(self._unsafe(variable) for variable in found):
+            return True
+        return any(self.known[variable].space == "shared" for variable in found) and not self._inside(place, item)
+
+    def _unsafe(self, variable: int) -> bool:
+        if variable == _POINTER or variable in self.loaded or variable in self.parameters:
+            return True
+        return self.known[variable].space in self.spaces
+
+    def _inside(self, place: Memory, item: Instruction) -> bool:
+        """Whether an address is known, and lies in one variable: another one could be reached past its end."""
+        base, offset = place.base, place.offset
+        for _ in range(20):
+            if type(base) is Symbol and base.variable is not None:
+                width = BYTES.get(item.parts[-1], 16) * (4 if "v4" in item.parts else 2 if "v2" in item.parts else 1)
+                return 0 <= offset + base.offset <= base.variable.size - width
+            if type(base) is not Register or len(self.writers.get(base.index, ())) != 1:
+                return False
+            writer = self.writers[base.index][0]
+            if writer.family not in ("mov", "cvta") and writer.opcode != "cvt.u32.u64":
+                return False
+            base = writer.operands[1]
+        return False
+
+    def note_store(self, item: Instruction, loaded: set[int]) -> bool:
+        """Note the variables into which an instruction writes loaded values; returns whether there is a new one."""
+        family, parts = item.family, set(item.parts)
+        copies = family == "cp" and not parts & {"commit_group", "wait_group", "wait_all", "prefetch"}
+        matrix = family == "stmatrix" or (family == "wmma" and "store" in parts)
+        if not (copies or matrix):
+            if family not in ("st", "red", "atom") or not any(
+                r in loaded for o in item.operands if type(o) is not Memory for r in registers_in(o)
+            ):
+                return False
+        place = next((operand for operand in item.operands if type(operand) is Memory), None)
+        found = self.of_operand(place) if place is not None else frozenset()
+        before = len(self.loaded), len(self.spaces)
+        self.loaded |= found - {_POINTER}
+        if not found:
+            named = [space for space in _SPACES if any(part.split("__")[0] == space for part in parts)]
+            self.spaces |= set(named[:1]) or {"shared", "local"}
+        return before != (len(self.loaded), len(self.spaces))
+
+
+# ---- Bits ----
+
+
+def _find_bits(moves: list, flow: Flow) -> None:
+    changed = True
+    while changed:
+        changed = False
+        for item, _, writes in moves:
+            for register in writes:
+                if register not in flow.loaded:
+                    continue
+                before = flow.bits.get(register, 0)
+                after = before | _bits_of(item, flow)
+                if after != before:
+                    flow.bits[register], changed = after, True
+
+
+def constant(operand) -> int | None:
+    """The value of an operand that is a whole number; None for anything else."""
+    try:
+        return int(operand.text.rstrip("U"), 0) if hasattr(operand, "text") else None
+    except ValueError:
+        return None
+
+
+def bits_of_operand(operand, flow: Flow) -> int:
+    """A mask of the bits of an operand that may be other than 0; all, if little is known of it."""
+    if (value := constant(operand)) is not None:
+        return value & ALL_BITS
+    if type(operand) is Register and operand.index in flow.loaded:
+        return flow.bits.get(operand.index, 0)
+    return ALL_BITS
+
+
+def _bits_of(item: Instruction, flow: Flow) -> int:
+    """A mask of the bits of an instruction's result that may be other than 0."""
+    family, kind = item.family, item.parts[-1]
+    width = (1 << 8 * BYTES.get(kind, 8)) - 1
+    operands = item.operands
+    if family in ("and", "or", "xor", "add", "shl", "shr") and kind not in FLOATS and type(operands[0]) is Register:
+        first, second = (bits_of_operand(operand, flow) for operand in operands[1:3])
+        if family == "and":
+            return first & second & width
+        if family in ("or", "xor"):
+            return (first | second) & width
+        if family == "add":
+            return (first | second if first & second == 0 else ALL_BITS) & width
+        amount = constant(operands[2])
+        if amount is not None and 0 <= amount < 64:
+            if family == "shl":
+                return first << amount & width
+            if not kind.startswith("s"):
+                return (first & width) >> amount
+    if family == "cvt" and len(item.parts) == 3 and kind not in FLOATS:
+        known = bits_of_operand(operands[1], flow) & width
+        sign = kind.startswith("s") and known >> 8 * BYTES.get(kind, 8) - 1
+        return ALL_BITS if sign else known
+    if family == "mov" and type(operands[0]) is Register and type(operands[1]) is Register:
+        return bits_of_operand(operands[1], flow) & width
+    if type(operands[0]) is Vector or (len(operands) > 1 and type(operands[1]) is Vector):
+        return ALL_BITS
+    return width if family in ("ld", "mov") and kind in BYTES else ALL_BITS

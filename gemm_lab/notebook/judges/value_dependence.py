@@ -1,0 +1,200 @@
+"""Refuses answers whose branches, addresses or choices depend on the values of A, B and C.
+
+In a matrix product every product of elements is added, whatever their values are. An answer that asks about a value
+can be wrong for some values alone, and no number of trials finds them; but the instruction that asks is visible in the
+code. So the values that a kernel loads are followed through its PTX: they may be moved, packed, converted between
+floating-point types, exchanged within a warp, multiplied, added and stored. Anything else that takes such a value is
+refused, unless the rung's own text has the same instruction for the same purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from gemm_lab.notebook.judges.loaded_values import FLOATS, Flow, bits_of_operand, flow_of, sources
+from gpu_simulator.compiler import Compiled
+from gpu_simulator.ptx.basic_blocks import registers_in
+from gpu_simulator.ptx.inlining import flatten
+from gpu_simulator.ptx.ir import Instruction, Location, Memory, Register, Vector
+from gpu_simulator.ptx.parser import parse
+
+# Modifiers that do not change what an instruction is for: rounding and flushing of subnormal numbers.
+_ROUNDING = {"rn", "rz", "rm", "rp", "rna", "ftz", "approx", "full"}
+_COMPARES = {"setp", "set", "testp", "min", "max", "match", "vote", "redux", "abs", "copysign"}
+_LINE = "an answer that leaves some of them out is wrong for those values."
+
+
+class Use(NamedTuple):
+    """A use of a loaded value, or of one that was never written, for something else than arithmetic.
+
+    kind: the opcode without its rounding.   role: "guard", "choice", "address" or "value".
+    """
+
+    kind: str
+    role: str
+    opcode: str
+    location: Location | None
+    unwritten: bool = False
+
+
+def depends_on_values(answer: Compiled, rung: Compiled, region: tuple[str, int, int] | None = None) -> str:
+    """A sentence about the first use of a loaded value that the rung's own text does not have; "" if there is none.
+
+    answer, rung: compiled for the same architecture.   region: (file, first line, last line) of the exercise's region in
+    the rung. If the rung rounds loaded numbers there, the answer may round them by hand, with comparisons.
+    """
+    own = {(use.kind, use.role) for use in uses(rung.ptx, rung.entry)}
+    by_hand = region is not None and _rounds(rung.ptx, rung.entry, region)
+    for use in uses(answer.ptx, answer.entry):
+        if (use.kind, use.role) in own or (by_hand and use.role != "address"):
+            continue
+        return said(use)
+    return ""
+
+
+def said(use: Use) -> str:
+    """The refusal of a use, with the learner's line."""
+    where = _where(use.location)
+    if use.unwritten:
+        return (
+            f"{where}: {use.opcode} depends on a variable to which nothing was ever assigned. Its value is whatever the "
+            "register happens to hold, so the result may differ from launch to launch: give the variable a value."
+        )
+    what = {
+        "guard": "is executed or not, as a value decides that was loaded from memory",
+        "choice": "chooses by a value that was loaded from memory",
+        "address": "takes its address from a value that was loaded from memory",
+        "value": (
+            "compares a value that was loaded from memory"
+            if use.kind.split(".")[0] in _COMPARES
+            else "takes a value that was loaded from memory, and does more with it than multiply, add, round or move it"
+        ),
+    }[use.role]
+    return (
+        f"{where}: {use.opcode} {what}. Which products a thread adds must not depend on the values of A, B and C: "
+        f"{_LINE}"
+    )
+
+
+def _where(location: Location | None) -> str:
+    if location is None:
+        return "in the kernel"
+    frames = ((location.file, location.line), *location.inlined_at)
+    file, line = next((frame for frame in frames if frame[0] == "cell"), frames[-1])
+    return f"{file}, line {line}"
+
+
+@lru_cache(maxsize=64)
+def uses(ptx: str, entry: str) -> tuple[Use, ...]:
+    """All uses of loaded values in a kernel that are more than arithmetic, in the order of its instructions."""
+    flat = flatten(parse(ptx), entry)
+    flow = flow_of(flat)
+    found = []
+    for item in flat.body:
+        if isinstance(item, Instruction):
+            for role in _roles(item, flow):
+                found.append(Use(_kind(item, role), role, item.opcode, item.location))
+            if _asks(item, flow.unwritten):
+                found.append(Use(_kind(item, "unwritten"), "unwritten", item.opcode, item.location, True))
+    return tuple(found)
+
+
+def _kind(item: Instruction, role: str) -> str:
+    return "" if role == "guard" else ".".join(part for part in item.parts if part not in _ROUNDING)
+
+
+def _asks(item: Instruction, registers: set[int]) -> bool:
+    """Whether an instruction compares the value of one of these registers."""
+    return item.family in ("setp", "set", "testp") and any(
+        register in registers for operand in sources(item) for register in registers_in(operand)
+    )
+
+
+def _roles(item: Instruction, flow: Flow) -> Iterator[str]:
+    """Yields for what, other than arithmetic, an instruction uses loaded values."""
+    if item.guard is not None and _any(item.guard, flow):
+        yield "guard"
+    operands = sources(item)
+    if any(type(operand) is Memory and _any(operand, flow) for operand in operands):
+        yield "address"
+    given = [operand for operand in operands if type(operand) is not Memory]
+    if item.family in ("selp", "slct") and _any(given[2], flow):
+        yield "choice"
+    elif any(_any(operand, flow) for operand in given) and not _allowed(item, given, flow):
+        yield "value"
+
+
+def _any(operand: Any, flow: Flow) -> bool:
+    return any(register in flow.loaded for register in registers_in(operand))
+
+
+def _allowed(item: Instruction, given: list, flow: Flow) -> bool:
+    """Whether an instruction only moves, packs, rounds, multiplies or adds the loaded values among its operands."""
+    family, parts = item.family, set(item.parts)
+    kind = item.parts[-1]
+    if parts & {"sat", "satfinite", "relu"}:
+        return False
+    loaded = [_any(operand, flow) for operand in given]
+    if family in ("mov", "param", "not", "st", "stmatrix", "red", "mma", "movmatrix", "selp", "slct"):
+        return "pred" not in parts
+    if family == "wmma":
+        return True
+    if family == "wgmma":  # A and the accumulators are vectors; descriptors are not
+        return all(type(operand) is Vector for operand, one in zip(given, loaded, strict=True) if one)
+    if family == "tcgen05":
+        return "st" in parts
+    if family in ("add", "sub", "mul", "fma", "mad", "neg") and parts & FLOATS:
+        return True
+    if family == "cvt":
+        types = [part for part in item.parts[1:] if part in FLOATS or part[1:].isdigit()]
+        return len({part in FLOATS for part in types[:2]}) == 1 and not parts & {"rni", "rzi", "rmi", "rpi"}
+    if kind == "pred":
+        return False
+    if family in ("or", "xor", "add"):  # packing: no bit comes from two values
+        first, second = given[:2]
+        disjoint = bits_of_operand(first, flow) & bits_of_operand(second, flow) == 0
+        return disjoint or (family != "add" and not all(loaded[:2]))
+    if family == "and" or family == "lop3":
+        return sum(loaded) == 1
+    if family in ("shl", "shr"):
+        return not loaded[1]
+    if family in ("prmt", "shf"):
+        return not loaded[2]
+    if family in ("bfe", "bfi"):
+        return not any(loaded[1 if family == "bfe" else 2 :])
+    if family == "shfl":
+        return not any(loaded[1:])
+    return False
+
+
+def _rounds(ptx: str, entry: str, region: tuple[str, int, int]) -> bool:
+    """Whether a kernel rounds numbers right after it has loaded them, in these lines."""
+    flat = flatten(parse(ptx), entry)
+    code = [item for item in flat.body if isinstance(item, Instruction)]
+    plain: set[int] = set()
+    for item in code:
+        if item.family == "ld" and "param" not in item.parts:
+            plain.update(registers_in(item.operands[0]))
+    file, first, last = region
+    for item in code:
+        if (
+            item.family != "cvt"
+            or not {"f32"} & set(item.parts)
+            or not {"bf16", "bf16x2", "f16", "f16x2"} & set(item.parts)
+        ):
+            continue
+        frames = ((item.location.file, item.location.line), *item.location.inlined_at) if item.location else ()
+        if any(frame[0] == file and first <= frame[1] <= last for frame in frames) and any(
+            type(operand) is Register and operand.index in plain for operand in item.operands[1:]
+        ):
+            return True
+    return False
+
+
+def refusal(kernel: Any, compiled: Compiled, wanted: Mapping[str, Any]) -> str:
+    """`depends_on_values` for a learner's kernel, compared with the kernel of its rung."""
+    rung = kernel.unedited()
+    place = rung.spec.regions[wanted["region"]]
+    return depends_on_values(compiled, rung.compile(compiled.arch), (rung.spec.file, place.first_line, place.last_line))
