@@ -1,8 +1,8 @@
 """Finds the registers of a kernel whose values depend on what it loads from memory, in PTX after inlining.
 
-The analysis ignores the order of instructions: a register depends on memory if any instruction gives it such a value.
-Arrays of the kernel's own that hold nothing of A, B and C, such as a table of constants, are not counted as memory
-here; which array an address belongs to is followed from the array's name through all computations.
+Values are followed along all ways through the kernel, because compilers use one register for several variables. Arrays
+of the kernel's own that hold nothing of A, B and C, such as a table of constants, are not counted as memory here; which
+array an address belongs to is followed from the array's name through all computations.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gpu_simulator.ptx.basic_blocks import reads_and_writes, registers_in
+from gpu_simulator.ptx.basic_blocks import Block, blocks_of, reads_and_writes, registers_in
 from gpu_simulator.ptx.declarations import BYTES
 from gpu_simulator.ptx.inlining import Flat
 from gpu_simulator.ptx.ir import Instruction, Memory, Register, Symbol, Variable, Vector
@@ -21,41 +21,83 @@ _SPACES = ("global", "shared", "local", "param", "const")
 # Their results are no values of matrices: they tell of barriers, of threads, and of the place of tensor memory.
 _NOT_DATA = {"mbarrier", "elect", "bar", "barrier", "activemask", "clusterlaunchcontrol"}
 ALL_BITS = (1 << 64) - 1
+Move = tuple[Instruction, list[int], list[int]]  # an instruction, the registers that it reads, and those it writes
 
 
 @dataclass
 class Flow:
     """What is known of the registers of an inlined kernel, by their numbers.
 
-    loaded: their values depend on memory.   unwritten: they depend on registers that no instruction writes.
-    bits: of registers in `loaded`, a mask of the bits that may be other than 0.
+    steps: (instruction, registers whose values depend on memory before it, registers whose values depend on registers
+    that no instruction writes before it).   bits: a mask of the bits of a register that may be other than 0; only of
+    registers that depend on memory anywhere.
     """
 
-    loaded: set[int] = field(default_factory=set)
-    unwritten: set[int] = field(default_factory=set)
+    steps: list[tuple[Instruction, frozenset[int], frozenset[int]]] = field(default_factory=list)
     bits: dict[int, int] = field(default_factory=dict)
 
 
 def flow_of(flat: Flat) -> Flow:
     """Follow the values of a kernel until nothing changes."""
-    code = [item for item in flat.body if isinstance(item, Instruction)]
-    moves = [(item, *reads_and_writes(item)) for item in code]
-    arrays, flow = _Arrays(flat, moves), Flow()
+    blocks = blocks_of(flat)
+    code = [_code(block) for block in blocks]
+    moves = [move for part in code for move in part]
     written = {register for _, _, writes in moves for register in writes}
-    changed = True
-    while changed:
-        changed = False
-        for item, reads, writes in moves:
-            if not flow.loaded.issuperset(writes) and _gives_loaded(item, reads, flow, arrays):
-                flow.loaded.update(writes)
-                changed = True
-            if item.family != "ld" and any(r not in written or r in flow.unwritten for r in _computed_from(item)):
-                if not flow.unwritten.issuperset(writes):
-                    flow.unwritten.update(writes)
-                    changed = True
-            changed |= arrays.note_store(item, flow.loaded)
-    _find_bits(moves, flow)
+    never = {register for _, reads, _ in moves for register in reads if register not in written}
+    arrays, flow = _Arrays(flat, moves), Flow()
+    entries = [(set(), set()) for _ in blocks]
+    todo = set(range(len(blocks)))
+    while todo:
+        number = min(todo)
+        todo.remove(number)
+        loaded, unwritten = map(set, entries[number])
+        new_store = False
+        for move in code[number]:
+            new_store |= arrays.note_store(move[0], loaded)
+            _step(move, loaded, unwritten, never, arrays)
+        if new_store:
+            todo = set(range(len(blocks)))
+        for target in blocks[number].targets:
+            if target < len(blocks):
+                live = blocks[target].live_in
+                for before, after in zip(entries[target], (loaded, unwritten), strict=True):
+                    if more := {register for register in after - before if live >> register & 1}:
+                        before |= more
+                        todo.add(target)
+    ever: set[int] = set()
+    for part, (loaded, unwritten) in zip(code, entries, strict=True):
+        for move in part:
+            flow.steps.append((move[0], frozenset(loaded & {*move[1]}), frozenset(unwritten & {*move[1]})))
+            _step(move, loaded, unwritten, never, arrays)
+            ever |= loaded.intersection(move[2])
+    _find_bits(moves, flow, ever)
     return flow
+
+
+def _code(block: Block) -> list[Move]:
+    """The instructions of a block, each with the registers that it reads and writes.
+
+    A wait for wgmma writes nothing here: the accumulators depend on memory from the product on.
+    """
+    items = block.code if block.terminator is None else [*block.code, block.terminator]
+    waits = [item.family == "wgmma" and "mma_async" not in item.parts for item in items]
+    return [(item, *(([], []) if wait else reads_and_writes(item))) for item, wait in zip(items, waits, strict=True)]
+
+
+def _step(move: Move, loaded: set[int], unwritten: set[int], never: set[int], arrays: _Arrays) -> None:
+    """Follow one instruction: change the sets of registers to what holds behind it."""
+    item, reads, writes = move
+    if not writes:
+        return
+    gives = _gives_loaded(item, reads, loaded, arrays)
+    asks = item.family not in ("ld", "ldu", "ldmatrix", "mbarrier") and (
+        not unwritten.isdisjoint(reads) or not never.isdisjoint(_computed_from(item))
+    )
+    for found, yes in ((loaded, gives), (unwritten, asks)):
+        if yes:
+            found.update(writes)
+        else:
+            found.difference_update(writes)
 
 
 def sources(item: Instruction) -> list:
@@ -72,7 +114,7 @@ def _computed_from(item: Instruction) -> Iterator[int]:
             yield from registers_in(operand)
 
 
-def _gives_loaded(item: Instruction, reads: list[int], flow: Flow, arrays: _Arrays) -> bool:
+def _gives_loaded(item: Instruction, reads: list[int], loaded: set[int], arrays: _Arrays) -> bool:
     family, parts = item.family, set(item.parts)
     if family in ("ld", "ldu"):
         return arrays.holds_loaded(item)
@@ -82,7 +124,7 @@ def _gives_loaded(item: Instruction, reads: list[int], flow: Flow, arrays: _Arra
         return True
     if (family == "tcgen05" and "ld" in parts) or (family == "wgmma" and "mma_async" in parts):
         return True
-    return not flow.loaded.isdisjoint(reads)
+    return not loaded.isdisjoint(reads)
 
 
 class _Arrays:
@@ -168,11 +210,10 @@ class _Arrays:
         family, parts = item.family, set(item.parts)
         copies = family == "cp" and not parts & {"commit_group", "wait_group", "wait_all", "prefetch"}
         matrix = family == "stmatrix" or (family == "wmma" and "store" in parts)
-        if not (copies or matrix):
-            if family not in ("st", "red", "atom") or not any(
-                r in loaded for o in item.operands if type(o) is not Memory for r in registers_in(o)
-            ):
-                return False
+        given = (register for o in item.operands if type(o) is not Memory for register in registers_in(o))
+        stores = family in ("st", "red", "atom") and any(register in loaded for register in given)
+        if not (copies or matrix or stores):
+            return False
         place = next((operand for operand in item.operands if type(operand) is Memory), None)
         found = self.of_operand(place) if place is not None else frozenset()
         before = len(self.loaded), len(self.spaces)
@@ -186,15 +227,16 @@ class _Arrays:
 # ---- Bits ----
 
 
-def _find_bits(moves: list, flow: Flow) -> None:
+def _find_bits(moves: list[Move], flow: Flow, ever: set[int]) -> None:
+    flow.bits = dict.fromkeys(ever, 0)
     changed = True
     while changed:
         changed = False
         for item, _, writes in moves:
             for register in writes:
-                if register not in flow.loaded:
+                if register not in ever:
                     continue
-                before = flow.bits.get(register, 0)
+                before = flow.bits[register]
                 after = before | _bits_of(item, flow)
                 if after != before:
                     flow.bits[register], changed = after, True
@@ -212,9 +254,7 @@ def bits_of_operand(operand, flow: Flow) -> int:
     """A mask of the bits of an operand that may be other than 0; all, if little is known of it."""
     if (value := constant(operand)) is not None:
         return value & ALL_BITS
-    if type(operand) is Register and operand.index in flow.loaded:
-        return flow.bits.get(operand.index, 0)
-    return ALL_BITS
+    return flow.bits.get(operand.index, ALL_BITS) if type(operand) is Register else ALL_BITS
 
 
 def _bits_of(item: Instruction, flow: Flow) -> int:

@@ -9,7 +9,7 @@ refused, unless the rung's own text has the same instruction for the same purpos
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,43 +23,51 @@ from gpu_simulator.ptx.parser import parse
 # Modifiers that do not change what an instruction is for: rounding and flushing of subnormal numbers.
 _ROUNDING = {"rn", "rz", "rm", "rp", "rna", "ftz", "approx", "full"}
 _COMPARES = {"setp", "set", "testp", "min", "max", "match", "vote", "redux", "abs", "copysign"}
-_LINE = "an answer that leaves some of them out is wrong for those values."
 
 
 class Use(NamedTuple):
-    """A use of a loaded value, or of one that was never written, for something else than arithmetic.
+    """A use of a loaded value for something else than arithmetic, or of a register that was never written.
 
-    kind: the opcode without its rounding.   role: "guard", "choice", "address" or "value".
+    kind: the opcode without its rounding.   role: "guard", "choice", "address", "value" or "unwritten".
     """
 
     kind: str
     role: str
     opcode: str
     location: Location | None
-    unwritten: bool = False
 
 
-def depends_on_values(answer: Compiled, rung: Compiled, region: tuple[str, int, int] | None = None) -> str:
+def depends_on_values(answer: Any, compiled: Compiled, region: str) -> str:
     """A sentence about the first use of a loaded value that the rung's own text does not have; "" if there is none.
 
-    answer, rung: compiled for the same architecture.   region: (file, first line, last line) of the exercise's region in
-    the rung. If the rung rounds loaded numbers there, the answer may round them by hand, with comparisons.
+    answer: the learner's kernel, and `compiled` the same compiled.   region: the name of the exercise's region.
     """
-    own = {(use.kind, use.role) for use in uses(rung.ptx, rung.entry)}
-    by_hand = region is not None and _rounds(rung.ptx, rung.entry, region)
-    for use in uses(answer.ptx, answer.entry):
-        if (use.kind, use.role) in own or (by_hand and use.role != "address"):
-            continue
-        return said(use)
-    return ""
+    rung = answer.unedited()
+    own, lines = rung.compile(compiled.arch), rung.spec.regions[region]
+    place = (rung.spec.file, lines.first_line, lines.last_line)
+    found = foreign_use(compiled.ptx, compiled.entry, own.ptx, own.entry, place)
+    return said(found) if found else ""
+
+
+def foreign_use(ptx: str, entry: str, own_ptx: str, own_entry: str, place: tuple[str, int, int]) -> Use | None:
+    """The first use of a loaded value in the kernel `entry` that the rung's own PTX does not have; None if none.
+
+    place: the file, first and last line of the exercise's region in the rung. If the rung rounds loaded numbers there,
+    the answer may round them by hand, for which it has to compare them.
+    """
+    own = {(use.kind, use.role) for use in uses(own_ptx, own_entry)}
+    foreign = [use for use in uses(ptx, entry) if (use.kind, use.role) not in own]
+    if foreign and _rounds(own_ptx, own_entry, place):
+        foreign = [use for use in foreign if use.role in ("address", "unwritten")]
+    return foreign[0] if foreign else None
 
 
 def said(use: Use) -> str:
     """The refusal of a use, with the learner's line."""
     where = _where(use.location)
-    if use.unwritten:
+    if use.role == "unwritten":
         return (
-            f"{where}: {use.opcode} depends on a variable to which nothing was ever assigned. Its value is whatever the "
+            f"{where}: {use.opcode} depends on a variable to which nothing was ever assigned. Its value is what the "
             "register happens to hold, so the result may differ from launch to launch: give the variable a value."
         )
     what = {
@@ -74,7 +82,7 @@ def said(use: Use) -> str:
     }[use.role]
     return (
         f"{where}: {use.opcode} {what}. Which products a thread adds must not depend on the values of A, B and C: "
-        f"{_LINE}"
+        "an answer that leaves some of them out is wrong for those values."
     )
 
 
@@ -89,15 +97,13 @@ def _where(location: Location | None) -> str:
 @lru_cache(maxsize=64)
 def uses(ptx: str, entry: str) -> tuple[Use, ...]:
     """All uses of loaded values in a kernel that are more than arithmetic, in the order of its instructions."""
-    flat = flatten(parse(ptx), entry)
-    flow = flow_of(flat)
+    flow = flow_of(flatten(parse(ptx), entry))
     found = []
-    for item in flat.body:
-        if isinstance(item, Instruction):
-            for role in _roles(item, flow):
-                found.append(Use(_kind(item, role), role, item.opcode, item.location))
-            if _asks(item, flow.unwritten):
-                found.append(Use(_kind(item, "unwritten"), "unwritten", item.opcode, item.location, True))
+    for item, loaded, unwritten in flow.steps:
+        if loaded:
+            found += [Use(_kind(item, role), role, item.opcode, item.location) for role in _roles(item, loaded, flow)]
+        if unwritten and item.family in ("setp", "set", "testp"):
+            found.append(Use(_kind(item, "unwritten"), "unwritten", item.opcode, item.location))
     return tuple(found)
 
 
@@ -105,38 +111,32 @@ def _kind(item: Instruction, role: str) -> str:
     return "" if role == "guard" else ".".join(part for part in item.parts if part not in _ROUNDING)
 
 
-def _asks(item: Instruction, registers: set[int]) -> bool:
-    """Whether an instruction compares the value of one of these registers."""
-    return item.family in ("setp", "set", "testp") and any(
-        register in registers for operand in sources(item) for register in registers_in(operand)
-    )
-
-
-def _roles(item: Instruction, flow: Flow) -> Iterator[str]:
+def _roles(item: Instruction, loaded: Set[int], flow: Flow) -> Iterator[str]:
     """Yields for what, other than arithmetic, an instruction uses loaded values."""
-    if item.guard is not None and _any(item.guard, flow):
+    if item.guard is not None and _any(item.guard, loaded):
         yield "guard"
     operands = sources(item)
-    if any(type(operand) is Memory and _any(operand, flow) for operand in operands):
+    if any(type(operand) is Memory and _any(operand, loaded) for operand in operands):
         yield "address"
     given = [operand for operand in operands if type(operand) is not Memory]
-    if item.family in ("selp", "slct") and _any(given[2], flow):
+    if item.family in ("selp", "slct") and _any(given[2], loaded):
         yield "choice"
-    elif any(_any(operand, flow) for operand in given) and not _allowed(item, given, flow):
+    elif any(_any(operand, loaded) for operand in given) and not _allowed(
+        item, given, [_any(operand, loaded) for operand in given], flow
+    ):
         yield "value"
 
 
-def _any(operand: Any, flow: Flow) -> bool:
-    return any(register in flow.loaded for register in registers_in(operand))
+def _any(operand: Any, loaded: Set[int]) -> bool:
+    return any(register in loaded for register in registers_in(operand))
 
 
-def _allowed(item: Instruction, given: list, flow: Flow) -> bool:
+def _allowed(item: Instruction, given: list, loaded: list[bool], flow: Flow) -> bool:
     """Whether an instruction only moves, packs, rounds, multiplies or adds the loaded values among its operands."""
     family, parts = item.family, set(item.parts)
     kind = item.parts[-1]
     if parts & {"sat", "satfinite", "relu"}:
         return False
-    loaded = [_any(operand, flow) for operand in given]
     if family in ("mov", "param", "not", "st", "stmatrix", "red", "mma", "movmatrix", "selp", "slct"):
         return "pred" not in parts
     if family == "wmma":
@@ -191,10 +191,3 @@ def _rounds(ptx: str, entry: str, region: tuple[str, int, int]) -> bool:
         ):
             return True
     return False
-
-
-def refusal(kernel: Any, compiled: Compiled, wanted: Mapping[str, Any]) -> str:
-    """`depends_on_values` for a learner's kernel, compared with the kernel of its rung."""
-    rung = kernel.unedited()
-    place = rung.spec.regions[wanted["region"]]
-    return depends_on_values(compiled, rung.compile(compiled.arch), (rung.spec.file, place.first_line, place.last_line))
