@@ -17,7 +17,7 @@ from gpu_simulator.ptx.ir import Instruction, Memory, Register, Symbol, Variable
 
 FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64", "tf32"}
 _POINTER = -1  # stands for a pointer parameter, where the identity of a variable is expected
-_SPACES = ("global", "shared", "local", "param", "const")
+_SPACES = {"global", "shared", "local", "param", "const"}
 # Their results are no values of matrices: they tell of barriers, of threads, and of the place of tensor memory.
 _NOT_DATA = {"mbarrier", "elect", "bar", "barrier", "activemask", "clusterlaunchcontrol"}
 ALL_BITS = (1 << 64) - 1
@@ -28,8 +28,8 @@ Move = tuple[Instruction, list[int], list[int]]  # an instruction, the registers
 class Flow:
     """What is known of the registers of an inlined kernel, by their numbers.
 
-    steps: (instruction, registers whose values depend on memory before it, registers whose values depend on registers
-    that no instruction writes before it).   bits: a mask of the bits of a register that may be other than 0; only of
+    steps: (instruction, the registers that it reads whose values depend on memory, those whose values depend on
+    registers that no instruction writes).   bits: a mask of the bits of a register that may be other than 0; only of
     registers that depend on memory anywhere.
     """
 
@@ -67,7 +67,7 @@ def flow_of(flat: Flat) -> Flow:
     ever: set[int] = set()
     for part, (loaded, unwritten) in zip(code, entries, strict=True):
         for move in part:
-            flow.steps.append((move[0], frozenset(loaded & {*move[1]}), frozenset(unwritten & {*move[1]})))
+            flow.steps.append((move[0], frozenset(loaded & {*move[1]}), frozenset((unwritten | never) & {*move[1]})))
             _step(move, loaded, unwritten, never, arrays)
             ever |= loaded.intersection(move[2])
     _find_bits(moves, flow, ever)
@@ -219,7 +219,7 @@ class _Arrays:
         before = len(self.loaded), len(self.spaces)
         self.loaded |= found - {_POINTER}
         if not found:
-            named = [space for space in _SPACES if any(part.split("__")[0] == space for part in parts)]
+            named = [space for part in item.parts if (space := part.split("__")[0]) in _SPACES]  # the target first
             self.spaces |= set(named[:1]) or {"shared", "local"}
         return before != (len(self.loaded), len(self.spaces))
 
