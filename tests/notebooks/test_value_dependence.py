@@ -99,6 +99,18 @@ def test_shared_memory_is_known_where_a_whole_variable_is():
     assert roles("cp.async.ca.shared.global [%r5], [%rd1], 4; " + read.format("%r3"), shared), "it may write anything"
 
 
+def test_the_address_of_tensor_memory_is_no_value_where_the_rung_loads_it():
+    body = """
+      .loc {file} 5 1
+      tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 32;
+      ld.shared.u32 %r3, [%r2];
+      add.s32 %r4, %r3, 16;"""
+    heads = '.address_size 64\n.file 1 "rung.cu"\n.file 2 "cell"'
+    rung, cell = (ptx_of(body.format(file=file)).replace(".address_size 64", heads) for file in (1, 2))
+    assert uses(rung, "k", "cell") == () and [use.opcode for use in uses(cell, "k", "cell")] == ["add.s32"]
+    assert [use.opcode for use in uses(rung, "k")] == ["add.s32"], "so an answer that loads it may do the same"
+
+
 def test_a_register_that_nothing_writes():
     assert roles("add.f32 %f2, %f8, 0f00000000; setp.lt.f32 %p1, %f2, 0f00000000;") == [("setp.lt.f32", "unwritten")]
     assert roles("setp.lt.f32 %p1, %f8, 0f00000000;") == [("setp.lt.f32", "unwritten")]

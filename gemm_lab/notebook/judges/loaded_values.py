@@ -37,14 +37,18 @@ class Flow:
     bits: dict[int, int] = field(default_factory=dict)
 
 
-def flow_of(flat: Flat) -> Flow:
-    """Follow the values of a kernel until nothing changes."""
+def flow_of(flat: Flat, file: str = "") -> Flow:
+    """Follow the values of a kernel until nothing changes.
+
+    file: the name of the learner's text. If a kernel allocates tensor memory, the 32 bits that lines outside of this
+    text load from shared memory are the address of the allocation, and not counted. With no name they are counted.
+    """
     blocks = blocks_of(flat)
     code = [_code(block) for block in blocks]
     moves = [move for part in code for move in part]
     written = {register for _, _, writes in moves for register in writes}
     never = {register for _, reads, _ in moves for register in reads if register not in written}
-    arrays, flow = _Arrays(flat, moves), Flow()
+    arrays, flow = _Arrays(flat, moves, file), Flow()
     entries = [(set(), set()) for _ in blocks]
     todo = set(range(len(blocks)))
     while todo:
@@ -130,7 +134,9 @@ def _gives_loaded(item: Instruction, reads: list[int], loaded: set[int], arrays:
 class _Arrays:
     """The variables that addresses may belong to, and those of them that hold values which were loaded."""
 
-    def __init__(self, flat: Flat, moves: list):
+    def __init__(self, flat: Flat, moves: list[Move], file: str):
+        allocates = any(item.family == "tcgen05" and item.parts[1] == "alloc" for item, _, _ in moves)
+        self.file = file if allocates else ""
         self.known: dict[int, Variable] = {}
         self.of_register: dict[int, frozenset[int]] = {}
         self.loaded: set[int] = set()
@@ -178,6 +184,10 @@ class _Arrays:
         place = next((operand for operand in item.operands if type(operand) is Memory), None)
         if place is None:
             return True
+        if self.file and "shared" in item.parts and item.parts[-1] in ("u32", "b32") and len(item.parts) == 3:
+            frames = ((item.location.file, item.location.line), *item.location.inlined_at) if item.location else ()
+            if all(frame[0] != self.file for frame in frames):
+                return False
         found = self.of_operand(place)
         if "const" in item.parts or ("param" in item.parts and found <= self.parameters):
             return False
