@@ -24,6 +24,7 @@ from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
 from gemm_lab.notebook.judges.special_launches import FAULTS, wrong_elsewhere, wrong_with_special_values
+from gemm_lab.notebook.judges.value_dependence import depends_on_values
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError, NotJudged
@@ -178,6 +179,7 @@ def _judge_run(
     reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
     if not (reason or found.runs):  # with the first configuration alone
         reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms)
+    reason = reason or depends_on_values(answer, compiled, wanted["region"])
     if reason:
         return refuse(where + reason)
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
