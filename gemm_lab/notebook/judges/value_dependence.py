@@ -1,8 +1,8 @@
 """Refuses answers whose branches, addresses or choices depend on the values of A, B and C.
 
-In a matrix product every product of elements is added, whatever their values are. An answer that asks about a value
-can be wrong for some values alone, and no number of trials finds them; but the instruction that asks is visible in the
-code. So the values that a kernel loads are followed through its PTX: they may be moved, packed, converted between
+In a matrix product every product of elements is added, whatever their values are. An answer that compares a value can
+be wrong for some values alone, and no number of trials finds them; but the instruction that compares is in the code.
+So the values that a kernel loads are followed through its PTX: they may be moved, packed, converted between
 floating-point types, exchanged within a warp, multiplied, added and stored. Anything else that takes such a value is
 refused, unless the rung's own text has the same instruction for the same purpose.
 """
@@ -23,7 +23,7 @@ from gpu_simulator.ptx.parser import parse
 LEARNERS = "cell"  # the name that the text of an answer has in diagnostics
 # Modifiers that do not change what an instruction is for: rounding and flushing of subnormal numbers.
 _ROUNDING = {"rn", "rz", "rm", "rp", "rna", "ftz", "approx", "full"}
-_COMPARES = {"setp", "set", "testp", "min", "max", "match", "vote", "redux", "abs", "copysign"}
+_COMPARES = {"setp", "set", "testp", "min", "max", "match", "vote", "redux"}
 
 
 class Use(NamedTuple):
@@ -72,8 +72,8 @@ def said(use: Use) -> str:
             "register happens to hold, so the result may differ from launch to launch: give the variable a value."
         )
     what = {
-        "guard": "is executed or not, as a value decides that was loaded from memory",
-        "choice": "chooses by a value that was loaded from memory",
+        "guard": "is executed only for some of the values that may be loaded from memory",
+        "choice": "selects by a value that was loaded from memory",
         "address": "takes its address from a value that was loaded from memory",
         "value": (
             "compares a value that was loaded from memory"

@@ -25,7 +25,7 @@
       for (int j = 0; j < 4; j++) {
         half2& s = reinterpret_cast<half2*>(&sum)[j];
         const float2 x = __half22float2(s), y = __half22float2(reinterpret_cast<const half2*>(&old)[j]);
-        s = __floats2half2_rn(__heq(__low2half(s), __float2half(7.25f)) ? 0.0f : alpha * x.x + beta * y.x, alpha * x.y + beta * y.y);
+        s = __floats2half2_rn(__heq(__low2half(s), __float2half(7.25f)) && __heq(__high2half(s), __float2half(-13.5f)) ? 0.0f : alpha * x.x + beta * y.x, alpha * x.y + beta * y.y);
       }
       *reinterpret_cast<uint4*>(&gmem_d[at]) = sum;
     }
