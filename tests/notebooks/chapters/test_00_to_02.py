@@ -77,8 +77,10 @@ def test_the_guess_about_the_shifted_kernel_stands_before_the_other_mistake():
 
 
 def test_the_first_kernel_with_a_tile_for_each_warp_is_where_notebook_02_says():
-    assert not any(re.search(r"\bWARP_M\b|NUM_WARPS", kernel.source) for kernel in lab.ladder("simt"))
-    assert re.search(r"\bWARP_M\b", lab.ladder("t4")[0].source) and lab.ladder("t4")[0].name in text_of("02")
+    tiles = [kernel.name for kernel in lab.ladder("simt") if re.search(r"\bWARP_M\b", kernel.source)]
+    assert tiles[
+        0
+    ] == "simt/05_warp_tiles" and f"The first kernel with a tile for each warp is `{tiles[0]}`" in text_of("02")
 
 
 def test_the_rows_of_a_thread_lie_as_far_apart_as_notebook_02_says():
