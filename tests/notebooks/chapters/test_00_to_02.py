@@ -43,8 +43,8 @@ def test_the_tiles_that_reach_the_balance_points_of_a_t4():
 
 
 def test_the_first_kernel_with_a_tile_for_each_warp_is_where_notebook_02_says():
-    assert not any(re.search(r"\bWARP_M\b|NUM_WARPS", kernel.source) for kernel in lab.ladder("simt"))
-    assert re.search(r"\bWARP_M\b", lab.ladder("t4")[0].source) and lab.ladder("t4")[0].name in text_of("02")
+    kernels = [kernel for kernel in lab.ladder("simt") if re.search(r"\bWARP_M\b|NUM_WARPS", kernel.source)]
+    assert kernels[0].name == "simt/05_warp_tiles" and kernels[0].name in text_of("02")
 
 
 def test_the_rows_of_a_thread_lie_as_far_apart_as_notebook_02_says():
