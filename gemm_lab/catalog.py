@@ -241,9 +241,7 @@ class KernelSpec:
             if as_whole(size) is None or size < 1:
                 raise SizeError(f"{axis.upper()} must be a whole number ≥ 1, not {shown(size)}.")
             if size > LONGEST_EDGE:
-                raise SizeError(
-                    f"{axis.upper()} = {size:,} is too large for one GEMM here; {LONGEST_EDGE:,} is the limit."
-                )
+                raise SizeError(f"{axis.upper()} = {size:,} is too large for one GEMM; {LONGEST_EDGE:,} is the limit.")
         if min(steps.values()) < 1:
             raise ConfigError(f"{self.name} fits no size with {dict(config)}: tiles have to be at least 1.")
         nearest = {axis: max(step, round(sizes[axis] / step) * step) for axis, step in steps.items()}
