@@ -41,6 +41,8 @@ td, th { border: 1px solid #d1d9e0; padding: 6px 13px; }
 tr:nth-child(2n) { background: #f6f8fa; }
 pre, code { font: 13.6px/1.45 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
 pre { background: #f6f8fa; padding: 16px; border-radius: 6px; overflow: auto; }
+kbd { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; border: 1px solid #d1d9e0; border-radius: 6px;
+  padding: 3px 5px; }
 .output { padding-left: 24px; }
 .output > pre { background: none; padding: 0; }
 img { max-width: 100%; }

@@ -103,7 +103,7 @@ class Arrangement:
         return page.fig
 
     def _cell(self, page: Sheet, row: int, chunk: int, x: float, y: float, width: float) -> None:
-        fill = style.tint(style.GROUPS[chunk], 0.42 if chunk else 0.6)
+        fill = style.tint(style.GROUPS[chunk], 0.42 if chunk else 1)
         page.labelled(x, y, width, ROW, f"{row}·{chunk}", fill=fill, edge=style.PAPER, lw=1.2, radius=0, bold=not chunk)
 
     def _verdict(self, page: Sheet, y: float) -> None:

@@ -41,6 +41,15 @@ def test_a_slider_sends_its_choice_and_the_answer_is_drawn(widget_page):
     expect(page.get_by_role("alert")).to_have_text("No.")
 
 
+def test_a_bar_is_a_line_of_words_a_track_and_a_line_of_words(widget_page):
+    """Styles of another widget, with a class of the same name, once made each of them 100 pixels high."""
+    page = widget_page("light", 824, 720)
+    page.mount("tile_explorer", state(TileExplorer(256, 192, 32, gpu="t4")))
+    heights = page.locator(".gl-bar").evaluate_all("all => all.map((e) => e.getBoundingClientRect().height)")
+    assert len(heights) == 4 and max(heights) <= 60
+    assert page.locator(".gemm-lab").bounding_box()["height"] <= 420
+
+
 @pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 560)])
 def test_no_label_collides_and_nothing_is_cut(widget_page, theme, width):
     for tile in ((32, 32, 8), (512, 512, 128), (256, 96, 64)):

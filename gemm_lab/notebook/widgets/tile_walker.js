@@ -11,7 +11,7 @@ export function render({ model, el }) {
   const sheets = []; // the shades of A, B and D, a pixel for each element
   const get = (name) => model.get(name);
   const set = (name, value, keep = true) => (model.set(name, value), keep && model.save_changes());
-  const comma = (n) => n.toLocaleString("en");
+  const comma = (n) => n.toLocaleString("en"), times = (n) => `${n} time${n === 1 ? "" : "s"}`;
   // Words that change with the step. They are written only where they differ, so that a frame touches few nodes.
   const word = () => document.createTextNode("");
   const write = (node, words) => node.data === words || (node.data = words);
@@ -102,7 +102,7 @@ export function render({ model, el }) {
       const held = outputAt(state, level) || (level === 3 && now.kind === MULTIPLY), shown = level === "needed" ? now.kind === WRITE : now.kind !== WRITE && held;
       if (keys[index].hidden === !!shown) keys[index].hidden = !shown;
     });
-    write(reads, `read from DRAM: A up to ${state.most[0]} times, B up to ${state.most[1]} times`);
+    write(reads, `read from DRAM: A up to ${times(state.most[0])}, B up to ${times(state.most[1])}`);
     draw();
   }
 

@@ -150,6 +150,6 @@ def _legend(page: Sheet, x: float, state: State) -> None:
     page.text(x, y, "read from DRAM", ha="left", colour=style.MUTED)
     for name in "AB":
         y += 0.24
-        page.text(
-            x, y, f"{name} up to {state.reads[name].max()} times", ha="left", colour=style.ink(getattr(style, name))
-        )
+        most = int(state.reads[name].max())
+        words = f"{name} up to {most} time{'s' * (most != 1)}"
+        page.text(x, y, words, ha="left", colour=style.ink(getattr(style, name)))
