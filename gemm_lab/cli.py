@@ -320,7 +320,7 @@ def profile_kernels(options) -> int:
 
 
 def copy_notebooks(options) -> int:
-    """Copy the notebooks, their pictures and the documents they link to into the learner's folder."""
+    """Copy the notebooks, their pictures and the files they link to into the learner's folder."""
     from gemm_lab.notebook_files import copy_series
 
     copies = copy_series(options.into)

@@ -23,7 +23,7 @@ def notebooks_in(folder: Path) -> list[Path]:
 
 
 def copy_series(into: Path) -> list[Path]:
-    """Copy all notebooks to INTO/notebooks, all pictures to INTO/images, and the documents they link to into INTO.
+    """Copy all notebooks to INTO/notebooks, all pictures to INTO/images, and the files they link to into INTO.
 
     Returns the paths of the copied notebooks. Raises `LabError`, and copies nothing, if one of the notebooks is there
     already, or another document of the same name, because either may be somebody's work. Raises `LabError` too if a
