@@ -4,7 +4,8 @@ Nothing from a student's session is used: no Python code of theirs is executed, 
 folder nor their cache of compiled kernels, and kernels run on the emulator. There are three verdicts. An answer passes
 only if the process reports that it is right. It fails if it is wrong, if it crashes the process, or if it uses up the
 processor time. If the machine prevented the grading (the process was killed, was suspended for too long, or found no
-room for its files), the answer is *not judged*: that is neither points nor a 0, and the grading has to be repeated.
+room for its files), or an error of the lab itself did, the answer is *not judged*: that is neither points nor a 0, and
+the grading has to be repeated.
 
     python -m classroom.grading 06_swizzle answer.cu [--seed 7]
 """
@@ -25,6 +26,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -262,17 +264,23 @@ def _end_with(parent: int) -> None:
 
 
 def judged(name: str, text: str, seed: int) -> Grade:
-    """Grade in this process. Errors of the lab become a fail with their message, but `NotJudged` does not."""
+    """Grade in this process. A `LabError` is a fail with its message; after any other exception nothing is judged."""
     try:
         return _judged(name, text, seed)
     except NotJudged as error:
         return Grade(name, False, 0.0, str(error), seed, judged=False)
     except MemoryError:
         return Grade(name, False, 0.0, f"It needs more than the {2 * MEMORY_MB:,} MB of memory of its process.", seed)
-    except OSError as error:
-        if error.errno not in SHORTAGES:
-            raise
-        return Grade(name, False, 0.0, f"The system refused it ({error.strerror}).", seed, judged=False)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in SHORTAGES:
+            said = f"The system refused it ({error.strerror})."
+        else:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            said = (
+                f"An error of the lab itself stopped the judge ({type(error).__name__} in {Path(last.filename).name}, "
+                f"line {last.lineno}: {str(error)[:200]}). If it happens again, please report it with the answer."
+            )
+        return Grade(name, False, 0.0, said, seed, judged=False)
 
 
 def _judged(name: str, text: str, seed: int) -> Grade:

@@ -24,6 +24,7 @@ from gemm_lab.source_text import Edit, Region, find_regions, listed, splice, sta
 from gpu_simulator.argument_checks import as_whole, shown
 from gpu_simulator.errors import ConfigError, LabError, SizeError, UnknownKernel
 
+LONGEST_EDGE = 65_536  # the largest M, N or K
 MATRICES = ("a", "b", "c", "d")
 OPERANDS = ("a", "b", "c", "d", "m", "n", "k", "alpha", "beta")
 DTYPE_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
@@ -239,8 +240,8 @@ class KernelSpec:
         for axis, size in sizes.items():
             if as_whole(size) is None or size < 1:
                 raise SizeError(f"{axis.upper()} must be a whole number ≥ 1, not {shown(size)}.")
-            if size > 65536:
-                raise SizeError(f"{axis.upper()} = {size:,} is too large for one GEMM here; 65,536 is the limit.")
+            if size > LONGEST_EDGE:
+                raise SizeError(f"{axis.upper()} = {size:,} is too large for one GEMM; {LONGEST_EDGE:,} is the limit.")
         if min(steps.values()) < 1:
             raise ConfigError(f"{self.name} fits no size with {dict(config)}: tiles have to be at least 1.")
         nearest = {axis: max(step, round(sizes[axis] / step) * step) for axis, step in steps.items()}

@@ -65,9 +65,10 @@ def check(launch) -> None:
         )
     number = re.search(r"sm_(\d+)", program.module.target)
     limit = SHARED_LIMIT.get(int(number[1])) if number else None
-    if limit is not None and launch.smem_bytes > limit:
+    used = launch.smem_bytes - program.shared_base
+    if limit is not None and used > limit:
         raise LaunchError(
-            f"A block with {launch.smem_bytes:,} bytes of shared memory is more than the {limit:,} of "
+            f"A block with {used:,} bytes of shared memory is more than the {limit:,} of "
             f"{program.module.target.split(',')[0]} (PTX line {program.module.functions[program.entry].line})."
         )
     if launch.threads % 32:

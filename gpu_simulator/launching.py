@@ -61,6 +61,8 @@ def launch(
     observers: Iterable[ObserverOf] = (),
     crossing: int | None = None,
     tensor_memory_base: int = 0,
+    shared_memory_base: int = 0,
+    reversed_arrays: bool = False,
 ) -> Report:
     """Run a kernel and return its `Report`.
 
@@ -83,6 +85,9 @@ def launch(
     addresses computed in 32 bits are wrong; possible if it and the arrays before it have at most 16 MiB.
     tensor_memory_base: the column, a multiple of 32, from which tcgen05.alloc looks for free columns first. By default
     the first allocation of a block begins at column 0, which no GPU promises.
+    shared_memory_base: the address, a multiple of 1,024, at which the shared memory of a block begins. By default 0; on
+    GPUs from sm_80 on it is 1,024, because the system reserves the bytes below.
+    reversed_arrays: place the arrays of `args` in memory from the last one to the first.
     observers: functions that are called with each group of resident blocks, and return an `Observer` of that group.
 
     Raises `LaunchError` for arguments and sizes, `MalformedPtx`, `UnsupportedInstruction`, `MemoryFault`, `Deadlock`,
@@ -93,7 +98,11 @@ def launch(
     if entry is None:
         entry = getattr(compiled_or_ptx, "entry", None) or _only_entry(ptx)
     dynamic = dynamic_smem_bytes or getattr(compiled_or_ptx, "dynamic_smem", 0)
-    program = program_of(ptx, entry)
+    if shared_memory_base not in range(0, 16 * 1024, 1024):
+        raise LaunchError(
+            f"shared_memory_base must be a multiple of 1,024 from 0 to 15,360, not {shared_memory_base!r}."
+        )
+    program = program_of(ptx, entry, shared_memory_base)
     try:
         run = Launch(
             program,
@@ -110,6 +119,7 @@ def launch(
             observers=tuple(observers),
             crossing=crossing,
             tensor_memory_base=tensor_memory_base,
+            reversed_arrays=bool(reversed_arrays),
         )
         return run.execute()
     except MemoryError:
@@ -160,6 +170,7 @@ class Launch:
         observers: tuple[ObserverOf, ...] = (),
         crossing: int | None = None,
         tensor_memory_base: int = 0,
+        reversed_arrays: bool = False,
     ) -> None:
         self.program, self.grid, self.block, self.cluster, self.files = program, grid, block, cluster, files
         self.timing, self.dynamic_smem, self.tensor_memory_base = timing, dynamic, tensor_memory_base
@@ -169,9 +180,9 @@ class Launch:
         self.clusters = clusters_of(program.module.functions[program.entry], program.module.target, grid, cluster)
         check(self)
         pieces, self.buffers = read_arguments(program, self.args)
-        self.crossing = crossing
+        self.crossing, self.reversed_arrays = crossing, reversed_arrays
         self._reserve(max_bytes, hazards)
-        places = GlobalMemory.places_of(program, self.buffers, crossing)
+        places = GlobalMemory.places_of(program, self.buffers, crossing, reversed_arrays)
         self.memory = GlobalMemory(program, with_addresses(program, pieces, places), self.buffers, places)
         for (_, buffer), place in zip(self.buffers, self.memory.places, strict=True):
             self.memory.data[place : place + buffer.nbytes] = np.ascontiguousarray(buffer).reshape(-1).view(np.uint8)
@@ -319,6 +330,7 @@ class Launch:
             observers=(observer_of,),
             crossing=self.crossing,
             tensor_memory_base=self.tensor_memory_base,
+            reversed_arrays=self.reversed_arrays,
         )
         other.effort.scale = self.effort.scale  # the same limit of steps, even if this smaller launch fits into memory
         other.memory.data[:] = self.initial

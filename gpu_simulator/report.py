@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from gpu_simulator.faults import EmulatorError, HazardFound
 from gpu_simulator.machine.counting import SiteCounts
 from gpu_simulator.observers.hazards import Hazard
-from gpu_simulator.observers.inspection import Access, Snapshot, replay
+from gpu_simulator.observers.inspection import Snapshot, WarpAccess, replay
 from gpu_simulator.ptx.ir import Instruction
 
 
@@ -133,8 +133,8 @@ class Report:
             raise EmulatorError(f"Warp {warp} of block {block} executed no instruction at {where}.")
         return probe.snapshot()
 
-    def trace(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> list[Access]:
-        """The addresses of every execution of a line's memory instructions by one warp, as `Access` items."""
+    def trace(self, where: Where, block: int | tuple[int, ...] = 0, warp: int = 0) -> list[WarpAccess]:
+        """The addresses of every execution of a line's memory instructions by one warp, as `WarpAccess` items."""
         return replay(self, where, block, warp).accesses
 
     def __repr__(self) -> str:

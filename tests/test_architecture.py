@@ -308,6 +308,7 @@ def test_public_names_are_few_and_there():
     names = in_a_fresh_interpreter(code).split()
     assert 0 < len(names) <= MAX_PUBLIC_NAMES
     assert len(set(names)) == len(names)
+    assert f"has the {len(names)} names" in (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
 def test_import_needs_little():

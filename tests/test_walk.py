@@ -5,6 +5,8 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 import gemm_lab as lab
 from gemm_lab.notebook.cells import run_cell
 
@@ -34,6 +36,7 @@ def calls_of(function) -> list[tuple[str, str]]:
     return list(found)
 
 
+@pytest.mark.long
 def test_the_walk_is_how_a_cell_becomes_a_card(monkeypatch):
     monkeypatch.setenv("GEMM_LAB_BACKEND", "emulator")
     text = lab.kernel("t4/03_swizzled").regions["layout"]

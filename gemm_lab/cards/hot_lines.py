@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -39,21 +39,33 @@ class HotLines:
 
     lines: every line of the source, in order; the lines of an edited region have the learner's own numbers.
     report: the source of the costs.   where: the size that was counted, in words, if it is not that of the run.
+    places: (file, line number) of the lines that are shown, such as those of some regions; None: of all lines.
     """
 
     label: str
     lines: tuple[Line, ...] = field(repr=False)
     report: Any = field(repr=False)
     where: str = ""
+    places: frozenset[tuple[str, int]] | None = field(default=None, repr=False)
 
     @property
     def title(self) -> str:
         """The title of the card, with `where` the costs were counted."""
         return "what each line costs" + (f", {self.where}" if self.where else "")
 
+    def without(self, hidden: Set[tuple[str, int]]) -> HotLines:
+        """The same without the lines at the places `hidden`, each (file, line number)."""
+        kept = tuple(line for line in self.lines if (line.file, line.number) not in hidden)
+        return replace(self, lines=kept) if hidden else self
+
     def _shown(self) -> list[Line | None]:
         lines = self.lines
-        hot = [index for index, line in enumerate(lines) if line.wavefronts or line.sectors or line.operand_bytes]
+        hot = [
+            index
+            for index, line in enumerate(lines)
+            if (line.wavefronts or line.sectors or line.operand_bytes)
+            and (self.places is None or (line.file, line.number) in self.places)
+        ]
         wanted = sorted(
             {near for index in hot for near in range(index - CONTEXT, index + CONTEXT + 1) if 0 <= near < len(lines)}
         )

@@ -12,8 +12,11 @@ from gemm_lab.cards.theme import MARK, tag
 NUMBERED = 0.03  # share of the card from which a part of a bar has room for its number
 
 
-def bars(section: Any) -> str:
-    """HTML of the stacked bars of a `plots.Section`, their totals, and a legend with numbers; "" without parts."""
+def bars(section: Any, least: float = 0.0) -> str:
+    """HTML of the stacked bars of a `plots.Section`, their totals, and a legend with numbers; "" without parts.
+
+    least: the legend has the parts whose share of some bar is at least this; `small_parts` has the others.
+    """
     from gemm_lab.plots import short_number
 
     if not section.parts:
@@ -30,7 +33,23 @@ def bars(section: Any) -> str:
         cells = tag("th", "bar name", escape(name)) + tag("td", "bar place", bar)
         cells += tag("td", "bar total", escape(f"{short_number(total)}{section.unit}"))
         lines.append(tag("tr", "bar row", cells, font_weight="bold" if lit else "normal"))
-    return tag("div", "bars title", escape(section.title)) + tag("table", "bars", "".join(lines)) + _legend(section)
+    return (
+        tag("div", "bars title", escape(section.title))
+        + tag("table", "bars", "".join(lines))
+        + _legend(section, _large(section, least))
+    )
+
+
+def small_parts(section: Any, least: float) -> str:
+    """HTML of the legend of the parts that `bars` leaves out of its own; "" if there are none."""
+    large = _large(section, least)
+    return _legend(section, [part for part in section.parts if part not in large])
+
+
+def _large(section: Any, least: float) -> list[str]:
+    """The parts whose share of some bar is at least `least`."""
+    bars_and_totals = [(row, section.total(row) or 1) for _, row in section.rows]
+    return [part for part in section.parts if any(row.get(part, 0) / total >= least for row, total in bars_and_totals)]
 
 
 def text_on(colour: str) -> str:
@@ -55,16 +74,18 @@ def _piece(section: Any, number: int, part: str, share: float, width: float) -> 
     )
 
 
-def _legend(section: Any) -> str:
+def _legend(section: Any, parts: Sequence[str]) -> str:
     rows = []
     for number, part in enumerate(section.parts, 1):
+        if part not in parts:
+            continue
         colour = section.colour(part)
         cells = tag("td", "swatch", str(number), background=colour, color=text_on(colour))
         cells += tag("th", "legend part", escape(part), attributes=LEFT) + tag(
             "td", "legend number", escape(section.numbers[part])
         )
         rows.append(tag("tr", "legend item", cells))
-    return tag("table", "facts", tag("tbody", "legend body", "".join(rows)))
+    return tag("table", "facts", tag("tbody", "legend body", "".join(rows))) if rows else ""
 
 
 def gauges(pairs: Sequence[tuple[str, str]]) -> str:

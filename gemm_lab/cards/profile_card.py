@@ -15,6 +15,7 @@ from gemm_lab.measure.stalls import Stall
 from gpu_simulator.errors import LabError
 
 WORTH_A_WORD = 0.05  # least change of a class that is mentioned, as a share of all instructions of the rung before
+NAMED = 0.05  # least share of a warp's time with which a state is in the open part of the legend
 
 
 @dataclass(frozen=True)
@@ -151,13 +152,15 @@ class Profile:
     def _repr_html_(self) -> str:
         head = f"<b>{escape(self.kernel)}</b>" + (f" after {escape(self.before)}" if self._compared else "")
         note = remark(self.note, "warn") if self.note else ""
-        bars = "".join(map(profile_bars.bars, self.sections()))
         code = folded(self._machine_code(), self.mix.table())
         if not self.card:
-            return card(head + note + bars + code)
+            return card(head + note + "".join(map(profile_bars.bars, self.sections())) + code)
+        waits, *others = self.sections()
+        more = profile_bars.small_parts(waits, NAMED) + "".join(map(profile_bars.bars, others))
+        more = folded("smaller waits, instructions and other counters", more + profile_bars.gauges(self.gauges()))
         moved = f"<div>moved most: <b>{escape(self.headline)}</b></div>" if self.headline else ""
         foot = remark(" · ".join(self.conditions.splitlines()), "small")
-        return card(head + moved + note + bars + profile_bars.gauges(self.gauges()) + self._says() + code + foot)
+        return card(head + moved + note + profile_bars.bars(waits, NAMED) + self._says() + more + code + foot)
 
     def _says(self) -> str:
         """The findings as an HTML list, each with the counters that it is based on."""

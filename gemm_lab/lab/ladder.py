@@ -185,11 +185,39 @@ class Bench:
         return times_as_fast(row, base)
 
     @checked
-    def plot(self, lit: str | None = None, n: int | None = None, published: bool = True) -> Figure:
-        """Plot the rungs with cuBLAS and the ceiling at size n (default: the largest). lit: a rung to highlight."""
+    def up_to(self, name: str) -> Bench:
+        """The same run without the rungs above `name`. Raises `LabError` if that is no rung of this ladder."""
+        names, last = [k.name for k in self.ladder.spec.kernels], catalog.kernel(name).name
+        if last not in names:
+            raise LabError(f"{last} is no rung of the ladder {self.ladder.name}; its rungs are {', '.join(names)}.")
+        above = names[names.index(last) + 1 :]
+        return replace(self, rows=[row for row in self.rows if row.kernel not in above])
+
+    @checked
+    def plot(
+        self,
+        lit: str | None = None,
+        n: int | None = None,
+        published: bool = True,
+        only: str | Iterable[str] | None = None,
+    ) -> Figure:
+        """Plot the rungs with cuBLAS and the ceiling at size n (default: the largest). lit: a rung to highlight.
+
+        only: the rungs that are shown, such as ["simt/01", "simt/02"]; cuBLAS and the ceiling are always shown. Raises
+        `LabError` if one of them has no row.
+        """
         from gemm_lab import plots
 
-        return plots.bench(self, lit=lit, n=n or self.sizes[-1], published=published)
+        n = n or self.sizes[-1]
+        shown_rows = self.rows if only is None else self._rows_of([only] if isinstance(only, str) else only, n)
+        return plots.bench(replace(self, rows=shown_rows), lit=lit, n=n, published=published)
+
+    def _rows_of(self, names: Iterable[str], n: int) -> list[Any]:
+        """The rows without those of other rungs than `names`."""
+        from gemm_lab.plots.rows import is_rung
+
+        kept = {self._row(name, n).kernel for name in names}
+        return [row for row in self.rows if row.kernel in kept or not is_rung(row)]
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """One plain dict per row, for `--json`."""

@@ -107,16 +107,19 @@ class Run:
             self._kept["hazards"] = emulating.find_hazards(self.kernel, self.compiled, self.sms)
         return self._kept["hazards"]
 
-    def hot_lines(self) -> HotLines:
+    def hot_lines(self, *regions: str) -> HotLines:
         """The source with the cost of every line: executions, wavefronts, conflict degree, sectors per request.
 
-        After a run on a GPU these are the emulator's counts at a small size.
+        regions: names of the regions that are shown, such as "load"; without any, the whole kernel. After a run on a
+        GPU these are the emulator's counts at a small size. Raises `ConfigError` for a region that the kernel lacks.
         """
-        return self._hot_lines(self._counted())
+        shown_places = set().union(*map(self._region, regions)) if regions else None
+        return self._hot_lines(self._counted(), shown_places)
 
-    def _hot_lines(self, report: Any) -> HotLines:
+    def _hot_lines(self, report: Any, places: set[tuple[str, int]] | None = None) -> HotLines:
         where = "" if self.report else f"on the emulator at {_in_words(self._size_counted())}"
-        return HotLines(self.kernel.label, lines_of(report, list(source.listing(self.kernel))), report, where)
+        lines = lines_of(report, list(source.listing(self.kernel)))
+        return HotLines(self.kernel.label, lines, report, where, frozenset(places) if places is not None else None)
 
     def inspect(self, where: int | str, block: int = 0, warp: int = 0) -> Any:
         """A `Snapshot` of registers and shared memory after the last execution of a line by one warp.
@@ -128,7 +131,7 @@ class Run:
         return self._counted().inspect(self._place(where), *_block_and_warp(block, warp))
 
     def trace(self, where: int | str, block: int = 0, warp: int = 0) -> list:
-        """The addresses of every execution of a line's memory instructions by one warp, as a list of `Access` items.
+        """The addresses of every execution of a line's memory instructions by one warp, as `WarpAccess` items.
 
         The parameters and errors are those of `inspect`.
         """
@@ -139,21 +142,16 @@ class Run:
         return pipelines.pipeline(self.kernel, self.m, self.n, self.k, self.kernel.taught_gpu().sms, costs)
 
     def _place(self, where: int | str) -> tuple[str, int]:
-        spec, file = self.kernel.spec, "cell" if self.kernel.edited else self.kernel.spec.file
+        spec = self.kernel.spec
+        file = "cell" if self.kernel.edited else spec.file
         if not isinstance(where, str):
             number = as_whole(where)
             if number is None:
                 raise ConfigError(f"A place is the number of a line or the name of a region, not {shown(where)}.")
-            where = number
-        wanted = {(file, where)}
-        if isinstance(where, str):
-            if where not in spec.regions:
-                raise ConfigError(f"{spec.name} has no region “{where}”; it has {listed(spec.regions)}.")
-            edit, region = self.kernel.edits.get(where), spec.regions[where]
-            first, text, file = (
-                (edit.first_line, edit.text, edit.file) if edit else (region.first_line, region.text, spec.file)
-            )
-            wanted = {(file, first + offset) for offset in range(text.count("\n") + 1)}
+            where, wanted = number, {(file, number)}
+        else:
+            wanted = self._region(where)
+            file = min(wanted)[0]
         places = self._counted().sites_by_line(*dict.fromkeys((file, "cell", spec.file)))
         ran = {place for place, sites in places.items() if any(site.executions for site in sites)}
         found = ran & wanted
@@ -165,6 +163,21 @@ class Run:
                 + (f" The nearest line that did is {near}." if near else "")
             )
         return max(found, key=lambda place: place[1])
+
+    def _region(self, name: str) -> set[tuple[str, int]]:
+        """(file, line number) of all lines of a region. Raises `ConfigError` if the kernel has no such region."""
+        spec = self.kernel.spec
+        if not isinstance(name, str):
+            raise ConfigError(
+                f"A region is named by its name, such as “{next(iter(spec.regions))}”, not {shown(name)}."
+            )
+        if name not in spec.regions:
+            raise ConfigError(f"{spec.name} has no region “{name}”; it has {listed(spec.regions)}.")
+        edit, region = self.kernel.edits.get(name), spec.regions[name]
+        first, text, file = (
+            (edit.first_line, edit.text, edit.file) if edit else (region.first_line, region.text, spec.file)
+        )
+        return {(file, first + offset) for offset in range(text.count("\n") + 1)}
 
     def _counted(self) -> Any:
         """The emulator's report of this launch; after a run on a GPU, that of a launch at a small size.
@@ -279,11 +292,15 @@ class Run:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        return self.page()
+
+    def page(self, hidden: frozenset[tuple[str, int]] = frozenset()) -> str:
+        """The card of the run. hidden: (file, line number) of lines whose text and costs are not shown."""
         verdict = theme.tag("b", "good" if self.passed else "bad", f"{mark(self.passed)} {self.verdict}")
         name = f"<b>{escape(self.kernel.label)}</b> {self._where()}"
         body = f"<div>{verdict} &nbsp;{name} &nbsp;{escape(self.message)}</div>{facts(self._lines())}"
         if report := self.report or self._beside():
-            lines = self._hot_lines(report)
+            lines = self._hot_lines(report).without(hidden)
             body += folded(lines.title, lines.body())
         body += "".join(remark(text, "bad") for text in (self._untimed(), self._stopped()) if text)
         body += "".join(remark(text) for text in self._warned())

@@ -23,10 +23,10 @@ from gemm_lab.cards.kernel_card import edited_source
 from gemm_lab.cards.source_code import code_line
 from gemm_lab.catalog import listed
 from gemm_lab.lab import Kernel, Run, kernel
-from gemm_lab.lab.actions import source
 from gemm_lab.lab.kernel import DEFAULT_N
 from gemm_lab.notebook import guard, projector
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
+from gemm_lab.notebook.later_exercises import hidden_lines, later_than_cell, listing_without
 from gemm_lab.settings_text import parse_settings
 from gpu_simulator.compiler import CompileError, Diagnostic
 from gpu_simulator.errors import ConfigError, LabError
@@ -208,7 +208,7 @@ def register(ipython) -> None:
 
     def magic(line: str, cell: str) -> None:
         shown = run_cell(line, cell, ipython.user_ns)
-        display({"text/html": shown._repr_html_() + below(shown, line), "text/plain": repr(shown)}, raw=True)
+        display({"text/html": page_of(shown, line) + below(shown, line), "text/plain": repr(shown)}, raw=True)
 
     magic.__doc__ = __doc__
     ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
@@ -220,13 +220,22 @@ def register(ipython) -> None:
 def below(shown: Run | Kernel, line_text: str) -> str:
     """HTML below the card of a run: the whole kernel, folded, with the cell's region lit.
 
-    It is "" for the cell of an exercise, whose card above the cell has it, and for a kernel that does not run, whose
-    own card has it.
+    Regions that an exercise further down asks for are left out. It is "" for the cell of an exercise, whose card above
+    the cell has it, and for a kernel that does not run, whose own card has it.
     """
     if parse_line(line_text).exercise or not isinstance(shown, Run) or not shown.kernel.edits:
         return ""
     made = shown.kernel
-    return card(edited_source(made.spec.file, source.listing(made), list(made.edits)))
+    lines = listing_without(made, later_than_cell(line_text, made.name))
+    return card(edited_source(made.spec.file, lines, list(made.edits)))
+
+
+def page_of(shown: Run | Kernel, line_text: str) -> str:
+    """The card of what a cell made, without the lines that an exercise further down in the notebook asks for."""
+    if isinstance(shown, Run) and shown.kernel.edits:
+        later = later_than_cell(line_text, shown.kernel.name)
+        return shown.page(frozenset(hidden_lines(shown.kernel, later)))
+    return shown._repr_html_()
 
 
 def error_page(error: LabError) -> str:

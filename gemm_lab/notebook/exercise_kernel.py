@@ -15,16 +15,21 @@ from gemm_lab import catalog
 from gemm_lab.cards.kernel_card import edited_source
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel
-from gemm_lab.lab.actions import source
 from gemm_lab.notebook.cells import Line, parse_line
+from gemm_lab.notebook.later_exercises import later_than, listing_without
 from gpu_simulator.errors import LabError
 
 MISSING = "// (the text of your cell)"
 
 
-def whole_kernel(made: Kernel) -> str:
-    """HTML: the source of an edited kernel, folded, with the edited region lit; "" if no region of it is edited."""
-    return edited_source(made.spec.file, source.listing(made), list(made.edits)) if made.edits else ""
+def whole_kernel(name: str, made: Kernel) -> str:
+    """HTML: the kernel of the exercise `name`, folded, with the edited region lit; "" if no region of it is edited.
+
+    Regions that a later exercise of the same notebook asks for are left out.
+    """
+    if not made.edits:
+        return ""
+    return edited_source(made.spec.file, listing_without(made, later_than(name)), list(made.edits))
 
 
 def kernel_of_exercise(name: str, criteria: Mapping[str, Any]) -> Kernel:

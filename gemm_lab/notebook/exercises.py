@@ -96,7 +96,7 @@ class Exercise:
 
     def _repr_html_(self) -> str:
         task = f"<b>Exercise. {escape(self.title)}.</b> {escape(self.task)}"
-        whole = whole_kernel(kernel_of_exercise(self.name, self.criteria)) if self.judge == "kernel" else ""
+        whole = whole_kernel(self.name, kernel_of_exercise(self.name, self.criteria)) if self.judge == "kernel" else ""
         return card(task + whole + folded("hint", escape(self.hint)), theme.TASK)
 
 
@@ -134,7 +134,7 @@ def judge_kernel(exercise: Exercise, answer: Any, choices: dict[str, int], seed:
 
 
 def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:
-    """Check a block tile: whole mma tiles, an intensity above the balance point of L2, stages and sums that fit."""
+    """Check a block tile: whole mma tiles for each warp, a large enough intensity, stages and sums that fit."""
     m, n, k = _choices(exercise, choices, ("block_m", "block_n", "block_k"))
     target, stages = gpu(exercise.criteria["gpu"]), exercise.criteria["stages"]
     argument = roofline.l2_argument(m, n)
@@ -148,6 +148,7 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
             f"{stages} stages take {smem:,} bytes; a block on a {target.name} has {target.smem_per_block:,}."
         )
     threads, other = exercise.criteria["threads"], exercise.criteria["other_registers"]
+    warps = threads // 32
     sums, most = -(-m * n // threads), target.max_registers_per_thread
     if sums + other > most:
         reasons.append(
@@ -157,6 +158,12 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
     if m % 16 or n % 8 or k % 8:
         reasons.append(
             "An mma of a T4 multiplies 16 × 8 × 8: block_m must be a multiple of 16, block_n and block_k of 8."
+        )
+    elif not any(m % (16 * rows) == 0 and n % (8 * (warps // rows)) == 0 for rows in _divisors(warps)):
+        reasons.append(
+            f"The {threads} threads are {warps} warps, which share the tile evenly, as rows and columns of equal "
+            f"rectangles made of whole 16 × 8 pieces. The {m // 16} × {n // 8} pieces of {m} × {n} cannot be cut "
+            f"into {warps} such rectangles."
         )
     if reasons:
         raise WrongAnswer(exercise, reasons)
@@ -169,6 +176,10 @@ def judge_block_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -
             ("registers for sums", f"{sums} of {most} a thread"),
         ],
     )
+
+
+def _divisors(number: int) -> list[int]:
+    return [part for part in range(1, number + 1) if number % part == 0]
 
 
 def judge_warp_tile(exercise: Exercise, answer: Any, choices: dict[str, int]) -> Solved:

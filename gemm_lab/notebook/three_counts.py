@@ -33,7 +33,7 @@ MATRICES = {"x1": 8, "x2": 16, "x4": 32}  # the first lanes of ldmatrix and stma
 
 
 @dataclass(frozen=True)
-class Count:
+class WavefrontCounts:
     """The wavefronts of one instruction of one warp. ideal: without bank conflicts."""
 
     instruction: str
@@ -49,9 +49,9 @@ class Count:
 
 
 class ThreeCounts:
-    """A table of wavefronts; `rows` has a `Count` for each access, in the order of the arguments."""
+    """A table of wavefronts; `rows` has a `WavefrontCounts` for each access, in the order of the arguments."""
 
-    def __init__(self, rows: list[Count], source: str):
+    def __init__(self, rows: list[WavefrontCounts], source: str):
         self.rows, self.source = rows, source
 
     @property
@@ -114,7 +114,9 @@ def three_counts(instruction: str | Iterable[str], *patterns: str) -> ThreeCount
             found = every[name, pattern]
             counted = _emulated(found)
             rows.append(
-                Count(name, pattern, counted.ideal_wavefronts, modelled(found), counted.wavefronts, hardware[found.key])
+                WavefrontCounts(
+                    name, pattern, counted.ideal_wavefronts, modelled(found), counted.wavefronts, hardware[found.key]
+                )
             )
     return ThreeCounts(rows, source())
 

@@ -14,7 +14,7 @@ from gpu_simulator.ptx.types import register_code
 
 
 def fused_code(code: list[Instruction], live_out: int):
-    """The steps of a block, in an order that gives the same results: `Instruction`, `MatmulStep` or `Spill` items.
+    """The steps of a block, in an order that gives the same results: `Instruction`, `MatmulStep` or `WriteMatrix`.
 
     live_out: bit mask of the registers that are used after the block.
     """
@@ -59,7 +59,7 @@ class MatmulStep:
         emitter.line(f"{self.held_out} = multiply({a}, {b}, {c}, {code})")
 
 
-class Spill:
+class WriteMatrix:
     """Writes a held matrix back to the registers `d`, in the order of the grid."""
 
     def __init__(self, held: str, d, rows: int, columns: int, opcode: str):
@@ -141,7 +141,7 @@ class _Fuser:
 
     def spill(self, held: _Held) -> None:
         self.held.remove(held)
-        self.steps.append(Spill(held.name, held.d, held.rows, held.columns, held.opcode))
+        self.steps.append(WriteMatrix(held.name, held.d, held.rows, held.columns, held.opcode))
 
     def close(self) -> None:
         group, self.group = self.group, []
@@ -181,7 +181,7 @@ class _Fuser:
             source = held.name
             ends = {n for m in members for n in m[1]}
             if not held.registers <= ends:  # old values that the group does not overwrite may be read later
-                self.steps.append(Spill(held.name, held.d, held.rows, held.columns, held.opcode))
+                self.steps.append(WriteMatrix(held.name, held.d, held.rows, held.columns, held.opcode))
         self.count += 1
         name = f"acc{self.count}"
         self.steps.append(MatmulStep([m[0] for m in ordered], a, b, [m[4] for m in ordered], None, source, name))

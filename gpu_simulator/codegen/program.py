@@ -23,16 +23,18 @@ _PROGRAMS: dict = {}
 _KEEP = 32
 
 
-def program_of(ptx: str, entry: str) -> Program:
+def program_of(ptx: str, entry: str, shared_base: int = 0) -> Program:
     """The program of one kernel of a PTX text; the last `_KEEP` are cached, by the hash of the text.
+
+    shared_base: the address at which shared memory begins, a multiple of 128.
 
     Raises `MalformedPtx`, `UnsupportedInstruction` or `LaunchError` for PTX that cannot be run.
     """
-    key = (hashlib.sha256(ptx.encode()).digest(), entry)
+    key = (hashlib.sha256(ptx.encode()).digest(), entry, shared_base)
     found = _PROGRAMS.get(key)
     if found is None:
         try:
-            found = Program(parse(ptx), entry)
+            found = Program(parse(ptx), entry, shared_base)
         except (AttributeError, LookupError, TypeError, ValueError, struct.error) as error:
             why = f"{type(error).__name__}, {error}"
             raise MalformedPtx(f"Invalid PTX, or a form of PTX that is not supported ({why}).") from error
@@ -45,14 +47,15 @@ def program_of(ptx: str, entry: str) -> Program:
 class Program:
     """The basic blocks, registers, sites and fixed addresses of one kernel.
 
-    `shared_static`: bytes of static shared memory; dynamic shared memory begins at `dynamic_offset`.
+    `shared_static`: the address behind static shared memory, which begins at `shared_base`; dynamic shared memory
+    begins at `dynamic_offset`. What lies below `shared_base` is nobody's.
     `local_size`: bytes of local memory per thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
     `data`: (offset, initial bytes) of those that are initialised. No memory is allocated here for declared variables;
     a launch compares their sizes with its limit before it does so.
     """
 
-    def __init__(self, module: Module, entry: str):
-        self.module, self.entry = module, entry
+    def __init__(self, module: Module, entry: str, shared_base: int = 0):
+        self.module, self.entry, self.shared_base = module, entry, shared_base
         flat = flatten(module, entry)
         self.parameters, self.registers, self.max_threads = flat.parameters, flat.registers, flat.max_threads
         self.blocks, self.frames = blocks_of(flat), flat.frames
@@ -92,7 +95,7 @@ class Program:
     def _lay_out(self, flat) -> None:
         self._addresses: dict[int, int] = {}
         self.named_variables: list[Variable] = []
-        shared, local, dynamic = 0, 0, []
+        shared, local, dynamic = self.shared_base, 0, []
         own = {id(parameter) for parameter in self.parameters}
         for variable in flat.variables.values():
             if variable.space == "shared":

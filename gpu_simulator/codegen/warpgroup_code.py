@@ -29,7 +29,7 @@ class Multiply:
         wgmma.multiply(e, self.instruction, kind, held, self.out)
 
 
-class Spill:
+class WriteAccumulators:
     """Writes a matrix of accumulators back to its registers."""
 
     def __init__(self, instruction: Instruction, held: str):
@@ -101,7 +101,7 @@ def _held(code: list[Instruction], live_out: int) -> list:
 
     def spill(key: tuple) -> None:
         name, last = held.pop(key)
-        steps.append(Spill(last, name))
+        steps.append(WriteAccumulators(last, name))
 
     for item in code:
         reads, writes = reads_and_writes(item)

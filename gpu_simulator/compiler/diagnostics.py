@@ -80,6 +80,10 @@ _PTXAS = re.compile(r"^ptxas .*?, line (?P<line>\d+); (?P<severity>\w+)\s*: (?P<
 _PTXAS_BARE = re.compile(r"^ptxas (?P<severity>error|fatal|warning)\s*: (?P<message>.*)$")
 # Info messages about lost speed: setmaxnreg is ignored, or each wgmma waits for the one before.
 _PTXAS_LOSS = re.compile(r"^ptxas info\s*: (?P<message>\(C\d+\) Potential Performance Loss: .*)$")
+_INTERNAL = re.compile(r"Internal Compiler Error(?: \(\w+\))?:? *\"?(?P<reason>[^\"\n]*)", re.I)
+_TOO_FEW_OPERANDS = "asm operand index requested is larger"
+_VARIABLE = re.compile(r"Parsing error near '\['|Unknown symbol '[A-Za-z_]")
+_NEAR = re.compile(r"Parsing error near '(?P<word>[^']+)'")
 _ABOVE = re.compile(r"requires \.target sm_\d+\w* or higher")
 
 
@@ -125,9 +129,31 @@ def explained(message: str, text: str, caret: int | None) -> str:
             told = unicodedata.name(strange, "a control character")
             sign = f"“{strange}” " if strange.isprintable() and not strange.isspace() else ""
             return f"{message}: {sign}U+{ord(strange):04X}, {told}, may stand in comments and strings only"
+    if internal := _INTERNAL.search(message):
+        return in_the_compiler(internal["reason"])
     if _MISSING.search(message):
         return f"{message}; there are the headers of CUDA, and none of the C and C++ libraries (printf needs no header)"
     return message
+
+
+def in_the_compiler(reason: str) -> str:
+    """A sentence in place of the message with which the compiler reports an internal error. reason: what it says."""
+    if _TOO_FEW_OPERANDS in reason:
+        return (
+            "the text of this asm names an operand that it does not have. Behind the text, count the operands from %0 "
+            "on, first those that are written, then those that are only read, and name none beyond the last"
+        )
+    told = f", and says only “{reason.strip().rstrip('!.')}”" if reason.strip() else ""
+    return (
+        f"the compiler stopped with an error of its own at this source{told}. Something in the source is not valid, or "
+        "the compiler has a defect: undo the last change, or write it differently"
+    )
+
+
+def unreadable(log: str) -> str:
+    """What a log says that holds no diagnostics: a sentence for an internal error of the compiler, else the log."""
+    internal = _INTERNAL.search(log)
+    return in_the_compiler(internal["reason"]) if internal else log.strip() or "NVRTC gave no reason"
 
 
 def cropped(text: str, caret: int | None, most: int = 240) -> tuple[str, int | None]:
@@ -154,7 +180,12 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list
             if (file, source, match["message"]) in seen:
                 continue  # an unrolled loop repeats the same message
             seen.add((file, source, match["message"]))
+            if shown.startswith(
+                "//"
+            ):  # a number that ptxas counts from elsewhere, behind an error that it cannot parse
+                continue
             message = f"ptxas refuses the PTX “{shown}”: {match['message']}" + _too_low(match["message"], arch)
+            message += _about_asm(match["message"], shown)
             found.append(Diagnostic(file, source, "error", message, *cropped(source_line(files, file, source), None)))
             continue
         match = _PTXAS_BARE.match(line)
@@ -163,6 +194,19 @@ def parse_ptxas(log: str, ptx: str, files: Mapping[str, str], arch: str) -> list
             message = re.sub(r"\b0x[0-9a-f]+\b", lambda number: f"{int(number[0], 16):,}", match["message"])
             found.append(Diagnostic("ptxas", 0, severity, message))
     return found
+
+
+def _about_asm(message: str, shown: str) -> str:
+    """A sentence about a usual mistake in the text of an asm statement, to follow a message of ptxas; "" without one.
+
+    shown: the line of PTX that the message is about.
+    """
+    if _VARIABLE.search(message):
+        return ". The text of asm knows no variables of C++: write %0, %1 … in their place"
+    near = _NEAR.search(message)
+    if near and shown.startswith(near["word"]):
+        return ". Every instruction in the text of asm ends with a semicolon; the one before this has none"
+    return ""
 
 
 def _too_low(message: str, arch: str) -> str:

@@ -20,6 +20,7 @@ from gpu_simulator.compiler.diagnostics import (
     parse_ptxas,
     ptxas_warnings,
     short_name,
+    unreadable,
 )
 from gpu_simulator.compiler.nvrtc_library import config_header, file_name, version
 
@@ -145,7 +146,7 @@ def _compile(
     diagnostics = parse_nvrtc(log, files, own)
     if ptx is None or cubin is None:
         if not diagnostics:
-            diagnostics = [Diagnostic(own[1], 0, "error", log.strip() or "NVRTC gave no reason")]
+            diagnostics = [Diagnostic(own[1], 0, "error", unreadable(log))]
         raise CompileError(name, [d for d in diagnostics if d.severity == "error"] or diagnostics)
     found = re.findall(r"\.entry\s+([\w$]+)", ptx)
     if entry is None:

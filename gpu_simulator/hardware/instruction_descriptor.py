@@ -21,7 +21,7 @@ from typing import NamedTuple
 from gpu_simulator.hardware.matrix_descriptor import DescriptorError
 
 
-class Kind(NamedTuple):
+class OperandTypes(NamedTuple):
     """The types and sizes of a kind of tcgen05.mma.
 
     operands, results: the types of A and B, and of D, by their codes.   size: bytes of an element of A and B.
@@ -35,10 +35,10 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "f16": Kind({0: "f16", 1: "bf16"}, {0: "f16", 1: "f32"}, 2, 16),
-    "tf32": Kind({2: "tf32"}, {1: "f32"}, 4, 8),
-    "f8f6f4": Kind({0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}, {0: "f16", 1: "f32"}, 1, 32),
-    "i8": Kind({0: "u8", 1: "s8"}, {2: "s32"}, 1, 32),
+    "f16": OperandTypes({0: "f16", 1: "bf16"}, {0: "f16", 1: "f32"}, 2, 16),
+    "tf32": OperandTypes({2: "tf32"}, {1: "f32"}, 4, 8),
+    "f8f6f4": OperandTypes({0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}, {0: "f16", 1: "f32"}, 1, 32),
+    "i8": OperandTypes({0: "u8", 1: "s8"}, {2: "s32"}, 1, 32),
 }
 _RESERVED = 1 << 6 | 1 << 23 | 1 << 29
 

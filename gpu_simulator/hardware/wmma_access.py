@@ -19,7 +19,7 @@ SHAPES = {"m16n16k16": (16, 16, 16), "m32n8k16": (32, 8, 16), "m8n32k16": (8, 32
 ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "s8": 1, "u8": 1, "s32": 4}
 
 
-class Access(NamedTuple):
+class TileRequests(NamedTuple):
     """The requests of one wmma load or store.
 
     width: bytes per lane.
@@ -35,7 +35,7 @@ class Access(NamedTuple):
 
 
 @lru_cache(maxsize=128)
-def access(matrix: str, shape: str, layout: str, kind: str, shared: bool) -> Access:
+def access(matrix: str, shape: str, layout: str, kind: str, shared: bool) -> TileRequests:
     """The memory accesses for one tile.
 
     matrix: "a", "b", "c", "d".   layout: "row", "col".   kind: the element type.
@@ -63,7 +63,7 @@ def access(matrix: str, shape: str, layout: str, kind: str, shared: bool) -> Acc
     return _requests(4, lines, length * 4, 8, 32, [(lane % 4 * 2 + e, lane // 4 * 4) for e in (0, 1)])
 
 
-def _requests(width: int, lines: int, line_bytes: int, block_lines: int, block_bytes: int, lanes: list) -> Access:
+def _requests(width: int, lines: int, line_bytes: int, block_lines: int, block_bytes: int, lanes: list) -> TileRequests:
     """The requests that cover the tile: in each block of `block_lines` × `block_bytes`, one for each pair in `lanes`.
 
     A pair holds the lanes' lines and bytes, relative to the block.
@@ -75,4 +75,4 @@ def _requests(width: int, lines: int, line_bytes: int, block_lines: int, block_b
         for line, byte in lanes
     ]
     line, byte = (np.array(part) for part in zip(*found, strict=True))
-    return Access(width, line, byte, -(-len(found) // 4) if width == 16 else len(found))
+    return TileRequests(width, line, byte, -(-len(found) // 4) if width == 16 else len(found))

@@ -174,7 +174,7 @@ class GlobalMemory:
             self.add(start, size, source_name(name))
         if parameters:
             self.add(GLOBAL_BASE + first, len(parameters), PARAMETERS)
-        for (name, buffer), place in zip(buffers, places, strict=True):
+        for place, (name, buffer) in sorted(zip(places, buffers, strict=True), key=lambda item: item[0]):
             self.add(GLOBAL_BASE + place, buffer.nbytes, name)
             end = place + buffer.nbytes
         self.data = np.zeros(align_up(end + self.GAP, 256), np.uint8)
@@ -184,15 +184,22 @@ class GlobalMemory:
         self.places = places
 
     @classmethod
-    def places_of(cls, program, buffers: list[tuple[str, np.ndarray]], crossing: int | None = None) -> list[int]:
-        """The offset of each buffer from GLOBAL_BASE. crossing: see `gpu_simulator.launch`."""
-        places, end = [], align_up(program.global_size + program.parameter_size + cls.GAP, 256)
-        for number, (_, buffer) in enumerate(buffers):
+    def places_of(
+        cls,
+        program,
+        buffers: list[tuple[str, np.ndarray]],
+        crossing: int | None = None,
+        reversed_arrays: bool = False,
+    ) -> list[int]:
+        """The offset of each buffer from GLOBAL_BASE. crossing, reversed_arrays: see `gpu_simulator.launch`."""
+        places, end = {}, align_up(program.global_size + program.parameter_size + cls.GAP, 256)
+        order = list(enumerate(buffers))
+        for number, (_, buffer) in reversed(order) if reversed_arrays else order:
             if number == crossing:
                 end = max(end, align_up(BELOW_LINE - buffer.nbytes // 2, 256))
-            places.append(end)
+            places[number] = end
             end = align_up(end + buffer.nbytes + cls.GAP, 256)
-        return places
+        return [places[number] for number in range(len(buffers))]
 
     def add(self, start: int, size: int, name: str) -> None:
         self.starts.append(start)

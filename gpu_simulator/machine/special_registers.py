@@ -67,7 +67,7 @@ class SpecialRegisters:
             "nsmid": lambda: u4(1),
             "gridid": lambda: np.uint64(1),
             "dynamic_smem_size": lambda: u4(launch.dynamic_smem),
-            "total_smem_size": lambda: u4(launch.smem_bytes),
+            "total_smem_size": lambda: u4(launch.smem_bytes - launch.program.shared_base),
             "lanemask_eq": lambda: one << lane,
             "lanemask_lt": lambda: (one << lane) - one,
             "lanemask_le": lambda: ((one << lane) - one) | (one << lane),

@@ -53,7 +53,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class Access:
+class WarpAccess:
     """One execution of a memory instruction by one warp.
 
     addresses: int64 (32,) in bytes, -1 for lanes that did not take part.   width: as `width_of`.
@@ -121,7 +121,7 @@ class Probe(Observer):
         for operand in item.operands:
             if type(operand) is Memory:
                 self.accesses.append(
-                    Access(
+                    WarpAccess(
                         item.opcode,
                         item.line,
                         self.within(self.address(lanes, operand, values, own, active)),

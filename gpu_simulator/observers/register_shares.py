@@ -1,31 +1,115 @@
-"""Finds warps of one warpgroup that do not execute the same setmaxnreg.
+"""Finds warps of one warpgroup that do not execute the same setmaxnreg, and warps that wait for registers for ever.
 
-"The setmaxnreg instruction must be executed by all warps in a warpgroup"; otherwise its behaviour is undefined. PTX
-ISA, "setmaxnreg".
+"The setmaxnreg instruction must be executed by all warps in a warpgroup"; otherwise its behaviour is undefined. And
+setmaxnreg.inc "blocks execution until enough registers are available in the per-CTA-register-pool". PTX ISA,
+"setmaxnreg". The simulator does not block there; the order of events tells which registers can be there in time.
 """
 
 from __future__ import annotations
 
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
 WARPS = 4  # of a warpgroup
+LANES = 32
+REGISTERS = 65_536  # of a multiprocessor, 32 bits each; CUDA C++ Programming Guide, "Technical Specifications"
+STEP = 8  # registers of a thread are allocated in steps of 8
+
+
+class Share(NamedTuple):
+    """One setmaxnreg of one warp.
+
+    change: registers that each of its lanes receives (positive) or gives back (negative).   event: its number.
+    known: for each warp of the cluster, the last event on which this warp could rely then.
+    """
+
+    site: int
+    change: int
+    event: int
+    known: np.ndarray
 
 
 class RegisterShares:
-    """Part of the `RaceDetector`. executed: by resident warp, the sites of its setmaxnreg in their order."""
+    """Part of the `RaceDetector`. executed: by resident warp, the sites of its setmaxnreg in their order.
+
+    shares: by resident warp, what its setmaxnreg changed. At the launch a thread is taken to hold the most registers
+    that it can have if one block fills the multiprocessor, so a wait may be missed and none is invented.
+    """
 
     def __init__(self, detector):
-        self.resident, self.hazards = detector.resident, detector.hazards
+        self.resident, self.hazards, self.order = detector.resident, detector.hazards, detector.order
         self.executed: dict[int, list[int]] = {}
+        self.shares: dict[int, list[Share]] = {}
+        self.held: dict[int, int] = {}
+        threads = self.resident.warps_per_block * LANES
+        self.at_launch = min(256, REGISTERS // threads // STEP * STEP)
 
     def registers_shared(self, lanes, site: int) -> None:
+        event = self.hazards.next_event(site)
+        count = self._count(site)
         for warp in np.unique(lanes.lane_numbers()[lanes.active()] >> 5).tolist():
             self.executed.setdefault(warp, []).append(site)
+            change = count - self.held.get(warp, self.at_launch)
+            self.held[warp] = count
+            self.shares.setdefault(warp, []).append(Share(site, change, event, self.order.known[warp].copy()))
 
     def compare(self) -> None:
-        """Compare the warps of each warpgroup; called when all threads have ended."""
+        """Compare the warps of each warpgroup, and look for waits without end; called when all threads have ended."""
+        self._compare_warpgroups()
+        own = self.resident.warps_per_block
+        for block in sorted({warp // own for warp in self.shares}):
+            shares = [
+                (warp, share) for warp in range(block * own, block * own + own) for share in self.shares.get(warp, [])
+            ]
+            self._grant(shares)
+
+    def _grant(self, shares: list[tuple[int, Share]]) -> None:
+        """Grant the requests of a block as registers come back, in the worst order, and report if some never are.
+
+        The worst order is to grant those requests last that somebody waits for who has registers to give back.
+        """
+        wanted = [item for item in shares if item[1].change > 0]
+        given = [item for item in shares if item[1].change < 0]
+        free = 0
+        while wanted:
+            early = [item for item in given if not any(self._after(item, request) for request in wanted)]
+            given = [item for item in given if item not in early]
+            free -= LANES * sum(share.change for _, share in early)
+            possible = [item for item in wanted if LANES * item[1].change <= free]
+            possible.sort(key=lambda request: any(self._after(item, request) for item in given))
+            if possible:
+                free -= LANES * possible[0][1].change
+                wanted.remove(possible[0])
+            elif not early:
+                if given:
+                    self._stuck(wanted, free, given[0])
+                return
+
+    def _after(self, given: tuple[int, Share], request: tuple[int, Share]) -> bool:
+        """Whether a warp gives registers back only after another one has got those that it requests."""
+        (warp, share), (asks, wants) = given, request
+        return share.event > wants.event and (warp == asks or share.known[asks % self.order.span] >= wants.event)
+
+    def _stuck(self, wanted: list[tuple[int, Share]], free: int, late: tuple[int, Share]) -> None:
+        (warp, share), need = wanted[0], LANES * sum(share.change for _, share in wanted)
+        self.hazards.add(
+            "missing wait",
+            share.site,
+            late[1].site,
+            lambda: (
+                f"{self.resident.describe(share.site)}: {self._name(warp)} and {len(wanted) - 1} other warps wait here "
+                f"for {need:,} registers, of which {free:,} are free. Others are given back at "
+                f"{self.resident.describe(late[1].site)}, but only after something that happens behind this wait. On a "
+                "GPU both wait for ever."
+            ),
+        )
+
+    def _count(self, site: int) -> int:
+        return int(self.resident.program.sites[site].operands[0].text, 0)
+
+    def _compare_warpgroups(self) -> None:
         own = self.resident.warps_per_block
         for warp, sites in self.executed.items():
             first = warp - warp % own % WARPS
@@ -53,8 +137,7 @@ class RegisterShares:
     def _what(self, site: int | None) -> str:
         if site is None:
             return ""
-        item = self.resident.program.sites[site]
-        return f"setmaxnreg.{item.parts[1]} to {int(item.operands[0].text, 0)} registers"
+        return f"setmaxnreg.{self.resident.program.sites[site].parts[1]} to {self._count(site)} registers"
 
     def _name(self, warp: int) -> str:
         block, local = divmod(warp, self.resident.warps_per_block)

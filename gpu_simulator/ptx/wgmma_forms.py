@@ -20,7 +20,7 @@ _INTEGER_N = (8, 16, 24, 32, *range(48, 257, 16))
 K_BYTES = 32  # bytes along K that one instruction multiplies
 
 
-class Kind(NamedTuple):
+class WgmmaForm(NamedTuple):
     """The form of one instruction.
 
     d, a: numbers of the registers of the accumulators and of A (empty where A is in shared memory).
@@ -53,7 +53,7 @@ class NoSuchForm(ValueError):
     """A wgmma that does not exist or is not executed here; the message says what is wrong."""
 
 
-def kind_of(item: Instruction) -> Kind:
+def kind_of(item: Instruction) -> WgmmaForm:
     """The form of a wgmma.mma_async. Raises `NoSuchForm` if it does not exist or is not executed here."""
     parts = item.parts
     m = re.fullmatch(r"m64n(\d+)k(\d+)", parts[4]) if len(parts) == 8 else None
@@ -71,7 +71,7 @@ def kind_of(item: Instruction) -> Kind:
     return _operands(item, n, (16, 8, k, a, b, accumulator, BITS[a]))
 
 
-def _operands(item: Instruction, n: int, form: tuple) -> Kind:
+def _operands(item: Instruction, n: int, form: tuple) -> WgmmaForm:
     accumulator, a_type = form[5], form[3]
     d = _registers(item.operands[0], n // 4 if accumulator == "f16" else n // 2, "accumulator")
     first = item.operands[1]
@@ -91,7 +91,7 @@ def _operands(item: Instruction, n: int, form: tuple) -> Kind:
         majors = ["mn" if turn else "k" for turn in ([0] * (2 - len(turns)) + turns)]
     elif rest:
         raise NoSuchForm("the integer forms end with scale-d")
-    return Kind(n, d, a, form, majors[0], majors[1], signs[0] * signs[1])
+    return WgmmaForm(n, d, a, form, majors[0], majors[1], signs[0] * signs[1])
 
 
 def _registers(operand, count: int, what: str) -> tuple[int, ...]:

@@ -4,8 +4,8 @@
 // Any GPU, any size: elements beyond the edge are loaded as zero.   Notebook 02.
 #include "config.cuh"        // BLOCK_M 128, BLOCK_N 128, BLOCK_K 16, THREAD_M 8, THREAD_N 8
 
-constexpr int THREADS_M = BLOCK_M / THREAD_M, THREADS_N = BLOCK_N / THREAD_N;
-constexpr int NUM_THREADS = THREADS_M * THREADS_N;
+constexpr int NUM_THREADS_M = BLOCK_M / THREAD_M, NUM_THREADS_N = BLOCK_N / THREAD_N;   // threads along M and along N
+constexpr int NUM_THREADS = NUM_THREADS_M * NUM_THREADS_N;
 
 extern "C" __global__ void __launch_bounds__(NUM_THREADS)
 gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int K) {
@@ -15,7 +15,7 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
 
   // ---- Where this thread works ----
   const int block_m = blockIdx.y * BLOCK_M, block_n = blockIdx.x * BLOCK_N;
-  const int thread_m = threadIdx.x / THREADS_N, thread_n = threadIdx.x % THREADS_N;
+  const int thread_m = threadIdx.x / NUM_THREADS_N, thread_n = threadIdx.x % NUM_THREADS_N;
 
   // ---- Shared memory and registers ----
   __shared__ float smem_a[BLOCK_K][BLOCK_M + 1];   // transposed: a column of A is a row here; + 1 spreads its stores
@@ -42,11 +42,11 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
     // region: multiply
     #pragma unroll
     for (int k = 0; k < BLOCK_K; k++) {
-      // The rows and columns of a thread lie THREADS_M and THREADS_N apart, so that a warp's reads are side by side.
+      // A thread's rows lie NUM_THREADS_M apart, its columns NUM_THREADS_N, so that a warp's reads are side by side.
       #pragma unroll
-      for (int i = 0; i < THREAD_M; i++) frag_a[i] = smem_a[k][thread_m + i * THREADS_M];
+      for (int i = 0; i < THREAD_M; i++) frag_a[i] = smem_a[k][thread_m + i * NUM_THREADS_M];
       #pragma unroll
-      for (int j = 0; j < THREAD_N; j++) frag_b[j] = smem_b[k][thread_n + j * THREADS_N];
+      for (int j = 0; j < THREAD_N; j++) frag_b[j] = smem_b[k][thread_n + j * NUM_THREADS_N];
       #pragma unroll
       for (int i = 0; i < THREAD_M; i++)
         #pragma unroll
@@ -61,7 +61,7 @@ gemm(const float* gmem_a, const float* gmem_b, float* gmem_d, int M, int N, int 
   for (int i = 0; i < THREAD_M; i++)
     #pragma unroll
     for (int j = 0; j < THREAD_N; j++) {
-      const int row = block_m + thread_m + i * THREADS_M, col = block_n + thread_n + j * THREADS_N;
+      const int row = block_m + thread_m + i * NUM_THREADS_M, col = block_n + thread_n + j * NUM_THREADS_N;
       if (row < M && col < N) gmem_d[static_cast<size_t>(row) * N + col] = acc[i][j];
     }
 }

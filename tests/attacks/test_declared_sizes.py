@@ -109,6 +109,7 @@ print(worst - before)
 """
 
 
+@pytest.mark.long
 def test_none_of_them_takes_the_memory_that_it_declares(request):
     """All of them, one after the other, in a process of their own: its largest resident size grows by little."""
     done = subprocess.run([sys.executable, "-c", GROWTH, str(request.path.parent), *filter(None, sys.path)],

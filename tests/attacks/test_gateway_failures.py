@@ -141,6 +141,7 @@ def test_the_engine_dies_in_mid_job(how):
         one.stop()
 
 
+@pytest.mark.long
 def test_in_a_cell_it_is_one_sentence(monkeypatch):
     """Through the lab, as a student meets it: the error's own text, and nothing printed beside it."""
     import gemm_lab as lab

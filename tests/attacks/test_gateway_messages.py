@@ -287,7 +287,14 @@ def test_a_request_of_another_form_reaches_no_backend(changes, backend):
 
 def test_a_server_takes_what_the_judge_asks_of_a_launch():
     asked = {
-        **Circumstances(crossing=1, timing="staggered", tensor_memory_base=96, hazards=True).options(),
+        **Circumstances(
+            crossing=1,
+            timing="staggered",
+            tensor_memory_base=96,
+            shared_memory_base=1024,
+            reversed_arrays=True,
+            hazards=True,
+        ).options(),
         **limits(64, 64, 64),
     }
     job = checked({**ASKED, "payload": {**EMULATE, **asked}}, "emulator")

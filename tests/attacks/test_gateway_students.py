@@ -337,6 +337,7 @@ def test_a_gigabyte_is_refused_before_it_is_read(server):
     assert job(server.session(), compiled())
 
 
+@pytest.mark.long
 def test_a_gigabyte_in_pieces_is_stopped_at_the_limit(server):
     """Without a declared length. The bytes lie in a file until then, and are removed with it."""
     before, piece = memory(server), bytes(1 << 20)
@@ -425,6 +426,7 @@ def _quiet(session, kernel):
         session.request("emulate", compiled=kernel, grid=(1, 1, 1), args=[np.zeros(4, np.float32)] * 3 + [64], **SLOW)
 
 
+@pytest.mark.long
 def test_a_server_without_a_roster_is_for_its_own_user():
     """On loopback a token is made and shown; who does not have it is a stranger there, too."""
     one = Server(1, command=command("serve", "--port", "0", "--backend", "emulator"))

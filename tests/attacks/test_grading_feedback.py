@@ -154,6 +154,7 @@ def test_a_cleaned_piece_holds_no_danger(text):
     assert dangers(page) == [] and {tag.name for tag in BeautifulSoup(page, "html.parser").find_all(True)} <= TAGS
 
 
+@pytest.mark.long
 def test_other_places_of_a_notebook_do_nothing_either(classroom):
     """Raw cells, attachments, outputs, names and metadata."""
     attack, book = f"<script>{MARK}</script><img src=x onerror={MARK}>", classroom.solved()

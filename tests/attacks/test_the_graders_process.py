@@ -54,6 +54,7 @@ except PermissionError:
     assert done.stdout.split() == opened and (tmp_path / "work" / "mine").exists()
 
 
+@pytest.mark.long
 def test_a_compiler_that_crashed_can_be_started_again_inside_the_wall(tmp_path):
     done = run(
         """

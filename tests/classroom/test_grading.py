@@ -118,6 +118,8 @@ def test_an_answer_cannot_choose_not_to_be_judged(monkeypatch):
     [
         (NotJudged("The compiler was killed."), False),
         (OSError(28, "No space left on device"), False),
+        (OSError(2, "No such file or directory"), False),
+        (KeyError("a mistake in the judge"), False),
         (MemoryError(), True),
         (LabError("wrong"), True),
     ],
@@ -129,6 +131,7 @@ def test_errors_of_the_machine_are_told_from_those_of_the_answer(error, judged_,
     monkeypatch.setattr(type(exercises()[KERNEL]), "check", check)
     found = judged(KERNEL, RIGHT, 1)
     assert (found.judged, found.passed, found.share) == (judged_, False, 0.0)
+    assert ("KeyError in test_grading.py, line " in found.message) is isinstance(error, KeyError)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="the system does not limit processor time")

@@ -130,6 +130,7 @@ def test_a_quick_one_says_nothing(own, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.long
 def test_a_text_that_wants_all_memory_is_an_error_and_the_next_one_compiles(monkeypatch):
     made = CompilerProcess(
         [

@@ -49,7 +49,7 @@ def test_code_without_such_a_loop_is_refused():
         mma_before_use(code(LOAD_A, OTHER))
 
 
-@pytest.mark.sampled(every=3, first=1)
+@pytest.mark.long
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a"])
 def test_only_the_pipelined_rung_runs_ahead_everywhere(arch):
     worst = [min(mma_before_use(lab.kernel(f"t4/0{number}").sass(arch=arch).lines)) for number in (4, 6, 8)]

@@ -8,7 +8,7 @@ from gemm_lab.lab import export
 from gpu_simulator import compiler
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.compiler.compiler_process import CompilerProcess
-from gpu_simulator.compiler.diagnostics import ptxas_warnings
+from gpu_simulator.compiler.diagnostics import parse_nvrtc, ptxas_warnings, unreadable
 from gpu_simulator.errors import LabError
 
 KERNEL = """#include "config.cuh"
@@ -104,6 +104,46 @@ def test_other_refusals_of_ptx_do_not_name_it():
     region = catalog.kernel("t4/03").regions["multiply"].text
     error = cell_error('      asm volatile("mov.u32 %%nonsense, 1;");\n' + region, "multiply")
     assert "ptxas refuses" in str(error) and "is compiled for" not in str(error)
+
+
+def in_asm(statement: str) -> CompileError:
+    return cell_error(f"      {statement}\n" + catalog.kernel("t4/03").regions["multiply"].text, "multiply")
+
+
+def test_an_operand_that_asm_does_not_have_is_a_sentence_and_no_internal_error():
+    error = in_asm('asm volatile("mov.u32 %0, %2;" : "=r"(frag_b[0]) : "r"(lane));')
+    (told,) = error.diagnostics
+    assert (told.file, told.line) == ("cell", 2) and "asm names an operand that it does not have" in told.message
+    assert "from %0 on" in told.message and "Internal" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("log", "says"),
+    [
+        ('a.cu(3): error: Internal Compiler Error (codegen): "no way!"', "and says only “no way”. Something in the"),
+        ("Internal Compiler Error", "an error of its own at this source. Something in the source is not valid"),
+    ],
+)
+def test_an_internal_error_of_the_compiler_is_a_sentence(log, says):
+    told = parse_nvrtc(log, {}, ())
+    message = told[0].message if told else unreadable(log)
+    assert says in message and "undo the last change" in message and "Internal" not in message
+
+
+def test_a_log_without_any_message_is_shown_as_it_is():
+    assert unreadable(" nothing known \n") == "nothing known" and "no reason" in unreadable("")
+
+
+@pytest.mark.parametrize("text", ["mov.u32 frag_b[0], %0;", "mov.b64 {frag_b[0], frag_b[1]}, %0;"])
+def test_a_variable_in_the_text_of_asm_is_explained(text):
+    told = [d.message for d in in_asm(f'asm volatile("{text}" : : "r"(lane));').diagnostics]
+    assert sum("The text of asm knows no variables of C++: write %0, %1 … in their place" in line for line in told) == 1
+
+
+def test_a_missing_semicolon_of_asm_is_explained_and_no_comment_of_the_ptx_is_blamed():
+    error = in_asm('asm volatile("mov.u32 %0, 1" : "=r"(frag_b[0]));')
+    assert {d.file for d in error.diagnostics} == {"cell"} and "Cuda compilation tools" not in str(error)
+    assert "ends with a semicolon; the one before this has none" in str(error)
 
 
 def test_errors_outside_the_region_keep_their_line():

@@ -23,7 +23,7 @@ def opcodes(rung: str, **settings) -> Counter:
     return Counter(line.opcode for line in compiler.disassemble(build(rung, **settings)))
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("rung", RUNGS)
 def test_the_tensor_cores_read_shared_memory_and_write_tensor_memory(rung):
     """BLOCK_K / 16 products a k tile and no others; no mma of registers, no ldmatrix, no copies through registers."""

@@ -121,6 +121,7 @@ def test_wmma_kernels_use_wmma_and_16_byte_loads(name):
     assert count(found, "F2FP.BF16" if name != "wmma" else "F2FP.F16") > 0
 
 
+@pytest.mark.long
 def test_mma_bf16_and_swizzle_bf16_have_no_wmma():
     for name in ("mma_bf16", "swizzle_bf16"):
         made = build(name)
@@ -165,6 +166,7 @@ def test_the_main_loop_of_the_best_has_no_branch_and_one_barrier():
     assert count(found, "LDG.E.128") == count(found, "STS.64") == 4 + 8
 
 
+@pytest.mark.long
 def test_k_unrolling_is_a_longer_block_k():
     """Four k tiles of 16 between two barriers, or one of 64: the same machine code."""
     assert opcodes("unroll_bf16") == opcodes("unroll_bf16", BLOCK_K=64, K_UNROLL=1)

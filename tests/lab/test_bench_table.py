@@ -2,8 +2,11 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 import gemm_lab as lab
 from gemm_lab.lab.ladder import Bench
+from gpu_simulator.errors import LabError
 
 CONDITIONS = {
     "ladder": "t4", "regime": "burst", "rounds": 9, "sm_clock_mhz": 1000.0, "power_w": 70.0, "gpu": "Tesla T4",
@@ -34,3 +37,11 @@ def test_speeds_are_divided_by_cutlass_at_the_sizes_where_it_was_timed():
 def test_of_two_cutlass_baselines_the_faster_is_the_measure():
     rows = [row("t4/03_swizzled", 512, 30.0), row("cutlass_sm75", 512, 20.0), row("cutlass_sm80", 512, 15.0)]
     assert table(rows)[1]["t4/03_swizzled"][-1] == "1.500"
+
+
+def test_a_plot_of_some_rungs():
+    bench = lab.ladder("simt").recorded([4096])
+    words = {item.get_text() for item in bench.plot(only="simt/02").axes[0].get_xticklabels()}
+    assert any("coalesced" in text for text in words) and not any("naive" in text for text in words)
+    with pytest.raises(LabError, match="no row for “simt/09”"):
+        bench.plot(only=["simt/01", "simt/09"])

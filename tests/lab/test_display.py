@@ -28,6 +28,7 @@ def show(thing):
                 getattr(thing, name)
 
 
+@pytest.mark.long
 def test_what_is_shown_was_computed_before(made, monkeypatch, capsys):
 
     def refuse(*_, **__):

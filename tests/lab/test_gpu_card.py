@@ -86,6 +86,7 @@ def test_a_fault_while_it_is_timed_leaves_the_verdict(monkeypatch):
     assert "it was not timed: " in told and ".." not in told  # the reason is a sentence, and ends as one
 
 
+@pytest.mark.long
 def test_without_shared_memory_it_shows_sectors():
     sectors = {
         name: repr(on_a_gpu(name)).split("sectors a request ")[1].split(" ")[0] for name in ("simt/01", "simt/02")

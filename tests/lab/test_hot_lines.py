@@ -1,10 +1,12 @@
 """The margin beside the source: the wavefronts of every line, also of scattered copies."""
 
 import numpy as np
+import pytest
 
 import gpu_simulator as emulator
 from gemm_lab import compiling
 from gpu_simulator.cli.report_text import margin
+from gpu_simulator.errors import ConfigError
 from gpu_simulator.hardware import banks
 
 SOURCE = """extern "C" __global__ void gather(const unsigned* from, const unsigned* to, const char* data, unsigned* out) {
@@ -69,3 +71,26 @@ def test_what_tensor_cores_read_themselves_has_a_column():
     assert line.operand_bytes == count * (64 + 128) * 32 and "multiply(k_tile)" in line.text
     assert "operands, KB" in repr(run.hot_lines()) and f" {line.operand_bytes // 1024} " in repr(run.hot_lines())
     assert "operands" not in repr(lab.kernel("t4/01_hierarchical_tiling").run(n=256, backend="emulator").hot_lines())
+
+
+def test_the_margin_of_some_regions_alone():
+    import gemm_lab as lab
+
+    run = lab.kernel("t4/02_vectorized_copy").run(n=256, backend="emulator")
+    whole, part = repr(run.hot_lines()), repr(run.hot_lines("load", "multiply"))
+    assert "alpha" in whole and "alpha" not in part
+    for line in ("smem_a[chunk_a(row, chunk)] =", "ldmatrix_x4_trans("):
+        assert line in whole and line in part
+    assert run.hot_lines("load").lines == run.hot_lines().lines, "all lines are there, and some are shown"
+    assert "ldmatrix" not in run.hot_lines("load")._repr_html_()
+    for wrong, says in {"loads": "has no region “loads”; it has", 70: "named by its name, such as “"}.items():
+        with pytest.raises(ConfigError, match=says):
+            run.hot_lines(wrong)
+
+
+def test_the_margin_of_an_edited_region_is_that_of_the_cell():
+    import gemm_lab as lab
+
+    plain = lab.kernel("t4/02_vectorized_copy")
+    run = plain.edit(load=plain.regions["load"]).run(n=256, backend="emulator")
+    assert "smem_a[" in repr(run.hot_lines("load")) and "ldmatrix" not in repr(run.hot_lines("load"))

@@ -221,6 +221,19 @@ def test_recorded_rows_say_where_they_come_from():
         bench.tflops("t4/99", 4096)
 
 
+def test_a_bench_up_to_a_rung_leaves_out_those_above_it():
+    bench = lab.ladder("t4").recorded([4096])
+    first = bench.up_to("t4/02")
+    left_out = {row.kernel for row in bench.rows} - {row.kernel for row in first.rows}
+    assert left_out == {kernel.name for kernel in lab.ladder("t4").kernels[2:]}
+    assert "t4/02_vectorized_copy" in repr(first) and "t4/03_swizzled" not in repr(first) and "cublas" in repr(first)
+    assert first.plot(lit="t4/02_vectorized_copy") is not None and "t4/03_swizzled" in repr(bench)
+    with pytest.raises(lab.LabError, match="simt/01_naive is no rung of the ladder t4; its rungs are t4/01"):
+        bench.up_to("simt/01")
+    with pytest.raises(lab.LabError, match="t4/99"):
+        bench.up_to("t4/99")
+
+
 def test_inspect_shows_a_line_of_one_warp():
     run = lab.kernel("t4/03").run(256, backend="emulator")
     shown = repr(run.inspect("load", block=1, warp=3))

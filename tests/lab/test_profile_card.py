@@ -1,5 +1,6 @@
 """`k.profile()` and `k.instruction_mix()`: with cards, without, with an edit, and beside what an H200 executed."""
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -77,6 +78,21 @@ def test_the_card_is_shown_as_text_html_and_picture(both):
     assert len(page) < 30_000 and "<script" not in page and "data:" not in page
     words = {item.get_text() for item in both.plot().texts}
     assert {"18.0 → 1.0", "long scoreboard", "registers a thread"} <= words
+
+
+def test_the_longest_waits_are_shown_and_the_rest_is_folded(recorded):
+    recorded(
+        made_card("t4/02", 4e6, mio_throttle=18, long_scoreboard=2, wait=0.5),
+        made_card("t4/03", 2e6, mio_throttle=1, long_scoreboard=4, wait=0.1),
+    )
+    page = lab.kernel("t4/03").profile()._repr_html_()
+    legend = r"<td[^>]*>\d</td><th[^>]*>"
+    at_once, folded = page.split("<details", 1)
+    for state in ("MIO throttle", "long scoreboard"):
+        assert re.search(legend + state, at_once) and not re.search(legend + state, folded)
+    assert not re.search(legend + "wait", at_once) and re.search(legend + "wait", folded)
+    for words in ("executed warp instructions", "registers a thread"):
+        assert words in folded and words not in at_once
 
 
 def test_one_card_is_shown_alone(recorded):
@@ -179,6 +195,7 @@ def test_kernels_without_a_card_of_this_gpu_show_the_one_of_the_h200(monkeypatch
     assert (other.conditions["gpu"], other["stall_wait"]) == ("NVIDIA H200", 2)
 
 
+@pytest.mark.long
 def test_the_card_of_a_named_gpu():
     ping_pong = lab.kernel("hopper/08_ping_pong")
     shown = [ping_pong(GROUP_M=rows).profile(16384, on="h100").card for rows in (4, 11)]

@@ -36,6 +36,7 @@ def made(tmp_path, monkeypatch):
     return Kernel(found.kernels[0], found.kernels[0].configure())
 
 
+@pytest.mark.long
 def test_a_kernel_with_maps_is_checked_and_clean(made):
     compiled = made.compile("sm_120a")
     verdicts, report = emulating.check_on_emulator(made, compiled, 136, 72, 200)

@@ -218,6 +218,14 @@ def test_file(path):
     assert {name[:2] for name in re.findall(r'lab\.exercise\(\\"(\w+)', path.read_text())} == {path.stem[:2]}
 
 
+def test_the_guide_for_authors_names_these_limits():
+    guide = (FOLDER.parent / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("\n  ", "")
+    limits = f"at most {MAX_WORDS} words a cell and {MAX_SENTENCE} words a sentence", f"at most {MAX_LINES} lines"
+    sizes = [f"below {most // 1000} KB" for most in MAX_BYTES.values()]
+    for words in (*limits, *sizes):
+        assert words.replace("8 lines", "eight lines") in guide, words
+
+
 def test_the_series_begins():
     assert {"00_start_here", "01_memory_wall_and_roofline", "02_tiling_hierarchy"} <= {path.stem for path in PATHS}
 

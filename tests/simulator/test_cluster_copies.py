@@ -251,6 +251,7 @@ IN_PARTS = """mbarrier_arrive_expect_tx(full, 512);
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" :: "r"(full), "r"(1024) : "memory");"""
 
 
+@pytest.mark.long
 def test_one_half_comes_before_the_other_half_of_the_cluster_does():
     """With both halves there or both missing, the count of bytes is not 0 between the two announcements."""
     right, report = copy(HALF_EACH.replace("ANNOUNCED", AT_ONCE), expect=[0, 0])

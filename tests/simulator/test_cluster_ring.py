@@ -46,7 +46,7 @@ def test_the_ring_is_exact_and_clean(m, n, k, timing):
     assert exact and report.hazards == []
 
 
-@pytest.mark.sampled(every=6, first=1)
+@pytest.mark.long
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize("cluster", [1, 4, 8])
 def test_rings_in_other_clusters(cluster, timing):

@@ -151,6 +151,40 @@ def test_all_warps_of_a_warpgroup_execute_the_same_setmaxnreg(body, words):
     assert bool(report.hazards) == bool(words) and (not words or words in str(report.hazards[0]))
 
 
+REGISTERS = """
+  if (t == 0) { mbarrier_init(barrier, 1); mbarrier_init(barrier + 8, 1); }
+  __syncthreads();
+  if (t / 32 < 4) {
+    BEFORE
+    if (t == 0) mbarrier_wait_parity(barrier, 0);
+    AFTER
+  } else {
+    INC(240);
+    if (t == 128) mbarrier_arrive(barrier);
+  }"""
+
+
+@pytest.mark.parametrize(("before", "after", "found"), [
+    ("DEC(40);", "", False),
+    ("", "DEC(40);", False),  # with 256 threads every thread can have 256 registers at the launch
+    ("", "__syncwarp(); DEC(40);", True),
+    ("DEC(24);", "__syncwarp();", False),
+    ("DEC(40);", "__syncwarp(); DEC(24);", True),  # 16,384 are free in time, and 18,432 are wanted
+    ("DEC(160);", "__syncwarp(); DEC(40);", True),
+    ("if (t >= 32) DEC(24);", "__syncwarp(); if (t < 32) DEC(24);", True),  # three warps give 13,824, and 18,432 are wanted
+])  # fmt: skip
+def test_registers_that_come_back_only_after_a_wait_for_the_one_who_wants_them(before, after, found):
+    """A block of 384 threads has 168 for each, so 72 times 128 have to come from the other warps."""
+    shares = "".join(
+        f'#define {name.upper()}(N) asm volatile("setmaxnreg.{name}.sync.aligned.u32 %0;" :: "n"(N))\n'
+        for name in ("dec", "inc")
+    )
+    body = shares + REGISTERS.replace("BEFORE", before).replace("AFTER", after)
+    threads = 384 if "syncwarp" in after or not after else 256
+    _, report = run("\n" + body, threads, hazards=True)
+    assert any("On a GPU both wait for ever" in str(hazard) for hazard in report.hazards) == found
+
+
 # ---- Producer and consumer without TMA ----
 
 HANDSHAKE = """

@@ -309,6 +309,12 @@ def test_a_kernel_that_assumes_column_0_is_found():
         launch(AT_ZERO, tensor_memory_base=96)
 
 
+def test_shared_memory_may_begin_elsewhere():
+    assert (launch(WHOLE, shared_memory_base=1024)[0][:1024] == 16).all()
+    with pytest.raises(emulator.errors.LabError, match="multiple of 1,024 from 0 to 15,360, not 16"):
+        launch(WHOLE, shared_memory_base=16)
+
+
 @pytest.mark.parametrize("base", [-32, 1, 512, 33])
 def test_a_base_is_a_multiple_of_32_columns(base):
     with pytest.raises(emulator.errors.LabError, match="multiple of 32 from 0 to 480"):

@@ -289,7 +289,7 @@ def test_a_broken_ring_says_what_is_wrong(name):
     assert re.search(words, "\n".join(text)), text
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [

@@ -96,6 +96,7 @@ def test_the_laws_reject_bad_pictures():
         assert words in found
 
 
+@pytest.mark.long
 def test_writing_twice_gives_the_same_bytes(tmp_path):
     first, second = (
         png.write_png(figures.draw("swizzle_xor"), "swizzle_xor", tmp_path / name) for name in ("a.png", "b.png")

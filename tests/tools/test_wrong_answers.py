@@ -20,6 +20,7 @@ SLOW = {name for name in ANSWERS if "spins for ever" in name or "thinned out" in
 # Exercises over whose solutions the judge takes long; one of each notebook is left.
 LARGE = {
     "02_outer_product",
+    "02_wide_reads",
     "06_pipeline",
     "07_groups",
     "08_consumer",
@@ -117,6 +118,7 @@ def test_the_counts_are_printed(capsys):
 # ---- What the judge takes from a cell ----
 
 
+@pytest.mark.long
 def test_settings_of_the_cell_do_not_count():
     """Right with BLOCK_K = 32 only: the judge goes back to the exercise's own settings."""
     task = TASKS["06_swizzle"]

@@ -9,7 +9,7 @@ import gemm_lab as lab
 import gpu_simulator
 from gemm_lab.cards.hot_lines import HotLines
 from gpu_simulator.compiler import Compiled, compile
-from gpu_simulator.observers.inspection import Access, Snapshot
+from gpu_simulator.observers.inspection import Snapshot, WarpAccess
 
 
 def a_learners_session() -> None:
@@ -39,6 +39,6 @@ def the_simulator_alone(source: str, folder: Path) -> None:
     assert_type(report.totals.wavefronts, int)
     assert_type(report.lines("kernel.cu")[3].conflict_degree, float)
     assert_type(report.inspect(12, block=(0, 1), warp=3), Snapshot)
-    assert_type(report.trace(("kernel.cu", 12)), list[Access])
+    assert_type(report.trace(("kernel.cu", 12)), list[WarpAccess])
     assert_type([hazard.message for hazard in report.hazards], list[str])
     gpu_simulator.launch(".entry f() {}", "f", max_seconds=2.5)

@@ -116,7 +116,7 @@ def tiling_levels():
 
 
 def tile_intensity():
-    """A tile of D and the strips that it needs; the FLOP/byte of four tiles beside the T4's balance points."""
+    """A tile of D and the strips that it needs; the FLOP/byte of four tiles beside the T4's balance point for DRAM."""
     t4 = roofline.roofline(hardware.gpu("t4"), tflops=roofline.PEAK_T4)
     page = Sheet(4.25)
     x, y, w, h, strip = 1.1, 1.58, 1.15, 1.65, 0.42
@@ -144,22 +144,20 @@ def tile_intensity():
         page.text(left - 0.12, yk + bar / 2, f"{bm} × {bn}", ha="right")
         page.box(left, yk, intensity * scale, bar, fill=style.C, edge=style.C, radius=0)
         page.text(
-            left + intensity * scale - 0.06,
+            left + intensity * scale + 0.07,
             yk + bar / 2,
             f"{intensity:.3g}",
-            ha="right",
+            ha="left",
             bold=True,
-            colour=style.text_on(style.C),
         )
     end = top + 4 * step
     page.line((left, top - 0.1), (left, end))
-    page.text(left - 0.12, end + 0.28, "T4 needs", ha="right", colour=style.MUTED)
-    for name in ("L2", "DRAM"):
-        balance, colour = t4.balance(name), style.MEMORY[name]
-        xb = left + balance * scale
-        page.line((xb, top - 0.1), (xb, end + 0.1), colour=colour, lw=1.4, dashed=True, z=1)
-        page.text(xb, end + 0.28, f"{balance:.1f}", bold=True, colour=colour)
-        page.text(xb, end + 0.52, f"from {name}", colour=colour)
+    balance, colour = t4.balance("DRAM"), style.MEMORY["DRAM"]  # L2 is introduced further down in the notebook
+    xb = left + balance * scale
+    page.line((xb, top - 0.1), (xb, end + 0.1), colour=colour, lw=1.4, dashed=True, z=1)
+    page.text(xb - 0.32, end + 0.28, "the T4 needs", ha="right", colour=style.MUTED)
+    page.text(xb, end + 0.28, f"{balance:.1f}", bold=True, colour=colour)
+    page.text(xb, end + 0.52, "from DRAM", colour=colour)
     return page.fig
 
 

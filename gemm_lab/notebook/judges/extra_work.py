@@ -110,7 +110,7 @@ def _reads(opcode: set[str], space: str) -> bool:
     return not opcode & {"global", "shared", "local", "const", "param"} - {space}
 
 
-class Kind(NamedTuple):
+class InstructionKind(NamedTuple):
     """PTX instructions that are counted together.
 
     counts: a function of an instruction's name and modifiers that says whether it belongs to this kind.
@@ -123,16 +123,20 @@ class Kind(NamedTuple):
 _FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"}
 
 # Keys that are criteria of exercises have the names of `CODE_CRITERIA`. The labels are used in refusals.
-EXECUTED: dict[str, Kind] = {
-    "barriers": Kind("barriers", lambda name, parts: name in ("bar", "barrier") and "warp" not in parts),
-    "plain_loads": Kind("plain loads from shared memory", lambda name, parts: name == "ld" and _reads(parts, "shared")),
-    "ldmatrix": Kind("ldmatrix", lambda name, parts: name == "ldmatrix"),
-    "global_loads": Kind("loads from global memory", lambda name, parts: name == "ld" and _reads(parts, "global")),
-    "register_copies": Kind(
+EXECUTED: dict[str, InstructionKind] = {
+    "barriers": InstructionKind("barriers", lambda name, parts: name in ("bar", "barrier") and "warp" not in parts),
+    "plain_loads": InstructionKind(
+        "plain loads from shared memory", lambda name, parts: name == "ld" and _reads(parts, "shared")
+    ),
+    "ldmatrix": InstructionKind("ldmatrix", lambda name, parts: name == "ldmatrix"),
+    "global_loads": InstructionKind(
+        "loads from global memory", lambda name, parts: name == "ld" and _reads(parts, "global")
+    ),
+    "register_copies": InstructionKind(
         "loads into registers and stores out of them",
         lambda name, parts: (name == "ld" and _reads(parts, "global")) or (name == "st" and _reads(parts, "shared")),
     ),
-    "box_copies": Kind(
+    "box_copies": InstructionKind(
         "boxes for one block alone",
         lambda name, parts: (
             name == "cp"
@@ -140,30 +144,32 @@ EXECUTED: dict[str, Kind] = {
             and not any(part.startswith("multicast") for part in parts)
         ),
     ),
-    "fewer_instructions": Kind("all instructions", lambda name, parts: True),
-    "fences": Kind("fences", lambda name, parts: name in ("membar", "fence") and "proxy" not in parts),
+    "fewer_instructions": InstructionKind("all instructions", lambda name, parts: True),
+    "fences": InstructionKind("fences", lambda name, parts: name in ("membar", "fence") and "proxy" not in parts),
     # A pause in a loop that polls a barrier is never executed here: the emulator suspends a waiting warp instead.
-    "pauses": Kind("pauses", lambda name, parts: name == "nanosleep"),
-    "arithmetic": Kind(
+    "pauses": InstructionKind("pauses", lambda name, parts: name == "nanosleep"),
+    "arithmetic": InstructionKind(
         "additions and multiplications outside the tensor cores",
         lambda name, parts: name in ("add", "sub", "mul", "mad", "fma") and bool(parts & _FLOATS),
     ),
-    "products": Kind("products by tcgen05.mma", lambda name, parts: name == "tcgen05" and "mma" in parts),
-    "register_shares": Kind("shares of registers", lambda name, parts: name == "setmaxnreg"),
-    "waits_by_groups": Kind("groups that are closed, also empty ones", lambda name, parts: "commit_group" in parts),
-    "waits_for_blocks": Kind(
+    "products": InstructionKind("products by tcgen05.mma", lambda name, parts: name == "tcgen05" and "mma" in parts),
+    "register_shares": InstructionKind("shares of registers", lambda name, parts: name == "setmaxnreg"),
+    "waits_by_groups": InstructionKind(
+        "groups that are closed, also empty ones", lambda name, parts: "commit_group" in parts
+    ),
+    "waits_for_blocks": InstructionKind(
         "waits of a block at its barriers",
         lambda name, parts: name in ("bar", "barrier") and not parts & {"warp", "arrive"},
     ),
-    "waits_for_phases": Kind(
+    "waits_for_phases": InstructionKind(
         "waits for phases of mbarriers",
         lambda name, parts: name == "mbarrier" and bool(parts & {"try_wait", "test_wait"}),
     ),
-    "waits_for_tensor_memory": Kind(
+    "waits_for_tensor_memory": InstructionKind(
         "waits for loads from tensor memory, or for stores to it (tcgen05.wait)",
         lambda name, parts: name == "tcgen05" and "wait" in parts,
     ),
-    "waits_for_groups": Kind(
+    "waits_for_groups": InstructionKind(
         "waits for groups of copies or products",
         lambda name, parts: (
             name not in ("bar", "barrier", "mbarrier", "tcgen05") and any(part.startswith("wait") for part in parts)
@@ -227,11 +233,12 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     base, own = run.kernel.unedited(), Work.of(run.report, run.compiled.ptx)
     compiled = base.compile_as_taught()
     rung = _work_of_rung(base, compiled, run)
-    if reason := foreign(own.opcodes, run.compiled.ptx, rung.opcodes, compiled.ptx):
+    if reason := foreign(own.opcodes, run.compiled.ptx, rung.opcodes, compiled.ptx, compiled.threads):
         return reason
     size = f"At {run.m} × {run.n} × {run.k}"
     return (
-        _beside(own, rung, wanted, size)
+        _waits(own, rung, wanted, size)
+        or _beside(own, rung, wanted, size)
         or _arithmetic(own, rung, size)
         or _uncounted(own, rung, wanted, size)
         or _too_late(run, base, compiled)
@@ -291,25 +298,38 @@ def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
     return ""
 
 
-def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
-    """A sentence if an answer executes more of the counted instructions than the code of its loops shows; else ""."""
+def _waits(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
+    """A sentence if an answer waits more often than the rung's own text, where the exercise counts waits; else ""."""
     if {"waits", "full_waits"} & set(wanted) and own.full_waits > MOST_WAITS * rung.full_waits:
         return (
             f"{size} its warps wait {own.full_waits:,} times until no copy and no product is running any more, and "
             f"those of the rung's own text {rung.full_waits:,} times: they wait for work that should overlap."
         )
-    kinds = [kind for kind in EXECUTED if kind in wanted or (kind.startswith("waits") and "waits" in wanted)]
-    for kind in kinds:
-        most = 1.0 if kind == "fewer_instructions" else MOST_WAITS if kind.startswith("waits") else MOST_EXECUTED
-        if own.executed[kind] > most * rung.executed[kind]:
-            why = (
-                "as few are possible."
-                if kind.startswith("waits")
-                else "some of them are not in the machine code of the main loop."
+    for kind in (kind for kind in EXECUTED if kind.startswith("waits") and "waits" in wanted):
+        if own.executed[kind] <= MOST_WAITS * rung.executed[kind]:
+            continue
+        if kind == "waits_for_blocks":
+            return (
+                f"{size} its warps wait at barriers of the block {own.executed[kind]:,} times, and those of the rung's "
+                f"own text {rung.executed[kind]:,} times. A barrier inside a loop makes every thread wait in each turn "
+                "of it: keep only the barriers without which two threads would disturb each other."
             )
+        return (
+            f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
+            f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: as few are possible."
+        )
+    return ""
+
+
+def _uncounted(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:
+    """A sentence if an answer executes more of the counted instructions than the code of its loops shows; else ""."""
+    for kind in (kind for kind in EXECUTED if kind in wanted):
+        most = 1.0 if kind == "fewer_instructions" else MOST_EXECUTED
+        if own.executed[kind] > most * rung.executed[kind]:
             return (
                 f"{size} it executes {own.executed[kind]:,} warp instructions of what is counted here "
-                f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: {why}"
+                f"({EXECUTED[kind].label}), and the rung's own text {rung.executed[kind]:,}: some of them are not in "
+                "the machine code of the main loop."
             )
     return ""
 

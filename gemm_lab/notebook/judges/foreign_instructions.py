@@ -116,10 +116,11 @@ def family(opcode: str) -> str:
     return f"{name}.{order[0]}" if order else "" if name in _HARMLESS else name
 
 
-def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) -> str:
+def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str, block_threads: int = 0) -> str:
     """A sentence about a family, barrier or special register that an answer has and its rung has not; else "".
 
-    opcodes, ptx: of the answer.   own_opcodes, own_ptx: of the rung's own text.
+    opcodes, ptx: of the answer.   own_opcodes, own_ptx: of the rung's own text.   block_threads: of a block; a barrier
+    of so many threads is one of all threads.
     """
     known = {family(opcode) for opcode in own_opcodes}
     for opcode in sorted(opcodes):
@@ -132,6 +133,7 @@ def foreign(opcodes: Set[str], ptx: str, own_opcodes: Set[str], own_ptx: str) ->
     own_barriers = barriers(own_ptx)
     # bar.arrive without a wait is allowed at the barriers of the rung, with their number of threads.
     own_barriers |= {("bar.arrive", threads) for form, threads in own_barriers if form == "bar.sync" and threads}
+    own_barriers |= {(form, str(block_threads)) for form, threads in own_barriers if form == "bar.sync" and not threads}
     for form, threads in sorted(barriers(ptx) - own_barriers):
         number = not threads or threads.isdigit() or threads.startswith(("0x", "-"))
         if form == "bar.warp.sync":

@@ -6,17 +6,21 @@ at each mma. This only explains wrong results; a kernel with a right result may 
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 
 from gemm_lab.lab.emulating import launch
+from gemm_lab.notebook.judges.cuda_tokens import normalised, tokens
 from gpu_simulator.hardware.mma_layouts import Mma
 
 SHAPE = re.compile(r"mma\.sync\.aligned\.(m\d+n\d+k\d+)\.")
 NOTHING = (-1, -1, -1)
+ORDINALS = ("first", "second", "third", "fourth")
 
 
 def coded_inputs(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -73,28 +77,65 @@ def explain_fragments(kernel: Any) -> list[str]:
     each = mma.mnk[2]
     if len(a) * each != k_tile:
         return [f"The warp executes {len(a)} mma of k = {each} for a tile of k = {k_tile}; it takes {k_tile // each}."]
-    reasons = [reason for operand, held in (("A", a), ("B", b)) if (reason := compare(operand, held, mma))]
+    reasons = [
+        reason
+        for operand, held in (("A", a), ("B", b))
+        if (reason := compare(operand, held, mma, _names(kernel, operand, held)))
+    ]
     return reasons or ["Every register holds what mma wants. Look at what is added: C goes in, D comes out."]
 
 
-def compare(operand: str, held: np.ndarray, mma: Mma) -> str:
+def _names(kernel: Any, operand: str, held: np.ndarray) -> list[str]:
+    """The names of a matrix's registers in all mma, as the learner's text has them.
+
+    If the text has the mma itself, these are the operands of its asm statements, such as "%4 of the first mma";
+    otherwise the text fills arrays, such as frag_a[0].
+    """
+    mmas, registers = held.shape[0], held.shape[2]
+    statements = [found for edit in kernel.edits.values() for found in _mma_operands(edit.text)]
+    if not statements:
+        return [f"frag_{operand.lower()}[{number}]" for number in range(mmas * registers)]
+    names = []
+    for number in range(mmas):
+        written = statements[min(number, len(statements) - 1)].get(operand, [])
+        written = written if len(written) == registers else [f"register {r} of {operand}" for r in range(registers)]
+        which = ORDINALS[number] if number < len(ORDINALS) else f"{number + 1}th"
+        names += [f"{name} of the {which} mma" for name in written]
+    return names
+
+
+def _mma_operands(text: str) -> list[dict[str, list[str]]]:
+    """The operands of A and B, such as ["%4", "%5"], of each asm statement in the text whose instruction is an mma."""
+    code = [token for token in tokens(normalised(text)) if not token.blank]
+    found = []
+    for place, token in enumerate(code):
+        if token.text not in ("asm", "__asm__", "__asm"):
+            continue
+        strings = itertools.takewhile(lambda other: other.mark != ":", code[place:])
+        ptx = "".join(other.text.strip('"') for other in strings if other.kind == "string")
+        if SHAPE.search(ptx):
+            groups = [[name.strip() for name in group.split(",")] for group in re.findall(r"\{([^}]*)\}", ptx)]
+            found.append(dict(zip("DABC", groups, strict=False)))
+    return found
+
+
+def compare(operand: str, held: np.ndarray, mma: Mma, names: Sequence[str]) -> str:
     """A text about the first wrong register of an operand's fragments; "" if all are right.
 
-    operand: "A" or "B". held: its array from `fragments_held`.
+    operand: "A" or "B". held: its array from `fragments_held`. names: those of its registers in all mma, in order.
     """
     wanted = np.stack([_wanted(operand, mma, number) for number in range(len(held))])
     held, wanted = (np.concatenate(list(part), axis=1) for part in (held, wanted))  # the registers of all mma in order
     wrong = (held != wanted).any(axis=(2, 3))
     if not wrong.any():
         return ""
-    name = f"frag_{operand.lower()}"
     lane, register = np.argwhere(wrong)[0]
     place = (
-        f"Lane {lane} holds {_places(held[lane, register])} in {name}[{register}], and mma wants "
+        f"Lane {lane} holds {_places(held[lane, register])} in {names[register]}, and mma wants "
         f"{_places(wanted[lane, register])} there"
     )
     count = f"{int(wrong.sum())} of {wrong.size} registers of {operand} are wrong"
-    return f"{place}; {count}. {_pattern(operand, name, held, wanted)}".rstrip()
+    return f"{place}; {count}. {_pattern(operand, names, held, wanted)}".rstrip()
 
 
 def _wanted(operand: str, mma: Mma, number: int) -> np.ndarray:
@@ -107,7 +148,7 @@ def _wanted(operand: str, mma: Mma, number: int) -> np.ndarray:
     return np.concatenate([np.full((*places.shape[:3], 1), "AB".index(operand)), places], axis=-1)
 
 
-def _pattern(operand: str, name: str, held: np.ndarray, wanted: np.ndarray) -> str:
+def _pattern(operand: str, names: Sequence[str], held: np.ndarray, wanted: np.ndarray) -> str:
     """A sentence about the cause, if it is one of the usual mistakes; else ""."""
     if (_transposed(wanted) == held).all():
         return f"Every 8 × 8 matrix of {operand} arrives transposed: rows were handed out where mma wants columns."
@@ -117,9 +158,10 @@ def _pattern(operand: str, name: str, held: np.ndarray, wanted: np.ndarray) -> s
     for order in permutations(range(count)):
         if order != tuple(range(count)) and (wanted[:, order] == held).all():
             moved = [register for register in range(count) if order[register] != register]
-            return f"The right elements lie in the wrong registers: {', '.join(f'{name}[{r}]' for r in moved)}."
+            return f"The right elements lie in the wrong registers: {', '.join(names[r] for r in moved)}."
     if (held == wanted[:, :1]).all() and count > 1:
-        return f"All registers of {name} hold the same elements."
+        array = names[0].partition("[")[0] if names[0].startswith("frag_") else operand
+        return f"All registers of {array} hold the same elements."
     if (held == NOTHING).all(axis=(2, 3)).any():
         return "A register that holds nothing of the tile was never loaded."
     return ""

@@ -14,14 +14,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from gemm_lab.catalog import LONGEST_EDGE
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
 from gemm_lab.notebook.judges.answer_text import refusals
+from gemm_lab.notebook.judges.brackets import sums_beside_xor
 from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
 from gemm_lab.notebook.judges.special_launches import FAULTS, wrong_elsewhere, wrong_with_special_values
+from gemm_lab.notebook.judges.value_dependence import depends_on_values
 from gpu_runner import KernelFault, KernelHang
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError, NotJudged
@@ -51,6 +54,8 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
     """
     edit = answer.edits[wanted["region"]]
     if reasons := refusals(edit.text, edit.first_line):
+        return Judgement(reasons=reasons, exact=False)
+    if wanted.get("brackets") and (reasons := sums_beside_xor(edit.text, edit.first_line)):
         return Judgement(reasons=reasons, exact=False)
     base = kernel(wanted["kernel"])
     # The text that `refusals` has read is compiled, and the same binary is both emulated and counted.
@@ -162,11 +167,19 @@ def _judge_run(
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
+    for m, n, k in [] if found.runs else long_sizes(answer, seed):  # with the first configuration alone
+        try:
+            long = answer.run(n, m, k, seed=seed, backend="emulator", sms=sms, counted=False)
+        except FAULTS as fault:
+            return refuse(f"{where}At {m} × {n} × {k}: {fault}")
+        if not long.passed:
+            return refuse(f"{where}At {m} × {n} × {k}: {long.message}")
     if reasons := _hazards(run):
         return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
     reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
     if not (reason or found.runs):  # with the first configuration alone
         reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms)
+    reason = reason or depends_on_values(answer, compiled, wanted["region"])
     if reason:
         return refuse(where + reason)
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}
@@ -225,6 +238,17 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
     return [within, tiny, beyond(2, TWICE * most[2]), tall, wide]
 
 
+def long_sizes(answer: Kernel, seed: int) -> list[tuple[int, int, int]]:
+    """Two sizes (m, n, k) with about as many rows or columns as a GEMM may have here, for a kernel that takes any size.
+
+    None for the other kernels, whose tiles would make this long, and none if the seed is 0.
+    """
+    if seed == 0 or set(answer.spec.size_multiples(answer.config).values()) != {1}:
+        return []
+    edge = LONGEST_EDGE - random.Random(seed).randint(0, 999)
+    return [(edge, 1, 1), (1, edge, 1)]
+
+
 _TOO_MUCH_SHARED = re.compile(r"too much shared data \(([\d,]+) bytes, ([\d,]+) max\)")
 
 
@@ -257,7 +281,7 @@ def _by_other_means(run: Any) -> str:
     )
 
 
-class Count(NamedTuple):
+class CountLimit(NamedTuple):
     """A count of a run on the emulator, whose bound is in exercises.toml: a maximum, or with `least` a minimum.
 
     attribute: of the `Run`.   says: the reason for a refusal.
@@ -270,17 +294,17 @@ class Count(NamedTuple):
 
 
 COUNTS = {
-    "conflict_degree": Count(
+    "conflict_degree": CountLimit(
         "conflict_degree",
         "wavefronts for each ideal one",
         "It needs {found:.2f} wavefronts for each ideal one; {wanted:g} is possible.",
     ),
-    "sectors_per_request": Count(
+    "sectors_per_request": CountLimit(
         "sectors_per_request",
         "sectors a request",
         "It needs {found:.2f} sectors a request; at most {wanted:g} are accepted here.",
     ),
-    "least_sectors": Count(
+    "least_sectors": CountLimit(
         "sectors_per_request",
         "sectors a request",
         "A request to global memory moves {found:.2f} sectors; {wanted:g} is possible, 16 bytes for each lane.",

@@ -45,6 +45,11 @@ FAULTS = (
 )
 # Columns at which the first allocation of tensor memory begins in a launch: multiples of 32, but not of 64.
 BASES = (32, 96, 160, 224)
+SHARED_BASE = 1024  # the address at which shared memory begins in a launch, as on GPUs from sm_80 on
+SAYS_BASE = (
+    f" Shared memory begins at address {SHARED_BASE:,} in this launch, as it does on GPUs from sm_80 on, and with 0 "
+    "the answer is right: take the addresses from the arrays."
+)
 _ASYNCHRONOUS = re.compile(r"\b(?:cp\.async|wgmma\.mma_async|tcgen05\.mma)\b")
 OLD = 4  # D holds whole numbers from -OLD to OLD before a launch
 
@@ -57,10 +62,12 @@ def wrong_with_special_values(
     sms: see `Kernel.grid`.
     """
     for number, (inputs, among) in enumerate(special_inputs(answer, sizes, seed)):
-        if reason := wrong_with(
-            answer, compiled, inputs, among, circumstances(answer, compiled, number, sizes, seed, sms)
-        ):
-            return reason
+        around = circumstances(answer, compiled, number, sizes, seed, sms)
+        reason = wrong_with(answer, compiled, inputs, among, around)
+        if reason:
+            at_zero = replace(around, shared_memory_base=0)
+            by_address = not wrong_with(answer, compiled, inputs, among, at_zero)
+            return reason + (SAYS_BASE if by_address else "")
     return ""
 
 
@@ -69,7 +76,8 @@ class Circumstances:
     """What an answer must not rely on in one launch.
 
     sms: multiprocessors, see `Kernel.grid`.   crossing: the number of the array that crosses a multiple of 4 GiB, so
-    that addresses computed in 32 bits are wrong.   timing, tensor_memory_base: see `gpu_simulator.launch`.
+    that addresses computed in 32 bits are wrong.   timing, tensor_memory_base, shared_memory_base,
+    reversed_arrays: see `gpu_simulator.launch`.
     hazards: whether hazards are looked for.
     """
 
@@ -77,6 +85,8 @@ class Circumstances:
     crossing: int | None = None
     timing: str = "early"
     tensor_memory_base: int = 0
+    shared_memory_base: int = 0
+    reversed_arrays: bool = False
     hazards: bool = False
 
     def options(self) -> dict[str, Any]:
@@ -91,7 +101,8 @@ def circumstances(
 
     Hazards are looked for at every size; at the last one, asynchronous copies and products are late. In a cluster the
     copies of some blocks are late in the other launches. A persistent kernel gets other numbers of multiprocessors than
-    `sms`, and tensor memory is not allocated from column 0 on.
+    `sms`, tensor memory is not allocated from column 0 on, and shared memory does not begin at address 0.
+    In every other launch the arrays lie in memory from the last one to the first.
     """
     draw, sizes, blocks = random.Random(seed), list(dict.fromkeys(sizes)), math.prod(answer.spec.cluster)
     base = draw.choice(BASES) if "tcgen05.alloc" in compiled.ptx else 0
@@ -104,7 +115,15 @@ def circumstances(
         timing = "late"
     elif not at_a_size and blocks > 1:
         timing = "staggered"
-    return Circumstances(sms, number % len(answer.problem.arrays), timing, base, at_a_size or timing != "early")
+    return Circumstances(
+        sms=sms,
+        crossing=number % len(answer.problem.arrays),
+        timing=timing,
+        tensor_memory_base=base,
+        shared_memory_base=SHARED_BASE,
+        reversed_arrays=number % 2 == 1,
+        hazards=at_a_size or timing != "early",
+    )
 
 
 def wrong_elsewhere(answer: Kernel, judged: str, sizes: Sequence[Size], seed: int, sms: int | None = None) -> str:

@@ -102,21 +102,29 @@ def pad(answer: Answer) -> Facts:
     "05_stages",
     title="How many stages fit",
     task="Write stages(room, rows, row_bytes, pad_bytes): how many whole stages fit. room: the bytes of shared "
-    "memory; rows: the rows of a stage; row_bytes, pad_bytes: the used and the unused bytes of each row.",
-    hint="Every row of the stage pays for its own padding. A stage of which a part is missing is of no use.",
+    "memory; rows: the rows of a stage; row_bytes, pad_bytes: the used and the unused bytes of each row, also of "
+    "the last.",
+    hint="Every row of the stage has its own padding, the last one too. A stage of which a part is missing is of no "
+    "use.",
 )
 def stages(answer: Answer) -> Facts:
-    """Try tiles with several rows and paddings in the shared memory of several GPUs."""
+    """Try tiles with several rows and paddings in the shared memory of several GPUs.
+
+    The padding of the last row counts, as in ampere/03_padded, whose tiles are BLOCK_M rows of BLOCK_K / 8 + 1 chunks.
+    Rooms in which a stage lacks no more than that padding show an answer that leaves it out.
+    """
+    tiles = ((256, 128, 0), (256, 128, 16), (384, 64, 16), (512, 64, 0), (300, 192, 16))
+    asked = [(room, *tile) for room in (64 * 1024, 99 * 1024, 163 * 1024, 227 * 1024) for tile in tiles]
+    asked += [(2 * rows * (used + pad) - pad, rows, used, pad) for rows, used, pad in tiles if pad]
     cases = []
-    for room in (64 * 1024, 99 * 1024, 163 * 1024, 227 * 1024):
-        for rows, row_bytes, pad_bytes in ((256, 128, 0), (256, 128, 16), (384, 64, 16), (512, 64, 0), (300, 192, 16)):
-            left, fit = room, 0
-            while left >= rows * (row_bytes + pad_bytes):
-                left, fit = left - rows * (row_bytes + pad_bytes), fit + 1
-            cases.append(((room, rows, row_bytes, pad_bytes), fit))
+    for room, rows, row_bytes, pad_bytes in asked:
+        left, fit = room, 0
+        while left >= rows * (row_bytes + pad_bytes):
+            left, fit = left - rows * (row_bytes + pad_bytes), fit + 1
+        cases.append(((room, rows, row_bytes, pad_bytes), fit))
 
     def why(room: int, rows: int, row_bytes: int, pad_bytes: int) -> str:
-        return f"{rows} rows, and each of them takes {row_bytes} bytes and {pad_bytes} unused ones."
+        return f"{rows} rows, and each of them takes {row_bytes} bytes and {pad_bytes} unused ones, also the last."
 
     return [("cases tried", str(expect_all(answer, cases, why)))]
 

@@ -121,7 +121,10 @@ def tiled_traffic(answer: Callable[[int, int], int]) -> Facts:
     sizes = [(16, 4), (16, 1), (16, 16), (32, 8), (64, 16), (48, 12)]
 
     def why(n: int, t: int) -> str:
-        return f"D has {(n // t) ** 2} tiles of {t} × {t}, and one of them reads {t} rows of A and {t} columns of B."
+        return (
+            f"D has {(n // t) ** 2} tiles of {t} × {t}, and one of them reads {t} rows of A and {t} columns of B. "
+            f"The {n * n:,} elements of D are written once."
+        )
 
     tried = expect_all(answer, [((n, t), _moved(n, t)) for n, t in sizes], why)
     return [("tiles counted", str(tried)), ("n = 64, t = 16", f"{_moved(64, 16):,}")]

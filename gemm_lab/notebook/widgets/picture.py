@@ -30,6 +30,25 @@ class PicturedWidget(anywidget.AnyWidget):
     Subclasses draw their state in `card` and describe it in `text`.
     """
 
+    _shown = False  # whether the front end knows the widget
+
+    def open(self) -> None:
+        """Tell the front end of the widget with the state that it has when it is first shown.
+
+        ipywidgets does so while the widget is created, with the default state, and sends what is set afterwards as
+        changes. A front end that is still loading the widget can miss those.
+        """
+        if self._shown:
+            super().open()
+
+    @property
+    def model_id(self) -> str:
+        """The number under which the front end knows the widget, which it is told of now at the latest."""
+        if self.comm is None:
+            self._shown = True
+            self.open()
+        return super().model_id
+
     def plain(self, values: dict) -> dict:
         """The values of the widget's choices, with NumPy integers converted to Python ints.
 

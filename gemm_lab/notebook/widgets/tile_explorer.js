@@ -49,7 +49,7 @@ export function render({ model, el }) {
       word("b", x, TOP - 8, `B: ${k} × ${n} at a time`),
       word("a", LEFT, height - 5, `A: ${m} × ${k}`), word("d", x + SIDE, height - 5, `tile of D: ${m} × ${n}`, "end")));
     bars.replaceChildren(h("div", { class: "gl-title" }, intensity), ...rows.map((bar) => h("div", { class: `gl-bar ${bar.good ? "" : "gl-over-limit"}` },
-      h("div", { class: "gl-bar-head" }, h("b", {}, bar.name), h("span", { class: "gl-says" }, bar.says)),
+      h("div", { class: "gl-bar-head" }, h("b", {}, bar.name), h("span", { class: "gl-bar-verdict" }, bar.says)),
       h("div", { class: "gl-track" }, h("div", { class: "gl-fill", style: `width:${(100 * Math.min(bar.share, 1)).toFixed(1)}%` })),
       h("div", { class: "gl-muted" }, bar.words))));
   }

@@ -43,8 +43,9 @@ export function drawDram(p, { state, step, W, H }) {
   }
   y = p.block("Sectors that these steps have used so far; the strong colour is this step.", x, y + 2, panel - 16);
   if (own.outside) {
-    const bytes = own.pieces.reduce((sum, [, size]) => sum + size, 0);
-    y = p.block(`This step: ${own.sectors} sectors are ${(own.sectors * 32).toLocaleString("en")} bytes, for ${bytes.toLocaleString("en")} bytes that the lanes ask for.`,
+    // A piece that several lanes name is counted once.
+    const bytes = [...new Map(own.pieces).values()].reduce((sum, size) => sum + size, 0), many = own.sectors === 1 ? " is" : "s are";
+    y = p.block(`This step: ${own.sectors} sector${many} ${(own.sectors * 32).toLocaleString("en")} bytes, for ${bytes.toLocaleString("en")} different bytes that the lanes ask for.`,
       x, y + 8, panel - 16, { colour: theme.ink });
   } else p.block("This step does not touch global memory.", x, y + 8, panel - 16, { colour: theme.ink });
   const all = [rects.A, rects.B, rects.D].filter(Boolean);

@@ -14,6 +14,7 @@ from gemm_lab.notebook.widgets.zoom_still_parts import (
     fill,
     name_matrices,
 )
+from gemm_lab.notebook.widgets.zoom_text import different_bytes
 from gemm_lab.plots import style
 from gemm_lab.plots.sheet import Sheet
 
@@ -46,8 +47,10 @@ def dram_level(page: Sheet, area: Area, widget) -> None:
     if not event.outside:
         beside.write("This step does not touch global memory.")
         return
-    asked = 16 * len(event.outside_bytes) if event.source is None else int((event.source >= 0).sum()) * event.width
-    beside.write(f"This step: {_many(event.sectors, 'sector')}, for {asked:,} bytes that the lanes ask for.")
+    beside.write(
+        f"This step: {_many(event.sectors, 'sector')}, for {different_bytes(event):,} different bytes that the lanes "
+        "ask for."
+    )
 
 
 def _many(count: int, word: str) -> str:

@@ -25,6 +25,13 @@ def span(first: int, last: int, one: str, many: str) -> str:
     return f"{one} {first}" if first == last else f"{many} {first} to {last}"
 
 
+def different_bytes(event) -> int:
+    """The bytes of global memory that an event reads or writes. An element that several lanes name counts once."""
+    if event.source is not None:
+        return len(np.unique(event.source[event.source >= 0])) * event.width
+    return 0 if event.outside_bytes is None else 16 * len(event.outside_bytes)
+
+
 class Speaker:
     """Makes the sentences of one `Scene`. A sentence begins with the warp and has no full stop."""
 
@@ -56,10 +63,20 @@ class Speaker:
         return plural(event.waves, "wavefront") + more
 
     def outside(self, event) -> str:
-        """The number of bytes that an event moves to or from global memory."""
-        if event.source is not None:
-            return f"{int((event.source >= 0).sum()) * event.width:,} bytes"
-        return f"{16 * len(event.outside_bytes):,} bytes" if event.outside_bytes is not None else "bytes"
+        """The number of different bytes of global memory that an event reads or writes."""
+        asked = different_bytes(event)
+        return f"{asked:,} bytes" if asked else "bytes"
+
+    def shared_by_lanes(self, event) -> str:
+        """Words behind the place of an access for which several lanes name the same element; else nothing."""
+        if event.source is None:
+            return ""
+        active = event.source[event.source >= 0]
+        different = len(np.unique(active))
+        if different == len(active):
+            return ""
+        same = f"the same for {len(active)} lanes" if different == 1 else "some of them for several lanes"
+        return f", {same}"
 
     def says(self, event) -> str:
         warp, where = f"warp {event.warp}", self.where(event)
@@ -77,7 +94,8 @@ class Speaker:
             verb = "updates"
         if event.outside:
             return (
-                f"{warp} {verb} {self.outside(event)} of {where or 'global memory'}: {plural(event.sectors, 'sector')}"
+                f"{warp} {verb} {self.outside(event)} of {where or 'global memory'}{self.shared_by_lanes(event)}: "
+                f"{plural(event.sectors, 'sector')}"
             )
         reach = self.scene.reach(event) if event.source is not None else None
         owner = f"{reach[0].name}’s tile" if reach and reach[0].name in "AB" else "shared memory"

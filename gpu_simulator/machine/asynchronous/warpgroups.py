@@ -16,7 +16,7 @@ from gpu_simulator.arithmetic.rounding import round_to_f16
 from gpu_simulator.faults import WarpgroupFault
 from gpu_simulator.machine.branching import DONE
 from gpu_simulator.machine.thread_ranges import spans
-from gpu_simulator.ptx.wgmma_forms import THREADS, WARPS, Kind
+from gpu_simulator.ptx.wgmma_forms import THREADS, WARPS, WgmmaForm
 
 
 @dataclass(eq=False)
@@ -29,7 +29,7 @@ class Flight:
     """
 
     site: int
-    kind: Kind
+    kind: WgmmaForm
     groups: np.ndarray
     number: np.ndarray
     left: np.ndarray
@@ -132,7 +132,7 @@ class Warpgroups:
         for observer in self.resident.observers:
             observer.wgmma_fence(site, groups)
 
-    def issue(self, lanes, site: int, kind: Kind, c, scale, multiply, sources):
+    def issue(self, lanes, site: int, kind: WgmmaForm, c, scale, multiply, sources):
         """Issue a wgmma; returns the accumulators (warps, 16, n) that the registers hold from now on.
 
         multiply(where): A · B of the executing warpgroups that `where` picks, (picked, 64, n).
@@ -160,7 +160,7 @@ class Warpgroups:
         self._hold(groups, kind, flight.key, c)
         return c
 
-    def _key(self, groups, kind: Kind) -> tuple:
+    def _key(self, groups, kind: WgmmaForm) -> tuple:
         """The key of the accumulators' matrix: that of a wgmma in flight if it uses them, or they are moved from it."""
         for flight in reversed(self.flights):
             same = flight.kind.d == kind.d or [flight.copies.get(r) for r in kind.d] == list(range(len(kind.d)))
@@ -168,7 +168,7 @@ class Warpgroups:
                 return flight.key
         return kind.d
 
-    def _hold(self, groups, kind: Kind, key: tuple, c) -> None:
+    def _hold(self, groups, kind: WgmmaForm, key: tuple, c) -> None:
         flying = self.flying.setdefault(key, np.zeros(self.count, np.int64))
         matrix = self.matrices.get(key)
         if matrix is None:
@@ -249,7 +249,7 @@ class _Count:
         self.n = n
 
 
-def added(c, product, scale, kind: Kind):
+def added(c, product, scale, kind: WgmmaForm):
     """The accumulators after one instruction. scale: (groups,) Boolean, whether the old ones are added."""
 
     if kind.form[5] == "s32":

@@ -64,6 +64,7 @@ WAITS = """extern "C" __global__ void kernel(volatile int* flag, int* out) {
 }"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limits", [{"max_steps": 5_000}, {"max_seconds": 2.0}, {"max_instructions": 5_000}], ids=str)
 def test_a_replay_keeps_the_limits_of_its_launch(cuda, limits):
     """Alone, block 1 waits for ever for what block 0 writes."""

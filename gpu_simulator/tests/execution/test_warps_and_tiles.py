@@ -104,6 +104,7 @@ def test_loops_that_end_at_different_times(cuda):
     assert out.tolist() == [steps(t + 1) for t in range(128)]
 
 
+@pytest.mark.long
 def test_blocks_that_wait_for_the_block_before(cuda, rng):
     source = (
         HEAD

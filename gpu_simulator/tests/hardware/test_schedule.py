@@ -25,6 +25,7 @@ def random_access(rng, width):
     return chosen, rng.random(32) < rng.choice([1.0, 0.7])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 def test_counts_agree_with_the_bank_model(width):
     rng = np.random.default_rng(width)

@@ -67,3 +67,24 @@ def test_rows_of_32_bytes_share_banks_four_rows_apart(rng):
         if "ldmatrix" in site.opcode
     }
     assert counts == {"x4": (8, 4), "x2": (4, 2)}
+
+
+@pytest.mark.parametrize("spelled", ["x2.shared.b16.trans", "x2.b16.trans.shared", "trans.x2.shared.b16"])
+def test_the_modifiers_of_ldmatrix_may_stand_in_any_order(cuda, spelled):
+    """ptxas takes them in any order."""
+    text = """
+extern "C" __global__ void kernel(unsigned* out) {
+  __shared__ __align__(16) unsigned short s[16][8];
+  for (int i = threadIdx.x; i < 128; i += 32) s[i / 8][i % 8] = i;
+  __syncwarp();
+  unsigned a, b;
+  asm volatile("ldmatrix.sync.aligned.m8n8.SPELLED {%0, %1}, [%2];" : "=r"(a), "=r"(b)
+               : "r"((unsigned)__cvta_generic_to_shared(s[threadIdx.x % 16])) : "memory");
+  out[threadIdx.x] = a; out[32 + threadIdx.x] = b;
+}"""
+    results = []
+    for name in (spelled, "x2.trans.shared.b16"):
+        out = np.zeros(64, np.uint32)
+        cuda(text.replace("SPELLED", name), out)
+        results.append(out)
+    assert np.array_equal(*results) and results[0][0] == 8 << 16

@@ -202,6 +202,7 @@ def test_cooperative_groups(cuda):
     assert np.array_equal(out, np.repeat(a.reshape(8, 16).sum(1), 16)[::-1])
 
 
+@pytest.mark.long
 def test_atomics_of_libcudacxx(cuda):
     source = (
         "#include <cuda/atomic>\n"

@@ -140,6 +140,7 @@ def run_pipeline(kernel, timing):
     return report, np.array_equal(out, (a[:, ::-1] * [1, 2, 3, 4]).sum((0, 2)))
 
 
+@pytest.mark.long
 def test_every_mutant_of_a_pipeline_is_caught():
     made = compiling.compile(PIPELINE, arch="sm_80", name="kernel.cu", entry="kernel")
     for timing in ("early", "late"):

@@ -24,9 +24,8 @@ def races(report):
 
 
 def test_two_blocks_on_one_address_are_named(cuda):
-    source = (
-        HEAD + "(int* a, int* p) {\n  if (blockIdx.x == 0) p[threadIdx.x] = a[0];\n  else p[threadIdx.x + 30] = 5;\n}"
-    )
+    body = "{\n  if (blockIdx.x == 0) p[threadIdx.x] = a[0];\n  else p[threadIdx.x + 30] = 5;\n}"
+    source = HEAD + "(int* a, int* p) " + body
     (text,) = races(cuda(source, np.zeros(4, np.int32), np.zeros(64, np.int32), grid=2, hazards=True))
     first, second = (
         rf"kernel.cu:{line}.*block \({block}, 0, 0\), thread \({thread}, 0, 0\) of warp 0 writes byte 120 of argument 1"
@@ -354,6 +353,7 @@ def scan(kernel):
     return races(report)
 
 
+@pytest.mark.long
 def test_every_syncwarp_of_a_scan_is_missed():
     made = built(WARP_SUM)
     assert scan(made) == []

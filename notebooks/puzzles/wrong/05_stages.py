@@ -19,3 +19,13 @@ def broken_stages(room, rows, row_bytes, pad_bytes):
 def rounded(room, rows, row_bytes, pad_bytes):
     """returned 2; expected 1"""
     return round(room / (rows * (row_bytes + pad_bytes)))
+
+
+def last_row_without_padding(room, rows, row_bytes, pad_bytes):
+    """also the last"""
+    return room // (rows * (row_bytes + pad_bytes) - pad_bytes)
+
+
+def nothing_behind_the_last_stage(room, rows, row_bytes, pad_bytes):
+    """returned 2; expected 1"""
+    return (room + pad_bytes) // (rows * (row_bytes + pad_bytes))

@@ -50,6 +50,7 @@ def test_results_and_counts_are_those_of_this_machine(session):
         found["report"].inspect(found["report"].sites[0])
 
 
+@pytest.mark.long
 def test_the_whole_lab_uses_the_server(server, monkeypatch):
     import gemm_lab as lab
 

@@ -101,7 +101,7 @@ def test_misplaced_ldmatrix(changes, says):
     ("changes", "says"),
     [
         ([("step < 2", "step < 1")], "The warp executes 1 mma of k = 8 for a tile of k = 16; it takes 2."),
-        ([('"r"(frag_b[step])', '"r"(frag_b[0])')], "in frag_b[1], and mma wants B[8, 0] and B[9, 0] there"),
+        ([('"r"(frag_b[step])', '"r"(frag_b[0])')], "in %6 of the second mma, and mma wants B[8, 0] and B[9, 0] there"),
         (
             [
                 ("{%6}, {%0, %1, %2, %3}", "{%6}, {%7, %7, %7, %7}"),
@@ -120,6 +120,7 @@ def test_a_row_that_does_not_start_at_16_bytes_is_named():
     assert "thread (16, 0, 0) accessed 16 bytes at shared address 0x8, which is not a multiple of 16" in told
 
 
+@pytest.mark.long
 def test_plain_loads_are_right_and_still_no_answer_to_the_second_task():
     task = lab.exercise("03_ldmatrix")
     mine = LDMATRIX.edit(alias="mine", fragments=PLAIN.regions["fragments"])
@@ -154,7 +155,18 @@ def test_right_fragments_are_those_of_the_model():
         # Two fragments of k = 8 side by side are one of k = 16.
         assert (np.concatenate(list(a[..., 1:]), axis=1) == whole.coordinates("A")).all()
         assert (np.concatenate(list(b[..., 1:]), axis=1) == whole.coordinates("B")).all()
-        assert compare("A", a, Mma(shape, "f16")) == compare("B", b, Mma(shape, "f16")) == ""
+        assert compare("A", a, Mma(shape, "f16"), "aaaa") == compare("B", b, Mma(shape, "f16"), "bb") == ""
+
+
+def test_a_wrong_operand_of_the_learners_mma_is_named_as_the_text_names_it():
+    text = PLAIN.regions["multiply"]
+    exchanged = text.replace("{%4, %5}", "{%5, %4}")
+    said = " ".join(explain_fragments(PLAIN.edit(multiply=exchanged)))
+    assert "Lane 0 holds A[8, 0] and A[8, 1] in %5 of the first mma, and mma wants A[0, 0] and A[0, 1] there" in said
+    assert "wrong registers: %5 of the first mma, %4 of the first mma, %5 of the second mma" in said
+    assert "frag_" not in said
+    filled = PLAIN.regions["fragments"].replace("r % 2 * 8", "r / 2 * 8").replace("r / 2 * 8;", "r % 2 * 8;")
+    assert "in frag_a[1], and mma wants" in " ".join(explain_fragments(PLAIN.edit(fragments=filled)))
 
 
 def test_a_kernel_without_mma():

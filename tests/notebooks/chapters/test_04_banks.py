@@ -90,6 +90,15 @@ def test_an_instruction_that_was_not_recorded_has_no_accesses():
 # ---- The slow lines ----
 
 
+def test_the_same_table_is_not_shown_twice(slow):
+    """The card of the run folds the costs of the whole kernel; the next card has the regions of the question alone."""
+    assert "alpha" in slow._repr_html_() and "alpha" not in slow.hot_lines("load", "multiply")._repr_html_()
+    sources = [cell.source for cell in BOOK.cells if cell.cell_type == "code"]
+    assert 'run.hot_lines("load", "multiply")' in sources and "run.hot_lines()" not in sources
+    first = next(cell.source for cell in BOOK.cells if "alpha" in cell.source)
+    assert "beta · C" in first and "`__half22float2`, which turns" in first
+
+
 def test_the_lines_that_the_prose_names(slow):
     lines = {line.number: line for line in slow.hot_lines().lines if line.wavefronts}
     assert {number: line.degree for number, line in lines.items()} == {51: 1, 57: 1, 70: 8, 75: 8}
@@ -128,11 +137,14 @@ def test_the_paper_count_is_the_emulator_s_and_the_recorded_one(slow):
 # ---- The store of simt/04 ----
 
 
+@pytest.mark.long
 def test_the_store_is_where_the_puzzle_says():
     run = lab.kernel("simt/04_register_tiles").run(128, backend="emulator")
     (line,) = (line for line in run.hot_lines().lines if line.text.strip().startswith("smem_a[i % BLOCK_K]"))
     assert (line.number, line.degree, line.sectors_per_request) == (32, 2, 4)
     assert 1 < run.conflict_degree < 1.05
+    assert (line.wavefronts, run.wavefronts - run.ideal_wavefronts) == (1024, 512)
+    assert f"about 3 % of the {run.wavefronts:,} wavefronts" in PROSE and round(100 * 512 / run.wavefronts) == 3
     stored_at = lab.puzzle("04_store").solution()
     for warp in (0, 5):
         first = next(access for access in run.trace(32, warp=warp) if access.opcode.startswith("st.shared"))
@@ -142,6 +154,7 @@ def test_the_store_is_where_the_puzzle_says():
     assert [stored_at(lane) // 4 % 32 for lane in range(32)] == [half_warps.stored_bank(lane) for lane in range(32)]
 
 
+@pytest.mark.long
 def test_the_solution_of_the_puzzle_solves_the_exercise():
     """The lines of cover, in C++."""
     given = next(cell.source for cell in BOOK.cells if cell.source.startswith("%%kernel simt/04"))
@@ -168,6 +181,7 @@ def test_pictures_show_what_the_models_count():
 # ---- The profile ----
 
 
+@pytest.mark.long
 def test_more_than_half_of_a_warp_s_time_is_a_wait_for_shared_memory():
     card = lab.kernel("t4/02_vectorized_copy").profile().card
     (short,) = (stall for stall in STALLS if stall.label == "short scoreboard")

@@ -73,6 +73,7 @@ def test_load_store_barrier_multiply_barrier(number):
     ]
 
 
+@pytest.mark.long
 def test_01_loses_to_a_kernel_without_tensor_cores():
     before = lab.kernel("simt/04").profile(record=False).card
     assert before.n == card(1).n and before["cycles"] < card(1)["cycles"] and before["tensor_pipe_pct"] < 1
@@ -131,6 +132,7 @@ def test_addresses_computed_once_save_most_of_it_whatever_the_compiler():
     assert len(loop(K[4])) - len(loop(once)) >= 40 > exercises()["06_addresses"].criteria["fewer_instructions"] > 20
 
 
+@pytest.mark.long
 def test_the_compiler_finds_the_xor_steps_itself():
     again = K[5].edit(multiply=K[4].regions["multiply"])
     assert len(loop(again)) <= len(loop(K[5])) and again.run(256, timed=False).passed

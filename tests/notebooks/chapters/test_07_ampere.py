@@ -60,7 +60,7 @@ def test_every_recorded_card_gives_the_same_cycles():
     assert len(cards) >= 9 and all(cycles_in(card) == pytest.approx(6, rel=0.01) for card in cards)
 
 
-@pytest.mark.sampled(every=5)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "rung, ldmatrix, copies", [(1, 2048, 128), (3, 256, 336), (4, 256, 128), (10, 512, 384), (64, 512, 192)]
 )
@@ -113,6 +113,7 @@ def test_05_has_less_of_everything_and_is_slower(bench):
     assert bench.ratio("ampere/05", "ampere/04", 8192) < 1
 
 
+@pytest.mark.long
 def test_05_loads_just_in_time():
     zeros = [mma_before_use(sass(K[number])).count(0) for number in (4, 5)]
     assert zeros[0] <= 2 and zeros[1] > len(mma_before_use(sass(K[5]))) / 2
@@ -156,6 +157,7 @@ def test_in_09_and_10_products_come_first():
         assert "HMMA" in names[: names.index("LDGSTS")] and "HMMA" in names[names.index("BAR") + 1 :]
 
 
+@pytest.mark.long
 def test_copies_of_09_have_little_time_and_those_of_10_half_a_turn():
     same = K[9](**SAME_TILES)
     assert same.config == K[10].config

@@ -107,7 +107,7 @@ def calls(made):
     return [line for line in compiler.disassemble(made) if line.opcode.startswith("CALL")]
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("rung", [2, 3])
 def test_registers_move_unless_a_load_names_the_shared_memory_of_a_cluster(rung):
     wide = K[rung](**WIDE)
@@ -127,6 +127,7 @@ def test_registers_move_unless_a_load_names_the_shared_memory_of_a_cluster(rung)
         assert (made.spill_stores > 100) == bool(calls(made)) == (arch == "sm_120a")
 
 
+@pytest.mark.long
 def test_a_turn_of_the_consumers_is_one_k_tile():
     assert (
         K[2].instruction_mix("sm_90a").k_step == K[2].config["BLOCK_K"]

@@ -91,6 +91,7 @@ def line_mix(k):
     return k.sass(line=number, arch=ARCH).mix
 
 
+@pytest.mark.long
 def test_one_load_of_bf16_is_four_and_four():
     config = kernel("hybrid_bf16").config
     loads = config["K_UNROLL"] * config["BLOCK_N"] // config["NUM_WARPS_N"] // 16
@@ -108,6 +109,7 @@ def test_the_picture_shows_what_the_compiler_makes():
     assert "wmma.load.b.sync.aligned.row.m16n16k16.shared.f16" in kernel("hybrid_bf16", BF16=0).compile(ARCH).ptx
 
 
+@pytest.mark.long
 def test_the_generic_pointer_costs_a_third_of_the_instructions_and_no_wavefront():
     """Of NVRTC 13.0 and 13.3: 325 and 327 instructions a turn become 211 and 190."""
     assert loop_of(kernel("hybrid_bf16", BF16=0)) < 2 / 3 * loop_of(kernel("hybrid_bf16"))
@@ -129,6 +131,7 @@ def test_the_shared_window_brings_ldmatrix_back_and_is_still_wmma():
 # ---- Padding ----
 
 
+@pytest.mark.long
 def test_padding_leaves_the_conflicts_of_the_transposing_stores():
     assert counted("unroll_bf16", ("PADDING", 0)).conflict_degree == pytest.approx(6.33, abs=0.01)
     run = counted("unroll_bf16")
@@ -195,7 +198,7 @@ def test_small_tiles_fetch_twice_the_bytes():
     assert small == 2 * large
 
 
-@pytest.mark.sampled(every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["unroll_bf16", "wmma_v3"])
 def test_the_order_of_products_hardly_changes_reuse(name):
     flags = [
@@ -242,6 +245,7 @@ def test_the_detour_of_async_bf16():
 # ---- The best ----
 
 
+@pytest.mark.long
 def test_best_wmma_is_no_worse_than_mma_sync():
     assert per_mma(kernel("hybrid_bf16")) == pytest.approx(10.2, abs=0.05)
     assert per_mma(kernel("best_wmma")) <= 1.01 * per_mma(kernel("mma_bf16"))

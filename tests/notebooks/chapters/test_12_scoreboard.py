@@ -172,6 +172,7 @@ def test_a_kernel_that_is_wrong_or_multiplies_nothing_is_not_counted():
         generations(damaged)
 
 
+@pytest.mark.long
 def test_the_swizzle_brings_every_count_to_the_ideal():
     degree = {
         name: lab.kernel(name).run(256, 256, 64, backend="emulator").conflict_degree

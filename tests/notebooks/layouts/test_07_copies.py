@@ -59,6 +59,7 @@ def test_what_the_puzzle_leaves_out_never_counts_in_whole_rows():
             assert count(places.tolist()) == banks.cp_async_cg_wavefronts(16 * CHUNKS, 16 * places)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rung", "traffic"), [("02_cp_async", "2"), ("03_padded", "3.5"), ("04_swizzled", "2.1")])
 def test_the_profile_sees_torn_sectors(rung, traffic):
     (line,) = [line for line in repr(lab.kernel(f"ampere/{rung}").profile()).split("\n") if "L2 traffic" in line]

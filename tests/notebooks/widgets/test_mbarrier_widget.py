@@ -42,6 +42,7 @@ def test_a_bad_attribute_changes_nothing():
     assert (w.story, w.step) == (w.stories[0], 2)
 
 
+@pytest.mark.long
 def test_words_and_picture():
     w = widgets.mbarrier("wrong parity: 1 where 0 is meant", 1)
     assert "returns at once" in repr(w) and "mbarrier_wait_parity(barrier, 1)" in repr(w)

@@ -193,7 +193,7 @@ def test_the_page_changes_python():
 # ---- What a notebook keeps ----
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("goal", GOALS)
 def test_the_output_carries_its_picture_and_no_solution(goal):
     puzzle = lab.swizzle_puzzle(goal)

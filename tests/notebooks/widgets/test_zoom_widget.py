@@ -11,7 +11,7 @@ from gemm_lab.notebook.widgets import zoom_scene
 from gemm_lab.notebook.widgets.picture import VIEW
 from gemm_lab.notebook.widgets.zoom_events import recorded
 from gemm_lab.notebook.widgets.zoom_layout import layout_of
-from gemm_lab.notebook.widgets.zoom_text import LEVELS
+from gemm_lab.notebook.widgets.zoom_text import LEVELS, different_bytes
 from gpu_simulator.errors import LabError
 
 # (kernel, settings, (n, m, k)): at these sizes the grid has one block, so that its events are the whole launch.
@@ -74,7 +74,7 @@ def test_every_instruction_adds_up_to_what_the_emulator_counted(made, name):
     assert json.dumps(widget.scene) and len(json.dumps(widget.scene)) <= 2_000_000
 
 
-@pytest.mark.sampled(every=6)
+@pytest.mark.long
 @pytest.mark.parametrize("name", EVERY)
 def test_every_level_and_every_warp_has_words_and_a_picture(made, name):
     _, widget = made(name)
@@ -239,3 +239,11 @@ def test_words_and_picture(made):
     data = made("t4/03_swizzled")[1]._repr_mimebundle_()
     assert VIEW in data and b64decode(data["image/png"])[:4] == b"\x89PNG" and len(data["image/png"]) < 80_000
     assert "Step 1 of" in data["text/plain"]
+
+
+def test_a_number_that_all_lanes_read_is_four_bytes_and_not_four_for_each_lane(made):
+    _, widget = made("simt/01_naive")
+    b, a = widget.scene["says"][:2]
+    assert b == "warp 0 reads 4 bytes of B, row 0, column 0, the same for 32 lanes: 1 sector"
+    assert a == "warp 0 reads 128 bytes of A, rows 0 to 31, column 0: 32 sectors"
+    assert {different_bytes(event) for event in events_of(widget)} == {4, 128}

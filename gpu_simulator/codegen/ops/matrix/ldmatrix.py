@@ -14,8 +14,11 @@ _FORMS = ("sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "share
 
 def _matrices(e, i, vector) -> tuple[int, tuple]:
     e.allow(*_FORMS)
-    if i.parts[-1] != "b16" or "m8n8" not in i.parts:
-        raise e.unsupported()
+    if "b16" not in i.parts or "m8n8" not in i.parts:  # in any order, as ptxas takes them
+        raise e.unsupported(
+            "only matrices of the shape m8n8 and the type b16 can be, as in "
+            f"{i.parts[0]}.sync.aligned.m8n8.x4.trans.shared.b16"
+        )
     items = vector.items if type(vector) is Vector else (vector,)
     count = next((int(p[1]) for p in i.parts if p in ("x1", "x2", "x4")), 1)
     if count != len(items):

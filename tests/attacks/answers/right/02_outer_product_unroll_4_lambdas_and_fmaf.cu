@@ -1,6 +1,6 @@
 
-    auto rows = [&](int k) { for (int i = 0; i < THREAD_M; ++i) frag_a[i] = smem_a[k][thread_m + i * THREADS_M]; };
-    auto columns = [&](int k) { for (int j = 0; j < THREAD_N; ++j) frag_b[j] = smem_b[k][thread_n + j * THREADS_N]; };
+    auto rows = [&](int k) { for (int i = 0; i < THREAD_M; ++i) frag_a[i] = smem_a[k][thread_m + i * NUM_THREADS_M]; };
+    auto columns = [&](int k) { for (int j = 0; j < THREAD_N; ++j) frag_b[j] = smem_b[k][thread_n + j * NUM_THREADS_N]; };
     #pragma unroll 4
     for (int k = 0; k < BLOCK_K; k++) {
       rows(k); columns(k);

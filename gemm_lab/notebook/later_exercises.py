@@ -1,0 +1,93 @@
+"""Regions of a kernel that an exercise further down in the notebook asks for, and a source without their lines.
+
+A card that shows a whole kernel leaves these lines out, because in the kernel's file they can be the solution.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from gemm_lab.catalog import tomllib
+from gemm_lab.config import data_dir
+from gemm_lab.lab import Kernel
+from gemm_lab.lab.actions import source
+
+
+def later_than(exercise: str) -> dict[str, str]:
+    """{region: exercise} of the other regions of its kernel that exercises after it, in its notebook, ask for.
+
+    An exercise that does not exist has nothing after it.
+    """
+    asked = _asked()
+    place = next((place for place, (name, _, _) in enumerate(asked) if name == exercise), None)
+    if place is None:
+        return {}
+    _, kernel, own = asked[place]
+    found = _regions(kernel, exercise[:2], asked[place + 1 :])
+    return {region: name for region, name in found.items() if region != own}
+
+
+def later_than_cell(line: str, kernel: str) -> dict[str, str]:
+    """{region: exercise} of the exercises about `kernel` that come after a cell of a notebook.
+
+    line: the first line of the cell, without `%%kernel`. A cell that is in no notebook has nothing after it.
+    """
+    for number, lines in _first_lines():
+        if line.strip() in lines:
+            below = [other.split() for other in lines[lines.index(line.strip()) + 1 :]]
+            regions = {words[words.index("--region") + 1] for words in below if {"--region", "--exercise"} <= {*words}}
+            return {region: name for region, name in _regions(kernel, number, _asked()).items() if region in regions}
+    return {}
+
+
+def hidden_lines(made: Kernel, later: Mapping[str, str]) -> dict[tuple[str, int], str]:
+    """{(file, line number): exercise} of every line that is left out. Regions with the learner's own text stay."""
+    spec = made.spec
+    return {
+        (spec.file, number): name
+        for region, name in later.items()
+        if region not in made.edits
+        for number in range(spec.regions[region].first_line, spec.regions[region].last_line + 1)
+    }
+
+
+def listing_without(made: Kernel, later: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
+    """The lines of `source.listing`, with one line in place of each region that is left out."""
+    hidden, before = hidden_lines(made, later), None
+    for file, number, line in source.listing(made):
+        name = hidden.get((file, number))
+        if name is None:
+            yield file, number, line
+        elif name != before:
+            indent = line[: len(line) - len(line.lstrip())]
+            yield file, number, f"{indent}// … the exercise {name} asks for these lines"
+        before = name
+
+
+def _regions(kernel: str, number: str, asked: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    return {region: name for name, its, region in asked if its == kernel and name[:2] == number}
+
+
+@lru_cache(maxsize=1)
+def _asked() -> tuple[tuple[str, str, str], ...]:
+    """(exercise, kernel, region) of every exercise about a region, in the order of exercises.toml."""
+    table: dict[str, Any] = tomllib.loads((data_dir("notebooks") / "exercises.toml").read_text(encoding="utf-8"))
+    return tuple((name, task["kernel"], task["region"]) for name, task in table.items() if "region" in task)
+
+
+@lru_cache(maxsize=1)
+def _first_lines() -> tuple[tuple[str, list[str]], ...]:
+    """(number of the notebook, the first lines of its `%%kernel` cells, without the magic) of every notebook."""
+    found = []
+    for path in sorted(data_dir("notebooks").glob("[0-9][0-9]_*.ipynb")):
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            firsts = ["".join(cell["source"]).partition("\n")[0] for cell in cells if cell["cell_type"] == "code"]
+        except (OSError, ValueError, KeyError, TypeError):  # no notebook any more
+            continue
+        magics = [line.removeprefix("%%kernel ").strip() for line in firsts if line.startswith("%%kernel ")]
+        found.append((path.name[:2], magics))
+    return tuple(found)
