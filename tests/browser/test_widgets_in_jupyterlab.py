@@ -43,7 +43,7 @@ def run(page, cell, seen, tries=15):
             return
         except AssertionError:
             continue
-    raise AssertionError(f"The kernel never answered “{seen}”.")
+    raise AssertionError(f"The kernel never answered “{seen}”, but: {cell.inner_text()[-300:]}")
 
 
 def check_colours(page, cells):
@@ -79,7 +79,7 @@ def test_the_widgets_are_live(page, server, tmp_path, all_of_them):
     expect(cells.nth(0).locator(".jp-OutputArea img")).to_have_count(0)  # the live view, not its picture
     widget.get_by_label("layout").select_option("xor")
     expect(widget.locator(".gl-verdict")).to_contain_text("free of conflicts")
-    widget.locator(".gl-view canvas").click(position={"x": 45, "y": 20 + 5 * 14 + 7})
+    widget.locator(".gl-view canvas").click(position={"x": 42, "y": 20 + 5 * 14 + 7})
     expect(widget.locator(".gl-bits svg")).to_have_attribute("aria-label", "address 720, bank 20")
     run(page, cells.nth(1), "python sees xor 4 [5, 0]")
     run(page, cells.nth(2), "changed 4")

@@ -249,7 +249,7 @@ def _shared(page: Sheet, beside: Column, room: float, scene: dict, event) -> Non
             fill(page, Area(whole.x, whole.y + first * tall, whole.w, (last - first) * tall), colour)
             if matrix and (last - first) * tall >= 0.2:
                 middle = whole.y + (first + last) / 2 * tall
-                page.text(whole.x + 0.08, middle, "ABCD"[matrix - 1], ha="left", bold=True, size=style.FINE)
+                page.text(whole.x - 0.08, middle, "ABCD"[matrix - 1], ha="right", bold=True, size=style.FINE)
     words = _words(event)
     for line in np.unique(words // 32).tolist():
         at = np.zeros(32, bool)
