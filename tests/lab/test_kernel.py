@@ -74,7 +74,7 @@ def test_an_architecture_outside_the_targets_is_refused():
 
 def test_occupancy_on_a_named_gpu():
     on_t4 = lab.kernel("t4/03").occupancy(on="T4")
-    assert on_t4.blocks == 1 and on_t4.binding == "shared memory"
+    assert on_t4.blocks == 1 and on_t4.binding == "shared memory and registers"
 
 
 @needs_no_gpu
