@@ -32,17 +32,15 @@ class Share(NamedTuple):
 
 
 class RegisterShares:
-    """Part of the `RaceDetector`. executed: by resident warp, the sites of its setmaxnreg in their order.
+    """Part of the `RaceDetector`. shares: by resident warp, its setmaxnreg in their order, and what they changed.
 
-    shares: by resident warp, what its setmaxnreg changed. At the launch a thread is taken to hold the most registers
-    that it can have if one block fills the multiprocessor, so a wait may be missed and none is invented.
+    At the launch a thread is taken to hold the most registers that it can have if one block fills the multiprocessor,
+    so a wait may be missed and none is invented.
     """
 
     def __init__(self, detector):
         self.resident, self.hazards, self.order = detector.resident, detector.hazards, detector.order
-        self.executed: dict[int, list[int]] = {}
         self.shares: dict[int, list[Share]] = {}
-        self.held: dict[int, int] = {}
         threads = self.resident.warps_per_block * LANES
         self.at_launch = min(256, REGISTERS // threads // STEP * STEP)
 
@@ -50,10 +48,9 @@ class RegisterShares:
         event = self.hazards.next_event(site)
         count = self._count(site)
         for warp in np.unique(lanes.lane_numbers()[lanes.active()] >> 5).tolist():
-            self.executed.setdefault(warp, []).append(site)
-            change = count - self.held.get(warp, self.at_launch)
-            self.held[warp] = count
-            self.shares.setdefault(warp, []).append(Share(site, change, event, self.order.known[warp].copy()))
+            earlier = self.shares.setdefault(warp, [])
+            held = self._count(earlier[-1].site) if earlier else self.at_launch
+            earlier.append(Share(site, count - held, event, self.order.known[warp].copy()))
 
     def compare(self) -> None:
         """Compare the warps of each warpgroup, and look for waits without end; called when all threads have ended."""
@@ -111,10 +108,11 @@ class RegisterShares:
 
     def _compare_warpgroups(self) -> None:
         own = self.resident.warps_per_block
-        for warp, sites in self.executed.items():
+        executed = {warp: [share.site for share in shares] for warp, shares in self.shares.items()}
+        for warp, sites in executed.items():
             first = warp - warp % own % WARPS
             for other in range(first, min(first + WARPS, (warp // own + 1) * own)):
-                self._compare(warp, sites, other, self.executed.get(other, []))
+                self._compare(warp, sites, other, executed.get(other, []))
 
     def _compare(self, warp: int, sites: list[int], other: int, others: list[int]) -> None:
         for number, (site, instead) in enumerate(zip_longest(sites, others), 1):

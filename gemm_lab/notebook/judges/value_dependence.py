@@ -123,11 +123,10 @@ def _roles(item: Instruction, loaded: Set[int], flow: Flow) -> Iterator[str]:
     if any(type(operand) is Memory and _any(operand, loaded) for operand in operands):
         yield "address"
     given = [operand for operand in operands if type(operand) is not Memory]
-    if item.family in ("selp", "slct") and _any(given[2], loaded):
+    depend = [_any(operand, loaded) for operand in given]
+    if item.family in ("selp", "slct") and depend[2]:
         yield "choice"
-    elif any(_any(operand, loaded) for operand in given) and not _allowed(
-        item, given, [_any(operand, loaded) for operand in given], flow
-    ):
+    elif any(depend) and not _allowed(item, given, depend, flow):
         yield "value"
 
 
