@@ -36,6 +36,12 @@ MAX_THREADS = 1024
 TIMINGS = ("early", "late", "staggered")
 
 
+def check_shared_base(base) -> None:
+    """Raise `LaunchError` for an address at which shared memory cannot begin; a program is laid out for it."""
+    if base not in range(0, 16 * 1024, 1024):
+        raise LaunchError(f"shared_memory_base must be a multiple of 1,024 from 0 to 15,360, not {base!r}.")
+
+
 def check(launch) -> None:
     """Raise `LaunchError` if a `Launch` has sizes that a GPU, or the kernel, does not allow."""
     program = launch.program

@@ -12,7 +12,7 @@ import numpy as np
 from gpu_simulator.codegen.program import Program, program_of
 from gpu_simulator.effort import Effort
 from gpu_simulator.faults import BudgetExceeded, EmulatorError, LaunchError, MbarrierFault
-from gpu_simulator.launch_checks import check
+from gpu_simulator.launch_checks import check, check_shared_base
 from gpu_simulator.machine.address_space import BELOW_LINE, align_up
 from gpu_simulator.machine.clusters import clusters_of
 from gpu_simulator.machine.counting import Patterns, SiteCounts
@@ -98,10 +98,7 @@ def launch(
     if entry is None:
         entry = getattr(compiled_or_ptx, "entry", None) or _only_entry(ptx)
     dynamic = dynamic_smem_bytes or getattr(compiled_or_ptx, "dynamic_smem", 0)
-    if shared_memory_base not in range(0, 16 * 1024, 1024):
-        raise LaunchError(
-            f"shared_memory_base must be a multiple of 1,024 from 0 to 15,360, not {shared_memory_base!r}."
-        )
+    check_shared_base(shared_memory_base)
     program = program_of(ptx, entry, shared_memory_base)
     try:
         run = Launch(
