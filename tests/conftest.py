@@ -22,12 +22,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Collection makes a million objects that live until the end, and no garbage: it is quicker without the garbage
 # collector, which need not look at these objects afterwards either.
-gc.disable()
-
-
-def pytest_collection_finish():
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` deselects tests
