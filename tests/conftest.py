@@ -20,6 +20,7 @@ sys.modules.setdefault("rfc3987_syntax", None)
 # A shell that starts the tests in the background makes them ignore interrupts; this undoes it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
 # Collection makes a million objects that live until the end, and no garbage: it is quicker without the garbage
 # collector, which need not look at these objects afterwards either.
 @pytest.hookimpl(wrapper=True)
