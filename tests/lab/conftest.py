@@ -9,14 +9,17 @@ import gemm_lab as lab
 from gemm_lab.lab import emulating
 from gemm_lab.measure.check import verdict
 from gemm_lab.notebook import widgets
+from gemm_lab.notebook.arrangement import arrangement
 from gemm_lab.notebook.cells import Uncompiled, WrongResult
 from gemm_lab.notebook.exercises import Solved, WrongAnswer
 from gemm_lab.notebook.fault_injection import inject_fault
 from gemm_lab.notebook.generations import generations
 from gemm_lab.notebook.kernel_counts import kernel_counts
+from gemm_lab.notebook.puzzles.puzzle import YourTurn
 from gemm_lab.notebook.scoreboard import scoreboard
 from gemm_lab.notebook.shared_roofline import shared_roofline
 from gemm_lab.notebook.three_counts import three_counts
+from gemm_lab.notebook.widgets.puzzle_judge import Judged
 from gemm_lab.notebook.widgets.tiling import TileExplorer
 from gpu_simulator.compiler import CompileError
 from gpu_simulator.errors import LabError
@@ -63,6 +66,12 @@ def made():
             widgets.block_order(),
             widgets.fragments(),
             widgets.mbarrier(),
+        ),
+        *(
+            lab.puzzle("04_bank"),
+            YourTurn(lab.puzzle("04_bank")),
+            arrangement(lambda row, chunk: row ^ chunk),
+            Judged("A goal", "row ^ chunk", "t4/03", True, {"ldmatrix": (8, 8)}, 1024),
         ),
         *(verdict(ones, ones, "integers", k.problem, 4), lab.ladder("t4").recorded([4096]).plot()),
     ]
