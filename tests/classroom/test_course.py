@@ -86,7 +86,9 @@ def broken_links(folder):
         texts[path] = re.sub(r"```.*?```|`[^`\n]*`", "", prose, flags=re.S)
     targets = [(path, target) for path, text in texts.items() for target in LINK.findall(text)]
     assert len(targets) > 50
-    return [f"{path.parent.name}/{path.name}: {target}" for path, target in targets if not (path.parent / target).exists()]
+    return [
+        f"{path.parent.name}/{path.name}: {target}" for path, target in targets if not (path.parent / target).exists()
+    ]
 
 
 def test_the_links_of_an_assignment_lead_to_files_that_students_get(built, tmp_path):
