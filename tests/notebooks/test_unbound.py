@@ -4,7 +4,8 @@ import builtins
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
 from gemm_lab.config import data_dir
 from gemm_lab.notebook.unbound import binds, needs, sentence, statements
@@ -106,21 +107,15 @@ def test_a_cell_that_was_edited_still_tells_its_notebook():
     assert '@lab.puzzle("02_nine_loops")' in said
 
 
-def test_the_session_shows_the_sentence_and_leaves_other_errors_alone(capsys):
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell()
-    try:
-        shell.run_cell("import gemm_lab as lab\n%load_ext gemm_lab", store_history=True)
-        source = next(text for text in code("02_tiling_hierarchy") if text.startswith("nine_loops = "))
-        capsys.readouterr()
-        result = shell.run_cell(source, store_history=True)
-        assert isinstance(result.error_in_exec, NameError)
-        assert '@lab.puzzle("02_nine_loops")' in capsys.readouterr().out
-        shell.run_cell("xyzzy + 1", store_history=True)
-        assert "name 'xyzzy' is not defined" in "".join(capsys.readouterr())
-    finally:
-        shell.atexit_operations()
+def test_the_session_shows_the_sentence_and_leaves_other_errors_alone():
+    source = next(text for text in code("02_tiling_hierarchy") if text.startswith("nine_loops = "))
+    texts = ["import gemm_lab as lab\n%load_ext gemm_lab", source, "xyzzy + 1", "1 + 1"]
+    book = new_notebook(cells=list(map(new_code_cell, texts)))
+    NotebookClient(book, kernel_name="python3", allow_errors=True).execute()
+    _, skipped, other, last = (cell.outputs for cell in book.cells)
+    assert '@lab.puzzle("02_nine_loops")' in skipped[0].data["text/plain"] and "<div" in skipped[0].data["text/html"]
+    assert other[0].ename == "NameError" and "xyzzy" in "".join(other[0].traceback)
+    assert last[0].data["text/plain"] == "2"
 
 
 def test_a_cell_that_is_no_python_needs_nothing():

@@ -63,8 +63,8 @@ def bank(answer: Callable[[int], int]) -> Facts:
 @register(
     "04_conflict",
     title="A conflict of two lanes",
-    task="Write `conflict(a, b)`: True if two lanes that read the bytes at the addresses a and b cannot be served in the "
-    "same pass, False if they can.",
+    task="Write `conflict(a, b)`: True if two lanes that read the bytes at the addresses a and b cannot be served in "
+    "the same pass, False if they can.",
     hint="There are two conditions, and both must hold: the same bank, but not the same word. Your function bank gives "
     "the first. For the second, an address has to become the number of its word, because a word has four addresses.",
 )
