@@ -36,7 +36,7 @@ class Statement:
 
 @lru_cache(maxsize=1024)
 def statements(source: str) -> tuple[Statement, ...]:
-    """The statements of a code cell; () if it is no Python. A `%%kernel` cell is one, which binds the name behind --as."""
+    """The statements of a code cell; () if it is no Python. A `%%kernel` cell has one; it binds the name after --as."""
     first, _, _ = source.partition("\n")
     if first.startswith("%%"):
         return (Statement(first, frozenset(), frozenset(_ALIAS.findall(first))),)
