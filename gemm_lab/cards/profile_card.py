@@ -16,7 +16,7 @@ from gemm_lab.measure.stalls import Stall
 from gpu_simulator.errors import LabError
 
 WORTH_A_WORD = 0.05  # least change of a class that is mentioned, as a share of all instructions of the rung before
-LINE = 116  # characters in a line of text
+LINE = 84  # characters in a line of text, so that it fits into a narrow window
 NAMED = 0.05  # least share of a warp's time with which a state is in the open part of the legend
 
 
@@ -133,7 +133,7 @@ class Profile:
             return "\n".join(filter(None, [self.note, repr(self.mix)]))
         lines = [self.kernel + (f", after {self.before}" if self._compared else "")]
         if self.headline:
-            lines.append(f"moved most: {self.headline}")
+            lines += textwrap.wrap(f"moved most: {self.headline}", LINE, subsequent_indent="  ", break_on_hyphens=False)
         lines += ["", "where a warp's time goes                cycles an instruction"]
         for stall in sorted(self.card.stalls, key=lambda stall: -self.card.stalls[stall]):
             share = self.card.share(stall) or 0
