@@ -10,6 +10,7 @@ from gemm_lab.config import data_dir
 from gemm_lab.notebook.predict import questions
 from gemm_lab.notebook.three_counts import three_counts
 from gemm_lab.notebook_files import notebooks_in
+from gpu_simulator import MemoryFault
 
 BOOKS = {path.stem: nbformat.read(path, as_version=4).cells for path in notebooks_in(data_dir("notebooks"))}
 FIRST_SIX = [name for name in BOOKS if name < "06"]
@@ -117,3 +118,18 @@ def test_the_layout_without_brackets_is_refused_and_its_reason_is_said():
         moved = [row * chunks + chunk ^ row % 8 for row in range(64) for chunk in range(chunks)]
         assert sorted(moved) == list(range(64 * chunks))
         assert all(place // 8 == number // 8 for number, place in enumerate(moved))
+
+
+def test_a_memory_fault_names_the_address_as_a_number_and_the_hint_both_ways_out_of_the_tile():
+    """The message takes no side on how the kernel computed the address: by + or by ^."""
+    kernel = lab.kernel("t4/05_stepped_addresses")
+    region = kernel.regions["multiply"].text
+    for step in ("+", "^ 8192 +"):
+        made = kernel.edit(multiply=region.replace("(lane_b ^ ni % 8 * 16) +", f"lane_b {step} ni % 8 * 16 +"))
+        with pytest.raises(MemoryFault) as fault:
+            made.run(256, backend="emulator", timed=False)
+        said = str(fault.value)
+        assert re.search(r"accessed 16 bytes at shared address [\d,]+, but its shared memory has 32,768 bytes", said)
+        assert "+" not in said and "^" not in said
+    hint = lab.exercise("05_both_sides").hint
+    assert "an XOR" in hint and "a wrong number of bytes" in hint
