@@ -123,7 +123,7 @@ def test_the_layout_without_brackets_is_refused_and_its_reason_is_said():
 def test_a_memory_fault_names_the_address_as_a_number_and_the_hint_both_ways_out_of_the_tile():
     """The message takes no side on how the kernel computed the address: by + or by ^."""
     kernel = lab.kernel("t4/05_stepped_addresses")
-    region = kernel.regions["multiply"].text
+    region = kernel.regions["multiply"]
     for step in ("+", "^ 8192 +"):
         made = kernel.edit(multiply=region.replace("(lane_b ^ ni % 8 * 16) +", f"lane_b {step} ni % 8 * 16 +"))
         with pytest.raises(MemoryFault) as fault:
