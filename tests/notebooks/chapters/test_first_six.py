@@ -124,8 +124,10 @@ def test_a_memory_fault_names_the_address_as_a_number_and_the_hint_both_ways_out
     """The message takes no side on how the kernel computed the address: by + or by ^."""
     kernel = lab.kernel("t4/05_stepped_addresses")
     region = kernel.regions["multiply"]
-    for step in ("+", "^ 8192 +"):
-        made = kernel.edit(multiply=region.replace("(lane_b ^ ni % 8 * 16) +", f"lane_b {step} ni % 8 * 16 +"))
+    right = "(lane_b ^ ni % 8 * 16) + (k * BLOCK_N * 2 + ni / 8 * 128)"
+    assert region.count(right) == 1
+    for wrong in ("lane_b + ni * 16 + k * BLOCK_N * 2", "lane_b ^ (ni * 16 + k * BLOCK_N * 8)"):
+        made = kernel.edit(multiply=region.replace(right, wrong))
         with pytest.raises(MemoryFault) as fault:
             made.run(256, backend="emulator", timed=False)
         said = str(fault.value)
