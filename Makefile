@@ -62,6 +62,10 @@ lab: $(LAB_STAMP)
 	$(PY) -m jupyterlab --port=$(PORT) $(if $(filter 0,$(BROWSER)),--no-browser) $(ROOT_FLAG) \
 		--ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 
+# Many containers tell Python to write no bytecode. Then each process of the tests would compile all sources, and pytest
+# each test, again.
+test test-all coverage attack: export PYTHONDONTWRITEBYTECODE =
+
 test: $(TEST_STAMP)
 	$(PY) -m tools.sync --check
 	$(PY) -m ruff check .

@@ -6,13 +6,31 @@ with the same cases can sample different ones. Cases that are `long` anyway are 
 named on the command line always runs.
 """
 
+import gc
 import signal
+import sys
 from collections import defaultdict
 
 import pytest
 
+# nbformat imports jsonschema, whose checks of internationalized addresses import this package, which builds 38 parsers
+# and takes three seconds in each process. No notebook needs these checks, and jsonschema does without the package.
+sys.modules.setdefault("rfc3987_syntax", None)
+
 # A shell that starts the tests in the background makes them ignore interrupts; this undoes it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Collection makes a million objects that live until the end, and no garbage: it is quicker without the garbage
+# collector, which need not look at these objects afterwards either.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` deselects tests

@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -100,6 +101,7 @@ def in_functions(tree: ast.AST) -> set[ast.AST]:
     return {inner for function in functions for inner in ast.walk(function)}
 
 
+@cache
 def imported(source: str, package: str, late: bool = True) -> set[str]:
     """Dotted names that a source imports; relative ones start at `package`. late: those inside functions, too.
 
@@ -256,6 +258,7 @@ def a_cycle(edges: dict[str, set[str]]) -> list[str]:
     return []
 
 
+@cache
 def file_imports() -> dict[str, set[str]]:
     """Which modules of the house each module of it imports."""
     edges = {}

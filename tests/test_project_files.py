@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,7 @@ def locked(text: str) -> dict[str, list[str]]:
     return found
 
 
+@cache
 def versions(name: str) -> set[Requirement]:
     return {Requirement(line) for line in locked(LOCKS[name])}
 

@@ -23,6 +23,10 @@ class Sheet:
         self.ax.set_axis_off()
         self.ax.set(xlim=(0, width), ylim=(height, 0))
 
+    def _add(self, patch):
+        """Put a patch on the sheet. `add_patch` would also compute limits of the data; those of a sheet are set."""
+        return self.ax.add_artist(patch)
+
     def text(
         self,
         x,
@@ -61,7 +65,7 @@ class Sheet:
             patch = FancyBboxPatch((x, y), w, h, boxstyle=f"round,pad=0,rounding_size={radius}", **look)
         else:
             patch = Rectangle((x, y), w, h, joinstyle="miter", **look)
-        return self.ax.add_patch(patch)
+        return self._add(patch)
 
     def labelled(
         self,
@@ -124,7 +128,7 @@ class Sheet:
 
     def arrow(self, x0, y0, x1, y1, *, colour=style.MUTED, lw=1.4, head=9, both=False, bend=0.0, z=3):
         """Draw an arrow from (x0, y0) to (x1, y1); both: with two heads.   bend: curvature, 0 for a straight one."""
-        self.ax.add_patch(
+        self._add(
             FancyArrowPatch(
                 (x0, y0),
                 (x1, y1),
@@ -155,4 +159,4 @@ class Sheet:
 
     def shade(self, *points, colour=style.UNLIT, alpha=0.5, z=0):
         """Draw a filled area without an edge; its corners are points (x, y)."""
-        self.ax.add_patch(Polygon(points, closed=True, facecolor=colour, edgecolor="none", alpha=alpha, zorder=z))
+        self._add(Polygon(points, closed=True, facecolor=colour, edgecolor="none", alpha=alpha, zorder=z))

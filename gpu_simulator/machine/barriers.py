@@ -47,7 +47,7 @@ class Barriers:
             and (count is None or int(count) == 32 * resident.warps_per_block)
         ):
             for observer in resident.observers:
-                observer.barrier_everyone(int(number))
+                observer.barrier_everyone(site, int(number))
             return following
         self.park(lanes, site, number, count, following)
         return -1

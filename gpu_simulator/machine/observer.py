@@ -121,7 +121,7 @@ class Observer:
 
     # ---- Barriers of blocks and clusters ----
 
-    def barrier_everyone(self, number: int) -> None:
+    def barrier_everyone(self, site: int, number: int) -> None:
         """All threads of all resident blocks arrive at a barrier of their block in one step, and continue."""
 
     def barrier_arrived(self, arrival: Arrival) -> None:

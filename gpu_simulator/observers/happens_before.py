@@ -118,7 +118,7 @@ class Ordering:
         blocks[:] = blocks.max(1, keepdims=True)
 
     def met(self, arrived: np.ndarray, events: np.ndarray, waited: np.ndarray) -> None:
-        """Some warps of one block have synchronised. events: the last event of each arrived warp before its arrival.
+        """Some warps of one block have synchronised. events: that of the arrival of each arrived warp.
 
         waited: the warps that waited; those that executed `bar.arrive` acquire nothing.
         """

@@ -13,6 +13,7 @@ from gpu_simulator.machine.barriers import Arrival
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.observers.access import Access, by_array, bytes_of
 from gpu_simulator.observers.async_proxy_checker import AsyncProxyChecker
+from gpu_simulator.observers.barrier_phases import BarrierPhases
 from gpu_simulator.observers.cluster_checker import ClusterChecker
 from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK, Ordering
 from gpu_simulator.observers.proxy_fences import ProxyFences
@@ -36,7 +37,8 @@ class RaceDetector(Observer):
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
         )
         self.copies: list = []
-        self.arrivals: dict[Arrival, int] = {}  # arrival at a barrier -> the last event before it
+        self.arrivals: dict[Arrival, int] = {}  # arrival at a barrier -> its event
+        self.phases = BarrierPhases(self)
         self.fences = ProxyFences(self)
         self.proxies = AsyncProxyChecker(self)
         self.clusters, self.tensor = ClusterChecker(self), Tcgen05Checker(self)
@@ -270,18 +272,23 @@ class RaceDetector(Observer):
     def warps_met(self, lanes) -> None:
         self.order.warp_met(lanes, self.hazards.event)
 
-    def barrier_everyone(self, number: int) -> None:
+    def barrier_everyone(self, site: int, number: int) -> None:
+        self.phases.everyone(number, site)
         self.order.everyone(self.hazards.event)
 
     def barrier_arrived(self, arrival: Arrival) -> None:
-        self.arrivals[arrival] = self.hazards.event
+        self.phases.arrived((arrival.block, arrival.number), np.unique(arrival.lanes >> 5).tolist(), arrival.site)
+        self.arrivals[arrival] = self.hazards.next_event(arrival.site)
 
     def barrier_met(self, arrivals: list[Arrival]) -> None:
         events: dict[int, int] = {}
+        phase: dict[int, tuple[int, int]] = {}
         for arrival in arrivals:
-            before = self.arrivals.pop(arrival)
+            event = self.arrivals.pop(arrival)
             for warp in np.unique(arrival.lanes >> 5).tolist():
-                events[warp] = max(events.get(warp, 0), before)
+                events[warp] = max(events.get(warp, 0), event)
+                phase[warp] = max(phase.get(warp, (0, -1)), (event, arrival.site))
+        self.phases.met((arrivals[0].block, arrivals[0].number), phase)
         arrived = np.array(sorted(events))
         waiting = [arrival.lanes for arrival in arrivals if arrival.following is not None]
         lanes = np.concatenate(waiting) if waiting else np.zeros(0, np.int64)

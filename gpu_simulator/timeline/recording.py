@@ -119,7 +119,7 @@ class Recorder(Observer):
     def barrier_met(self, arrivals) -> None:
         self.next_round(arrivals[0].block, arrivals[0].number)
 
-    def barrier_everyone(self, number) -> None:
+    def barrier_everyone(self, site, number) -> None:
         for block in range(self.resident.blocks):
             self.meet(block, number, self.resident.all_lanes[self.resident.block_of_lane == block], True)
             self.next_round(block, number)

@@ -2,8 +2,12 @@
 
 import json
 import re
+from pathlib import Path
+from unittest import mock
 
 import nbformat
+import nbgrader.api
+from alembic.script import ScriptDirectory
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
@@ -16,6 +20,11 @@ NAME = "02_short"
 KERNEL, CHOICE = "02_inner_product", "02_warp_tile"
 FIRST = "%%kernel simt/03 --region inner_product --as mine --exercise"
 GOOD, BAD = f"{FIRST}\nRIGHT", "choice = dict(warps_m=1, warps_n=8)"
+
+
+def version_of_the_schema() -> str:
+    """Replaces nbgrader's function, which starts a process for each new course that imports nbgrader again."""
+    return ScriptDirectory(Path(nbgrader.__file__).with_name("alembic")).get_current_head()
 
 
 def by_a_word(name, text, **options):
@@ -42,7 +51,8 @@ class Course:
         config.CourseDirectory.course_id, config.CourseDirectory.root = "gemm_lab", str(self.folder)
         nbgrader_steps.configure(config)
         self.api = NbGraderAPI(config=config)
-        self.must(self.api.generate_assignment(NAME))
+        with mock.patch.object(nbgrader.api, "get_alembic_version", version_of_the_schema):
+            self.must(self.api.generate_assignment(NAME))
 
     @staticmethod
     def must(result):

@@ -28,21 +28,32 @@ def browser_type_launch_args():
     return {"executable_path": CHROMIUM, "args": ARGUMENTS}
 
 
+@pytest.fixture(scope="session")
+def tab(browser):
+    """The page of all widgets' tests. Each test loads its document anew, which leaves nothing of the one before."""
+    page = browser.new_page()
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and page.errors.append(said.text))
+    page.mount = lambda name, state: mount(page, name, state)
+    yield page
+    page.close()
+
+
 @pytest.fixture
-def widget_page(page):
+def widget_page(tab):
     """A function of (theme, width, height) that opens a page, in which `page.mount(module, state)` draws a widget."""
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and errors.append(said.text))
 
     def open_page(theme="light", width=824, height=1500):
-        prepared(page, theme, width, height)
-        page.mount = lambda name, state: mount(page, name, state)
-        page.errors = errors
-        return page
+        return prepared(tab, theme, width, height)
 
+    tab.mouse.move(0, 0)
+    tab.errors.clear()
     yield open_page
-    assert errors == []
+    assert tab.errors == []
+    tab.unroute_all()
+    tab.emulate_media(reduced_motion="null")
+    tab.goto("about:blank")
 
 
 # ---- JupyterLab ----

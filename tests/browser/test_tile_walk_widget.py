@@ -59,9 +59,10 @@ def test_moving_by_tiles_of_a_level(widget_page, walk, state):
     assert page.evaluate("window.widget.saved.at(-1).step") == stops["warp tile"][-2] - 1
 
 
-def test_a_frame_touches_few_nodes_and_draws_with_few_calls(widget_page):
-    """A step of 64 × 64 × 32 elements: words are changed and not made anew, and a matrix is one picture."""
-    walk = widgets.tile_walk(puzzle("02_nine_loops").solution(), 64, 64, 32, (32, 32, 16), (16, 16, 4), (4, 4))
+@pytest.mark.parametrize("k", [8, pytest.param(32, marks=pytest.mark.long)])
+def test_a_frame_touches_few_nodes_and_draws_with_few_calls(widget_page, k):
+    """A step of 64 × 64 × K elements: words are changed and not made anew, and a matrix is one picture."""
+    walk = widgets.tile_walk(puzzle("02_nine_loops").solution(), 64, 64, k, (32, 32, 8), (16, 16, 4), (4, 4))
     page = widget_page()
     page.mount("tile_walker", {**state_of(walk), "step": 0})
     spent = work(page, list(range(1, 24)))

@@ -41,7 +41,7 @@ def test_a_right_answer_passes_and_the_same_seed_gives_the_same_grade():
     name = "03_fragments"  # the one that takes the least time
     first = grade(name, solution(name), seed=11)
     assert first.passed and first.share == 1.0 and first.seed == 11 and "solved" in first.message
-    assert grade(name, solution(name), seed=11) == first
+    assert judged(name, solution(name), seed=11) == first
 
 
 @pytest.mark.parametrize(

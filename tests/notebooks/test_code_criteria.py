@@ -45,4 +45,4 @@ def test_a_count_that_two_configurations_miss_is_missed_once(monkeypatch):
 def test_a_loop_that_multiplies_by_another_instruction_is_judged_though_it_has_ldmatrix(monkeypatch):
     other = ["LDSM.16.M88.4 R8, [R60]", "IMMA.16816.S8.S8 R44, R8.ROW, R12.COL, R44"]
     found = judged(monkeypatch, {"mma_before_use": 1}, other)
-    assert found.missed == 1 and "only 0 mma stand between one ldmatrix" in found.reasons[0]
+    assert found.missed == 1 and "have 0 mma or fewer between them and the mma" in found.reasons[0]

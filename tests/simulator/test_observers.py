@@ -87,7 +87,7 @@ def test_events_come_in_the_order_of_the_kernel():
         ("copy_issued", "cp.async.ca.shared.global"),
         ("copies_committed", "cp.async.commit_group"),
         ("copies_waited", None),
-        ("barrier_everyone", None),
+        ("barrier_everyone", "bar.sync"),
         ("read", "ld.shared.u32"),
         ("write", "st.global.u32"),
         ("fence", None),

@@ -1,5 +1,5 @@
 """What a GPU does not promise and the emulator therefore does not give: zeros in shared memory, unneeded addresses that
-may be wrong, a wait that is over because it was asked once, copies that arrive early."""
+may be wrong, a wait that is over because it was asked once, copies that arrive early, lane 0 as the elected one."""
 
 import numpy as np
 import pytest
@@ -97,3 +97,21 @@ def test_late_copies_are_counted_while_they_are_on_the_way():
     assert ring(timing="late")[2].most_on_the_way == 4 * 512
     assert ring(each="mbarrier_wait_parity(full + i * 8, 0);", timing="late")[2].most_on_the_way == 512
     assert ring()[2].asked_by_rank == {0: 4 * 512}
+
+
+ELECT = """extern "C" __global__ void kernel(unsigned* out) {
+  unsigned leader, chosen;
+  asm volatile("{.reg .pred p; elect.sync %0|p, MEMBERS; selp.u32 %1, 1, 0, p;}" : "=r"(leader), "=r"(chosen));
+  out[threadIdx.x] = leader * 2 + chosen;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("timing", "members", "leader"),
+    [("early", 0xFFFFFFFF, 0), ("late", 0xFFFFFFFF, 31), ("staggered", 0xFFFFFFFF, 0)],
+)
+def test_elect_names_one_lane_and_not_always_the_same(timing, members, leader):
+    compiled = compiling.compile(ELECT.replace("MEMBERS", str(members)), arch="sm_90a", entry="kernel")
+    out = np.zeros(32, np.uint32)
+    emulator.launch(compiled, "kernel", 1, 32, [out], timing=timing)
+    assert (out // 2 == leader).all() and np.flatnonzero(out % 2).tolist() == [leader]

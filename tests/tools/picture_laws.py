@@ -2,45 +2,55 @@
 
 from __future__ import annotations
 
-import itertools
+from unittest import mock
 
 import matplotlib
 import numpy as np
+from matplotlib.text import Text
 
 from gemm_lab.plots import style
 from tools.figures import png
 
 
-def boxes(fig):
-    """(text, its bounding box in pixels) of every text that is shown."""
-    shown = png.texts(fig)
-    renderer = fig.canvas.get_renderer()
-    return [(text, text.get_window_extent(renderer)) for text in shown]
+def without_letters(fig):
+    """The texts that are shown, after a drawing without their letters, which take longer than all the rest."""
+    with mock.patch.object(Text, "draw", lambda self, renderer, *args, **kwargs: None):
+        return png.texts(fig)
+
+
+def overlaps(boxes):
+    """Pairs (i, j), i < j, of boxes (x0, y0, x1, y1) that share more than one pixel in x and two in y."""
+    x0, y0, x1, y1 = np.array(boxes).reshape(-1, 4).T
+    wide = np.minimum.outer(x1, x1) - np.maximum.outer(x0, x0) > 1
+    high = np.minimum.outer(y1, y1) - np.maximum.outer(y0, y0) > 2
+    return np.argwhere(np.triu(wide & high, 1))
 
 
 def problems(fig, smallest: float = style.SMALL) -> list[str]:
     """What is wrong with the texts: outside the card, smaller than so many points, one over another, hard to read."""
     found = []
     width, height = fig.canvas.get_width_height()
-    placed = boxes(fig)
-    for text, box in placed:
+    shown = without_letters(fig)
+    renderer = fig.canvas.get_renderer()
+    placed = [(text, text.get_window_extent(renderer).extents) for text in shown]
+    for text, (x0, y0, x1, y1) in placed:
         words = text.get_text()
-        if box.x0 < 6 or box.y0 < 6 or box.x1 > width - 6 or box.y1 > height - 6:
+        if x0 < 6 or y0 < 6 or x1 > width - 6 or y1 > height - 6:
             found.append(f"{words!r} leaves the card")
         if text.get_fontsize() < smallest:
             found.append(f"{words!r} is smaller than {smallest} points")
-    level = [(t, b) for t, b in placed if t.get_rotation() % 90 == 0]
-    for (first, a), (second, b) in itertools.combinations(level, 2):
-        if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 2:
-            found.append(f"{first.get_text()!r} and {second.get_text()!r} overlap")
-    for text, _ in placed:
-        text.set_visible(False)
-    fig.canvas.draw()
-    pixels = np.asarray(fig.canvas.buffer_rgba())[..., :3]
-    for text, box in level:
-        behind = pixels[height - int(box.y1) : height - int(box.y0), int(box.x0) : int(box.x1)].reshape(-1, 3)
-        colours, counts = np.unique(behind, axis=0, return_counts=True)
-        ground = matplotlib.colors.to_hex(colours[counts.argmax()] / 255)
+    level = [(text, box) for text, box in placed if text.get_rotation() % 90 == 0]
+    for i, j in overlaps([box for _, box in level]):
+        found.append(f"{level[i][0].get_text()!r} and {level[j][0].get_text()!r} overlap")
+    pixels = np.array(fig.canvas.buffer_rgba())
+    pixels[..., 3] = 0  # of the colours only red, green and blue count
+    pixels = pixels.view(np.uint32)[..., 0]
+    for text, (x0, y0, x1, y1) in level:
+        behind = pixels[max(0, height - int(y1)) : height - int(y0), max(0, int(x0)) : int(x1)]
+        if not behind.size:
+            continue  # outside
+        colours, counts = np.unique(behind, return_counts=True)
+        ground = matplotlib.colors.to_hex(colours[counts.argmax() :][:1].view(np.uint8)[:3] / 255)
         needed = 4.5 if text.get_fontweight() == "normal" else 3.0
         if style.contrast(text.get_color(), ground) < needed:
             found.append(f"{text.get_text()!r} is hard to read on {ground}")

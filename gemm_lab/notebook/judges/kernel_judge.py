@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 from gemm_lab.catalog import LONGEST_EDGE
 from gemm_lab.lab import Kernel, kernel
 from gemm_lab.lab.backends import resolve_backend
+from gemm_lab.lab.emulating import smallest_size
 from gemm_lab.notebook.judges.answer_text import refusals
 from gemm_lab.notebook.judges.brackets import sums_beside_xor
 from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
+from gemm_lab.notebook.judges.offset_widths import narrow_offset
 from gemm_lab.notebook.judges.special_launches import FAULTS, wrong_elsewhere, wrong_with_special_values
 from gemm_lab.notebook.judges.value_dependence import depends_on_values
 from gpu_runner import KernelFault, KernelHang
@@ -67,7 +69,8 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
     )
     found = Judgement([("sizes", str(len(wanted["sizes"])))])
     asked: dict[str, Mapping[str, Any]] = {}  # what is asked with each configuration, by its settings as text
-    for number, entry in enumerate(wanted.get("configs", [{}])):  # the same text must be right with several tiles
+    configs = wanted.get("configs", [{}])
+    for number, entry in enumerate(configs):  # the same text must be right with several tiles
         settings = {name: value for name, value in entry.items() if name.isupper()}
         where = "".join(f"With {name} = {value}: " for name, value in settings.items())
         asked[where] = {**wanted, **{name: value for name, value in entry.items() if name not in settings}}
@@ -75,7 +78,11 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
         if number:  # all of them with the first configuration, the large k with the others as well
             drawn = drawn[LARGE_K : LARGE_K + 1]
         sizes = [*drawn, *map(tuple, wanted["sizes"])]
-        _judge_run(found, answer(**settings), asked[where], settings, where, sizes, seed)
+        if number == min(1, len(configs) - 1):  # the second has three stages where the first has two
+            longest = long_sizes(answer(**settings), seed)
+        else:
+            longest = []
+        _judge_run(found, answer(**settings), asked[where], settings, where, sizes, longest, seed)
         if not found.exact:
             return found
     for where, run in found.runs:  # before the machine code, because a branch around setmaxnreg changes its counts too
@@ -134,9 +141,10 @@ def _judge_run(
     settings: Mapping[str, int],
     where: str,
     sizes: Sequence[tuple[int, int, int]],
+    longest: Sequence[tuple[int, int, int]],
     seed: int,
 ) -> None:
-    """Check one configuration at these sizes (m, n, k) and add the outcome to `found`.
+    """Check one configuration at these sizes (m, n, k) and add the outcome to `found`. longest: see `long_sizes`.
 
     The check stops at a wrong result, at a hazard, and if too much shared memory is used.
     """
@@ -167,7 +175,7 @@ def _judge_run(
         if not run.passed:
             why = explain_fragments(answer) if wanted.get("fragments") else []
             return refuse(f"{where}At {m} × {n} × {k}: {run.message}", *why, *_hazards(run))
-    for m, n, k in [] if found.runs else long_sizes(answer, seed):  # with the first configuration alone
+    for m, n, k in longest:
         try:
             long = answer.run(n, m, k, seed=seed, backend="emulator", sms=sms, counted=False)
         except FAULTS as fault:
@@ -178,7 +186,7 @@ def _judge_run(
         return refuse(f"{where}The result is right on the emulator, by luck.", *reasons)
     reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
     if not (reason or found.runs):  # with the first configuration alone
-        reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms)
+        reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms) or narrow_offset(answer, compiled)
     reason = reason or depends_on_values(answer, compiled, wanted["region"])
     if reason:
         return refuse(where + reason)
@@ -203,6 +211,7 @@ def _judge_run(
 # not exceeded. The factor is drawn on a logarithmic scale.
 TWICE, BLOCKS, MOST_PRODUCTS, LONGEST = 2, 5, 2**24, 8192
 LARGE_K = 2  # the number of the drawn size with a large k
+SMALL_TILE = 128 * 128  # elements of D, up to which a k of more than 2¹⁵ is emulated; else it is more than 2¹⁴
 
 
 def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tuple[int, int, int]]:
@@ -239,14 +248,20 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
 
 
 def long_sizes(answer: Kernel, seed: int) -> list[tuple[int, int, int]]:
-    """Two sizes (m, n, k) with about as many rows or columns as a GEMM may have here, for a kernel that takes any size.
+    """Sizes (m, n, k) at which a counter of 8 or 16 bits is too short; none if the seed is 0.
 
-    None for the other kernels, whose tiles would make this long, and none if the seed is 0.
+    A kernel that takes any size gets about as many rows or columns as a GEMM may have here. The others, whose tiles
+    would make this long, get one tile of D and a long k: more than 2¹⁵, or more than 2¹⁴ if the tile is large.
     """
-    if seed == 0 or set(answer.spec.size_multiples(answer.config).values()) != {1}:
+    if seed == 0:
         return []
-    edge = LONGEST_EDGE - random.Random(seed).randint(0, 999)
-    return [(edge, 1, 1), (1, edge, 1)]
+    draw, steps = random.Random(seed), answer.spec.size_multiples(answer.config)
+    if set(steps.values()) == {1}:
+        edge = LONGEST_EDGE - draw.randint(0, 999)
+        return [(edge, 1, 1), (1, edge, 1)]
+    m, n, _ = smallest_size(answer)
+    k = 2**15 if m * n <= SMALL_TILE else 2**14
+    return [(m, n, (k // steps["k"] + draw.choice((5, 6, 7, 9))) * steps["k"])]
 
 
 _TOO_MUCH_SHARED = re.compile(r"too much shared data \(([\d,]+) bytes, ([\d,]+) max\)")

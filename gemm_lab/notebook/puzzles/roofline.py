@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -130,6 +131,7 @@ def tiled_traffic(answer: Callable[[int, int], int]) -> Facts:
     return [("tiles counted", str(tried)), ("n = 64, t = 16", f"{_moved(64, 16):,}")]
 
 
+@cache
 def _moved(n: int, tile: int) -> int:
     """The elements that cross between slow and fast memory, counted by running the loops."""
     ones = np.ones((n, n), int)

@@ -1,27 +1,32 @@
 """The still pictures of all widgets read well: words on the card, apart, and of 12 pixels where 760 are shown."""
 
+from unittest import mock
+
 import pytest
-from picture_laws import problems
+from picture_laws import problems, without_letters
 
 import gemm_lab as lab
 from gemm_lab.notebook import widgets
 from gemm_lab.notebook.arrangement import arrangement
 from gemm_lab.notebook.puzzles.puzzle import puzzle
+from gemm_lab.notebook.widgets import zoom, zoom_scene
 from gemm_lab.notebook.widgets.zoom_text import LEVELS, TITLES
 from gemm_lab.plots import style
 from gemm_lab.plots.style import drawn
 from gpu_simulator.hardware.mma_layouts import ACCUMULATORS, SHAPES
-from tools.figures import png
 
 SHOWN, PIXELS, LEAST = 760, 800, 12  # pixels: of the page, of the picture, of the smallest letters on the page
 
 
 def wrong(widget):
-    return problems(drawn(widget.card)(), style.FINE)
+    return words_and_problems(widget)[1]
 
 
-def words(widget) -> str:
-    return "\n".join(text.get_text() for text in png.texts(drawn(widget.card)()))
+def words_and_problems(widget) -> tuple[str, list[str]]:
+    """The words on the widget's picture, and what is wrong with it."""
+    figure = drawn(widget.card)()
+    found = problems(figure, style.FINE)
+    return "\n".join(text.get_text() for text in without_letters(figure)), found
 
 
 def test_the_smallest_letters_are_twelve_pixels_where_they_are_shown():
@@ -40,6 +45,20 @@ def runs():
     }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def scenes(runs):
+    """What a run does is recorded once, however many widgets show it."""
+    made = {}
+
+    def recorded(run, block):
+        if (id(run), block) not in made:
+            made[id(run), block] = zoom_scene.Scene(run, block)
+        return made[id(run), block]
+
+    with mock.patch.object(zoom, "Scene", recorded):
+        yield
+
+
 # ---- The zoom ----
 
 IN_NOTEBOOKS = {"00": ("naive", "dram"), "02": ("tiles", "block"), "03": ("fragments", "fragment"),
@@ -50,12 +69,12 @@ IN_NOTEBOOKS = {"00": ("naive", "dram"), "02": ("tiles", "block"), "03": ("fragm
 def test_the_zoom_shows_the_level_of_its_notebook_and_the_names_that_the_reader_knows(runs, number):
     run, level = IN_NOTEBOOKS[number]
     widget = lab.zoom(runs[run], level=level)
-    seen = words(widget)
+    seen, found = words_and_problems(widget)
     known = LEVELS[: LEVELS.index(level) + 1]
     assert {name for name in LEVELS if TITLES[name] in seen.split("\n")} == set(known)
     if level not in ("bank", "bits"):
         assert "bank" not in seen and "wavefront" not in seen, "both are explained in notebook 04"
-    assert wrong(widget) == []
+    assert found == []
 
 
 @pytest.mark.parametrize(("level", "said"), [
@@ -63,8 +82,8 @@ def test_the_zoom_shows_the_level_of_its_notebook_and_the_names_that_the_reader_
     ("bank", "wavefront 1"), ("bits", "without XOR"),
 ])  # fmt: skip
 def test_each_level_draws_its_own_picture(runs, level, said):
-    widget = lab.zoom(runs["swizzled"], level=level)
-    assert said in words(widget) and wrong(widget) == []
+    words, found = words_and_problems(lab.zoom(runs["swizzled"], level=level))
+    assert said in words and found == []
 
 
 def test_it_opens_at_a_step_that_the_level_shows(runs):
@@ -74,8 +93,8 @@ def test_it_opens_at_a_step_that_the_level_shows(runs):
 
 
 def test_a_level_without_a_picture_says_why(runs):
-    widget = lab.zoom(runs["naive"], level="bank")
-    assert "This kernel uses no shared memory" in words(widget).replace("\n", " ") and wrong(widget) == []
+    words, found = words_and_problems(lab.zoom(runs["naive"], level="bank"))
+    assert "This kernel uses no shared memory" in words.replace("\n", " ") and found == []
 
 
 @pytest.mark.long

@@ -216,20 +216,21 @@ def reduced(lanes, which, value, members):
 
 @op("elect", forms="sync")
 def elect(e, i):
-    """Elects one lane of the warp: the lowest."""
+    """Elects one lane of the warp: the lowest, or the highest in late timing, because PTX does not say which."""
     e.allow("sync")
     members = members_read(e, i.operands[1])
     t = e.temporary()
-    e.line(f"{t} = elected(lanes, {members})")
+    e.line(f"{t} = elected(resident, lanes, {members})")
     destination = i.operands[0]
     e.write(destination.first, f"{t}[0]", "b32")
     e.write(destination.second, f"{t}[1]", "pred")
 
 
 @runtime
-def elected(lanes, members):
-    """(elected lane, whether a lane is that one), for each lane. The first of `members` is elected."""
+def elected(resident, lanes, members):
+    """(elected lane, whether a lane is that one), for each lane. One of `members` is elected."""
     inside = members_of(lanes, members)
-    lowest = np.maximum(inside & (~inside + np.uint32(1)), np.uint32(1))
-    first = np.log2(lowest).astype(np.uint32)
-    return first.reshape(-1), (first == _LANE).reshape(-1)
+    if resident.launch.timing != "late":
+        inside = inside & (~inside + np.uint32(1))  # the lowest bit alone
+    leader = np.log2(np.maximum(inside, np.uint32(1)).astype(np.float64)).astype(np.uint32)
+    return leader.reshape(-1), (leader == _LANE).reshape(-1)

@@ -1,0 +1,115 @@
+"""Records how large the 32-bit numbers become that a kernel extends to 64 bits, as it does to compute addresses.
+
+A kernel that computes an offset in 32 bits is right for small arrays, and wrong where the offset needs more bits. The
+values of small launches show how the offset grows, without arrays that are large enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_simulator.codegen.program import program_of
+from gpu_simulator.effort import Effort
+from gpu_simulator.launching import Extent, Launch, _extent
+from gpu_simulator.machine.observer import Observer
+from gpu_simulator.ptx.ir import Instruction, Register
+
+
+class Widening(NamedTuple):
+    """An instruction that extends 32 bits to 64: its PTX line, whether it takes them as signed, and where it stands.
+
+    file, line: of the source, those of the outermost call if it was inlined; (None, 0) if they are not known.
+    """
+
+    ptx_line: int
+    signed: bool
+    file: str | None
+    line: int
+
+
+def widened(
+    compiled: Any,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[Any],
+    number: int,
+    cluster: Extent = 1,
+    max_instructions: int | None = None,
+    max_steps: int | None = None,
+) -> dict[Widening, int]:
+    """Run one block, with the other blocks of its cluster; returns the largest magnitude that each widening has taken.
+
+    compiled, grid, block, args, cluster and the limits: as for `launch`; the arrays of `args` are not changed.
+    number: of the block in the grid. Instructions that were not executed are left out. Raises what `launch` raises.
+    """
+    program = program_of(compiled.ptx, compiled.entry)
+    sources = {site: found for site, item in enumerate(program.sites) if (found := _sources(item))}
+    largest: dict[Widening, int] = {}
+    Launch(
+        program,
+        _extent(grid, "grid"),
+        _extent(block, "block"),
+        args,
+        compiled.dynamic_smem,
+        _extent(cluster, "cluster"),
+        False,
+        "early",
+        compiled.files,
+        number,
+        frozenset(sources),
+        effort=Effort(max_instructions, max_steps, None),
+        observers=(lambda resident: _Sizes(resident, sources, largest),),
+    ).execute()
+    return largest
+
+
+def _sources(item: Instruction) -> list[Register]:
+    """The 32-bit registers that an instruction extends to 64 bits; [] for any other instruction."""
+    parts = item.opcode.split(".")
+    if parts[0] == "cvt" and parts[-2:] in (["s64", "s32"], ["u64", "u32"]):
+        taken = item.operands[1:2]
+    elif parts[0] in ("mul", "mad") and "wide" in parts and parts[-1] in ("s32", "u32"):
+        taken = item.operands[1:3]
+    else:
+        return []
+    return [operand for operand in taken if type(operand) is Register]
+
+
+class _Sizes(Observer):
+    """Keeps the largest magnitude of each widening. sources: by site, the registers that it extends."""
+
+    def __init__(self, resident, sources: dict[int, list[Register]], largest: dict[Widening, int]):
+        super().__init__(resident)
+        self.sources, self.largest = sources, largest
+
+    def stopped(self, lanes, site: int, values: dict, after: bool) -> None:
+        if after:
+            return
+        item, active = self.resident.program.sites[site], lanes.active()
+        if item.guard is not None:
+            register = getattr(item.guard, "register", item.guard)
+            said = np.broadcast_to(self._value(lanes, values, register), lanes.n)
+            active = active & (said if item.guard is register else ~said)
+        if not active.any():
+            return
+        file, line = _place(item)
+        key = Widening(item.line, item.opcode.endswith("s32"), file, line)
+        for register in self.sources[site]:
+            held = np.broadcast_to(self._value(lanes, values, register), lanes.n)[active].astype(np.uint32)
+            numbers = held.view(np.int32).astype(np.int64) if key.signed else held.astype(np.int64)
+            self.largest[key] = max(self.largest.get(key, 0), int(np.abs(numbers).max()))
+
+    def _value(self, lanes, values: dict, register: Register) -> np.ndarray:
+        """A register's value before the instruction: of the running code, or as the code before has left it."""
+        held = values.get(f"r{register.index}")
+        return lanes.get(self.resident.R[register.index]) if held is None else held
+
+
+def _place(item: Instruction) -> tuple[str | None, int]:
+    location = item.location
+    if location is None:
+        return None, 0
+    return location.inlined_at[-1] if location.inlined_at else (location.file, location.line)
