@@ -26,7 +26,8 @@ _KEEP = 32
 def program_of(ptx: str, entry: str, shared_base: int = 0) -> Program:
     """The program of one kernel of a PTX text; the last `_KEEP` are cached, by the hash of the text.
 
-    shared_base: the address at which shared memory begins, a multiple of 128.
+    shared_base: the address at which shared memory begins, a multiple of 128. If it is not 0, the arrays of static
+    shared memory also lie in the opposite order.
 
     Raises `MalformedPtx`, `UnsupportedInstruction` or `LaunchError` for PTX that cannot be run.
     """
@@ -97,7 +98,8 @@ class Program:
         self.named_variables: list[Variable] = []
         shared, local, dynamic = self.shared_base, 0, []
         own = {id(parameter) for parameter in self.parameters}
-        for variable in flat.variables.values():
+        variables = list(flat.variables.values())
+        for variable in reversed(variables) if self.shared_base else variables:
             if variable.space == "shared":
                 self.named_variables.append(variable)
                 if variable.size == 0:

@@ -4,8 +4,9 @@ FUNCTION_BASE = 0x6000_0000_0000
 LINE_BYTES = 1 << 32  # pointers to both sides of a multiple of it differ in their upper 32 bits
 BELOW_LINE = 1 << 24  # bytes from GLOBAL_BASE to the next such multiple
 GLOBAL_BASE = 0x7000_0000_0000 - BELOW_LINE
-LOCAL_WINDOW = 0x7E00_0000_0000
-SHARED_WINDOW = 0x7F00_0000_0000
+# The lower 32 bits of the windows are not 0, as on GPUs: a generic address that is cut to 32 bits is no shared address.
+LOCAL_WINDOW = 0x7E00_8000_0000
+SHARED_WINDOW = 0x7F00_8000_0000
 WINDOW_BYTES = 1 << 32
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from gpu_simulator.faults import LaunchError
 
 RANK_SHIFT = 24  # of the rank in a shared address
+RANK_BITS = 15  # a cluster has 16 blocks at most
 OFFSET_MASK = (1 << RANK_SHIFT) - 1
 PORTABLE, LARGEST = 8, 16  # most blocks of a cluster: on every GPU with clusters, and with the non-portable attribute
 FIRST_TARGET = 90  # sm_90, the first that has clusters

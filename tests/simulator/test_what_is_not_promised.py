@@ -1,5 +1,6 @@
 """What a GPU does not promise and the emulator therefore does not give: zeros in shared memory, unneeded addresses that
-may be wrong, a wait that is over because it was asked once, copies that arrive early, lane 0 as the elected one."""
+may be wrong, a wait that is over because it was asked once, copies that arrive early, lane 0 as the elected one, an order of
+`__shared__` arrays, generic addresses whose lower half is a shared address."""
 
 import numpy as np
 import pytest
@@ -115,3 +116,45 @@ def test_elect_names_one_lane_and_not_always_the_same(timing, members, leader):
     out = np.zeros(32, np.uint32)
     emulator.launch(compiled, "kernel", 1, 32, [out], timing=timing)
     assert (out // 2 == leader).all() and np.flatnonzero(out % 2).tolist() == [leader]
+
+
+ORDER = """extern "C" __global__ void kernel(unsigned* out) {
+  __shared__ unsigned first[32], second[32];
+  first[threadIdx.x] = threadIdx.x; second[threadIdx.x] = 1000 + threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = first[threadIdx.x ^ 1] + second[threadIdx.x ^ 1];
+  if (threadIdx.x == 0) out[32] = __cvta_generic_to_shared(first) < __cvta_generic_to_shared(second);
+}"""
+
+
+@pytest.mark.parametrize("base", [0, 1024])
+def test_shared_arrays_lie_in_either_order(base):
+    compiled, out = compiling.compile(ORDER, arch="sm_80", entry="kernel"), np.zeros(33, np.uint32)
+    emulator.launch(compiled, "kernel", 1, 32, [out], shared_memory_base=base)
+    assert (out[:32] == 1000 + 2 * (np.arange(32) ^ 1)).all()
+    other = np.zeros(33, np.uint32)
+    emulator.launch(compiled, "kernel", 1, 32, [other], shared_memory_base=1024 - base)
+    assert out[32] != other[32]
+
+
+CUT = """extern "C" __global__ void kernel(unsigned* out) {
+  __shared__ unsigned array[32];
+  array[threadIdx.x] = threadIdx.x;
+  unsigned value, at = WHERE;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(at) : "memory");
+  out[threadIdx.x] = value;
+}"""
+
+
+def test_a_generic_address_that_is_cut_is_no_shared_address():
+    right = compiling.compile(
+        CUT.replace("WHERE", "__cvta_generic_to_shared(array + threadIdx.x)"), arch="sm_80", entry="kernel"
+    )
+    out = np.zeros(32, np.uint32)
+    emulator.launch(right, "kernel", 1, 32, [out])
+    assert (out == np.arange(32)).all()
+    cut = compiling.compile(
+        CUT.replace("WHERE", "(unsigned)(size_t)(array + threadIdx.x)"), arch="sm_80", entry="kernel"
+    )
+    with pytest.raises(MemoryFault, match="shared address 2,147"):
+        emulator.launch(cut, "kernel", 1, 32, [out])

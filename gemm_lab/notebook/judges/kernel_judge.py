@@ -78,10 +78,8 @@ def judge(answer: Kernel, wanted: Mapping[str, Any], seed: int = 0) -> Judgement
         if number:  # all of them with the first configuration, the large k with the others as well
             drawn = drawn[LARGE_K : LARGE_K + 1]
         sizes = [*drawn, *map(tuple, wanted["sizes"])]
-        if number == min(1, len(configs) - 1):  # the second has three stages where the first has two
-            longest = long_sizes(answer(**settings), seed)
-        else:
-            longest = []
+        second = number == min(1, len(configs) - 1)  # it has three stages where the first has two
+        longest = long_sizes(answer(**settings), seed) if second else []
         _judge_run(found, answer(**settings), asked[where], settings, where, sizes, longest, seed)
         if not found.exact:
             return found

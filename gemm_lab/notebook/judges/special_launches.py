@@ -47,8 +47,9 @@ FAULTS = (
 BASES = (32, 96, 160, 224)
 SHARED_BASE = 1024  # the address at which shared memory begins in a launch, as on GPUs from sm_80 on
 SAYS_BASE = (
-    f" Shared memory begins at address {SHARED_BASE:,} in this launch, as it does on GPUs from sm_80 on, and with 0 "
-    "the answer is right: take the addresses from the arrays."
+    f" Shared memory begins at address {SHARED_BASE:,} in this launch, as it does on GPUs from sm_80 on, and its "
+    "arrays lie in the opposite order; with 0 and in the usual order the answer is right: take the addresses from the "
+    "arrays."
 )
 _ASYNCHRONOUS = re.compile(r"\b(?:cp\.async|wgmma\.mma_async|tcgen05\.mma)\b")
 OLD = 4  # D holds whole numbers from -OLD to OLD before a launch
@@ -101,7 +102,8 @@ def circumstances(
 
     Hazards are looked for at every size; at the last one, asynchronous copies and products are late. In a cluster the
     copies of some blocks are late in the other launches. A persistent kernel gets other numbers of multiprocessors than
-    `sms`, tensor memory is not allocated from column 0 on, and shared memory does not begin at address 0.
+    `sms`, tensor memory is not allocated from column 0 on, and shared memory does not begin at address 0, with its
+    arrays in the opposite order.
     In every other launch the arrays lie in memory from the last one to the first.
     """
     draw, sizes, blocks = random.Random(seed), list(dict.fromkeys(sizes)), math.prod(answer.spec.cluster)

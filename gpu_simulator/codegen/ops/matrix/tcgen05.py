@@ -13,6 +13,7 @@ from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import MemoryFault
 from gpu_simulator.hardware.instruction_descriptor import KINDS
 from gpu_simulator.hardware.tensor_memory_layout import SHAPES, fragment
+from gpu_simulator.machine.address_space import SHARED_WINDOW
 from gpu_simulator.machine.lanes import at_lane
 from gpu_simulator.ptx.ir import Memory, Register, Vector
 from gpu_simulator.runtime import runtime
@@ -100,7 +101,7 @@ def _mma(e, i, _):
 def _commit(e, i, _):
     e.allow("commit", "mbarrier__arrive__one", "shared__cluster", "multicast__cluster", *_GROUPS)
     mask = e.read(i.operands[1], "u16") if "multicast__cluster" in i.parts else "None"
-    address = shared_address(e, i, i.operands[0])
+    address = e.address(i.operands[0])
     e.line(f"tensor_commit(resident, lanes, {i.site}, {e.mask}, {address}, {mask}, {_group(e, i)})")
 
 
@@ -212,9 +213,14 @@ def tensor_mma(resident, lanes, site, mask, operands, disable, scale, form):
 
 @runtime
 def tensor_commit(resident, lanes, site, mask, address, blocks, group):
-    """Arrive at an mbarrier, in one block or several, when the products issued so far are done."""
+    """Arrive at an mbarrier, in one block or several, when the products issued so far are done.
+
+    address: in shared memory, also if the instruction names no state space (Triton extends a shared address to 64 bits
+    with zeros for that form), or generic.
+    """
     for at, lane in lanes.one_by_one(mask):
-        block, offset = located(resident, site, lane, at_lane(address, at))
+        where = at_lane(address, at)
+        block, offset = located(resident, site, lane, where - SHARED_WINDOW if where >= SHARED_WINDOW else where)
         keys = [(block, offset)]
         if group == 2:
             resident.tensor_memory.pair(site, lane, int(resident.block_of_lane[lane]))

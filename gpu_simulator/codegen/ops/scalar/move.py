@@ -6,7 +6,7 @@ import numpy as np
 
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.machine.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
-from gpu_simulator.machine.clusters import RANK_SHIFT
+from gpu_simulator.machine.clusters import RANK_BITS, RANK_SHIFT
 from gpu_simulator.ptx.ir import Symbol, Vector
 from gpu_simulator.runtime import runtime
 
@@ -90,7 +90,7 @@ def isspacep(e, i):
         low, high = (e.constant(np.uint64(v)) for v in (base, base + WINDOW_BYTES))
         inside = f"(({a} >= {low}) & ({a} < {high}))"
         if e.clustered and space in ("shared", "shared__cta"):  # other blocks' memory is in .shared::cluster only
-            shift, ranks = e.constant(np.uint64(RANK_SHIFT)), e.constant(np.uint64(255))
+            shift, ranks = e.constant(np.uint64(RANK_SHIFT)), e.constant(np.uint64(RANK_BITS))
             inside = f"({inside} & ((({a} >> {shift}) & {ranks}) == lanes.cluster_ctarank))"
         e.write(i.operands[0], inside, "pred")
     elif space == "global":

@@ -8,7 +8,7 @@ from gpu_simulator.codegen.ops.threads.warp import members_read
 from gpu_simulator.codegen.registry import op
 from gpu_simulator.faults import ClusterFault
 from gpu_simulator.machine.address_space import SHARED_WINDOW
-from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_SHIFT
+from gpu_simulator.machine.clusters import OFFSET_MASK, RANK_BITS, RANK_SHIFT
 from gpu_simulator.runtime import runtime
 
 
@@ -126,5 +126,5 @@ def getctarank(e, i):
     e.allow("shared__cluster")
     kind = i.parts[-1]
     address = e.read(i.operands[1], kind)
-    shift, ranks = (e.constant(np.uint32(v) if kind.endswith("32") else np.uint64(v)) for v in (RANK_SHIFT, 255))
+    shift, ranks = (e.constant(np.uint32(v) if kind.endswith("32") else np.uint64(v)) for v in (RANK_SHIFT, RANK_BITS))
     e.write(i.operands[0], f"(({address} >> {shift}) & {ranks}).astype(u4)", "u32")
