@@ -4,7 +4,7 @@
 
 Each notebook with exercises becomes source/NAME/NAME.ipynb. The cell of an exercise has the solution, with its key
 lines between BEGIN and END; the check below it is locked and worth points. From this nbgrader generates the students'
-version.
+version. Students get one folder for each assignment, so the pictures and documents that it links to lie inside it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom.skeletons import marked_solution, solution
 from gemm_lab.catalog import tomllib
-from gemm_lab.config import data_dir
+from gemm_lab.config import DOCUMENTS, data_dir, document
 from gemm_lab.notebook.cells import parse_line
 from gemm_lab.notebook.exercises import exercise
 from gemm_lab.notebook_files import KERNEL
@@ -41,6 +41,8 @@ configure(c)
 '''
 _TASK, _CHECK = re.compile(r'lab\.exercise\("(\w+)"\)'), re.compile(r"^\w+\.check\(")
 _IMAGE = re.compile(r"\.\./images/([\w.-]+)")
+_DOCUMENT = re.compile(rf"\]\(\.\./({'|'.join(map(re.escape, DOCUMENTS))})")
+_NOTEBOOK = re.compile(r"\]\((\d\d_\w+)\.ipynb")
 
 
 def assignment(notebook: Path) -> nbformat.NotebookNode:
@@ -51,7 +53,8 @@ def assignment(notebook: Path) -> nbformat.NotebookNode:
         tags = cell.metadata.get("tags")  # such as raises-exception: an error in this cell does not stop “Run All”
         cell = nbformat.from_dict({**cell, "metadata": {"tags": tags} if tags else {}})
         if cell.cell_type == "markdown":
-            cell.source = _IMAGE.sub(r"images/\1", cell.source)
+            text = _DOCUMENT.sub(r"](\1", _IMAGE.sub(r"images/\1", cell.source))
+            cell.source = _NOTEBOOK.sub(r"](../\1/\1.ipynb", text)
             cells.append(cell)
             continue
         cell.outputs, cell.execution_count = [], None
@@ -121,7 +124,7 @@ def _graded(cell: Any, name: str, solution_text: str = "", check: str = "") -> A
 
 
 def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
-    """Write source/NAME with its pictures for every notebook with exercises, and nbgrader_config.py.
+    """Write source/NAME with its pictures and documents for every notebook with exercises, and nbgrader_config.py.
 
     Returns a line of text for each assignment. An existing nbgrader_config.py is not changed.
     """
@@ -136,6 +139,8 @@ def build(into: Path, notebooks: list[Path] | None = None) -> list[str]:
         for name in sorted(set(re.findall(r"images/([\w.-]+)", "\n".join(c.source for c in book.cells)))):
             if (data_dir("images") / name).is_file():
                 shutil.copy(data_dir("images") / name, folder / "images" / name)
+        for name in DOCUMENTS:  # all of them, because they link to each other
+            shutil.copyfile(document(name), folder / name)
         nbformat.write(book, folder / path.name)
         checks = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in book.cells)
         lines.append(f"{path.stem}: {checks} exercises, {checks * POINTS} points")

@@ -46,8 +46,3 @@ def remark(text: str, style: str = "muted") -> str:
 def printed(text: str) -> str:
     """Output of a program: its line breaks are kept, and long lines wrap."""
     return tag("pre", "printed", escape(text))
-
-
-def picture(png: str, alt: str) -> str:
-    """A PNG, given in base64, no wider than a cell of a notebook. alt: what it shows, in words."""
-    return tag("img", "picture", attributes={"alt": alt, "src": f"data:image/png;base64,{png}"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from html import escape
 
@@ -15,6 +16,7 @@ from gemm_lab.measure.stalls import Stall
 from gpu_simulator.errors import LabError
 
 WORTH_A_WORD = 0.05  # least change of a class that is mentioned, as a share of all instructions of the rung before
+LINE = 84  # characters in a line of text, so that it fits into a narrow window
 NAMED = 0.05  # least share of a warp's time with which a state is in the open part of the legend
 
 
@@ -131,7 +133,7 @@ class Profile:
             return "\n".join(filter(None, [self.note, repr(self.mix)]))
         lines = [self.kernel + (f", after {self.before}" if self._compared else "")]
         if self.headline:
-            lines.append(f"moved most: {self.headline}")
+            lines += textwrap.wrap(f"moved most: {self.headline}", LINE, subsequent_indent="  ", break_on_hyphens=False)
         lines += ["", "where a warp's time goes                cycles an instruction"]
         for stall in sorted(self.card.stalls, key=lambda stall: -self.card.stalls[stall]):
             share = self.card.share(stall) or 0
@@ -142,7 +144,9 @@ class Profile:
         for name in self.card.classes:
             lines.append(f"  {name:20} {profile_sections.instructions(self.cards, name)}")
         lines += ["", *(f"{label}: {words}" for label, words in self.gauges()), ""]
-        lines += [f"* {finding.text} [{', '.join(finding.rests_on)}]" for finding in self.findings]
+        for finding in self.findings:
+            text = f"{finding.text} [{', '.join(finding.rests_on)}]"
+            lines += textwrap.wrap(text, LINE, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)
         return "\n".join([*lines, "", *filter(None, [self.note]), self.conditions, self._machine_code()])
 
     def _machine_code(self) -> str:

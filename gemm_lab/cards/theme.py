@@ -47,7 +47,6 @@ STYLES = {
     "summary": "cursor:pointer",
     "blank": f"display:inline-block;min-width:90px;border:1px solid {MARK};border-radius:3px;padding:1px 8px;"
     "opacity:0.7;font:inherit;color:inherit;background:none",
-    "picture": "max-width:760px;width:100%;border-radius:6px",
     "caption": "max-width:760px;font-size:1em;opacity:0.8;margin-top:2px",
     # ---- Table ----
     "table": "border-collapse:collapse;margin:4px 0;font-size:1em",

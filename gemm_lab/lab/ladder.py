@@ -199,25 +199,14 @@ class Bench:
         lit: str | None = None,
         n: int | None = None,
         published: bool = True,
-        only: str | Iterable[str] | None = None,
     ) -> Figure:
         """Plot the rungs with cuBLAS and the ceiling at size n (default: the largest). lit: a rung to highlight.
 
-        only: the rungs that are shown, such as ["simt/01", "simt/02"]; cuBLAS and the ceiling are always shown. Raises
-        `LabError` if one of them has no row.
+        published: also draw the shares of cuBLAS that a text has published for these rungs.
         """
         from gemm_lab import plots
 
-        n = n or self.sizes[-1]
-        shown_rows = self.rows if only is None else self._rows_of([only] if isinstance(only, str) else only, n)
-        return plots.bench(replace(self, rows=shown_rows), lit=lit, n=n, published=published)
-
-    def _rows_of(self, names: Iterable[str], n: int) -> list[Any]:
-        """The rows without those of other rungs than `names`."""
-        from gemm_lab.plots.rows import is_rung
-
-        kept = {self._row(name, n).kernel for name in names}
-        return [row for row in self.rows if row.kernel in kept or not is_rung(row)]
+        return plots.bench(self, lit=lit, n=n or self.sizes[-1], published=published)
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """One plain dict per row, for `--json`."""

@@ -4,7 +4,8 @@
     arrangement(swizzle, rows=8, chunks=8)       swizzle(row, chunk) is the place of the chunk within its row
     arrangement(swizzle, rows=4, chunks=4, places=4)      the toy machine with four banks
 
-A function that is not written yet, or that gives no place, is answered with a sentence instead of a picture.
+A function that is not written yet, or that gives no number, is answered with a sentence instead of a picture. Chunks
+that leave their row are drawn beside it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from gpu_simulator.errors import ConfigError
 
 MOST_ROWS, MOST_CHUNKS = 16, 8
 ROW, LEFT, RIGHT, TOP, PANEL = 0.27, 0.95, 4.72, 1.06, 3.04
+BESIDE = 0.3  # inches between the memory and the chunks that leave their row
 
 
 class Arrangement:
@@ -30,18 +32,25 @@ class Arrangement:
 
     place: (row, chunk) -> number of the place in shared memory, counted from the beginning of the tile.
     places: how many places lie side by side in the banks. problem: why there is no picture; "" if there is one.
+    outside: (row, chunk) -> the number that is no place of the row, for the chunks that leave theirs.
     """
 
-    def __init__(self, place: dict[tuple[int, int], int], places: int, problem: str = ""):
-        self.place, self.places, self.problem = place, places, problem
+    def __init__(
+        self,
+        place: dict[tuple[int, int], int],
+        places: int,
+        problem: str = "",
+        outside: dict[tuple[int, int], int] | None = None,
+    ):
+        self.place, self.places, self.problem, self.outside = place, places, problem, outside or {}
 
     @property
     def rows(self) -> int:
-        return 1 + max(row for row, _ in self.place)
+        return 1 + max(row for row, _ in (*self.place, *self.outside))
 
     @property
     def chunks(self) -> int:
-        return 1 + max(chunk for _, chunk in self.place)
+        return 1 + max(chunk for _, chunk in (*self.place, *self.outside))
 
     @property
     def row_wavefronts(self) -> int:
@@ -59,7 +68,7 @@ class Arrangement:
         banks: dict[Any, Counter] = {}
         for phase, place in zip(phases, self.place.values(), strict=True):
             banks.setdefault(phase, Counter())[place % self.places] += 1
-        return max(max(counter.values()) for counter in banks.values())
+        return max((max(counter.values()) for counter in banks.values()), default=0)
 
     @property
     def lost(self) -> list[tuple[int, int]]:
@@ -70,7 +79,17 @@ class Arrangement:
     def __repr__(self) -> str:
         if self.problem:
             return self.problem
+        if self.outside:
+            return f"{self._leaving}; a row of {self.chunks} has the places 0 to {self.chunks - 1}"
         return f"{_waves('a row', self.row_wavefronts)}, {_waves('a column', self.column_wavefronts)}"
+
+    @property
+    def _leaving(self) -> str:
+        (row, chunk), place = next(iter(self.outside.items()))
+        leave = "leaves its row" if len(self.outside) == 1 else "leave their row"
+        number = f"{place:,}" if abs(place) < 10**6 else "a very large number"
+        name = "bank" if self.places == 4 else "place"
+        return f"{len(self.outside)} of {self.rows * self.chunks} {leave}, such as {row}·{chunk}: {name} {number}"
 
     def _repr_html_(self) -> str | None:
         return card(remark(self.problem), theme.NOTE) if self.problem else None
@@ -82,41 +101,61 @@ class Arrangement:
         lines = -(-self.rows * self.chunks // self.places)
         page = Sheet(TOP + max(self.rows, lines) * ROW + (1.0 if self.lost else 0.72))
         width = min(PANEL / self.places, 0.44)
+        right = LEFT if self.outside else RIGHT  # what leaves its row needs the room of the tile
         names = ("column", "bank") if self.places == 4 else ("chunk", "place")
-        page.text(LEFT, 0.4, "the tile: row·" + names[0], ha="left", bold=True, size=style.BODY)
-        page.text(RIGHT, 0.4, "where your function puts it", ha="left", bold=True, size=style.BODY)
-        for x, count, name in ((LEFT, self.chunks, names[0]), (RIGHT, self.places, names[1])):
+        panels = [(right, self.places, names[1])]
+        if not self.outside:
+            panels.insert(0, (LEFT, self.chunks, names[0]))
+            page.text(LEFT, 0.4, "the tile: row·" + names[0], ha="left", bold=True, size=style.BODY)
+        what = "where your function puts " + (f"row·{names[0]}" if self.outside else "it")
+        page.text(right, 0.4, what, ha="left", bold=True, size=style.BODY)
+        for x, count, name in panels:
             page.text(x - 0.12, TOP - 0.2, name, ha="right", colour=style.MUTED)
             for number in range(count):
                 page.text(x + (number + 0.5) * width, TOP - 0.2, str(number), colour=style.MUTED)
-        for row in range(self.rows):
+        for row in range(0 if self.outside else self.rows):
             page.text(LEFT - 0.12, TOP + (row + 0.5) * ROW, f"row {row}", ha="right", colour=style.MUTED)
         for line in range(lines):
-            page.text(RIGHT - 0.12, TOP + (line + 0.5) * ROW, f"line {line}", ha="right", colour=style.MUTED)
-            page.grid(RIGHT, TOP + line * ROW, 1, self.places, width, ROW, edge=style.RULE, lw=0.6)
-        for row, chunk in self.place:
+            page.text(right - 0.12, TOP + (line + 0.5) * ROW, f"line {line}", ha="right", colour=style.MUTED)
+            page.grid(right, TOP + line * ROW, 1, self.places, width, ROW, edge=style.RULE, lw=0.6)
+        for row, chunk in () if self.outside else self.place:
             self._cell(page, row, chunk, LEFT + chunk * width, TOP + row * ROW, width)
         for place, (row, chunk) in {place: key for key, place in self.place.items()}.items():
             line, at = divmod(place, self.places)
-            self._cell(page, row, chunk, RIGHT + at * width, TOP + line * ROW, width)
-        self._verdict(page, TOP + max(self.rows, lines) * ROW + 0.36)
+            self._cell(page, row, chunk, right + at * width, TOP + line * ROW, width)
+        if self.outside:
+            self._beside(page, width)
+        self._verdict(page, TOP + max(self.rows, lines) * ROW + 0.36, right)
         return page.fig
+
+    def _beside(self, page: Sheet, width: float) -> None:
+        """Draw each chunk that leaves its row beside the line in which the row lies."""
+        conflict, x = style.ink(style.CONFLICT), LEFT + self.places * width + BESIDE
+        page.text(x, TOP - 0.2, "outside of their row", ha="left", colour=conflict)
+        drawn: dict[int, int] = {}
+        for row, chunk in self.outside:
+            line = row * self.chunks // self.places
+            at, y = x + drawn.get(line, 0) * width, TOP + line * ROW
+            drawn[line] = drawn.get(line, 0) + 1
+            self._cell(page, row, chunk, at, y, width)
+            page.box(at, y, width, ROW, fill="none", edge=conflict, lw=1.2, dashed=True, radius=0, z=6)
 
     def _cell(self, page: Sheet, row: int, chunk: int, x: float, y: float, width: float) -> None:
         fill = style.tint(style.GROUPS[chunk], 0.42 if chunk else 1)
         page.labelled(x, y, width, ROW, f"{row}·{chunk}", fill=fill, edge=style.PAPER, lw=1.2, radius=0, bold=not chunk)
 
-    def _verdict(self, page: Sheet, y: float) -> None:
+    def _verdict(self, page: Sheet, y: float, right: float) -> None:
+        if self.outside:  # what is missing from the rows and columns cannot be counted
+            page.text(LEFT, y, self._leaving, ha="left", bold=True, colour=style.ink(style.CONFLICT))
         for x, what, count in (
-            (LEFT, "a row", self.row_wavefronts),
-            (RIGHT, "a column", self.column_wavefronts),
+            () if self.outside else ((LEFT, "a row", self.row_wavefronts), (right, "a column", self.column_wavefronts))
         ):
             colour = style.ink(style.WAVEFRONT if count == 1 else style.CONFLICT)
             page.text(x, y, _waves(what, count), ha="left", bold=True, colour=colour)
         if self.lost:
             row, chunk = self.lost[0]
             words = f"{len(self.lost)} of {len(self.place)} are overwritten, such as {row}·{chunk}"
-            page.text(RIGHT, y + 0.28, words, ha="left", colour=style.ink(style.CONFLICT))
+            page.text(LEFT if self.outside else right, y + 0.28, words, ha="left", colour=style.ink(style.CONFLICT))
 
 
 def _waves(what: str, count: int) -> str:
@@ -136,7 +175,8 @@ def arrangement(swizzle: Any, rows: int = 8, chunks: int = 8, places: int = 8) -
     if not callable(swizzle):
         raise ConfigError(f"arrangement draws a function of row and chunk, not {shown(swizzle)}.")
     try:
-        return Arrangement(_places(swizzle, rows, chunks), places)
+        place, outside = _places(swizzle, rows, chunks)
+        return Arrangement(place, places, outside=outside)
     except NotWritten:
         return Arrangement(
             {}, places, "The picture of your layout appears here as soon as your function returns places."
@@ -145,15 +185,21 @@ def arrangement(swizzle: Any, rows: int = 8, chunks: int = 8, places: int = 8) -
         return Arrangement({}, places, f"There is no picture yet: {missed}")
 
 
-def _places(swizzle: Callable[..., Any], rows: int, chunks: int) -> dict[tuple[int, int], int]:
-    found = {}
+def _places(
+    swizzle: Callable[..., Any], rows: int, chunks: int
+) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
+    """The places in the tile of the chunks that stay in their row, and what was returned for those that leave it."""
+    found, outside = {}, {}
     for row in range(rows):
         for chunk in range(chunks):
             place = as_whole(value := call(swizzle, row, chunk))
-            if place is None or not 0 <= place < chunks:
+            if place is None:
                 raise Missed(
                     f"{spelled(swizzle, (row, chunk))} returned {shown(value)}, and a row of {chunks} has the places "
                     f"0 to {chunks - 1}."
                 )
-            found[row, chunk] = row * chunks + place
-    return found
+            if 0 <= place < chunks:
+                found[row, chunk] = row * chunks + place
+            else:
+                outside[row, chunk] = place
+    return found, outside

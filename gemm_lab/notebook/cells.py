@@ -4,7 +4,8 @@
     …the text of that region…
 
 An error of the lab is shown as one block, without a Python traceback. If the code does not compile, the variable keeps
-its old value; if it has none, it gets one that says in words that the cell did not compile.
+its old value; if it has none, it gets one that says in words that the cell did not compile. A name without a value that
+an earlier cell of the notebook gives one, such as that of a puzzle, is answered with that cell.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from gemm_lab.cards.source_code import code_line
 from gemm_lab.catalog import listed
 from gemm_lab.lab import Kernel, Run, kernel
 from gemm_lab.lab.kernel import DEFAULT_N
-from gemm_lab.notebook import guard, projector
+from gemm_lab.notebook import guard, projector, unbound
 from gemm_lab.notebook.judges.cuda_tokens import blanked, tokens, unmatched_brace
 from gemm_lab.notebook.later_exercises import hidden_lines, later_than_cell, listing_without
 from gemm_lab.settings_text import parse_settings
@@ -212,7 +213,7 @@ def register(ipython) -> None:
 
     magic.__doc__ = __doc__
     ipython.register_magic_function(magic, magic_kind="cell", magic_name="kernel")
-    ipython.set_custom_exc((LabError,), _show_error)
+    ipython.set_custom_exc((LabError, NameError), _show_error)
     guard.install(ipython)
     projector.register(ipython)
 
@@ -258,8 +259,18 @@ def error_page(error: LabError) -> str:
 
 
 def _show_error(shell, etype, error, traceback, tb_offset=None):
-    """Display one block instead of a traceback. The returned lines are the traceback, so the cell counts as failed."""
+    """Display one block instead of a traceback. The returned lines are the traceback, so the cell counts as failed.
+
+    A NameError that `unbound` knows nothing about is shown as Python does it.
+    """
     from IPython.display import display
 
+    if isinstance(error, NameError):
+        ran = [text for text in shell.history_manager.input_hist_raw if text.strip()]
+        named = re.match(r"name '(\w+)' is not defined", str(error))
+        if etype is not NameError or not named or not ran or not (says := unbound.sentence(named[1], ran)):
+            shell.showtraceback((etype, error, traceback), tb_offset=tb_offset, running_compiled_code=True)
+            return []
+        error = ConfigError(says)
     display({"text/html": error_page(error), "text/plain": f"{etype.__name__}: {error}"}, raw=True)
     return [f"{etype.__name__}: {error}"]

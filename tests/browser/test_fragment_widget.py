@@ -65,6 +65,16 @@ def test_choosing_pointing_and_clicking(widget_page):
     assert page.evaluate("window.widget.saved.at(-1).lane") == 23
 
 
+def test_without_ldmatrix_nothing_says_who_names_a_row(widget_page):
+    page = widget_page()
+    page.mount("fragment_map", {name: getattr(fragments(ldmatrix=False), name) for name in TRAITS})
+    expect(page.locator(".gl-facts")).to_contain_text("a1 A[9, 2–3]")
+    words = page.locator(".gemm-lab").inner_text() + " ".join(page.locator("svg text").all_text_contents())
+    assert "@" not in words and "ldmatrix" not in words and "names" not in words
+    assert page.locator(".gl-named, .gl-tag").count() == 0
+    expect(page.get_by_label("stored")).to_be_hidden()
+
+
 @pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("theme", "width"), [("light", 824), ("dark", 600)])
 def test_nothing_overflows(widget_page, theme, width):

@@ -1,6 +1,7 @@
 """`make course`: every notebook with exercises becomes an assignment that nbgrader can read."""
 
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from classroom import course
 from classroom.skeletons import BEGIN, code_lines, solution
-from gemm_lab.config import data_dir
+from gemm_lab.config import DOCUMENTS, data_dir
 from gemm_lab.notebook.exercises import exercises
 from gemm_lab.notebook.puzzles.puzzle import puzzles
 from gpu_simulator.errors import LabError
@@ -71,6 +72,34 @@ def test_assignments_carry_their_pictures_and_no_outputs(built):
         assert all(not cell.outputs for cell in book.cells if cell.cell_type == "code")
         for name in re.findall(r"src=\"([^\"]+)\"", "\n".join(cell.source for cell in book.cells)):
             assert (path.parent / name).is_file(), f"{path.name} shows {name}"
+
+
+LINK = re.compile(r"\]\((?!https?:)([^()\s#]+)[^()\s]*\)")
+
+
+def broken_links(folder):
+    """The links of the assignments, and of the documents beside them, that lead to no file of the course."""
+    texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("source/*/*.md")}
+    for path in folder.glob("source/*/*.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        texts[path] = re.sub(r"```.*?```|`[^`\n]*`", "", prose, flags=re.S)
+    targets = [(path, target) for path, text in texts.items() for target in LINK.findall(text)]
+    assert len(targets) > 50
+    return [
+        f"{path.parent.name}/{path.name}: {target}" for path, target in targets if not (path.parent / target).exists()
+    ]
+
+
+def test_the_links_of_an_assignment_lead_to_files_that_students_get(built, tmp_path):
+    assert broken_links(built[0]) == []
+    for folder in (built[0] / "source").iterdir():
+        assert {path.name for path in folder.glob("*.md")} == set(DOCUMENTS)
+        (book,) = folder.glob("*.ipynb")
+        assert "(../GLOSSARY" not in book.read_text() and "(../REFERENCES" not in book.read_text()
+    shutil.copytree(built[0] / "source", tmp_path / "source")
+    (tmp_path / "source/04_banks_and_wavefronts/GLOSSARY.md").unlink()
+    assert "04_banks_and_wavefronts/04_banks_and_wavefronts.ipynb: GLOSSARY.md" in broken_links(tmp_path)
 
 
 def test_a_second_build_keeps_the_settings_of_the_course(built):

@@ -63,26 +63,32 @@ def bank(answer: Callable[[int], int]) -> Facts:
 @register(
     "04_conflict",
     title="A conflict of two lanes",
-    task="Write `conflict(a, b)`: True if two lanes that read the words at the byte addresses a and b cannot be served "
-    "in the same pass, False if they can.",
+    task="Write `conflict(a, b)`: True if two lanes that read the bytes at the addresses a and b cannot be served in "
+    "the same pass, False if they can.",
     hint="There are two conditions, and both must hold: the same bank, but not the same word. Your function bank gives "
-    "the first.",
+    "the first. For the second, an address has to become the number of its word, because a word has four addresses.",
 )
 def conflict(answer: Callable[[int, int], bool]) -> Facts:
-    """Tries the same word, neighbouring words, words of one bank, and random pairs."""
+    """Tries the same word, bytes of one word, neighbouring words, words of one bank, and random pairs."""
     random = np.random.default_rng(4)
     pairs = [(0, 4), (0, 128), (0, 0), (4, 132), (0, 64), (128, 128), (124, 128), (260, 4), (8, 12_296)]
     pairs += [(4 * int(a), 4 * int(b)) for a, b in random.integers(0, 96, (100, 2))]
     pairs += [(4 * int(word), 4 * int(word)) for word in random.integers(0, 4096, 10)]
+    pairs += [(0, 2), (129, 131), (1, 130), (3, 4), *((int(a), int(b)) for a, b in random.integers(0, 384, (100, 2)))]
 
     def why(a: int, b: int) -> str:
         if a == b:
             return f"Both lanes ask for word {a // 4}, and a word that is handed out goes to all who asked."
-        return (
+        if a // 4 == b // 4:
+            return f"The addresses differ, but both bytes lie in word {a // 4}, which is handed out whole."
+        where = (
             f"Address {a} is word {a // 4} in bank {a // 4 % 32}, address {b} is word {b // 4} in bank {b // 4 % 32}."
         )
+        apart = (a // 4 - b // 4) % 32 != 0
+        return f"{where} {'Two banks can each hand out a word in the same pass.' if apart else ''}".strip()
 
-    tried = expect_all(answer, [((a, b), a != b and (a - b) % 128 == 0) for a, b in pairs], why)
+    met = [((a, b), a // 4 != b // 4 and (a // 4 - b // 4) % 32 == 0) for a, b in pairs]
+    tried = expect_all(answer, met, why)
     return [("pairs of addresses tried", str(tried))]
 
 

@@ -63,14 +63,14 @@ class Puzzle:
 
     @checked
     def usable(self, function: Any) -> Callable[..., Any]:
-        """The function itself if it is right; otherwise the shipped solution, and a printed line says so.
+        """The function itself if it is right; otherwise the shipped solution, and two printed lines say so.
 
         With it, the cells below a puzzle work for a reader who has not solved it.
         """
         try:
             self.check(function)
         except LabError:
-            print(f"“{self.title}” is not solved yet, so the cells below use the lab's own function.")
+            print(f"“{self.title}” is not solved yet,\nso the cells below use the lab's own function.")
             return self.solution()
         return function
 

@@ -95,8 +95,6 @@ def order_facts(
 class BlockOrder(Choices):
     """The widget that `block_order` creates. `facts` describes the current choice."""
 
-    alt = "the tiles of D, those of one wave lit, and the bytes that each order reads from DRAM"
-
     def __init__(self, *choice, **named):
         self.facts = order_facts(*choice, **named)
 

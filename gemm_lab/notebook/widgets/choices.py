@@ -7,7 +7,7 @@ from contextlib import suppress
 from html import escape
 
 from gemm_lab.cards import theme
-from gemm_lab.cards.card import card, mark, picture
+from gemm_lab.cards.card import card, mark
 from gemm_lab.plots.palette import compact
 from gemm_lab.plots.style import png
 from gpu_simulator.errors import LabError
@@ -21,8 +21,6 @@ class Choices:
 
     For an impossible choice, the reason is shown instead of the text, and the last valid picture stays.
     """
-
-    alt = "the current choice"  # the alternative text of the picture
 
     def controls(self) -> list[list]:
         """Rows of (name, ipywidgets control). Each name is a parameter of `choose`."""
@@ -80,9 +78,8 @@ class Choices:
             ("" if self.good else f"{mark(False)} ") + escape(self.text), theme.NOTE if self.good else theme.BAD
         )
 
-    def _repr_html_(self) -> str:
-        data = b64encode(self.png()).decode()
-        return self._words() + picture(data, self.alt)
+    def _repr_png_(self) -> bytes:
+        return self.png()
 
     def __repr__(self) -> str:
         return self.text
@@ -93,7 +90,8 @@ class Choices:
         bundle = {}
         with suppress(Exception):  # without a widget front end, the still picture is shown
             bundle = dict(self._widget()._repr_mimebundle_() or {})
-        display({**bundle, "text/plain": repr(self), "text/html": self._repr_html_()}, raw=True)
+        # No picture inside HTML: GitHub drops it, and shows image/png.
+        display({**bundle, "text/plain": repr(self), "image/png": b64encode(self.png()).decode()}, raw=True)
 
 
 def slider(options: tuple[int, ...], value: int, name: str):

@@ -3,7 +3,7 @@ import { arrange, HIGH } from "./fragment_layout.js";
 import { ACCUMULATORS, fragmentLoad, makeMma, SHAPES } from "./mma.js";
 import { bankColour, h, listen, readTheme, svg, watch } from "./theme.js";
 
-const STATE = ["shape", "dtype", "accumulator", "stored", "lane"];
+const STATE = ["shape", "dtype", "accumulator", "stored", "lane", "ldmatrix"];
 
 export function render({ model, el }) {
   let state = Object.fromEntries(STATE.map((name) => [name, model.get(name)]));
@@ -18,11 +18,12 @@ export function render({ model, el }) {
   const field = (words, ...inputs) => h("label", { class: "gl-field" }, h("span", {}, words), h("span", { class: "gl-row" }, inputs));
   const selects = Object.fromEntries(["dtype", "shape", "accumulator", "stored"].map((name) => [name, choice(name)]));
   const slider = h("input", { type: "range", min: 0, max: 31, "aria-label": "lane", oninput: (event) => change({ lane: Number(event.target.value) }) });
+  const inMemory = field("B in shared memory", selects.stored); // only ldmatrix depends on it
   const opcode = h("code", { class: "gl-opcode gl-end" });
   const picture = h("div", { class: "gl-map" }), facts = h("div", { class: "gl-facts", "aria-live": "polite" });
   const root = h("div", { class: "gemm-lab gl-fragments" },
     h("div", { class: "gl-controls" }, field("elements of A and B", selects.dtype), field("shape", selects.shape),
-      field("sum in", selects.accumulator), field("B in shared memory", selects.stored), opcode),
+      field("sum in", selects.accumulator), inMemory, opcode),
     h("div", { class: "gl-steps" }, h("span", { class: "gl-lane" }), slider),
     h("div", { class: "gl-stage" }, picture, facts));
   el.append(root);
@@ -39,6 +40,9 @@ export function render({ model, el }) {
     redraw ? build() : show();
   }
 
+  // The ldmatrix of an operand; null if there is none, or if the map leaves it out.
+  const loadOf = (operand, stored) => (state.ldmatrix ? fragmentLoad(mma, operand, stored) : null);
+
   function build() {
     mma = makeMma(state.shape, state.dtype, state.accumulator);
     options(selects.dtype, Object.keys(SHAPES), state.dtype);
@@ -46,6 +50,7 @@ export function render({ model, el }) {
     options(selects.accumulator, ACCUMULATORS[state.dtype], state.accumulator);
     const stores = ["column-major", "row-major"].filter((stored) => fragmentLoad(mma, "B", stored));
     options(selects.stored, stores.length ? stores : ["column-major"], state.stored);
+    inMemory.style.display = state.ldmatrix ? "" : "none";
     opcode.textContent = `mma.sync.${mma.shape}.${mma.accumulator}.${mma.dtype}`;
     draw();
   }
@@ -63,12 +68,12 @@ export function render({ model, el }) {
       for (let lane = 0; lane < 32; lane++)
         for (let register = 0; register < mma.registers[operand]; register++)
           page.append(cellOf(operand, lane, register, plan.place(operand, ...mma.at(operand, lane, register, 0))));
-    const upright = state.stored === "column-major" && fragmentLoad(mma, "B", state.stored);
+    const upright = state.stored === "column-major" && loadOf("B", state.stored);
     title(page, plan.x.A, plan.y.A - 12, "A", mma.extent.A, "#0072b2");
     title(page, plan.x.B, plan.y.B - (upright ? 38 : 12), "B", mma.extent.B, "#b57800");
     title(page, plan.x.C, plan.y.C - 12, "C and D", mma.extent.C, "#00765a");
-    drawNames(page, plan, "A", fragmentLoad(mma, "A", "row-major"), false);
-    drawNames(page, plan, "B", fragmentLoad(mma, "B", state.stored), upright);
+    drawNames(page, plan, "A", loadOf("A", "row-major"), false);
+    drawNames(page, plan, "B", loadOf("B", state.stored), upright);
     picture.replaceChildren(page);
     const below = width < 660 || mma.quads;
     facts.classList.toggle("gl-below", below);
@@ -147,7 +152,7 @@ export function render({ model, el }) {
     }
     facts.replaceChildren(...[h("div", { class: "gl-registers" }, ["A", "B", "C"].map((operand) => holding(operand, lane))),
       naming("A", "row-major", lane), naming("B", state.stored, lane),
-      fragmentLoad(mma, "A", "row-major") && h("p", {}, "@: the lanes whose addresses name this row or column.")].filter(Boolean));
+      loadOf("A", "row-major") && h("p", {}, "@: the lanes whose addresses name this row or column.")].filter(Boolean));
   }
 
   function holding(operand, lane) {
@@ -162,7 +167,7 @@ export function render({ model, el }) {
   }
 
   function naming(operand, stored, lane) {
-    const load = fragmentLoad(mma, operand, stored);
+    const load = loadOf(operand, stored);
     if (!load) return operand === "A" && mma.quads ? h("p", {}, "Four products of 8 × 8 × 4, one for each group of eight lanes.") : null;
     const it = load.lanes[lane], bytes = it && `bytes ${16 * it.chunk}–${16 * it.chunk + 15}`;
     const what = operand === "A" ? "row" : stored === "column-major" ? "column" : "row";

@@ -14,7 +14,7 @@ from gpu_simulator.argument_checks import checked
 from gpu_simulator.errors import LabError
 from gpu_simulator.hardware.mma_layouts import FragmentLoad, Mma, fragment_load
 
-TRAITS = ("shape", "dtype", "accumulator", "stored", "lane")
+TRAITS = ("shape", "dtype", "accumulator", "stored", "lane", "ldmatrix")
 
 
 class FragmentMap(PicturedWidget):
@@ -33,6 +33,7 @@ class FragmentMap(PicturedWidget):
     accumulator = traitlets.Unicode("f32").tag(sync=True)
     stored = traitlets.Unicode("column-major").tag(sync=True)
     lane = traitlets.Int(5).tag(sync=True)
+    ldmatrix = traitlets.Bool(True).tag(sync=True)
 
     _checked = False  # True while `set` sets several choices, which need not be possible one by one
 
@@ -95,7 +96,9 @@ class FragmentMap(PicturedWidget):
         }
 
     def load(self, operand: str) -> FragmentLoad | None:
-        """The ldmatrix that loads the fragments of A or B; None if there is none."""
+        """The ldmatrix that loads the fragments of A or B; None if there is none, or if the map leaves it out."""
+        if not self.ldmatrix:
+            return None
         try:
             return fragment_load(self.mma, operand, self.stored if operand == "B" else "row-major")
         except LabError:
@@ -119,7 +122,8 @@ def fragments(shape: str = "m16n8k16", dtype: str = "bf16", lane: int = 5, **mor
 
     shape, dtype  any dense `mma.sync`, such as "m16n8k8" with "f16" or "m16n8k32" with "s8"
     lane          the lane whose elements are highlighted
-    more          accumulator ("f32", "f16", …), stored ("column-major" or "row-major": how B is stored)
+    more          accumulator ("f32", "f16", …), stored ("column-major" or "row-major": how B is stored),
+                  ldmatrix (False leaves out which lane gives the address of which row to ldmatrix)
 
     Raises `LabError` for a combination that does not exist; the message lists those that do.
     """

@@ -42,7 +42,9 @@ def banks_of(tile: PuzzleTile, group: int) -> str:
 def _banks(page: Sheet, tile: PuzzleTile, x: float, y: float) -> None:
     cell = WIDE / tile.groups
     for group in range(tile.groups):
-        page.text(x + (group + 0.5) * cell, y, banks_of(tile, group), size=style.FINE, colour=style.MUTED)
+        name = banks_of(tile, group)
+        first = name.split("–")[0]  # “28–31” does not fit over a narrow group
+        page.text(x + (group + 0.5) * cell, y, first if cell < 0.5 else name, size=style.FINE, colour=style.MUTED)
 
 
 def _chunk(page: Sheet, layout: PuzzleLayout, chunk: int, words: str, x: float, y: float) -> None:

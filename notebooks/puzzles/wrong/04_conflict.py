@@ -6,9 +6,19 @@ def same_bank(a, b):
     return a // 4 % 32 == b // 4 % 32
 
 
-def different_words(a, b):
-    """Address 0 is word 0 in bank 0, address 4 is word 1 in bank 1"""
+def different_addresses(a, b):
+    """word 1 in bank 1. Two banks can each hand out a word in the same pass."""
     return a != b
+
+
+def different_addresses_of_one_bank(a, b):
+    """The addresses differ, but both bytes lie in word 0, which is handed out whole."""
+    return a // 4 % 32 == b // 4 % 32 and a != b
+
+
+def a_line_apart(a, b):
+    """a_line_apart(1, 130) returned False; expected True"""
+    return a != b and (a - b) % 128 == 0
 
 
 def one_row_apart(a, b):

@@ -16,15 +16,13 @@ def text_of(start: str) -> str:
 
 def test_the_plot_of_notebook_00_shows_no_speed_that_notebook_02_asks_for():
     bench = lab.ladder("simt").recorded([4096])
-    shown, whole = (
-        {words.get_text() for words in bench.plot(only=only).axes[0].texts} for only in (["simt/01", "simt/02"], None)
-    )
+    shown, whole = ({words.get_text() for words in b.plot().axes[0].texts} for b in (bench.up_to("simt/02"), bench))
     asked = f"{bench.tflops('simt/03', 4096):#.3g}"
     assert any(asked in words for words in whole) and not any(asked in words for words in shown)
     assert any("cuBLAS" in words for words in shown) and any("ceiling" in words for words in shown)
     cells = json.loads(text_of("00"))["cells"]
     plots = [line for cell in cells if cell["cell_type"] == "code" for line in cell["source"] if ".plot(" in line]
-    assert plots == ['simt.plot(only=["simt/01", "simt/02"])']
+    assert plots == ['simt.up_to("simt/02").plot()']
 
 
 def test_the_picture_of_tiles_does_not_name_l2_which_is_introduced_below_it():

@@ -96,7 +96,7 @@ def test_the_same_table_is_not_shown_twice(slow):
     sources = [cell.source for cell in BOOK.cells if cell.cell_type == "code"]
     assert 'run.hot_lines("load", "multiply")' in sources and "run.hot_lines()" not in sources
     first = next(cell.source for cell in BOOK.cells if "alpha" in cell.source)
-    assert "beta · C" in first and "`__half22float2`, which turns" in first
+    assert "beta · C" in first and "`__half22float2`, a function of CUDA that turns" in first
 
 
 def test_the_lines_that_the_prose_names(slow):
@@ -194,7 +194,7 @@ def test_more_than_half_of_a_warp_s_time_is_a_wait_for_shared_memory():
 # ---- What the stored notebook answers ----
 
 ANSWERS = {
-    "same": "“1”",
+    "two_words": "“2”",
     "stride": "4 wavefronts",
     "wide": "8 wavefronts",
     "shorter": "4",

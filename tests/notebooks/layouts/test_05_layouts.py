@@ -183,7 +183,7 @@ def test_the_model_of_the_judges_counts_what_was_recorded():
 
 # ---- The stored notebook ----
 
-ANSWERS = {"two": "2 wavefronts", "wrong": "2 times", "step": "-16 bytes", "absolute": "4"}
+ANSWERS = {"two": "2 wavefronts", "modulo_four": "2 times", "step": "-16 bytes", "absolute": "4"}
 
 
 def test_every_prediction_has_its_answer_folded(book):

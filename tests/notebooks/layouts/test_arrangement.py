@@ -53,11 +53,38 @@ def test_the_picture_reads_well(size):
     assert made._repr_png_()[0].startswith(b"\x89PNG") and made._repr_html_() is None
 
 
+LEAVING = [
+    (lambda row, chunk: chunk + row, (8, 8, 8), "28 of 64 leave their row, such as 1·7: place 8"),
+    (lambda row, chunk: chunk ^ row, (16, 8, 8), "64 of 128 leave their row, such as 8·0: place 8"),
+    (lambda row, chunk: chunk ^ row, (8, 4, 8), "16 of 32 leave their row, such as 4·0: place 4"),
+    (lambda row, chunk: chunk - row, (4, 4, 4), "6 of 16 leave their row, such as 1·0: bank -1"),
+    (lambda row, chunk: 10**9 + chunk, (16, 8, 8), "128 of 128 leave their row, such as 0·0: place a very large"),
+    (lambda row, chunk: 8 if (row, chunk) == (2, 5) else chunk, (8, 8, 8), "1 of 64 leaves its row, such as 2·5"),
+]
+
+
+@pytest.mark.parametrize(("swizzle", "size", "says"), LEAVING)
+def test_chunks_that_leave_their_row_are_drawn_beside_it(swizzle, size, says):
+    made = arrangement(swizzle, *size)
+    assert says in repr(made) and f"has the places 0 to {size[1] - 1}" in repr(made)
+    assert made._repr_png_()[0].startswith(b"\x89PNG") and made._repr_html_() is None
+    page = made._picture()
+    words = [text.get_text() for text in page.axes[0].texts]
+    assert any(says in text for text in words) and "outside of their row" in words
+    assert all(words.count(f"{row}·{chunk}") == 1 for row in range(size[0]) for chunk in range(size[1]))
+    assert not any("wavefront" in text for text in words)
+    assert problems(page) == []
+
+
+def test_a_chunk_outside_is_no_overwritten_one():
+    made = arrangement(lambda row, chunk: chunk + row)
+    assert made.lost == [] and made.outside[1, 7] == 8 and (1, 7) not in made.place
+
+
 @pytest.mark.parametrize(
     ("swizzle", "says"),
     [
         (lambda row, chunk: ..., "appears here as soon as"),
-        (lambda row, chunk: chunk + row, "(1, 7) returned 8, and a row of 8 has the places 0 to 7"),
         (lambda row, chunk: chunk / 1, "(0, 0) returned 0.0"),
         (lambda row, chunk: None, "returned None"),
         (lambda row, chunk: [][row], "raised IndexError"),

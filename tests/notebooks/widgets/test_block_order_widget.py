@@ -1,5 +1,7 @@
 """The block order widget: its facts, its controls and its still picture."""
 
+from base64 import b64decode
+
 import pytest
 
 from gemm_lab.notebook import widgets
@@ -48,4 +50,13 @@ def test_what_does_not_exist_is_refused(values, said):
 
 def test_the_still_picture():
     w = widgets.block_order(2048, 4096, 1024, (256, 128), "t4", "grouped", 4, wave=2)
-    assert w.png() == w.png() and len(w._repr_html_()) < 40_000
+    assert w.png() == w.png() == w._repr_png_() and len(w.png()) < 30_000
+
+
+def test_a_stored_notebook_has_the_picture_as_a_picture(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
+    widgets.block_order(2048, 4096, 1024, (256, 128), "t4", "grouped", 4)._ipython_display_()
+    (data,) = shown
+    assert b64decode(data["image/png"])[:4] == b"\x89PNG" and "text/html" not in data
+    assert "grouped by 4 rows" in data["text/plain"]

@@ -50,11 +50,21 @@ def test_words_for_people_without_a_browser():
     assert "names nothing" in str(widgets.fragments("m16n8k8", "f16", lane=20))
 
 
+def test_the_map_can_leave_out_who_names_which_row():
+    w = widgets.fragments("m16n8k16", "f16", stored="row-major", ldmatrix=False)
+    assert w.load("A") is w.load("B") is None and w.holds["a0"] == [(1, 2), (1, 3)]
+    assert "ldmatrix" not in str(w) and "names" not in str(w)
+    assert "names row" in str(w.change(ldmatrix=True))
+    with pytest.raises(LabError, match="ldmatrix must be"):
+        w.set(ldmatrix="no")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     "values",
     [
         {},
+        {"ldmatrix": False},
         {"dtype": "f16", "stored": "row-major", "accumulator": "f16"},
         {"shape": "m8n8k4", "dtype": "f16"},
         {"shape": "m16n8k256", "dtype": "b1", "lane": 31},

@@ -1,0 +1,156 @@
+"""Names that a cell needs from earlier cells, and which cell to run if such a name has no value.
+
+Somebody who skips the cell of a puzzle meets a NameError further down. `sentence` says which cell binds the name.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
+
+from gemm_lab.config import data_dir
+
+_OF_A_NOTEBOOK = re.compile(r"""\.(?:puzzle|predict|exercise)\(["'](\d\d)_\w+["']\)""")
+_PUZZLE, _ALIAS = re.compile(r"^@lab\.puzzle\("), re.compile(r"--as (\w+)")
+_HEADING = re.compile(r"^#{2,3} (.+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a cell: its first line, the names that it needs, and those to which it gives a value.
+
+    counts: False for a loop or a block, whose names are not what the cell is for.
+    """
+
+    line: str
+    needs: frozenset[str]
+    binds: frozenset[str]
+    counts: bool = True
+
+
+@lru_cache(maxsize=1024)
+def statements(source: str) -> tuple[Statement, ...]:
+    """The statements of a code cell; () if it is no Python. A `%%kernel` cell has one; it binds the name after --as."""
+    first, _, _ = source.partition("\n")
+    if first.startswith("%%"):
+        return (Statement(first, frozenset(), frozenset(_ALIAS.findall(first))),)
+    text = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.split("\n"))
+    try:
+        body = ast.parse(text).body
+    except SyntaxError:
+        return ()
+    return tuple(_statement(node, text.split("\n")) for node in body)
+
+
+def _statement(node: ast.stmt, lines: list[str]) -> Statement:
+    needs, binds = set[str](), set[str]()
+    code = compile(ast.Module([node], []), "cell", "exec")
+    for name, stored in _names(code):
+        if stored:
+            binds.add(name)
+        elif name not in binds:
+            needs.add(name)
+    begin = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    counts = not isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.Try))
+    return Statement(lines[begin - 1].strip(), frozenset(needs), frozenset(binds), counts)
+
+
+def _names(code: CodeType) -> Iterator[tuple[str, bool]]:
+    """(name, whether it gets a value) for each use of a global name, in the order of the code."""
+    inside = code.co_name != "<module>"
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield step.argval, False
+        elif step.opname == "STORE_GLOBAL" or (step.opname == "STORE_NAME" and not inside):
+            yield step.argval, True
+        elif isinstance(step.argval, CodeType):
+            yield from _names(step.argval)
+
+
+def needs(source: str) -> set[str]:
+    """The names that a cell takes from the cells before it, or from Python."""
+    found, bound = set[str](), set[str]()
+    for statement in statements(source):
+        found |= statement.needs - bound
+        bound |= statement.binds
+    return found
+
+
+def binds(source: str) -> set[str]:
+    """The names to which a cell gives a value."""
+    return {name for statement in statements(source) for name in statement.binds}
+
+
+# ---- Which cell to run ----
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell of a notebook, and the heading above it."""
+
+    source: str
+    section: str
+
+
+def sentence(name: str, ran: Sequence[str]) -> str:
+    """Which cells to run so that `name` has a value; "" if no cell of the notebook gives it one.
+
+    ran: the cells that this session has run, the one that lacks the name last. They say which notebook it is.
+    """
+    cells = next((_notebooks()[number] for text in reversed(ran) if (number := _number(text)) in _notebooks()), ())
+    here = next((place for place, cell in enumerate(cells) if cell.source.strip() == ran[-1].strip()), len(cells))
+    wanted: list[str] = []
+    for cell in reversed(cells[:here]):
+        found = next((one for one in statements(cell.source) if name in one.binds and one.counts), None)
+        if found is None:
+            continue
+        puzzle = _PUZZLE.match(found.line)
+        section = f" in the section “{cell.section}”" if cell.section else ""
+        wanted.insert(0, f"“{found.line}”{section}{', solved or not' if puzzle else ''}")
+        if name not in needs(cell.source):  # a cell that only replaces the value needs the one before it
+            break
+    if not wanted:
+        return ""
+    if len(wanted) == 1:
+        return f"“{name}” has no value yet. First run the cell with the line {wanted[0]}; then run this one again."
+    listed = "; then the one with ".join(wanted)
+    return f"“{name}” has no value yet. First run the cell with the line {listed}. Then run this one again."
+
+
+def _number(text: str) -> str:
+    """The number of the notebook to which a cell belongs, such as "02"; "" if it may be of several or of none."""
+    if named := _OF_A_NOTEBOOK.search(text):
+        return named[1]
+    same = [
+        number for number, cells in _notebooks().items() if any(cell.source.strip() == text.strip() for cell in cells)
+    ]
+    return same[0] if len(same) == 1 else ""
+
+
+@lru_cache(maxsize=1)
+def _notebooks() -> dict[str, tuple[Cell, ...]]:
+    """The code cells of every notebook of the series, by its number. A file that is no notebook is left out."""
+    found = {}
+    for path in sorted(data_dir("notebooks").glob("[0-9][0-9]_*.ipynb")):
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            found[path.name[:2]] = tuple(_with_sections(cells))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def _with_sections(cells: list[dict]) -> Iterator[Cell]:
+    section = ""
+    for cell in cells:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            yield Cell(text, section)
+        elif headings := _HEADING.findall(text):
+            section = headings[-1]
