@@ -32,7 +32,7 @@ FLOORS = {
         ("observers",),
         ("report", "effort", "launch_checks", "memory_limit"),
         ("launching",),
-        ("timeline", "__init__"),
+        ("timeline", "widening", "__init__"),
         ("cli", "__main__"),
     ),
     "gemm_lab": (

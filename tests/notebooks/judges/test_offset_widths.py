@@ -10,7 +10,7 @@ from gemm_lab.lab import kernel
 from gemm_lab.notebook.exercises import exercise, kernel_of
 from gemm_lab.notebook.judges.offset_widths import narrow_offset
 
-WRONG = Path(__file__).parents[1] / "attacks" / "answers" / "wrong"
+WRONG = Path(__file__).parents[2] / "attacks" / "answers" / "wrong"
 
 
 def said(rung) -> str:
