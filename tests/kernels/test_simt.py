@@ -44,6 +44,7 @@ def loop_of(name: str, arch: str = "sm_90a") -> Counter:
     return Counter(line.opcode.split(".")[0] + ".128" * (".128" in line.opcode) for line in lines)
 
 
+@pytest.mark.long
 def test_loads_for_each_multiply_add_in_the_code_for_a_t4():
     """Two without tiles, a little over one with block tiles, and what the formula gives for thread tiles of 8 × 8."""
     loads = {}
@@ -80,6 +81,7 @@ def test_rung_02_asked_for_more_than_dram_can_give():
 # ---- Warp tiles, wide loads, prefetch ----
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("name", "size"),
     [
@@ -172,6 +174,7 @@ def test_stores_of_the_tile_of_a():
     assert degrees == {kernel: 2 for kernel in degrees} | {"simt/07_prefetch": 1}
 
 
+@pytest.mark.long
 def test_wide_reads_and_wide_loads_in_the_machine_code():
     loops = {kernel.name[5:7]: loop_of(kernel.name) for kernel in lab.ladder("simt").kernels[3:]}
     assert [loops[rung]["LDS"] for rung in ("04", "05", "06", "07")] == [256, 0, 0, 0]

@@ -76,6 +76,7 @@ def test_conflict_degree_of_ldmatrix(name):
     assert loads and all(s.wavefronts == degree * s.ideal_wavefronts for s in loads)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", AMPERE[1:])
 def test_conflict_degree_of_cp_async(name):
     """Rows of 144 bytes: every second one begins in the middle of a 32-byte sector, its copies are shifted by half of one.

@@ -97,6 +97,7 @@ def test_what_is_missing_is_said(name, timing):
     assert found, [str(h) for h in report.hazards]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize(("commits", "inval", "user"), [
     ((0,), 0, False), ((8, 0), 8, False), ((0, None, 8), 8, True),

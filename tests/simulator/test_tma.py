@@ -364,6 +364,7 @@ def test_plain_bytes_read_too_early(arrivals, copy):
     assert any(h.kind == "missing wait" and "may still be writing" in h.message for h in report.hazards)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("timing", ["early", "late"])
 @pytest.mark.parametrize(("arrivals", "copy"), [(1, BULK), (256, EACH)], ids=["bulk", "cp.async"])
 @pytest.mark.parametrize("dropped", ["", "mbarrier_wait_parity(barrier, 0);"])

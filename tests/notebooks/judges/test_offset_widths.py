@@ -24,6 +24,7 @@ def answer(name: str, text: str):
     return replace(kernel_of(asked, text), config=base.spec.configure(), emulated_arch=asked.criteria.get("arch"))
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("name", "file", "where"),
     [
@@ -37,7 +38,7 @@ def test_offsets_in_32_bits(name, file, where):
     assert "computed in 32 bits" in found and where in found and "size_t(row) * N" in found
 
 
-@pytest.mark.sampled(every=8)
+@pytest.mark.sampled(every=16)
 @pytest.mark.parametrize("name", kernels())
 def test_every_kernel_of_the_catalogue_is_right_at_the_largest_sizes(name):
     assert said(kernel(name)) == ""

@@ -46,6 +46,7 @@ def test_a_chunk_that_is_overwritten_is_named():
     assert "1 of 16 are overwritten, such as 2·0" in [text.get_text() for text in made._picture().axes[0].texts]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("size", [(16, 8, 8), (8, 4, 8), (4, 4, 4), (1, 1, 8)])
 def test_the_picture_reads_well(size):
     made = arrangement(lambda row, chunk: chunk, *size)
@@ -63,6 +64,7 @@ LEAVING = [
 ]
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("swizzle", "size", "says"), LEAVING)
 def test_chunks_that_leave_their_row_are_drawn_beside_it(swizzle, size, says):
     made = arrangement(swizzle, *size)

@@ -65,6 +65,7 @@ IN_NOTEBOOKS = {"00": ("naive", "dram"), "02": ("tiles", "block"), "03": ("fragm
                 "04": ("conflicts", "bank"), "05": ("swizzled", "bits")}  # fmt: skip
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("number", IN_NOTEBOOKS)
 def test_the_zoom_shows_the_level_of_its_notebook_and_the_names_that_the_reader_knows(runs, number):
     run, level = IN_NOTEBOOKS[number]
@@ -77,6 +78,7 @@ def test_the_zoom_shows_the_level_of_its_notebook_and_the_names_that_the_reader_
     assert found == []
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(("level", "said"), [
     ("dram", "sectors"), ("block", "Block tile: rows 0 to 255"), ("warp", "shared memory"), ("fragment", "Lane 5 of the warp holds"),
     ("bank", "wavefront 1"), ("bits", "without XOR"),
@@ -128,11 +130,13 @@ def test_the_fragment_map_with_b_stored_by_rows():
     assert wrong(widgets.fragments("m16n8k16", "bf16", stored="row-major")) == []
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", ["conflicts", "swizzled", "tiles"])
 def test_the_wavefront_stepper(runs, name):
     assert wrong(widgets.wavefronts(runs[name])) == []
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("choices", [
     dict(rows=4, row_bytes=16, element="f32", banks=4, access="column load"),
     dict(rows=64, row_bytes=128),
