@@ -6,6 +6,7 @@
 from gpu_simulator.codegen.ops import supported
 from gpu_simulator.faults import (
     AssertionFailed,
+    BarrierFault,
     BudgetExceeded,
     ClusterFault,
     Deadlock,
@@ -26,6 +27,7 @@ from gpu_simulator.report import Report, Site, Totals
 
 __all__ = [
     "AssertionFailed",
+    "BarrierFault",
     "BudgetExceeded",
     "ClusterFault",
     "Deadlock",

@@ -21,6 +21,10 @@ class MemoryFault(EmulatorError):
     """An access that is out of bounds or misaligned; the message names thread, block, line and nearest allocation."""
 
 
+class BarrierFault(EmulatorError):
+    """A barrier of the block (bar, barrier) whose number or number of threads no GPU has."""
+
+
 class MbarrierFault(EmulatorError):
     """An mbarrier that is used before its init, initialised twice or overwritten, or whose counts leave their range."""
 
@@ -63,6 +67,7 @@ class HazardFound(EmulatorError):
 
 __all__ = [
     "AssertionFailed",
+    "BarrierFault",
     "BudgetExceeded",
     "ClusterFault",
     "Deadlock",

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_simulator.faults import Deadlock
+from gpu_simulator.faults import BarrierFault, Deadlock
 from gpu_simulator.machine.branching import DONE, PARKED
 from gpu_simulator.machine.mbarrier_messages import waiting_clauses
 from gpu_simulator.machine.thread_ranges import spans, threads_wait
+
+NUMBERS = 16  # barriers of a block: PTX ISA, "bar, barrier"
+WARP = 32
 
 
 @dataclass(eq=False, slots=True)
@@ -45,6 +48,7 @@ class Barriers:
             and not self.waiting
             and number.ndim == 0
             and (count is None or int(count) == 32 * resident.warps_per_block)
+            and int(number) < NUMBERS
         ):
             for observer in resident.observers:
                 observer.barrier_everyone(site, int(number))
@@ -83,6 +87,7 @@ class Barriers:
                 expected = None
                 if count is not None:
                     expected = int(np.broadcast_to(count, lanes.n)[chosen][0])
+                self.check(site, int(lane_numbers[chosen][0]), which, expected, self.waiting.get((block, which), ()))
                 values = None
                 if reduction is not None:
                     values = reduction[0], np.broadcast_to(reduction[1], lanes.n)[chosen], reduction[2]
@@ -90,6 +95,24 @@ class Barriers:
                 for observer in resident.observers:
                     observer.barrier_arrived(arrival)
                 self.waiting.setdefault((block, which), []).append(arrival)
+
+    def check(self, site: int, lane: int, number: int, expected: int | None, others) -> None:
+        """Raise `BarrierFault` for a barrier or a number of threads that no GPU has. others: who waits there."""
+        resident, wrong = self.resident, ""
+        everyone = WARP * resident.warps_per_block
+        count = everyone if expected is None else expected
+        if number >= NUMBERS:
+            wrong = f"uses barrier {number:,}; a block has barriers 0 to {NUMBERS - 1}."
+        elif count % WARP or not count:
+            wrong = f"arrives at barrier {number} for {count:,} threads; a barrier counts whole warps of {WARP}."
+        elif others and count != (others[0].expected or everyone):
+            wrong = (
+                f"arrives at barrier {number} for {count} threads, and others wait there for "
+                f"{others[0].expected or everyone} ({resident.describe(others[0].site)}); all threads that meet have "
+                "to name the same number."
+            )
+        if wrong:
+            raise BarrierFault(f"{resident.describe(site)}: {resident.name_lane(lane)} {wrong}")
 
     def recheck(self) -> None:
         """Release every barrier whose threads have all arrived or ended."""

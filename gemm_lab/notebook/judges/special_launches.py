@@ -29,13 +29,14 @@ from gemm_lab.notebook.judges.unusual_values import (
 )
 from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault, widest_first
 from gpu_simulator.compiler import CompileError
-from gpu_simulator.faults import ClusterFault, TensorMemoryFault, WarpFault, WarpgroupFault
+from gpu_simulator.faults import BarrierFault, ClusterFault, TensorMemoryFault, WarpFault, WarpgroupFault
 
 Size = tuple[int, int, int]
 # Errors that end a kernel before it has finished.
 FAULTS = (
     MemoryFault,
     MbarrierFault,
+    BarrierFault,
     ClusterFault,
     WarpFault,
     WarpgroupFault,

@@ -5,6 +5,8 @@ import random
 import numpy as np
 import pytest
 
+from gpu_simulator import BarrierFault
+
 HEAD = 'extern "C" __global__ void kernel'
 SYNC, ARRIVE = "bar.sync", "bar.arrive"
 
@@ -101,3 +103,35 @@ def test_it_is_found_exactly_if_the_order_of_the_warps_matters(cuda, seed):
     alone = [program for program in programs if program]
     assert len(alone) == 3
     assert bool(judged(cuda, programs, 64)) == (len(ways) > 1), (programs, ways)
+
+
+@pytest.mark.parametrize(
+    ("what", "number", "count", "sentence"),
+    [
+        ("sync", 16, 64, "uses barrier 16; a block has barriers 0 to 15"),
+        ("arrive", 1 << 20, 64, "uses barrier 1,048,576"),
+        ("sync", 1, 48, "for 48 threads; a barrier counts whole warps"),
+        ("arrive", 1, 0, "for 0 threads"),
+    ],
+)
+def test_barriers_that_no_gpu_has(cuda, what, number, count, sentence):
+    step = f'asm volatile("bar.{what} %0, %1;" :: "r"(number), "r"(count) : "memory");'
+    source = HEAD + f"(int* p, int number, int count) {{ {step} p[threadIdx.x] = 1; }}"
+    for hazards in (False, True):
+        with pytest.raises(BarrierFault, match=sentence):
+            cuda(source, np.zeros(64, np.int32), number, count, block=64, hazards=hazards)
+
+
+def test_the_last_barrier_is_one(cuda):
+    source = HEAD + '(int* p, int n) { asm volatile("bar.sync %0;" :: "r"(n) : "memory"); p[threadIdx.x] = 1; }'
+    cuda(source, np.zeros(64, np.int32), 15, block=64)
+    with pytest.raises(BarrierFault, match="uses barrier 16"):
+        cuda(source, np.zeros(64, np.int32), 16, block=64)
+
+
+def test_threads_that_meet_name_the_same_number(cuda):
+    step = 'asm volatile("bar.sync 1, %0;" :: "r"(threadIdx.x < 32 ? count : 64) : "memory");'
+    source = HEAD + f"(int* p, int count) {{ {step} p[threadIdx.x] = 1; }}"
+    cuda(source, np.zeros(64, np.int32), 64, block=64)
+    with pytest.raises(BarrierFault, match="for (96|64) threads, and others wait there for (64|96)"):
+        cuda(source, np.zeros(64, np.int32), 96, block=64)
