@@ -1,5 +1,8 @@
 """Records how large the 32-bit numbers become that a kernel extends to 64 bits, as it does to compute addresses.
 
+A number is extended by a conversion (also one from a 32-bit float), by a wide multiplication, or by a zero that is put
+beside it.
+
 A kernel that computes an offset in 32 bits is right for small arrays, and wrong where the offset needs more bits. The
 values of small launches show how the offset grows, without arrays that are large enough.
 """
@@ -15,7 +18,7 @@ from gpu_simulator.codegen.program import program_of
 from gpu_simulator.effort import Effort
 from gpu_simulator.launching import Extent, Launch, _extent
 from gpu_simulator.machine.observer import Observer
-from gpu_simulator.ptx.ir import Instruction, Register
+from gpu_simulator.ptx.ir import Immediate, Instruction, Register, Vector
 
 
 class Widening(NamedTuple):
@@ -46,7 +49,8 @@ def widened(
     number: of the block in the grid. Instructions that were not executed are left out. Raises what `launch` raises.
     """
     program = program_of(compiled.ptx, compiled.entry)
-    sources = {site: found for site, item in enumerate(program.sites) if (found := _sources(item))}
+    zeros = _zeros(program.sites)
+    sources = {site: found for site, item in enumerate(program.sites) if (found := _sources(item, zeros))}
     largest: dict[Widening, int] = {}
     Launch(
         program,
@@ -66,11 +70,26 @@ def widened(
     return largest
 
 
-def _sources(item: Instruction) -> list[Register]:
+def _zeros(sites: Sequence[Instruction]) -> set[int]:
+    """The numbers of the registers that hold 0 whenever they are written."""
+    zeros, others = set(), set()
+    for item in sites:
+        written = item.operands[0] if item.operands else None
+        if type(written) is Register:
+            value = item.operands[1] if item.family == "mov" and len(item.operands) > 1 else None
+            plain = type(value) is Immediate and value.text.strip("-+0xXuU") == "" and item.guard is None
+            (zeros if plain else others).add(written.index)
+    return zeros - others
+
+
+def _sources(item: Instruction, zeros: set[int]) -> list[Register]:
     """The 32-bit registers that an instruction extends to 64 bits; [] for any other instruction."""
     parts = item.opcode.split(".")
-    if parts[0] == "cvt" and parts[-2:] in (["s64", "s32"], ["u64", "u32"]):
+    if parts[0] == "cvt" and parts[-2:] in (["s64", "s32"], ["u64", "u32"], ["s64", "f32"], ["u64", "f32"]):
         taken = item.operands[1:2]
+    elif parts[0] == "mov" and parts[-1] in ("b64", "u64", "s64") and type(item.operands[1]) is Vector:
+        low, *high = item.operands[1].items
+        taken = [low] if all(type(one) is Register and one.index in zeros for one in high) else []
     elif parts[0] in ("mul", "mad") and "wide" in parts and parts[-1] in ("s32", "u32"):
         taken = item.operands[1:3]
     else:
@@ -98,9 +117,12 @@ class _Sizes(Observer):
         file, line = _place(item)
         key = Widening(item.line, item.opcode.endswith("s32"), file, line)
         for register in self.sources[site]:
-            held = np.broadcast_to(self._value(lanes, values, register), lanes.n)[active].astype(np.uint32)
-            numbers = held.view(np.int32).astype(np.int64) if key.signed else held.astype(np.int64)
-            self.largest[key] = max(self.largest.get(key, 0), int(np.abs(numbers).max()))
+            held = np.broadcast_to(self._value(lanes, values, register), lanes.n)[active]
+            if held.dtype.kind != "f":
+                held = held.astype(np.uint32).view(np.int32 if key.signed else np.uint32).astype(np.int64)
+            most = float(np.abs(held).max())
+            if most < np.inf:  # no NaN, no infinity
+                self.largest[key] = max(self.largest.get(key, 0), int(most))
 
     def _value(self, lanes, values: dict, register: Register) -> np.ndarray:
         """A register's value before the instruction: of the running code, or as the code before has left it."""

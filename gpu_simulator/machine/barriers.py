@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class Barriers:
             lanes.full
             and not self.waiting
             and number.ndim == 0
-            and (count is None or int(count) == 32 * resident.warps_per_block)
+            and (count is None or count.ndim == 0 and int(count) == 32 * resident.warps_per_block)
             and int(number) < NUMBERS
         ):
             for observer in resident.observers:
@@ -78,15 +79,18 @@ class Barriers:
         resident = self.resident
         lane_numbers = lanes.lane_numbers()
         numbers = np.broadcast_to(number, lanes.n)
+        counts = None if count is None else np.broadcast_to(count, lanes.n)
         active = lanes.active()
         blocks = resident.block_of_lane[lane_numbers]
         for block in np.unique(blocks[active]).tolist():
             inside = active & (blocks == block)
-            for which in np.unique(numbers[inside]).tolist():
+            wanted = [None] if counts is None else np.unique(counts[inside]).tolist()
+            for which, expected in product(np.unique(numbers[inside]).tolist(), wanted):
                 chosen = inside & (numbers == which)
-                expected = None
-                if count is not None:
-                    expected = int(np.broadcast_to(count, lanes.n)[chosen][0])
+                if counts is not None:
+                    chosen &= counts == expected
+                if not chosen.any():
+                    continue
                 self.check(site, int(lane_numbers[chosen][0]), which, expected, self.waiting.get((block, which), ()))
                 values = None
                 if reduction is not None:

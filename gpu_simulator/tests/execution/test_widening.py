@@ -15,6 +15,8 @@ OFFSETS = [
     ("unsigned at = row * columns", False, 63 * 100),
     ("size_t at = size_t(row) * columns", True, 100),  # row and columns are extended, and the product has 64 bits
     ("unsigned at = row * columns + 7u", False, 63 * 100 + 7),
+    ("size_t at = size_t(float(row) * float(columns))", False, 63 * 100),
+    ('size_t at; asm("mov.b64 %0, {%1, %2};" : "=l"(at) : "r"(row * columns), "r"(0))', False, 63 * 100),
 ]
 
 
