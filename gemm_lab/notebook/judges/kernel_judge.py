@@ -248,15 +248,14 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
 def long_sizes(answer: Kernel, seed: int) -> list[tuple[int, int, int]]:
     """Sizes (m, n, k) at which a counter of 8 or 16 bits is too short; none if the seed is 0.
 
-    A kernel that takes any size gets about as many rows or columns as a GEMM may have here. The others, whose tiles
+    A kernel that takes any size gets as many rows or columns as a GEMM may have here. The others, whose tiles
     would make this long, get one tile of D and a long k: more than 2¹⁵, or more than 2¹⁴ if the tile is large.
     """
     if seed == 0:
         return []
     draw, steps = random.Random(seed), answer.spec.size_multiples(answer.config)
     if set(steps.values()) == {1}:
-        edge = LONGEST_EDGE - draw.randint(0, 999)
-        return [(edge, 1, 1), (1, edge, 1)]
+        return [(LONGEST_EDGE, 1, 1), (1, LONGEST_EDGE, 1)]
     m, n, _ = smallest_size(answer)
     k = 2**15 if m * n <= SMALL_TILE else 2**14
     return [(m, n, (k // steps["k"] + draw.choice((5, 6, 7, 9))) * steps["k"])]
