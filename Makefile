@@ -71,12 +71,12 @@ test: $(TEST_STAMP)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
-	$(PY) -m pytest -n $(WORKERS) $(LONG) $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(LONG) $(PYTEST_ARGS)
 
 test-all: LONG = -m ""
 test-all: test
 
-# The quick tests once more, slower: each process that they start counts its lines too. pyproject.toml holds the floor.
+# The quick tests once more, slower: each process that they start counts its lines too.
 coverage: $(TEST_STAMP)
 	$(PY) -m pytest -n $(WORKERS) --cov --cov-report= --no-cov-on-fail $(PYTEST_ARGS)
 	$(PY) -m tools.coverage_by_package

@@ -122,6 +122,15 @@ def _passing(kind: str, error: float, limit: float) -> str:
     return f"relative error {error:.1e}, within {limit:.1e}"
 
 
+def told_apart(got: float, expected: float) -> tuple[str, str]:
+    """Both numbers as text, with six significant digits, or as many as show that they differ."""
+    for digits in range(6, 18):
+        texts = f"{got:.{digits}g}", f"{expected:.{digits}g}"
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
 def _failing(
     at: tuple[int, int],
     got: float,
@@ -132,8 +141,9 @@ def _failing(
     hint: str | None,
 ) -> str:
     tile = (at[0] // block[0], at[1] // block[1])
+    found, wanted = told_apart(got, expected)
     text = (
-        f"D[{at[0]}, {at[1]}] (tile {tile}) is {got:g}; it should be {expected:g}. "
+        f"D[{at[0]}, {at[1]}] (tile {tile}) is {found}; it should be {wanted}. "
         f"{count:,} of {size:,} elements are wrong."
     )
     return f"{text} {hint}" if hint else text

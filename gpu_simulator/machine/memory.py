@@ -15,6 +15,7 @@ from gpu_simulator.ptx.demangle import source_name
 ELEMENT = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 SHIFT = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 PARAMETERS = "the kernel's parameters"
+WORD = 8  # bytes, of one number
 NULL = 0x100  # addresses below are null pointers, with an offset in a structure perhaps
 
 
@@ -298,7 +299,8 @@ class GlobalMemory:
         """The position of an address relative to the nearest allocations on both sides of it, in words."""
         if where < NULL:
             return "a null pointer"
-        known = [n for n in range(len(self.starts)) if self.names[n] != PARAMETERS]
+        arrays = [n for n in range(len(self.starts)) if self.names[n] != PARAMETERS]
+        known = [n for n in arrays if self.ends[n] - self.starts[n] > WORD] or arrays  # a single constant helps nobody
         if not known:
             return "where nothing is allocated"
         if where < GLOBAL_BASE >> 1:

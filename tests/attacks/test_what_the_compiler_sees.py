@@ -60,6 +60,7 @@ def test_it_does_not_tell_whether_a_file_exists(closed, path):
     assert "#error directive: it is not" in log
 
 
+@pytest.mark.long
 @confined
 def test_the_headers_of_cuda_and_of_the_lab_are_all_there(closed):
     headers = [

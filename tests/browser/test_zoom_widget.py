@@ -119,6 +119,7 @@ def test_the_source_line_of_the_step_is_lit_and_visible(still, state):
         assert frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"] + 1
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("level", "most"), [("dram", 200), ("block", 150), ("warp", 400), ("fragment", 700), ("bank", 800), ("bits", 500)]
 )

@@ -38,6 +38,7 @@ def test_the_tensor_cores_read_shared_memory_and_write_tensor_memory(rung):
     assert not any(opcode.startswith(("HMMA", "LDSM", "LDGSTS", "LDG", "LDL", "STL")) for opcode in mix)
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("rung", RUNGS)
 def test_commits(rung):
     """One in the loop of 01; from 02 on one for the stage and one for the tile; of a pair they arrive in both blocks."""

@@ -187,6 +187,7 @@ def test_wide_reads_and_wide_loads_in_the_machine_code():
     ]
 
 
+@pytest.mark.long
 def test_which_share_of_the_main_loop_are_multiply_adds():
     """Two of three instructions in 04; 05 saves reads of shared memory, 06 saves loads and addresses, 07 neither."""
     share = {}

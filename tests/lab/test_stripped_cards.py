@@ -23,6 +23,7 @@ def pages(things):
             yield f"the card of {type(thing).__name__}", error_page(thing)
 
 
+@pytest.mark.long
 def test_every_card_reads_in_lines_without_styles(made):
     found = [(name, problems(page)) for name, page in pages(made)]
     assert len(found) > 25

@@ -6,7 +6,7 @@ import pytest
 
 from gemm_lab.catalog import Problem
 from gemm_lab.measure.bounds import bound, element_limits
-from gemm_lab.measure.check import check, make_inputs, reference, verdict
+from gemm_lab.measure.check import check, make_inputs, reference, told_apart, verdict
 from gemm_lab.measure.inputs import integer_limit, scales
 from gpu_runner.transport.wire import dtype_of
 from gpu_simulator.errors import ConfigError, SizeError
@@ -283,3 +283,16 @@ def test_a_right_result_of_a_kernel_that_overwrote_an_operand_is_rejected(operan
 
     result = check("compiled", T4, grid=(2, 3, 1), m=M, n=N, k=K, block=BLOCK, launch=launch)
     assert not result.passed and f"has overwritten {operand}, first [3, 5]" in result.message
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "texts"),
+    [
+        (1.5, 2.0, ("1.5", "2")),
+        (-11.03921, -11.03923, ("-11.03921", "-11.03923")),
+        (1.0, 1.0 + 2.0**-52, ("1", "1.0000000000000002")),
+        (float("nan"), 3.0, ("nan", "3")),
+    ],
+)
+def test_two_numbers_that_differ_are_told_apart(got, expected, texts):
+    assert told_apart(got, expected) == texts

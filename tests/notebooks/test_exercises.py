@@ -74,6 +74,7 @@ def test_a_task_shows_itself_with_its_hint_folded(name):
 # ---- Kernels ----
 
 
+@pytest.mark.long
 def test_conflicts_decide_over_the_swizzle(running):
     task, mine = lab.exercise("06_swizzle"), solution("06_swizzle")
     running(conflict_degree=1.0)
@@ -97,6 +98,7 @@ def test_a_gpu_has_the_last_word(running, monkeypatch):
     assert "solved" in task.check(mine)._repr_html_()
 
 
+@pytest.mark.long
 def test_on_a_gpu_the_speed_beside_the_rung_is_an_extra(running, monkeypatch):
     task, mine = lab.exercise("06_swizzle"), solution("06_swizzle")
     running(conflict_degree=1.0)

@@ -31,7 +31,7 @@ SERIES = (
     "12_scoreboard",
 )
 PATHS = sorted(FOLDER.glob("*.ipynb"))
-QUICK = ("00",)  # `make test` runs these from top to bottom
+QUICK = ("03",)  # `make test` runs these from top to bottom
 FIRST_CODE = "import gemm_lab as lab\n%load_ext gemm_lab"
 MAX_BYTES = {"first half": 300_000, "second half": 450_000}  # the second half has the longer kernels in its cards
 MAX_LINES, MAX_WORDS, MAX_SENTENCE = 8, 150, 40

@@ -19,6 +19,7 @@ import numpy as np
 
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.emulating import launch, limits, smallest_size
+from gemm_lab.measure.check import told_apart
 from gemm_lab.measure.inputs import Inputs, make_inputs, reference, rounded
 from gemm_lab.notebook.judges.unusual_values import (
     extreme_c,
@@ -204,11 +205,10 @@ def wrong_with(answer: Kernel, compiled: Any, inputs: Inputs, among: str, around
         return hazard and f"The result is right on the emulator, by luck. {where}{_said(around)}:{hazard}"
     row, column = (int(place[0]) for place in np.nonzero(wrong))
     scales = f", alpha = {inputs.alpha:g}, beta = {inputs.beta:g}" if inputs.c is not None else ""
+    found, wanted = told_apart(float(got[row, column]), float(exact[row, column]))
     return (
-        f"{where}, {among}{scales}{_said(around)}: D[{row}, {column}] is {got[row, column]:g}; it should be "
-        f"{exact[row, column]:g}. {int(wrong.sum()):,} of {wrong.size:,} elements are wrong."
-        + _kept(inputs, got, wrong)
-        + hazard
+        f"{where}, {among}{scales}{_said(around)}: D[{row}, {column}] is {found}; it should be "
+        f"{wanted}. {int(wrong.sum()):,} of {wrong.size:,} elements are wrong." + _kept(inputs, got, wrong) + hazard
     )
 
 

@@ -28,9 +28,9 @@ SHARE = 0.4  # the fraction of the rows of A with an infinity, and of those with
 NAN_SIGNS, NANS = 2, ("largest", "least", "quiet")
 NAN_ROWS, NAN_COLUMNS = 16, 32  # one in so many rows of A has a NaN, and one in so many columns of B
 # The exponents of the powers of two by which all results become smaller, by the type that is multiplied. With the
-# first, A and B reach both ends of their type's range; with the second, most results are subnormal, and no number is
+# first, A and B reach both ends of their type's range; with the second, many results are subnormal, and no number is
 # large.
-SMALLER = {"f16": (11, 20), "bf16": (8, 140), "f32": (24, 140)}
+SMALLER = {"f16": (11, 22), "bf16": (8, 140), "f32": (24, 140)}
 # Magnitudes of alpha or beta in `extreme_c`; that of the other one is a multiple of 1/16 from 1 to 2.
 LARGE_SCALES = (12.0, 16.0, 100.0, 1024.0)
 SIXTEENTHS = 16
@@ -99,7 +99,7 @@ def spread(inputs: Inputs, seed: int, tiny: bool = False) -> Inputs:
 
     All products and partial sums are exactly those of `inputs`, multiplied by one power of two. The values of A and B
     are between the smallest subnormal number and half of the largest number of the type that is multiplied. Most of
-    them are near an end of the range that the other matrix allows. tiny: most results are subnormal, and no number is
+    them are near an end of the range that the other matrix allows. tiny: many results are subnormal, and no number is
     large.
     """
     problem, draw = inputs.problem, np.random.default_rng([seed, 2, tiny])

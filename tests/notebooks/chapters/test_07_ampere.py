@@ -68,6 +68,7 @@ def test_wavefronts_of_a_step_of_32(pipes, rung, ldmatrix, copies):
     assert (pipes[rung].ldmatrix, pipes[rung].copies) == (ldmatrix, copies)
 
 
+@pytest.mark.long
 def test_bounds(pipes):
     assert min(("a100", "rtx5090", "h200"), key=pipes[1].bound) == "h200" and pipes[1].bound("rtx5090") > 0.9
     assert pipes[1].bound("h200") < 0.2 and 0.6 < pipes[3].bound("h200") < 0.7

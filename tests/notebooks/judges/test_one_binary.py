@@ -25,7 +25,8 @@ def test_every_run_was_of_the_code_that_is_counted(name, monkeypatch):
 
     def run(self, *arguments, **options):
         found = real_check(self, *arguments, **options)
-        emulated.append(found.compiled)
+        if options["backend"] == "emulator":  # with a GPU here, one more run is of code for that GPU
+            emulated.append(found.compiled)
         return found
 
     monkeypatch.setattr(kernel_judge, "judge_code", judge_code)

@@ -173,6 +173,7 @@ def test_one_value_of_a_is_treated_in_its_own_way(line):
     assert "must not depend on the values of A, B and C" in inner(line)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["right", "wrong"])
 def test_answers_of_attackers(kind):
     names = {

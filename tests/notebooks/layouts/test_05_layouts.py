@@ -219,6 +219,7 @@ def test_the_answers_of_exercises_stay_folded(book):
 # ---- Counts of whole kernels ----
 
 
+@pytest.mark.long
 def test_the_three_layouts_of_the_ampere_ladder():
     plain, padded, swizzled = kernel_counts("ampere/02", "ampere/03", "ampere/04").rows
     assert padded.degree == pytest.approx((2.625 + 2) / 3, rel=1e-3) and swizzled.degree == 1 < plain.degree
