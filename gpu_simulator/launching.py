@@ -128,6 +128,40 @@ def launch(
         ) from None
 
 
+def run_block(
+    program: Program,
+    compiled: Any,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[Any],
+    cluster: Extent,
+    number: int,
+    probes: frozenset,
+    observer_of: ObserverOf,
+    effort: Effort,
+) -> None:
+    """Run one block of a launch, with the other blocks of its cluster; the arrays of `args` are not changed.
+
+    program: that of `compiled`.   number: of the block in the grid.   probes, observer_of: as for `Launch.again`.
+    The other parameters are those of `launch`. Raises what `launch` raises.
+    """
+    Launch(
+        program,
+        _extent(grid, "grid"),
+        _extent(block, "block"),
+        args,
+        compiled.dynamic_smem,
+        _extent(cluster, "cluster"),
+        False,
+        "early",
+        compiled.files,
+        number,
+        probes,
+        effort=effort,
+        observers=(observer_of,),
+    ).execute()
+
+
 def _only_entry(ptx: str) -> str:
     names = re.findall(r"\.entry\s+([\w$]+)", ptx)
     if len(names) != 1:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.effort import Effort
-from gpu_simulator.launching import Extent, Launch, _extent
+from gpu_simulator.launching import Extent, run_block
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.ptx.ir import Immediate, Instruction, Register, Vector
 
@@ -52,21 +52,12 @@ def widened(
     zeros = _zeros(program.sites)
     sources = {site: found for site, item in enumerate(program.sites) if (found := _sources(item, zeros))}
     largest: dict[Widening, int] = {}
-    Launch(
-        program,
-        _extent(grid, "grid"),
-        _extent(block, "block"),
-        args,
-        compiled.dynamic_smem,
-        _extent(cluster, "cluster"),
-        False,
-        "early",
-        compiled.files,
-        number,
-        frozenset(sources),
-        effort=Effort(max_instructions, max_steps, None),
-        observers=(lambda resident: _Sizes(resident, sources, largest),),
-    ).execute()
+    effort = Effort(max_instructions, max_steps, None)
+
+    def observer_of(resident):
+        return _Sizes(resident, sources, largest)
+
+    run_block(program, compiled, grid, block, args, cluster, number, frozenset(sources), observer_of, effort)
     return largest
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from gpu_simulator.codegen.ops.memory.bulk import descriptor, destinations
 from gpu_simulator.codegen.program import program_of
 from gpu_simulator.effort import Effort
-from gpu_simulator.launching import Launch, _extent, _only_entry
+from gpu_simulator.launching import _only_entry, run_block
 from gpu_simulator.machine.observer import Observer
 from gpu_simulator.ptx.ir import Memory, Negated, Register
 from gpu_simulator.ptx.types import CODES, SIZE
@@ -75,22 +75,8 @@ def record(
         recorders.append(Recorder(resident))
         return recorders[-1]
 
-    run = Launch(
-        program,
-        _extent(grid, "grid"),
-        _extent(block, "block"),
-        args,
-        compiled.dynamic_smem,
-        _extent(cluster, "cluster"),
-        False,
-        "early",
-        compiled.files,
-        first_block,
-        probes,
-        effort=Effort(max_instructions, max_steps, max_seconds),
-        observers=(observer_of,),
-    )
-    run.execute()
+    effort = Effort(max_instructions, max_steps, max_seconds)
+    run_block(program, compiled, grid, block, args, cluster, first_block, probes, observer_of, effort)
     return recorders[0].trace(name or entry)  # the blocks of one cluster are resident together
 
 
