@@ -7,7 +7,9 @@ checkout, so that the notebooks find the pictures between their cells, and their
 
 from __future__ import annotations
 
+import json
 import shutil
+from functools import lru_cache
 from pathlib import Path
 
 from gemm_lab.config import DOCUMENTS, data_dir, document
@@ -20,6 +22,19 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 def notebooks_in(folder: Path) -> list[Path]:
     """The notebooks under `folder` in reading order, without Jupyter's checkpoints."""
     return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+
+
+@lru_cache(maxsize=1)
+def cells_of_the_series() -> dict[str, tuple[tuple[str, str], ...]]:
+    """(type, source) of each cell of every notebook, by its number, such as "02". What is no notebook is left out."""
+    found = {}
+    for path in sorted(data_dir("notebooks").glob("[0-9][0-9]_*.ipynb")):
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            found[path.name[:2]] = tuple((cell["cell_type"], "".join(cell["source"])) for cell in cells)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
 
 
 def copy_series(into: Path) -> list[Path]:

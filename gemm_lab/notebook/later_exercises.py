@@ -5,7 +5,6 @@ A card that shows a whole kernel leaves these lines out, because in the kernel's
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -14,6 +13,7 @@ from gemm_lab.catalog import tomllib
 from gemm_lab.config import data_dir
 from gemm_lab.lab import Kernel
 from gemm_lab.lab.actions import source
+from gemm_lab.notebook_files import cells_of_the_series
 
 
 def later_than(exercise: str) -> dict[str, str]:
@@ -82,12 +82,8 @@ def _asked() -> tuple[tuple[str, str, str], ...]:
 def _first_lines() -> tuple[tuple[str, list[str]], ...]:
     """(number of the notebook, the first lines of its `%%kernel` cells, without the magic) of every notebook."""
     found = []
-    for path in sorted(data_dir("notebooks").glob("[0-9][0-9]_*.ipynb")):
-        try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            firsts = ["".join(cell["source"]).partition("\n")[0] for cell in cells if cell["cell_type"] == "code"]
-        except (OSError, ValueError, KeyError, TypeError):  # no notebook any more
-            continue
+    for number, cells in cells_of_the_series().items():
+        firsts = [text.partition("\n")[0] for kind, text in cells if kind == "code"]
         magics = [line.removeprefix("%%kernel ").strip() for line in firsts if line.startswith("%%kernel ")]
-        found.append((path.name[:2], magics))
+        found.append((number, magics))
     return tuple(found)

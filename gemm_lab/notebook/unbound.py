@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import ast
 import dis
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 
-from gemm_lab.config import data_dir
+from gemm_lab.notebook_files import cells_of_the_series
 
 _OF_A_NOTEBOOK = re.compile(r"""\.(?:puzzle|predict|exercise)\(["'](\d\d)_\w+["']\)""")
 _PUZZLE, _ALIAS = re.compile(r"^@lab\.puzzle\("), re.compile(r"--as (\w+)")
@@ -135,22 +134,14 @@ def _number(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _notebooks() -> dict[str, tuple[Cell, ...]]:
-    """The code cells of every notebook of the series, by its number. A file that is no notebook is left out."""
-    found = {}
-    for path in sorted(data_dir("notebooks").glob("[0-9][0-9]_*.ipynb")):
-        try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            found[path.name[:2]] = tuple(_with_sections(cells))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return found
+    """The code cells of every notebook of the series, by its number."""
+    return {number: tuple(_with_sections(cells)) for number, cells in cells_of_the_series().items()}
 
 
-def _with_sections(cells: list[dict]) -> Iterator[Cell]:
+def _with_sections(cells: Sequence[tuple[str, str]]) -> Iterator[Cell]:
     section = ""
-    for cell in cells:
-        text = "".join(cell["source"])
-        if cell["cell_type"] == "code":
+    for kind, text in cells:
+        if kind == "code":
             yield Cell(text, section)
         elif headings := _HEADING.findall(text):
             section = headings[-1]
