@@ -21,13 +21,13 @@ class BarrierPhases:
     """Part of the `RaceDetector`.
 
     last: by (resident block, number of the barrier), who arrived in its last complete phase: by warp, the event of the
-    arrival and its site.
+    arrival.
     """
 
     def __init__(self, detector):
         self.detector, self.resident = detector, detector.resident
         self.hazards, self.order = detector.hazards, detector.order
-        self.last: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
+        self.last: dict[tuple[int, int], dict[int, int]] = {}
 
     def arrived(self, key: tuple[int, int], warps: Iterable[int], site: int) -> None:
         """Some warps arrive at a barrier. key: as in `last`."""
@@ -35,13 +35,13 @@ class BarrierPhases:
         if not earlier:
             return
         first = self.detector.first_lane
-        stamps = np.array([event << LANE_BITS | (32 * warp + first) for warp, (event, _) in earlier.items()])
+        stamps = np.array([event << LANE_BITS | (32 * warp + first) for warp, event in earlier.items()])
         lanes = np.array([[32 * warp + first] for warp in warps])
         bad = self.order.unordered(lanes, np.broadcast_to(stamps, (len(lanes), len(stamps))), True)
         if bad is not None:
             row, column = np.argwhere(bad)[0]
-            other = list(earlier)[column]
-            self._report(key[1], site, int(lanes[row, 0]), earlier[other][1], 32 * other + first)
+            warp, event = list(earlier.items())[column]
+            self._report(key[1], site, int(lanes[row, 0]), int(self.hazards.site_of[event]), 32 * warp + first)
 
     def everyone(self, number: int, site: int) -> None:
         """All warps of all resident blocks meet at barrier `number`, and a phase begins and ends."""
@@ -50,7 +50,7 @@ class BarrierPhases:
             self.arrived(key, range(key[0] * own, (key[0] + 1) * own), site)
             del self.last[key]
 
-    def met(self, key: tuple[int, int], arrivals: dict[int, tuple[int, int]]) -> None:
+    def met(self, key: tuple[int, int], arrivals: dict[int, int]) -> None:
         """A phase is complete. arrivals: as the values of `last`."""
         self.last[key] = arrivals
 

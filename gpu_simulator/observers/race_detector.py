@@ -282,13 +282,11 @@ class RaceDetector(Observer):
 
     def barrier_met(self, arrivals: list[Arrival]) -> None:
         events: dict[int, int] = {}
-        phase: dict[int, tuple[int, int]] = {}
         for arrival in arrivals:
             event = self.arrivals.pop(arrival)
             for warp in np.unique(arrival.lanes >> 5).tolist():
                 events[warp] = max(events.get(warp, 0), event)
-                phase[warp] = max(phase.get(warp, (0, -1)), (event, arrival.site))
-        self.phases.met((arrivals[0].block, arrivals[0].number), phase)
+        self.phases.met((arrivals[0].block, arrivals[0].number), events)
         arrived = np.array(sorted(events))
         waiting = [arrival.lanes for arrival in arrivals if arrival.following is not None]
         lanes = np.concatenate(waiting) if waiting else np.zeros(0, np.int64)
