@@ -16,7 +16,7 @@ from gemm_lab.measure.inputs import make_inputs
 from gemm_lab.notebook.judges.special_launches import FAULTS
 from gpu_simulator.widening import Widening, widened
 
-EDGE = 256  # of the smallest of the three products; the others have two and three times this edge
+EDGE = 128  # of the smallest of the three products; the others have two and three times this edge
 MANY = 4096  # multiprocessors: each block of a persistent kernel has one tile, and the last block has the last one
 # A number that grows like the product of two edges is 4 and 9 times as large at twice and three times the edge. One
 # that grows like an edge is at most 2 and 3 times as large.
