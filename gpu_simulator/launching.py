@@ -338,7 +338,7 @@ class Launch:
             return f"PTX line {item.line}, {item.opcode}"
         where = f"{item.location.file}:{item.location.line}"
         if item.location.inlined_at:
-            file, line = item.location.inlined_at[-1]
+            file, line = item.location.frames[-1]
             where = f"{file}:{line} (inlined from {where})"
         return f"{where}, {item.opcode}, PTX line {item.line}"
 

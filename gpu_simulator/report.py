@@ -37,7 +37,12 @@ class Site:
     @property
     def outermost(self) -> tuple[str | None, int]:
         """(file, line) of the outermost call site, or of the instruction itself if it was not inlined."""
-        return self.inlined_at[-1] if self.inlined_at else (self.file, self.line)
+        return self.frames[-1]
+
+    @property
+    def frames(self) -> tuple[tuple[str | None, int], ...]:
+        """(file, line) of the instruction itself and of each call into which it was inlined, outermost last."""
+        return ((self.file, self.line), *self.inlined_at)
 
 
 @dataclass(frozen=True)
@@ -114,9 +119,11 @@ class Report:
         """
         groups: dict[tuple[str, int], list[Site]] = {}
         for site in self.sites:
-            frames = ((site.file, site.line), *site.inlined_at)
             found = (
-                (file, line) for name, line in reversed(frames) for file in files if name and _same_file(name, file)
+                (file, line)
+                for name, line in reversed(site.frames)
+                for file in files
+                if name and _same_file(name, file)
             )
             if place := next(found, None):
                 groups.setdefault(place, []).append(site)

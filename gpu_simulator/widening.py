@@ -98,31 +98,15 @@ class _Sizes(Observer):
     def stopped(self, lanes, site: int, values: dict, after: bool) -> None:
         if after:
             return
-        item, active = self.resident.program.sites[site], lanes.active()
-        if item.guard is not None:
-            register = getattr(item.guard, "register", item.guard)
-            said = np.broadcast_to(self._value(lanes, values, register), lanes.n)
-            active = active & (said if item.guard is register else ~said)
+        item, active = self.resident.program.sites[site], self.executing(lanes, site, values)
         if not active.any():
             return
-        file, line = _place(item)
+        file, line = item.location.frames[-1] if item.location else (None, 0)
         key = Widening(item.line, item.opcode.endswith("s32"), file, line)
         for register in self.sources[site]:
-            held = np.broadcast_to(self._value(lanes, values, register), lanes.n)[active]
+            held = self.value_of(lanes, register, values)[active]
             if held.dtype.kind != "f":
                 held = held.astype(np.uint32).view(np.int32 if key.signed else np.uint32).astype(np.int64)
             most = float(np.abs(held).max())
             if most < np.inf:  # no NaN, no infinity
                 self.largest[key] = max(self.largest.get(key, 0), int(most))
-
-    def _value(self, lanes, values: dict, register: Register) -> np.ndarray:
-        """A register's value before the instruction: of the running code, or as the code before has left it."""
-        held = values.get(f"r{register.index}")
-        return lanes.get(self.resident.R[register.index]) if held is None else held
-
-
-def _place(item: Instruction) -> tuple[str | None, int]:
-    location = item.location
-    if location is None:
-        return None, 0
-    return location.inlined_at[-1] if location.inlined_at else (location.file, location.line)

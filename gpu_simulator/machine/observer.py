@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpu_simulator.ptx.ir import Negated, Register
+
 if TYPE_CHECKING:
     from gpu_simulator.machine.asynchronous.tensor_product import Product
     from gpu_simulator.machine.asynchronous.transfers import Load, Store
@@ -223,6 +225,22 @@ class Observer:
 
         values: local variables of the generated code; "r5" is register 5, (lanes.n,) or a scalar.
         """
+
+    def value_of(self, lanes: Lanes, register: Register, values: dict) -> np.ndarray:
+        """(lanes.n,) what a register holds when `stopped` is called.
+
+        `values` has it if the code around the probe uses it; if not, it lies in the memory of registers.
+        """
+        held = values.get(f"r{register.index}")
+        return np.broadcast_to(lanes.get(self.resident.R[register.index]) if held is None else held, lanes.n)
+
+    def executing(self, lanes: Lanes, site: int, values: dict) -> np.ndarray:
+        """(lanes.n,) Boolean, when `stopped` is called: the lanes that execute, after the instruction's own guard."""
+        guard = self.resident.program.sites[site].guard
+        active = lanes.active()
+        if type(guard) is Negated:
+            return active & ~self.value_of(lanes, guard.register, values)
+        return active.copy() if guard is None else active & self.value_of(lanes, guard, values)
 
     def ended(self) -> None:
         """All threads have ended. No thread has waited for what is still in flight."""

@@ -80,7 +80,7 @@ def sites_at(report, where) -> list[int]:
     if not isinstance(where, (int, np.integer)):
         return [n for n, s in enumerate(report.sites) if s.ptx_line == where.ptx_line]
     found = [n for n, s in enumerate(report.sites) if s.outermost[1] == where]
-    found = found or [n for n, s in enumerate(report.sites) if where == s.line or where in [f[1] for f in s.inlined_at]]
+    found = found or [n for n, s in enumerate(report.sites) if where in [line for _, line in s.frames]]
     if not found:
         lines = sorted({s.outermost[1] for s in report.sites if s.executions})
         nearest = min(lines, key=lambda line: abs(line - where), default=None)
@@ -105,12 +105,7 @@ class Probe(Observer):
         if not len(position):
             return
         own = slice(32 * int(position[0]), 32 * int(position[0]) + 32)
-        active = lanes.active()[own].copy()
-        item = resident.program.sites[site]
-        if item.guard is not None:
-            register = getattr(item.guard, "register", item.guard)
-            said = np.broadcast_to(values[f"r{register.index}"], lanes.n)[own]
-            active &= said if item.guard is register else ~said
+        active, item = self.executing(lanes, site, values)[own], resident.program.sites[site]
         if not active.any():
             return
         if after:
@@ -139,7 +134,7 @@ class Probe(Observer):
     def address(self, lanes, operand, values, own, active) -> np.ndarray:
         base = operand.base
         if type(base) is Register:
-            at = np.broadcast_to(values[f"r{base.index}"], lanes.n)[own].astype(np.int64)
+            at = self.value_of(lanes, base, values)[own].astype(np.int64)
         elif type(base) is Symbol:
             at = np.full(32, self.resident.program.address(base.variable) + base.offset, np.int64)
         else:

@@ -142,8 +142,7 @@ class _Inliner:
         self.note_variables(operands)
         location = item.location
         if call_site is not None and location is not None:
-            frames = ((call_site.file, call_site.line), *call_site.inlined_at)
-            location = Location(location.file, location.line, location.inlined_at + frames)
+            location = Location(location.file, location.line, location.inlined_at + call_site.frames)
         return replace(
             item,
             operands=operands,

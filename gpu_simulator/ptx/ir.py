@@ -74,6 +74,11 @@ class Location(NamedTuple):
     line: int
     inlined_at: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def frames(self) -> tuple[tuple[str, int], ...]:
+        """(file, line) of the position itself and of each call into which it was inlined, outermost last."""
+        return ((self.file, self.line), *self.inlined_at)
+
 
 @dataclass
 class Variable:

@@ -20,7 +20,7 @@ from gpu_simulator.codegen.program import program_of
 from gpu_simulator.effort import Effort
 from gpu_simulator.launching import _only_entry, run_block
 from gpu_simulator.machine.observer import Observer
-from gpu_simulator.ptx.ir import Memory, Negated, Register
+from gpu_simulator.ptx.ir import Memory, Register
 from gpu_simulator.ptx.types import CODES, SIZE
 from gpu_simulator.timeline.stops import Stop
 from gpu_simulator.timeline.trace import (
@@ -144,11 +144,7 @@ class Recorder(Observer):
         if after:
             return
         item = self.resident.program.sites[site]
-        active = lanes.active()
-        if item.guard is not None:
-            register = item.guard.register if type(item.guard) is Negated else item.guard
-            holds = np.broadcast_to(values[f"r{register.index}"], lanes.n)
-            active = active & (~holds if type(item.guard) is Negated else holds)
+        active = self.executing(lanes, site, values)
         if active.any():
             stop = Stop(self, lanes, item, values)
             getattr(self, f"on_{item.family}")(stop, np.flatnonzero(active))

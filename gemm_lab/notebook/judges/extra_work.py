@@ -223,8 +223,8 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
     run: of the answer on the emulator, with the right result.   wanted: the criteria of the exercise.
     """
     tensor = [site for site in run.report.sites if _TENSOR.match(site.opcode)]
-    running = {_place(site) for site in tensor if site.executions}  # by line, since the compiler may unroll a loop
-    idle = [site for site in tensor if not site.executions and _place(site) not in running]
+    running = {site.frames for site in tensor if site.executions}  # by line, since the compiler may unroll a loop
+    idle = [site for site in tensor if not site.executions and site.frames not in running]
     if idle:
         return (
             f"{len(idle)} of its tensor instructions never run ({idle[0].opcode}, PTX line {idle[0].ptx_line}); "
@@ -243,10 +243,6 @@ def extra_work(run: Any, wanted: Mapping[str, Any]) -> str:
         or _uncounted(own, rung, wanted, size)
         or _too_late(run, base, compiled)
     )
-
-
-def _place(site: Any) -> tuple:
-    return site.file, site.line, tuple(site.inlined_at)
 
 
 def _beside(own: Work, rung: Work, wanted: Mapping[str, Any], size: str) -> str:

@@ -185,7 +185,7 @@ class _Arrays:
         if place is None:
             return True
         if self.file and "shared" in item.parts and item.parts[-1] in ("u32", "b32") and len(item.parts) == 3:
-            frames = ((item.location.file, item.location.line), *item.location.inlined_at) if item.location else ()
+            frames = item.location.frames if item.location else ()
             if all(frame[0] != self.file for frame in frames):
                 return False
         found = self.of_operand(place)

@@ -90,8 +90,7 @@ def said(use: Use) -> str:
 def _where(location: Location | None) -> str:
     if location is None:
         return "in the kernel"
-    frames = ((location.file, location.line), *location.inlined_at)
-    file, line = next((frame for frame in frames if frame[0] == LEARNERS), frames[-1])
+    file, line = next((frame for frame in location.frames if frame[0] == LEARNERS), location.frames[-1])
     return f"{file}, line {line}"
 
 
@@ -188,7 +187,7 @@ def _rounds(ptx: str, entry: str, region: tuple[str, int, int]) -> bool:
             or not {"bf16", "bf16x2", "f16", "f16x2"} & set(item.parts)
         ):
             continue
-        frames = ((item.location.file, item.location.line), *item.location.inlined_at) if item.location else ()
+        frames = item.location.frames if item.location else ()
         if any(frame[0] == file and first <= frame[1] <= last for frame in frames) and any(
             type(operand) is Register and operand.index in plain for operand in item.operands[1:]
         ):
