@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_simulator.faults import LaunchError
 from gpu_simulator.hardware.tensor_memory_layout import ALLOCATIONS, COLUMNS
 
@@ -69,8 +67,7 @@ def check(launch) -> None:
             f"Grid {launch.grid} or block {launch.block} is larger than a GPU allows: grid y and z at most "
             "65,535, block z at most 64."
         )
-    number = re.search(r"sm_(\d+)", program.module.target)
-    limit = SHARED_LIMIT.get(int(number[1])) if number else None
+    limit = SHARED_LIMIT.get(program.module.capability)
     used = launch.smem_bytes - program.shared_base
     if limit is not None and used > limit:
         raise LaunchError(

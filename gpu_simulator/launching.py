@@ -210,7 +210,7 @@ class Launch:
         self.args, self.only_block, self.probes = list(args), only_block, probes
         self.threads = block[0] * block[1] * block[2]
         self.smem_bytes = (program.dynamic_offset if dynamic else program.shared_static) + dynamic
-        self.clusters = clusters_of(program.module.functions[program.entry], program.module.target, grid, cluster)
+        self.clusters = clusters_of(program.module, program.entry, grid, cluster)
         check(self)
         pieces, self.buffers = read_arguments(program, self.args)
         self.crossing, self.reversed_arrays = crossing, reversed_arrays

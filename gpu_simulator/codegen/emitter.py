@@ -13,7 +13,7 @@ from gpu_simulator.codegen.warpgroup_code import warpgroup_code
 from gpu_simulator.faults import MalformedPtx, UnsupportedInstruction
 from gpu_simulator.machine.special_registers import CLOCKS
 from gpu_simulator.machine.special_registers import NAMES as SPECIALS
-from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, FENCES, Block, bits
+from gpu_simulator.ptx.basic_blocks import ACCESSES, BARRIERS, FENCES, Block, bits, is_collective
 from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Negated, Register, Special, Symbol, Vector
 from gpu_simulator.ptx.types import CODES, NUMPY, SIZE, immediate, register_code
 from gpu_simulator.runtime import RUNTIME
@@ -231,6 +231,8 @@ class Emitter:
         if instruction.guard is not None:
             self.guard = self.temporary()
             self.line(f"{self.guard} = {self.read(instruction.guard, 'pred')}")
+            if self.observed and _needs_whole_warps(instruction):
+                self.line(f"tell_partial_warps(resident, lanes, {instruction.site}, {self.mask})")
         emitter = EMITTERS.get(instruction.family)
         if emitter is None:
             raise self.unsupported()
@@ -260,6 +262,9 @@ def block_source(
         emitter.line(f"r{register} = R[{register}]" if full else f"r{register} = get(R[{register}])")
     live_out = block.code_defines & block.live_out
     meetings = warp_meetings(block) if observed else ()
+    first = block.code[0] if block.code else block.terminator
+    if observed and not full and _needs_whole_warps(first):
+        emitter.line(f"tell_partial_warps(resident, lanes, {first.site}, m)")
     stops = bool(probes & {i.site for i in block.code})
     for code in [[item] for item in block.code] if stops else [block.code]:  # nothing is fused across a probe
         stop = code[0].site if stops and code[0].site in probes else None
@@ -287,6 +292,11 @@ def block_source(
     )
     text = "".join(f"    {line}\n" for line in [*head, *emitter.lines])
     return f"def block(resident, lanes):\n{text}", [(1 + len(head) + at, item) for at, item in emitter.marks]
+
+
+def _needs_whole_warps(item: Instruction | None) -> bool:
+    """Whether all lanes of a warp have to execute an instruction together. wgmma has checks of its own."""
+    return item is not None and is_collective(item) and "aligned" in item.parts and item.family != "wgmma"
 
 
 def _steps(program, code: list[Instruction], live_out: int, observed: bool):

@@ -14,11 +14,14 @@ from gpu_simulator.machine.address_space import FUNCTION_BASE, GLOBAL_BASE, alig
 from gpu_simulator.ptx.basic_blocks import blocks_of
 from gpu_simulator.ptx.demangle import source_name
 from gpu_simulator.ptx.inlining import flatten
-from gpu_simulator.ptx.ir import Instruction, Module, Variable
+from gpu_simulator.ptx.ir import Instruction, Module, Special, Variable
 from gpu_simulator.ptx.parser import parse
 from gpu_simulator.ptx.types import NUMPY, register_code
 from gpu_simulator.ptx.wgmma_forms import registers_of
 
+# Bytes below a block's own shared memory that the system keeps, from sm_80 on; cooperative groups use some of them.
+# Recorded on an H200: results/profiles/h200/rules.json, reserved_registers.
+RESERVED = 1024
 _PROGRAMS: dict = {}
 _KEEP = 32
 
@@ -45,23 +48,32 @@ def program_of(ptx: str, entry: str, shared_base: int = 0) -> Program:
     return found
 
 
+def _asks_for_reserved(flat) -> bool:
+    """Whether a kernel reads one of the special registers of reserved shared memory."""
+    operands = (operand for item in flat.body if isinstance(item, Instruction) for operand in item.operands)
+    return any(type(operand) is Special and "reserved_smem" in operand.name for operand in operands)
+
+
 class Program:
     """The basic blocks, registers, sites and fixed addresses of one kernel.
 
     `shared_static`: the address behind static shared memory, which begins at `shared_base`; dynamic shared memory
-    begins at `dynamic_offset`. What lies below `shared_base` is nobody's.
+    begins at `dynamic_offset`. What lies below `shared_base` is nobody's, except for the `reserved` bytes from address
+    0 on, which a kernel has if it asks where they are.
     `local_size`: bytes of local memory per thread; `global_size`: bytes of module variables, from GLOBAL_BASE on;
     `data`: (offset, initial bytes) of those that are initialised. No memory is allocated here for declared variables;
     a launch compares their sizes with its limit before it does so.
     """
 
     def __init__(self, module: Module, entry: str, shared_base: int = 0):
-        self.module, self.entry, self.shared_base = module, entry, shared_base
+        self.module, self.entry = module, entry
         flat = flatten(module, entry)
+        self.reserved = RESERVED if _asks_for_reserved(flat) and module.capability >= 80 else 0
+        self.shared_base, self.opposite_order = max(shared_base, self.reserved), shared_base != 0
         self.parameters, self.registers, self.max_threads = flat.parameters, flat.registers, flat.max_threads
         self.blocks, self.frames = blocks_of(flat), flat.frames
         # "For .target sm_75 or below, all threads must contain valid addresses": PTX ISA, ldmatrix.
-        self.all_lanes_name_rows = module.target.startswith(("sm_7", "sm_6", "sm_5"))
+        self.all_lanes_name_rows = module.capability <= 75
         self.namespace = base_namespace()
         self._constants: dict = {}
         self.sites: list[Instruction] = []
@@ -99,7 +111,7 @@ class Program:
         shared, local, dynamic = self.shared_base, 0, []
         own = {id(parameter) for parameter in self.parameters}
         variables = list(flat.variables.values())
-        for variable in reversed(variables) if self.shared_base else variables:
+        for variable in reversed(variables) if self.opposite_order else variables:
             if variable.space == "shared":
                 self.named_variables.append(variable)
                 if variable.size == 0:

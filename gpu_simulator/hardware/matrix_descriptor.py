@@ -127,18 +127,29 @@ def element_addresses(tile: SharedTile, rows: int, columns: int, element_bytes: 
     return lines if tile.major == "k" else lines.T
 
 
+def inside_pattern(tile: SharedTile) -> str:
+    """Why a tile that begins within the pattern of its swizzle needs a base offset, as a sentence; "" if it does not.
+
+    PTX ISA, "Matrix descriptor", asks for the base offset of such tiles. An H200 does without: TMA and wgmma take the
+    XOR from absolute addresses (results/profiles/h200/rules.json, wgmma_at_a_multiple_of_128). So this rule holds for
+    tcgen05 alone, of which nothing was measured.
+    """
+    width = tile.swizzle
+    if not width or tile.start % tile.pattern_bytes < width or tile.base_offset:
+        return ""
+    return (
+        f"the start address {tile.start:#x} lies in row {tile.start % tile.pattern_bytes // width} of the pattern of "
+        f"the {width}-byte swizzle, which begins at multiples of {tile.pattern_bytes:,}: align the buffer to "
+        f"{tile.pattern_bytes:,} bytes, or set the base offset"
+    )
+
+
 def problem(tile: SharedTile, rows: int, columns: int, element_bytes: int, shared_bytes: int) -> str:
     """Why an instruction cannot read this operand as it is meant, as a sentence; "" if it can.
 
     shared_bytes: size of the block's shared memory.
     """
     width = tile.swizzle
-    if width and tile.start % tile.pattern_bytes >= width and not tile.base_offset:
-        return (
-            f"the start address {tile.start:#x} lies in row {tile.start % tile.pattern_bytes // width} of the "
-            f"pattern of the {width}-byte swizzle, which begins at multiples of {tile.pattern_bytes:,}: align the "
-            f"buffer to {tile.pattern_bytes:,} bytes, or set the base offset"
-        )
     along, name = (columns, "K") if tile.major == "k" else (rows, "M or N")
     taken = min(along * element_bytes, width)
     if width and tile.start % width + taken > width:

@@ -203,7 +203,8 @@ class TensorMap:
             if not 1 <= size <= 1 << 32:
                 return f"Dimension {axis} of a tensor has 1 to 2^32 elements, not {size:,}."
         for axis, stride in enumerate(self.strides, 1):
-            if not 0 < stride < 1 << 40 or stride % ALIGN:
+            alone = self.sizes[axis] == 1  # then the driver takes 0 as well, since nothing is that far away
+            if not (0 if alone else 1) <= stride < 1 << 40 or stride % ALIGN:
                 fits = -(-stride // ALIGN) * ALIGN
                 return (
                     f"The stride of dimension {axis} must be a multiple of {ALIGN} bytes below 2^40, and "

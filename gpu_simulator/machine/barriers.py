@@ -60,7 +60,6 @@ class Barriers:
     def arrive(self, lanes, site: int, number, count, following: int) -> int:
         """bar.arrive: counts the threads, which continue at `following`."""
         self.add(lanes, site, number, count, None)
-        self.recheck()
         return following
 
     def reduce(self, lanes, site: int, number, count, how: str, predicate, destination: int, following: int) -> int:
@@ -69,13 +68,12 @@ class Barriers:
         return -1
 
     def park(self, lanes, site, number, count, following, reduction=None) -> None:
-
-        self.add(lanes, site, number, count, following, reduction)
         self.resident.goto(lanes, PARKED)
         self.resident.at = None
-        self.recheck()
+        self.add(lanes, site, number, count, following, reduction)
 
     def add(self, lanes, site, number, count, following, reduction=None) -> None:
+        """Count lanes that arrive, and release the barriers that this completes."""
         resident = self.resident
         lane_numbers = lanes.lane_numbers()
         numbers = np.broadcast_to(number, lanes.n)
@@ -92,13 +90,26 @@ class Barriers:
                 if not chosen.any():
                     continue
                 self.check(site, int(lane_numbers[chosen][0]), which, expected, self.waiting.get((block, which), ()))
-                values = None
-                if reduction is not None:
-                    values = reduction[0], np.broadcast_to(reduction[1], lanes.n)[chosen], reduction[2]
-                arrival = Arrival(block, which, lane_numbers[chosen], expected, following, site, values)
-                for observer in resident.observers:
-                    observer.barrier_arrived(arrival)
-                self.waiting.setdefault((block, which), []).append(arrival)
+                for some in self.phases(np.flatnonzero(chosen), expected, (block, which)):
+                    values = None
+                    if reduction is not None:
+                        values = reduction[0], np.broadcast_to(reduction[1], lanes.n)[some], reduction[2]
+                    arrival = Arrival(block, which, lane_numbers[some], expected, following, site, values)
+                    for observer in resident.observers:
+                        observer.barrier_arrived(arrival)
+                    self.waiting.setdefault((block, which), []).append(arrival)
+                    self.recheck()
+
+    def phases(self, arriving: np.ndarray, expected: int | None, key: tuple[int, int]) -> list[np.ndarray]:
+        """Split lanes that arrive together by the phases of the barrier that count them.
+
+        A phase ends with as many threads as it expects; those that are too many arrive for the next one. Recorded on
+        an H200: the third of three warps at a barrier of 64 threads waits for a fourth (too_many_at_a_barrier).
+        """
+        if expected is None:
+            return [arriving]
+        missing = expected - sum(len(entry.lanes) for entry in self.waiting.get(key, ()))
+        return np.split(arriving, range(missing, len(arriving), expected))
 
     def check(self, site: int, lane: int, number: int, expected: int | None, others) -> None:
         """Raise `BarrierFault` for a barrier or a number of threads that no GPU has. others: who waits there."""

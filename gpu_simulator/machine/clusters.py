@@ -7,8 +7,6 @@ the even block of a pair). PTX ISA, "Cluster of Cooperative Thread Arrays" and "
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from gpu_simulator.faults import LaunchError
@@ -71,11 +69,12 @@ SPECIALS = ("cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid", "clust
             "is_explicit_cluster")  # fmt: skip
 
 
-def clusters_of(function, target: str, grid, given) -> Clusters:
-    """The clusters of a launch. function: of the kernel.   given: the shape that the launch gives, (1, 1, 1) for none.
+def clusters_of(module, entry: str, grid, given) -> Clusters:
+    """The clusters of a launch of the kernel `entry`. given: the shape that it asks for, (1, 1, 1) for none.
 
     Raises `LaunchError` for shapes that the kernel or a GPU does not allow.
     """
+    function = module.functions[entry]
     shape, wanted = tuple(given), function.cluster
     explicit = wanted is not None or function.explicit_cluster or shape != (1, 1, 1)
     if wanted is not None:
@@ -88,9 +87,9 @@ def clusters_of(function, target: str, grid, given) -> Clusters:
     size = shape[0] * shape[1] * shape[2]
     if size == 1:
         return Clusters(grid, (1, 1, 1), explicit)
-    number = re.search(r"sm_(\d+)", target)
-    if number and int(number[1]) < FIRST_TARGET:
-        raise LaunchError(f"Clusters exist from sm_90 on; {function.name} was compiled for {target.split(',')[0]}.")
+    if 0 < module.capability < FIRST_TARGET:
+        name = module.target.split(",")[0]
+        raise LaunchError(f"Clusters exist from sm_90 on; {function.name} was compiled for {name}.")
     if size > LARGEST:
         raise LaunchError(
             f"A cluster of {_shape(shape)} has {size} blocks. Up to {PORTABLE} run on every GPU with "

@@ -78,20 +78,20 @@ class Mbarriers:
     # ---- Instructions. A key is (resident block, address); lanes are numbered among the resident blocks. ----
 
     def init(self, site: int, lane: int, key, count: int) -> None:
-        old = self.known.get(key)
-        if old is not None:
+        """mbarrier.init. A barrier that is initialised again begins anew, as it did on an H200 (rules.json)."""
+        if self.waiting.get(key):
             raise self.fault(
-                site,
-                lane,
-                f"initialises the mbarrier at shared address {key[1]}, which "
-                f"{self.origin(old)} initialised already; use it, or mbarrier.inval it first.",
+                site, lane, f"initialises the mbarrier at shared address {key[1]} while threads wait at it."
             )
         if not 1 <= count <= MOST_ARRIVALS:
             raise self.fault(
                 site, lane, f"initialises an mbarrier for {count:,} arrivals; 1 to {MOST_ARRIVALS:,} are possible."
             )
-        found = self.known[key] = Mbarrier(key, count, site, lane)
+        old, found = self.known.get(key), Mbarrier(key, count, site, lane)
+        self.known[key] = found
         for observer in self.resident.observers:
+            if old is not None:
+                observer.mbarrier_replaced(site, lane, old)
             observer.mbarrier_initialised(site, lane, found)
         self.changed(key, found)
 

@@ -124,11 +124,16 @@ class BlockMemory:
 
 
 class SharedMemory(BlockMemory):
-    """Shared memory of the resident blocks. Initially it holds NaN in every format; on a GPU it may hold anything."""
+    """Shared memory of the resident blocks. Initially it holds NaN in every format; on a GPU it may hold anything.
+
+    The bytes that the system reserves are 0, as they were on an H200, and as cooperative groups need them.
+    """
 
     def __init__(self, resident):
         super().__init__(resident, resident.blocks, resident.shared_stride, resident.launch.smem_bytes)
         self.data.fill(0xFF)
+        for part in range(resident.blocks):
+            self.data[part * self.stride :][: resident.program.reserved] = 0
 
     def split(self, site: int, lanes: np.ndarray, at: np.ndarray):
         """(resident blocks, offsets) of the shared addresses that some lanes use."""

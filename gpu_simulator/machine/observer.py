@@ -103,6 +103,9 @@ class Observer:
     def mbarrier_initialised(self, site: int, lane: int, barrier: Mbarrier) -> None:
         """A lane has initialised a barrier."""
 
+    def mbarrier_replaced(self, site: int, lane: int, barrier: Mbarrier) -> None:
+        """A lane has initialised a barrier again, without mbarrier.inval. barrier: the one that is lost by that."""
+
     def mbarrier_invalidated(self, site: int, lane: int, barrier: Mbarrier) -> None:
         """A lane has executed mbarrier.inval, so the barrier's 8 bytes are ordinary memory again."""
 
@@ -151,6 +154,18 @@ class Observer:
 
     def warps_met(self, lanes: Lanes) -> None:
         """The executing lanes of each warp have synchronised, before the access of the next event."""
+
+    def absent_lane_read(self, lanes: Lanes, site: int, readers: np.ndarray, sources: np.ndarray) -> None:
+        """Lanes shuffle a value from a lane that does not take part. readers: (lanes.n,) Boolean.
+
+        sources: (lanes.n,) the lanes within the warp from which each lane reads.
+        """
+
+    def partial_warps(self, lanes: Lanes, site: int, rows: np.ndarray, partial: np.ndarray) -> None:
+        """Only some lanes of a warp are about to execute an instruction that is .aligned.
+
+        rows: (lanes.warps, 32) Boolean, the lanes that execute it.   partial: (lanes.warps,) Boolean, such warps.
+        """
 
     def registers_shared(self, lanes: Lanes, site: int) -> None:
         """setmaxnreg."""

@@ -16,6 +16,9 @@ reserved_smem_offset_1
 # The names in PTX, without the %.
 NAMES = frozenset(_OTHERS.split()) | {f"{name}.{axis}" for name in _AXES.split() for axis in "xyz"}
 CLOCKS = {name for name in NAMES if name.startswith(("clock", "globaltimer"))}  # methods of resident blocks
+# The system's own shared memory of a block is at addresses 0 to 287, and has room for 1,024 bytes. The regions that
+# %reserved_smem_offset_0 and _1 name both begin at 0. Recorded on an H200: results/profiles/h200/rules.json.
+RESERVED_END = 288
 
 
 class SpecialRegisters:
@@ -60,6 +63,8 @@ class SpecialRegisters:
         lane = (self.all_lanes % 32).astype(u4)
         one = u4(1)
         values = {
+            "reserved_smem_offset_end": lambda: u4(RESERVED_END if launch.program.reserved else 0),
+            "reserved_smem_offset_cap": lambda: u4(launch.program.reserved),
             "laneid": lambda: lane,
             "warpid": lambda: (self.thread_of_lane // 32).astype(u4),
             "nwarpid": lambda: u4(self.warps_per_block),

@@ -62,6 +62,22 @@ class AsyncProxyChecker:
         event = self.hazards.next_event(site)
         self.records[barrier] = Record(event << LANE_BITS | (lane + self.detector.first_lane), self.order.span)
 
+    def mbarrier_replaced(self, site: int, lane: int, barrier) -> None:
+        """Report an mbarrier that is initialised again: PTX ISA, "mbarrier.init", leaves open what happens then."""
+        resident = self.resident
+        self.users.forget(barrier)
+        del self.records[barrier]
+        self.hazards.add(
+            "initialised again",
+            site,
+            barrier.site,
+            lambda: (
+                f"{resident.describe(site)}: {resident.name_lane(lane)} initialises the mbarrier at shared address "
+                f"{barrier.address}, which {resident.mbarriers.origin(barrier)} initialised already. What happens then "
+                "is undefined: use the mbarrier as it is, or invalidate it first with mbarrier.inval."
+            ),
+        )
+
     def mbarrier_invalidated(self, site: int, lane: int, barrier) -> None:
         self.after_init(site, barrier, np.array([lane]))
         self.users.invalidated(site, lane, barrier, self.records.pop(barrier))

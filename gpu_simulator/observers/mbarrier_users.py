@@ -48,6 +48,11 @@ class MbarrierUsers:
         if load in self.flying.get(barrier, ()):
             self.flying[barrier].remove(load)
 
+    def forget(self, barrier) -> None:
+        """A barrier no longer exists."""
+        self.last.pop(barrier, None)
+        self.flying.pop(barrier, None)
+
     def invalidated(self, site: int, lane: int, barrier, record) -> None:
         """Report a use that does not happen before the inval. record: the barrier's `Record`."""
         last, flying = self.last.pop(barrier, None), self.flying.pop(barrier, [])

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpu_simulator.machine.barriers import Arrival
 from gpu_simulator.machine.observer import Observer
+from gpu_simulator.observers.absent_lanes import AbsentLanes
 from gpu_simulator.observers.access import Access, by_array, bytes_of
 from gpu_simulator.observers.async_proxy_checker import AsyncProxyChecker
 from gpu_simulator.observers.barrier_phases import BarrierPhases
@@ -19,7 +20,7 @@ from gpu_simulator.observers.happens_before import ALWAYS, LANE_BITS, LANE_MASK,
 from gpu_simulator.observers.proxy_fences import ProxyFences
 from gpu_simulator.observers.race_messages import Words, explain, in_flight, reach_of
 from gpu_simulator.observers.register_shares import RegisterShares
-from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, SharedShadow
+from gpu_simulator.observers.shadow_memory import FILLED, FREE, READ, WIDEST, SharedShadow
 from gpu_simulator.observers.tcgen05_checker import Tcgen05Checker
 from gpu_simulator.observers.wgmma_checker import WgmmaChecker
 
@@ -36,6 +37,10 @@ class RaceDetector(Observer):
         self.shared = SharedShadow(
             size, lambda more: account.take(more, "the hazards' record of shared memory"), self.order
         )
+        for cells in self.shared.written[: resident.blocks * resident.shared_stride // WIDEST].reshape(
+            resident.blocks, -1
+        ):
+            cells[: resident.program.reserved // WIDEST] = ALWAYS << LANE_BITS  # the system has written there
         self.copies: list = []
         self.arrivals: dict[Arrival, int] = {}  # arrival at a barrier -> its event
         self.phases = BarrierPhases(self)
@@ -44,7 +49,15 @@ class RaceDetector(Observer):
         self.clusters, self.tensor = ClusterChecker(self), Tcgen05Checker(self)
         self.shares = RegisterShares(self)
         self.warpgroups = None if resident.warpgroups is None else WgmmaChecker(self)
-        for checker in (self.fences, self.proxies, self.clusters, self.tensor, self.shares, self.warpgroups):
+        for checker in (
+            AbsentLanes(self),
+            self.fences,
+            self.proxies,
+            self.clusters,
+            self.tensor,
+            self.shares,
+            self.warpgroups,
+        ):
             self._hand_on(checker)
 
     def _hand_on(self, checker) -> None:

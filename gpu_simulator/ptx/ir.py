@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -152,3 +153,9 @@ class Module:
     variables: dict[str, Variable]
     functions: dict[str, Function]
     text: str
+
+    @property
+    def capability(self) -> int:
+        """The number of the target, 90 for "sm_90a"; 0 if the target has none."""
+        found = re.match(r"sm_(\d+)", self.target)
+        return int(found[1]) if found else 0

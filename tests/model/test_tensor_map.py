@@ -30,6 +30,13 @@ def test_the_xor_is_that_of_the_tile_layouts(swizzle):
     assert made.smem_align == 8 * swizzle
 
 
+def test_a_dimension_of_one_element_needs_no_stride():
+    made = TensorMap("f16", (64, 1, 8), (0, 128), (64, 1, 8))
+    assert made.span_bytes == 7 * 128 + 128
+    with pytest.raises(TensorMapError, match="stride of dimension 1 .* 0 is not"):
+        TensorMap("f16", (64, 2, 8), (0, 128), (64, 1, 8))
+
+
 BASE = {"element": "f16", "sizes": (64, 64), "strides": (128,), "box": (64, 64)}
 
 

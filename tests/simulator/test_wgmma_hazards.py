@@ -149,8 +149,6 @@ WRONG = {
                          "threads 64-127 are elsewhere"),
     "two descriptors": ({"multiply": "multiply(acc, at, at + 128 * (thread / 64), 1);"},
                         r"WarpgroupFault: .*gives several descriptors of B: 0x\w+ and 0x\w+"),
-    "a start within the pattern": ({"multiply": "multiply(acc, at + 8, at, 1);"},
-                                   r"WarpgroupFault: .*the start address 0x80 lies in row 1 of the pattern"),
     "past the row": ({"multiply": "multiply(acc, at + 7, at, 1);"}, "leave the 128-byte row of the swizzle"),
     "past shared memory": ({"multiply": "multiply(acc, at, at + 512, 1);"}, r"the block has 8,192 bytes of shared memory"),
     "shifted twice": ({"multiply": "multiply(acc, at, at - (uint64_t(60) << 32), 1);"},

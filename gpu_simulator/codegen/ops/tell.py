@@ -13,6 +13,18 @@ def tell_warps_met(resident, lanes):
 
 
 @runtime
+def tell_partial_warps(resident, lanes, site, mask):
+    """Tell observers of warps of which only some lanes execute an instruction that all have to execute."""
+    if mask is None:
+        return
+    rows = mask.reshape(-1, 32)
+    partial = rows.any(1) & ~rows.all(1)
+    if partial.any():
+        for observer in resident.observers:
+            observer.partial_warps(lanes, site, rows, partial)
+
+
+@runtime
 def tell_fence(resident, lanes, wide):
     """Tell observers of a membar or fence."""
     for observer in resident.observers:

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_simulator.arithmetic.fp8 import decoded as fp8_values
 from gpu_simulator.arithmetic.rounding import bf16_to_f32
 from gpu_simulator.hardware.instruction_descriptor import InstructionDescriptor, decode, problem
-from gpu_simulator.hardware.matrix_descriptor import DescriptorError, chunk_addresses
+from gpu_simulator.hardware.matrix_descriptor import DescriptorError, chunk_addresses, inside_pattern
 from gpu_simulator.hardware.matrix_descriptor import problem as tile_problem
 from gpu_simulator.hardware.matrix_descriptor_sm100 import decode_sm100
 from gpu_simulator.hardware.tensor_memory_layout import Piece, pieces
@@ -36,7 +36,7 @@ def chunks(word: int, major: str, rows: int, columns: int, size: int, shared_byt
     word: matrix descriptor.   size: bytes of an element. Raises `DescriptorError` if the descriptor is invalid.
     """
     tile = decode_sm100(word, major)
-    if why := tile_problem(tile, rows, columns, size, shared_bytes):
+    if why := inside_pattern(tile) or tile_problem(tile, rows, columns, size, shared_bytes):
         raise DescriptorError(f"The descriptor {word:#018x} is refused: {why}.")
     return chunk_addresses(tile, rows, columns, size) >> 4
 

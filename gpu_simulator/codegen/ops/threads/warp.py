@@ -67,16 +67,20 @@ def shfl(e, i):
     mode = next(p for p in i.parts if p in ("up", "down", "bfly", "idx"))
     value, lane, clamp = (e.read(o, "b32") for o in i.operands[1:4])
     t = e.temporary()
-    if "sync" in i.parts:
-        members_read(e, i.operands[4])
-    e.line(f"{t} = shuffle(lanes, {mode!r}, {value}, {lane}, {clamp})")
+    members = members_read(e, i.operands[4]) if "sync" in i.parts else None
+    e.line(f"{t} = shuffle(resident, lanes, {e.site}, {mode!r}, {value}, {lane}, {clamp}, {members})")
     write_with_predicate(e, i.operands[0], t)
 
 
 @runtime
-def shuffle(lanes, mode, value, lane, clamp):
-    """(value, in range) of shfl. The clamp operand has the segment mask in bits 8-12 and the bound in bits 0-4."""
-    if value.ndim == 0 and lane.ndim == 0 and mode == "idx" and clamp.ndim == 0 and int(clamp) & 31 == 31:
+def shuffle(resident, lanes, site, mode, value, lane, clamp, members):
+    """(value, in range) of shfl. The clamp operand has the segment mask in bits 8-12 and the bound in bits 0-4.
+
+    members: the membermask, None without .sync. The value of a lane that does not execute the instruction, or that the
+    mask does not name, is undefined. An H200 gave 0: results/profiles/h200/rules.json, shuffle_from_an_ended_lane.
+    """
+    whole = lanes.mask is None and (members is None or members.ndim == 0 and int(members) == _EVERYBODY)
+    if whole and value.ndim == 0 and lane.ndim == 0 and mode == "idx" and clamp.ndim == 0 and int(clamp) & 31 == 31:
         return value, np.bool_(True)
     values = lanes_of(value, lanes)
     lane = lanes_of(lane.astype(np.int64) & 31, lanes)
@@ -97,8 +101,16 @@ def shuffle(lanes, mode, value, lane, clamp):
         source = low | (lane & ~segment)
         good = source <= high
     source = np.where(good, source, _LANE)
-    out = np.take_along_axis(values, source, 1).reshape(-1)
-    return out, np.ascontiguousarray(np.broadcast_to(good, (lanes.warps, 32))).reshape(-1)
+    out = np.take_along_axis(values, source, 1)
+    if not whole:
+        there = bits_of(lanes) if members is None else members_of(lanes, members)
+        absent = there >> source.astype(np.uint32) & np.uint32(1) == 0
+        out = np.where(absent, np.uint32(0), out)
+        read = absent.reshape(-1) & lanes.active()
+        if resident.observers and read.any():
+            for observer in resident.observers:
+                observer.absent_lane_read(lanes, site, read, np.broadcast_to(source, absent.shape).reshape(-1))
+    return out.reshape(-1), np.ascontiguousarray(np.broadcast_to(good, (lanes.warps, 32))).reshape(-1)
 
 
 @op("vote", forms="sync; all, any, uni, ballot")
