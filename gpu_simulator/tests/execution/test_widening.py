@@ -17,6 +17,8 @@ OFFSETS = [
     ("unsigned at = row * columns + 7u", False, 63 * 100 + 7),
     ("size_t at = size_t(float(row) * float(columns))", False, 63 * 100),
     ('size_t at; asm("mov.b64 %0, {%1, %2};" : "=l"(at) : "r"(row * columns), "r"(0))', False, 63 * 100),
+    ("size_t at = static_cast<int>(p + size_t(row) * columns - p)", True, 63 * 100),  # by shifts of 64 bits
+    ("size_t at = size_t(row) * columns & 0xffffffff", False, 63 * 100),
 ]
 
 
