@@ -24,6 +24,7 @@ from gemm_lab.notebook.judges.code_criteria import CODE_CRITERIA, judge_code
 from gemm_lab.notebook.judges.cuda_tokens import normalised
 from gemm_lab.notebook.judges.extra_work import extra_work, other_shares, tensor_products
 from gemm_lab.notebook.judges.fragment_check import explain_fragments
+from gemm_lab.notebook.judges.machine_sizes import too_much_local_memory, wrong_with_many_blocks
 from gemm_lab.notebook.judges.offset_widths import narrow_offset
 from gemm_lab.notebook.judges.special_launches import FAULTS, wrong_elsewhere, wrong_with_special_values
 from gemm_lab.notebook.judges.value_dependence import depends_on_values
@@ -165,6 +166,8 @@ def _judge_run(
         )
     if limit is not None and compiled.smem > limit:
         return refuse(f"It uses {compiled.smem:,} bytes of shared memory; {limit:,} are enough.")
+    if reason := too_much_local_memory(answer, compiled):
+        return refuse(where + reason)
     for number, (m, n, k) in enumerate(sizes):
         try:
             run = answer.run(n, m, k, seed=seed + number, backend="emulator", sms=sms)
@@ -185,7 +188,7 @@ def _judge_run(
     reason = wrong_with_special_values(answer, compiled, sizes, seed, sms)
     if not (reason or found.runs):  # with the first configuration alone
         reason = wrong_elsewhere(answer, compiled.arch, sizes, seed, sms) or narrow_offset(answer, compiled)
-    reason = reason or depends_on_values(answer, compiled, wanted["region"])
+    reason = reason or wrong_with_many_blocks(answer, compiled) or depends_on_values(answer, compiled, wanted["region"])
     if reason:
         return refuse(where + reason)
     counts = {COUNTS[key]: bound for key, bound in wanted.items() if key in COUNTS}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from gpu_simulator.ptx.basic_blocks import Block, blocks_of, reads_and_writes, registers_in
 from gpu_simulator.ptx.declarations import BYTES
 from gpu_simulator.ptx.inlining import Flat
-from gpu_simulator.ptx.ir import Instruction, Memory, Register, Symbol, Variable, Vector
+from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Register, Symbol, Variable, Vector
 
 FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64", "tf32"}
 _POINTER = -1  # stands for a pointer parameter, where the identity of a variable is expected
@@ -30,15 +30,18 @@ class Flow:
 
     steps: (instruction, the registers that it reads whose values depend on memory, those whose values depend on
     registers that no instruction writes).   bits: a mask of the bits of a register that may be other than 0; only of
-    registers that depend on memory anywhere.
+    registers that depend on memory anywhere.   kept: the stores into variables of the module, which outlive a launch.
     """
 
     steps: list[tuple[Instruction, frozenset[int], frozenset[int]]] = field(default_factory=list)
     bits: dict[int, int] = field(default_factory=dict)
+    kept: list[Instruction] = field(default_factory=list)
 
 
-def flow_of(flat: Flat, file: str = "") -> Flow:
+def flow_of(flat: Flat, file: str = "", scales: bool = False) -> Flow:
     """Follow the values of a kernel until nothing changes.
+
+    scales: follow alpha and beta, the parameters that are floating-point numbers, instead of what is loaded.
 
     file: the name of the learner's text. If a kernel allocates tensor memory, the 32 bits that lines outside of this
     text load from shared memory are the address of the allocation, and not counted. With no name they are counted.
@@ -48,7 +51,7 @@ def flow_of(flat: Flat, file: str = "") -> Flow:
     moves = [move for part in code for move in part]
     written = {register for _, _, writes in moves for register in writes}
     never = {register for _, reads, _ in moves for register in reads if register not in written}
-    arrays, flow = _Arrays(flat, moves, file), Flow()
+    arrays, flow = _Arrays(flat, moves, file, scales), Flow()
     entries = [(set(), set()) for _ in blocks]
     todo = set(range(len(blocks)))
     while todo:
@@ -75,6 +78,7 @@ def flow_of(flat: Flat, file: str = "") -> Flow:
             _step(move, loaded, unwritten, never, arrays)
             ever |= loaded.intersection(move[2])
     _find_bits(moves, flow, ever)
+    flow.kept = [item for item, _, _ in moves if arrays.outlives(item)]
     return flow
 
 
@@ -120,6 +124,8 @@ def _computed_from(item: Instruction) -> Iterator[int]:
 
 def _gives_loaded(item: Instruction, reads: list[int], loaded: set[int], arrays: _Arrays) -> bool:
     family, parts = item.family, set(item.parts)
+    if arrays.scales:
+        return is_scale(item) or (not loaded.isdisjoint(reads) and not asks_for_0_or_1(item))
     if family in ("ld", "ldu"):
         return arrays.holds_loaded(item)
     if family in _NOT_DATA and "red" not in parts:
@@ -131,10 +137,22 @@ def _gives_loaded(item: Instruction, reads: list[int], loaded: set[int], arrays:
     return not loaded.isdisjoint(reads)
 
 
+def is_scale(item: Instruction) -> bool:
+    """Whether an instruction loads a parameter that is a floating-point number: alpha or beta."""
+    return item.family == "ld" and "param" in item.parts and item.parts[-1] in FLOATS
+
+
+def asks_for_0_or_1(item: Instruction) -> bool:
+    """Whether an instruction compares with 0 or 1, as a GEMM may do that leaves out C where beta is 0."""
+    values = (operand.text.lower() for operand in item.operands if type(operand) is Immediate)
+    return item.family == "setp" and any(value in ("0f00000000", "0f3f800000") for value in values)
+
+
 class _Arrays:
     """The variables that addresses may belong to, and those of them that hold values which were loaded."""
 
-    def __init__(self, flat: Flat, moves: list[Move], file: str):
+    def __init__(self, flat: Flat, moves: list[Move], file: str, scales: bool):
+        self.scales = scales
         allocates = any(item.family == "tcgen05" and item.parts[1] == "alloc" for item, _, _ in moves)
         self.file = file if allocates else ""
         self.known: dict[int, Variable] = {}
@@ -194,6 +212,12 @@ class _Arrays:
         if not found or any(self._unsafe(variable) for variable in found):
             return True
         return any(self.known[variable].space == "shared" for variable in found) and not self._inside(place, item)
+
+    def outlives(self, item: Instruction) -> bool:
+        """Whether an instruction stores into a variable of the module."""
+        place = next((operand for operand in item.operands if type(operand) is Memory), None)
+        found = self.of_operand(place) - {_POINTER} if place is not None else ()
+        return item.family in ("st", "red", "atom") and any(self.known[one].space == "global" for one in found)
 
     def _unsafe(self, variable: int) -> bool:
         if variable == _POINTER or variable in self.loaded or variable in self.parameters:

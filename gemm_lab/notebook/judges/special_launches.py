@@ -26,6 +26,7 @@ from gemm_lab.notebook.judges.unusual_values import (
     infinite_lines,
     spread,
     unusual_inputs,
+    without_a_term,
     zeros_against_infinities,
 )
 from gpu_simulator import BudgetExceeded, Deadlock, MbarrierFault, MemoryFault, widest_first
@@ -151,8 +152,8 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
     """Yields (inputs, a phrase that describes them).
 
     Each size has infinities, NaN and large numbers once, and the smallest has tiny numbers as well. If there is a C,
-    the smallest size has large C, alpha and beta. At two k tiles, zeros of each matrix meet
-    infinities of the other one. If k may end within a tile, one launch has a row and a column of infinities.
+    the smallest size has large C, alpha and beta, and each of the two is 0 once. At two k tiles, zeros of each matrix
+    meet infinities of the other one. If k may end within a tile, one launch has a row and a column of infinities.
     """
     problem, least, small = answer.problem, min(sizes, key=math.prod), smallest_size(answer)
     for size in dict.fromkeys(sizes):
@@ -165,6 +166,8 @@ def special_inputs(answer: Kernel, sizes: Sequence[Size], seed: int) -> Iterator
         for large, sign in product(("alpha", "beta"), (1, -1)):
             inputs = extreme_c(plain, seed, large, sign)
             yield inputs, "with infinities, NaN and the largest numbers in C"
+        for scale in ("alpha", "beta"):
+            yield without_a_term(problem, *small, seed, scale), "with small whole numbers"
     for operand in "ab":
         inputs = zeros_against_infinities(problem, *small, seed, operand)
         yield inputs, f"with zeros that meet infinities and NaN, and {operand.upper()} zero in the second half of k"

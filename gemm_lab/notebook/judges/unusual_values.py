@@ -31,9 +31,9 @@ NAN_ROWS, NAN_COLUMNS = 16, 32  # one in so many rows of A has a NaN, and one in
 # first, A and B reach both ends of their type's range; with the second, many results are subnormal, and no number is
 # large.
 SMALLER = {"f16": (11, 22), "bf16": (8, 140), "f32": (24, 140)}
-# Magnitudes of alpha or beta in `extreme_c`; that of the other one is a multiple of 1/16 from 1 to 2.
-LARGE_SCALES = (12.0, 16.0, 100.0, 1024.0)
-SIXTEENTHS = 16
+# Magnitudes of alpha or beta in `extreme_c`; that of the other one is a multiple of 1/8 from 1 to 2.
+LARGE_SCALES = (1000.0, 1024.0)
+EIGHTHS, SIXTEENTHS = 8, 16
 # In `zeros_against_infinities`: the fraction of zeros, and one in how many rows of A and columns of B is not finite.
 ZEROS, MET_BY_ZEROS = 0.3, 4
 ENDS = 9  # half of all exponents are drawn from so many at either end of the possible range
@@ -142,12 +142,12 @@ def extreme_c(inputs: Inputs, seed: int, large: str, sign: int) -> Inputs:
     """The inputs with infinities, NaN and the largest FP16 numbers in C, and a large alpha or beta of this sign.
 
     Most elements of C are such that the result is near the largest number of its type, on either side of it. large:
-    "alpha" or "beta". As A·B, alpha, beta and C are multiples of 1/16, the result is exact in float32 and rounded once
-    to FP16, unless it overflows FP16.
+    "alpha" or "beta". A·B, alpha and beta are multiples of 1/8 and C is one of 1/16, so the result, a multiple of
+    1/128, is exact in float32 up to 2¹⁷ and rounded once to FP16, unless it overflows FP16.
     """
     draw, most = np.random.default_rng([seed, 4, large == "beta", sign > 0]), float(ml_dtypes.finfo(inputs.c.dtype).max)
     scale = float(draw.choice(LARGE_SCALES) * sign)
-    other = float(draw.integers(SIXTEENTHS, 2 * SIXTEENTHS) * draw.choice([-1, 1])) / SIXTEENTHS
+    other = float(draw.integers(EIGHTHS, 2 * EIGHTHS) * draw.choice([-1, 1])) / EIGHTHS
     alpha, beta = (scale, other) if large == "alpha" else (other, scale)
     with np.errstate(invalid="ignore", over="ignore"):
         products = reference(replace(inputs, alpha=alpha, beta=0.0, c=np.zeros_like(inputs.c)))
@@ -165,6 +165,16 @@ def extreme_c(inputs: Inputs, seed: int, large: str, sign: int) -> Inputs:
         c[finite] = np.round(c[finite] * SIXTEENTHS) / SIXTEENTHS
         c = c.astype(inputs.c.dtype)
     return replace(inputs, c=c, alpha=alpha, beta=beta)
+
+
+def without_a_term(problem: Problem, m: int, n: int, k: int, seed: int, scale: str) -> Inputs:
+    """Inputs of the kind "integers" with a `scale`, "alpha" or "beta", of 0; the other one is a multiple of 1/16.
+
+    All numbers are finite, so it does not matter whether the kernel leaves the term out or multiplies it by 0.
+    """
+    draw, made = np.random.default_rng([seed, 7, scale == "beta"]), make_inputs(problem, m, n, k, "integers", seed)
+    other = float(draw.integers(1, SIXTEENTHS) * draw.choice([-1, 1])) / SIXTEENTHS
+    return replace(made, **{"alpha": other, "beta": other, scale: 0.0})
 
 
 def zeros_against_infinities(problem: Problem, m: int, n: int, k: int, seed: int, operand: str) -> Inputs:

@@ -4,7 +4,9 @@ In a matrix product every product of elements is added, whatever their values ar
 be wrong for some values alone, and no number of trials finds them; but the instruction that compares is in the code.
 So the values that a kernel loads are followed through its PTX: they may be moved, packed, converted between
 floating-point types, exchanged within a warp, multiplied, added and stored. Anything else that takes such a value is
-refused, unless the rung's own text has the same instruction for the same purpose.
+refused, unless the rung's own text has the same instruction for the same purpose. The same holds for alpha and beta,
+which may also be compared with 0 and 1. A store into a variable that outlives the launch is refused too, since an
+answer that depends on it is right at the first launch alone.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Iterator, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gemm_lab.notebook.judges.loaded_values import FLOATS, Flow, bits_of_operand, flow_of, sources
+from gemm_lab.notebook.judges.loaded_values import FLOATS, Flow, asks_for_0_or_1, bits_of_operand, flow_of, sources
 from gpu_simulator.compiler import Compiled
 from gpu_simulator.ptx.basic_blocks import registers_in
 from gpu_simulator.ptx.inlining import flatten
@@ -29,7 +31,8 @@ _COMPARES = {"setp", "set", "testp", "min", "max", "match", "vote", "redux"}
 class Use(NamedTuple):
     """A use of a loaded value for something else than arithmetic, or of a register that was never written.
 
-    kind: the opcode without its rounding.   role: "guard", "choice", "address", "value" or "unwritten".
+    kind: the opcode without its rounding.   role: "guard", "choice", "address", "value" or "unwritten"; "scale" for any
+    use of alpha or beta, and "kept" for a store that outlives the launch.
     """
 
     kind: str
@@ -59,7 +62,7 @@ def foreign_use(ptx: str, entry: str, own_ptx: str, own_entry: str, place: tuple
     own = {(use.kind, use.role) for use in uses(own_ptx, own_entry)}
     foreign = [use for use in uses(ptx, entry, LEARNERS) if (use.kind, use.role) not in own]
     if foreign and _rounds(own_ptx, own_entry, place):
-        foreign = [use for use in foreign if use.role in ("address", "unwritten")]
+        foreign = [use for use in foreign if use.role in ("address", "unwritten", "scale", "kept")]
     return foreign[0] if foreign else None
 
 
@@ -70,6 +73,16 @@ def said(use: Use) -> str:
         return (
             f"{where}: {use.opcode} depends on a variable to which nothing was ever assigned. Its value is what the "
             "register happens to hold, so the result may differ from launch to launch: give the variable a value."
+        )
+    if use.role == "kept":
+        return (
+            f"{where}: {use.opcode} writes a variable that keeps its value until the next launch, so that the kernel "
+            "may give another result then. Let the variable belong to one launch: leave out static and __device__."
+        )
+    if use.role == "scale":
+        return (
+            f"{where}: {use.opcode} takes alpha or beta, or what was computed from them, and does more with it than "
+            "multiply, add, round or move it. Both may be any numbers; only a comparison with 0 or 1 has a reason."
         )
     what = {
         "guard": "is executed only for some of the values that may be loaded from memory",
@@ -100,13 +113,18 @@ def uses(ptx: str, entry: str, file: str = "") -> tuple[Use, ...]:
 
     file: see `flow_of`.
     """
-    flow = flow_of(flatten(parse(ptx), entry), file)
-    found = []
+    flat = flatten(parse(ptx), entry)
+    flow = flow_of(flat, file)
+    found = [Use(_kind(item, "kept"), "kept", item.opcode, item.location) for item in flow.kept]
     for item, loaded, unwritten in flow.steps:
         if loaded:
             found += [Use(_kind(item, role), role, item.opcode, item.location) for role in _roles(item, loaded, flow)]
         if unwritten and item.family in ("setp", "set", "testp"):
             found.append(Use(_kind(item, "unwritten"), "unwritten", item.opcode, item.location))
+    scales = flow_of(flat, file, scales=True)
+    for item, scaled, _ in scales.steps:
+        if scaled and not asks_for_0_or_1(item) and any(_roles(item, scaled, scales)):
+            found.append(Use(_kind(item, "scale"), "scale", item.opcode, item.location))
     return tuple(found)
 
 

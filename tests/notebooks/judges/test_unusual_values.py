@@ -146,8 +146,15 @@ def test_special_values_come_at_every_size_and_over_old_finite_numbers():
     sizes = [(256, 256, 64), (256, 256, 2048), (512, 256, 32)]
     every = [inputs for inputs, _ in special_inputs(answer, sizes, 5)]
     assert [(inputs.m, inputs.n, inputs.k) for inputs in every[:3]] == sizes
+    assert {scale for inputs in every for scale in ("alpha", "beta") if not getattr(inputs, scale)} == {"alpha", "beta"}
+    plain = [inputs for inputs in every if not (inputs.alpha and inputs.beta)]
+    assert all(
+        np.isfinite(inputs.a).all() and np.isfinite(inputs.b).all() and np.isfinite(inputs.c).all() for inputs in plain
+    )
+    every = [inputs for inputs in every if inputs.alpha and inputs.beta]
     assert all(np.isinf(inputs.a).any() and np.isnan(inputs.a).any() for inputs in every)
     assert {(abs(inputs.alpha) > 8, abs(inputs.beta) > 8) for inputs in every} == {(0, 0), (0, 1), (1, 0)}
+    assert max(abs(inputs.alpha) for inputs in every) >= 1000 <= max(abs(inputs.beta) for inputs in every)
     old = with_old_values(every[0], 1).d
     assert np.isfinite(old).all() and (old == 0).any() and (old != 0).any()
 

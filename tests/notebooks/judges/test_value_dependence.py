@@ -205,3 +205,41 @@ def test_the_judge_says_it_where_every_result_was_right(name):
     exercise = next(known for known in exercises() if name.startswith(known))
     found = judged(exercise, (ANSWERS / "wrong" / f"{name}.cu").read_text(), 5)
     assert found.verdict == "FAIL" and "must not depend on the values" in found.message, found.message
+
+
+# ---- alpha and beta, and what outlives a launch ----
+
+SCALED = """
+.version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 count;
+.global .align 4 .b8 table[16] = {1, 2, 3, 4};
+.visible .entry k(.param .u64 a, .param .f32 alpha) {
+  .reg .pred %p<5>; .reg .b16 %h<5>; .reg .f32 %f<9>; .reg .b32 %r<20>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [a];
+  ld.param.f32 %f1, [alpha];
+  BODY
+  st.global.f32 [%rd1], %f1;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("body", "role"), [
+    ("mul.f32 %f1, %f1, %f1; cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f1, %h1;", None),
+    ("setp.eq.f32 %p1, %f1, 0f00000000; @%p1 mov.f32 %f1, 0f3F800000;", None),
+    ("setp.neu.f32 %p1, %f1, 0f3F800000; selp.f32 %f2, %f1, %f1, %p1;", None),
+    ("setp.eq.f32 %p1, %f1, 0f3EAA8C15; @%p1 mov.f32 %f1, 0f00000000;", "scale"),
+    ("min.f32 %f1, %f1, 0f42C80000;", "scale"),
+    ("mul.f32 %f2, %f1, 0f40000000; setp.gt.f32 %p1, %f2, 0f42C80000;", "scale"),
+    ("mov.b32 %r1, %f1; and.b32 %r1, %r1, -65536; mov.b32 %f1, %r1;", None),  # rounds towards zero: wrong in bits
+    ("cvt.rzi.s32.f32 %r1, %f1; cvt.rn.f32.s32 %f1, %r1;", "scale"),
+    ("ld.global.u32 %r1, [table+4];", None),
+    ("ld.global.u32 %r1, [count]; add.u32 %r1, %r1, 1; st.global.u32 [count], %r1;", "kept"),
+    ("mov.u64 %rd2, count; cvta.global.u64 %rd3, %rd2; atom.add.u32 %r1, [%rd3], 1;", "kept"),
+    ("mov.u64 %rd2, table; red.global.add.u32 [%rd2+4], 1;", "kept"),
+])  # fmt: skip
+def test_alpha_and_beta_are_any_numbers_and_nothing_outlives_the_launch(body, role):
+    found = {use.role for use in uses(SCALED.replace("BODY", body), "k") if use.role in ("scale", "kept")}
+    assert found == ({role} if role else set())
