@@ -12,11 +12,11 @@ from collections.abc import Set
 
 from gpu_runner.postmortem.ptx_text import without_comments
 
+# `activemask` is not among them: which lanes execute together is up to the hardware.
 # Instructions that compute, move, compare, convert, branch, exchange within a warp, multiply, or order memory accesses.
 # None of them lets one warp wait for another. PTX ISA, "Instructions".
 _HARMLESS = {
     "abs",
-    "activemask",
     "add",
     "addc",
     "and",

@@ -134,12 +134,19 @@ def circumstances(
 def wrong_elsewhere(answer: Kernel, judged: str, sizes: Sequence[Size], seed: int, sms: int | None = None) -> str:
     """A sentence if the answer is wrong when it is compiled for another architecture that the rung is for, else "".
 
-    It is the newest one but `judged`. One launch at the smallest size is compared. "" too if there is no other.
+    With the newest one but `judged`, one launch at the smallest size is compared; for the oldest one it has to compile.
+    "" too if there is no other.
     """
-    others = [arch for arch in answer.spec.targets if arch != judged]
+    others = sorted(
+        (arch for arch in answer.spec.targets if arch != judged), key=lambda name: int(re.sub(r"\D", "", name))
+    )
     if not others:
         return ""
-    arch = max(others, key=lambda name: int(re.sub(r"\D", "", name)))
+    oldest, arch = others[0], others[-1]
+    try:
+        answer.compile(oldest)
+    except CompileError as error:
+        return f"Compiled for {oldest}, which the rung is for as well: {error}"
     inputs = make_inputs(answer.problem, *min(sizes, key=math.prod), "integers", seed)
     try:
         reason = wrong_with(answer, answer.compile(arch), inputs, "with small whole numbers", Circumstances(sms))
