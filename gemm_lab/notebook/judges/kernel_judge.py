@@ -213,6 +213,7 @@ def _judge_run(
 TWICE, BLOCKS, MOST_PRODUCTS, LONGEST = 2, 5, 2**24, 8192
 LARGE_K = 2  # the number of the drawn size with a large k
 SMALL_TILE = 128 * 128  # elements of D, up to which a k of more than 2¹⁵ is emulated; else it is more than 2¹⁴
+MANY_TILES = 20  # along k, where a kernel takes any size: more than a block has barriers
 
 
 def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tuple[int, int, int]]:
@@ -251,14 +252,16 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
 def long_sizes(answer: Kernel, seed: int) -> list[tuple[int, int, int]]:
     """Sizes (m, n, k) at which a counter of 8 or 16 bits is too short; none if the seed is 0.
 
-    A kernel that takes any size gets as many rows or columns as a GEMM may have here. The others, whose tiles
-    would make this long, get one tile of D and a long k: more than 2¹⁵, or more than 2¹⁴ if the tile is large.
+    A kernel that takes any size gets as many rows or columns as a GEMM may have here, and then `MANY_TILES` along k. The
+    others, whose tiles would make this long, get one tile of D and a long k: more than 2¹⁵, or more than 2¹⁴ if the
+    tile is large.
     """
     if seed == 0:
         return []
     draw, steps = random.Random(seed), answer.spec.size_multiples(answer.config)
     if set(steps.values()) == {1}:
-        return [(LONGEST_EDGE, 1, 1), (1, LONGEST_EDGE, 1)]
+        many = MANY_TILES * answer.config.get("BLOCK_K", 1) + 5
+        return [(LONGEST_EDGE, 1, 1), (1, LONGEST_EDGE, 1), (1, 1, many)]
     m, n, _ = smallest_size(answer)
     k = 2**15 if m * n <= SMALL_TILE else 2**14
     return [(m, n, (k // steps["k"] + draw.choice((5, 6, 7, 9))) * steps["k"])]
