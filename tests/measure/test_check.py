@@ -296,3 +296,16 @@ def test_a_right_result_of_a_kernel_that_overwrote_an_operand_is_rejected(operan
 )
 def test_two_numbers_that_differ_are_told_apart(got, expected, texts):
     assert told_apart(got, expected) == texts
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_product_of_one_element_is_judged_by_that_element(seed):
+    draw, k = np.random.default_rng(seed), 20_000
+    a, b = (draw.standard_normal(k).astype(np.float32) for _ in "ab")
+    exact = np.dot(a.astype(np.float64), b.astype(np.float64)).reshape(1, 1)
+    total = np.float32(0)
+    for product in a * b:
+        total += product
+    found = verdict(np.full((1, 1), total), exact, "normal", SIMT, k)
+    assert found.passed and "within its own limit" in found.message
+    assert not verdict(np.full((1, 1), total + np.float32(0.2)), exact, "normal", SIMT, k)
