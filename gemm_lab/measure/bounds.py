@@ -42,7 +42,8 @@ def bound(problem: Problem, k: int, elements: int = FEW) -> float:
     """The largest ‖out − ref‖/‖ref‖ that passes: twice the error that the module's docstring derives.
 
     elements: of D. For fewer than `FEW` it is infinity: a quotient of few random numbers may have any size, so
-    `element_limits` decides alone. For f16 accumulation it grows like √K (0.013 at K = 4096); for bf16 outputs it is about 0.0045 at any K.
+    `element_limits` decides alone. For f16 accumulation it grows like √K (0.013 at K = 4096); for bf16 outputs it is
+    about 0.0045 at any K.
     """
     if elements < FEW:
         return math.inf

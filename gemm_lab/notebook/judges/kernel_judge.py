@@ -252,9 +252,9 @@ def drawn_sizes(answer: Kernel, wanted: Mapping[str, Any], seed: int) -> list[tu
 def long_sizes(answer: Kernel, seed: int) -> list[tuple[int, int, int]]:
     """Sizes (m, n, k) at which a counter of 8 or 16 bits is too short; none if the seed is 0.
 
-    A kernel that takes any size gets as many rows or columns as a GEMM may have here, and then `MANY_TILES` along k. The
-    others, whose tiles would make this long, get one tile of D and a long k: more than 2¹⁵, or more than 2¹⁴ if the
-    tile is large.
+    A kernel that takes any size gets as many rows or columns as a GEMM may have here, and then `MANY_TILES` along k.
+    The others, whose tiles would make this long, get one tile of D and a long k: more than 2¹⁵, or more than 2¹⁴ if
+    the tile is large.
     """
     if seed == 0:
         return []

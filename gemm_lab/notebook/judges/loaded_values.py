@@ -16,7 +16,6 @@ from gpu_simulator.ptx.inlining import Flat
 from gpu_simulator.ptx.ir import Immediate, Instruction, Memory, Register, Symbol, Variable, Vector
 
 FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64", "tf32"}
-_POINTER = -1  # stands for a pointer parameter, where the identity of a variable is expected
 _SPACES = {"global", "shared", "local", "param", "const"}
 # Their results are no values of matrices: they tell of barriers, of threads, and of the place of tensor memory.
 _NOT_DATA = {"mbarrier", "elect", "bar", "barrier", "activemask", "clusterlaunchcontrol"}
@@ -31,20 +30,21 @@ class Flow:
     steps: (instruction, the registers that it reads whose values depend on memory, those whose values depend on
     registers that no instruction writes).   bits: a mask of the bits of a register that may be other than 0; only of
     registers that depend on memory anywhere.   kept: the stores into variables of the module, which outlive a launch.
+    between: the subtractions and comparisons of pointers to two arrays of the caller.
     """
 
     steps: list[tuple[Instruction, frozenset[int], frozenset[int]]] = field(default_factory=list)
     bits: dict[int, int] = field(default_factory=dict)
     kept: list[Instruction] = field(default_factory=list)
+    between: list[Instruction] = field(default_factory=list)
 
 
 def flow_of(flat: Flat, file: str = "", scales: bool = False) -> Flow:
     """Follow the values of a kernel until nothing changes.
 
-    scales: follow alpha and beta, the parameters that are floating-point numbers, instead of what is loaded.
-
     file: the name of the learner's text. If a kernel allocates tensor memory, the 32 bits that lines outside of this
     text load from shared memory are the address of the allocation, and not counted. With no name they are counted.
+    scales: follow alpha and beta, the parameters that are floating-point numbers, instead of what is loaded.
     """
     blocks = blocks_of(flat)
     code = [_code(block) for block in blocks]
@@ -79,6 +79,7 @@ def flow_of(flat: Flat, file: str = "", scales: bool = False) -> Flow:
             ever |= loaded.intersection(move[2])
     _find_bits(moves, flow, ever)
     flow.kept = [item for item, _, _ in moves if arrays.outlives(item)]
+    flow.between = [item for item, _, _ in moves if arrays.relates_two(item)]
     return flow
 
 
@@ -181,7 +182,10 @@ class _Arrays:
         """The variables whose addresses an instruction may write into its results."""
         if item.family in ("ld", "ldu"):
             wide = item.parts[-1] in ("b64", "u64", "s64", "b128")
-            return frozenset([_POINTER]) if "param" in item.parts and wide else frozenset()
+            if "param" not in item.parts or not wide:
+                return frozenset()
+            place = item.operands[1].base  # a parameter that is a pointer counts as a variable with a negative number
+            return frozenset([-id(place.variable)] if type(place) is Symbol and place.variable is not None else [-1])
         if item.family in ("setp", "ldmatrix", "mma", "wmma", "wgmma", "mbarrier", "tcgen05"):
             return frozenset()
         return frozenset().union(*map(self.of_operand, sources(item)))
@@ -216,11 +220,18 @@ class _Arrays:
     def outlives(self, item: Instruction) -> bool:
         """Whether an instruction stores into a variable of the module."""
         place = next((operand for operand in item.operands if type(operand) is Memory), None)
-        found = self.of_operand(place) - {_POINTER} if place is not None else ()
+        found = [one for one in self.of_operand(place) if one > 0] if place is not None else ()
         return item.family in ("st", "red", "atom") and any(self.known[one].space == "global" for one in found)
 
+    def relates_two(self, item: Instruction) -> bool:
+        """Whether an instruction subtracts or compares pointers to different arrays of the caller."""
+        if item.family not in ("sub", "setp") or item.parts[-1] not in ("s64", "u64", "b64"):
+            return False
+        first, second = ({one for one in self.of_operand(operand) if one < 0} for operand in sources(item)[:2])
+        return bool(first and second and first.isdisjoint(second))
+
     def _unsafe(self, variable: int) -> bool:
-        if variable == _POINTER or variable in self.loaded or variable in self.parameters:
+        if variable < 0 or variable in self.loaded or variable in self.parameters:
             return True
         return self.known[variable].space in self.spaces
 
@@ -251,7 +262,7 @@ class _Arrays:
         place = next((operand for operand in item.operands if type(operand) is Memory), None)
         found = self.of_operand(place) if place is not None else frozenset()
         before = len(self.loaded), len(self.spaces)
-        self.loaded |= found - {_POINTER}
+        self.loaded |= {variable for variable in found if variable > 0}
         if not found:
             named = [space for part in item.parts if (space := part.split("__")[0]) in _SPACES]  # the target first
             self.spaces |= set(named[:1]) or {"shared", "local"}

@@ -215,7 +215,7 @@ SCALED = """
 .address_size 64
 .global .align 4 .u32 count;
 .global .align 4 .b8 table[16] = {1, 2, 3, 4};
-.visible .entry k(.param .u64 a, .param .f32 alpha) {
+.visible .entry k(.param .u64 a, .param .u64 b, .param .f32 alpha) {
   .reg .pred %p<5>; .reg .b16 %h<5>; .reg .f32 %f<9>; .reg .b32 %r<20>; .reg .b64 %rd<9>;
   ld.param.u64 %rd1, [a];
   ld.param.f32 %f1, [alpha];
@@ -239,7 +239,12 @@ SCALED = """
     ("ld.global.u32 %r1, [count]; add.u32 %r1, %r1, 1; st.global.u32 [count], %r1;", "kept"),
     ("mov.u64 %rd2, count; cvta.global.u64 %rd3, %rd2; atom.add.u32 %r1, [%rd3], 1;", "kept"),
     ("mov.u64 %rd2, table; red.global.add.u32 [%rd2+4], 1;", "kept"),
+    ("ld.param.u64 %rd2, [b]; add.s64 %rd3, %rd1, 64; sub.s64 %rd4, %rd3, %rd1;", None),
+    ("ld.param.u64 %rd2, [b]; setp.eq.s64 %p1, %rd2, 0; add.s64 %rd3, %rd2, 8; setp.lt.u64 %p1, %rd2, %rd3;", None),
+    ("ld.param.u64 %rd2, [b]; cvta.to.global.u64 %rd3, %rd2; sub.s64 %rd4, %rd3, %rd1;", "between"),
+    ("ld.param.u64 %rd2, [b]; setp.ne.s64 %p1, %rd2, %rd1;", "between"),
 ])  # fmt: skip
 def test_alpha_and_beta_are_any_numbers_and_nothing_outlives_the_launch(body, role):
-    found = {use.role for use in uses(SCALED.replace("BODY", body), "k") if use.role in ("scale", "kept")}
+    asked = ("scale", "kept", "between")
+    found = {use.role for use in uses(SCALED.replace("BODY", body), "k") if use.role in asked}
     assert found == ({role} if role else set())
