@@ -220,8 +220,10 @@ class RaceDetector(Observer):
                 "uninitialised read",
                 access.site,
                 -1,
-                lambda: f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written"
-                + (f": {variable}." if (variable := self._variable(access, row, column)) else "."),
+                lambda: (
+                    f"{words.here(access.site)} {access.verb} {words.place}, which nothing has written"
+                    + (f": {variable}." if (variable := self._variable(access, row, column)) else ".")
+                ),
             )
         return flying
 
